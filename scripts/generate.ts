@@ -1,0 +1,101 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { readConfig, SETTINGS, type Setting } from '../src/config.ts';
+import { CATALOGUE } from '../src/errors.ts';
+import { buildApp } from '../src/http/app.ts';
+import type { HttpDeps } from '../src/http/deps.ts';
+import { createMetrics } from '../src/metrics.ts';
+import { systemWorld } from '../src/system.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const settings = Object.values(SETTINGS) as Setting<unknown>[];
+
+if (import.meta.main) await generate();
+
+/** Writes every file that is made from the code. `npm test` fails when one of them is out of date. */
+async function generate(): Promise<void> {
+  for (const [name, text] of await generatedFiles()) await writeFile(join(ROOT, name), text);
+}
+
+export async function generatedFiles(): Promise<[name: string, text: string][]> {
+  return [
+    ['openapi.json', await openApiText()],
+    ['.env.example', envExample()],
+    ['docs/configuration.md', configurationPage()],
+    ['docs/errors.md', errorsPage()],
+  ];
+}
+
+/** The names of generated files that differ from what the code makes today. */
+export async function outdatedFiles(): Promise<string[]> {
+  const files = await generatedFiles();
+  const isCurrent = await Promise.all(
+    files.map(async ([name, text]) => (await readFile(join(ROOT, name), 'utf8').catch(() => '')) === text),
+  );
+  return files.flatMap(([name], index) => (isCurrent[index] ? [] : [name]));
+}
+
+/** The application describes itself without a database: building it opens none. */
+async function openApiText(): Promise<string> {
+  const read = readConfig({});
+  if ('problems' in read) throw new Error(read.problems.join('; '));
+  const deps = { config: read.config, world: systemWorld, log: pino({ level: 'silent' }), metrics: createMetrics() };
+  const app = await buildApp(deps as unknown as HttpDeps);
+  const text = `${JSON.stringify(app.swagger(), null, 2)}\n`;
+  await app.close();
+  return text;
+}
+
+function envExample(): string {
+  const blocks = settings.map(({ env, doc, default: fallback, defaultDoc }) => {
+    const value = fallback === undefined || Array.isArray(fallback) ? '' : String(fallback);
+    return `# ${doc}\n# Default: ${plain(defaultDoc ?? value)}.\n#${env}=${value}\n`;
+  });
+  return `# Every setting of Till. Copy this file to .env and take the # from the lines you change.\n\n${blocks.join('\n')}`;
+}
+
+function configurationPage(): string {
+  const rows = settings.map(
+    ({ env, kind, doc, default: fallback, defaultDoc }) =>
+      `| \`${env}\` | ${kind.name} | ${defaultDoc ?? `\`${String(fallback)}\``} | ${doc}${kind.secret ? ' A secret.' : ''} |`,
+  );
+  return `# Configuration
+
+Settings are environment variables; \`npm start\` also reads them from a file \`.env\`. None is needed for the sandbox. A wrong
+value stops the start with exit code 2 and a line for every problem. \`npm run till -- config\` prints what is in force.
+
+| variable | type | default | what for |
+|---|---|---|---|
+${rows.join('\n')}
+
+This page and \`.env.example\` are generated from \`src/config.ts\`.
+`;
+}
+
+function errorsPage(): string {
+  const rows = Object.entries(CATALOGUE).map(([code, entry]) => {
+    const reserved = 'reserved' in entry ? ' *(reserved)*' : '';
+    return `| \`${code}\`${reserved} | ${entry.statuses.join(', ')} | ${entry.when} |`;
+  });
+  return `# Errors
+
+Every error is JSON: a \`code\` for programs, a \`message\` for people, on validation errors \`issues\` with every broken field, and
+\`details\` where they help. Quote the \`Request-Id\` header when you report one.
+
+Checks run in this order: route, header bytes, form of the version, credentials, rate limit, version against the pin,
+merchant, body and query, idempotency, state.
+
+| code | HTTP | when |
+|---|---|---|
+${rows.join('\n')}
+
+Reserved codes are in the specification's list, but no route answers with them.
+
+This page is generated from \`src/errors.ts\`.
+`;
+}
+
+function plain(text: string): string {
+  return text.replaceAll('`', '');
+}

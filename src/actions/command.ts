@@ -1,0 +1,92 @@
+import type { World } from '../deps.ts';
+import { requestHash } from '../domain/idempotency.ts';
+import { ApiError } from '../errors.ts';
+import { type Database, databaseFault, type Tx } from '../store/database.ts';
+import { claimKey, findAnswer, type IdempotencyScope, storeAnswer } from '../store/idempotency-keys.ts';
+
+/** The one write path: whatever changes the database goes through `command` or `idempotentCommand`. */
+export interface CommandDeps {
+  readonly db: Database;
+  readonly world: World;
+}
+
+type Work<T> = (tx: Tx, now: Date) => Promise<T>;
+
+const ATTEMPTS = 3;
+/** How long a request waits for an earlier one with the same key. */
+const KEY_WAIT_MS = 5_000;
+
+/** Runs the work in a transaction; a lost race (deadlock, serialization) runs it again, at most three times in all. */
+export async function command<T>({ db, world }: CommandDeps, work: Work<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await db.begin((tx) => work(tx, new Date(world.clock.nowMs())));
+    } catch (error) {
+      if (attempt >= ATTEMPTS || databaseFault(error) !== 'conflict') throw error;
+    }
+  }
+}
+
+/** An answer as a client gets it. */
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** A request that carried an Idempotency-Key: its scope, and everything that gives it its meaning. */
+export interface IdempotentRequest {
+  readonly scope: IdempotencyScope;
+  readonly meaning: unknown;
+}
+
+/**
+ * Does the work once per key. Claim, work and answer share one transaction: a crash at any line leaves either all of
+ * it or nothing, and a retry then finds the answer or a free key. Refusals for the state of things are answers too and
+ * are stored; every other error rolls the claim back, so that it uses up no key.
+ */
+export async function idempotentCommand(
+  deps: CommandDeps,
+  request: IdempotentRequest | undefined,
+  work: Work<Answer>,
+): Promise<Answer & { isReplayed: boolean }> {
+  if (request === undefined) return { ...(await command(deps, work)), isReplayed: false };
+  const { scope } = request;
+  const hash = requestHash(request.meaning);
+  return command(deps, async (tx, now) => {
+    if (!(await claimWithin(tx, scope, hash, now))) {
+      const stored = await findAnswer(tx, scope);
+      if (stored === undefined) throw stillRunning();
+      if (stored.requestHash !== hash) {
+        throw new ApiError('idempotency_conflict', 'This Idempotency-Key was used with a different request.');
+      }
+      return { status: stored.status, body: JSON.parse(stored.body), isReplayed: true };
+    }
+    const answer = await workOrRefusal(tx, (savepoint) => work(savepoint, now));
+    await storeAnswer(tx, scope, { status: answer.status, body: JSON.stringify(answer.body) });
+    return { ...answer, isReplayed: false };
+  });
+}
+
+async function claimWithin(tx: Tx, scope: IdempotencyScope, hash: string, now: Date): Promise<boolean> {
+  await tx`select set_config('lock_timeout', ${String(KEY_WAIT_MS)}, true)`;
+  try {
+    return await claimKey(tx, scope, hash, now);
+  } catch (error) {
+    throw databaseFault(error) === 'busy' ? stillRunning() : error;
+  }
+}
+
+async function workOrRefusal(tx: Tx, work: (tx: Tx) => Promise<Answer>): Promise<Answer> {
+  try {
+    return (await tx.savepoint((savepoint) => work(savepoint as Tx))) as Answer;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'invalid_state') throw error;
+    return { status: error.status, body: { code: error.code, message: error.message } };
+  }
+}
+
+function stillRunning(): ApiError {
+  return new ApiError('idempotency_conflict', 'The first request with this Idempotency-Key is still running.', {
+    retryAfterS: 1,
+  });
+}

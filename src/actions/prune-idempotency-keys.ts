@@ -1,0 +1,13 @@
+import { pruneKeys } from '../store/idempotency-keys.ts';
+import { type CommandDeps, command } from './command.ts';
+
+const KEPT_MS = 8 * 24 * 3_600_000; // clients are promised seven days
+const BATCH = 1_000;
+
+/** Whether there may be more to prune. */
+export async function pruneIdempotencyKeys(deps: CommandDeps): Promise<boolean> {
+  const pruned = await command(deps, (tx, now) =>
+    pruneKeys(tx, { before: new Date(now.getTime() - KEPT_MS), limit: BATCH }),
+  );
+  return pruned === BATCH;
+}

@@ -1,0 +1,56 @@
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { MODES, type Mode } from './mode.ts';
+
+/** 192 bits: too many to guess, so a fast hash without salt is a safe way to store a key. */
+export const API_KEY_RANDOM_BYTES = 24;
+
+/** `till_<mode>_`, 33 characters of secret, 6 of checksum. */
+export function formatApiKey(mode: Mode, random: Uint8Array): string {
+  if (random.length !== API_KEY_RANDOM_BYTES) throw new RangeError(`a key takes ${API_KEY_RANDOM_BYTES} random bytes`);
+  const secret = base62(BigInt(`0x${Buffer.from(random).toString('hex')}`), SECRET_LENGTH);
+  const body = `till_${mode}_${secret}`;
+  return body + checksum(body);
+}
+
+/** Undefined when the text cannot be a key of ours, so that a typo or a foreign key costs no look-up. */
+export function parseApiKey(text: string): { mode: Mode } | undefined {
+  const mode = FORM.exec(text)?.[1];
+  if (mode === undefined) return undefined;
+  const body = text.slice(0, -CHECKSUM_LENGTH);
+  return checksum(body) === text.slice(-CHECKSUM_LENGTH) ? { mode: mode as Mode } : undefined;
+}
+
+/** What is stored in place of the key. */
+export function hashApiKey(text: string): string {
+  return hash('sha256', text, 'hex');
+}
+
+export function redactApiKeys(text: string): string {
+  return text.replace(KEYS, (key) => `${key.slice(0, key.lastIndexOf('_') + 1)}***`);
+}
+
+const SECRET_LENGTH = 33;
+const CHECKSUM_LENGTH = 6;
+const TAIL_LENGTH = SECRET_LENGTH + CHECKSUM_LENGTH;
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+const FORM = new RegExp(`^till_(${MODES.join('|')})_[0-9A-Za-z]{${TAIL_LENGTH}}$`);
+
+/**
+ * Finds keys in text, as the source of a regular expression. It takes keys that were cut short or typed wrongly too,
+ * for most of a secret is still a secret; twenty characters keep names such as `till_test_orders` readable, and fewer
+ * leave more than 80 bits to guess. It stops at the length of a key, so as not to eat the start of the next one.
+ */
+export const API_KEY_PATTERN = `till_(?:${MODES.join('|')})_[0-9A-Za-z]{20,${TAIL_LENGTH}}`;
+
+const KEYS = new RegExp(API_KEY_PATTERN, 'g');
+
+/** CRC-32 finds every error within 32 bits in a row of what it covers: a wrong character, or two neighbours swapped. */
+const checksum = (body: string): string => base62(BigInt(crc32(body)), CHECKSUM_LENGTH);
+
+function base62(value: bigint, length: number): string {
+  let text = '';
+  for (let rest = value; text.length < length; rest /= 62n) text = ALPHABET.charAt(Number(rest % 62n)) + text;
+  return text;
+}

@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+
+const MAX_LENGTH = 255;
+
+/**
+ * The key of an `Idempotency-Key` header. The draft standard quotes it, most clients do not: one pair of quotes is
+ * taken off, so that both spell the same key.
+ */
+export function parseIdempotencyKey(header: string): { ok: true; key: string } | { ok: false; problem: string } {
+  const key = /^".*"$/.test(header) && header.length >= 2 ? header.slice(1, -1) : header;
+  if (key === '') return { ok: false, problem: 'must not be empty' };
+  if (key.length > MAX_LENGTH) return { ok: false, problem: `must have at most ${MAX_LENGTH} characters` };
+  if (!/^[\x20-\x7e]+$/.test(key)) return { ok: false, problem: 'must consist of printable ASCII characters' };
+  return { ok: true, key };
+}
+
+/** Two requests of the same meaning have the same hash, whatever the order of their members. */
+export function requestHash(meaning: unknown): string {
+  return createHash('sha256').update(canonical(meaning)).digest('hex');
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  members.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`;
+}

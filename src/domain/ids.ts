@@ -1,0 +1,67 @@
+export const ID_PREFIXES = ['pay_', 'mrch_', 'crypto_', 'fiat_', 'prtn_', 'key_', 'app_'] as const;
+export type IdPrefix = (typeof ID_PREFIXES)[number];
+
+/**
+ * 48 bits of time, then 80 random bits. Time stands first so that new rows go to the end of an index, and ids sort by
+ * age; 80 random bits keep an id unguessable to someone who knows when it was made, because knowing a payment's id is
+ * what lets a wallet pay it.
+ */
+export function newId(prefix: IdPrefix, nowMs: number, random10: Uint8Array): string {
+  if (!Number.isInteger(nowMs) || nowMs < 0 || nowMs >= 2 ** 48) throw new RangeError('the time of an id has 48 bits');
+  if (random10.length !== 10) throw new RangeError('an id takes 10 random bytes');
+  const bytes = new Uint8Array(BYTE_LENGTH);
+  const view = new DataView(bytes.buffer);
+  view.setUint16(0, Math.floor(nowMs / 2 ** 32));
+  view.setUint32(2, nowMs % 2 ** 32);
+  bytes.set(random10, 6);
+  return idFromBytes(prefix, bytes);
+}
+
+/** Strict: one spelling per id. Crockford's aliases and lower case are refused, as ids are compared as plain text. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return text.length === prefix.length + TEXT_LENGTH && text.startsWith(prefix) && FORM.test(text.slice(prefix.length));
+}
+
+/** The 16 bytes that contracts and events carry. Throws when the text is no id: it should have met `isId` before. */
+export function idBytes(id: string): Uint8Array<ArrayBuffer> {
+  const prefix = ID_PREFIXES.find((candidate) => isId(candidate, id));
+  if (prefix === undefined) throw new TypeError('not an id');
+  const bytes = new Uint8Array(BYTE_LENGTH);
+  let pending = 0;
+  let pendingBits = -PADDING_BITS;
+  let next = 0;
+  for (const character of id.slice(prefix.length)) {
+    pending = ((pending << 5) | ALPHABET.indexOf(character)) & 0xfff;
+    pendingBits += 5;
+    if (pendingBits < 8) continue;
+    pendingBits -= 8;
+    bytes[next] = pending >> pendingBits;
+    next += 1;
+  }
+  return bytes;
+}
+
+export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array): string {
+  if (bytes.length !== BYTE_LENGTH) throw new RangeError('an id has 16 bytes');
+  let id: string = prefix;
+  let pending = 0;
+  let pendingBits = PADDING_BITS;
+  for (const byte of bytes) {
+    pending = ((pending << 8) | byte) & 0xfff;
+    pendingBits += 8;
+    while (pendingBits >= 5) {
+      pendingBits -= 5;
+      id += ALPHABET.charAt((pending >> pendingBits) & 31);
+    }
+  }
+  return id;
+}
+
+/** Crockford's base32 has no I, L, O and U, and it is in ASCII order, so ids sort as their bytes do. */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const BYTE_LENGTH = 16;
+const TEXT_LENGTH = 26;
+
+/** 26 characters hold 130 bits; the first two are zero, which is why the first character is at most 7. */
+const PADDING_BITS = 2;
+const FORM = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;

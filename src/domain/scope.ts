@@ -1,0 +1,15 @@
+/** What an API key may do. A key without a list of scopes may do everything. */
+export const SCOPES = [
+  'merchants:read',
+  'merchants:write',
+  'payments:read',
+  'payments:write',
+  'refunds:write',
+  'gateway',
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+export function isScope(text: string): text is Scope {
+  return (SCOPES as readonly string[]).includes(text);
+}

@@ -1,0 +1,119 @@
+/**
+ * The error catalogue: every code a client can meet, the statuses it comes with (the first is the default) and when.
+ * The error pages in `docs/` are generated from this table, and the HTTP error handler reads its statuses here.
+ */
+export const CATALOGUE = {
+  header_not_ascii: { statuses: [400], when: 'A header of ours holds a byte outside ASCII.' },
+  invalid_api_version: {
+    statuses: [400],
+    when: '`Pay-Version` (or `WCP-Version`) is not a calendar date, or the two headers differ.',
+  },
+  unknown_api_version: { statuses: [400], when: 'The version is well formed, but no such version was published.' },
+  api_version_downgrade: { statuses: [400], when: 'The version is older than the one the partner is pinned to.' },
+  missing_api_key: { statuses: [401], when: 'A partner route was called without `Api-Key`.' },
+  missing_merchant_api_key: {
+    statuses: [401],
+    when: 'The deprecated list under `/v1/merchants/{merchantId}/payments` was called without `X-Api-Key` or `Api-Key`.',
+  },
+  invalid_api_key: { statuses: [401], when: 'The key is unknown, revoked or expired.' },
+  unauthorized: { statuses: [401], when: 'The key is known, but its partner is disabled.' },
+  missing_merchant_id: { statuses: [401], when: 'A merchant-scoped route was called without `Merchant-Id`.' },
+  missing_auth_headers: { statuses: [401], when: 'A gateway route was called with no credentials at all.' },
+  missing_app_id: { statuses: [401], when: 'A gateway route was called with `Client-Id` alone.' },
+  missing_client_id: { statuses: [401], when: 'A gateway route was called with `App-Id` alone.' },
+  invalid_app_id: { statuses: [401], when: 'The `App-Id` is unknown or was removed.' },
+  conflicting_auth_headers: {
+    statuses: [400],
+    when: 'A gateway route was called with both `Api-Key` and `App-Id`: send one of the two schemes.',
+  },
+  forbidden: {
+    statuses: [403],
+    when: 'The key is valid but lacks the scope or is not for this merchant; or the merchant is inactive or suspended and takes no new payments.',
+  },
+  not_sandbox_api_key: { statuses: [403], when: 'A live key names an asset of a test network.' },
+  rate_limited: { statuses: [429], when: 'Too many requests: wait for the seconds in `Retry-After`.' },
+  invalid_params: {
+    statuses: [400, 404, 405, 413, 415],
+    when: 'The request cannot be read: broken JSON or an unusable cursor (400), an unknown route or settlement id (404), a method the route does not take (405), a body that is too large (413) or not JSON (415).',
+  },
+  params_validation: {
+    statuses: [400, 422],
+    when: 'The request can be read, but fields break their rules: `issues` names every one of them. 422 on gateway routes for malformed accounts and for results or signatures that do not fit.',
+  },
+  merchant_not_found: { statuses: [404], when: "The merchant is unknown, deleted, or another partner's or mode's." },
+  payment_not_found: { statuses: [404], when: 'The payment is unknown, or not this merchant’s.' },
+  idempotency_conflict: {
+    statuses: [409],
+    when: 'The `Idempotency-Key` was used with a different request; or, with `Retry-After: 1`, the first request with it is still running.',
+  },
+  invalid_state: {
+    statuses: [400, 409],
+    when: 'The state of the resource does not allow it; 409 for a second settlement destination of one asset.',
+  },
+  payment_expired: { statuses: [410], when: 'The payment has expired.' },
+  quote_expired: { statuses: [400], when: 'The option is no longer in force: ask for options again.' },
+  sanctioned_user: { statuses: [400], when: 'The paying account is on the screening list.' },
+  executor_not_found: { statuses: [409], when: "The option's network has no relayer any more." },
+  payment_not_succeeded: { statuses: [400], when: 'A refund was asked for a payment that has not succeeded.' },
+  already_refunded: { statuses: [409], when: 'The payment was refunded before.' },
+  partner_not_found: { statuses: [404], when: 'Operator commands: there is no such partner.' },
+  api_key_not_found: { statuses: [404], when: 'Operator commands: there is no such API key.' },
+  merchant_exists: {
+    statuses: [409],
+    reserved: true,
+    when: 'No route of ours meets it: shops may share name and e-mail.',
+  },
+  customer_not_found: { statuses: [404], reserved: true, when: 'No route of ours meets it.' },
+  wallet_not_found: { statuses: [404], reserved: true, when: 'No route of ours meets it.' },
+  internal_error: {
+    statuses: [500, 503],
+    when: 'Our fault: quote the `Request-Id`. 503 with `Retry-After` while the database or a chain is out of reach, or the node is overloaded.',
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+interface CatalogueEntry {
+  readonly statuses: readonly [number, ...number[]];
+  readonly when: string;
+  /** In the specification's list, but met by no route. */
+  readonly reserved?: true;
+}
+
+export type ErrorCode = keyof typeof CATALOGUE;
+
+/** One broken field of a request, named so that a client can show the message beside it. */
+export interface Issue {
+  readonly field: string;
+  readonly message: string;
+}
+
+interface ErrorOptions {
+  readonly status?: number;
+  readonly issues?: readonly Issue[];
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly retryAfterS?: number;
+}
+
+/** A refusal from the catalogue. The HTTP error handler and the operator commands turn it into what people see. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly issues: readonly Issue[] | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly retryAfterS: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message);
+    this.name = 'ApiError';
+    this.code = code;
+    this.status = options.status ?? CATALOGUE[code].statuses[0];
+    this.issues = options.issues;
+    this.details = options.details;
+    this.retryAfterS = options.retryAfterS;
+  }
+}
+
+/** Every broken field at once, in one sentence that also reads well where `issues` is not shown. */
+export function validationError(issues: readonly Issue[], status?: number): ApiError {
+  const text = issues.map(({ field, message }) => `${field} ${message}`).join('; ');
+  return new ApiError('params_validation', `Validation error: ${text}`, { issues, status });
+}

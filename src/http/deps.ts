@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { World } from '../deps.ts';
+import type { Metrics } from '../metrics.ts';
+import type { KeyHolder } from '../store/api-keys.ts';
+import type { Database } from '../store/database.ts';
+import type { FreshCache } from '../store/fresh-cache.ts';
+import type { WalletApp } from '../store/wallet-apps.ts';
+
+/** A Fastify instance whose routes get their types from their schemas. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/** Everything the HTTP side needs. `main.ts` makes it, and so do tests. */
+export interface HttpDeps {
+  readonly config: Config;
+  readonly world: World;
+  readonly log: Logger;
+  readonly db: Database;
+  readonly metrics: Metrics;
+  /** API keys by hash, and wallet apps by id. */
+  readonly keys: FreshCache<KeyHolder>;
+  readonly apps: FreshCache<WalletApp>;
+  readonly keyUses: KeyUses;
+  /** Signs list cursors; the same on every node. */
+  readonly cursorSecret: Uint8Array;
+}
+
+/** Notes that a key was used; written to the database later, many at a time. */
+export interface KeyUses {
+  note(keyId: string): void;
+}

@@ -1,0 +1,74 @@
+import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
+import type { Log } from '../deps.ts';
+import { ApiError, type Issue, validationError } from '../errors.ts';
+import { databaseFault } from '../store/database.ts';
+
+/** The only place where an error becomes an HTTP answer. */
+export function errorSender({ log }: { log: Log }) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const { code, message, status, issues, details, retryAfterS } = toApiError(error);
+    if (status >= 500) log.error({ requestId: request.id, err: error }, 'request failed');
+    if (retryAfterS !== undefined) reply.header('Retry-After', String(retryAfterS));
+    const body = { code, message, ...(issues && { issues }), ...(details && { details }) };
+    return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
+  };
+}
+
+function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const { validation, validationContext, code } = error as Partial<FastifyError>;
+  if (validation !== undefined) return validationError(issuesOf(validation, validationContext ?? 'body'));
+  const unreadable = UNREADABLE[code ?? ''];
+  if (unreadable !== undefined)
+    return new ApiError('invalid_params', unreadable.message, { status: unreadable.status });
+  const isUnavailable = databaseFault(error) !== undefined || code === 'FST_ERR_HANDLER_TIMEOUT';
+  if (isUnavailable)
+    return new ApiError('internal_error', 'The service is briefly unavailable. Try again.', UNAVAILABLE);
+  return new ApiError('internal_error', 'Something went wrong on our side. Quote the Request-Id when you report it.');
+}
+
+const UNAVAILABLE = { status: 503, retryAfterS: 1 };
+
+/** What the framework says of requests it cannot read, in our words. */
+const UNREADABLE: Readonly<Record<string, { status: number; message: string }>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { status: 413, message: 'The body is larger than 64 KiB.' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, message: 'The body must be application/json.' },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: { status: 400, message: 'The body does not have the length its header says.' },
+  FST_ERR_CTP_INVALID_JSON_BODY: { status: 400, message: 'The body is not valid JSON.' },
+  FST_ERR_BAD_URL: { status: 400, message: 'The path is not a valid URL path.' },
+  FST_ERR_MAX_PARAM_LENGTH: { status: 404, message: 'There is no such route.' },
+};
+
+/** One issue per broken field: further complaints about the same field would only repeat it. */
+function issuesOf(errors: readonly FastifySchemaValidationError[], context: string): Issue[] {
+  const issues = new Map<string, Issue>();
+  for (const { keyword, instancePath, params, message, ...rest } of errors) {
+    const path = fieldOf(instancePath);
+    const missing = (params as { missingProperty?: string }).missingProperty;
+    const field = missing === undefined ? path : path === '' ? missing : `${path}.${missing}`;
+    const rule = (rest as { parentSchema?: { 'x-rule'?: string } }).parentSchema?.['x-rule'];
+    const text =
+      missing !== undefined ? 'is required' : keyword === 'pattern' && rule ? rule : sentence(keyword, params, message);
+    const name = field === '' ? context : field;
+    if (!issues.has(name)) issues.set(name, { field: name, message: text });
+  }
+  return [...issues.values()];
+}
+
+function sentence(
+  keyword: string,
+  params: FastifySchemaValidationError['params'],
+  message: string | undefined,
+): string {
+  if (keyword === 'enum') return `must be one of ${(params.allowedValues as string[]).join(', ')}`;
+  return (message ?? 'is not valid').replace('must NOT have', 'must not have');
+}
+
+/** `/settlements/0/asset` is `settlements[0].asset`. */
+function fieldOf(instancePath: string): string {
+  return instancePath
+    .slice(1)
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`), '');
+}

@@ -1,0 +1,146 @@
+import swagger from '@fastify/swagger';
+import type { FastifySchema, RouteOptions } from 'fastify';
+import { KNOWN_VERSIONS } from '../domain/version.ts';
+import { CATALOGUE, type ErrorCode } from '../errors.ts';
+import type { Access } from './access.ts';
+import type { App } from './deps.ts';
+import { ErrorBody } from './schemas.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Codes this route can answer with beyond those of every route with its access. */
+    errors?: readonly ErrorCode[];
+    /** How the route treats `Idempotency-Key`; absent: it is ignored. */
+    idempotency?: 'required' | 'accepted';
+  }
+}
+
+/** Describes every `/v1` route from the very schemas and settings that guard it. */
+export async function describeApi(app: App): Promise<void> {
+  app.addSchema(ErrorBody);
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Till', version: KNOWN_VERSIONS[0], description: INTRODUCTION },
+      servers: [{ url: 'http://localhost:8080', description: 'The sandbox' }],
+      tags: [
+        { name: 'Merchants', description: 'The shops a partner takes payments for.' },
+        { name: 'Settlement destinations', description: 'Where a merchant is paid.' },
+        { name: 'Operations', description: 'For monitors and machines.' },
+      ],
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'Api-Key',
+            description: 'A partner key, `till_test_…` or `till_live_…`.',
+          },
+          appId: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'App-Id',
+            description: 'A public wallet app id; needs `Client-Id` beside it.',
+          },
+        },
+      },
+    },
+    refResolver: {
+      buildLocalReference: (schema, _base, _fragment, index) => String(schema.$id ?? `schema-${index}`),
+    },
+    transform: ({ schema, url, route }) => ({ url, schema: describeRoute(route, schema ?? {}) }),
+  });
+}
+
+const INTRODUCTION = `An open, self-hosted payment gateway. All bodies are JSON.
+
+Send your key in \`Api-Key\`. A key belongs to one mode, test or live, and sees only what was made in that mode.
+
+Every answer carries a \`Request-Id\`; send your own and it is used. Errors have a \`code\` for programs and a \`message\` for people; validation errors name every broken field in \`issues\`.
+
+Requests with an \`Idempotency-Key\` may be repeated safely for seven days: the answer is the first one's, marked with \`Idempotent-Replayed: true\`.`;
+
+function describeRoute(route: RouteOptions, schema: FastifySchema): FastifySchema {
+  const { access, errors = [], idempotency } = route.config ?? {};
+  if (access === undefined) return schema;
+  const response = { ...(schema.response as Record<string, unknown>), ...errorResponses(access, errors, route) };
+  return { ...schema, headers: headersOf(access, idempotency), security: securityOf(access), response };
+}
+
+function securityOf({ scheme }: Access): Record<string, readonly string[]>[] {
+  return scheme === 'partner' ? [{ apiKey: [] }] : [{ apiKey: [] }, { appId: [] }];
+}
+
+function headersOf({ scheme }: Access, idempotency: 'required' | 'accepted' | undefined) {
+  const properties: Record<string, object> = {
+    'Pay-Version': {
+      type: 'string',
+      description: `API version for this request: ${KNOWN_VERSIONS.join(', ')}. Without it, the partner's pinned version. \`WCP-Version\` is an alias.`,
+    },
+  };
+  if (scheme === 'gateway')
+    properties['Client-Id'] = { type: 'string', description: 'Any id of the client; needed with `App-Id`.' };
+  if (idempotency !== undefined) {
+    properties['Idempotency-Key'] = {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description: 'Makes a retry safe.',
+    };
+  }
+  return { type: 'object', properties, required: idempotency === 'required' ? ['Idempotency-Key'] : [] };
+}
+
+const ALWAYS: readonly ErrorCode[] = [
+  'header_not_ascii',
+  'invalid_api_version',
+  'unknown_api_version',
+  'api_version_downgrade',
+  'invalid_api_key',
+  'unauthorized',
+  'forbidden',
+  'rate_limited',
+  'internal_error',
+];
+const PARTNER: readonly ErrorCode[] = ['missing_api_key'];
+const GATEWAY: readonly ErrorCode[] = [
+  'missing_auth_headers',
+  'missing_app_id',
+  'missing_client_id',
+  'invalid_app_id',
+  'conflicting_auth_headers',
+];
+
+/** One response per status, naming the codes it may carry. */
+function errorResponses(access: Access, errors: readonly ErrorCode[], route: RouteOptions) {
+  const hasInput =
+    [route.schema?.body, route.schema?.querystring].some((part) => part !== undefined) || route.url.endsWith('/:id');
+  const codes = new Set([
+    ...ALWAYS,
+    ...(access.scheme === 'partner' ? PARTNER : GATEWAY),
+    ...(access.merchant === undefined ? [] : (['merchant_not_found'] as const)),
+    ...(hasInput ? (['invalid_params', 'params_validation'] as const) : []),
+    ...errors,
+  ]);
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    for (const status of statusesOf(code, access, route)) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const entries = [...byStatus].sort(([a], [b]) => a - b);
+  return Object.fromEntries(
+    entries.map(([status, list]) => [
+      status,
+      { description: list.map((code) => `\`${code}\``).join(', '), $ref: 'ErrorBody#' },
+    ]),
+  );
+}
+
+/** Of the statuses a code can come with, those that this route can give. */
+function statusesOf(code: ErrorCode, { scheme }: Access, route: RouteOptions): readonly number[] {
+  const { statuses } = CATALOGUE[code];
+  const hasBody = route.schema?.body !== undefined;
+  const hasSubresource = route.url.endsWith('/:id');
+  if (code === 'invalid_params') return [400, ...(hasSubresource ? [404] : []), ...(hasBody ? [413, 415] : [])];
+  if (code === 'params_validation') return scheme === 'gateway' ? statuses : [400];
+  return statuses;
+}

@@ -1,0 +1,98 @@
+import {
+  isRecord,
+  METHODS,
+  type Method,
+  type OpenApiDocument,
+  type Operation,
+  type Parameter,
+  resolve,
+} from './openapi-document.ts';
+
+/** One method of one path, with what the page needs to name it and to link to it. */
+export interface Endpoint {
+  readonly anchor: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly title: string;
+  readonly operation: Operation;
+  readonly parameters: readonly Parameter[];
+}
+
+export interface EndpointGroup {
+  readonly anchor: string;
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly endpoints: readonly Endpoint[];
+}
+
+const UNTAGGED = 'Other';
+
+/** Every operation once, under its first tag: tags in the document's order, then those it forgot to list. */
+export function groupEndpoints(document: OpenApiDocument): readonly EndpointGroup[] {
+  const groups = new Map<string, Endpoint[]>((document.tags ?? []).map((tag) => [tag.name, []]));
+  for (const endpoint of listEndpoints(document)) {
+    const tag = endpoint.operation.tags?.[0] ?? UNTAGGED;
+    groups.set(tag, [...(groups.get(tag) ?? []), endpoint]);
+  }
+  const anchors = anchorsOf('tag', [...groups.keys()]);
+  return [...groups]
+    .filter(([, endpoints]) => endpoints.length > 0)
+    .map(([name, endpoints]) => ({
+      anchor: anchors.get(name) ?? '',
+      name,
+      description: document.tags?.find((tag) => tag.name === name)?.description,
+      endpoints,
+    }));
+}
+
+/** Anchors of plain ASCII, never two alike: `schema-payment-list-item`, and `…-2` for a name that reads the same. */
+export function anchorsOf(prefix: string, names: readonly string[]): ReadonlyMap<string, string> {
+  const taken = new Set<string>();
+  const anchors = new Map<string, string>();
+  for (const name of names) {
+    const slug = name
+      .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+      .replace(/[^A-Za-z0-9]+/g, '-')
+      .replace(/^-|-$/g, '')
+      .toLowerCase();
+    const plain = prefix === '' ? slug : `${prefix}-${slug}`;
+    let anchor = plain;
+    for (let count = 2; taken.has(anchor); count++) anchor = `${plain}-${count}`;
+    taken.add(anchor);
+    anchors.set(name, anchor);
+  }
+  return anchors;
+}
+
+function listEndpoints(document: OpenApiDocument): readonly Endpoint[] {
+  const found = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const operation = item?.[method];
+      return isRecord(operation)
+        ? [{ method, path, operation: operation as Operation, shared: item?.parameters ?? [] }]
+        : [];
+    }),
+  );
+  const anchors = anchorsOf(
+    '',
+    found.map(({ method, path }) => `${method} ${path}`),
+  );
+  return found.map(({ method, path, operation, shared }) => ({
+    anchor: anchors.get(`${method} ${path}`) ?? '',
+    method,
+    path,
+    title: operation.summary ?? `${method.toUpperCase()} ${path}`,
+    operation,
+    parameters: mergeParameters(document, [...shared, ...(operation.parameters ?? [])]),
+  }));
+}
+
+/** A parameter of the operation replaces the one its path shares under the same name. */
+function mergeParameters(document: OpenApiDocument, stated: Operation['parameters'] & {}): readonly Parameter[] {
+  const merged = new Map<string, Parameter>();
+  for (const candidate of stated) {
+    const parameter = resolve<Parameter>(document, candidate);
+    if (parameter !== undefined) merged.set(`${parameter.in} ${parameter.name}`, parameter);
+  }
+  return [...merged.values()];
+}

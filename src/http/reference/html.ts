@@ -1,0 +1,73 @@
+/** Markup that is safe to send. Only `html` makes it, so an object in the document can never pass for it. */
+export class Html {
+  readonly markup: string;
+
+  constructor(markup: string) {
+    this.markup = markup;
+  }
+}
+
+export type Content = Html | string | number | false | undefined | readonly Content[];
+
+/** Every interpolated value is escaped, in text and in quoted attributes alike, unless it is itself `Html`. */
+export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
+  let markup = strings[0] ?? '';
+  for (const [index, value] of values.entries()) markup += toMarkup(value) + (strings[index + 1] ?? '');
+  return new Html(markup);
+}
+
+export function join(parts: readonly Content[], separator: Content): Content {
+  return parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part]));
+}
+
+/**
+ * The part of Markdown that descriptions use: paragraphs, `-` lists, `code` and **strong**. Links stay text, because the
+ * page must not lead away from itself.
+ */
+export function prose(text: string | undefined): Content {
+  if (text === undefined) return undefined;
+  const blocks = String(text)
+    .split(/\n\s*\n/)
+    .map((block) => block.trim())
+    .filter((block) => block !== '');
+  return blocks.map(block);
+}
+
+/** One line of description: only the inline marks. */
+export function inlineProse(text: string): Content {
+  return text.split(/(`[^`\n]+`|\*\*[^*\n]+\*\*)/).map((part, index) => {
+    if (index % 2 === 0) return part;
+    return part.startsWith('`') ? html`<code>${part.slice(1, -1)}</code>` : html`<strong>${part.slice(2, -2)}</strong>`;
+  });
+}
+
+function block(text: string): Html {
+  const lines = text.split('\n');
+  const firstItem = lines.findIndex((line) => isItem(line));
+  if (firstItem === -1) return html`<p>${inlineProse(text)}</p>`;
+  const lead = lines.slice(0, firstItem).join('\n');
+  const items: string[] = [];
+  for (const line of lines.slice(firstItem)) {
+    if (isItem(line)) items.push(line.replace(/^\s*[-*] /, ''));
+    else items.push(`${items.pop() ?? ''} ${line.trim()}`);
+  }
+  const list = html`<ul>${items.map((item) => html`<li>${inlineProse(item)}</li>`)}</ul>`;
+  return lead === '' ? list : html`<p>${inlineProse(lead)}</p>${list}`;
+}
+
+function isItem(line: string): boolean {
+  return /^\s*[-*] /.test(line);
+}
+
+function toMarkup(value: Content): string {
+  if (value instanceof Html) return value.markup;
+  if (Array.isArray(value)) return value.map(toMarkup).join('');
+  if (value === undefined || value === false) return '';
+  return escapeText(String(value));
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escapeText(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}

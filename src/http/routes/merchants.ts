@@ -1,0 +1,222 @@
+import { Type } from 'typebox';
+import { changeMerchant, deleteMerchant } from '../../actions/change-merchant.ts';
+import { createMerchant } from '../../actions/create-merchant.ts';
+import { openCursor, sealCursor } from '../../domain/cursor.ts';
+import { ApiError } from '../../errors.ts';
+import { listMerchants, type Merchant, type MerchantQuery } from '../../store/merchants.ts';
+import { listSettlements } from '../../store/settlements.ts';
+import { actorOf, keyOf, merchantOf, ownerOf } from '../access.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { requireHttpsUrls } from '../https-urls.ts';
+import { idempotentRequest, sendAnswer } from '../idempotency.ts';
+import {
+  Cursor,
+  EmailAddress,
+  HttpsUrl,
+  limitOf,
+  MerchantStatusField,
+  NextCursor,
+  nullable,
+  Timestamp,
+  textOf,
+} from '../schemas.ts';
+import { SettlementsBody, viewSettlements } from './settlements.ts';
+
+const READ = { scheme: 'partner', scope: 'merchants:read' } as const;
+const WRITE = { scheme: 'partner', scope: 'merchants:write' } as const;
+
+export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
+  app.post(
+    '/v1/merchants',
+    { schema: CREATE, config: { access: WRITE, idempotency: 'required', errors: ['idempotency_conflict'] } },
+    async (request, reply) => {
+      const { merchantName: name, merchantEmail: email, iconUrl = null } = request.body;
+      const idempotent = idempotentRequest(request, { name, email, iconUrl });
+      requireHttpsUrls({ iconUrl });
+      if (keyOf(request).merchantIds !== null) {
+        throw new ApiError('forbidden', 'This Api-Key is for certain merchants only and cannot create new ones.');
+      }
+      const input = { owner: ownerOf(request), actor: actorOf(request), name, email, iconUrl };
+      const answer = await createMerchant(deps, input, idempotent, (merchant) => ({
+        status: 201,
+        body: { merchant: viewNewMerchant(merchant) },
+      }));
+      return sendAnswer(deps, reply, answer);
+    },
+  );
+
+  app.get('/v1/merchants', { schema: LIST, config: { access: READ } }, async (request) => {
+    const { status, search, cursor, limit = LIMIT } = request.query;
+    const { merchantIds } = keyOf(request);
+    const owner = ownerOf(request);
+    const filters = JSON.stringify(['merchants', owner.partnerId, owner.mode, merchantIds, status, search]);
+    const query: MerchantQuery = {
+      ...owner,
+      status,
+      search,
+      merchantIds,
+      afterId: openAfter(deps, filters, cursor),
+      limit: limit + 1,
+    };
+    const { page, totalCount } = await listMerchants(deps.db.sql, query);
+    const merchants = page.slice(0, limit);
+    const last = page.length > limit ? merchants.at(-1) : undefined;
+    const nextCursor = last === undefined ? null : sealCursor(deps.cursorSecret, filters, [last.id]);
+    return { merchants: merchants.map(viewMerchant), totalCount, nextCursor };
+  });
+
+  app.get(
+    '/v1/merchants/:merchantId',
+    { schema: GET, config: { access: { ...READ, merchant: 'path' } } },
+    async (request) => {
+      const merchant = merchantOf(request);
+      const settlements = viewSettlements(await listSettlements(deps.db.sql, merchant.id));
+      return { merchant: { ...viewMerchant(merchant), settlements } };
+    },
+  );
+
+  app.patch(
+    '/v1/merchants/:merchantId',
+    { schema: PATCH, config: { access: { ...WRITE, merchant: 'path' } } },
+    async (request) => {
+      const { merchantName, merchantEmail, iconUrl } = request.body;
+      requireHttpsUrls({ iconUrl });
+      const merchant = await changeMerchant(deps, {
+        owner: ownerOf(request),
+        actor: actorOf(request),
+        merchantId: merchantOf(request).id,
+        changes: {
+          ...(merchantName !== undefined && { name: merchantName }),
+          ...(merchantEmail !== undefined && { email: merchantEmail }),
+          ...(iconUrl !== undefined && { iconUrl }),
+        },
+      });
+      return { merchant: viewMerchant(merchant) };
+    },
+  );
+
+  app.delete(
+    '/v1/merchants/:merchantId',
+    { schema: DELETE, config: { access: { ...WRITE, merchant: 'path', takesDeleted: true } } },
+    async (request) => {
+      const { id } = merchantOf(request);
+      await deleteMerchant(deps, { owner: ownerOf(request), actor: actorOf(request), merchantId: id });
+      return { id, deleted: true as const };
+    },
+  );
+}
+
+function openAfter({ cursorSecret }: HttpDeps, filters: string, cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const position = openCursor(cursorSecret, filters, cursor);
+  if (position === undefined) {
+    throw new ApiError(
+      'invalid_params',
+      'The cursor is not one of ours for this query: use nextCursor with the same filters.',
+    );
+  }
+  return position[0];
+}
+
+function viewNewMerchant({ id, name, email, status, createdAt }: Merchant) {
+  return { id, name, email, status, createdAt: createdAt.toISOString() };
+}
+
+function viewMerchant(merchant: Merchant) {
+  return { ...viewNewMerchant(merchant), iconUrl: merchant.iconUrl };
+}
+
+const LIMIT = 20;
+const TAGS = ['Merchants'];
+
+const merchantName = textOf(256, 'The name payers see.');
+const iconUrl = nullable({ ...HttpsUrl, description: 'Logo, HTTPS only; null unsets it.' } as typeof HttpsUrl);
+
+const NewMerchantBody = Type.Object({
+  id: Type.String({ description: 'Begins with `mrch_`.', examples: ['mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+  name: Type.String(),
+  email: nullable(Type.String()),
+  status: MerchantStatusField,
+  createdAt: Timestamp,
+});
+
+const MerchantBody = Type.Object({ ...NewMerchantBody.properties, iconUrl: nullable(Type.String()) });
+
+export const MerchantParams = Type.Object({ merchantId: Type.String({ description: 'The merchant.' }) });
+
+const CREATE = {
+  tags: TAGS,
+  summary: 'Create a merchant',
+  description: 'A retry with the same `Idempotency-Key` returns the merchant made first instead of a second one.',
+  body: Type.Object({ merchantName, merchantEmail: EmailAddress, iconUrl: Type.Optional(iconUrl) }),
+  response: { 201: Type.Object({ merchant: NewMerchantBody }, { description: 'The new merchant.' }) },
+};
+
+const LIST = {
+  tags: TAGS,
+  summary: 'List merchants',
+  description: 'Newest first. Deleted merchants are left out.',
+  querystring: Type.Object({
+    status: Type.Optional(MerchantStatusField),
+    search: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+        'x-rule': 'must be text without control characters',
+        description: 'Part of the name or the id, in any case.',
+      }),
+    ),
+    cursor: Type.Optional(Cursor),
+    limit: limitOf(100, LIMIT),
+  }),
+  response: {
+    200: Type.Object(
+      {
+        merchants: Type.Array(MerchantBody),
+        totalCount: Type.Integer({ minimum: 0, description: 'How many match, on all pages.' }),
+        nextCursor: NextCursor,
+      },
+      { description: 'One page.' },
+    ),
+  },
+};
+
+const GET = {
+  tags: TAGS,
+  summary: 'Get a merchant',
+  description: 'The profile with its settlement destinations.',
+  params: MerchantParams,
+  response: {
+    200: Type.Object(
+      { merchant: Type.Object({ ...MerchantBody.properties, settlements: SettlementsBody }) },
+      { description: 'The merchant.' },
+    ),
+  },
+};
+
+const PATCH = {
+  tags: TAGS,
+  summary: 'Change a merchant',
+  description: 'Give at least one field. `iconUrl: null` unsets the logo.',
+  params: MerchantParams,
+  body: Type.Object(
+    {
+      merchantName: Type.Optional(merchantName),
+      merchantEmail: Type.Optional(EmailAddress),
+      iconUrl: Type.Optional(iconUrl),
+    },
+    { anyOf: [{ required: ['merchantName'] }, { required: ['merchantEmail'] }, { required: ['iconUrl'] }] },
+  ),
+  response: { 200: Type.Object({ merchant: MerchantBody }, { description: 'The merchant as it is now.' }) },
+};
+
+const DELETE = {
+  tags: TAGS,
+  summary: 'Delete a merchant',
+  description: 'A soft delete: the merchant is hidden and takes no new payments. Repeating it changes nothing.',
+  params: MerchantParams,
+  response: {
+    200: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { description: 'It is deleted.' }),
+  },
+};

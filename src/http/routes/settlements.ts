@@ -1,0 +1,205 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import {
+  changeDestination,
+  registerSettlements,
+  removeSettlement,
+  settlementNotFound,
+} from '../../actions/change-settlements.ts';
+import { isTestNetwork } from '../../chains/networks.ts';
+import { type Account, type Asset, parseAccount, parseAsset, sameChain } from '../../domain/caip.ts';
+import { ApiError, type Issue, validationError } from '../../errors.ts';
+import { type CryptoSettlement, listSettlements, type Settlements } from '../../store/settlements.ts';
+import { actorOf, keyOf, merchantOf, ownerOf } from '../access.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { idempotentRequest, sendAnswer } from '../idempotency.ts';
+import { isPlausibleId } from '../plausible-id.ts';
+
+const READ = { scheme: 'partner', scope: 'merchants:read', merchant: 'path' } as const;
+const WRITE = { scheme: 'partner', scope: 'merchants:write', merchant: 'path' } as const;
+
+export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> {
+  app.get('/v1/merchants/:merchantId/settlements', { schema: LIST, config: { access: READ } }, async (request) =>
+    viewSettlements(await listSettlements(deps.db.sql, merchantOf(request).id)),
+  );
+
+  app.post(
+    '/v1/merchants/:merchantId/settlements/crypto',
+    {
+      schema: REGISTER,
+      config: {
+        access: WRITE,
+        idempotency: 'required',
+        errors: ['idempotency_conflict', 'invalid_state', 'not_sandbox_api_key'],
+      },
+    },
+    async (request, reply) => {
+      const settlements = parseSettlements(request.body.settlements);
+      refuseTestNetworks(request, settlements);
+      const meaning = settlements.map(({ asset, destination }) => [asset.key, destination.id]);
+      const input = {
+        owner: ownerOf(request),
+        actor: actorOf(request),
+        merchantId: merchantOf(request).id,
+        settlements,
+      };
+      const answer = await registerSettlements(deps, input, idempotentRequest(request, meaning), (registered) => ({
+        status: 201,
+        body: { settlements: registered.map(viewCrypto) },
+      }));
+      return sendAnswer(deps, reply, answer);
+    },
+  );
+
+  app.put(
+    '/v1/merchants/:merchantId/settlements/crypto/:id',
+    { schema: CHANGE, config: { access: WRITE } },
+    async (request) => {
+      const destination = parseAccount(request.body.destination);
+      if (!destination.ok) throw validationError([{ field: 'destination', message: destination.problem }]);
+      const changed = await changeDestination(deps, { ...targetOf(request), destination: destination.value });
+      return viewCrypto(changed);
+    },
+  );
+
+  app.delete(
+    '/v1/merchants/:merchantId/settlements/crypto/:id',
+    { schema: REMOVE, config: { access: WRITE } },
+    async (request) => {
+      const target = targetOf(request);
+      await removeSettlement(deps, target);
+      return { id: target.settlementId, deleted: true as const };
+    },
+  );
+}
+
+export function viewSettlements({ crypto, fiat }: Settlements) {
+  return {
+    crypto: crypto.map(viewCrypto),
+    fiat: fiat.map(({ id, status, bankType }) => ({ id, status, bankType })),
+  };
+}
+
+function viewCrypto({ id, asset, destination }: CryptoSettlement) {
+  return { id, asset, destination };
+}
+
+function targetOf(request: FastifyRequest<{ Params: { id: string } }>) {
+  const { id } = request.params;
+  if (!isPlausibleId(id)) throw settlementNotFound(id);
+  return { owner: ownerOf(request), actor: actorOf(request), merchantId: merchantOf(request).id, settlementId: id };
+}
+
+interface ParsedSettlement {
+  readonly asset: Asset;
+  readonly destination: Account;
+}
+
+/** Reads every pair, or names every field that is wrong. */
+function parseSettlements(pairs: readonly { asset: string; destination: string }[]): ParsedSettlement[] {
+  const issues: Issue[] = [];
+  const seen = new Set<string>();
+  const parsed = pairs.flatMap((pair, index) => {
+    const at = (field: string) => `settlements[${index}].${field}`;
+    const asset = parseAsset(pair.asset);
+    const destination = parseAccount(pair.destination);
+    if (!asset.ok) issues.push({ field: at('asset'), message: asset.problem });
+    if (!destination.ok) issues.push({ field: at('destination'), message: destination.problem });
+    if (!asset.ok || !destination.ok) return [];
+    if (!sameChain(asset.value, destination.value)) {
+      issues.push({
+        field: at('destination'),
+        message: `must be an account on ${asset.value.chainId}, the chain of the asset`,
+      });
+    }
+    if (seen.has(asset.value.key)) issues.push({ field: at('asset'), message: 'is named more than once' });
+    seen.add(asset.value.key);
+    return [{ asset: asset.value, destination: destination.value }];
+  });
+  if (issues.length > 0) throw validationError(issues);
+  return parsed;
+}
+
+/** Real money must not be promised to a chain of play money. */
+function refuseTestNetworks(request: FastifyRequest, settlements: readonly ParsedSettlement[]): void {
+  const test = settlements.find(({ asset }) => isTestNetwork(asset.chainId));
+  if (keyOf(request).mode === 'test' || test === undefined) return;
+  throw new ApiError('not_sandbox_api_key', `A live key cannot use ${test.asset.id}, an asset of a test network.`);
+}
+
+const TAGS = ['Settlement destinations'];
+const ASSET_PATTERN = '^[-a-zA-Z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}/[-a-zA-Z0-9]{3,8}:[-.%a-zA-Z0-9]{1,128}$';
+const ACCOUNT_PATTERN = '^[-a-zA-Z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:[-.%a-zA-Z0-9]{1,128}$';
+
+const AssetField = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  pattern: ASSET_PATTERN,
+  'x-rule': 'must be a CAIP-19 asset id such as eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  description: 'CAIP-19 asset id on an `eip155` or `solana` chain.',
+  examples: ['eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'],
+});
+
+const DestinationField = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  pattern: ACCOUNT_PATTERN,
+  'x-rule': 'must be a CAIP-10 account such as eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+  description: "CAIP-10 account on the asset's chain. EVM addresses are stored with their checksum.",
+  examples: ['eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
+});
+
+const CryptoBody = Type.Object({
+  id: Type.String({ description: 'Begins with `crypto_`.' }),
+  asset: Type.String(),
+  destination: Type.String(),
+});
+
+const FiatBody = Type.Object({
+  id: Type.String({ description: 'Begins with `fiat_`.' }),
+  status: Type.String(),
+  bankType: Type.String(),
+});
+
+export const SettlementsBody = Type.Object({ crypto: Type.Array(CryptoBody), fiat: Type.Array(FiatBody) });
+
+const Params = Type.Object({ merchantId: Type.String({ description: 'The merchant.' }) });
+const SettlementParams = Type.Object({ ...Params.properties, id: Type.String({ description: 'The settlement.' }) });
+
+const LIST = {
+  tags: TAGS,
+  summary: 'List settlement destinations',
+  description: 'Crypto destinations, and the fiat ones the operator keeps.',
+  params: Params,
+  response: { 200: { ...SettlementsBody, description: 'All of them.' } as typeof SettlementsBody },
+};
+
+const REGISTER = {
+  tags: TAGS,
+  summary: 'Register crypto destinations',
+  description: 'All of them or none. A merchant has at most one destination per asset.',
+  params: Params,
+  body: Type.Object({
+    settlements: Type.Array(Type.Object({ asset: AssetField, destination: DestinationField }), {
+      minItems: 1,
+      maxItems: 50,
+    }),
+  }),
+  response: { 201: Type.Object({ settlements: Type.Array(CryptoBody) }, { description: 'The new destinations.' }) },
+};
+
+const CHANGE = {
+  tags: TAGS,
+  summary: 'Change a crypto destination',
+  params: SettlementParams,
+  body: Type.Object({ destination: DestinationField }),
+  response: { 200: { ...CryptoBody, description: 'The destination as it is now.' } as typeof CryptoBody },
+};
+
+const REMOVE = {
+  tags: TAGS,
+  summary: 'Remove a crypto destination',
+  description: 'Later payments in that asset are no longer settled by themselves.',
+  params: SettlementParams,
+  response: { 200: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { description: 'It is removed.' }) },
+};

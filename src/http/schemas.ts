@@ -1,0 +1,91 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { MERCHANT_STATUSES } from '../domain/merchant.ts';
+import { CATALOGUE, type ErrorCode } from '../errors.ts';
+
+/**
+ * The building blocks of every request and response. They validate, serialise and document: nothing else describes
+ * what goes over the wire. `x-rule` is the sentence a client reads when a pattern does not match.
+ */
+
+/** Text people write: any script, but no control characters, no halves of characters, and not only white space. */
+export function textOf(maxLength: number, description: string) {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: '^(?=.*\\S)[^\\p{Cc}\\p{Cs}]*$',
+    'x-rule': 'must be text without control characters, and not blank',
+    description,
+  });
+}
+
+export function enumOf<const T extends readonly string[]>(values: T, description?: string) {
+  return Type.Unsafe<T[number]>({
+    type: 'string',
+    enum: [...values],
+    ...(description === undefined ? {} : { description }),
+  });
+}
+
+/** The same schema, or null. One `type` array instead of a choice of two schemas keeps error messages short. */
+export function nullable<S extends TSchema>(schema: S) {
+  const { type, ...rest } = schema as unknown as { type: string };
+  return Type.Unsafe<Static<S> | null>({ type: [type, 'null'], ...rest });
+}
+
+export const EmailAddress = Type.String({
+  minLength: 3,
+  maxLength: 254,
+  pattern: "^(?!\\.)(?!.*\\.\\.)[A-Za-z0-9_'+\\-.]*[A-Za-z0-9_+\\-]@(?:[A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
+  'x-rule': 'must be an e-mail address',
+  description: 'Contact e-mail address.',
+  examples: ['shop@example.com'],
+});
+
+/** Checked again with the URL parser by the route: a pattern cannot tell every bad URL. */
+export const HttpsUrl = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  pattern: '^https://[^\\s\\p{Cc}\\p{Cs}]+$',
+  'x-rule': 'must be an HTTPS URL',
+  examples: ['https://example.com/logo.png'],
+});
+
+export const Timestamp = Type.String({
+  format: 'date-time',
+  description: 'ISO 8601, UTC, with milliseconds.',
+  examples: ['2026-02-18T09:30:00.000Z'],
+});
+
+export const Cursor = Type.String({
+  minLength: 1,
+  maxLength: 1024,
+  description: 'Opaque: the `nextCursor` of the page before, with the same filters.',
+});
+
+export const NextCursor = nullable(
+  Type.String({ description: 'Pass it as `cursor` for the next page; null at the end.' }),
+);
+
+export function limitOf(max: number, fallback: number) {
+  return Type.Optional(Type.Integer({ minimum: 1, maximum: max, default: fallback, description: 'Size of the page.' }));
+}
+
+export const MerchantStatusField = enumOf(MERCHANT_STATUSES);
+
+export const ErrorBody = Type.Object(
+  {
+    code: enumOf(Object.keys(CATALOGUE) as ErrorCode[], 'What went wrong, for programs.'),
+    message: Type.String({ description: 'What went wrong, for people.' }),
+    issues: Type.Optional(
+      Type.Array(
+        Type.Object({
+          field: Type.String({ description: 'The field or header, such as `settlements[0].asset`.' }),
+          message: Type.String(),
+        }),
+        { description: 'Every broken field, on validation errors.' },
+      ),
+    ),
+    details: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'More, where it helps.' })),
+  },
+  { $id: 'ErrorBody', description: 'The body of every error.' },
+);

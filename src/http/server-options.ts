@@ -1,0 +1,48 @@
+import type { Socket } from 'node:net';
+import type { FastifyHttpOptions, RawServerDefault } from 'fastify';
+
+const BODY_LIMIT_BYTES = 64 * 1024;
+
+/** Bounds on what a client may hold or send; each prevents one way to starve the others. */
+export const SERVER_OPTIONS = {
+  bodyLimit: BODY_LIMIT_BYTES,
+  // Slow senders: the headers within 15 s, the whole request within 30 s, looked at every 5 s.
+  requestTimeout: 30_000,
+  http: { headersTimeout: 15_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16 * 1024 },
+  // Longer than the usual 60 s of load balancers, so that they close idle connections, not we under their feet.
+  keepAliveTimeout: 65_000,
+  // A stuck handler frees its client; statements are bounded more tightly by the database.
+  handlerTimeout: 40_000,
+  // Long enough for a gateway URL, encoded twice, in place of a payment id.
+  routerOptions: { maxParamLength: 8_192 },
+  ajv: {
+    customOptions: {
+      // Every broken field is named. The body limit bounds the work.
+      allErrors: true,
+      verbose: true,
+      coerceTypes: false,
+      removeAdditional: false,
+      keywords: ['x-rule'],
+    },
+  },
+  return503OnClosing: true,
+  forceCloseConnections: 'idle',
+} as const satisfies FastifyHttpOptions<RawServerDefault>;
+
+/** What could not even be parsed as HTTP still gets an answer from the catalogue; then the connection is closed. */
+export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
+    socket.destroy();
+    return;
+  }
+  const [status, message] = BROKEN[error.code ?? ''] ?? ['400 Bad Request', 'The request is not valid HTTP.'];
+  const body = JSON.stringify({ code: 'invalid_params', message });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+const BROKEN: Readonly<Record<string, readonly [status: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are larger than 16 KiB.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
+};

@@ -1,0 +1,21 @@
+import type { Sandbox } from './demo.ts';
+
+/** The first thing a newcomer reads: where things are, and a line to paste. */
+export function banner(sandbox: Sandbox, { home, metricsPort }: { home: string; metricsPort: number }): string {
+  const { baseUrl, apiKey, merchantId } = sandbox;
+  return `
+  Till is running, as a sandbox: nothing here is real money.
+
+    API        ${baseUrl}
+    Reference  ${baseUrl}/docs
+    Metrics    http://127.0.0.1:${metricsPort}/metrics
+    Merchant   ${merchantId}
+    Home       ${home}  (sandbox.json has all of this for programs)
+
+  Try it:
+
+    curl ${baseUrl}/v1/merchants -H 'Api-Key: ${apiKey}'
+
+  Ctrl-C stops it; your data stays.
+`;
+}

@@ -1,0 +1,130 @@
+import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Timers } from '../deps.ts';
+import { systemWorld } from '../system.ts';
+import { processStart, UNKNOWN_START } from './os-process.ts';
+
+const LOCK_FILE = 'gateway.lock';
+
+// Every try either takes the lock, finds a live holder, or loses one step to another gateway that starts at the same
+// moment. With the pauses this gives the others two seconds to get through.
+const MAX_TRIES = 100;
+const PAUSE_MS = 20;
+// Whoever takes over a stale lock needs far less than this many pauses; a mark that stays longer was left by a kill.
+const MARK_ABANDONED_AFTER_TRIES = 25;
+
+interface Holder {
+  readonly pid: number;
+  /** Tells the holder from a later process with the same id. */
+  readonly startedAt: string;
+}
+
+/** Another living gateway uses the folder. */
+export class HomeInUseError extends Error {
+  readonly homeDir: string;
+  readonly pid: number;
+
+  constructor(homeDir: string, pid: number) {
+    super(
+      `The folder ${homeDir} is in use by another gateway (process ${pid}). ` +
+        'Stop that gateway first, or set TILL_HOME to another folder for this one.',
+    );
+    this.name = 'HomeInUseError';
+    this.homeDir = homeDir;
+    this.pid = pid;
+  }
+}
+
+/**
+ * Makes sure that one gateway uses a home folder, and returns what gives the folder back. A gateway that was killed
+ * leaves its lock behind; the next one sees that the holder is gone and takes over.
+ */
+export async function lockHome(homeDir: string, timers: Timers = systemWorld.timers): Promise<() => Promise<void>> {
+  await mkdir(homeDir, { recursive: true, mode: 0o700 });
+  const path = join(homeDir, LOCK_FILE);
+  const self: Holder = { pid: process.pid, startedAt: (await processStart(process.pid)) ?? UNKNOWN_START };
+  const ours = `${JSON.stringify(self)}\n`;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    if (await createWhole(path, ours)) return () => release(path, ours);
+    const text = await readIfThere(path);
+    if (text === undefined) continue;
+    const holder = parseHolder(text);
+    if (holder && (await isAlive(holder))) throw new HomeInUseError(homeDir, holder.pid);
+    const isRemoved = await removeStale(path, text, tries >= MARK_ABANDONED_AFTER_TRIES);
+    if (!isRemoved) await timers.sleep(PAUSE_MS);
+  }
+  throw new Error(`Could not lock the folder ${homeDir}: the file ${path} kept changing. Try again.`);
+}
+
+async function release(path: string, ours: string): Promise<void> {
+  if ((await readIfThere(path)) === ours) await unlinkIfThere(path);
+}
+
+/**
+ * Of several gateways that find the same stale lock, only the one that creates the mark may delete it, and only while
+ * the lock still says the same. Without the mark a slow gateway could delete the fresh lock of a faster one, and both
+ * would run on the same data.
+ */
+async function removeStale(path: string, staleText: string, isMarkAbandoned: boolean): Promise<boolean> {
+  const mark = `${path}.stale`;
+  if (!(await createEmpty(mark))) {
+    if (isMarkAbandoned) await unlinkIfThere(mark);
+    return false;
+  }
+  if ((await readIfThere(path)) === staleText) await unlinkIfThere(path);
+  await unlinkIfThere(mark);
+  return true;
+}
+
+async function isAlive(holder: Holder): Promise<boolean> {
+  const startedAt = await processStart(holder.pid);
+  if (startedAt === undefined) return false;
+  return startedAt === holder.startedAt || startedAt === UNKNOWN_START || holder.startedAt === UNKNOWN_START;
+}
+
+function parseHolder(text: string): Holder | undefined {
+  try {
+    const { pid, startedAt } = JSON.parse(text);
+    return Number.isSafeInteger(pid) && typeof startedAt === 'string' ? { pid, startedAt } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Creates the file with its text in it, or returns false when it is there already. Linking a finished file is as
+ * exclusive as O_EXCL, and nobody ever reads a lock that is still empty and takes it for a stale one.
+ */
+async function createWhole(path: string, text: string): Promise<boolean> {
+  const draft = `${path}.${process.pid}`;
+  // A process with this id may have been killed here earlier and left its draft.
+  await unlinkIfThere(draft);
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    return unlessCode('EEXIST')(error as NodeJS.ErrnoException) ?? false;
+  } finally {
+    await file.close();
+    await unlinkIfThere(draft);
+  }
+}
+
+async function createEmpty(path: string): Promise<boolean> {
+  const file = await open(path, 'wx', 0o600).catch(unlessCode('EEXIST'));
+  await file?.close();
+  return file !== undefined;
+}
+
+const readIfThere = (path: string) => readFile(path, 'utf8').catch(unlessCode('ENOENT'));
+const unlinkIfThere = (path: string) => unlink(path).catch(unlessCode('ENOENT'));
+
+/** Turns the one expected failure into undefined, and passes on every other. */
+function unlessCode(code: string): (error: NodeJS.ErrnoException) => undefined {
+  return (error) => {
+    if (error.code !== code) throw error;
+  };
+}

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+/** The process runs, but this machine does not tell when it began. */
+export const UNKNOWN_START = 'unknown';
+
+const PS_TIMEOUT_MS = 5_000;
+const PS_MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * When a process began, in the machine's own words, or undefined once it has ended. A process id is used again, above
+ * all in containers, where every start hands out the same small numbers: only the id together with the start time
+ * names one process. A zombie counts as ended, because a container's first process often never buries its orphans.
+ */
+export async function processStart(pid: number): Promise<string | undefined> {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
+  if (process.platform !== 'linux') return processStartByPs(pid);
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  // A /proc mounted with hidepid shows only one's own processes, so that a missing file does not prove an end.
+  if (stat === undefined) return processExists(pid) ? UNKNOWN_START : undefined;
+  // The command name comes second, in brackets, and may itself hold spaces and brackets.
+  const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (state === 'Z' || state === 'X') return undefined;
+  return rest[18] ?? UNKNOWN_START;
+}
+
+/** The process's command line, its words joined by spaces, or undefined when it has ended or cannot be seen. */
+export async function processCommand(pid: number): Promise<string | undefined> {
+  if (process.platform !== 'linux') return ps('command=', '-p', String(pid));
+  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return words === '' ? undefined : words.replaceAll('\0', ' ');
+}
+
+/** The ids of all processes whose command line begins with this text. */
+export async function findProcesses(commandStart: string): Promise<number[]> {
+  if (process.platform !== 'linux') {
+    const lines = (await ps('pid=,command=', '-ax'))?.split('\n') ?? [];
+    const processes = lines.map((line) => /^\s*(\d+) (.*)/.exec(line));
+    return processes.filter((found) => found?.[2]?.startsWith(commandStart)).map((found) => Number(found?.[1]));
+  }
+  const pids = (await readdir('/proc')).map(Number).filter(Number.isSafeInteger);
+  const commands = await Promise.all(pids.map(processCommand));
+  return pids.filter((_, index) => commands[index]?.startsWith(commandStart));
+}
+
+/** Whether the machine knows this process id at all; a zombie still counts. */
+export function processExists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function processStartByPs(pid: number): Promise<string | undefined> {
+  const line = await ps('state=,lstart=', '-p', String(pid));
+  if (line === undefined) return processExists(pid) ? UNKNOWN_START : undefined;
+  const [state, ...start] = line.split(/\s+/);
+  return state?.startsWith('Z') ? undefined : start.join(' ');
+}
+
+async function ps(columns: string, ...selection: string[]): Promise<string | undefined> {
+  const options = { timeout: PS_TIMEOUT_MS, maxBuffer: PS_MAX_BYTES, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } };
+  const run = promisify(execFile)('ps', ['-ww', '-o', columns, ...selection], options);
+  return (await run.catch(() => undefined))?.stdout.trim() || undefined;
+}

@@ -1,0 +1,209 @@
+import {
+  chmod,
+  chown,
+  copyFile,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  truncate,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Log, Random } from '../deps.ts';
+import { type Account, type Launcher, runTool } from './postgres-account.ts';
+
+/** Where everything about one embedded server lies. */
+export interface PostgresFolder {
+  readonly dir: string;
+  readonly data: string;
+  readonly password: string;
+  readonly connection: string;
+  readonly log: string;
+}
+
+const HALF_MADE = 'initdb-';
+const PASSWORD_BYTES = 24;
+const MAX_LOG_BYTES = 8 * 1024 * 1024;
+
+export function postgresFolder(dir: string): PostgresFolder {
+  const inside = (name: string) => join(dir, name);
+  return {
+    dir,
+    data: inside('data'),
+    password: inside('password'),
+    connection: inside('connection.json'),
+    log: inside('server.log'),
+  };
+}
+
+/**
+ * Creates the folder. It stays root's own when the gateway is root, so that the database account, which may only pass
+ * through it, cannot lay links where root writes the password, the connection and the log.
+ */
+export async function openFolder(dir: string, account: Account | undefined): Promise<PostgresFolder> {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  // A running server is recognised by the path it was started with, so that every start has to use the same spelling.
+  const folder = postgresFolder(await realpath(dir));
+  if (account) {
+    await chown(folder.dir, 0, account.gid);
+    await chmod(folder.dir, 0o710);
+  } else {
+    await refuseForeignOwner(folder.dir);
+  }
+  return folder;
+}
+
+/** Makes the database once: a checksummed cluster with the database `till`, owned by the role `till`. */
+export async function ensureData(
+  deps: { readonly random: Random; readonly log: Log },
+  input: {
+    readonly folder: PostgresFolder;
+    readonly launcher: Launcher;
+    readonly account: Account | undefined;
+    readonly programs: { readonly initdb: string; readonly postgres: string };
+  },
+): Promise<{ readonly password: string }> {
+  const { folder, launcher, programs } = input;
+  const known = (await readIfThere(folder.password))?.trim();
+  const password = known || Buffer.from(deps.random.bytes(PASSWORD_BYTES)).toString('base64url');
+  // Written before the cluster exists, so that no kill can leave a cluster whose password nobody knows.
+  if (!known) await writeWhole(folder.password, `${password}\n`);
+
+  if ((await readIfThere(join(folder.data, 'PG_VERSION'))) === undefined) {
+    await createCluster(deps, { ...input, password });
+    return { password };
+  }
+  await removeHalfMade(deps, folder);
+  if (input.account) await giveTo(folder.data, input.account);
+  else await refuseForeignOwner(folder.data);
+  if (!known) {
+    deps.log.warn({ file: folder.password }, 'the database password was missing: setting a new one');
+    await runSingleUser(launcher, programs.postgres, folder.data, `alter role till password '${password}'`);
+  }
+  return { password };
+}
+
+/**
+ * Works in a folder aside and moves the finished cluster into place, so that a kill in the middle of the first start
+ * leaves nothing that the next start could take for a database.
+ */
+async function createCluster(
+  deps: Parameters<typeof ensureData>[0],
+  input: Parameters<typeof ensureData>[1] & { readonly password: string },
+): Promise<void> {
+  const { folder, launcher, account, programs, password } = input;
+  await removeHalfMade(deps, folder);
+  const aside = join(folder.dir, `${HALF_MADE}${Buffer.from(deps.random.bytes(8)).toString('hex')}`);
+  const data = join(aside, 'data');
+  const passwordFile = join(aside, 'password');
+  await openFolder(aside, account);
+  await mkdir(data, { mode: 0o700 });
+  await writeWhole(passwordFile, `${password}\n`);
+  if (account) {
+    await chown(data, account.uid, account.gid);
+    await chown(passwordFile, account.uid, account.gid);
+  }
+
+  deps.log.info({ dir: folder.dir }, 'creating the embedded database');
+  const args = ['-D', data, '-U', 'till', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--data-checksums'];
+  // The builtin provider sorts and folds case the same way on every machine and in every version of its C library.
+  // The C library's own part is plain "C", since not every machine knows a locale "C.UTF-8".
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  const made = await runTool(launcher, programs.initdb, [...args, ...locale]);
+  if (!made.isOk) {
+    throw new Error(
+      `The embedded database could not be created in ${folder.dir}: ${made.output}. ` +
+        'Correct this, or set DATABASE_URL to a PostgreSQL server of your own.',
+    );
+  }
+  await runSingleUser(launcher, programs.postgres, data, 'create database till');
+
+  await rename(data, folder.data);
+  await syncFolder(folder.dir);
+  await syncFolder(dirname(folder.dir));
+  await rm(aside, { recursive: true, force: true });
+}
+
+/**
+ * The caller holds the home lock, so that these were left by killed starts. A process of such a start may still write
+ * into its folder for a moment: that is why every start has a folder of its own, and why one that cannot be deleted
+ * now is left for the next time.
+ */
+async function removeHalfMade(deps: { readonly log: Log }, folder: PostgresFolder): Promise<void> {
+  const names = (await readdir(folder.dir)).filter((name) => name.startsWith(HALF_MADE));
+  for (const name of names) {
+    await rm(join(folder.dir, name), { recursive: true, force: true }).catch((error) =>
+      deps.log.warn({ err: error }, 'what a killed first start left could not be deleted yet'),
+    );
+  }
+}
+
+/** Runs one statement while no server runs; it reads the statement from its input, where no process list shows it. */
+async function runSingleUser(launcher: Launcher, postgres: string, data: string, statement: string): Promise<void> {
+  const args = ['--single', '-D', data, '-c', 'exit_on_error=on', 'postgres'];
+  const result = await runTool(launcher, postgres, args, `${statement};\n`);
+  if (!result.isOk) throw new Error(`The embedded database in ${data} could not be prepared: ${result.output}`);
+}
+
+/** PostgreSQL insists on owning its files, and they may come from a backup or from a start as another user. */
+async function giveTo(data: string, account: Account): Promise<void> {
+  if ((await stat(data)).uid === account.uid) return;
+  const result = await runTool({ prefix: [] }, 'chown', ['-R', `${account.uid}:${account.gid}`, data]);
+  if (!result.isOk) throw new Error(`Could not give ${data} to user id ${account.uid}: ${result.output}`);
+}
+
+async function refuseForeignOwner(path: string): Promise<void> {
+  const owner = (await stat(path)).uid;
+  const self = process.getuid?.() ?? owner;
+  if (owner === self) return;
+  throw new Error(
+    `The embedded database's folder ${path} belongs to user id ${owner}, and this gateway runs as user id ${self}. ` +
+      'Start it as that user or as root, or set TILL_HOME to another folder.',
+  );
+}
+
+/**
+ * Keeps PostgreSQL's log within two files of 8 MiB. The server appends to the open file, so that emptying it in place
+ * works while the server runs; a few lines written in between may be lost.
+ */
+export async function boundLog(path: string): Promise<void> {
+  const size = (await stat(path).catch(unlessMissing))?.size ?? 0;
+  if (size <= MAX_LOG_BYTES) return;
+  await copyFile(path, `${path}.1`);
+  await truncate(path, 0);
+}
+
+/** Writes a private file so that a reader, or a start after a power cut, sees all of it or nothing. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  const draft = `${path}.new`;
+  await rm(draft, { force: true });
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path);
+}
+
+export function readIfThere(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(unlessMissing);
+}
+
+async function syncFolder(dir: string): Promise<void> {
+  const handle = await open(dir, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}

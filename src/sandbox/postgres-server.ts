@@ -1,0 +1,210 @@
+import type { ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { open, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Log, World } from '../deps.ts';
+import { findProcesses, processCommand, processExists } from './os-process.ts';
+import { type Launcher, processEnding, spawnAs } from './postgres-account.ts';
+import { boundLog, type PostgresFolder, readIfThere } from './postgres-folder.ts';
+
+export interface ServerDeps {
+  readonly world: World;
+  readonly log: Log;
+}
+
+/** What stays the same from one start of the server to the next. */
+export interface ServerPlan {
+  readonly folder: PostgresFolder;
+  readonly launcher: Launcher;
+  /** The path of the server program. */
+  readonly postgres: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** A server process that accepted connections when it was handed out. */
+export interface ServerProcess {
+  readonly pid: number;
+  /** Resolves with how the process ended. */
+  readonly ended: Promise<string>;
+  hasEnded(): boolean;
+}
+
+const POLL_MS = 20;
+// A server that was killed first replays up to 1 GB of its log (max_wal_size), and killing it in the middle would only
+// make it begin again. A healthy start takes a tenth of a second.
+const READY_WITHIN_MS = 60_000;
+const MAX_TAIL_BYTES = 4_000;
+
+// Fast shutdown; then without the closing checkpoint, which the next start makes up for; then by force.
+const STOP_STEPS = [
+  { signal: 'SIGINT', waitMs: 8_000 },
+  { signal: 'SIGQUIT', waitMs: 3_000 },
+  { signal: 'SIGKILL', waitMs: 2_000 },
+] as const;
+
+const ORPHAN_STEPS = [
+  { signal: 'SIGQUIT', waitMs: 2_000 },
+  { signal: 'SIGKILL', waitMs: 2_000 },
+] as const;
+
+const SETTINGS = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  max_connections: '100',
+  shared_buffers: '128MB',
+  // Payments are short statements: compiling them costs more than it gains.
+  jit: 'off',
+  // A line every five minutes for ever would bury the lines that matter.
+  log_checkpoints: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+};
+
+/** Starts the server and waits until it accepts connections; when it ends first, the error shows what it said. */
+export async function startServer(
+  deps: ServerDeps,
+  input: { readonly plan: ServerPlan; readonly port: number; readonly signal?: AbortSignal },
+): Promise<ServerProcess> {
+  const { plan, port } = input;
+  await stopLeftover(deps, plan.folder);
+  await boundLog(plan.folder.log);
+  const log = await open(plan.folder.log, 'a', 0o600);
+  try {
+    const logStart = (await log.stat()).size;
+    const child = spawnAs(plan.launcher, plan.postgres, serverArgs(plan, port), { stdio: ['ignore', log.fd, log.fd] });
+    const server = watchProcess(child);
+    const failure = await waitUntilReady(deps, { server, folder: plan.folder, signal: input.signal });
+    if (failure === undefined) return server;
+    await stopProcess(deps, server);
+    throw new Error(`The embedded PostgreSQL did not start (${failure}): ${await logTail(plan.folder.log, logStart)}`);
+  } finally {
+    await log.close();
+  }
+}
+
+function serverArgs(plan: ServerPlan, port: number): string[] {
+  const settings = {
+    ...SETTINGS,
+    ...plan.settings,
+    // The url and the way to find a server again rest on these, so that no caller may change them.
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    cluster_name: clusterName(plan.folder),
+  };
+  return ['-D', plan.folder.data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+}
+
+function watchProcess(child: ChildProcess): ServerProcess {
+  let hasEnded = false;
+  const ended = processEnding(child).then((ending) => {
+    hasEnded = true;
+    return ending;
+  });
+  // Without an id the program could not be started at all, and `ended` says why.
+  return { pid: child.pid ?? 0, ended, hasEnded: () => hasEnded };
+}
+
+/** Undefined when the server accepts connections, else why it does not. */
+async function waitUntilReady(
+  deps: ServerDeps,
+  input: { readonly server: ServerProcess; readonly folder: PostgresFolder; readonly signal?: AbortSignal | undefined },
+): Promise<string | undefined> {
+  const { server, folder, signal } = input;
+  for (let waitedMs = 0; waitedMs < READY_WITHIN_MS; waitedMs += POLL_MS) {
+    if (server.hasEnded()) return server.ended;
+    if (signal?.aborted) return 'stopped';
+    // PostgreSQL writes its state into the eighth line of this file and its process id into the first.
+    const lines = ((await readIfThere(pidFile(folder))) ?? '').split('\n');
+    if (Number(lines[0]) === server.pid && lines[7]?.trim() === 'ready') return undefined;
+    await deps.world.timers.sleep(POLL_MS, signal);
+  }
+  return `not ready after ${READY_WITHIN_MS / 1000} s`;
+}
+
+/** Ends a server process, gently at first. */
+export async function stopProcess(
+  deps: ServerDeps,
+  target: { readonly pid: number; hasEnded(): boolean | Promise<boolean> },
+): Promise<void> {
+  for (const { signal, waitMs } of STOP_STEPS) {
+    if (await target.hasEnded()) return;
+    sendSignal(target.pid, signal);
+    for (let waitedMs = 0; waitedMs < waitMs; waitedMs += POLL_MS) {
+      if (await target.hasEnded()) return;
+      await deps.world.timers.sleep(POLL_MS);
+    }
+    deps.log.warn({ pid: target.pid, signal, waitMs }, 'the embedded PostgreSQL did not stop in time');
+  }
+}
+
+/** A process that is already gone needs no signal, and id 0 would mean the gateway's own process group. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  if (pid <= 0) return;
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/**
+ * Stops what a killed gateway or a killed server left running in this folder. The caller holds the home lock, so that no
+ * living gateway uses it. True when there may be something left that is still about to end.
+ */
+export async function stopLeftover(deps: ServerDeps, folder: PostgresFolder): Promise<boolean> {
+  const text = await readIfThere(pidFile(folder));
+  if (text === undefined) return false;
+  const pid = Number(text.split('\n')[0]);
+  if (await isServerOf(folder, pid)) {
+    deps.log.warn({ pid }, 'stopping the PostgreSQL server that a killed gateway left running');
+    await stopProcess(deps, { pid, hasEnded: async () => !(await isServerOf(folder, pid)) });
+  } else if (pid > 0 && processExists(pid)) {
+    // Another process has got the dead server's id, as happens in containers. PostgreSQL would take it for itself and
+    // refuse to start for as long as that process lives.
+    await rm(pidFile(folder), { force: true });
+  }
+  await stopOrphans(deps, folder);
+  return true;
+}
+
+/**
+ * When the main process is killed, its idle children notice and end, but one in the middle of a statement first
+ * finishes it, and until then PostgreSQL does not start again. Nobody waits for that statement's answer any more.
+ */
+async function stopOrphans(deps: ServerDeps, folder: PostgresFolder): Promise<void> {
+  const find = () => findProcesses(`postgres: ${clusterName(folder)}: `);
+  for (const { signal, waitMs } of ORPHAN_STEPS) {
+    for (let waitedMs = 0; waitedMs < waitMs; waitedMs += POLL_MS) {
+      const pids = await find();
+      if (pids.length === 0) return;
+      // Once is enough, but a child may have been about to start another.
+      for (const pid of pids) sendSignal(pid, signal);
+      await deps.world.timers.sleep(POLL_MS);
+    }
+  }
+}
+
+/** Only a process with this command line is ever signalled: the id alone may meanwhile belong to somebody else. */
+export async function isServerOf(folder: PostgresFolder, pid: number): Promise<boolean> {
+  return (await processCommand(pid))?.includes(`postgres -D ${folder.data} -c `) ?? false;
+}
+
+/** PostgreSQL shows this name in the command line of each of its processes, where the folder cannot be seen. */
+function clusterName(folder: PostgresFolder): string {
+  return `till-${createHash('sha256').update(folder.data).digest('hex').slice(0, 16)}`;
+}
+
+async function logTail(path: string, fromByte: number): Promise<string> {
+  const size = (await stat(path)).size;
+  const start = Math.max(fromByte, size - MAX_TAIL_BYTES);
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_TAIL_BYTES), 0, MAX_TAIL_BYTES, start);
+    return buffer.toString('utf8', 0, bytesRead).trim() || 'it wrote nothing to its log';
+  } finally {
+    await file.close();
+  }
+}
+
+const pidFile = (folder: PostgresFolder) => join(folder.data, 'postmaster.pid');

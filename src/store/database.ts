@@ -1,0 +1,100 @@
+import postgres from 'postgres';
+
+/**
+ * The pool. Reads run on it directly; there is no way to write with it but through `begin`, because every writing
+ * function asks for a `Tx`, which only `begin` makes.
+ */
+export interface Database {
+  readonly sql: Reader;
+  /** Called by `actions/command.ts` alone: the one write path. */
+  begin<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Anything that can run a reading statement: the pool or a transaction. */
+export type Reader = postgres.ISql<Record<string, never>>;
+
+declare const isTransaction: unique symbol;
+/** A transaction in progress. */
+export type Tx = postgres.TransactionSql<Record<string, never>> & { readonly [isTransaction]: true };
+
+export interface DatabaseInput {
+  readonly url: string;
+  readonly poolSize: number;
+  /** Shown in pg_stat_activity. */
+  readonly applicationName: string;
+}
+
+export function openDatabase({ url, poolSize, applicationName }: DatabaseInput): Database {
+  const pool = postgres(url, {
+    max: poolSize,
+    connect_timeout: 5,
+    idle_timeout: 300,
+    // A node that comes back after an outage must not wait out a long backoff: at most one second.
+    backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 1),
+    onnotice: () => {},
+    connection: {
+      application_name: applicationName,
+      // A statement that runs longer has gone wrong; a transaction left open would hold its locks for ever.
+      statement_timeout: 15_000,
+      idle_in_transaction_session_timeout: 15_000,
+      // Answers are given only for what is on disk, whatever the server's default says.
+      synchronous_commit: 'on',
+    },
+  });
+  return {
+    sql: pool as unknown as Reader,
+    begin: (work) => pool.begin((tx) => work(tx as unknown as Tx)) as Promise<never>,
+    close: () => pool.end({ timeout: 5 }),
+  };
+}
+
+/**
+ * `unavailable`: the database could not be reached or is stopping; the request may be sent again.
+ * `conflict`: the transaction lost a race and may be run again.
+ * `busy`: a lock was not granted in time.
+ */
+export type DatabaseFault = 'unavailable' | 'conflict' | 'busy';
+
+const FAULTS: Readonly<Record<string, DatabaseFault>> = {
+  CONNECTION_CLOSED: 'unavailable',
+  CONNECTION_ENDED: 'unavailable',
+  CONNECTION_DESTROYED: 'unavailable',
+  CONNECT_TIMEOUT: 'unavailable',
+  ECONNREFUSED: 'unavailable',
+  ECONNRESET: 'unavailable',
+  EPIPE: 'unavailable',
+  ENOTFOUND: 'unavailable',
+  EAI_AGAIN: 'unavailable',
+  EHOSTUNREACH: 'unavailable',
+  ETIMEDOUT: 'unavailable',
+  '25006': 'unavailable', // read-only: the primary has moved elsewhere
+  '25P03': 'unavailable', // idle in transaction for too long
+  '53300': 'unavailable', // too many connections
+  '57014': 'unavailable', // statement timeout
+  '57P01': 'unavailable', // stopped by the administrator
+  '57P02': 'unavailable', // crashed
+  '57P03': 'unavailable', // starting or stopping
+  '40001': 'conflict',
+  '40P01': 'conflict',
+  '55P03': 'busy',
+};
+
+/** Decides by SQLSTATE or the driver's code, never by message text. */
+export function databaseFault(error: unknown): DatabaseFault | undefined {
+  const code = errorCode(error);
+  if (code === undefined) return undefined;
+  return FAULTS[code] ?? (code.startsWith('08') ? 'unavailable' : undefined);
+}
+
+/** The row a statement that always returns one has returned. */
+export function one<T>(rows: readonly T[]): T {
+  const [row] = rows;
+  if (row === undefined) throw new Error('The statement returned no row.');
+  return row;
+}
+
+function errorCode(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import postgres from 'postgres';
+
+/** Names the test run's PostgreSQL to the processes that run the test files. */
+export const TEST_SERVER = 'TILL_TEST_SERVER';
+const TEMPLATE = 'till_template';
+
+export interface TestDatabase {
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+/** A fresh, migrated database of the caller's own. */
+export function createTestDatabase(): Promise<TestDatabase> {
+  return create(`template ${TEMPLATE}`);
+}
+
+/** A database with nothing in it. */
+export function createEmptyDatabase(): Promise<TestDatabase> {
+  return create('');
+}
+
+export async function makeTemplate(migrate: (url: string) => Promise<void>): Promise<void> {
+  await asAdministrator((sql) => sql.unsafe(`create database ${TEMPLATE}`));
+  await migrate(urlOf(TEMPLATE));
+}
+
+async function create(options: string): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await asAdministrator((sql) => sql.unsafe(`create database ${name} ${options}`));
+  return {
+    url: urlOf(name),
+    drop: () => asAdministrator((sql) => sql.unsafe(`drop database if exists ${name} with (force)`)),
+  };
+}
+
+async function asAdministrator(run: (sql: postgres.Sql) => Promise<unknown>): Promise<void> {
+  const sql = postgres(urlOf('postgres'), { max: 1, onnotice: () => {} });
+  try {
+    await run(sql);
+  } finally {
+    await sql.end();
+  }
+}
+
+function urlOf(database: string): string {
+  const server = process.env[TEST_SERVER];
+  if (server === undefined) throw new Error('Run the tests with --test-global-setup=test/global-setup.ts.');
+  return Object.assign(new URL(server), { pathname: `/${database}` }).href;
+}

@@ -1,0 +1,111 @@
+import type { InjectOptions } from 'fastify';
+import { pino } from 'pino';
+import { createPartner } from '../src/actions/create-partner.ts';
+import { issueKey } from '../src/actions/issue-key.ts';
+import { createKeyUseRecorder } from '../src/actions/record-key-uses.ts';
+import { registerApp } from '../src/actions/register-app.ts';
+import { shareCursorSecret } from '../src/actions/share-secret.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import type { World } from '../src/deps.ts';
+import type { Mode } from '../src/domain/mode.ts';
+import { buildApp } from '../src/http/app.ts';
+import { createMetrics } from '../src/metrics.ts';
+import { findKeyHolders, type KeyHolder } from '../src/store/api-keys.ts';
+import { openDatabase } from '../src/store/database.ts';
+import { createFreshCache } from '../src/store/fresh-cache.ts';
+import { findWalletApps, type WalletApp } from '../src/store/wallet-apps.ts';
+import { systemWorld } from '../src/system.ts';
+import { createTestDatabase } from './database.ts';
+import { checkResponse } from './openapi.ts';
+
+export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
+
+export interface TestGatewayInput {
+  /** A database shared with another gateway of the test; its own one otherwise. */
+  readonly databaseUrl?: string;
+  readonly config?: Partial<Config>;
+  readonly world?: Partial<World>;
+}
+
+/** The real application on a real database, called without a socket. Every answer is held against `openapi.json`. */
+export async function startTestGateway(input: TestGatewayInput = {}) {
+  const own = input.databaseUrl === undefined ? await createTestDatabase() : undefined;
+  const url = input.databaseUrl ?? own?.url ?? '';
+  const world = { ...systemWorld, ...input.world };
+  const log = pino({ level: 'silent' });
+  const db = openDatabase({ url, poolSize: 12, applicationName: 'till-test' });
+  const keys = createFreshCache<KeyHolder>(world, {
+    read: (hashes) => findKeyHolders(db.sql, hashes),
+    keyOf: (k) => k.hash,
+  });
+  const apps = createFreshCache<WalletApp>(world, { read: (ids) => findWalletApps(db.sql, ids), keyOf: (a) => a.id });
+  const keyUses = createKeyUseRecorder(world.clock);
+  const config = { ...testConfig(), ...input.config };
+  const base = { config, world, log, db, metrics: createMetrics(), keys, apps, keyUses };
+  const app = await buildApp({ ...base, cursorSecret: await shareCursorSecret(base) });
+
+  return {
+    ...base,
+    app,
+    databaseUrl: url,
+    /** Sends a request and checks the answer against the API's own description. */
+    async call(options: InjectOptions & { url: string }) {
+      const response = await app.inject(options);
+      await checkResponse(options, response);
+      return response;
+    },
+    async stop() {
+      await app.close();
+      keys.stop();
+      apps.stop();
+      await db.close();
+      await own?.drop();
+    },
+  };
+}
+
+export interface PartnerOptions {
+  readonly mode?: Mode;
+  readonly key?: Partial<Parameters<typeof issueKey>[1]>;
+}
+
+/** A new partner with a key, as an operator would make them. */
+export async function createTestPartner(gateway: TestGateway, options: PartnerOptions = {}) {
+  const partner = await createPartner(gateway, { actor: 'test', name: 'Test partner' });
+  const issued = await createTestKey(gateway, partner.id, options);
+  return { partner, key: issued.key, secret: issued.secret, headers: { 'api-key': issued.secret } };
+}
+
+export function createTestKey(gateway: TestGateway, partnerId: string, { mode = 'test', key }: PartnerOptions = {}) {
+  const settings = { actor: 'test', partnerId, mode, label: 'Test', scopes: null, merchantIds: null, expiresAt: null };
+  return issueKey(gateway, { ...settings, ...key });
+}
+
+export function createTestApp(gateway: TestGateway, mode: Mode = 'test') {
+  return registerApp(gateway, { actor: 'test', mode, name: 'Test wallet', iconUrl: null });
+}
+
+let keyCount = 0;
+/** An Idempotency-Key nobody else uses. */
+export function freshKey(): string {
+  keyCount += 1;
+  return `test-${process.pid}-${keyCount}`;
+}
+
+export async function createTestMerchant(gateway: TestGateway, headers: Record<string, string>, fields: object = {}) {
+  const response = await gateway.call({
+    method: 'POST',
+    url: '/v1/merchants',
+    headers: { ...headers, 'idempotency-key': freshKey() },
+    payload: { merchantName: 'Test shop', merchantEmail: 'shop@example.com', ...fields },
+  });
+  if (response.statusCode !== 201) throw new Error(`No merchant: ${response.body}`);
+  return response.json().merchant as { id: string; name: string; createdAt: string };
+}
+
+/** The defaults, but with limits that a busy test does not run into. */
+function testConfig(): Config {
+  const read = readConfig({ RATE_LIMIT_KEY_PER_SECOND: '100000', RATE_LIMIT_ADDRESS_PER_SECOND: '100000' });
+  if ('problems' in read) throw new Error(read.problems.join('; '));
+  return { ...read.config, maxEventLoopDelayMs: 0 };
+}

@@ -1,0 +1,28 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/sandbox/embedded-postgres.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { systemWorld } from '../src/system.ts';
+import { makeTemplate, TEST_SERVER } from './database.ts';
+
+let server: EmbeddedPostgres | undefined;
+let folder: string | undefined;
+
+/** One real PostgreSQL for the whole run, with a migrated database that each test file clones. */
+export async function globalSetup(): Promise<void> {
+  const log = pino({ level: 'warn' });
+  folder = await mkdtemp(join(tmpdir(), 'till-test-'));
+  server = await startEmbeddedPostgres({ world: systemWorld, log }, { dir: join(folder, 'postgres'), settings: FAST });
+  process.env[TEST_SERVER] = server.url;
+  await makeTemplate((url) => migrate({ log }, url));
+}
+
+export async function globalTeardown(): Promise<void> {
+  await server?.stop();
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+}
+
+/** Nobody needs these databases after a power cut. */
+const FAST = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { InjectOptions, LightMyRequestResponse } from 'fastify';
+
+interface Document {
+  paths: Record<
+    string,
+    Record<string, { responses: Record<string, { content?: Record<string, { schema: object }> }> }>
+  >;
+}
+
+/** The committed description: what clients were promised. */
+const document = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as Document;
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+(addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+ajv.addSchema(document, 'openapi.json');
+const validators = new Map<string, ValidateFunction>();
+
+/** Throws when an answer is not one that `openapi.json` describes: route, status and body. */
+export async function checkResponse(
+  request: InjectOptions & { url: string },
+  response: LightMyRequestResponse,
+): Promise<void> {
+  const method = (request.method ?? 'GET').toLowerCase();
+  const path = pathOf(new URL(request.url, 'http://localhost').pathname);
+  const operation = path === undefined ? undefined : document.paths[path]?.[method];
+  if (operation === undefined) return checkOutside(method, request.url, response);
+  const described = operation.responses[response.statusCode];
+  const name = `${method} ${path} → ${response.statusCode}`;
+  if (described === undefined) throw new Error(`openapi.json does not describe ${name}: ${response.body}`);
+  const schema = described.content?.['application/json']?.schema;
+  if (schema === undefined) return;
+  const validate = validators.get(name) ?? ajv.compile(resolveRefs(schema));
+  validators.set(name, validate);
+  if (!validate(response.json())) {
+    throw new Error(`${name} is not as described: ${ajv.errorsText(validate.errors)} in ${response.body}`);
+  }
+}
+
+/** Requests outside the description may only meet the errors of every route. */
+function checkOutside(method: string, url: string, response: LightMyRequestResponse): void {
+  const isExpected = [400, 404, 405].includes(response.statusCode) || !url.startsWith('/v1/');
+  if (!isExpected)
+    throw new Error(`openapi.json does not know ${method} ${url}, which answered ${response.statusCode}.`);
+}
+
+function pathOf(pathname: string): string | undefined {
+  const parts = pathname.split('/');
+  const score = (path: string) => path.split('/').filter((part) => !part.startsWith('{')).length;
+  return Object.keys(document.paths)
+    .filter((path) => {
+      const pattern = path.split('/');
+      return (
+        pattern.length === parts.length && pattern.every((part, index) => part.startsWith('{') || part === parts[index])
+      );
+    })
+    .sort((a, b) => score(b) - score(a))[0];
+}
+
+function resolveRefs(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/'));
+}
