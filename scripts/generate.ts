@@ -40,7 +40,13 @@ export async function outdatedFiles(): Promise<string[]> {
 async function openApiText(): Promise<string> {
   const read = readConfig({});
   if ('problems' in read) throw new Error(read.problems.join('; '));
-  const deps = { config: read.config, world: systemWorld, log: pino({ level: 'silent' }), metrics: createMetrics() };
+  const deps = {
+    config: read.config,
+    world: systemWorld,
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+    longPolls: { release() {} },
+  };
   const app = await buildApp(deps as unknown as HttpDeps);
   const text = `${JSON.stringify(app.swagger(), null, 2)}\n`;
   await app.close();

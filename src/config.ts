@@ -57,6 +57,18 @@ export const SETTINGS = {
     100,
     'Requests a second that one address may send to one node without a known API key.',
   ),
+  heldPerKey: setting(
+    'LONG_POLLS_PER_KEY',
+    integer(0, 1_000_000),
+    20_000,
+    'Requests that one node holds at once for one API key (`maxPollMs`).',
+  ),
+  heldPerAddress: setting(
+    'LONG_POLLS_PER_ADDRESS',
+    integer(0, 1_000_000),
+    200,
+    'Requests that one node holds at once for one address without an API key.',
+  ),
   maxEventLoopDelayMs: setting(
     'MAX_EVENT_LOOP_DELAY_MS',
     integer(0, 60_000),

@@ -19,6 +19,8 @@ export interface Clock {
 export interface Timers {
   /** Runs once after the delay, unless the returned function is called first. */
   after(delayMs: number, run: () => void): () => void;
+  /** Runs once when the events that are at hand have been dealt with: the moment to handle them together. */
+  soon(run: () => void): void;
   /** Resolves after the delay, or at once when the signal aborts. It never rejects. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
 }

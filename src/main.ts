@@ -1,26 +1,23 @@
 import { join } from 'node:path';
-import { createKeyUseRecorder } from './actions/record-key-uses.ts';
-import { shareCursorSecret } from './actions/share-secret.ts';
 import { type Config, readConfig, secretValues } from './config.ts';
 import { buildApp } from './http/app.ts';
 import { serveMetrics } from './http/metrics-server.ts';
 import { createLog } from './log.ts';
-import { createMetrics, watchProcess } from './metrics.ts';
+import { watchProcess } from './metrics.ts';
+import { createParts } from './parts.ts';
 import { banner } from './sandbox/banner.ts';
 import { openSandbox } from './sandbox/demo.ts';
 import { startEmbeddedPostgres } from './sandbox/embedded-postgres.ts';
 import { HomeInUseError, lockHome } from './sandbox/home-lock.ts';
-import { findKeyHolders, type KeyHolder } from './store/api-keys.ts';
 import { openDatabase } from './store/database.ts';
-import { createFreshCache } from './store/fresh-cache.ts';
 import { migrate, SchemaMismatchError } from './store/migrate.ts';
-import { findWalletApps, type WalletApp } from './store/wallet-apps.ts';
 import { systemWorld } from './system.ts';
 import { housekeepingJobs } from './workers/housekeeping.ts';
 import { startJobs } from './workers/loop.ts';
 
 /** Requests in flight get this long to end before their connections are closed. */
 const DRAIN_MS = 8_000;
+const ignore = () => {};
 
 if (import.meta.main) await main();
 
@@ -70,31 +67,15 @@ async function startParts(config: Config, onStop: (down: () => Promise<void> | v
   const db = openDatabase({ url, poolSize: config.databasePoolSize, applicationName: 'till' });
   onStop(() => db.close());
 
-  const metrics = createMetrics();
-  watchProcess(metrics);
-  const keys = createFreshCache<KeyHolder>(world, {
-    read: (hashes) => findKeyHolders(db.sql, hashes),
-    keyOf: (key) => key.hash,
-  });
-  const apps = createFreshCache<WalletApp>(world, {
-    read: (ids) => findWalletApps(db.sql, ids),
-    keyOf: (app) => app.id,
-  });
-  onStop(() => keys.stop());
-  onStop(() => apps.stop());
-  const keyUses = createKeyUseRecorder(world.clock);
-  const base = { config, world, log, db, metrics, keys, apps, keyUses };
-  onStop(() =>
-    keyUses.flush(base).then(
-      () => {},
-      () => {},
-    ),
-  );
-  onStop(startJobs(base, housekeepingJobs(base)));
+  const parts = await createParts({ config, world, log, db });
+  onStop(() => parts.stop());
+  watchProcess(parts.metrics);
+  onStop(() => parts.keyUses.flush(parts).then(ignore, ignore));
+  onStop(startJobs(parts, housekeepingJobs(parts)));
 
-  const metricsServer = await serveMetrics(base, { host: config.metricsHost, port: config.metricsPort });
+  const metricsServer = await serveMetrics(parts, { host: config.metricsHost, port: config.metricsPort });
   onStop(() => metricsServer.close());
-  const app = await buildApp({ ...base, cursorSecret: await shareCursorSecret(base) });
+  const app = await buildApp(parts);
   onStop(async () => {
     const cut = world.timers.after(DRAIN_MS, () => app.server.closeAllConnections());
     await app.close();
@@ -103,7 +84,7 @@ async function startParts(config: Config, onStop: (down: () => Promise<void> | v
   await app.listen({ port: config.port, host: config.host });
   log.info({ port: config.port, host: config.host }, 'listening');
 
-  const sandbox = await openSandbox(base, { home: config.home, baseUrl: config.publicUrl });
+  const sandbox = await openSandbox(parts, { home: config.home, baseUrl: config.publicUrl });
   process.stdout.write(banner(sandbox, { home: config.home, metricsPort: metricsServer.port }));
 }
 

@@ -9,6 +9,7 @@ export const systemWorld: World = {
       const timer = setTimeout(run, delayMs);
       return () => clearTimeout(timer);
     },
+    soon: (run) => void setImmediate(run),
     sleep: (delayMs, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();

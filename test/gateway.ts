@@ -2,18 +2,13 @@ import type { InjectOptions } from 'fastify';
 import { pino } from 'pino';
 import { createPartner } from '../src/actions/create-partner.ts';
 import { issueKey } from '../src/actions/issue-key.ts';
-import { createKeyUseRecorder } from '../src/actions/record-key-uses.ts';
 import { registerApp } from '../src/actions/register-app.ts';
-import { shareCursorSecret } from '../src/actions/share-secret.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import type { World } from '../src/deps.ts';
 import type { Mode } from '../src/domain/mode.ts';
 import { buildApp } from '../src/http/app.ts';
-import { createMetrics } from '../src/metrics.ts';
-import { findKeyHolders, type KeyHolder } from '../src/store/api-keys.ts';
+import { createParts } from '../src/parts.ts';
 import { openDatabase } from '../src/store/database.ts';
-import { createFreshCache } from '../src/store/fresh-cache.ts';
-import { findWalletApps, type WalletApp } from '../src/store/wallet-apps.ts';
 import { systemWorld } from '../src/system.ts';
 import { createTestDatabase } from './database.ts';
 import { checkResponse } from './openapi.ts';
@@ -34,18 +29,11 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
   const world = { ...systemWorld, ...input.world };
   const log = pino({ level: 'silent' });
   const db = openDatabase({ url, poolSize: 12, applicationName: 'till-test' });
-  const keys = createFreshCache<KeyHolder>(world, {
-    read: (hashes) => findKeyHolders(db.sql, hashes),
-    keyOf: (k) => k.hash,
-  });
-  const apps = createFreshCache<WalletApp>(world, { read: (ids) => findWalletApps(db.sql, ids), keyOf: (a) => a.id });
-  const keyUses = createKeyUseRecorder(world.clock);
-  const config = { ...testConfig(), ...input.config };
-  const base = { config, world, log, db, metrics: createMetrics(), keys, apps, keyUses };
-  const app = await buildApp({ ...base, cursorSecret: await shareCursorSecret(base) });
+  const parts = await createParts({ config: { ...testConfig(), ...input.config }, world, log, db });
+  const app = await buildApp(parts);
 
   return {
-    ...base,
+    ...parts,
     app,
     databaseUrl: url,
     /** Sends a request and checks the answer against the API's own description. */
@@ -56,8 +44,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     },
     async stop() {
       await app.close();
-      keys.stop();
-      apps.stop();
+      parts.stop();
       await db.close();
       await own?.drop();
     },

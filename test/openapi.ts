@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { InjectOptions, LightMyRequestResponse } from 'fastify';
+import type { HTTPMethods, InjectOptions, LightMyRequestResponse } from 'fastify';
 
 interface Document {
   paths: Record<
@@ -17,6 +17,18 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
 ajv.addSchema(document, 'openapi.json');
 const validators = new Map<string, ValidateFunction>();
+
+/** Every described operation under the prefix, with `x` for each part of its path that varies. */
+export function operations(prefix: string): { method: HTTPMethods & InjectOptions['method']; url: string }[] {
+  return Object.entries(document.paths)
+    .filter(([path]) => path.startsWith(prefix))
+    .flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => ({
+        method: method.toUpperCase() as HTTPMethods & InjectOptions['method'],
+        url: path.replace(/\{\w+\}/g, 'x'),
+      })),
+    );
+}
 
 /** Throws when an answer is not one that `openapi.json` describes: route, status and body. */
 export async function checkResponse(

@@ -18,9 +18,18 @@ const KEY_WAIT_MS = 5_000;
 
 /** Runs the work in a transaction; a lost race (deadlock, serialization) runs it again, at most three times in all. */
 export async function command<T>({ db, world }: CommandDeps, work: Work<T>): Promise<T> {
+  return retried(() => db.begin((tx) => work(tx, new Date(world.clock.nowMs()))));
+}
+
+/** The same for work that is a single statement, which is a transaction by itself. */
+export async function commandOfOne<T>({ db, world }: CommandDeps, statement: Work<T>): Promise<T> {
+  return retried(() => db.single((tx) => statement(tx, new Date(world.clock.nowMs()))));
+}
+
+async function retried<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await db.begin((tx) => work(tx, new Date(world.clock.nowMs())));
+      return await run();
     } catch (error) {
       if (attempt >= ATTEMPTS || databaseFault(error) !== 'conflict') throw error;
     }

@@ -6,7 +6,7 @@ import type { Scope } from '../domain/scope.ts';
 import { checkVersionForm, DEFAULT_PIN, resolveVersion, type Version } from '../domain/version.ts';
 import { ApiError } from '../errors.ts';
 import type { KeyHolder } from '../store/api-keys.ts';
-import { findMerchant, type Merchant, type Owner } from '../store/merchants.ts';
+import { findPayableMerchants, type Owner, type PayableMerchant } from '../store/merchants.ts';
 import type { WalletApp } from '../store/wallet-apps.ts';
 import type { App, HttpDeps } from './deps.ts';
 import { isPlausibleId } from './plausible-id.ts';
@@ -18,11 +18,11 @@ import { addressGroup, createRateLimit, type RateLimit } from './rate-limit.ts';
  * against the pin, scope, merchant.
  */
 export interface Access {
-  /** `partner`: an Api-Key. `gateway`: an Api-Key, or an App-Id with a Client-Id. */
-  readonly scheme: 'partner' | 'gateway';
+  /** `partner`: an Api-Key. `gateway`: that, or an App-Id with a Client-Id. `legacy`: an Api-Key or X-Api-Key. */
+  readonly scheme: 'partner' | 'gateway' | 'legacy';
   readonly scope: Scope;
   /** Where the route finds the merchant it is about, if it is about one. */
-  readonly merchant?: 'path';
+  readonly merchant?: 'path' | 'header';
   /** The route also answers for deleted merchants. */
   readonly takesDeleted?: true;
 }
@@ -38,7 +38,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined;
     apiVersion: Version | undefined;
-    merchant: Merchant | undefined;
+    merchant: PayableMerchant | undefined;
   }
 }
 
@@ -66,17 +66,85 @@ export function guardRoutes(app: App, deps: HttpDeps): void {
     address: createRateLimit(deps.world.clock, { name: 'address', perSecond: addressRequestsPerSecond, onRefusal }),
     key: createRateLimit(deps.world.clock, { name: 'key', perSecond: keyRequestsPerSecond, onRefusal }),
   };
-  app.addHook('onRequest', async (request, reply) => {
+  // In callback style: a known caller of a known merchant is let in without waiting for a turn of the event loop.
+  app.addHook('onRequest', (request, reply, done) => {
     const { access } = request.routeOptions.config;
-    if (access === undefined) return;
-    checkHeaderBytes(request);
-    const requested = checkForm(request);
-    const caller = await identify(deps, limits, access, request, reply);
-    request.caller = caller;
-    request.apiVersion = settleVersion(reply, requested, caller);
-    if (caller.via === 'key') checkScope(caller.key, access.scope);
-    if (access.merchant === 'path') request.merchant = await findPathMerchant(deps, access, request);
+    if (access === undefined) return done();
+    try {
+      const pending = admit({ deps, limits, access, request, reply });
+      if (pending === undefined) done();
+      else pending.then(() => done(), done);
+    } catch (error) {
+      done(error as Error);
+    }
   });
+}
+
+interface Admission {
+  readonly deps: HttpDeps;
+  readonly limits: Limits;
+  readonly access: Access;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+function admit(admission: Admission): Promise<void> | undefined {
+  const { deps, request } = admission;
+  checkHeaderBytes(request);
+  const requested = checkForm(request);
+  const credentials = readCredentials(admission);
+  const known = credentials.via === 'key' ? deps.keys.peek(hashApiKey(credentials.key)) : undefined;
+  if (known !== undefined) return welcome(admission, requested, { via: 'key', mode: known.mode, key: known });
+  // Only a caller this node does not know costs its address anything: guessing is limited, busy shops are not.
+  admission.limits.address.take(admission.reply, addressGroup(request.ip));
+  return identify(deps, credentials).then((caller) => welcome(admission, requested, caller));
+}
+
+/** What is checked once the caller is known. */
+function welcome(admission: Admission, requested: string | undefined, caller: Caller): Promise<void> | undefined {
+  const { deps, limits, access, request, reply } = admission;
+  if (caller.via === 'key') {
+    checkKey(caller.key, deps.world.clock.nowMs());
+    limits.key.take(reply, caller.key.id);
+    deps.keyUses.note(caller.key.id);
+  }
+  request.caller = caller;
+  request.apiVersion = settleVersion(reply, requested, caller);
+  if (caller.via === 'key') checkScope(caller.key, access.scope);
+  if (access.merchant === undefined) return undefined;
+  return admitMerchant(admission, merchantIdIn(access.merchant, request));
+}
+
+/** The merchant the request is about must be the caller's own. */
+function admitMerchant({ deps, access, request }: Admission, id: string): Promise<void> | undefined {
+  const { partnerId, mode, merchantIds } = keyOf(request);
+  if (merchantIds !== null && !merchantIds.includes(id)) {
+    throw new ApiError('forbidden', 'This Api-Key is not for this merchant.');
+  }
+  const accept = (merchant: PayableMerchant | undefined) => {
+    const isOwn = merchant?.partnerId === partnerId && merchant.mode === mode;
+    if (!isOwn || (merchant.deletedAt !== null && !access.takesDeleted)) throw merchantNotFound(id);
+    request.merchant = merchant;
+  };
+  if (!isPlausibleId(id)) throw merchantNotFound(id);
+  // A merchant's own routes show it as it is this moment; for its payments a look some seconds old will do, because
+  // the insert looks again.
+  const known = access.merchant === 'header' ? deps.merchants.peek(id) : undefined;
+  if (known !== undefined) return void accept(known);
+  const read = access.merchant === 'header' ? deps.merchants.get(id) : readMerchant(deps, id);
+  return read.then(accept);
+}
+
+async function readMerchant(deps: HttpDeps, id: string): Promise<PayableMerchant | undefined> {
+  const [merchant] = await findPayableMerchants(deps.db.sql, [id]);
+  return merchant;
+}
+
+function merchantIdIn(place: 'path' | 'header', request: FastifyRequest): string {
+  if (place === 'path') return (request.params as { merchantId: string }).merchantId;
+  const id = headerOf(request, 'merchant-id');
+  if (id === undefined) throw new ApiError('missing_merchant_id', 'Header Merchant-Id is missing.');
+  return id;
 }
 
 /** The key a partner route was called with. */
@@ -97,7 +165,7 @@ export function actorOf(request: FastifyRequest): string {
 }
 
 /** The merchant a merchant's route is about. */
-export function merchantOf(request: FastifyRequest): Merchant {
+export function merchantOf(request: FastifyRequest): PayableMerchant {
   if (request.merchant === undefined) throw new Error('This route names no merchant.');
   return request.merchant;
 }
@@ -132,34 +200,37 @@ interface Limits {
   readonly key: RateLimit;
 }
 
-async function identify(
-  deps: HttpDeps,
-  limits: Limits,
-  access: Access,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Caller> {
-  const credentials = access.scheme === 'partner' ? partnerCredentials(request) : gatewayCredentials(request);
+async function identify(deps: HttpDeps, credentials: Credentials): Promise<Caller> {
   if (credentials.via === 'app') {
-    limits.address.take(reply, addressGroup(request.ip));
     const app = await deps.apps.get(credentials.appId);
     if (app === undefined) throw new ApiError('invalid_app_id', 'The App-Id is unknown.');
     return { via: 'app', mode: app.mode, app };
   }
-  const hash = hashApiKey(credentials.key);
-  let key = deps.keys.peek(hash);
-  if (key === undefined) {
-    // Only a key this node does not know costs its address anything: guessing is limited, busy shops are not.
-    limits.address.take(reply, addressGroup(request.ip));
-    key = parseApiKey(credentials.key) === undefined ? undefined : await deps.keys.get(hash);
-  }
-  checkKey(key, deps.world.clock.nowMs());
-  limits.key.take(reply, key.id);
-  deps.keyUses.note(key.id);
+  const isWellFormed = parseApiKey(credentials.key) !== undefined;
+  const key = isWellFormed ? await deps.keys.get(hashApiKey(credentials.key)) : undefined;
+  if (key === undefined) throw unknownKey();
   return { via: 'key', mode: key.mode, key };
 }
 
 type Credentials = { via: 'key'; key: string } | { via: 'app'; appId: string };
+
+/** A request that shows no credentials, or not in a way we can use, costs its address as much as a wrong guess. */
+function readCredentials({ limits, access, request, reply }: Admission): Credentials {
+  try {
+    if (access.scheme === 'gateway') return gatewayCredentials(request);
+    return access.scheme === 'legacy' ? legacyCredentials(request) : partnerCredentials(request);
+  } catch (error) {
+    limits.address.take(reply, addressGroup(request.ip));
+    throw error;
+  }
+}
+
+/** Old clients of the deprecated list send their key under another name. */
+function legacyCredentials(request: FastifyRequest): Credentials {
+  const key = headerOf(request, 'x-api-key') ?? headerOf(request, 'api-key');
+  if (key === undefined) throw new ApiError('missing_merchant_api_key', 'Header X-Api-Key is missing.');
+  return { via: 'key', key };
+}
 
 function partnerCredentials(request: FastifyRequest): Credentials {
   const key = headerOf(request, 'api-key');
@@ -181,11 +252,14 @@ function gatewayCredentials(request: FastifyRequest): Credentials {
   throw new ApiError('missing_auth_headers', 'Send Api-Key, or App-Id with Client-Id.');
 }
 
-function checkKey(key: KeyHolder | undefined, nowMs: number): asserts key is KeyHolder {
-  const isOver =
-    key !== undefined && (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt.getTime() <= nowMs));
-  if (key === undefined || isOver) throw new ApiError('invalid_api_key', 'The Api-Key is unknown, revoked or expired.');
-  if (key.partnerDisabledAt !== null) throw new ApiError('unauthorized', 'The partner of this Api-Key is disabled.');
+function checkKey({ revokedAt, expiresAt, partnerDisabledAt }: KeyHolder, nowMs: number): void {
+  const isOver = revokedAt !== null || (expiresAt !== null && expiresAt.getTime() <= nowMs);
+  if (isOver) throw unknownKey();
+  if (partnerDisabledAt !== null) throw new ApiError('unauthorized', 'The partner of this Api-Key is disabled.');
+}
+
+function unknownKey(): ApiError {
+  return new ApiError('invalid_api_key', 'The Api-Key is unknown, revoked or expired.');
 }
 
 function settleVersion(reply: FastifyReply, requested: string | undefined, caller: Caller): Version {
@@ -200,18 +274,4 @@ function settleVersion(reply: FastifyReply, requested: string | undefined, calle
 function checkScope(key: KeyHolder, scope: Scope): void {
   if (key.scopes === null || key.scopes.includes(scope)) return;
   throw new ApiError('forbidden', `This Api-Key lacks the scope ${scope}.`);
-}
-
-async function findPathMerchant(deps: HttpDeps, access: Access, request: FastifyRequest): Promise<Merchant> {
-  const { merchantId } = request.params as { merchantId: string };
-  const { merchantIds } = keyOf(request);
-  if (merchantIds !== null && !merchantIds.includes(merchantId)) {
-    throw new ApiError('forbidden', 'This Api-Key is not for this merchant.');
-  }
-  const merchant = isPlausibleId(merchantId)
-    ? await findMerchant(deps.db.sql, ownerOf(request), merchantId)
-    : undefined;
-  if (merchant === undefined || (merchant.deletedAt !== null && !access.takesDeleted))
-    throw merchantNotFound(merchantId);
-  return merchant;
 }

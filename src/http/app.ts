@@ -1,6 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import underPressure from '@fastify/under-pressure';
-import Fastify, { type RouteOptions } from 'fastify';
+import Fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { guardRoutes } from './access.ts';
 import type { App, HttpDeps } from './deps.ts';
@@ -9,20 +9,26 @@ import { describeApi } from './openapi.ts';
 import { readRequests } from './request-format.ts';
 import { gatewayRoutes } from './routes/gateway.ts';
 import { merchantRoutes } from './routes/merchants.ts';
+import { paymentRoutes } from './routes/payments.ts';
 import { settlementRoutes } from './routes/settlements.ts';
 import { systemRoutes } from './routes/system.ts';
 import { answerBrokenRequest, SERVER_OPTIONS } from './server-options.ts';
 
 /** The whole HTTP side. `main.ts` makes it listen; tests may inject requests instead. */
 export async function buildApp(deps: HttpDeps): Promise<App> {
-  const app = createApp(deps);
+  const mark = answerMarker(deps);
+  const app = createApp(deps, mark);
   app.setErrorHandler(errorSender(deps));
   app.setNotFoundHandler(() => {
     throw new ApiError('invalid_params', 'There is no such route.', { status: 404 });
   });
   const methods = followMethods(app);
+  app.addHook('onRequest', (request, reply, done) => {
+    mark(request, reply);
+    done();
+  });
+  refuseWhenStopping(app, deps);
   await shedLoad(app, deps);
-  markAnswers(app, deps);
   observe(app, deps);
   readRequests(app);
   await describeApi(app);
@@ -31,19 +37,25 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   await app.register(systemRoutes, deps);
   await app.register(merchantRoutes, deps);
   await app.register(settlementRoutes, deps);
+  await app.register(paymentRoutes, deps);
   await app.register(gatewayRoutes, { ...deps, prefix: '/v1/gateway' });
   methods.refuseOthers();
   await app.ready();
   return app;
 }
 
-function createApp(deps: HttpDeps): App {
+function createApp(deps: HttpDeps, mark: AnswerMarker): App {
   const { config, world } = deps;
+  const sendError = errorSender(deps);
   return Fastify({
     ...SERVER_OPTIONS,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: errorSender(deps),
+    // Requests the router cannot read pass no hook.
+    frameworkErrors: (error, request, reply) => {
+      mark(request, reply);
+      return sendError(error, request, reply);
+    },
     genReqId: (request) => {
       const given = request.headers['request-id'];
       return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given)
@@ -91,16 +103,29 @@ async function shedLoad(app: App, { config, metrics }: HttpDeps): Promise<void> 
       // Monitors must hear the truth about a busy node, not a refusal.
       if (request.routeOptions.config.access === undefined) return;
       metrics.refusals.inc({ reason: 'overloaded' });
-      throw new ApiError('internal_error', 'This node is overloaded. Try again in a second.', {
-        status: 503,
-        retryAfterS: 1,
-      });
+      throw new ApiError('internal_error', 'This node is overloaded. Try again in a second.', UNAVAILABLE);
     },
   });
 }
 
-/** Headers that every answer carries. */
-function markAnswers(app: App, { config }: HttpDeps): void {
+/** Whoever still has a connection when the node stops is told to come back, by then to another node. */
+function refuseWhenStopping(app: App, { longPolls }: HttpDeps): void {
+  let isStopping = false;
+  app.addHook('preClose', async () => {
+    isStopping = true;
+    longPolls.release();
+  });
+  app.addHook('onRequest', (_request, _reply, done) => {
+    done(isStopping ? new ApiError('internal_error', 'This node is stopping. Try again.', UNAVAILABLE) : undefined);
+  });
+}
+
+const UNAVAILABLE = { status: 503, retryAfterS: 1 };
+
+type AnswerMarker = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/** Sets the headers that every answer carries. */
+function answerMarker({ config }: HttpDeps): AnswerMarker {
   const headers: Record<string, string> = {
     'Cache-Control': 'no-store',
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -109,10 +134,7 @@ function markAnswers(app: App, { config }: HttpDeps): void {
     'X-Frame-Options': 'DENY',
   };
   if (config.publicUrl.startsWith('https:')) headers['Strict-Transport-Security'] = 'max-age=31536000';
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(headers).header('Request-Id', request.id);
-    done();
-  });
+  return (request, reply) => void reply.headers(headers).header('Request-Id', request.id);
 }
 
 /** One log line and one measurement per request. Only the path is logged: a query may hold what is nobody's business. */

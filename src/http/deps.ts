@@ -2,13 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { Logger } from 'pino';
+import type { CreatedPayment, PaymentOrder } from '../actions/create-payment.ts';
+import type { PaymentMover } from '../actions/move-payment.ts';
 import type { Config } from '../config.ts';
 import type { World } from '../deps.ts';
 import type { Metrics } from '../metrics.ts';
 import type { KeyHolder } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import type { FreshCache } from '../store/fresh-cache.ts';
+import type { PayableMerchant } from '../store/merchants.ts';
+import type { PaymentReader } from '../store/payment-reader.ts';
 import type { WalletApp } from '../store/wallet-apps.ts';
+import type { HoldPlaces } from './hold-places.ts';
+import type { LongPolls } from './long-poll.ts';
 
 /** A Fastify instance whose routes get their types from their schemas. */
 export type App = FastifyInstance<
@@ -30,6 +36,13 @@ export interface HttpDeps {
   readonly keys: FreshCache<KeyHolder>;
   readonly apps: FreshCache<WalletApp>;
   readonly keyUses: KeyUses;
+  /** Merchants by id, with their fees. */
+  readonly merchants: FreshCache<PayableMerchant>;
+  readonly createPayment: (order: PaymentOrder) => Promise<CreatedPayment>;
+  readonly movePayment: PaymentMover;
+  readonly readPayment: PaymentReader;
+  readonly longPolls: LongPolls;
+  readonly holdPlaces: HoldPlaces;
   /** Signs list cursors; the same on every node. */
   readonly cursorSecret: Uint8Array;
 }

@@ -42,24 +42,30 @@ const UNREADABLE: Readonly<Record<string, { status: number; message: string }>> 
 /** One issue per broken field: further complaints about the same field would only repeat it. */
 function issuesOf(errors: readonly FastifySchemaValidationError[], context: string): Issue[] {
   const issues = new Map<string, Issue>();
-  for (const { keyword, instancePath, params, message, ...rest } of errors) {
+  for (const { keyword, instancePath, schemaPath, params, message, ...rest } of errors) {
+    // A choice is told by its own rule; what each of its branches lacks would read as if all were asked for.
+    if (/\/anyOf\/\d+\//.test(schemaPath)) continue;
     const path = fieldOf(instancePath);
     const missing = (params as { missingProperty?: string }).missingProperty;
     const field = missing === undefined ? path : path === '' ? missing : `${path}.${missing}`;
     const rule = (rest as { parentSchema?: { 'x-rule'?: string } }).parentSchema?.['x-rule'];
     const text =
-      missing !== undefined ? 'is required' : keyword === 'pattern' && rule ? rule : sentence(keyword, params, message);
+      missing !== undefined ? 'is required' : RULED.has(keyword) && rule ? rule : sentence(keyword, params, message);
     const name = field === '' ? context : field;
     if (!issues.has(name)) issues.set(name, { field: name, message: text });
   }
   return [...issues.values()];
 }
 
+/** Keywords whose own message would show a client nothing but code: the schema's `x-rule` says it in words. */
+const RULED = new Set(['pattern', 'anyOf']);
+
 function sentence(
   keyword: string,
   params: FastifySchemaValidationError['params'],
   message: string | undefined,
 ): string {
+  if (keyword === 'type') return `must be ${[params.type].flat().join(' or ')}`;
   if (keyword === 'enum') return `must be one of ${(params.allowedValues as string[]).join(', ')}`;
   return (message ?? 'is not valid').replace('must NOT have', 'must not have');
 }

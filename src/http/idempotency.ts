@@ -7,14 +7,22 @@ import type { HttpDeps } from './deps.ts';
 
 const HEADER = 'Idempotency-Key';
 
+/** The request's key, if it has one. */
+export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
+  const header = headerOf(request, 'idempotency-key');
+  if (header === undefined) return undefined;
+  const parsed = parseIdempotencyKey(header);
+  if (!parsed.ok) throw validationError([{ field: HEADER, message: parsed.problem }]);
+  return parsed.key;
+}
+
 /** The request's key with its scope and meaning, for routes that require one. */
 export function idempotentRequest(request: FastifyRequest, meaning: unknown): IdempotentRequest {
-  const header = headerOf(request, 'idempotency-key');
-  const parsed = header === undefined ? ({ ok: false, problem: 'is required' } as const) : parseIdempotencyKey(header);
-  if (!parsed.ok) throw validationError([{ field: HEADER, message: parsed.problem }]);
+  const key = idempotencyKeyOf(request);
+  if (key === undefined) throw validationError([{ field: HEADER, message: 'is required' }]);
   const { partnerId, mode } = keyOf(request);
   const route = `${request.method} ${request.routeOptions.url}`;
-  return { scope: { partnerId, mode, merchantId: request.merchant?.id ?? '', route, key: parsed.key }, meaning };
+  return { scope: { partnerId, mode, merchantId: request.merchant?.id ?? '', route, key }, meaning };
 }
 
 /** Replays are marked, so that a client can tell its retry from a first answer. */

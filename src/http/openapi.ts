@@ -113,8 +113,7 @@ const GATEWAY: readonly ErrorCode[] = [
 
 /** One response per status, naming the codes it may carry. */
 function errorResponses(access: Access, errors: readonly ErrorCode[], route: RouteOptions) {
-  const hasInput =
-    [route.schema?.body, route.schema?.querystring].some((part) => part !== undefined) || route.url.endsWith('/:id');
+  const hasInput = readsBody(route) || route.schema?.querystring !== undefined || route.url.endsWith('/:id');
   const codes = new Set([
     ...ALWAYS,
     ...(access.scheme === 'partner' ? PARTNER : GATEWAY),
@@ -138,9 +137,14 @@ function errorResponses(access: Access, errors: readonly ErrorCode[], route: Rou
 /** Of the statuses a code can come with, those that this route can give. */
 function statusesOf(code: ErrorCode, { scheme }: Access, route: RouteOptions): readonly number[] {
   const { statuses } = CATALOGUE[code];
-  const hasBody = route.schema?.body !== undefined;
   const hasSubresource = route.url.endsWith('/:id');
-  if (code === 'invalid_params') return [400, ...(hasSubresource ? [404] : []), ...(hasBody ? [413, 415] : [])];
+  if (code === 'invalid_params')
+    return [400, ...(hasSubresource ? [404] : []), ...(readsBody(route) ? [413, 415] : [])];
   if (code === 'params_validation') return scheme === 'gateway' ? statuses : [400];
   return statuses;
+}
+
+/** A body that is sent is read, and may be unreadable, even where none is asked for. */
+function readsBody({ method }: RouteOptions): boolean {
+  return [method].flat().some((name) => name !== 'GET' && name !== 'HEAD');
 }

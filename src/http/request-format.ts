@@ -11,7 +11,7 @@ export function readRequests(app: App): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
     // Clients that always send the header send it with an empty body too, on DELETE for one.
-    if (bytes.length === 0) return done(null, undefined);
+    if (bytes.length === 0 || request.routeOptions.config.ignoresBody) return done(null, undefined);
     if (!isUtf8(bytes)) return done(new ApiError('invalid_params', 'The body is not valid UTF-8.'));
     parseJson(request, bytes.toString(), (error, value) => {
       if (error) done(new ApiError('invalid_params', 'The body is not valid JSON.'));
@@ -19,14 +19,41 @@ export function readRequests(app: App): void {
     });
   });
 
-  app.addHook('preValidation', async (request) => {
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, _body, done) => {
+    if (request.routeOptions.config.ignoresBody) done(null, undefined);
+    else done(new ApiError('invalid_params', 'The body must be application/json.', { status: 415 }));
+  });
+
+  app.addHook('preValidation', (request, _reply, done) => {
     const schema = request.routeOptions.schema?.querystring as QuerySchema | undefined;
-    if (schema?.properties === undefined) return;
+    if (schema?.properties === undefined || !request.url.includes('?')) return done();
+    try {
+      refuseBrokenEncoding(request.url);
+    } catch (error) {
+      return done(error as Error);
+    }
     const query = request.query as Record<string, unknown>;
     for (const [name, { type }] of Object.entries(schema.properties)) {
       if (Object.hasOwn(query, name)) query[name] = fromText(type, query[name]);
     }
+    done();
   });
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whatever the client sends as a body, of any type, is not looked at. */
+    ignoresBody?: true;
+  }
+}
+
+/** Left alone, text that is not percent-encoded UTF-8 would be taken for its own spelling. */
+function refuseBrokenEncoding(url: string): void {
+  try {
+    decodeURIComponent(url.slice(url.indexOf('?') + 1));
+  } catch {
+    throw new ApiError('invalid_params', 'The query is not percent-encoded UTF-8.');
+  }
 }
 
 interface QuerySchema {

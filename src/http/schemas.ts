@@ -41,12 +41,12 @@ export const EmailAddress = Type.String({
   examples: ['shop@example.com'],
 });
 
-/** Checked again with the URL parser by the route: a pattern cannot tell every bad URL. */
 export const HttpsUrl = Type.String({
   minLength: 1,
   maxLength: 2048,
   pattern: '^https://[^\\s\\p{Cc}\\p{Cs}]+$',
   'x-rule': 'must be an HTTPS URL',
+  'x-form': 'https-url',
   examples: ['https://example.com/logo.png'],
 });
 
@@ -88,4 +88,14 @@ export const ErrorBody = Type.Object(
     details: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'More, where it helps.' })),
   },
   { $id: 'ErrorBody', description: 'The body of every error.' },
+);
+
+export const CancelledBody = Type.Object(
+  {
+    paymentId: Type.String(),
+    status: Type.String(),
+    cancelledReason: enumOf(['cancelled_by_merchant', 'cancelled_by_user']),
+    cancelledAt: Timestamp,
+  },
+  { description: 'It is cancelled.' },
 );

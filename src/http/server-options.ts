@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyHttpOptions, RawServerDefault } from 'fastify';
+import { FORM_KEYWORD } from './forms.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 
@@ -22,10 +23,11 @@ export const SERVER_OPTIONS = {
       verbose: true,
       coerceTypes: false,
       removeAdditional: false,
-      keywords: ['x-rule'],
+      keywords: ['x-rule', FORM_KEYWORD],
     },
   },
-  return503OnClosing: true,
+  // The framework's own refusal is no error of the catalogue; `refuseWhenStopping` gives ours.
+  return503OnClosing: false,
   forceCloseConnections: 'idle',
 } as const satisfies FastifyHttpOptions<RawServerDefault>;
 

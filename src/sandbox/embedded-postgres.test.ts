@@ -197,7 +197,7 @@ async function query(url: string, statement: string): Promise<Record<string, unk
   try {
     return [...(await sql.unsafe(statement))];
   } finally {
-    await sql.end({ timeout: 5 });
+    await sql.end({ timeout: 0 });
   }
 }
 

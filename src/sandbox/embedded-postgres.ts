@@ -58,7 +58,12 @@ export async function startEmbeddedPostgres(
   const plan: ServerPlan = { folder, launcher, postgres: programs.postgres, settings: input.settings ?? {} };
   const { server, port } = await startFirst(deps, { plan, isAfterKill });
   const url = `postgres://till:${password}@127.0.0.1:${port}/till`;
-  await writeConnection(plan, url, server);
+  try {
+    await writeConnection(plan, url, server);
+  } catch (error) {
+    await stopProcess(deps, server);
+    throw error;
+  }
   deps.log.info({ pid: server.pid, port, dir: folder.dir }, 'the embedded PostgreSQL is ready');
   return supervise(deps, { plan, port, url, server });
 }

@@ -93,10 +93,10 @@ export async function chooseLauncher(input: {
  */
 function launcherCandidates(account: Account | undefined): Launcher[] {
   const setpriv = ['setpriv', '--pdeathsig', 'INT'];
-  const hasSetpriv = process.platform === 'linux';
-  if (!account) return [...(hasSetpriv ? [{ prefix: setpriv }] : []), { prefix: [] }];
+  const isLinux = process.platform === 'linux';
+  if (!account) return isLinux ? [{ prefix: setpriv }, { prefix: [] }] : [{ prefix: [] }];
   const plain = { prefix: [], switchTo: account };
-  if (!hasSetpriv) return [plain];
+  if (!isLinux) return [plain];
   const switching = [...setpriv, '--reuid', `${account.uid}`, '--regid', `${account.gid}`, '--clear-groups'];
   const withCapability = (capability: string) => ({
     prefix: [

@@ -68,21 +68,23 @@ export async function ensureData(
   },
 ): Promise<{ readonly password: string }> {
   const { folder, launcher, programs } = input;
+  await removeHalfMade(deps, folder);
   const known = (await readIfThere(folder.password))?.trim();
   const password = known || Buffer.from(deps.random.bytes(PASSWORD_BYTES)).toString('base64url');
-  // Written before the cluster exists, so that no kill can leave a cluster whose password nobody knows.
-  if (!known) await writeWhole(folder.password, `${password}\n`);
-
-  if ((await readIfThere(join(folder.data, 'PG_VERSION'))) === undefined) {
+  const hasCluster = (await readIfThere(join(folder.data, 'PG_VERSION'))) !== undefined;
+  if (!hasCluster) {
+    // Written before the cluster exists, so that no kill can leave a cluster whose password nobody knows.
+    if (!known) await writeWhole(folder.password, `${password}\n`);
     await createCluster(deps, { ...input, password });
     return { password };
   }
-  await removeHalfMade(deps, folder);
   if (input.account) await giveTo(folder.data, input.account);
   else await refuseForeignOwner(folder.data);
   if (!known) {
     deps.log.warn({ file: folder.password }, 'the database password was missing: setting a new one');
     await runSingleUser(launcher, programs.postgres, folder.data, `alter role till password '${password}'`);
+    // Written after the change: a kill in between leaves the file missing, and the next start does this again.
+    await writeWhole(folder.password, `${password}\n`);
   }
   return { password };
 }
@@ -96,7 +98,6 @@ async function createCluster(
   input: Parameters<typeof ensureData>[1] & { readonly password: string },
 ): Promise<void> {
   const { folder, launcher, account, programs, password } = input;
-  await removeHalfMade(deps, folder);
   const aside = join(folder.dir, `${HALF_MADE}${Buffer.from(deps.random.bytes(8)).toString('hex')}`);
   const data = join(aside, 'data');
   const passwordFile = join(aside, 'password');

@@ -138,13 +138,14 @@ export async function stopProcess(
   }
 }
 
-/** A process that is already gone needs no signal, and id 0 would mean the gateway's own process group. */
+/** A process that is gone, or is not ours, gets no signal; id 0 would mean the gateway's own process group. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   if (pid <= 0) return;
   try {
     process.kill(pid, signal);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
 }
 

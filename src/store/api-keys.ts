@@ -42,7 +42,7 @@ export async function insertApiKey(
 
 export function findKeyHolders(db: Reader, hashes: readonly string[]): Promise<KeyHolder[]> {
   return db<KeyHolder[]>`
-    select k.hash, k.id, k.partner_id as "partnerId", k.mode, k.label, k.scopes, k.merchant_ids as "merchantIds",
+    select k.hash, k.id, k.partner_id as "partnerId", k.mode, k.label, to_json(k.scopes) as scopes, to_json(k.merchant_ids) as "merchantIds",
       k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
       p.pinned_version as "pinnedVersion", p.disabled_at as "partnerDisabledAt"
     from api_keys k join partners p on p.id = k.partner_id
@@ -74,13 +74,13 @@ export async function endApiKeyAt(tx: Tx, { id, at }: { id: string; at: Date }):
 /** One statement for all keys used since the last call. */
 export async function recordKeyUses(tx: Tx, uses: ReadonlyMap<string, Date>): Promise<void> {
   await tx`
-    update api_keys k set last_used_at = u.at
-    from unnest(${[...uses.keys()]}::text[], ${[...uses.values()]}::timestamptz[]) as u(id, at)
-    where k.id = u.id and (k.last_used_at is null or k.last_used_at < u.at)`;
+    update api_keys k set last_used_at = u.at::timestamptz
+    from unnest(${[...uses.keys()]}::text[], ${[...uses.values()].map((at) => at.toISOString())}::text[]) as u(id, at)
+    where k.id = u.id and (k.last_used_at is null or k.last_used_at < u.at::timestamptz)`;
 }
 
 function columns(db: Reader) {
-  return db`id, partner_id as "partnerId", mode, hint, label, scopes, merchant_ids as "merchantIds",
+  return db`id, partner_id as "partnerId", mode, hint, label, to_json(scopes) as scopes, to_json(merchant_ids) as "merchantIds",
     rotated_from as "rotatedFrom", created_at as "createdAt", expires_at as "expiresAt",
     revoked_at as "revokedAt", last_used_at as "lastUsedAt"`;
 }

@@ -8,6 +8,10 @@ export interface Database {
   readonly sql: Reader;
   /** Called by `actions/command.ts` alone: the one write path. */
   begin<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** The same for work that is one statement: PostgreSQL makes it a transaction by itself, in one round trip. */
+  single<T>(statement: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Hears messages for as long as the database is open, over a connection of its own that comes back by itself. */
+  listen(channel: string, on: { onMessage: (text: string) => void; onConnected: () => void }): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -33,6 +37,10 @@ export function openDatabase({ url, poolSize, applicationName }: DatabaseInput):
     // A node that comes back after an outage must not wait out a long backoff: at most one second.
     backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 1),
     onnotice: () => {},
+    // Left to ask the server for its types, the driver does so unguarded on every connection: one that breaks at that
+    // moment would take the process down. The one array type used here is known beforehand.
+    fetch_types: false,
+    types: { textArray: TEXT_ARRAY },
     connection: {
       application_name: applicationName,
       // A statement that runs longer has gone wrong; a transaction left open would hold its locks for ever.
@@ -45,9 +53,22 @@ export function openDatabase({ url, poolSize, applicationName }: DatabaseInput):
   return {
     sql: pool as unknown as Reader,
     begin: (work) => pool.begin((tx) => work(tx as unknown as Tx)) as Promise<never>,
+    single: (statement) => statement(pool as unknown as Tx),
+    listen: async (channel, { onMessage, onConnected }) => {
+      await pool.listen(channel, onMessage, onConnected);
+    },
     close: () => pool.end({ timeout: 5 }),
   };
 }
+
+/** Sent as a literal; read with `to_json` instead. */
+const TEXT_ARRAY = {
+  to: 1009,
+  from: [],
+  serialize: (items: readonly (string | null)[]) =>
+    `{${items.map((item) => (item === null ? 'NULL' : `"${item.replace(/[\\"]/g, '\\$&')}"`)).join(',')}}`,
+  parse: (text: string) => text,
+};
 
 /**
  * `unavailable`: the database could not be reached or is stopping; the request may be sent again.
@@ -79,6 +100,11 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   '40P01': 'conflict',
   '55P03': 'busy',
 };
+
+/** Whether PostgreSQL refused the data itself: sent again it would be refused again. */
+export function isDataFault(error: unknown): boolean {
+  return /^2[23]/.test(errorCode(error) ?? '');
+}
 
 /** Decides by SQLSTATE or the driver's code, never by message text. */
 export function databaseFault(error: unknown): DatabaseFault | undefined {

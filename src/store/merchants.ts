@@ -1,3 +1,4 @@
+import type { DatedFeeTerms } from '../domain/fees.ts';
 import type { MerchantStatus } from '../domain/merchant.ts';
 import type { Mode } from '../domain/mode.ts';
 import { one, type Reader, type Tx } from './database.ts';
@@ -13,6 +14,11 @@ export interface Merchant {
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly deletedAt: Date | null;
+}
+
+/** A merchant with what a payment for it costs. */
+export interface PayableMerchant extends Merchant {
+  readonly fees: readonly DatedFeeTerms[];
 }
 
 /** Whose merchants: everything a partner reads or writes is inside its partner and mode. */
@@ -43,6 +49,24 @@ export async function findMerchant(db: Reader, owner: Owner, id: string): Promis
   const [row] = await db<Merchant[]>`
     select ${columns(db)} from merchants
     where id = ${id} and partner_id = ${owner.partnerId} and mode = ${owner.mode}`;
+  return row;
+}
+
+/** Of any partner, deleted ones too. */
+export function findPayableMerchants(db: Reader, ids: readonly string[]): Promise<PayableMerchant[]> {
+  return db<PayableMerchant[]>`
+    select ${columns(db)}, coalesce((
+      select json_agg(json_build_object('percentage', f.percentage, 'fixed', f.fixed,
+        'isMerchants', f.merchant_id is not null, 'startsAtMs', extract(epoch from f.starts_at) * 1000) order by f.id)
+      from fees f
+      where f.partner_id = merchants.partner_id and (f.merchant_id is null or f.merchant_id = merchants.id)
+    ), '[]') as fees
+    from merchants where id = any(${ids as string[]}::text[])`;
+}
+
+/** For operators; also finds deleted ones. */
+export async function findMerchantOfAnyPartner(db: Reader, id: string): Promise<Merchant | undefined> {
+  const [row] = await db<Merchant[]>`select ${columns(db)} from merchants where id = ${id}`;
   return row;
 }
 
@@ -95,6 +119,27 @@ export async function listMerchants(
     page: rows.flatMap(({ total: _, ...row }) => (row.id === null ? [] : [row as Merchant])),
     totalCount: one(rows).total,
   };
+}
+
+export interface OperatorMerchantQuery {
+  readonly partnerId: string | undefined;
+  readonly mode: Mode | undefined;
+  readonly status: MerchantStatus | undefined;
+  readonly search: string | undefined;
+  readonly limit: number;
+}
+
+/** For operators: the newest merchants that match, whoever's they are. */
+export function listMerchantsOfAllPartners(db: Reader, query: OperatorMerchantQuery): Promise<Merchant[]> {
+  const { partnerId, mode, status, search } = query;
+  return db<Merchant[]>`
+    select ${columns(db)} from merchants
+    where deleted_at is null
+      and ${partnerId === undefined ? db`true` : db`partner_id = ${partnerId}`}
+      and ${mode === undefined ? db`true` : db`mode = ${mode}`}
+      and ${status === undefined ? db`true` : db`status = ${status}`}
+      and ${search === undefined ? db`true` : db`search_text like lower(${containing(search)}) escape '\\'`}
+    order by id desc limit ${query.limit}`;
 }
 
 type ListRow = (Merchant | { id: null }) & { total: number };

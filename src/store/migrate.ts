@@ -51,6 +51,15 @@ export async function migrate(deps: { log: Log }, url: string): Promise<void> {
   }
 }
 
+/** The names of the migrations the database holds, and of those it lacks. Throws if this version cannot use it. */
+export async function migrationState(db: Reader): Promise<{ applied: string[]; missing: string[] }> {
+  const known = await readMigrations();
+  const [table] = await db<{ isThere: boolean }[]>`select to_regclass('migrations') is not null as "isThere"`;
+  const applied = table?.isThere ? await db<AppliedRow[]>`select id, name, sha256 from migrations order by id` : [];
+  checkApplied(applied, known);
+  return { applied: applied.map(({ name }) => name), missing: known.slice(applied.length).map(({ name }) => name) };
+}
+
 /** Whether the schema is the one this version was written for. */
 export async function isMigrated(db: Reader): Promise<boolean> {
   const [{ id: newest } = { id: 0 }] = (await readMigrations()).slice(-1);

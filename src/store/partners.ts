@@ -35,6 +35,6 @@ export async function updatePartner(tx: Tx, partner: Partner): Promise<void> {
 }
 
 function columns(db: Reader) {
-  return db`id, name, pinned_version as "pinnedVersion", frame_origins as "frameOrigins",
+  return db`id, name, pinned_version as "pinnedVersion", to_json(frame_origins) as "frameOrigins",
     created_at as "createdAt", disabled_at as "disabledAt"`;
 }

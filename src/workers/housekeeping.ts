@@ -1,10 +1,15 @@
+import { expirePayments } from '../actions/expire-payments.ts';
+import { foldStats } from '../actions/fold-stats.ts';
 import { pruneIdempotencyKeys } from '../actions/prune-idempotency-keys.ts';
 import type { KeyUseRecorder } from '../actions/record-key-uses.ts';
+import type { PaymentFeed } from '../store/payment-feed.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
 /** What keeps the tables small and the records current. */
-export function housekeepingJobs(deps: WorkerDeps & { keyUses: KeyUseRecorder }): readonly Job[] {
+export function housekeepingJobs(deps: WorkerDeps & { keyUses: KeyUseRecorder; feed: PaymentFeed }): readonly Job[] {
   return [
+    { name: 'expire-payments', everyMs: 1_000, run: () => expirePayments(deps) },
+    { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },
     { name: 'prune-idempotency-keys', everyMs: 60_000, run: () => pruneIdempotencyKeys(deps) },
     { name: 'record-key-uses', everyMs: 10_000, run: () => deps.keyUses.flush(deps) },
   ];

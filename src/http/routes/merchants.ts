@@ -7,7 +7,6 @@ import { listMerchants, type Merchant, type MerchantQuery } from '../../store/me
 import { listSettlements } from '../../store/settlements.ts';
 import { actorOf, keyOf, merchantOf, ownerOf } from '../access.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { requireHttpsUrls } from '../https-urls.ts';
 import { idempotentRequest, sendAnswer } from '../idempotency.ts';
 import {
   Cursor,
@@ -32,7 +31,6 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
     async (request, reply) => {
       const { merchantName: name, merchantEmail: email, iconUrl = null } = request.body;
       const idempotent = idempotentRequest(request, { name, email, iconUrl });
-      requireHttpsUrls({ iconUrl });
       if (keyOf(request).merchantIds !== null) {
         throw new ApiError('forbidden', 'This Api-Key is for certain merchants only and cannot create new ones.');
       }
@@ -80,7 +78,6 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
     { schema: PATCH, config: { access: { ...WRITE, merchant: 'path' } } },
     async (request) => {
       const { merchantName, merchantEmail, iconUrl } = request.body;
-      requireHttpsUrls({ iconUrl });
       const merchant = await changeMerchant(deps, {
         owner: ownerOf(request),
         actor: actorOf(request),
@@ -206,7 +203,10 @@ const PATCH = {
       merchantEmail: Type.Optional(EmailAddress),
       iconUrl: Type.Optional(iconUrl),
     },
-    { anyOf: [{ required: ['merchantName'] }, { required: ['merchantEmail'] }, { required: ['iconUrl'] }] },
+    {
+      anyOf: [{ required: ['merchantName'] }, { required: ['merchantEmail'] }, { required: ['iconUrl'] }],
+      'x-rule': 'must have at least one of merchantName, merchantEmail, iconUrl',
+    },
   ),
   response: { 200: Type.Object({ merchant: MerchantBody }, { description: 'The merchant as it is now.' }) },
 };

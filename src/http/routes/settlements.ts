@@ -7,7 +7,7 @@ import {
   settlementNotFound,
 } from '../../actions/change-settlements.ts';
 import { isTestNetwork } from '../../chains/networks.ts';
-import { type Account, type Asset, parseAccount, parseAsset, sameChain } from '../../domain/caip.ts';
+import { type Account, type Asset, type Parsed, parseAccount, parseAsset, sameChain } from '../../domain/caip.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
 import { type CryptoSettlement, listSettlements, type Settlements } from '../../store/settlements.ts';
 import { actorOf, keyOf, merchantOf, ownerOf } from '../access.ts';
@@ -55,9 +55,8 @@ export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> 
     '/v1/merchants/:merchantId/settlements/crypto/:id',
     { schema: CHANGE, config: { access: WRITE } },
     async (request) => {
-      const destination = parseAccount(request.body.destination);
-      if (!destination.ok) throw validationError([{ field: 'destination', message: destination.problem }]);
-      const changed = await changeDestination(deps, { ...targetOf(request), destination: destination.value });
+      const destination = wellFormed(parseAccount(request.body.destination));
+      const changed = await changeDestination(deps, { ...targetOf(request), destination });
       return viewCrypto(changed);
     },
   );
@@ -95,29 +94,30 @@ interface ParsedSettlement {
   readonly destination: Account;
 }
 
-/** Reads every pair, or names every field that is wrong. */
+/** Reads every pair, or names every field that does not go with the others. */
 function parseSettlements(pairs: readonly { asset: string; destination: string }[]): ParsedSettlement[] {
   const issues: Issue[] = [];
   const seen = new Set<string>();
-  const parsed = pairs.flatMap((pair, index) => {
+  const parsed = pairs.map((pair, index) => {
     const at = (field: string) => `settlements[${index}].${field}`;
-    const asset = parseAsset(pair.asset);
-    const destination = parseAccount(pair.destination);
-    if (!asset.ok) issues.push({ field: at('asset'), message: asset.problem });
-    if (!destination.ok) issues.push({ field: at('destination'), message: destination.problem });
-    if (!asset.ok || !destination.ok) return [];
-    if (!sameChain(asset.value, destination.value)) {
-      issues.push({
-        field: at('destination'),
-        message: `must be an account on ${asset.value.chainId}, the chain of the asset`,
-      });
+    const asset = wellFormed(parseAsset(pair.asset));
+    const destination = wellFormed(parseAccount(pair.destination));
+    if (!sameChain(asset, destination)) {
+      const message = `must be an account on ${asset.chainId}, the chain of the asset`;
+      issues.push({ field: at('destination'), message });
     }
-    if (seen.has(asset.value.key)) issues.push({ field: at('asset'), message: 'is named more than once' });
-    seen.add(asset.value.key);
-    return [{ asset: asset.value, destination: destination.value }];
+    if (seen.has(asset.key)) issues.push({ field: at('asset'), message: 'is named more than once' });
+    seen.add(asset.key);
+    return { asset, destination };
   });
   if (issues.length > 0) throw validationError(issues);
   return parsed;
+}
+
+/** The schema has let it through, so it can be parsed. */
+function wellFormed<T>(parsed: Parsed<T>): T {
+  if (!parsed.ok) throw new Error(`The schema let through what ${parsed.problem}.`);
+  return parsed.value;
 }
 
 /** Real money must not be promised to a chain of play money. */
@@ -136,6 +136,7 @@ const AssetField = Type.String({
   maxLength: 256,
   pattern: ASSET_PATTERN,
   'x-rule': 'must be a CAIP-19 asset id such as eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  'x-form': 'caip19-asset',
   description: 'CAIP-19 asset id on an `eip155` or `solana` chain.',
   examples: ['eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'],
 });
@@ -145,6 +146,7 @@ const DestinationField = Type.String({
   maxLength: 256,
   pattern: ACCOUNT_PATTERN,
   'x-rule': 'must be a CAIP-10 account such as eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+  'x-form': 'caip10-account',
   description: "CAIP-10 account on the asset's chain. EVM addresses are stored with their checksum.",
   examples: ['eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
 });

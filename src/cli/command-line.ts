@@ -1,0 +1,166 @@
+import { parseArgs } from 'node:util';
+import type { Command } from './command.ts';
+import { COMMANDS, GROUPS } from './commands.ts';
+import { nearest } from './nearest.ts';
+import { flag, type Option, type Options, quote } from './options.ts';
+
+/** What every command takes. */
+export const GLOBAL_OPTIONS = {
+  json: flag('Print one JSON value instead of text; errors as JSON too, on standard error.'),
+  help: flag('Show this help. Also -h.'),
+} as const satisfies Options;
+
+export type CommandLine =
+  | { readonly help: Command | string | undefined }
+  | { readonly command: Command; readonly values: Readonly<Record<string, unknown>> };
+
+/** The command cannot be understood as it was typed. */
+export class UsageError extends Error {
+  readonly problems: readonly string[];
+  /** What was asked for, as far as it was understood: the help to show. */
+  readonly topic: Command | string | undefined;
+
+  constructor(problems: readonly string[], topic?: Command | string) {
+    super(problems.join('; '));
+    this.name = 'UsageError';
+    this.problems = problems;
+    this.topic = topic;
+  }
+}
+
+/** Reads the whole line, or throws a UsageError that tells all that is wrong with it. */
+export function readCommandLine(argv: readonly string[], nowMs: number): CommandLine {
+  const { words, rest } = splitWords(argv);
+  const isHelp = words[0] === 'help' || hasFlag(argv, '--help') || hasFlag(argv, '-h');
+  while (words[0] === 'help') words.shift();
+  const topic = findTopic(words);
+  if (isHelp) return { help: topic };
+  if (topic === undefined) throw new UsageError(['Name a command first.']);
+  if (typeof topic === 'string') {
+    const names = COMMANDS.filter(({ name }) => name.startsWith(`${topic} `)).map(({ name }) => `"${name}"`);
+    throw new UsageError([`"${topic}" is not a whole command: add a word, as in ${names.join(', ')}.`], topic);
+  }
+  const args = [...words.slice(topic.name.split(' ').length), ...rest];
+  return { command: topic, values: readValues(topic, args, nowMs) };
+}
+
+/** Whether a flag is on the line, for deciding how to report what is wrong with the rest of it. */
+export function hasFlag(argv: readonly string[], name: string): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end === -1 ? undefined : end).includes(name);
+}
+
+/** The longest command is three words (`help keys rotate`); flags for every command may stand between them. */
+function splitWords(argv: readonly string[]): { words: string[]; rest: string[] } {
+  const words: string[] = [];
+  const flags: string[] = [];
+  let next = 0;
+  for (; next < argv.length && words.length < 3; next += 1) {
+    const arg = argv[next] ?? '';
+    if (arg === '--json' || arg === '--help' || arg === '-h') flags.push(arg);
+    else if (arg.startsWith('-')) break;
+    else words.push(arg);
+  }
+  return { words, rest: [...flags, ...argv.slice(next)] };
+}
+
+/** The command or group that the words begin with; undefined without any words. */
+function findTopic([first, second]: readonly string[]): Command | string | undefined {
+  if (first === undefined) return undefined;
+  const names = [first, `${first} ${second}`];
+  const found = COMMANDS.find(({ name }) => names.includes(name));
+  if (found !== undefined) return found;
+  if (!Object.hasOwn(GROUPS, first)) {
+    const candidates = [
+      ...Object.keys(GROUPS),
+      ...COMMANDS.map(({ name }) => name).filter((name) => !name.includes(' ')),
+      'help',
+    ];
+    throw new UsageError([unknown(first, nearest(first, candidates))]);
+  }
+  if (second === undefined) return first;
+  const verbs = COMMANDS.flatMap(({ name }) => (name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : []));
+  const verb = nearest(second, verbs);
+  throw new UsageError([unknown(`${first} ${second}`, verb && `${first} ${verb}`)], first);
+}
+
+function unknown(typed: string, meant: string | undefined): string {
+  return `There is no command ${quote(typed)}.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`;
+}
+
+function readValues(command: Command, args: readonly string[], nowMs: number): Record<string, unknown> {
+  const options: Options = { ...command.options, ...GLOBAL_OPTIONS };
+  const { given, operands, problems } = readTokens(options, args);
+  const values: Record<string, unknown> = {};
+  const read = (name: string, shown: string, option: Option<unknown>, raws: readonly string[]) => {
+    const result = option.read(raws, nowMs);
+    if ('value' in result) values[name] = result.value;
+    else problems.push(...result.problems.map((problem) => `${shown} ${problem}`));
+  };
+  for (const [index, [name, option]] of Object.entries(command.positionals).entries()) {
+    read(name, `<${name}>`, option, operands.slice(index, index + 1));
+  }
+  for (const extra of operands.slice(Object.keys(command.positionals).length)) {
+    problems.push(`${quote(extra)} is one argument too many`);
+  }
+  for (const [name, option] of Object.entries(command.options)) {
+    const raws = given.get(name) ?? [];
+    // One that lost its value has been reported; it is not missing as well.
+    if (raws.every((raw) => raw !== undefined)) read(name, `--${name}`, option, raws);
+  }
+  if (problems.length === 0) problems.push(...(command.check?.(values) ?? []));
+  if (problems.length > 0) throw new UsageError(problems, command);
+  return values;
+}
+
+interface Tokens {
+  readonly given: ReadonlyMap<string, readonly (string | undefined)[]>;
+  readonly operands: readonly string[];
+  readonly problems: string[];
+}
+
+/** In its own strict mode `parseArgs` stops at the first mistake; read token by token, all of them can be told. */
+function readTokens(options: Options, args: readonly string[]): Tokens {
+  const types = Object.entries(options).map(([name, { placeholder }]) => [
+    name,
+    { type: placeholder === undefined ? 'boolean' : 'string', multiple: true },
+  ]);
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(types) as Record<string, { type: 'boolean' | 'string'; multiple: true }>,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const given = new Map<string, (string | undefined)[]>();
+  const operands: string[] = [];
+  const problems: string[] = [];
+  let afterUnknown = -1;
+  for (const token of tokens) {
+    if (token.kind === 'positional' && token.index !== afterUnknown) operands.push(token.value);
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value, inlineValue: isInline } = token;
+    const option = Object.hasOwn(options, name) && rawName === `--${name}` ? options[name] : undefined;
+    if (option === undefined) {
+      const meant = nearest(name, Object.keys(options));
+      problems.push(
+        `${rawName} is no option of this command${meant === undefined ? '' : `: did you mean --${meant}?`}`,
+      );
+      // What follows is most likely its value, and not one more mistake.
+      if (!isInline) afterUnknown = token.index + 1;
+      continue;
+    }
+    const problem = valueProblem(option, value, isInline === true);
+    if (problem !== undefined) problems.push(`${rawName} ${problem}`);
+    given.set(name, [...(given.get(name) ?? []), problem === undefined ? (value ?? '') : undefined]);
+  }
+  return { given, operands, problems };
+}
+
+function valueProblem(option: Option<unknown>, value: string | undefined, isInline: boolean): string | undefined {
+  if (option.placeholder === undefined) return value === undefined ? undefined : 'takes no value';
+  if (value === undefined) return 'needs a value';
+  // `--name --json` is a forgotten value far more often than a name that begins with a dash.
+  if (!isInline && value.startsWith('-')) return `needs a value; one that begins with a dash is joined by "="`;
+  return undefined;
+}

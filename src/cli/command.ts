@@ -1,0 +1,42 @@
+import { type Context, type OperatorDeps, withDatabase } from './connect.ts';
+import type { Options, Values } from './options.ts';
+
+/** One operator command: parsing, help and the overview are all made of this. */
+export interface Command<P extends Options = Options, O extends Options = Options, D = Context> {
+  /** The words that call it, such as `keys rotate`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly positionals: P;
+  readonly options: O;
+  /** What is typed after `npm run till --`. */
+  readonly examples: readonly [string, ...string[]];
+  /** What is wrong with values that are each right alone. */
+  readonly check?: (values: Values<P> & Values<O>) => string[];
+  readonly run: (deps: D, values: Values<P> & Values<O>) => Promise<Output>;
+}
+
+export interface Output {
+  /** With `--json`. */
+  readonly json: unknown;
+  /** Without. */
+  readonly text: string;
+  /** Said beside the result, on standard error. */
+  readonly note?: string | undefined;
+}
+
+/** Who the audit log says it was. */
+export const OPERATOR = 'operator';
+
+export function command<P extends Options, O extends Options>(definition: Command<P, O>): Command {
+  return definition as unknown as Command;
+}
+
+/** A command that works on the gateway's database. */
+export function databaseCommand<P extends Options, O extends Options>(
+  definition: Command<P, O, OperatorDeps>,
+): Command {
+  return command({
+    ...definition,
+    run: (context, values) => withDatabase(context, (deps) => definition.run(deps, values)),
+  });
+}

@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import type { Log, World } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../sandbox/embedded-postgres.ts';
+import { HomeInUseError, lockHome } from '../sandbox/home-lock.ts';
+import { type Database, openDatabase } from '../store/database.ts';
+import { migrate, migrationState } from '../store/migrate.ts';
+
+export interface Context {
+  readonly config: Config;
+  readonly world: World;
+  readonly log: Log;
+}
+
+export interface OperatorDeps extends Context {
+  readonly db: Database;
+}
+
+export interface Connection {
+  readonly url: string;
+  /** Whether the server runs for this command alone. */
+  readonly isOurs: boolean;
+  close(): Promise<void>;
+}
+
+// A gateway that is just starting holds the home folder before its server answers; another command gives it back soon.
+const HOME_TRIES = 40;
+const HOME_PAUSE_MS = 250;
+
+/** Gives the work a database of the right version. One that others use is never migrated unasked. */
+export async function withDatabase<T>(context: Context, work: (deps: OperatorDeps) => Promise<T>): Promise<T> {
+  const connection = await connect(context);
+  try {
+    if (connection.isOurs) await migrate(context, connection.url);
+    return await onPool(connection, async (db) => {
+      if (!connection.isOurs) await requireMigrated(db);
+      return work({ ...context, db });
+    });
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The configured server; else the one a running gateway brought along; else that one, started for the command. */
+export async function connect({ config, world, log }: Context): Promise<Connection> {
+  if (config.databaseUrl !== undefined) return shared(config.databaseUrl);
+  const dir = join(config.home, 'postgres');
+  for (let tries = 1; ; tries += 1) {
+    const url = await runningEmbeddedPostgres(dir);
+    if (url !== undefined) return shared(url);
+    try {
+      const release = await lockHome(config.home, world.timers);
+      return await startOurs({ world, log }, { dir, release });
+    } catch (error) {
+      if (!(error instanceof HomeInUseError) || tries >= HOME_TRIES) throw error;
+    }
+    await world.timers.sleep(HOME_PAUSE_MS);
+  }
+}
+
+export async function onPool<T>(connection: Connection, work: (db: Database) => Promise<T>): Promise<T> {
+  const db = openDatabase({ url: connection.url, poolSize: 2, applicationName: 'till-operator' });
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
+}
+
+function shared(url: string): Connection {
+  return { url, isOurs: false, close: async () => {} };
+}
+
+async function startOurs(
+  deps: Pick<Context, 'world' | 'log'>,
+  { dir, release }: { dir: string; release: () => Promise<void> },
+): Promise<Connection> {
+  try {
+    const server = await startEmbeddedPostgres(deps, { dir });
+    const close = async () => {
+      try {
+        await server.stop();
+      } finally {
+        await release();
+      }
+    };
+    return { url: server.url, isOurs: true, close };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+async function requireMigrated(db: Database): Promise<void> {
+  const { missing } = await migrationState(db.sql);
+  if (missing.length === 0) return;
+  throw new ApiError(
+    'invalid_state',
+    'The database does not have the schema of this version yet: run `npm run till -- migrate` first.',
+  );
+}

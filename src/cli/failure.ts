@@ -1,0 +1,59 @@
+import { ApiError, type ErrorCode, type Issue } from '../errors.ts';
+import { HomeInUseError } from '../sandbox/home-lock.ts';
+import { databaseFault } from '../store/database.ts';
+import { SchemaMismatchError } from '../store/migrate.ts';
+import { UsageError } from './command-line.ts';
+import { helpCall } from './help.ts';
+
+/** Why a command did not do what it was asked, as the operator reads it. */
+export interface Failure {
+  readonly exitCode: 1 | 2;
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** Everything that is wrong, where it can be more than one thing. */
+  readonly problems: readonly string[];
+  /** What to try next. */
+  readonly advice?: string;
+}
+
+/** The environment holds settings that cannot be used. */
+export class ConfigurationError extends Error {
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super('The configuration is not right');
+    this.name = 'ConfigurationError';
+    this.problems = problems;
+  }
+}
+
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof UsageError) return describeUsage(error);
+  if (error instanceof ConfigurationError) return wrong(error.message, error.problems);
+  if (error instanceof ApiError) return failed(error.code, error.message, error.issues);
+  if (error instanceof HomeInUseError || error instanceof SchemaMismatchError)
+    return failed('invalid_state', error.message);
+  const { code, message } = error as NodeJS.ErrnoException;
+  // A refused connection to several addresses has its reason in the code and nothing in the message.
+  const reason = message || code || String(error);
+  return failed(
+    'internal_error',
+    databaseFault(error) === 'unavailable'
+      ? `The database is out of reach (${reason}): is the server running, and does DATABASE_URL point to it?`
+      : reason,
+  );
+}
+
+function describeUsage({ problems, topic }: UsageError): Failure {
+  const advice = `See ${helpCall(topic)}`;
+  const [first = ''] = problems;
+  if (typeof topic !== 'object') return { exitCode: 2, code: 'invalid_params', message: first, problems: [], advice };
+  return { ...wrong(`This is not how "${topic.name}" is used`, problems), advice };
+}
+
+function wrong(message: string, problems: readonly string[]): Failure {
+  return { exitCode: 2, code: 'params_validation', message, problems };
+}
+
+function failed(code: ErrorCode, message: string, issues: readonly Issue[] = []): Failure {
+  return { exitCode: 1, code, message, problems: issues.map((issue) => `${issue.field} ${issue.message}`) };
+}

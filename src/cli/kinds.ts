@@ -1,0 +1,137 @@
+import { parseApiKey } from '../domain/api-key.ts';
+import { isScope, SCOPES, type Scope } from '../domain/scope.ts';
+import { isPinnable, KNOWN_VERSIONS, type PinnableVersion } from '../domain/version.ts';
+
+/** What a value on the command line may be. */
+export interface Kind<T> {
+  /** Stands for the value in help, as in `--overlap <duration>`. */
+  readonly placeholder: string;
+  /** Returns the value, or a Problem that completes the sentence "--overlap …". */
+  readonly parse: (raw: string, nowMs: number) => T | Problem;
+}
+
+export class Problem {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const DURATION = /^(0|[1-9][0-9]{0,6})([smhd])$/;
+/** A key that should work for longer than this is one without an end. */
+const LONGEST_LIFE = '3650d';
+
+const MOMENT = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,3})?(?:Z|[+-](\d{2}):(\d{2}))$/;
+
+/** Names and labels: any script, but no control characters, no halves of characters, and not only white space. */
+const TEXT = /^(?=.*\S)[^\p{Cc}\p{Cs}]*$/u;
+const MAX_TEXT_LENGTH = 256;
+const MAX_URL_LENGTH = 2048;
+
+/** Narrower than what URL parsers let through: `;`, `,` and `*` would mean something else in a security policy. */
+const ORIGIN = /^(https?):\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/;
+const LOCAL = /^(?:(?:[a-z0-9-]+\.)*localhost|127\.0\.0\.1|\[::1\])$/;
+
+export const text: Kind<string> = {
+  placeholder: 'text',
+  parse: (raw) =>
+    TEXT.test(raw) && [...raw].length <= MAX_TEXT_LENGTH
+      ? raw
+      : new Problem(`must be 1 to ${MAX_TEXT_LENGTH} characters, no control characters, and not blank`),
+};
+
+/** Any text that could be an id: whether there is such a thing is for the database to say. */
+export const id: Kind<string> = {
+  placeholder: 'id',
+  parse: (raw) => {
+    if (parseApiKey(raw) !== undefined) return new Problem('must be the id of the key, not its secret: see keys list');
+    return /^[\x21-\x7e]{1,256}$/.test(raw) ? raw : new Problem('must be an id');
+  },
+};
+
+export const scope: Kind<Scope> = {
+  placeholder: 'scope',
+  parse: (raw) => (isScope(raw) ? raw : new Problem(`must be one of ${SCOPES.join(', ')}`)),
+};
+
+export const version: Kind<PinnableVersion> = {
+  placeholder: 'date',
+  parse: (raw) =>
+    isPinnable(raw) ? raw : new Problem(`must be a published version: ${KNOWN_VERSIONS.filter(isPinnable).join(', ')}`),
+};
+
+export const frameOrigin: Kind<string> = {
+  placeholder: 'origin',
+  parse: (raw) => {
+    const [, scheme, host = ''] = ORIGIN.exec(raw) ?? [];
+    if (scheme === undefined || URL.parse(raw)?.origin !== raw) return new Problem(`must be an origin${hint(raw)}`);
+    return scheme === 'https' || LOCAL.test(host) ? raw : new Problem('must use https, unless it is localhost');
+  },
+};
+
+function hint(raw: string): string {
+  const origin = URL.parse(raw)?.origin ?? '';
+  return ORIGIN.test(origin) ? `: ${origin}` : ' such as https://shop.example';
+}
+
+/** Credentials in a URL that others will see are a mistake. */
+export const httpsUrl: Kind<string> = {
+  placeholder: 'url',
+  parse: (raw) => {
+    const url = /^https:\/\/[^\s\p{Cc}\p{Cs}]+$/u.test(raw) && raw.length <= MAX_URL_LENGTH ? URL.parse(raw) : null;
+    const isGood = url !== null && url.username === '' && url.password === '';
+    return isGood ? raw : new Problem('must be an https URL without credentials');
+  },
+};
+
+export function oneOf<const T extends string>(words: readonly T[]): Kind<T> {
+  const list = words.join('|');
+  return {
+    placeholder: list,
+    parse: (raw) => words.find((word) => word === raw) ?? new Problem(`must be one of ${words.join(', ')}`),
+  };
+}
+
+/** Milliseconds, written as `90d`, `24h`, `30m` or `45s`. */
+export function duration(longest: string): Kind<number> {
+  return {
+    placeholder: 'duration',
+    parse: (raw) => {
+      const ms = durationMs(raw);
+      const isGood = ms !== undefined && ms <= (durationMs(longest) ?? 0);
+      return isGood ? ms : new Problem(`must be a duration such as 90d, 24h, 30m or 45s, at most ${longest}`);
+    },
+  };
+}
+
+/** A moment to come: a time with its offset, or how long from now. */
+export const future: Kind<Date> = {
+  placeholder: 'time|duration',
+  parse: (raw, nowMs) => {
+    const life = duration(LONGEST_LIFE).parse(raw, nowMs);
+    const atMs = life instanceof Problem ? momentMs(raw) : nowMs + life;
+    if (atMs === undefined) {
+      return new Problem('must be a time with its offset, such as 2030-01-01T00:00:00Z, or a duration such as 90d');
+    }
+    return atMs > nowMs ? new Date(atMs) : new Problem('must be in the future');
+  },
+};
+
+function durationMs(raw: string): number | undefined {
+  const [, count, unit] = DURATION.exec(raw) ?? [];
+  return count === undefined ? undefined : Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
+}
+
+/** Stricter than `Date.parse`, which takes 30 February for 2 March and a time without offset for local time. */
+function momentMs(raw: string): number | undefined {
+  const match = MOMENT.exec(raw);
+  if (match === null) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, offsetHour = 0, offsetMinute = 0] = match
+    .slice(1)
+    .map((part) => Number(part ?? 0));
+  const date = new Date(Date.UTC(year, month - 1, day));
+  const isOnCalendar = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  const isOnClock = hour < 24 && minute < 60 && second < 60 && offsetHour < 24 && offsetMinute < 60;
+  return isOnCalendar && isOnClock ? Date.parse(raw) : undefined;
+}

@@ -1,0 +1,10 @@
+import type { Output } from './command.ts';
+import { type Column, layoutTable } from './table.ts';
+
+/** A list as people and as programs read it. */
+export function listing<Row>(
+  rows: readonly Row[],
+  { columns, empty }: { columns: readonly Column<Row>[]; empty: string },
+): Output {
+  return { json: rows, text: rows.length === 0 ? empty : layoutTable(rows, columns) };
+}

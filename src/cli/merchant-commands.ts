@@ -1,0 +1,66 @@
+import { changeMerchant } from '../actions/change-merchant.ts';
+import { partnerNotFound } from '../actions/change-partner.ts';
+import { MERCHANT_STATUSES, type MerchantStatus } from '../domain/merchant.ts';
+import { MODES } from '../domain/mode.ts';
+import { listMerchantsOfAllPartners } from '../store/merchants.ts';
+import { findPartner } from '../store/partners.ts';
+import { type Command, databaseCommand, OPERATOR } from './command.ts';
+import { id, oneOf, text } from './kinds.ts';
+import { listing } from './listing.ts';
+import { optional, required } from './options.ts';
+import { printable } from './table.ts';
+
+const PAGE = 200;
+
+const list = databaseCommand({
+  name: 'merchants list',
+  summary: `Show merchants of all partners, newest first, at most ${PAGE}.`,
+  positionals: {},
+  options: {
+    partner: optional(id, 'Only the merchants of this partner.'),
+    mode: optional(oneOf(MODES), 'Only those in this mode.'),
+    status: optional(oneOf(MERCHANT_STATUSES), 'Only those with this status.'),
+    search: optional(text, 'Only those whose name or id contains this, in any case.'),
+  },
+  examples: ['merchants list', 'merchants list --status suspended --search coffee'],
+  run: async ({ db }, { partner: partnerId, ...filters }) => {
+    if (partnerId !== undefined && (await findPartner(db.sql, partnerId)) === undefined)
+      throw partnerNotFound(partnerId);
+    const found = await listMerchantsOfAllPartners(db.sql, { partnerId, ...filters, limit: PAGE + 1 });
+    const output = listing(found.slice(0, PAGE), {
+      columns: [
+        { title: 'id', cell: (merchant) => merchant.id },
+        { title: 'partner', cell: (merchant) => merchant.partnerId },
+        { title: 'mode', cell: (merchant) => merchant.mode },
+        { title: 'status', cell: (merchant) => merchant.status },
+        { title: 'name', cell: (merchant) => merchant.name },
+        { title: 'email', cell: (merchant) => merchant.email },
+        { title: 'created', cell: (merchant) => merchant.createdAt },
+      ],
+      empty: 'No merchants found.',
+    });
+    const note = `Only the newest ${PAGE} are shown: narrow the list with --partner, --mode, --status or --search.`;
+    return { ...output, note: found.length > PAGE ? note : undefined };
+  },
+});
+
+export const merchantCommands: readonly Command[] = [
+  list,
+  statusCommand('suspend', 'suspended', 'Stop a merchant from taking new payments, for cause.'),
+  statusCommand('activate', 'active', 'Let a merchant take payments again.'),
+  statusCommand('deactivate', 'inactive', 'Stop a merchant from taking new payments, by its own wish.'),
+];
+
+function statusCommand(verb: string, status: MerchantStatus, summary: string): Command {
+  return databaseCommand({
+    name: `merchants ${verb}`,
+    summary,
+    positionals: { id: required(id, 'The merchant, as shown by merchants list.') },
+    options: {},
+    examples: [`merchants ${verb} mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6`],
+    run: async (deps, { id: merchantId }) => {
+      const merchant = await changeMerchant(deps, { owner: null, actor: OPERATOR, merchantId, changes: { status } });
+      return { json: merchant, text: `Merchant ${merchant.id} (${printable(merchant.name)}) is ${merchant.status}.` };
+    },
+  });
+}

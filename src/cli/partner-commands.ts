@@ -1,0 +1,123 @@
+import { changePartner } from '../actions/change-partner.ts';
+import { createPartner } from '../actions/create-partner.ts';
+import { listPartners, type Partner } from '../store/partners.ts';
+import { type Command, databaseCommand, OPERATOR, type Output } from './command.ts';
+import { frameOrigin, id, text, version } from './kinds.ts';
+import { listing } from './listing.ts';
+import { flag, optional, repeated, required } from './options.ts';
+import { layoutFields } from './table.ts';
+
+const MAX_FRAME_ORIGINS = 50;
+
+const partnerId = required(id, 'The partner, as shown by partners list.');
+
+const create = databaseCommand({
+  name: 'partners create',
+  summary: 'Add a partner. Give it a key with keys create.',
+  positionals: {},
+  options: { name: required(text, 'The name of the partner.') },
+  examples: ['partners create --name "Shop Ltd"'],
+  run: async (deps, { name }) => {
+    const partner = await createPartner(deps, { actor: OPERATOR, name });
+    const next = `Next: npm run till -- keys create --partner ${partner.id} --mode test --label <text>`;
+    return { json: partner, text: `Partner created.\n\n${describe(partner)}\n\n${next}` };
+  },
+});
+
+const list = databaseCommand({
+  name: 'partners list',
+  summary: 'Show all partners.',
+  positionals: {},
+  options: {},
+  examples: ['partners list', 'partners list --json'],
+  run: async ({ db }) =>
+    listing(await listPartners(db.sql), {
+      columns: [
+        { title: 'id', cell: (partner) => partner.id },
+        { title: 'name', cell: (partner) => partner.name },
+        { title: 'status', cell: status },
+        { title: 'version', cell: (partner) => partner.pinnedVersion },
+        { title: 'created', cell: (partner) => partner.createdAt },
+        { title: 'frame origins', cell: (partner) => partner.frameOrigins.join(', ') },
+      ],
+      empty: 'No partners yet.',
+    }),
+});
+
+const set = databaseCommand({
+  name: 'partners set',
+  summary: 'Change a partner. Only what is given changes.',
+  positionals: { id: partnerId },
+  options: {
+    name: optional(text, 'The new name.'),
+    pin: optional(version, 'The API version its requests get without a Pay-Version header; it only moves forward.'),
+    'frame-origin': repeated(
+      frameOrigin,
+      MAX_FRAME_ORIGINS,
+      'Origin that may show the checkout in a frame; replaces those allowed before.',
+    ),
+    'no-frame-origins': flag('Let nobody show the checkout in a frame.'),
+  },
+  examples: [
+    'partners set prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --name "Shop Group"',
+    'partners set prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --frame-origin https://shop.example --frame-origin https://b.example',
+  ],
+  check: ({ name, pin, 'frame-origin': origins, 'no-frame-origins': isNone }) => {
+    if (isNone && origins.length > 0) return ['--frame-origin and --no-frame-origins exclude each other'];
+    const isNothing = name === undefined && pin === undefined && origins.length === 0 && !isNone;
+    return isNothing ? ['there is nothing to change: give at least one option'] : [];
+  },
+  run: async (deps, { id: partner, name, pin, 'frame-origin': origins, 'no-frame-origins': isNone }) => {
+    const changes = {
+      ...(name !== undefined && { name }),
+      ...(pin !== undefined && { pinnedVersion: pin }),
+      ...((isNone || origins.length > 0) && { frameOrigins: origins }),
+    };
+    return changed('Partner changed.', await changePartner(deps, { actor: OPERATOR, partnerId: partner, changes }));
+  },
+});
+
+const disable = databaseCommand({
+  name: 'partners disable',
+  summary: 'Refuse all keys of a partner until it is enabled again.',
+  positionals: { id: partnerId },
+  options: {},
+  examples: ['partners disable prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  run: async (deps, { id: partner }) => {
+    const changes = { isDisabled: true };
+    const result = await changePartner(deps, { actor: OPERATOR, partnerId: partner, changes });
+    return changed('Partner disabled: every node refuses its keys within five seconds.', result);
+  },
+});
+
+const enable = databaseCommand({
+  name: 'partners enable',
+  summary: 'Accept the keys of a disabled partner again.',
+  positionals: { id: partnerId },
+  options: {},
+  examples: ['partners enable prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  run: async (deps, { id: partner }) => {
+    const changes = { isDisabled: false };
+    return changed('Partner enabled.', await changePartner(deps, { actor: OPERATOR, partnerId: partner, changes }));
+  },
+});
+
+export const partnerCommands: readonly Command[] = [create, list, set, disable, enable];
+
+function changed(sentence: string, partner: Partner): Output {
+  return { json: partner, text: `${sentence}\n\n${describe(partner)}` };
+}
+
+function describe(partner: Partner): string {
+  return layoutFields({
+    id: partner.id,
+    name: partner.name,
+    status: status(partner),
+    version: partner.pinnedVersion,
+    'frame origins': partner.frameOrigins.join(', '),
+  });
+}
+
+function status({ disabledAt }: Partner): string {
+  return disabledAt === null ? 'enabled' : 'disabled';
+}

@@ -1,0 +1,72 @@
+import { describeConfig, SETTINGS } from '../config.ts';
+import { listAlerts } from '../store/alerts.ts';
+import { migrate, migrationState } from '../store/migrate.ts';
+import { type Command, command, databaseCommand } from './command.ts';
+import { type Connection, connect, onPool } from './connect.ts';
+import { listing } from './listing.ts';
+
+const alerts = databaseCommand({
+  name: 'alerts',
+  summary: 'Show what a person should look at.',
+  positionals: {},
+  options: {},
+  examples: ['alerts', 'alerts --json'],
+  run: async ({ db }) =>
+    listing(await listAlerts(db.sql), {
+      columns: [
+        { title: 'name', cell: (alert) => alert.name },
+        { title: 'subject', cell: (alert) => alert.subject },
+        { title: 'since', cell: (alert) => alert.since },
+        { title: 'last seen', cell: (alert) => alert.lastSeen },
+        { title: 'message', cell: (alert) => alert.message },
+      ],
+      empty: 'No alerts: all is well.',
+    }),
+});
+
+const migrateDatabase = command({
+  name: 'migrate',
+  summary: 'Bring the database schema up to this version. Data stays; there is no way back.',
+  positionals: {},
+  options: {},
+  examples: ['migrate'],
+  run: async (context) => {
+    const connection = await connect(context);
+    try {
+      const before = await applied(connection);
+      await migrate(context, connection.url);
+      const news = (await applied(connection)).slice(before.length);
+      const text = news.length === 0 ? 'Nothing to do: the schema is up to date.' : `Applied ${news.join(', ')}.`;
+      return { json: { applied: news }, text };
+    } finally {
+      await connection.close();
+    }
+  },
+});
+
+const config = command({
+  name: 'config',
+  summary: 'Show the settings in force; secrets as ***.',
+  positionals: {},
+  options: {},
+  examples: ['config'],
+  run: async (context) =>
+    listing(describeConfig(context.config), {
+      columns: [
+        { title: 'setting', cell: ({ setting }) => setting },
+        { title: 'value', cell: ({ setting, value }) => (value === '' ? unset(setting) : value) },
+      ],
+      empty: 'No settings.',
+    }),
+});
+
+export const systemCommands: readonly Command[] = [alerts, migrateDatabase, config];
+
+async function applied(connection: Connection): Promise<string[]> {
+  return (await onPool(connection, (db) => migrationState(db.sql))).applied;
+}
+
+function unset(env: string): string {
+  const { defaultDoc } = Object.values(SETTINGS).find((setting) => setting.env === env) ?? {};
+  return defaultDoc === undefined ? '(not set)' : `(not set: ${defaultDoc.replaceAll('`', '')})`;
+}

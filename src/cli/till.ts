@@ -1,0 +1,81 @@
+import { pino } from 'pino';
+import { readConfig, secretValues } from '../config.ts';
+import type { Log, World } from '../deps.ts';
+import { redactApiKeys } from '../domain/api-key.ts';
+import { systemWorld } from '../system.ts';
+import type { Output } from './command.ts';
+import { hasFlag, readCommandLine } from './command-line.ts';
+import { ConfigurationError, describeFailure, type Failure } from './failure.ts';
+import { helpFor } from './help.ts';
+
+/** What a command has of the process it runs in. */
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly world?: World;
+}
+
+export interface Sink {
+  write(text: string): unknown;
+}
+
+if (import.meta.main) await main();
+
+/** Runs one operator command and returns its exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration. */
+export async function runTill(argv: readonly string[], io: Io): Promise<number> {
+  const isJson = hasFlag(argv, '--json');
+  const secrets: string[] = [];
+  const say = (text: string) => void io.stderr.write(`${redactApiKeys(text)}\n`);
+  try {
+    const { json, text, note } = await execute(argv, io, secrets);
+    io.stdout.write(`${isJson ? JSON.stringify(json, null, 2) : text}\n`);
+    if (note !== undefined) say(isJson ? JSON.stringify({ note }) : note);
+    return 0;
+  } catch (error) {
+    const failure = describeFailure(error);
+    const text = isJson ? failureAsJson(failure) : failureAsText(failure);
+    // What others wrote may hold a secret. Our own sentences do not, and a password such as "till" must not maim them.
+    say(failure.code === 'internal_error' ? strike(text, secrets) : text);
+    return failure.exitCode;
+  }
+}
+
+async function execute(argv: readonly string[], io: Io, secrets: string[]): Promise<Output> {
+  const world = io.world ?? systemWorld;
+  const line = readCommandLine(argv, world.clock.nowMs());
+  if ('help' in line) return { json: { help: helpFor(line.help) }, text: helpFor(line.help) };
+  const read = readConfig(io.env);
+  if ('problems' in read) throw new ConfigurationError(read.problems);
+  secrets.push(...secretValues(read.config));
+  return line.command.run({ config: read.config, world, log: createLog(io.stderr, secrets) }, line.values);
+}
+
+/** Warnings and worse, on standard error: standard output is for the result alone. */
+function createLog(stderr: Sink, secrets: readonly string[]): Log {
+  const options = { level: 'warn', base: undefined, timestamp: pino.stdTimeFunctions.isoTime };
+  return pino(options, { write: (line) => void stderr.write(strike(line, secrets)) });
+}
+
+function strike(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), redactApiKeys(text));
+}
+
+function failureAsJson({ code, message, problems }: Failure): string {
+  const all = problems.length === 0 ? message : `${message}: ${problems.join('; ')}`;
+  return JSON.stringify({ code, message: all, ...(problems.length > 0 && { problems }) });
+}
+
+function failureAsText({ exitCode, code, message, problems, advice }: Failure): string {
+  const head = exitCode === 1 ? `${code}: ${message}` : problems.length > 0 ? `${message}:` : message;
+  return [head, ...problems.map((problem) => `  ${problem}`), ...(advice === undefined ? [] : [advice])].join('\n');
+}
+
+async function main(): Promise<void> {
+  // Ending through `exit` lets a database started for this command be stopped; whatever was not committed is undone.
+  process.once('SIGINT', () => process.exit(130));
+  process.once('SIGTERM', () => process.exit(143));
+  // A reader that has seen enough, such as `head`, is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  process.exitCode = await runTill(process.argv.slice(2), process);
+}

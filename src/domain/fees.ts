@@ -1,0 +1,61 @@
+/** What the operator takes of a payment: `fixed + amount × percentage / 100`. */
+export interface FeeTerms {
+  /** A decimal percent: `0.4` is 0.4 %. */
+  readonly percentage: string;
+  /** One amount per currency or asset; where none is listed, none is taken. */
+  readonly fixed: readonly { readonly unit: string; readonly value: string }[];
+}
+
+export const NO_FEES: FeeTerms = { percentage: '0', fixed: [] };
+
+/** Terms with the time they come into force. Those of a merchant win over those of its partner. */
+export interface DatedFeeTerms extends FeeTerms {
+  readonly isMerchants: boolean;
+  readonly startsAtMs: number;
+}
+
+/** The newest terms in force: the merchant's own, else its partner's, else none. */
+export function termsInForce(terms: readonly DatedFeeTerms[], nowMs: number): FeeTerms {
+  const started = terms.filter(({ startsAtMs }) => startsAtMs <= nowMs);
+  const own = started.filter(({ isMerchants }) => isMerchants);
+  const candidates = own.length > 0 ? own : started;
+  return (
+    candidates.reduce<DatedFeeTerms | undefined>(
+      (newest, next) => (newest === undefined || next.startsAtMs >= newest.startsAtMs ? next : newest),
+      undefined,
+    ) ?? NO_FEES
+  );
+}
+
+/** The percentage part is rounded down, in the merchant's favour; the fee is never more than the payment. */
+export function feeOf(terms: FeeTerms, unit: string, amount: bigint): bigint {
+  const total = fixedPart(terms, unit) + percentagePart(terms, amount);
+  return total < amount ? total : amount;
+}
+
+/** The smallest amount that covers its own fee. */
+export function feeFloor(terms: FeeTerms, unit: string): bigint {
+  const covers = (amount: bigint) => fixedPart(terms, unit) + percentagePart(terms, amount) <= amount;
+  let low = 1n;
+  let high = fixedPart(terms, unit) + 1n;
+  // With a percentage below 100 the uncovered amounts are all smaller than the covered ones: double, then halve.
+  for (let steps = 0; !covers(high) && steps < MAX_STEPS; steps += 1) high *= 2n;
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    if (covers(middle)) high = middle;
+    else low = middle + 1n;
+  }
+  return high;
+}
+
+const MAX_STEPS = 300;
+
+function fixedPart({ fixed }: FeeTerms, unit: string): bigint {
+  const listed = fixed.find((part) => part.unit.toLowerCase() === unit.toLowerCase());
+  return listed === undefined ? 0n : BigInt(listed.value);
+}
+
+function percentagePart({ percentage }: FeeTerms, amount: bigint): bigint {
+  const [whole = '0', fraction = ''] = percentage.split('.');
+  return (amount * BigInt(whole + fraction)) / (100n * 10n ** BigInt(fraction.length));
+}

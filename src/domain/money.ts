@@ -1,0 +1,34 @@
+/** Integers of a smallest unit, written the way people do. Nothing here ever meets a floating-point number. */
+
+const MAX_DIGITS = 78; // 2^256 - 1 has 78
+
+/** Reads an amount in minor units: digits only, no sign, no leading zero, not zero. */
+export function parseUnits(text: string): bigint | undefined {
+  return text.length <= MAX_DIGITS && /^[1-9][0-9]*$/.test(text) ? BigInt(text) : undefined;
+}
+
+/** An exact decimal number: `units` divided by ten to the power of `decimals`. */
+export interface Decimal {
+  readonly units: bigint;
+  readonly decimals: number;
+}
+
+export function addDecimals(a: Decimal, b: Decimal): Decimal {
+  const decimals = Math.max(a.decimals, b.decimals);
+  return { units: scale(a, decimals) + scale(b, decimals), decimals };
+}
+
+/** The shortest exact spelling: `12.5`, not `12.50`. It is also a valid JSON number. */
+export function formatDecimal({ units, decimals }: Decimal): string {
+  const digits = units
+    .toString()
+    .replace('-', '')
+    .padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+function scale({ units, decimals }: Decimal, to: number): bigint {
+  return units * 10n ** BigInt(to - decimals);
+}

@@ -1,0 +1,103 @@
+/**
+ * The life of a payment. The table says where each event leads; `decide` says whether it may happen now. Everything
+ * that moves a payment goes through it, and the database agrees by updating only the status and version it was
+ * decided on.
+ */
+export const TRANSITIONS = {
+  requires_action: { confirmed: 'processing', failed: 'failed', expired: 'expired', cancelled: 'cancelled' },
+  processing: { succeeded: 'succeeded', failed: 'failed', expired: 'expired' },
+  succeeded: {},
+  failed: {},
+  expired: {},
+  cancelled: {},
+} as const satisfies Record<string, Partial<Record<PaymentEvent['type'], string>>>;
+
+export type PaymentStatus = keyof typeof TRANSITIONS;
+
+export const PAYMENT_STATUSES = Object.keys(TRANSITIONS) as readonly PaymentStatus[];
+
+/** What happened to a payment. */
+export type PaymentEvent =
+  | {
+      readonly type: 'confirmed';
+      readonly buyer: Buyer;
+      readonly token: TokenAmount;
+      /** A native transaction is evidence and is taken whenever it comes; a signature must come before the expiry. */
+      readonly isNative: boolean;
+    }
+  | { readonly type: 'succeeded'; readonly transaction: { readonly hash: string; readonly nonce: number | null } }
+  | { readonly type: 'failed'; readonly failureCode: FailureCode | null }
+  /** By the clock; or, where the payer may still pay on chain, by a final block at this time that holds no payment. */
+  | { readonly type: 'expired'; readonly proof: 'clock' | { readonly finalBlockAtMs: number } }
+  | { readonly type: 'cancelled'; readonly by: 'merchant' | 'user' };
+
+export type FailureCode = 'declined_user';
+
+export interface Buyer {
+  /** CAIP-10. */
+  readonly account: string;
+  readonly name: string;
+  readonly icon: string | null;
+}
+
+export interface TokenAmount {
+  /** CAIP-19. */
+  readonly asset: string;
+  readonly value: bigint;
+}
+
+/** What a decision rests on. */
+export interface PaymentState {
+  readonly status: PaymentStatus;
+  readonly expiresAtMs: number;
+  /** The latest on-chain deadline of a native action that was handed out. */
+  readonly nativeDeadlineMs: number | null;
+}
+
+export type Refusal = 'final' | 'expired' | 'not_expired' | 'may_still_be_paid' | 'not_from_this_status';
+
+export type Decision =
+  | { readonly ok: true; readonly to: PaymentStatus }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+export function decide(payment: PaymentState, event: PaymentEvent, nowMs: number): Decision {
+  const isOverdue = payment.status === 'requires_action' && nowMs >= payment.expiresAtMs;
+  if (isFinal(payment.status)) return refuse('final');
+  if (event.type === 'cancelled' && isOverdue) return refuse('expired');
+  if (event.type === 'confirmed' && isOverdue && !event.isNative) return refuse('expired');
+  if (event.type === 'expired' && event.proof === 'clock') {
+    if (payment.status === 'processing') return refuse('may_still_be_paid');
+    if (!isOverdue) return refuse('not_expired');
+    if (payment.nativeDeadlineMs !== null) return refuse('may_still_be_paid');
+  }
+  if (event.type === 'expired' && event.proof !== 'clock') {
+    if (payment.nativeDeadlineMs !== null && event.proof.finalBlockAtMs <= payment.nativeDeadlineMs) {
+      return refuse('may_still_be_paid');
+    }
+    if (nowMs < payment.expiresAtMs) return refuse('not_expired');
+  }
+  const to = (TRANSITIONS[payment.status] as Partial<Record<PaymentEvent['type'], PaymentStatus>>)[event.type];
+  return to === undefined ? refuse('not_from_this_status') : { ok: true, to };
+}
+
+export function isFinal(status: PaymentStatus): boolean {
+  return Object.keys(TRANSITIONS[status]).length === 0;
+}
+
+/**
+ * The status as everybody sees it. A payment past its expiry is never shown as payable, whether or not the sweeper has
+ * been by: it has expired, or, while a native transaction may still arrive, it is being found out.
+ */
+export function visibleStatus({ status, expiresAtMs, nativeDeadlineMs }: PaymentState, nowMs: number): PaymentStatus {
+  if (status !== 'requires_action' || nowMs < expiresAtMs) return status;
+  return nativeDeadlineMs === null ? 'expired' : 'processing';
+}
+
+const POLL_MS: Partial<Record<PaymentStatus, number>> = { requires_action: 1_000, processing: 2_000 };
+
+/** How long a client should wait before it asks again; null when it need not. */
+export function pollInMs(status: PaymentStatus): number | null {
+  return POLL_MS[status] ?? null;
+}
+
+const refuse = (refusal: Refusal): Decision => ({ ok: false, refusal });

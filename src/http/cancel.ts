@@ -1,0 +1,23 @@
+import { ApiError } from '../errors.ts';
+import type { HttpDeps } from './deps.ts';
+
+export interface CancelInput {
+  readonly paymentId: string;
+  readonly by: 'merchant' | 'user';
+  readonly actor: string;
+}
+
+/** Cancels and shows the result, for merchants and payers alike. */
+export async function cancelPayment(deps: HttpDeps, { paymentId, by, actor }: CancelInput) {
+  const outcome = await deps.movePayment({ paymentId, event: { type: 'cancelled', by }, actor, evidence: { by } });
+  if (!outcome.ok) {
+    const status = outcome.refusal === 'expired' ? 'expired' : (outcome.payment?.status ?? 'unknown');
+    throw new ApiError('invalid_state', `The payment cannot be cancelled: it is ${status}.`);
+  }
+  return {
+    paymentId,
+    status: outcome.payment.status,
+    cancelledReason: `cancelled_by_${by}` as const,
+    cancelledAt: outcome.payment.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,40 @@
+import { type Parsed, parseAccount, parseAsset } from '../domain/caip.ts';
+
+/**
+ * Forms of text that no pattern can judge. A schema names one in `x-form`, so that the validator tells of all broken
+ * fields at once, whether they break a length, a pattern or a checksum. Each says what is wrong, or nothing.
+ */
+const FORMS: Readonly<Record<string, (text: string) => string | undefined>> = {
+  'https-url': (text) => (isHttpsUrl(text) ? undefined : 'must be an HTTPS URL'),
+  'caip19-asset': (text) => problemOf(parseAsset(text)),
+  'caip10-account': (text) => problemOf(parseAccount(text)),
+};
+
+/** The keyword as Ajv takes it. */
+export const FORM_KEYWORD = {
+  keyword: 'x-form',
+  type: 'string',
+  schemaType: 'string',
+  errors: true,
+  validate,
+} as const;
+
+function validate(form: string, text: string): boolean {
+  const check = FORMS[form];
+  if (check === undefined) throw new Error(`No schema may ask for the form ${form}: there is none.`);
+  const message = check(text);
+  // This is how Ajv is told what was wrong.
+  validate.errors = message === undefined ? [] : [{ keyword: 'x-form', message, params: {} }];
+  return message === undefined;
+}
+validate.errors = [] as { keyword: string; message: string; params: Record<string, never> }[];
+
+/** Credentials in a URL that others will see are a mistake. */
+export function isHttpsUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url?.protocol === 'https:' && url.username === '' && url.password === '';
+}
+
+function problemOf(parsed: Parsed<unknown>): string | undefined {
+  return parsed.ok ? undefined : parsed.problem;
+}

@@ -1,0 +1,27 @@
+import type { Mode } from '../../domain/mode.ts';
+import type { Issue } from '../../errors.ts';
+
+const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Where the checkout sends the payer: both URLs or none. Problems are added to the issues. */
+export function parseCheckoutUrls(
+  checkout: { readonly successUrl: string; readonly errorUrl: string } | null,
+  mode: Mode,
+  issues: Issue[],
+): { successUrl: string | null; errorUrl: string | null } {
+  if (checkout === null) return { successUrl: null, errorUrl: null };
+  for (const name of ['successUrl', 'errorUrl'] as const) {
+    if (isAllowed(checkout[name], mode)) continue;
+    const rule = mode === 'test' ? 'must be an HTTPS URL (or http on localhost)' : 'must be an HTTPS URL';
+    issues.push({ field: `checkout.${name}`, message: rule });
+  }
+  return { successUrl: checkout.successUrl, errorUrl: checkout.errorUrl };
+}
+
+function isAllowed(text: string, mode: Mode): boolean {
+  // The parser forgives white space and control characters around and inside a URL; a browser would too.
+  if (/[\s\p{Cc}\p{Cs}]/u.test(text)) return false;
+  const url = URL.parse(text);
+  if (url === null || url.username !== '' || url.password !== '') return false;
+  return url.protocol === 'https:' || (mode === 'test' && url.protocol === 'http:' && LOCAL_HOSTS.has(url.hostname));
+}

@@ -1,0 +1,246 @@
+import type { FastifyRequest } from 'fastify';
+import { type Static, Type } from 'typebox';
+import { merchantStopped, type PaymentOrder } from '../../actions/create-payment.ts';
+import { isTestNetwork } from '../../chains/networks.ts';
+import { parseUnit, type Unit } from '../../chains/units.ts';
+import { feeFloor, termsInForce } from '../../domain/fees.ts';
+import { isId } from '../../domain/ids.ts';
+import { parseUnits } from '../../domain/money.ts';
+import { pollInMs } from '../../domain/payment.ts';
+import { ApiError, type Issue, validationError } from '../../errors.ts';
+import type { Payment } from '../../store/payments.ts';
+import { actorOf, keyOf, merchantOf } from '../access.ts';
+import { cancelPayment } from '../cancel.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { idempotencyKeyOf } from '../idempotency.ts';
+import { gatewayUrl } from '../payment-id.ts';
+import { CancelledBody, nullable } from '../schemas.ts';
+import { NOT_MODIFIED, StatusQuery, sendStatus } from '../status.ts';
+import { DetailsBody, PaymentStatusField, StatusBody, viewDetails } from '../views/payment.ts';
+import { parseCheckoutUrls } from './checkout-urls.ts';
+
+const ACCESS = { scheme: 'partner', merchant: 'header', takesDeleted: true } as const;
+const READ = { ...ACCESS, scope: 'payments:read' } as const;
+const WRITE = { ...ACCESS, scope: 'payments:write' } as const;
+const CREATE_ACCESS = { scheme: 'partner', merchant: 'header', scope: 'payments:write' } as const;
+
+const DEFAULT_LIFETIME_S = 300;
+const MAX_LIFETIME_S = 30 * 24 * 3600;
+
+/** A merchant's payments. The singular paths are aliases that shipped point-of-sale software calls. */
+export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
+  for (const url of ['/v1/payments', '/v1/merchant/payment']) {
+    const schema = { ...CREATE, ...aliasOf(url, '/v1/payments') };
+    const config = {
+      access: CREATE_ACCESS,
+      idempotency: 'accepted',
+      errors: ['idempotency_conflict', 'not_sandbox_api_key'],
+    } as const;
+    app.post(url, { schema, config }, async (request, reply) => {
+      const order = readOrder(deps, request, request.body);
+      const created = await deps.createPayment(order);
+      if (created.isReplayed) {
+        deps.metrics.replays.inc();
+        reply.header('Idempotent-Replayed', 'true');
+      }
+      reply.code(201);
+      return {
+        paymentId: created.id,
+        status: 'requires_action' as const,
+        expiresAt: created.expiresAtMs / 1000,
+        isFinal: false,
+        gatewayUrl: gatewayUrl(deps.config.publicUrl, created.id),
+        pollInMs: pollInMs('requires_action'),
+      };
+    });
+  }
+
+  for (const url of ['/v1/payments/:id/status', '/v1/merchant/payment/:id/status']) {
+    const schema = { ...STATUS, ...aliasOf(url, '/v1/payments/:id/status') };
+    app.get(url, { schema, config: { access: READ, errors: ['payment_not_found'] } }, (request, reply) =>
+      sendStatus(deps, request, reply, () => findOwn(deps, request)),
+    );
+  }
+
+  app.get(
+    '/v1/payments/:id',
+    { schema: DETAILS, config: { access: READ, errors: ['payment_not_found'] } },
+    async (request) => viewDetails(await findOwn(deps, request), deps.world.clock.nowMs()),
+  );
+
+  app.post(
+    '/v1/payments/:id/cancel',
+    { schema: CANCEL, config: { access: WRITE, errors: ['payment_not_found', 'invalid_state'], ignoresBody: true } },
+    async (request) => {
+      const { id } = await findOwn(deps, request);
+      return cancelPayment(deps, { paymentId: id, by: 'merchant', actor: actorOf(request) });
+    },
+  );
+}
+
+/** The payment in the path, if it is this merchant's. */
+async function findOwn(deps: HttpDeps, request: FastifyRequest<{ Params: { id: string } }>): Promise<Payment> {
+  const { id } = request.params;
+  const payment = isId('pay_', id) ? await deps.readPayment(id) : undefined;
+  if (payment?.merchantId !== merchantOf(request).id) throw paymentNotFound();
+  return payment;
+}
+
+export function paymentNotFound(): ApiError {
+  return new ApiError('payment_not_found', 'The payment was not found.');
+}
+
+type OrderBody = Static<(typeof CREATE)['body']>;
+
+/** Reads the body as an order, or names every field that is wrong. */
+function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): PaymentOrder {
+  const nowMs = deps.world.clock.nowMs();
+  const key = keyOf(request);
+  const merchant = merchantOf(request);
+  const issues: Issue[] = [];
+  const unit = parseUnit(body.amount.unit);
+  if (!unit.ok) issues.push({ field: 'amount.unit', message: unit.problem });
+  const value = parseUnits(body.amount.value);
+  if (value === undefined) issues.push({ field: 'amount.value', message: VALUE_RULE });
+  const urls = parseCheckoutUrls(body.checkout ?? null, key.mode, issues);
+  const expiresAtS = body.expiresAt ?? Math.floor(nowMs / 1000) + DEFAULT_LIFETIME_S;
+  if (expiresAtS * 1000 <= nowMs)
+    issues.push({ field: 'expiresAt', message: 'must be in the future, in seconds since the epoch' });
+  if (expiresAtS * 1000 > nowMs + MAX_LIFETIME_S * 1000)
+    issues.push({ field: 'expiresAt', message: 'must be at most 30 days ahead, in seconds since the epoch' });
+  if (issues.length > 0 || !unit.ok || value === undefined) throw validationError(issues);
+
+  if (merchant.status !== 'active') throw merchantStopped();
+  refuseTestUnit(key.mode, unit.value);
+  const floor = merchant.fees.length === 0 ? 1n : feeFloor(termsInForce(merchant.fees, nowMs), unit.value.id);
+  if (value < floor) throw belowFloor(floor);
+  const idempotencyKey = idempotencyKeyOf(request);
+  return {
+    merchant,
+    referenceId: body.referenceId,
+    amountUnit: unit.value.id,
+    amountValue: body.amount.value,
+    amountDecimals: unit.value.decimals,
+    tokenAsset: unit.value.token?.asset ?? null,
+    expiresAtMs: expiresAtS * 1000,
+    ...urls,
+    idempotency: idempotencyKey === undefined ? null : { key: idempotencyKey, meaning: meaningOf(body, unit.value) },
+  };
+}
+
+/** The default expiry is not part of what was asked for: a retry a second later means the same. */
+function meaningOf({ amount, referenceId, checkout, expiresAt }: OrderBody, unit: Unit) {
+  return [unit.id, amount.value, referenceId, checkout?.successUrl, checkout?.errorUrl, expiresAt ?? null];
+}
+
+function refuseTestUnit(mode: string, unit: Unit): void {
+  if (mode === 'live' && unit.token !== undefined && isTestNetwork(unit.token.chainId)) {
+    throw new ApiError('not_sandbox_api_key', `A live key cannot price in ${unit.id}, an asset of a test network.`);
+  }
+}
+
+function belowFloor(floor: bigint): ApiError {
+  const issues = [{ field: 'amount.value', message: `must be at least ${floor} to cover fees` }];
+  return new ApiError('params_validation', `Validation error: Amount must be at least ${floor} to cover fees`, {
+    issues,
+  });
+}
+
+/** An alias answers the same and says where it moved. */
+function aliasOf(url: string, canonical: string): object {
+  if (url === canonical) return {};
+  return {
+    deprecated: true,
+    description: `An alias of \`${canonical.replace(':id', '{id}')}\`, kept for shipped clients.`,
+  };
+}
+
+const TAGS = ['Payments'];
+const VALUE_RULE = 'must be a whole number of minor units, as 1 to 78 digits without a leading zero';
+
+export const PaymentParams = Type.Object({ id: Type.String({ description: 'The payment.' }) });
+
+const CREATE = {
+  tags: TAGS,
+  summary: 'Create a payment',
+  description: 'Send the payer to `gatewayUrl`, or show it as a QR code.',
+  body: Type.Object({
+    amount: Type.Object({
+      unit: Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: '`iso4217/` and a currency code, or `caip19/` and the id of an asset this gateway knows.',
+        examples: ['iso4217/USD'],
+      }),
+      value: Type.String({
+        pattern: '^[1-9][0-9]{0,77}$',
+        'x-rule': VALUE_RULE,
+        description: 'Minor units: `1000` is 10.00 USD and 1000 JPY.',
+        examples: ['1000'],
+      }),
+    }),
+    referenceId: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+      'x-rule': 'must be text without control characters',
+      description: 'Your order id.',
+      examples: ['ORDER-42'],
+    }),
+    checkout: Type.Optional(
+      Type.Unsafe<{ successUrl: string; errorUrl: string } | null>({
+        ...Type.Object({
+          successUrl: Type.String({ minLength: 1, maxLength: 2048, examples: ['https://shop.example/thanks'] }),
+          errorUrl: Type.String({ minLength: 1, maxLength: 2048, examples: ['https://shop.example/sorry'] }),
+        }),
+        type: ['object', 'null'],
+        description: 'Where the checkout sends the payer at the end. HTTPS; test keys may use http on localhost.',
+      }),
+    ),
+    expiresAt: Type.Optional(
+      nullable(
+        Type.Integer({
+          description: 'Seconds since the epoch, at most 30 days ahead. Default: five minutes from now.',
+        }),
+      ),
+    ),
+  }),
+  response: {
+    201: Type.Object(
+      {
+        paymentId: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+        status: PaymentStatusField,
+        expiresAt: Type.Integer({ minimum: 0, description: 'Seconds since the epoch.' }),
+        isFinal: Type.Boolean(),
+        gatewayUrl: Type.String({ description: 'Where the payer pays.' }),
+        pollInMs: nullable(Type.Integer({ minimum: 0 })),
+      },
+      { description: 'The new payment.' },
+    ),
+  },
+};
+
+const DETAILS = {
+  tags: TAGS,
+  summary: 'Get a payment',
+  params: PaymentParams,
+  response: { 200: DetailsBody },
+};
+
+const STATUS = {
+  tags: TAGS,
+  summary: 'Get the status of a payment',
+  description:
+    'With `maxPollMs` the request is held until the status changes, at most 25 s. Send the `ETag` of your last answer as `If-None-Match`: then it is held only while nothing has changed since.',
+  params: PaymentParams,
+  querystring: StatusQuery,
+  response: { 200: StatusBody, 304: NOT_MODIFIED },
+};
+
+const CANCEL = {
+  tags: TAGS,
+  summary: 'Cancel a payment',
+  description: 'Only while it is waiting for the payer. The body is ignored.',
+  params: PaymentParams,
+  response: { 200: CancelledBody },
+};

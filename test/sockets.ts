@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { TestGateway } from './gateway.ts';
+
+/** An answer as it came over the wire. */
+export interface WireAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Makes the gateway listen on a free port of this machine. */
+export async function listen({ app }: TestGateway): Promise<number> {
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return (app.server.address() as AddressInfo).port;
+}
+
+export async function openSocket(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  return socket;
+}
+
+/** Sends the bytes as they are and reads until the first whole answer, or until the server hangs up. */
+export async function exchange(
+  port: number,
+  bytes: string | Buffer,
+  { withinMs = 5_000 } = {},
+): Promise<WireAnswer | undefined> {
+  const socket = await openSocket(port);
+  socket.write(bytes);
+  try {
+    return await readAnswer(socket, { withinMs });
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** The first answer on the socket, or undefined when the server closes it without one. */
+export function readAnswer(socket: Socket, { withinMs = 5_000 } = {}): Promise<WireAnswer | undefined> {
+  return new Promise((resolve, reject) => {
+    let received = Buffer.alloc(0);
+    const timer = setTimeout(() => reject(new Error(`No answer within ${withinMs} ms.`)), withinMs);
+    const settle = () => {
+      const answer = parseAnswer(received);
+      if (answer === undefined && !socket.closed) return;
+      clearTimeout(timer);
+      resolve(answer);
+    };
+    socket.on('data', (bytes) => {
+      received = Buffer.concat([received, bytes]);
+      settle();
+    });
+    // A server that closes while we are still sending resets the connection: what it said before that counts.
+    socket.on('error', () => {});
+    socket.on('close', settle);
+  });
+}
+
+function parseAnswer(bytes: Buffer): WireAnswer | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end < 0) return undefined;
+  const [statusLine = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  const length = Number(headers['content-length']);
+  assert.ok(Number.isInteger(length), `an answer without its length: ${statusLine}`);
+  const body = bytes.subarray(end + 4);
+  if (body.length < length) return undefined;
+  return { status: Number(statusLine.split(' ')[1]), headers, body: body.subarray(0, length).toString() };
+}

@@ -1,0 +1,16 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+const EVERY_MS = 15;
+
+/** Waits for what must become true, and says what did not when the time is up. */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  { withinMs = 5_000 } = {},
+): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}.`);
+    await pause(EVERY_MS);
+  }
+}
