@@ -197,11 +197,20 @@ function origin(): Kind<string> {
 function databaseUrl(): Kind<string> {
   return {
     name: 'URL, such as `postgres://user:password@host:5432/till`',
-    parse: (raw) =>
-      /^postgres(ql)?:$/.test(URL.parse(raw)?.protocol ?? '')
-        ? raw
-        : new Problem('must be a URL such as postgres://user:password@host:5432/till'),
+    parse: (raw) => {
+      const url = URL.parse(raw);
+      const isDatabase = url !== null && /^postgres(ql)?:$/.test(url.protocol) && isDecodable(url.password);
+      return isDatabase ? raw : new Problem('must be a URL such as postgres://user:password@host:5432/till');
+    },
   };
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function addresses(): Kind<readonly string[]> {

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
 import { appendAudit } from '../store/audit-log.ts';
-import { findPartner, type Partner, updatePartner } from '../store/partners.ts';
+import { lockPartner, type Partner, updatePartner } from '../store/partners.ts';
 import { type CommandDeps, command } from './command.ts';
 
 export interface ChangePartnerInput {
@@ -14,7 +14,7 @@ export interface ChangePartnerInput {
 
 export function changePartner(deps: CommandDeps, input: ChangePartnerInput): Promise<Partner> {
   return command(deps, async (tx, now) => {
-    const partner = await findPartner(tx, input.partnerId);
+    const partner = await lockPartner(tx, input.partnerId);
     if (partner === undefined) throw partnerNotFound(input.partnerId);
     const { isDisabled, ...fields } = input.changes;
     const disabledAt = isDisabled === undefined ? partner.disabledAt : isDisabled ? (partner.disabledAt ?? now) : null;

@@ -3,6 +3,7 @@ import { requestHash } from '../domain/idempotency.ts';
 import { ApiError } from '../errors.ts';
 import { type Database, databaseFault, type Tx } from '../store/database.ts';
 import { claimKey, findAnswer, type IdempotencyScope, storeAnswer } from '../store/idempotency-keys.ts';
+import { limitLockWait } from '../store/locks.ts';
 
 /** The one write path: whatever changes the database goes through `command` or `idempotentCommand`. */
 export interface CommandDeps {
@@ -77,7 +78,7 @@ export async function idempotentCommand(
 }
 
 async function claimWithin(tx: Tx, scope: IdempotencyScope, hash: string, now: Date): Promise<boolean> {
-  await tx`select set_config('lock_timeout', ${String(KEY_WAIT_MS)}, true)`;
+  await limitLockWait(tx, KEY_WAIT_MS);
   try {
     return await claimKey(tx, scope, hash, now);
   } catch (error) {

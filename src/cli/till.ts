@@ -1,7 +1,7 @@
-import { pino } from 'pino';
 import { readConfig, secretValues } from '../config.ts';
-import type { Log, World } from '../deps.ts';
+import type { World } from '../deps.ts';
 import { redactApiKeys } from '../domain/api-key.ts';
+import { createLog, strikeSecrets } from '../log.ts';
 import { systemWorld } from '../system.ts';
 import type { Output } from './command.ts';
 import { hasFlag, readCommandLine } from './command-line.ts';
@@ -36,7 +36,7 @@ export async function runTill(argv: readonly string[], io: Io): Promise<number> 
     const failure = describeFailure(error);
     const text = isJson ? failureAsJson(failure) : failureAsText(failure);
     // What others wrote may hold a secret. Our own sentences do not, and a password such as "till" must not maim them.
-    say(failure.code === 'internal_error' ? strike(text, secrets) : text);
+    say(failure.code === 'internal_error' ? strikeSecrets(text, secrets) : text);
     return failure.exitCode;
   }
 }
@@ -48,17 +48,9 @@ async function execute(argv: readonly string[], io: Io, secrets: string[]): Prom
   const read = readConfig(io.env);
   if ('problems' in read) throw new ConfigurationError(read.problems);
   secrets.push(...secretValues(read.config));
-  return line.command.run({ config: read.config, world, log: createLog(io.stderr, secrets) }, line.values);
-}
-
-/** Warnings and worse, on standard error: standard output is for the result alone. */
-function createLog(stderr: Sink, secrets: readonly string[]): Log {
-  const options = { level: 'warn', base: undefined, timestamp: pino.stdTimeFunctions.isoTime };
-  return pino(options, { write: (line) => void stderr.write(strike(line, secrets)) });
-}
-
-function strike(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), redactApiKeys(text));
+  // Warnings and worse, on standard error: standard output is for the result alone.
+  const log = createLog({ level: 'warn', secrets, sink: io.stderr });
+  return line.command.run({ config: read.config, world, log }, line.values);
 }
 
 function failureAsJson({ code, message, problems }: Failure): string {

@@ -92,7 +92,7 @@ describe('parseApiKey', () => {
 });
 
 it('hashApiKey is SHA-256 of the whole key', () => {
-  assert.deepEqual(hashApiKey(SAMPLE), createHash('sha256').update(SAMPLE).digest());
+  assert.equal(hashApiKey(SAMPLE), createHash('sha256').update(SAMPLE).digest('hex'));
 });
 
 describe('redactApiKeys', () => {

@@ -3,6 +3,7 @@ import underPressure from '@fastify/under-pressure';
 import Fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { guardRoutes } from './access.ts';
+import { CROSS_ORIGIN_HEADERS, CROSS_ORIGIN_PREFIX } from './cross-origin.ts';
 import type { App, HttpDeps } from './deps.ts';
 import { errorSender } from './errors.ts';
 import { describeApi } from './openapi.ts';
@@ -20,13 +21,15 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   const app = createApp(deps, mark);
   app.setErrorHandler(errorSender(deps));
   app.setNotFoundHandler(() => {
-    throw new ApiError('invalid_params', 'There is no such route.', { status: 404 });
+    throw noSuchRoute();
   });
   const methods = followMethods(app);
   app.addHook('onRequest', (request, reply, done) => {
     mark(request, reply);
     done();
   });
+  // Before the body is read: what is wrong with the body of a request to nowhere does not matter.
+  app.addHook('onRequest', (request, _reply, done) => done(request.is404 ? noSuchRoute() : undefined));
   refuseWhenStopping(app, deps);
   await shedLoad(app, deps);
   observe(app, deps);
@@ -38,7 +41,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   await app.register(merchantRoutes, deps);
   await app.register(settlementRoutes, deps);
   await app.register(paymentRoutes, deps);
-  await app.register(gatewayRoutes, { ...deps, prefix: '/v1/gateway' });
+  await app.register(gatewayRoutes, { ...deps, prefix: CROSS_ORIGIN_PREFIX });
   methods.refuseOthers();
   await app.ready();
   return app;
@@ -65,7 +68,11 @@ function createApp(deps: HttpDeps, mark: AnswerMarker): App {
   }).withTypeProvider<TypeBoxTypeProvider>();
 }
 
-/** Follows the routes as they are added; `refuse` then answers 405 on their paths for every other method. */
+function noSuchRoute(): ApiError {
+  return new ApiError('invalid_params', 'There is no such route.', { status: 404 });
+}
+
+/** Follows the routes as they are added; `refuseOthers` then answers 405 on their paths for every other method. */
 function followMethods(app: App) {
   const methodsByUrl = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }: RouteOptions) => {
@@ -73,20 +80,26 @@ function followMethods(app: App) {
     for (const name of [method].flat()) known.add(name);
     methodsByUrl.set(url, known);
   });
+  /** Whether a route with a wildcard answers the browser's OPTIONS for it. */
+  const isPreflighted = (url: string) =>
+    [...methodsByUrl].some(
+      ([wildcard, known]) => wildcard.endsWith('*') && known.has('OPTIONS') && url.startsWith(wildcard.slice(0, -1)),
+    );
   return {
     refuseOthers() {
       for (const [url, known] of [...methodsByUrl]) {
         if (url.endsWith('*')) continue;
-        const others = METHODS.filter((method) => !known.has(method));
+        const others = METHODS.filter((method) => !known.has(method) && !(method === 'OPTIONS' && isPreflighted(url)));
         const allow = [...known].sort().join(', ');
         app.route({
           method: others,
           url,
           schema: { hide: true },
-          handler: (_request, reply) => {
+          onRequest: (_request, reply, done) => {
             reply.header('Allow', allow);
-            throw new ApiError('invalid_params', `This route takes ${allow}.`, { status: 405 });
+            done(new ApiError('invalid_params', `This route takes ${allow}.`, { status: 405 }));
           },
+          handler: () => {},
         });
       }
     },
@@ -134,7 +147,10 @@ function answerMarker({ config }: HttpDeps): AnswerMarker {
     'X-Frame-Options': 'DENY',
   };
   if (config.publicUrl.startsWith('https:')) headers['Strict-Transport-Security'] = 'max-age=31536000';
-  return (request, reply) => void reply.headers(headers).header('Request-Id', request.id);
+  return (request, reply) => {
+    reply.headers(headers).header('Request-Id', request.id);
+    if (request.url.startsWith(CROSS_ORIGIN_PREFIX)) reply.headers(CROSS_ORIGIN_HEADERS);
+  };
 }
 
 /** One log line and one measurement per request. Only the path is logged: a query may hold what is nobody's business. */

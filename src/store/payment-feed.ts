@@ -22,10 +22,10 @@ export async function openPaymentFeed(deps: { db: Database; world: World; log: L
   const tell = (paymentIds: readonly string[] | undefined) => {
     for (const listener of listeners) listener(paymentIds);
   };
-  const send = createBatcher<string, void>(deps.world.timers, {
+  const send = createBatcher<string, true>(deps.world.timers, {
     run: async (ids) => {
       await deps.db.sql`select pg_notify(${CHANNEL}, ${ids.join(',')})`;
-      return ids.map(() => {});
+      return ids.map(() => true as const);
     },
     maxItems: MAX_IDS,
     maxConcurrent: 1,

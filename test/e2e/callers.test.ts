@@ -356,6 +356,28 @@ describe('partner keys', () => {
     });
   });
 
+  it('say which merchant a payment is about, in a header', async () => {
+    const { headers } = await createTestPartner(gateway);
+    const { id } = await createTestMerchant(gateway, headers);
+    const routes = [
+      { method: 'POST', url: '/v1/payments' },
+      { method: 'GET', url: '/v1/payments/pay_x' },
+      { method: 'GET', url: '/v1/payments/pay_x/status' },
+      { method: 'POST', url: '/v1/payments/pay_x/cancel' },
+    ] as const;
+    for (const route of routes) {
+      const call = (more: Headers) => refusal(gateway, { ...route, headers: { ...headers, ...more } });
+      assert.deepEqual(await call({}), [401, 'missing_merchant_id'], route.url);
+      assert.deepEqual(await call({ 'merchant-id': '' }), [401, 'missing_merchant_id']);
+      assert.deepEqual(await call({ 'pay-version': '2030-01-01' }), [400, 'unknown_api_version']);
+      for (const unknown of ['mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'x', `${id} `, `${id}, ${id}`, "' or true --"]) {
+        assert.deepEqual(await call({ 'merchant-id': unknown }), [404, 'merchant_not_found'], unknown);
+      }
+      const [, code] = await call({ 'merchant-id': id });
+      assert.equal(code, route.url === '/v1/payments' ? 'params_validation' : 'payment_not_found');
+    }
+  });
+
   it('are stored as a hash only, and issued only for partners and merchants that exist', async () => {
     const { secret, key, partner } = await createTestPartner(gateway);
     const [row] = await gateway.db.sql`select k::text as text from api_keys k where id = ${key.id}`;

@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import { visibleStatus } from '../../domain/payment.ts';
 import { type Payment, stateOf } from '../../store/payments.ts';
 import { cancelPayment } from '../cancel.ts';
+import { PREFLIGHT } from '../cross-origin.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { paymentIdIn } from '../payment-id.ts';
 import { CancelledBody, nullable } from '../schemas.ts';
@@ -16,14 +17,7 @@ const ACCESS = { scheme: 'gateway', scope: 'gateway' } as const;
 
 /** The routes wallets and the checkout call: the unguessable payment id is what lets them. */
 export async function gatewayRoutes(app: App, deps: HttpDeps): Promise<void> {
-  // Wallets run in browsers and call from any origin, with credentials in headers, never in cookies.
-  await app.register(cors, {
-    origin: '*',
-    methods: ['GET', 'POST'],
-    allowedHeaders: ALLOWED_HEADERS,
-    exposedHeaders: EXPOSED_HEADERS,
-    maxAge: 86_400,
-  });
+  await app.register(cors, PREFLIGHT);
 
   app.get(
     '/payment/:id',
@@ -117,27 +111,3 @@ const CANCEL = {
   params: PaymentParams,
   response: { 200: CancelledBody },
 };
-
-const ALLOWED_HEADERS = [
-  'content-type',
-  'api-key',
-  'app-id',
-  'client-id',
-  'wcp-version',
-  'pay-version',
-  'api-version',
-  'sdk-name',
-  'sdk-version',
-  'sdk-platform',
-  'if-none-match',
-  'request-id',
-];
-const EXPOSED_HEADERS = [
-  'retry-after',
-  'request-id',
-  'etag',
-  'pay-version',
-  'wcp-version',
-  'ratelimit',
-  'ratelimit-policy',
-];

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { findCurrency } from './currency.ts';
+import { addDecimals, formatDecimal, parseUnits } from './money.ts';
+
+describe('amounts', () => {
+  it('are whole numbers of minor units, spelled one way', () => {
+    assert.equal(parseUnits('1000'), 1000n);
+    assert.equal(parseUnits('9'.repeat(78)), 10n ** 78n - 1n);
+    for (const wrong of ['', '0', '007', '-1', '+1', '1.5', '1e3', ' 1', '1 ', '１２', '0x1', '9'.repeat(79)]) {
+      assert.equal(parseUnits(wrong), undefined, wrong);
+    }
+  });
+
+  it('read back as they were written', () => {
+    fc.assert(fc.property(fc.bigInt({ min: 1n, max: 10n ** 78n - 1n }), (units) => parseUnits(units.toString()) === units));
+  });
+
+  it('are shown in major units without rounding', () => {
+    assert.equal(formatDecimal({ units: 1250n, decimals: 2 }), '12.5');
+    assert.equal(formatDecimal({ units: 5n, decimals: 3 }), '0.005');
+    assert.equal(formatDecimal({ units: 1000n, decimals: 0 }), '1000');
+    assert.equal(formatDecimal({ units: 0n, decimals: 2 }), '0');
+    assert.equal(formatDecimal({ units: -105n, decimals: 2 }), '-1.05');
+  });
+
+  it('add up exactly, whatever their decimals', () => {
+    const decimal = fc.record({ units: fc.bigInt({ min: 0n, max: 10n ** 60n }), decimals: fc.integer({ min: 0, max: 18 }) });
+    fc.assert(
+      fc.property(decimal, decimal, (a, b) => {
+        const sum = addDecimals(a, b);
+        const at18 = ({ units, decimals }: typeof a) => units * 10n ** BigInt(18 - decimals);
+        assert.equal(at18(sum), at18(a) + at18(b));
+        assert.match(formatDecimal(sum), /^(0|[1-9]\d*)(\.\d*[1-9])?$/);
+      }),
+    );
+    assert.equal(formatDecimal(addDecimals({ units: 1n, decimals: 1 }, { units: 2n, decimals: 1 })), '0.3');
+  });
+});
+
+describe('currencies', () => {
+  it('have their true number of decimals', () => {
+    const decimals = Object.fromEntries(['JPY', 'USD', 'EUR', 'KWD', 'IQD', 'XOF', 'XCD'].map((code) => [code, findCurrency(code)?.decimals]));
+    assert.deepEqual(decimals, { JPY: 0, USD: 2, EUR: 2, KWD: 3, IQD: 3, XOF: 0, XCD: 2 });
+  });
+
+  it('are money: metals, funds and test codes are not, nor are other spellings', () => {
+    for (const code of ['XAU', 'XTS', 'XXX', 'CLF', 'ZZZ', 'usd', 'US', '']) assert.equal(findCurrency(code), undefined);
+  });
+});

@@ -1,0 +1,35 @@
+const EXPOSED = ['retry-after', 'request-id', 'etag', 'pay-version', 'wcp-version', 'ratelimit', 'ratelimit-policy'];
+const ALLOWED = [
+  'content-type',
+  'api-key',
+  'app-id',
+  'client-id',
+  'wcp-version',
+  'pay-version',
+  'api-version',
+  'sdk-name',
+  'sdk-version',
+  'sdk-platform',
+  'if-none-match',
+  'request-id',
+];
+
+/** The routes that pages of any origin may call: wallets run in browsers, with credentials in headers, never in cookies. */
+export const CROSS_ORIGIN_PREFIX = '/v1/gateway';
+
+/** On every answer of those routes, refusals too, or a page could not read why it was refused. */
+export const CROSS_ORIGIN_HEADERS = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': EXPOSED.join(', '),
+};
+
+/** How the browser's question beforehand is answered. */
+export const PREFLIGHT = {
+  origin: '*',
+  methods: ['GET', 'POST'],
+  allowedHeaders: ALLOWED,
+  exposedHeaders: EXPOSED,
+  maxAge: 86_400,
+  // An OPTIONS that no browser sent gets the same answer: the plugin's refusal is no error of the catalogue.
+  strictPreflight: false,
+};
