@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Config, readConfig, secretValues } from './config.ts';
 import { buildApp } from './http/app.ts';
 import { serveMetrics } from './http/metrics-server.ts';
+import { openFilesWarning } from './http/open-files.ts';
 import { createLog } from './log.ts';
 import { watchProcess } from './metrics.ts';
 import { createParts } from './parts.ts';
@@ -83,6 +84,8 @@ async function startParts(config: Config, onStop: (down: () => Promise<void> | v
   });
   await app.listen({ port: config.port, host: config.host });
   log.info({ port: config.port, host: config.host }, 'listening');
+  const warning = openFilesWarning();
+  if (warning !== undefined) log.warn(warning);
 
   const sandbox = await openSandbox(parts, { home: config.home, baseUrl: config.publicUrl });
   process.stdout.write(banner(sandbox, { home: config.home, metricsPort: metricsServer.port }));

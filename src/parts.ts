@@ -14,6 +14,7 @@ import { createFreshCache } from './store/fresh-cache.ts';
 import { findPayableMerchants, type PayableMerchant } from './store/merchants.ts';
 import { openPaymentFeed } from './store/payment-feed.ts';
 import { createPaymentReader } from './store/payment-reader.ts';
+import { findPayments, glanceAtPayments } from './store/payments.ts';
 import { findWalletApps, type WalletApp } from './store/wallet-apps.ts';
 
 export type Parts = Awaited<ReturnType<typeof createParts>>;
@@ -45,7 +46,8 @@ export async function createParts(base: { config: Config; world: World; log: Log
     feed,
     createPayment: createPaymentCreator(base),
     movePayment: createPaymentMover({ ...base, feed }),
-    readPayment: createPaymentReader(base),
+    readPayment: createPaymentReader(base, findPayments),
+    glanceAtPayment: createPaymentReader(base, glanceAtPayments),
     longPolls: createLongPolls(world, feed),
     holdPlaces: createHoldPlaces({
       perKey: config.heldPerKey,

@@ -3,7 +3,7 @@ import type { World } from './deps.ts';
 
 /** The real world: this machine's clock, timers and randomness. */
 export const systemWorld: World = {
-  clock: { nowMs: () => Date.now() },
+  clock: { nowMs: Date.now },
   timers: {
     after: (delayMs, run) => {
       const timer = setTimeout(run, delayMs);

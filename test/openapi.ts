@@ -4,11 +4,14 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { HTTPMethods, InjectOptions, LightMyRequestResponse } from 'fastify';
 
+interface Operation {
+  parameters?: { in: string; name: string }[];
+  requestBody?: { content: Record<string, { schema: { properties?: object } }> };
+  responses: Record<string, { content?: Record<string, { schema: object }> }>;
+}
+
 interface Document {
-  paths: Record<
-    string,
-    Record<string, { responses: Record<string, { content?: Record<string, { schema: object }> }> }>
-  >;
+  paths: Record<string, Record<string, Operation>>;
 }
 
 /** The committed description: what clients were promised. */
@@ -18,14 +21,28 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addSchema(document, 'openapi.json');
 const validators = new Map<string, ValidateFunction>();
 
-/** Every described operation under the prefix, with `x` for each part of its path that varies. */
-export function operations(prefix: string): { method: HTTPMethods & InjectOptions['method']; url: string }[] {
+export interface DescribedOperation {
+  readonly method: HTTPMethods & InjectOptions['method'];
+  /** With the varying parts in braces. */
+  readonly path: string;
+  /** With `x` for each varying part. */
+  readonly url: string;
+  /** Names of query parameters, and of members of the body. */
+  readonly parameters: readonly string[];
+  readonly members: readonly string[];
+}
+
+/** Every described operation under the prefix. */
+export function operations(prefix: string): DescribedOperation[] {
   return Object.entries(document.paths)
     .filter(([path]) => path.startsWith(prefix))
     .flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => ({
-        method: method.toUpperCase() as HTTPMethods & InjectOptions['method'],
+      Object.entries(methods).map(([method, { parameters = [], requestBody }]) => ({
+        method: method.toUpperCase() as DescribedOperation['method'],
+        path,
         url: path.replace(/\{\w+\}/g, 'x'),
+        parameters: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
+        members: Object.keys(requestBody?.content['application/json']?.schema.properties ?? {}),
       })),
     );
 }

@@ -34,7 +34,6 @@ const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {
   fastify: ['src/http/'],
   '@fastify/cors': ['src/http/'],
   '@fastify/swagger': ['src/http/'],
-  '@fastify/under-pressure': ['src/http/'],
   typebox: ['src/http/'],
   'prom-client': ['src/metrics.ts'],
 };

@@ -1,7 +1,7 @@
 import type { World } from '../deps.ts';
 import { requestHash } from '../domain/idempotency.ts';
 import { ApiError } from '../errors.ts';
-import { type Database, databaseFault, type Tx } from '../store/database.ts';
+import { type Database, databaseFault, savepoint, type Tx } from '../store/database.ts';
 import { claimKey, findAnswer, type IdempotencyScope, storeAnswer } from '../store/idempotency-keys.ts';
 import { limitLockWait } from '../store/locks.ts';
 
@@ -88,7 +88,7 @@ async function claimWithin(tx: Tx, scope: IdempotencyScope, hash: string, now: D
 
 async function workOrRefusal(tx: Tx, work: (tx: Tx) => Promise<Answer>): Promise<Answer> {
   try {
-    return (await tx.savepoint((savepoint) => work(savepoint as Tx))) as Answer;
+    return await savepoint(tx, work);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'invalid_state') throw error;
     return { status: error.status, body: { code: error.code, message: error.message } };

@@ -2,11 +2,12 @@ import { type Batcher, createBatcher } from '../batcher.ts';
 import { requestHash } from '../domain/idempotency.ts';
 import { newId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
+import { type PaymentStatus, visibleStatus } from '../domain/payment.ts';
 import { ApiError } from '../errors.ts';
 import { isDataFault } from '../store/database.ts';
-import type { Merchant } from '../store/merchants.ts';
+import { findPayableMerchants, type Merchant } from '../store/merchants.ts';
 import { findEarlierPayments, insertPayments, type NewPayment } from '../store/new-payments.ts';
-import { findPayments } from '../store/payments.ts';
+import { findPayments, stateOf } from '../store/payments.ts';
 import { merchantNotFound } from './change-merchant.ts';
 import { type CommandDeps, commandOfOne } from './command.ts';
 
@@ -27,6 +28,8 @@ export interface PaymentOrder {
 
 export interface CreatedPayment {
   readonly id: string;
+  /** As it is now: a retry may come when the payment has ended. */
+  readonly status: PaymentStatus;
   readonly expiresAtMs: number;
   readonly isReplayed: boolean;
 }
@@ -44,7 +47,7 @@ type Outcome = CreatedPayment | ApiError;
  * Idempotency-Key finds it.
  */
 export function createPaymentCreator(deps: CommandDeps): (order: PaymentOrder) => Promise<CreatedPayment> {
-  const create: Batcher<Order, Outcome> = createBatcher(deps.world.timers, {
+  const create: Batcher<Order, Outcome> = createBatcher(deps.world, {
     run: (orders) => createPayments(deps, orders),
     maxItems: MAX_BATCH,
     maxConcurrent: MAX_CONCURRENT,
@@ -59,27 +62,26 @@ export function createPaymentCreator(deps: CommandDeps): (order: PaymentOrder) =
 }
 
 async function createPayments(deps: CommandDeps, orders: readonly Order[]): Promise<Outcome[]> {
-  const rows = orders.map((order) => newPayment(deps, order));
   const first = firstOfEachKey(orders);
-  const made = await commandOfOne(deps, (tx, now) =>
-    insertPayments(
-      tx,
-      rows.filter((_row, index) => first.has(index)),
-      now,
-    ),
-  );
+  let rows: readonly NewPayment[] = [];
+  const made = await commandOfOne(deps, (tx, now) => {
+    // Lists by date read the time out of the id: both are this one.
+    rows = orders.map((order) => newPayment(deps, order, now));
+    const firstRows = rows.filter((_row, index) => first.has(index));
+    return insertPayments(tx, firstRows, now);
+  });
   const left = orders.flatMap((order, index) => (made.has(rows[index]?.id ?? '') ? [] : [order]));
-  const earlier = left.length === 0 ? new Map<Order, Outcome>() : await explain(deps, left);
+  const explained = left.length === 0 ? new Map<Order, Outcome>() : await explain(deps, left);
   return orders.map((order, index): Outcome => {
     const { id = '' } = rows[index] ?? {};
-    if (made.has(id)) return { id, expiresAtMs: order.expiresAtMs, isReplayed: false };
-    return earlier.get(order) ?? stopped(order);
+    if (made.has(id)) return { id, status: 'requires_action', expiresAtMs: order.expiresAtMs, isReplayed: false };
+    return explained.get(order) ?? merchantStopped();
   });
 }
 
-function newPayment({ world }: CommandDeps, order: Order): NewPayment {
+function newPayment({ world }: CommandDeps, order: Order, now: Date): NewPayment {
   return {
-    id: newId('pay_', world.clock.nowMs(), world.random.bytes(10)),
+    id: newId('pay_', now.getTime(), world.random.bytes(10)),
     merchantId: order.merchant.id,
     referenceId: order.referenceId,
     amountUnit: order.amountUnit,
@@ -126,23 +128,41 @@ async function explain(deps: CommandDeps, orders: readonly Order[]): Promise<Map
   const byClaim = new Map(
     earlier.map((row, index) => [claimOf(row.merchantId, row.key), { row, payment: payments[index] }]),
   );
+  const nowMs = deps.world.clock.nowMs();
   const outcomes = new Map<Order, Outcome>();
   for (const order of keyed) {
     const found = byClaim.get(claimOf(order.merchant.id, order.idempotency?.key ?? ''));
     if (found?.payment === undefined) continue;
+    const state = stateOf(found.payment);
     outcomes.set(
       order,
       found.row.requestHash === order.requestHash
-        ? { id: found.payment.id, expiresAtMs: found.payment.expiresAt.getTime(), isReplayed: true }
+        ? {
+            id: found.payment.id,
+            status: visibleStatus(state, nowMs),
+            expiresAtMs: state.expiresAtMs,
+            isReplayed: true,
+          }
         : new ApiError('idempotency_conflict', 'This Idempotency-Key was used with a different request.'),
     );
   }
+  const refused = orders.filter((order) => !outcomes.has(order));
+  for (const [order, refusal] of await refusals(deps, refused)) outcomes.set(order, refusal);
   return outcomes;
 }
 
-/** The merchant stopped between the look at it and the insert. */
-function stopped({ merchant }: Order): ApiError {
-  return merchant.deletedAt === null ? merchantStopped() : merchantNotFound(merchant.id);
+/** Merchants stopped between the look at them and the insert: what each of them is now says how it is told. */
+async function refusals({ db }: CommandDeps, orders: readonly Order[]): Promise<Map<Order, ApiError>> {
+  if (orders.length === 0) return new Map();
+  const ids = [...new Set(orders.map(({ merchant }) => merchant.id))];
+  const merchants = await findPayableMerchants(db.sql, ids);
+  const deleted = new Set(merchants.filter(({ deletedAt }) => deletedAt !== null).map(({ id }) => id));
+  return new Map(
+    orders.map((order) => {
+      const { id } = order.merchant;
+      return [order, deleted.has(id) ? merchantNotFound(id) : merchantStopped()];
+    }),
+  );
 }
 
 export function merchantStopped(): ApiError {

@@ -35,6 +35,10 @@ export function storedUnit(id: string, decimals: number): Unit {
   return parsed.ok ? parsed.value : { id, symbol: id, name: id, decimals, token: undefined };
 }
 
+export function isFiatUnit(id: string): boolean {
+  return id.startsWith(FIAT);
+}
+
 export function tokenUnitId(asset: string): string {
   return TOKEN + asset;
 }

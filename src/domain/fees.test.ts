@@ -26,7 +26,9 @@ describe('fees', () => {
     assert.equal(feeFloor(NO_FEES, USD), 1n);
     assert.equal(feeFloor(terms('0.4', '14'), USD), 14n);
     assert.equal(feeFloor(terms('50', '10'), USD), 19n);
-    const percentage = fc.tuple(fc.integer({ min: 0, max: 99 }), fc.integer({ min: 0, max: 999 })).map(([a, b]) => `${a}.${String(b).padStart(3, '0')}`);
+    const percentage = fc
+      .tuple(fc.integer({ min: 0, max: 99 }), fc.integer({ min: 0, max: 999 }))
+      .map(([a, b]) => `${a}.${String(b).padStart(3, '0')}`);
     fc.assert(
       fc.property(percentage, fc.bigInt({ min: 0n, max: 10n ** 12n }), (percent, fixed) => {
         const some = terms(percent, fixed.toString());
@@ -39,9 +41,16 @@ describe('fees', () => {
   });
 
   it('come from the newest terms in force, the merchant’s before the partner’s', () => {
-    const at = (startsAtMs: number, isMerchants: boolean, percentage: string) => ({ ...terms(percentage, '0'), startsAtMs, isMerchants });
+    const at = (startsAtMs: number, isMerchants: boolean, percentage: string) => ({
+      ...terms(percentage, '0'),
+      startsAtMs,
+      isMerchants,
+    });
     const all = [at(0, false, '1'), at(10, false, '2'), at(20, true, '3'), at(30, true, '4')];
-    assert.deepEqual([5, 15, 25, 35].map((nowMs) => termsInForce(all, nowMs).percentage), ['1', '2', '3', '4']);
+    assert.deepEqual(
+      [5, 15, 25, 35].map((nowMs) => termsInForce(all, nowMs).percentage),
+      ['1', '2', '3', '4'],
+    );
     assert.equal(termsInForce([], 5), NO_FEES);
   });
 });

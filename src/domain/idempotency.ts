@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const MAX_LENGTH = 255;
 
@@ -16,7 +16,7 @@ export function parseIdempotencyKey(header: string): { ok: true; key: string } |
 
 /** Two requests of the same meaning have the same hash, whatever the order of their members. */
 export function requestHash(meaning: unknown): string {
-  return createHash('sha256').update(canonical(meaning)).digest('hex');
+  return hash('sha256', canonical(meaning), 'hex');
 }
 
 function canonical(value: unknown): string {

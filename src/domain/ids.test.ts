@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ID_PREFIXES, idBytes, idFromBytes, isId, newId } from './ids.ts';
+import { firstIdAt, ID_PREFIXES, idBytes, idFromBytes, isId, newId } from './ids.ts';
 
 const prefix = fc.constantFrom(...ID_PREFIXES);
 const timeMs = fc.nat({ max: 2 ** 48 - 1 });
@@ -45,6 +45,25 @@ describe('newId', () => {
       assert.throws(() => newId('pay_', nowMs, new Uint8Array(10)), RangeError);
     }
     for (const length of [0, 9, 11, 16]) assert.throws(() => newId('pay_', 0, new Uint8Array(length)), RangeError);
+  });
+});
+
+describe('firstIdAt', () => {
+  it('parts the ids made before a millisecond from all others', () => {
+    const nearby = timeMs.chain((at) =>
+      fc.tuple(fc.constant(at), fc.oneof(timeMs, fc.constantFrom(at - 1, at, at + 1))),
+    );
+    fc.assert(
+      fc.property(nearby, random10, ([bound, madeAt], random) => {
+        fc.pre(madeAt >= 0 && madeAt < 2 ** 48);
+        assert.equal(newId('pay_', madeAt, random) < firstIdAt('pay_', bound), madeAt < bound);
+      }),
+    );
+  });
+
+  it('takes times before 1970 for the beginning', () => {
+    assert.equal(firstIdAt('pay_', -1), 'pay_00000000000000000000000000');
+    assert.equal(firstIdAt('pay_', 1469918176385), 'pay_01ARYZ6S410000000000000000');
   });
 });
 

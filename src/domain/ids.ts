@@ -17,6 +17,14 @@ export function newId(prefix: IdPrefix, nowMs: number, random10: Uint8Array): st
   return idFromBytes(prefix, bytes);
 }
 
+/**
+ * The smallest id of a millisecond: ids made before it are smaller, all others are not. So a bound on the time of making
+ * is a bound on the id. Before 1970 nothing was made.
+ */
+export function firstIdAt(prefix: IdPrefix, atMs: number): string {
+  return newId(prefix, Math.max(atMs, 0), new Uint8Array(10));
+}
+
 /** Strict: one spelling per id. Crockford's aliases and lower case are refused, as ids are compared as plain text. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.length === prefix.length + TEXT_LENGTH && text.startsWith(prefix) && FORM.test(text.slice(prefix.length));

@@ -14,7 +14,9 @@ describe('amounts', () => {
   });
 
   it('read back as they were written', () => {
-    fc.assert(fc.property(fc.bigInt({ min: 1n, max: 10n ** 78n - 1n }), (units) => parseUnits(units.toString()) === units));
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 10n ** 78n - 1n }), (units) => parseUnits(units.toString()) === units),
+    );
   });
 
   it('are shown in major units without rounding', () => {
@@ -26,7 +28,10 @@ describe('amounts', () => {
   });
 
   it('add up exactly, whatever their decimals', () => {
-    const decimal = fc.record({ units: fc.bigInt({ min: 0n, max: 10n ** 60n }), decimals: fc.integer({ min: 0, max: 18 }) });
+    const decimal = fc.record({
+      units: fc.bigInt({ min: 0n, max: 10n ** 60n }),
+      decimals: fc.integer({ min: 0, max: 18 }),
+    });
     fc.assert(
       fc.property(decimal, decimal, (a, b) => {
         const sum = addDecimals(a, b);
@@ -41,11 +46,14 @@ describe('amounts', () => {
 
 describe('currencies', () => {
   it('have their true number of decimals', () => {
-    const decimals = Object.fromEntries(['JPY', 'USD', 'EUR', 'KWD', 'IQD', 'XOF', 'XCD'].map((code) => [code, findCurrency(code)?.decimals]));
+    const decimals = Object.fromEntries(
+      ['JPY', 'USD', 'EUR', 'KWD', 'IQD', 'XOF', 'XCD'].map((code) => [code, findCurrency(code)?.decimals]),
+    );
     assert.deepEqual(decimals, { JPY: 0, USD: 2, EUR: 2, KWD: 3, IQD: 3, XOF: 0, XCD: 2 });
   });
 
   it('are money: metals, funds and test codes are not, nor are other spellings', () => {
-    for (const code of ['XAU', 'XTS', 'XXX', 'CLF', 'ZZZ', 'usd', 'US', '']) assert.equal(findCurrency(code), undefined);
+    for (const code of ['XAU', 'XTS', 'XXX', 'CLF', 'ZZZ', 'usd', 'US', ''])
+      assert.equal(findCurrency(code), undefined);
   });
 });

@@ -31,7 +31,10 @@ const EVENTS = {
 type EventName = keyof typeof EVENTS;
 
 /** What each event does: before the expiry, after it, and after it with a native action handed out. */
-const TABLE: Record<'requires_action' | 'processing', Record<EventName, [before: string, after: string, native: string]>> = {
+const TABLE: Record<
+  'requires_action' | 'processing',
+  Record<EventName, [before: string, after: string, native: string]>
+> = {
   requires_action: {
     confirmed: ['processing', 'expired!', 'expired!'],
     'confirmed natively': ['processing', 'processing', 'processing'],
@@ -85,7 +88,10 @@ describe('the life of a payment', () => {
   }
 
   it('keeps to its path under any sequence of events', () => {
-    const step = fc.record({ event: fc.constantFrom(...Object.values(EVENTS)), nowMs: fc.integer({ min: 0, max: 2 * EXPIRY }) });
+    const step = fc.record({
+      event: fc.constantFrom(...Object.values(EVENTS)),
+      nowMs: fc.integer({ min: 0, max: 2 * EXPIRY }),
+    });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), fc.option(fc.constant(DEADLINE)), (steps, nativeDeadlineMs) => {
         let state: PaymentState = { status: 'requires_action', expiresAtMs: EXPIRY, nativeDeadlineMs };

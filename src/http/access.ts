@@ -9,6 +9,7 @@ import type { KeyHolder } from '../store/api-keys.ts';
 import { findPayableMerchants, type Owner, type PayableMerchant } from '../store/merchants.ts';
 import type { WalletApp } from '../store/wallet-apps.ts';
 import type { App, HttpDeps } from './deps.ts';
+import { createLoadGauge, type LoadGauge } from './load-shedding.ts';
 import { isPlausibleId } from './plausible-id.ts';
 import { addressGroup, createRateLimit, type RateLimit } from './rate-limit.ts';
 
@@ -66,24 +67,41 @@ export function guardRoutes(app: App, deps: HttpDeps): void {
     address: createRateLimit(deps.world.clock, { name: 'address', perSecond: addressRequestsPerSecond, onRefusal }),
     key: createRateLimit(deps.world.clock, { name: 'key', perSecond: keyRequestsPerSecond, onRefusal }),
   };
-  // In callback style: a known caller of a known merchant is let in without waiting for a turn of the event loop.
-  app.addHook('onRequest', (request, reply, done) => {
-    const { access } = request.routeOptions.config;
-    if (access === undefined) return done();
+  const load = createLoadGauge(deps.world, {
+    maxDelayMs: deps.config.maxEventLoopDelayMs,
+    onRefusal: () => deps.metrics.refusals.inc({ reason: 'overloaded' }),
+  });
+  app.addHook('onClose', async () => load.stop());
+  app.addHook('onRoute', (route) => {
+    const { access } = route.config ?? {};
+    if (access === undefined) return;
+    const guard = guardOf({ deps, limits, access, load });
+    route.onRequest = [...[route.onRequest ?? []].flat(), guard];
+  });
+}
+
+/** In callback style: a known caller of a known merchant is let in without waiting for a turn of the event loop. */
+function guardOf(gate: Gate) {
+  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
     try {
-      const pending = admit({ deps, limits, access, request, reply });
+      gate.load.check();
+      const pending = admit({ ...gate, request, reply });
       if (pending === undefined) done();
       else pending.then(() => done(), done);
     } catch (error) {
       done(error as Error);
     }
-  });
+  };
 }
 
-interface Admission {
+interface Gate {
   readonly deps: HttpDeps;
   readonly limits: Limits;
   readonly access: Access;
+  readonly load: LoadGauge;
+}
+
+interface Admission extends Gate {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
@@ -93,7 +111,7 @@ function admit(admission: Admission): Promise<void> | undefined {
   checkHeaderBytes(request);
   const requested = checkForm(request);
   const credentials = readCredentials(admission);
-  const known = credentials.via === 'key' ? deps.keys.peek(hashApiKey(credentials.key)) : undefined;
+  const known = credentials.via === 'key' ? deps.keys.peek(hashOf(credentials.key)) : undefined;
   if (known !== undefined) return welcome(admission, requested, { via: 'key', mode: known.mode, key: known });
   // Only a caller this node does not know costs its address anything: guessing is limited, busy shops are not.
   admission.limits.address.take(admission.reply, addressGroup(request.ip));
@@ -207,9 +225,22 @@ async function identify(deps: HttpDeps, credentials: Credentials): Promise<Calle
     return { via: 'app', mode: app.mode, app };
   }
   const isWellFormed = parseApiKey(credentials.key) !== undefined;
-  const key = isWellFormed ? await deps.keys.get(hashApiKey(credentials.key)) : undefined;
+  const key = isWellFormed ? await deps.keys.get(hashOf(credentials.key)) : undefined;
   if (key === undefined) throw unknownKey();
   return { via: 'key', mode: key.mode, key };
+}
+
+/** Hashes of keys that were seen lately: the same few keys come with every request. */
+const hashes = new Map<string, string>();
+const MAX_HASHES = 1_000;
+
+function hashOf(key: string): string {
+  const known = hashes.get(key);
+  if (known !== undefined) return known;
+  const hash = hashApiKey(key);
+  if (hashes.size >= MAX_HASHES) hashes.clear();
+  hashes.set(key, hash);
+  return hash;
 }
 
 type Credentials = { via: 'key'; key: string } | { via: 'app'; appId: string };

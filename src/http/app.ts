@@ -1,15 +1,18 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import underPressure from '@fastify/under-pressure';
 import Fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify';
+import type { Random } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { guardRoutes } from './access.ts';
 import { CROSS_ORIGIN_HEADERS, CROSS_ORIGIN_PREFIX } from './cross-origin.ts';
 import type { App, HttpDeps } from './deps.ts';
 import { errorSender } from './errors.ts';
+import { observe } from './observe.ts';
 import { describeApi } from './openapi.ts';
 import { readRequests } from './request-format.ts';
 import { gatewayRoutes } from './routes/gateway.ts';
 import { merchantRoutes } from './routes/merchants.ts';
+import { paymentListRoutes } from './routes/payment-lists.ts';
 import { paymentRoutes } from './routes/payments.ts';
 import { settlementRoutes } from './routes/settlements.ts';
 import { systemRoutes } from './routes/system.ts';
@@ -24,14 +27,12 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
     throw noSuchRoute();
   });
   const methods = followMethods(app);
+  const isStopping = followStop(app, deps);
   app.addHook('onRequest', (request, reply, done) => {
     mark(request, reply);
-    done();
+    // Before the body is read: what is wrong with the body of a request to nowhere does not matter.
+    done(request.is404 ? noSuchRoute() : isStopping() ? stopping() : undefined);
   });
-  // Before the body is read: what is wrong with the body of a request to nowhere does not matter.
-  app.addHook('onRequest', (request, _reply, done) => done(request.is404 ? noSuchRoute() : undefined));
-  refuseWhenStopping(app, deps);
-  await shedLoad(app, deps);
   observe(app, deps);
   readRequests(app);
   await describeApi(app);
@@ -41,6 +42,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   await app.register(merchantRoutes, deps);
   await app.register(settlementRoutes, deps);
   await app.register(paymentRoutes, deps);
+  await app.register(paymentListRoutes, deps);
   await app.register(gatewayRoutes, { ...deps, prefix: CROSS_ORIGIN_PREFIX });
   methods.refuseOthers();
   await app.ready();
@@ -59,12 +61,7 @@ function createApp(deps: HttpDeps, mark: AnswerMarker): App {
       mark(request, reply);
       return sendError(error, request, reply);
     },
-    genReqId: (request) => {
-      const given = request.headers['request-id'];
-      return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given)
-        ? given
-        : `req_${Buffer.from(world.random.bytes(12)).toString('base64url')}`;
-    },
+    genReqId: requestIds(world.random),
   }).withTypeProvider<TypeBoxTypeProvider>();
 }
 
@@ -108,29 +105,19 @@ function followMethods(app: App) {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-async function shedLoad(app: App, { config, metrics }: HttpDeps): Promise<void> {
-  await app.register(underPressure, {
-    maxEventLoopDelay: config.maxEventLoopDelayMs,
-    sampleInterval: 250,
-    pressureHandler: (request) => {
-      // Monitors must hear the truth about a busy node, not a refusal.
-      if (request.routeOptions.config.access === undefined) return;
-      metrics.refusals.inc({ reason: 'overloaded' });
-      throw new ApiError('internal_error', 'This node is overloaded. Try again in a second.', UNAVAILABLE);
-    },
-  });
-}
-
-/** Whoever still has a connection when the node stops is told to come back, by then to another node. */
-function refuseWhenStopping(app: App, { longPolls }: HttpDeps): void {
+/** When the node stops, held requests are let go, and new ones must be refused. */
+function followStop(app: App, { longPolls }: HttpDeps): () => boolean {
   let isStopping = false;
   app.addHook('preClose', async () => {
     isStopping = true;
     longPolls.release();
   });
-  app.addHook('onRequest', (_request, _reply, done) => {
-    done(isStopping ? new ApiError('internal_error', 'This node is stopping. Try again.', UNAVAILABLE) : undefined);
-  });
+  return () => isStopping;
+}
+
+/** Whoever still has a connection then is told to come back, by that time to another node. */
+function stopping(): ApiError {
+  return new ApiError('internal_error', 'This node is stopping. Try again.', UNAVAILABLE);
 }
 
 const UNAVAILABLE = { status: 503, retryAfterS: 1 };
@@ -142,9 +129,7 @@ function answerMarker({ config }: HttpDeps): AnswerMarker {
   const headers: Record<string, string> = {
     'Cache-Control': 'no-store',
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-    'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
-    'X-Frame-Options': 'DENY',
   };
   if (config.publicUrl.startsWith('https:')) headers['Strict-Transport-Security'] = 'max-age=31536000';
   return (request, reply) => {
@@ -153,19 +138,14 @@ function answerMarker({ config }: HttpDeps): AnswerMarker {
   };
 }
 
-/** One log line and one measurement per request. Only the path is logged: a query may hold what is nobody's business. */
-function observe(app: App, { log, metrics }: HttpDeps): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    const { method, id: requestId, routeOptions, caller } = request;
-    const seconds = reply.elapsedTime / 1000;
-    const route = routeOptions.url ?? 'unknown';
-    metrics.requestSeconds.observe({ method, route, status: reply.statusCode }, seconds);
-    const key = caller?.via === 'key' ? { partner: caller.key.partnerId, key: caller.key.id } : {};
-    const path = request.url.split('?', 1)[0];
-    log.info(
-      { requestId, method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10, ...key },
-      'request',
-    );
-    done();
-  });
+/** Takes the client's id, or makes one: a prefix of this node's own and a number. */
+function requestIds(random: Random): (request: { headers: IncomingHttpHeaders }) => string {
+  const prefix = `req_${Buffer.from(random.bytes(9)).toString('base64url')}`;
+  let count = 0;
+  return ({ headers }) => {
+    const given = headers['request-id'];
+    if (typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given)) return given;
+    count += 1;
+    return `${prefix}.${count.toString(36)}`;
+  };
 }

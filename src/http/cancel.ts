@@ -1,4 +1,6 @@
+import { visibleStatus } from '../domain/payment.ts';
 import { ApiError } from '../errors.ts';
+import { stateOf } from '../store/payments.ts';
 import type { HttpDeps } from './deps.ts';
 
 export interface CancelInput {
@@ -11,7 +13,7 @@ export interface CancelInput {
 export async function cancelPayment(deps: HttpDeps, { paymentId, by, actor }: CancelInput) {
   const outcome = await deps.movePayment({ paymentId, event: { type: 'cancelled', by }, actor, evidence: { by } });
   if (!outcome.ok) {
-    const status = outcome.refusal === 'expired' ? 'expired' : (outcome.payment?.status ?? 'unknown');
+    const status = outcome.payment && visibleStatus(stateOf(outcome.payment), deps.world.clock.nowMs());
     throw new ApiError('invalid_state', `The payment cannot be cancelled: it is ${status}.`);
   }
   return {

@@ -12,6 +12,7 @@ import type { Database } from '../store/database.ts';
 import type { FreshCache } from '../store/fresh-cache.ts';
 import type { PayableMerchant } from '../store/merchants.ts';
 import type { PaymentReader } from '../store/payment-reader.ts';
+import type { Payment, PaymentGlance } from '../store/payments.ts';
 import type { WalletApp } from '../store/wallet-apps.ts';
 import type { HoldPlaces } from './hold-places.ts';
 import type { LongPolls } from './long-poll.ts';
@@ -40,7 +41,9 @@ export interface HttpDeps {
   readonly merchants: FreshCache<PayableMerchant>;
   readonly createPayment: (order: PaymentOrder) => Promise<CreatedPayment>;
   readonly movePayment: PaymentMover;
-  readonly readPayment: PaymentReader;
+  readonly readPayment: PaymentReader<Payment>;
+  /** As much of a payment as its status answer shows. */
+  readonly glanceAtPayment: PaymentReader<PaymentGlance>;
   readonly longPolls: LongPolls;
   readonly holdPlaces: HoldPlaces;
   /** Signs list cursors; the same on every node. */

@@ -40,7 +40,7 @@ const UNREADABLE: Readonly<Record<string, { status: number; message: string }>> 
 };
 
 /** One issue per broken field: further complaints about the same field would only repeat it. */
-function issuesOf(errors: readonly FastifySchemaValidationError[], context: string): Issue[] {
+export function issuesOf(errors: readonly FastifySchemaValidationError[], context: string): Issue[] {
   const issues = new Map<string, Issue>();
   for (const { keyword, instancePath, schemaPath, params, message, ...rest } of errors) {
     // A choice is told by its own rule; what each of its branches lacks would read as if all were asked for.

@@ -38,7 +38,9 @@ export function createHoldPlaces({ perKey, perAddress, onRefusal }: HoldPlacesIn
       taken.set(name, count + 1);
       const gone = new AbortController();
       const onClose = () => gone.abort();
-      reply.raw.once('close', onClose);
+      // One that went while we were reading says so no more.
+      if (reply.raw.destroyed) onClose();
+      else reply.raw.once('close', onClose);
       return {
         gone: gone.signal,
         free() {

@@ -3,34 +3,39 @@ import type { PaymentFeed } from '../store/payment-feed.ts';
 
 /** Requests held until a payment changes. */
 export interface LongPolls {
-  /** Resolves when the payment has changed, the time is over, the client is gone, or the node is stopping. */
-  hold(input: HoldInput): Promise<void>;
+  /**
+   * Watches a payment from now until `end`. Whoever waits looks at the payment after this, not before: then a change
+   * is either in what was read, or ends the wait, even when it comes in between.
+   */
+  watch(paymentId: string, gone: AbortSignal): Watch;
   readonly held: number;
   readonly isReleased: boolean;
   /** Lets every held request go, and holds none from now on. */
   release(): void;
 }
 
-export interface HoldInput {
-  readonly paymentId: string;
-  readonly forMs: number;
-  /** Aborts when the client has gone. */
-  readonly gone: AbortSignal;
+export interface Watch {
+  /**
+   * Resolves when the payment has changed since the last wait, the time is over, the client is gone, or the node is
+   * stopping.
+   */
+  wait(forMs: number): Promise<void>;
+  end(): void;
 }
 
 /** News of a change can be lost; nobody waits longer than this for one that happened. */
 const LOOK_AGAIN_MS = 5_000;
 
 export function createLongPolls(world: World, feed: PaymentFeed): LongPolls {
-  const waiting = new Map<string, Set<() => void>>();
+  const watching = new Map<string, Set<() => void>>();
   let held = 0;
   let isReleased = false;
 
   const wake = (paymentId: string) => {
-    for (const letGo of waiting.get(paymentId) ?? []) letGo();
+    for (const letGo of watching.get(paymentId) ?? []) letGo();
   };
   const wakeAll = () => {
-    for (const paymentId of [...waiting.keys()]) wake(paymentId);
+    for (const paymentId of watching.keys()) wake(paymentId);
   };
   feed.subscribe((paymentIds) => {
     if (paymentIds === undefined) wakeAll();
@@ -44,24 +49,37 @@ export function createLongPolls(world: World, feed: PaymentFeed): LongPolls {
     get isReleased() {
       return isReleased;
     },
-    hold({ paymentId, forMs, gone }) {
-      if (isReleased || gone.aborted) return Promise.resolve();
-      return new Promise((resolve) => {
-        const letGo = () => {
-          cancelTimer();
+    watch(paymentId, gone) {
+      let isWoken = false;
+      let resume = () => {};
+      const letGo = () => {
+        isWoken = true;
+        resume();
+      };
+      const others = watching.get(paymentId) ?? new Set();
+      watching.set(paymentId, others.add(letGo));
+      gone.addEventListener('abort', letGo, { once: true });
+      held += 1;
+      return {
+        async wait(forMs) {
+          if (!isWoken && !isReleased && !gone.aborted) {
+            await new Promise<void>((resolve) => {
+              const cancelTimer = world.timers.after(Math.min(forMs, LOOK_AGAIN_MS), resolve);
+              resume = () => {
+                cancelTimer();
+                resolve();
+              };
+            });
+          }
+          isWoken = false;
+        },
+        end() {
           gone.removeEventListener('abort', letGo);
-          const others = waiting.get(paymentId);
-          others?.delete(letGo);
-          if (others?.size === 0) waiting.delete(paymentId);
+          others.delete(letGo);
+          if (others.size === 0) watching.delete(paymentId);
           held -= 1;
-          resolve();
-        };
-        const cancelTimer = world.timers.after(Math.min(forMs, LOOK_AGAIN_MS), letGo);
-        gone.addEventListener('abort', letGo, { once: true });
-        const others = waiting.get(paymentId) ?? new Set();
-        waiting.set(paymentId, others.add(letGo));
-        held += 1;
-      });
+        },
+      };
     },
     release() {
       isReleased = true;

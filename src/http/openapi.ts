@@ -24,6 +24,8 @@ export async function describeApi(app: App): Promise<void> {
       info: { title: 'Till', version: KNOWN_VERSIONS[0], description: INTRODUCTION },
       servers: [{ url: 'http://localhost:8080', description: 'The sandbox' }],
       tags: [
+        { name: 'Payments', description: 'What merchants are paid: create, follow, list, cancel.' },
+        { name: 'Gateway', description: 'For wallets and the checkout: what the payer of a payment needs.' },
         { name: 'Merchants', description: 'The shops a partner takes payments for.' },
         { name: 'Settlement destinations', description: 'Where a merchant is paid.' },
         { name: 'Operations', description: 'For monitors and machines.' },
@@ -35,6 +37,12 @@ export async function describeApi(app: App): Promise<void> {
             in: 'header',
             name: 'Api-Key',
             description: 'A partner key, `till_test_…` or `till_live_…`.',
+          },
+          legacyApiKey: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'X-Api-Key',
+            description: 'The same partner key, under the name old clients of the deprecated list send.',
           },
           appId: {
             type: 'apiKey',
@@ -68,16 +76,23 @@ function describeRoute(route: RouteOptions, schema: FastifySchema): FastifySchem
 }
 
 function securityOf({ scheme }: Access): Record<string, readonly string[]>[] {
-  return scheme === 'partner' ? [{ apiKey: [] }] : [{ apiKey: [] }, { appId: [] }];
+  return SECURITY[scheme].map((name) => ({ [name]: [] }));
 }
 
-function headersOf({ scheme }: Access, idempotency: 'required' | 'accepted' | undefined) {
+const SECURITY = {
+  partner: ['apiKey'],
+  legacy: ['legacyApiKey', 'apiKey'],
+  gateway: ['apiKey', 'appId'],
+} as const satisfies Record<Access['scheme'], readonly string[]>;
+
+function headersOf({ scheme, merchant }: Access, idempotency: 'required' | 'accepted' | undefined) {
   const properties: Record<string, object> = {
     'Pay-Version': {
       type: 'string',
       description: `API version for this request: ${KNOWN_VERSIONS.join(', ')}. Without it, the partner's pinned version. \`WCP-Version\` is an alias.`,
     },
   };
+  if (merchant === 'header') properties['Merchant-Id'] = { type: 'string', description: 'The merchant it is about.' };
   if (scheme === 'gateway')
     properties['Client-Id'] = { type: 'string', description: 'Any id of the client; needed with `App-Id`.' };
   if (idempotency !== undefined) {
@@ -88,7 +103,11 @@ function headersOf({ scheme }: Access, idempotency: 'required' | 'accepted' | un
       description: 'Makes a retry safe.',
     };
   }
-  return { type: 'object', properties, required: idempotency === 'required' ? ['Idempotency-Key'] : [] };
+  const required = [
+    ...(merchant === 'header' ? ['Merchant-Id'] : []),
+    ...(idempotency === 'required' ? ['Idempotency-Key'] : []),
+  ];
+  return { type: 'object', properties, required };
 }
 
 const ALWAYS: readonly ErrorCode[] = [
@@ -102,21 +121,25 @@ const ALWAYS: readonly ErrorCode[] = [
   'rate_limited',
   'internal_error',
 ];
-const PARTNER: readonly ErrorCode[] = ['missing_api_key'];
-const GATEWAY: readonly ErrorCode[] = [
-  'missing_auth_headers',
-  'missing_app_id',
-  'missing_client_id',
-  'invalid_app_id',
-  'conflicting_auth_headers',
-];
+const CREDENTIALS: Readonly<Record<Access['scheme'], readonly ErrorCode[]>> = {
+  partner: ['missing_api_key'],
+  legacy: ['missing_merchant_api_key'],
+  gateway: [
+    'missing_auth_headers',
+    'missing_app_id',
+    'missing_client_id',
+    'invalid_app_id',
+    'conflicting_auth_headers',
+  ],
+};
 
 /** One response per status, naming the codes it may carry. */
 function errorResponses(access: Access, errors: readonly ErrorCode[], route: RouteOptions) {
   const hasInput = readsBody(route) || route.schema?.querystring !== undefined || route.url.endsWith('/:id');
   const codes = new Set([
     ...ALWAYS,
-    ...(access.scheme === 'partner' ? PARTNER : GATEWAY),
+    ...CREDENTIALS[access.scheme],
+    ...(access.merchant === 'header' ? (['missing_merchant_id'] as const) : []),
     ...(access.merchant === undefined ? [] : (['merchant_not_found'] as const)),
     ...(hasInput ? (['invalid_params', 'params_validation'] as const) : []),
     ...errors,

@@ -8,7 +8,7 @@ export function paymentIdIn(parameter: string, publicUrl: string): string | unde
   if (isId('pay_', parameter)) return parameter;
   const url = URL.parse(decoded(parameter));
   if (url === null || url.origin !== publicUrl) return undefined;
-  const id = url.searchParams.get('pid') ?? url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
+  const id = url.searchParams.get('pid') || url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
   return isId('pay_', id) ? id : undefined;
 }
 

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 import type { App } from './deps.ts';
 
@@ -24,19 +25,22 @@ export function readRequests(app: App): void {
     else done(new ApiError('invalid_params', 'The body must be application/json.', { status: 415 }));
   });
 
-  app.addHook('preValidation', (request, _reply, done) => {
-    const schema = request.routeOptions.schema?.querystring as QuerySchema | undefined;
-    if (schema?.properties === undefined || !request.url.includes('?')) return done();
-    try {
-      refuseBrokenEncoding(request.url);
-    } catch (error) {
-      return done(error as Error);
-    }
-    const query = request.query as Record<string, unknown>;
-    for (const [name, { type }] of Object.entries(schema.properties)) {
-      if (Object.hasOwn(query, name)) query[name] = fromText(type, query[name]);
-    }
-    done();
+  app.addHook('onRoute', (route) => {
+    const { properties } = (route.schema?.querystring ?? {}) as QuerySchema;
+    if (properties === undefined) return;
+    const types = Object.entries(properties).map(([name, { type }]) => ({ name, type }));
+    const readQuery = (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
+      if (!request.url.includes('?')) return done();
+      try {
+        refuseBrokenEncoding(request.url);
+      } catch (error) {
+        return done(error as Error);
+      }
+      const query = request.query as Record<string, unknown>;
+      for (const { name, type } of types) if (Object.hasOwn(query, name)) query[name] = fromText(type, query[name]);
+      done();
+    };
+    route.preValidation = [...[route.preValidation ?? []].flat(), readQuery];
   });
 }
 

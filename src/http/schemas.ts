@@ -28,8 +28,9 @@ export function enumOf<const T extends readonly string[]>(values: T, description
 
 /** The same schema, or null. One `type` array instead of a choice of two schemas keeps error messages short. */
 export function nullable<S extends TSchema>(schema: S) {
-  const { type, ...rest } = schema as unknown as { type: string };
-  return Type.Unsafe<Static<S> | null>({ type: [type, 'null'], ...rest });
+  const { type, ...rest } = schema as unknown as { type: string; enum?: readonly unknown[] };
+  const values = rest.enum && { enum: [...rest.enum, null] };
+  return Type.Unsafe<Static<S> | null>({ type: [type, 'null'], ...rest, ...values });
 }
 
 export const EmailAddress = Type.String({

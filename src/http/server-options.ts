@@ -12,8 +12,6 @@ export const SERVER_OPTIONS = {
   http: { headersTimeout: 15_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16 * 1024 },
   // Longer than the usual 60 s of load balancers, so that they close idle connections, not we under their feet.
   keepAliveTimeout: 65_000,
-  // A stuck handler frees its client; statements are bounded more tightly by the database.
-  handlerTimeout: 40_000,
   // Long enough for a gateway URL, encoded twice, in place of a payment id.
   routerOptions: { maxParamLength: 8_192 },
   ajv: {

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { isFinal, visibleStatus } from '../domain/payment.ts';
-import { type Payment, stateOf } from '../store/payments.ts';
+import { type PaymentGlance, stateOf } from '../store/payments.ts';
 import type { HttpDeps } from './deps.ts';
+import type { HoldPlace } from './hold-places.ts';
 import { viewStatus } from './views/payment.ts';
 
 /** Wallets give up on a request after 30 s: no hold is longer than this. */
@@ -27,45 +28,68 @@ export async function sendStatus(
   deps: HttpDeps,
   request: FastifyRequest<{ Querystring: { maxPollMs?: number } }>,
   reply: FastifyReply,
-  find: () => Promise<Payment>,
+  find: () => Promise<PaymentGlance>,
 ): Promise<ReturnType<typeof viewStatus>> {
   let payment = await find();
   let nowMs = deps.world.clock.nowMs();
   const { maxPollMs = 0 } = request.query;
   const known = request.headers['if-none-match'];
-  if (maxPollMs > 0) {
-    const since = known === undefined ? etagOf(payment, nowMs) : known;
-    const untilMs = nowMs + Math.min(maxPollMs, MAX_HOLD_MS);
-    const place = deps.holdPlaces.take(request, reply);
-    try {
-      while (!isOver(payment, since, nowMs, untilMs) && !place.gone.aborted && !deps.longPolls.isReleased) {
-        const forMs = Math.min(untilMs, wakeAtMs(payment, nowMs)) - nowMs;
-        await deps.longPolls.hold({ paymentId: payment.id, forMs, gone: place.gone });
-        payment = await find();
-        nowMs = deps.world.clock.nowMs();
-      }
-    } finally {
-      place.free();
-    }
+  const since = known === undefined || known === '' ? etagOf(payment, nowMs) : known;
+  const untilMs = nowMs + Math.min(maxPollMs, MAX_HOLD_MS);
+  if (!isOver(payment, { since, untilMs }, nowMs)) {
+    payment = await hold(deps, { payment, since, untilMs, find, place: deps.holdPlaces.take(request, reply) });
+    nowMs = deps.world.clock.nowMs();
+    // A client that kept its connection would keep the stopping node waiting.
+    if (deps.longPolls.isReleased) reply.header('Connection', 'close');
   }
   const etag = etagOf(payment, nowMs);
   reply.header('ETag', etag);
   // The framework takes the reply itself for "already answered".
-  if (known === etag) return reply.code(304).send() as never;
+  if (known !== undefined && isAmong(known, etag)) return reply.code(304).send() as never;
   return viewStatus(payment, nowMs);
 }
 
-function etagOf(payment: Payment, nowMs: number): string {
+interface Hold {
+  readonly payment: PaymentGlance;
+  /** The client knows the status of these entity tags. */
+  readonly since: string;
+  readonly untilMs: number;
+  readonly find: () => Promise<PaymentGlance>;
+  readonly place: HoldPlace;
+}
+
+/** The payment as it is when there is nothing left to wait for, nobody waits any more, or the node stops. */
+async function hold({ longPolls, world }: HttpDeps, { place, find, ...input }: Hold): Promise<PaymentGlance> {
+  const watch = longPolls.watch(input.payment.id, place.gone);
+  try {
+    for (;;) {
+      const payment = await find();
+      const nowMs = world.clock.nowMs();
+      if (isOver(payment, input, nowMs) || place.gone.aborted || longPolls.isReleased) return payment;
+      await watch.wait(Math.min(input.untilMs, wakeAtMs(payment, nowMs)) - nowMs);
+    }
+  } finally {
+    watch.end();
+    place.free();
+  }
+}
+
+function etagOf(payment: PaymentGlance, nowMs: number): string {
   return `"${visibleStatus(stateOf(payment), nowMs)}"`;
 }
 
+/** Whether an If-None-Match names the tag: it may list several, and proxies that compress make them weak. */
+function isAmong(header: string, etag: string): boolean {
+  return header === etag || header === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
+
 /** Nothing is left to wait for: the status is another one or the last one, or the time is over. */
-function isOver(payment: Payment, since: string, nowMs: number, untilMs: number): boolean {
+function isOver(payment: PaymentGlance, { since, untilMs }: Pick<Hold, 'since' | 'untilMs'>, nowMs: number): boolean {
   const status = visibleStatus(stateOf(payment), nowMs);
-  return since !== `"${status}"` || isFinal(status) || nowMs >= untilMs;
+  return nowMs >= untilMs || isFinal(status) || !isAmong(since, `"${status}"`);
 }
 
 /** The moment the clock alone changes what is seen. */
-function wakeAtMs({ status, expiresAt }: Payment, nowMs: number): number {
+function wakeAtMs({ status, expiresAt }: PaymentGlance, nowMs: number): number {
   return status === 'requires_action' && expiresAt.getTime() > nowMs ? expiresAt.getTime() : Number.POSITIVE_INFINITY;
 }

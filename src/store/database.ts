@@ -52,7 +52,7 @@ export function openDatabase({ url, poolSize, applicationName }: DatabaseInput):
   });
   return {
     sql: pool as unknown as Reader,
-    begin: (work) => pool.begin((tx) => work(tx as unknown as Tx)) as Promise<never>,
+    begin: (work) => pool.begin((tx) => unlessLost(work(tx as unknown as Tx))) as Promise<never>,
     single: (statement) => statement(pool as unknown as Tx),
     listen: async (channel, { onMessage, onConnected }) => {
       await pool.listen(channel, onMessage, onConnected);
@@ -60,6 +60,37 @@ export function openDatabase({ url, poolSize, applicationName }: DatabaseInput):
     close: () => pool.end({ timeout: 5 }),
   };
 }
+
+/** Work that can be undone without the rest of the transaction. */
+export function savepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return tx.savepoint((inner) => unlessLost(work(inner as unknown as Tx))) as Promise<T>;
+}
+
+/**
+ * With its connection a transaction is gone, and there is nothing to roll back. The driver would send `rollback` all
+ * the same: into a socket that is not there any more, which takes the process down, or over the connection it opened
+ * next, into the middle of another transaction. So it is left waiting here, and reports the loss by itself when it
+ * sees the connection close.
+ */
+async function unlessLost<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isConnectionLost(error)) return new Promise<never>(() => {});
+    throw error;
+  }
+}
+
+/** After these the connection is closed, or about to be: PostgreSQL hangs up after a FATAL error. */
+function isConnectionLost(error: unknown): boolean {
+  const code = errorCode(error) ?? '';
+  return LOST.has(code) || code.startsWith('08');
+}
+
+const LOST: ReadonlySet<string> = new Set([
+  ...['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
+  ...['25P03', '57P01', '57P02'],
+]);
 
 /** Sent as a literal; read with `to_json` instead. */
 const TEXT_ARRAY = {

@@ -1,23 +1,28 @@
 import { createBatcher } from '../batcher.ts';
 import type { World } from '../deps.ts';
 import { isFinal } from '../domain/payment.ts';
-import type { Database } from './database.ts';
-import { findPayments, type Payment } from './payments.ts';
+import type { Database, Reader } from './database.ts';
+import type { Payment } from './payments.ts';
 
 /** Reads payments by id; reads asked for at the same time share one statement, and final payments stay in memory. */
-export type PaymentReader = (id: string) => Promise<Payment | undefined>;
+export type PaymentReader<Row> = (id: string) => Promise<Row | undefined>;
 
 const MAX_IDS = 500;
 const MAX_KEPT = 20_000;
 
-export function createPaymentReader({ world, db }: { world: World; db: Database }): PaymentReader {
-  const read = createBatcher<string, Payment | undefined>(world.timers, {
-    run: (ids) => findPayments(db.sql, ids),
+export function createPaymentReader<Row extends Pick<Payment, 'status'>>(
+  { world, db }: { world: World; db: Database },
+  find: (db: Reader, ids: readonly string[]) => Promise<(Row | undefined)[]>,
+): PaymentReader<Row> {
+  const read = createBatcher<string, Row | undefined>(world, {
+    run: (ids) => find(db.sql, ids),
     maxItems: MAX_IDS,
-    maxConcurrent: 2,
+    maxConcurrent: 1,
+    // A statement costs more than its rows: a thousand a second are enough for any number of readers.
+    spacingMs: 1,
     isItemsFault: () => false,
   });
-  const kept = new Map<string, Payment>();
+  const kept = new Map<string, Row>();
   return async (id) => {
     const final = kept.get(id);
     if (final !== undefined) return final;

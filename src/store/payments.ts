@@ -30,8 +30,27 @@ export interface Payment {
   readonly transactionNonce: string | null;
 }
 
+/** The part of a payment that its status answer shows; it is read more than anything else. */
+export type PaymentGlance = Pick<
+  Payment,
+  | 'id'
+  | 'mode'
+  | 'merchantId'
+  | 'status'
+  | 'expiresAt'
+  | 'nativeDeadline'
+  | 'failureCode'
+  | 'tokenAsset'
+  | 'tokenValue'
+  | 'transactionHash'
+>;
+
 /** What the rules of a payment's life look at. */
-export function stateOf({ status, expiresAt, nativeDeadline }: Payment): PaymentState {
+export function stateOf({
+  status,
+  expiresAt,
+  nativeDeadline,
+}: Pick<Payment, 'status' | 'expiresAt' | 'nativeDeadline'>): PaymentState {
   return { status, expiresAtMs: expiresAt.getTime(), nativeDeadlineMs: nativeDeadline?.getTime() ?? null };
 }
 
@@ -40,6 +59,23 @@ export async function findPayments(db: Reader, ids: readonly string[]): Promise<
   const rows = await db<
     Payment[]
   >`select ${paymentColumns(db)} from payments where id = any(${ids as string[]}::text[])`;
+  return inOrder(rows, ids);
+}
+
+/** In the order asked for; undefined where there is none. */
+export async function glanceAtPayments(db: Reader, ids: readonly string[]): Promise<(PaymentGlance | undefined)[]> {
+  const rows = await db<PaymentGlance[]>`
+    select id, mode, merchant_id as "merchantId", status, expires_at as "expiresAt",
+      native_deadline as "nativeDeadline", failure_code as "failureCode", token_asset as "tokenAsset",
+      token_value as "tokenValue", transaction_hash as "transactionHash"
+    from payments where id = any(${ids as string[]}::text[])`;
+  return inOrder(rows, ids);
+}
+
+function inOrder<Row extends { readonly id: string }>(
+  rows: readonly Row[],
+  ids: readonly string[],
+): (Row | undefined)[] {
   if (ids.length === 1) return [rows[0]];
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));

@@ -19,7 +19,15 @@ const DAY_MS = 24 * 3_600_000;
 type Headers = Record<string, string>;
 
 // The tests are independent and some wait on purpose, so they share the time.
-describe('an Idempotency-Key', { concurrency: true }, () => {
+const TOGETHER = { concurrency: true };
+
+describe('idempotency', TOGETHER, () => {
+  describe('an Idempotency-Key', TOGETHER, ofOneKey);
+  describe('an Idempotency-Key in an accident', { concurrency: false }, inAnAccident);
+  it('keeps keys for seven days and more, and lets them go in batches', pruning);
+});
+
+function ofOneKey() {
   let gateway: TestGateway;
   let admin: postgres.Sql;
   before(async () => {
@@ -27,7 +35,7 @@ describe('an Idempotency-Key', { concurrency: true }, () => {
     admin = postgres(gateway.databaseUrl, { max: 8, onnotice: () => {} });
   });
   after(async () => {
-    await admin.end();
+    await admin.end({ timeout: 1 });
     await gateway.stop();
   });
 
@@ -257,9 +265,9 @@ describe('an Idempotency-Key', { concurrency: true }, () => {
     assert.equal((await create(headers, key)).statusCode, 201);
     assert.equal(await countMerchants(headers), 1);
   });
-});
+}
 
-describe('an Idempotency-Key in an accident', () => {
+function inAnAccident() {
   let gateway: TestGateway;
   let admin: postgres.Sql;
   before(async () => {
@@ -267,7 +275,7 @@ describe('an Idempotency-Key in an accident', () => {
     admin = postgres(gateway.databaseUrl, { max: 4, onnotice: () => {} });
   });
   after(async () => {
-    await admin.end();
+    await admin.end({ timeout: 1 });
     await gateway.stop();
   });
 
@@ -359,42 +367,40 @@ describe('an Idempotency-Key in an accident', () => {
     assert.equal(one.body, two.body);
     assert.deepEqual([one.headers['idempotent-replayed'], two.headers['idempotent-replayed']], [undefined, 'true']);
   });
-});
+}
 
-describe('Idempotency-Keys', () => {
-  it('are kept for seven days and more, and then go in batches', async () => {
-    const time = manualTime();
-    const gateway = await startTestGateway({ world: time });
-    const { headers, partner } = await createTestPartner(gateway);
-    const key = freshKey();
-    const create = () =>
-      gateway.call({
-        method: 'POST',
-        url: '/v1/merchants',
-        headers: { ...headers, 'idempotency-key': key },
-        payload: SHOP,
-      });
-    const first = await create();
+async function pruning() {
+  const time = manualTime();
+  const gateway = await startTestGateway({ world: time });
+  const { headers, partner } = await createTestPartner(gateway);
+  const key = freshKey();
+  const create = () =>
+    gateway.call({
+      method: 'POST',
+      url: '/v1/merchants',
+      headers: { ...headers, 'idempotency-key': key },
+      payload: SHOP,
+    });
+  const first = await create();
 
-    const admin = postgres(gateway.databaseUrl, { max: 1, onnotice: () => {} });
-    await admin`
+  const admin = postgres(gateway.databaseUrl, { max: 1, onnotice: () => {} });
+  await admin`
       insert into idempotency_keys (partner_id, mode, merchant_id, route, key, request_hash, status, body, created_at)
       select ${partner.id}, 'test', '', 'POST /v1/merchants', 'old-' || n, 'hash', 201, '{}',
         ${new Date(time.clock.nowMs() - 30 * DAY_MS)}
       from generate_series(1, 2500) n`;
-    const left = async () => Number((await admin`select count(*) from idempotency_keys`)[0]?.count);
-    await time.advance(7 * DAY_MS);
-    assert.deepEqual([await pruneIdempotencyKeys(gateway), await left()], [true, 1501]);
-    assert.deepEqual([await pruneIdempotencyKeys(gateway), await left()], [true, 501]);
-    assert.deepEqual([await pruneIdempotencyKeys(gateway), await left()], [false, 1]);
-    const replayed = await create();
-    assert.equal(replayed.body, first.body, 'seven days later it is still known');
-    assert.equal(replayed.headers['idempotent-replayed'], 'true');
+  const left = async () => Number((await admin`select count(*) from idempotency_keys`)[0]?.count);
+  await time.advance(7 * DAY_MS);
+  assert.deepEqual([await pruneIdempotencyKeys(gateway), await left()], [true, 1501]);
+  assert.deepEqual([await pruneIdempotencyKeys(gateway), await left()], [true, 501]);
+  assert.deepEqual([await pruneIdempotencyKeys(gateway), await left()], [false, 1]);
+  const replayed = await create();
+  assert.equal(replayed.body, first.body, 'seven days later it is still known');
+  assert.equal(replayed.headers['idempotent-replayed'], 'true');
 
-    await time.advance(DAY_MS + 1);
-    assert.deepEqual([await pruneIdempotencyKeys(gateway), await left()], [false, 0]);
-    assert.notEqual((await create()).body, first.body);
-    await admin.end();
-    await gateway.stop();
-  });
-});
+  await time.advance(DAY_MS + 1);
+  assert.deepEqual([await pruneIdempotencyKeys(gateway), await left()], [false, 0]);
+  assert.notEqual((await create()).body, first.body);
+  await admin.end({ timeout: 1 });
+  await gateway.stop();
+}

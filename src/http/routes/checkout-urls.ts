@@ -3,15 +3,22 @@ import type { Issue } from '../../errors.ts';
 
 const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Where the checkout sends the payer: both URLs or none. Problems are added to the issues. */
+interface CheckoutCheck {
+  readonly mode: Mode;
+  /** Whether the schema had nothing to say about the field. */
+  readonly hasForm: (field: string) => boolean;
+  /** Problems are added here. */
+  readonly issues: Issue[];
+}
+
+/** Where the checkout sends the payer: both URLs or none. */
 export function parseCheckoutUrls(
   checkout: { readonly successUrl: string; readonly errorUrl: string } | null,
-  mode: Mode,
-  issues: Issue[],
+  { mode, hasForm, issues }: CheckoutCheck,
 ): { successUrl: string | null; errorUrl: string | null } {
   if (checkout === null) return { successUrl: null, errorUrl: null };
   for (const name of ['successUrl', 'errorUrl'] as const) {
-    if (isAllowed(checkout[name], mode)) continue;
+    if (!hasForm(`checkout.${name}`) || isAllowed(checkout[name], mode)) continue;
     const rule = mode === 'test' ? 'must be an HTTPS URL (or http on localhost)' : 'must be an HTTPS URL';
     issues.push({ field: `checkout.${name}`, message: rule });
   }

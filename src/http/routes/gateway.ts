@@ -2,7 +2,8 @@ import cors from '@fastify/cors';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { visibleStatus } from '../../domain/payment.ts';
-import { type Payment, stateOf } from '../../store/payments.ts';
+import type { PaymentReader } from '../../store/payment-reader.ts';
+import { type Payment, type PaymentGlance, stateOf } from '../../store/payments.ts';
 import { cancelPayment } from '../cancel.ts';
 import { PREFLIGHT } from '../cross-origin.ts';
 import type { App, HttpDeps } from '../deps.ts';
@@ -23,7 +24,7 @@ export async function gatewayRoutes(app: App, deps: HttpDeps): Promise<void> {
     '/payment/:id',
     { schema: GET, config: { access: ACCESS, errors: ['payment_not_found'] } },
     async (request) => {
-      const payment = await findPayable(deps, request);
+      const payment = await findPayable(deps, deps.readPayment, request);
       const merchant = await deps.merchants.get(payment.merchantId);
       return {
         status: visibleStatus(stateOf(payment), deps.world.clock.nowMs()),
@@ -38,23 +39,27 @@ export async function gatewayRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get(
     '/payment/:id/status',
     { schema: STATUS, config: { access: ACCESS, errors: ['payment_not_found'] } },
-    (request, reply) => sendStatus(deps, request, reply, () => findPayable(deps, request)),
+    (request, reply) => sendStatus(deps, request, reply, () => findPayable(deps, deps.glanceAtPayment, request)),
   );
 
   app.post(
     '/payment/:id/cancel',
     { schema: CANCEL, config: { access: ACCESS, errors: ['payment_not_found', 'invalid_state'], ignoresBody: true } },
     async (request) => {
-      const { id } = await findPayable(deps, request);
+      const { id } = await findPayable(deps, deps.readPayment, request);
       return cancelPayment(deps, { paymentId: id, by: 'user', actor: callerName(request) });
     },
   );
 }
 
 /** The payment the path names, if it is of the caller's mode. */
-async function findPayable(deps: HttpDeps, request: FastifyRequest<{ Params: { id: string } }>): Promise<Payment> {
-  const id = paymentIdIn(request.params.id, deps.config.publicUrl);
-  const payment = id === undefined ? undefined : await deps.readPayment(id);
+async function findPayable<Row extends PaymentGlance>(
+  { config }: HttpDeps,
+  read: PaymentReader<Row>,
+  request: FastifyRequest<{ Params: { id: string } }>,
+): Promise<Row> {
+  const id = paymentIdIn(request.params.id, config.publicUrl);
+  const payment = id === undefined ? undefined : await read(id);
   if (payment === undefined || payment.mode !== request.caller?.mode) throw paymentNotFound();
   return payment;
 }

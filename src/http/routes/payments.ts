@@ -6,12 +6,14 @@ import { parseUnit, type Unit } from '../../chains/units.ts';
 import { feeFloor, termsInForce } from '../../domain/fees.ts';
 import { isId } from '../../domain/ids.ts';
 import { parseUnits } from '../../domain/money.ts';
-import { pollInMs } from '../../domain/payment.ts';
+import { isFinal, pollInMs } from '../../domain/payment.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
-import type { Payment } from '../../store/payments.ts';
+import type { PaymentReader } from '../../store/payment-reader.ts';
+import type { PaymentGlance } from '../../store/payments.ts';
 import { actorOf, keyOf, merchantOf } from '../access.ts';
 import { cancelPayment } from '../cancel.ts';
 import type { App, HttpDeps } from '../deps.ts';
+import { issuesOf } from '../errors.ts';
 import { idempotencyKeyOf } from '../idempotency.ts';
 import { gatewayUrl } from '../payment-id.ts';
 import { CancelledBody, nullable } from '../schemas.ts';
@@ -36,7 +38,8 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
       idempotency: 'accepted',
       errors: ['idempotency_conflict', 'not_sandbox_api_key'],
     } as const;
-    app.post(url, { schema, config }, async (request, reply) => {
+    // The form of the body is judged together with its meaning, so that one answer names all that is wrong.
+    app.post(url, { schema, config, attachValidation: true }, async (request, reply) => {
       const order = readOrder(deps, request, request.body);
       const created = await deps.createPayment(order);
       if (created.isReplayed) {
@@ -46,11 +49,11 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
       reply.code(201);
       return {
         paymentId: created.id,
-        status: 'requires_action' as const,
+        status: created.status,
         expiresAt: created.expiresAtMs / 1000,
-        isFinal: false,
+        isFinal: isFinal(created.status),
         gatewayUrl: gatewayUrl(deps.config.publicUrl, created.id),
-        pollInMs: pollInMs('requires_action'),
+        pollInMs: pollInMs(created.status),
       };
     });
   }
@@ -58,30 +61,33 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
   for (const url of ['/v1/payments/:id/status', '/v1/merchant/payment/:id/status']) {
     const schema = { ...STATUS, ...aliasOf(url, '/v1/payments/:id/status') };
     app.get(url, { schema, config: { access: READ, errors: ['payment_not_found'] } }, (request, reply) =>
-      sendStatus(deps, request, reply, () => findOwn(deps, request)),
+      sendStatus(deps, request, reply, () => findOwn(deps.glanceAtPayment, request)),
     );
   }
 
   app.get(
     '/v1/payments/:id',
     { schema: DETAILS, config: { access: READ, errors: ['payment_not_found'] } },
-    async (request) => viewDetails(await findOwn(deps, request), deps.world.clock.nowMs()),
+    async (request) => viewDetails(await findOwn(deps.readPayment, request), deps.world.clock.nowMs()),
   );
 
   app.post(
     '/v1/payments/:id/cancel',
     { schema: CANCEL, config: { access: WRITE, errors: ['payment_not_found', 'invalid_state'], ignoresBody: true } },
     async (request) => {
-      const { id } = await findOwn(deps, request);
+      const { id } = await findOwn(deps.readPayment, request);
       return cancelPayment(deps, { paymentId: id, by: 'merchant', actor: actorOf(request) });
     },
   );
 }
 
 /** The payment in the path, if it is this merchant's. */
-async function findOwn(deps: HttpDeps, request: FastifyRequest<{ Params: { id: string } }>): Promise<Payment> {
+async function findOwn<Row extends PaymentGlance>(
+  read: PaymentReader<Row>,
+  request: FastifyRequest<{ Params: { id: string } }>,
+): Promise<Row> {
   const { id } = request.params;
-  const payment = isId('pay_', id) ? await deps.readPayment(id) : undefined;
+  const payment = isId('pay_', id) ? await read(id) : undefined;
   if (payment?.merchantId !== merchantOf(request).id) throw paymentNotFound();
   return payment;
 }
@@ -97,18 +103,18 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Pa
   const nowMs = deps.world.clock.nowMs();
   const key = keyOf(request);
   const merchant = merchantOf(request);
-  const issues: Issue[] = [];
-  const unit = parseUnit(body.amount.unit);
-  if (!unit.ok) issues.push({ field: 'amount.unit', message: unit.problem });
-  const value = parseUnits(body.amount.value);
-  if (value === undefined) issues.push({ field: 'amount.value', message: VALUE_RULE });
-  const urls = parseCheckoutUrls(body.checkout ?? null, key.mode, issues);
-  const expiresAtS = body.expiresAt ?? Math.floor(nowMs / 1000) + DEFAULT_LIFETIME_S;
+  const issues = formIssues(request);
+  const hasForm = (field: string) => !issues.some((issue) => `${field}.`.startsWith(`${issue.field}.`));
+  const unit = hasForm('amount.unit') ? parseUnit(body.amount.unit) : undefined;
+  if (unit?.ok === false) issues.push({ field: 'amount.unit', message: unit.problem });
+  const value = hasForm('amount.value') ? parseUnits(body.amount.value) : undefined;
+  const urls = parseCheckoutUrls(body.checkout ?? null, { mode: key.mode, hasForm, issues });
+  const expiresAtS = (hasForm('expiresAt') ? body.expiresAt : null) ?? Math.floor(nowMs / 1000) + DEFAULT_LIFETIME_S;
   if (expiresAtS * 1000 <= nowMs)
     issues.push({ field: 'expiresAt', message: 'must be in the future, in seconds since the epoch' });
   if (expiresAtS * 1000 > nowMs + MAX_LIFETIME_S * 1000)
     issues.push({ field: 'expiresAt', message: 'must be at most 30 days ahead, in seconds since the epoch' });
-  if (issues.length > 0 || !unit.ok || value === undefined) throw validationError(issues);
+  if (issues.length > 0 || !unit?.ok || value === undefined) throw validationError(issues);
 
   if (merchant.status !== 'active') throw merchantStopped();
   refuseTestUnit(key.mode, unit.value);
@@ -126,6 +132,14 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Pa
     ...urls,
     idempotency: idempotencyKey === undefined ? null : { key: idempotencyKey, meaning: meaningOf(body, unit.value) },
   };
+}
+
+/** What the schema found, if that leaves a body whose other fields can be looked at. */
+function formIssues({ validationError: error }: FastifyRequest): Issue[] {
+  if (error === undefined) return [];
+  const issues = issuesOf(error.validation, 'body');
+  if (issues.some(({ field }) => field === 'body')) throw validationError(issues);
+  return issues;
 }
 
 /** The default expiry is not part of what was asked for: a retry a second later means the same. */
@@ -156,7 +170,6 @@ function aliasOf(url: string, canonical: string): object {
 }
 
 const TAGS = ['Payments'];
-const VALUE_RULE = 'must be a whole number of minor units, as 1 to 78 digits without a leading zero';
 
 export const PaymentParams = Type.Object({ id: Type.String({ description: 'The payment.' }) });
 
@@ -174,7 +187,7 @@ const CREATE = {
       }),
       value: Type.String({
         pattern: '^[1-9][0-9]{0,77}$',
-        'x-rule': VALUE_RULE,
+        'x-rule': 'must be a whole number of minor units, as 1 to 78 digits without a leading zero',
         description: 'Minor units: `1000` is 10.00 USD and 1000 JPY.',
         examples: ['1000'],
       }),

@@ -2,12 +2,12 @@ import { Type } from 'typebox';
 import { findAsset } from '../../chains/networks.ts';
 import { tokenUnitId } from '../../chains/units.ts';
 import { isFinal, PAYMENT_STATUSES, pollInMs, visibleStatus } from '../../domain/payment.ts';
-import { type Payment, stateOf } from '../../store/payments.ts';
+import { type Payment, type PaymentGlance, stateOf } from '../../store/payments.ts';
 import { enumOf, nullable } from '../schemas.ts';
 import { AmountBody, viewAmount } from './amount.ts';
 
 /** The public shapes of a payment. They show the status that holds now, whether or not the sweeper has been by. */
-export function viewStatus(payment: Payment, nowMs: number) {
+export function viewStatus(payment: PaymentGlance, nowMs: number) {
   const status = visibleStatus(stateOf(payment), nowMs);
   return {
     status,
@@ -29,7 +29,7 @@ export function viewDetails(payment: Payment, nowMs: number) {
   };
 }
 
-function viewInfo({ status, transactionHash, tokenAsset, tokenValue }: Payment) {
+function viewInfo({ status, transactionHash, tokenAsset, tokenValue }: PaymentGlance) {
   if (status !== 'succeeded' || transactionHash === null || tokenAsset === null || tokenValue === null) return null;
   return { optionAmount: viewToken(tokenAsset, tokenValue), txId: transactionHash };
 }

@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url';
+import { freePort, startProcess, stopProcess, until } from './processes.ts';
+
+const FILE = fileURLToPath(new URL('./bare-server.ts', import.meta.url));
+
+/** The peer over HTTP, in a process of its own. */
+export async function startBareServer(): Promise<{ port: number; stop(): Promise<void> }> {
+  const port = await freePort();
+  const child = startProcess([FILE], { PORT: String(port) });
+  const isUp = () =>
+    fetch(`http://127.0.0.1:${port}/v1/payments/x/status`).then(
+      () => true as const,
+      () => undefined,
+    );
+  await until('the bare server is up', isUp, { withinMs: 20_000 });
+  return { port, stop: () => stopProcess(child) };
+}

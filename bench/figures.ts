@@ -1,0 +1,45 @@
+/** One line of the scoreboard. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly target: { readonly atLeast: number } | { readonly atMost: number };
+  readonly unit: 'x' | 'ms' | 'KB';
+  /** What the value was made from, each printed on a line of its own. */
+  readonly detail: Readonly<Record<string, number | string | readonly number[]>>;
+}
+
+/** Which figures a measurement yields, and the measurement. */
+export interface Measurement {
+  readonly names: readonly string[];
+  /** Takes much longer than the others: only run when asked for. */
+  readonly isLarge?: true;
+  measure(wanted: ReadonlySet<string>): Promise<Figure[]>;
+}
+
+export function isMet({ value, target }: Figure): boolean {
+  return 'atLeast' in target ? value >= target.atLeast : value <= target.atMost;
+}
+
+/** How often ours is theirs, from rounds that took turns, so that a busy moment of the machine meets both. */
+export function compare(ours: readonly number[], theirs: readonly number[]) {
+  return {
+    ratio: round(median(ours) / median(theirs), 3),
+    byRound: ours.map((value, index) => round(value / (theirs[index] ?? Number.NaN), 3)),
+  };
+}
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** The value that this share of the values does not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const value = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
+  if (value === undefined) throw new Error('Nothing was measured.');
+  return value;
+}
+
+export function round(value: number, digits = 0): number {
+  return Number(value.toFixed(digits));
+}

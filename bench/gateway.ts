@@ -1,0 +1,109 @@
+import type { ChildProcess } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import postgres from 'postgres';
+import { freePort, startProcess, stopProcess, until } from './processes.ts';
+
+/** A gateway in a process of its own, with a database of its own, as an operator would run it. */
+export interface Gateway {
+  readonly port: number;
+  readonly pid: number;
+  readonly apiKey: string;
+  /** A connection beside the gateway's own, to prepare rows and to look at the database. */
+  readonly sql: postgres.Sql;
+  readonly databaseUrl: URL;
+  /** Ends the process and begins a new one on the same data. */
+  restart(): Promise<Gateway>;
+  /** Ends the process and removes the data. */
+  stop(): Promise<void>;
+}
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const READY_WITHIN_MS = 60_000;
+const STATS_FOLDED_WITHIN_MS = 60_000;
+
+/** What the load needs and nothing else: limits that one caller does not meet, and no line per request. */
+const ENVIRONMENT = {
+  LOG_LEVEL: 'warn',
+  METRICS_PORT: '0',
+  RATE_LIMIT_KEY_PER_SECOND: '1000000',
+  RATE_LIMIT_ADDRESS_PER_SECOND: '1000000',
+  LONG_POLLS_PER_KEY: '20000',
+};
+
+export async function startGateway({ nodeOptions = [] as readonly string[] } = {}): Promise<Gateway> {
+  const home = await mkdtemp(join(tmpdir(), 'till-bench-'));
+  // PostgreSQL runs under another account when the benchmark is run by root.
+  await chmod(home, 0o711);
+  return launch(home, nodeOptions);
+}
+
+async function launch(home: string, nodeOptions: readonly string[]): Promise<Gateway> {
+  const port = await freePort();
+  await rm(join(home, 'sandbox.json'), { force: true });
+  const child = startProcess([...nodeOptions, MAIN], { ...ENVIRONMENT, TILL_HOME: home, PORT: String(port) });
+  const { apiKey } = await until('the gateway is ready', () => readySandbox(child, home, port), {
+    withinMs: READY_WITHIN_MS,
+  });
+  const connection = JSON.parse(await readFile(join(home, 'postgres', 'connection.json'), 'utf8')) as { url: string };
+  const sql = postgres(connection.url, { max: 2, onnotice: () => {} });
+  const end = async () => {
+    await sql.end({ timeout: 5 });
+    await stopProcess(child);
+  };
+  return {
+    port,
+    pid: child.pid ?? 0,
+    apiKey,
+    sql,
+    databaseUrl: new URL(connection.url),
+    restart: async () => {
+      await end();
+      return launch(home, nodeOptions);
+    },
+    stop: async () => {
+      await end();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function readySandbox(child: ChildProcess, home: string, port: number) {
+  if (child.exitCode !== null) throw new Error('The gateway ended at its start.');
+  const text = await readFile(join(home, 'sandbox.json'), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const answer = await fetch(`http://127.0.0.1:${port}/ready`).catch(() => undefined);
+  return answer?.ok ? (JSON.parse(text) as { apiKey: string }) : undefined;
+}
+
+/** The id of the merchant with this number, from 1. A plain formula, so that every load generator can tell it. */
+export function merchantId(number: number): string {
+  return `mrch_${String(number).padStart(26, '0')}`;
+}
+
+/** Merchants of the key's partner. */
+export async function addMerchants({ sql }: Gateway, count: number): Promise<void> {
+  await sql`
+    insert into merchants (id, partner_id, mode, name, email, status, created_at, updated_at)
+    select 'mrch_' || lpad(n::text, 26, '0'), p.id, 'test', 'Shop ' || n, 'shop@example.com', 'active', now(), now()
+    from partners p, generate_series(1, ${count}::int) n
+    on conflict do nothing`;
+}
+
+/**
+ * Brings the database to rest, so that neither side of a comparison does the other's work: the changes noted for the
+ * statistics are folded, and what was written is on disk. Returns how many changes were still waiting.
+ */
+export async function settle({ sql }: Gateway): Promise<number> {
+  const waiting = async () =>
+    Number((await sql<{ count: string }[]>`select count(*) from payment_stat_changes`)[0]?.count ?? 0);
+  const left = await waiting();
+  await until('the statistics are folded', async () => ((await waiting()) === 0 ? true : undefined), {
+    withinMs: STATS_FOLDED_WITHIN_MS,
+    everyMs: 200,
+  });
+  await sql`checkpoint`;
+  return left;
+}

@@ -1,0 +1,18 @@
+-- The rows of one payment as one statement, which is one transaction and one round trip.
+\set merchant random(1, :merchants)
+\set tail random(1000000000, 9999999999)
+\set value random(10000, 99999)
+with new as (
+  select 'pay_' || (date_part('epoch', now()) * 1e6)::bigint::text || :tail::text as id,
+    'mrch_' || lpad(:merchant::text, 26, '0') as merchant_id
+), claimed as (
+  insert into idempotency_keys
+    (partner_id, mode, merchant_id, route, key, request_hash, status, resource_id, created_at)
+  select :partner::text, 'test', merchant_id, 'POST /v1/payments', gen_random_uuid()::text,
+    '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', 201, id, now() from new
+)
+insert into payments
+  (id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value, amount_decimals,
+   created_at, updated_at, expires_at)
+select id, :partner::text, 'test', merchant_id, 'ORDER-' || :tail::text, 'iso4217/USD', :value::numeric, 2,
+  now(), now(), now() + interval '1 day' from new;

@@ -1,0 +1,100 @@
+import { type ChildProcess, execFile, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const STOP_WITHIN_MS = 20_000;
+const TOOL_OUTPUT_BYTES = 4 * 1024 * 1024;
+const children = new Set<ChildProcess>();
+
+/** Starts a server of the benchmark; it inherits nothing of the environment but what is named. */
+export function startProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return follow(child);
+}
+
+/** Starts a client of the benchmark, which talks to this process in messages. */
+export function startClient(file: URL): ChildProcess {
+  return follow(fork(file, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
+}
+
+/** The next message of a client; fails when the client ends instead or stays silent. */
+export async function messageOf<T>(client: ChildProcess, { withinMs }: { withinMs: number }): Promise<T> {
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(new Error(`A client said nothing for ${withinMs} ms.`)), withinMs);
+  const onExit = () => end.abort(new Error('A client ended too early.'));
+  client.once('exit', onExit);
+  try {
+    const [message] = await once(client, 'message', { signal: end.signal });
+    return message as T;
+  } catch (error) {
+    throw end.signal.reason ?? error;
+  } finally {
+    clearTimeout(timer);
+    client.off('exit', onExit);
+  }
+}
+
+export async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const force = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+  await ended;
+  clearTimeout(force);
+}
+
+/** Whatever happened, nothing of the benchmark goes on running. */
+export async function stopAllProcesses(): Promise<void> {
+  await Promise.all([...children].map(stopProcess));
+}
+
+/** Runs a program to its end and returns what it printed. */
+export async function runTool(
+  program: string,
+  args: readonly string[],
+  { withinMs, env = {} }: { withinMs: number; env?: Readonly<Record<string, string>> },
+): Promise<string> {
+  const options = { env: { ...process.env, ...env }, timeout: withinMs, maxBuffer: TOOL_OUTPUT_BYTES };
+  return (await promisify(execFile)(program, args, options)).stdout;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('No port was given.');
+  return address.port;
+}
+
+/** Waits until the condition gives something, and says what was waited for when it does not. */
+export async function until<T>(
+  what: string,
+  condition: () => Promise<T | undefined>,
+  { withinMs, everyMs = 50 }: { withinMs: number; everyMs?: number },
+): Promise<T> {
+  const endMs = Date.now() + withinMs;
+  for (;;) {
+    const found = await condition();
+    if (found !== undefined) return found;
+    if (Date.now() > endMs) throw new Error(`${what}: not within ${withinMs} ms.`);
+    await sleep(everyMs);
+  }
+}
+
+/** Resident memory of a process, in KB. */
+export async function residentKb(pid: number): Promise<number> {
+  return Number(await runTool('ps', ['-o', 'rss=', '-p', String(pid)], { withinMs: 5_000 }));
+}
+
+function follow(child: ChildProcess): ChildProcess {
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+  return child;
+}

@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { cpus, release, totalmem } from 'node:os';
+import { createMeasurement } from './create.ts';
+import { type Figure, isMet, type Measurement } from './figures.ts';
+import { growthMeasurement } from './growth.ts';
+import { longPollMeasurement } from './longpoll.ts';
+import { stopAllProcesses } from './processes.ts';
+import { statusMeasurement } from './status.ts';
+import { requireWrk } from './wrk.ts';
+
+const MEASUREMENTS: readonly Measurement[] = [
+  createMeasurement,
+  statusMeasurement,
+  longPollMeasurement,
+  growthMeasurement,
+];
+
+const USAGE = `npm run bench                    every figure but the large ones
+npm run bench -- --large         every figure
+npm run bench -- create status   these figures
+
+Figures: ${MEASUREMENTS.flatMap(({ names, isLarge }) => names.map((name) => (isLarge ? `${name} (large)` : name))).join(', ')}
+`;
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void stopAllProcesses().then(() => process.exit(1)));
+}
+process.exitCode = await main(process.argv.slice(2)).finally(stopAllProcesses);
+
+async function main(args: readonly string[]): Promise<number> {
+  const known = new Set(MEASUREMENTS.flatMap(({ names }) => names));
+  const named = args.filter((arg) => arg !== '--large');
+  if (named.some((name) => !known.has(name))) {
+    process.stderr.write(USAGE);
+    return 2;
+  }
+  const wantsLarge = args.includes('--large');
+  const chosen = MEASUREMENTS.map((measurement) => ({
+    measurement,
+    wanted: new Set(
+      measurement.names.filter((name) =>
+        named.length > 0 ? named.includes(name) : wantsLarge || measurement.isLarge === undefined,
+      ),
+    ),
+  })).filter(({ wanted }) => wanted.size > 0);
+
+  await requireWrk();
+  const figures: Figure[] = [];
+  for (const { measurement, wanted } of chosen) {
+    for (const figure of await measurement.measure(wanted)) {
+      figures.push(figure);
+      process.stdout.write(textOf(figure));
+    }
+  }
+  const results = { takenAt: new Date().toISOString(), machine: describeMachine(), figures };
+  await writeFile(new URL('./results.json', import.meta.url), `${JSON.stringify(results, null, 2)}\n`);
+  return 0;
+}
+
+function textOf(figure: Figure): string {
+  const { name, value, unit, target, detail } = figure;
+  const rule = 'atLeast' in target ? `at least ${target.atLeast}` : `at most ${target.atMost}`;
+  const lines = Object.entries(detail).map(([what, raw]) => `  ${what}: ${Array.isArray(raw) ? raw.join(' ') : raw}\n`);
+  const verdict = isMet(figure) ? '' : ', missed';
+  return `${name}: ${value}${unit === 'x' ? '' : ` ${unit}`}\n  target: ${rule}${verdict}\n${lines.join('')}`;
+}
+
+/** Figures of different machines cannot be compared, so each says where it is from. */
+function describeMachine() {
+  const [cpu] = cpus();
+  return {
+    processor: cpu?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    system: `${process.platform} ${release()} ${process.arch}`,
+    node: process.version,
+    wrk: versionOf('wrk', ['-v']),
+    pgbench: versionOf('pgbench', ['--version']),
+  };
+}
+
+/** Some programs tell their version with an exit code that says they failed. */
+function versionOf(program: string, args: readonly string[]): string {
+  try {
+    return firstLine(execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }));
+  } catch (error) {
+    return firstLine(String((error as { stdout?: unknown }).stdout ?? ''));
+  }
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0]?.trim() || 'unknown';
+}

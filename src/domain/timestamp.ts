@@ -1,0 +1,48 @@
+import type { Parsed } from './caip.ts';
+
+/**
+ * Reads an RFC 3339 time, in milliseconds since the epoch. Stricter than `Date.parse`, which takes 30 February for
+ * 2 March and a time without offset for local time; wider in that the seconds may be left out. What is finer than a
+ * millisecond is rounded up: compared with times in whole milliseconds, that bound parts the same earlier and later ones.
+ */
+export function parseTimestamp(text: string): Parsed<number> {
+  const parts = text.length <= MAX_LENGTH ? FORM.exec(text)?.groups : undefined;
+  if (parts === undefined) return { ok: false, problem: RULE };
+  const { fraction = '', sign = '+' } = parts;
+  const [year, month, day, hour, minute, second, offsetHour, offsetMinute] = FIELDS.map((name) =>
+    Number(parts[name] ?? 0),
+  ) as [number, number, number, number, number, number, number, number];
+  if (day < 1 || day > daysIn(year, month)) return { ok: false, problem: 'must name a day that is on the calendar' };
+  if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) {
+    return { ok: false, problem: 'must name a time that is on the clock' };
+  }
+  const date = new Date(0);
+  // Unlike `Date.UTC`, this does not take the year 26 for 1926.
+  date.setUTCFullYear(year, month - 1, day);
+  const offsetMs = (sign === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute) * 60_000;
+  const minuteMs = date.getTime() + (hour * 60 + minute) * 60_000 - offsetMs;
+  // Leap seconds end a day in UTC. Our clock does not count them, so such a second is the first of the next day.
+  if (second === 60 && (minuteMs + 60_000) % DAY_MS !== 0) return { ok: false, problem: NO_LEAP };
+  const isBetween = /[1-9]/.test(fraction.slice(3));
+  return {
+    ok: true,
+    value: minuteMs + second * 1_000 + Number(fraction.slice(0, 3).padEnd(3, '0')) + Number(isBetween),
+  };
+}
+
+const RULE = 'must be an RFC 3339 time with its offset, such as 2026-02-18T09:30:00Z or 2026-02-18T10:30:00+01:00';
+const NO_LEAP = 'must name a time that is on the clock: leap seconds only end a day in UTC';
+const MAX_LENGTH = 64;
+const DAY_MS = 86_400_000;
+
+/** In a query string an unescaped `+` arrives as a space, and nothing else can stand in its place. */
+const FORM =
+  /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)T(?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:\.(?<fraction>\d+))?)?(?:Z|(?<sign>[+ -])(?<offsetHour>\d\d):(?<offsetMinute>\d\d))$/i;
+const FIELDS = ['year', 'month', 'day', 'hour', 'minute', 'second', 'offsetHour', 'offsetMinute'];
+
+function daysIn(year: number, month: number): number {
+  const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  if (month === 2) return isLeapYear ? 29 : 28;
+  if (month < 1 || month > 12) return 0;
+  return [4, 6, 9, 11].includes(month) ? 30 : 31;
+}

@@ -1,0 +1,200 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Static, Type } from 'typebox';
+import { keyOf, merchantOf, ownerOf } from '../access.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import {
+  answerList,
+  type ListAnswer,
+  ListParameter,
+  type ListRequest,
+  several,
+  splitCommas,
+} from '../payment-query.ts';
+import { isPlausibleId } from '../plausible-id.ts';
+import {
+  fromLegacyStatus,
+  LegacyListBody,
+  LegacyStatusField,
+  viewLegacyItem,
+  viewLegacyStats,
+} from '../views/legacy-payment-list.ts';
+import { PaymentStatusField } from '../views/payment.ts';
+import { PaymentListBody, viewListItem, viewStats } from '../views/payment-list.ts';
+import { MerchantParams } from './merchants.ts';
+
+const READ = { scheme: 'partner', scope: 'payments:read' } as const;
+const LEGACY = { scheme: 'legacy', scope: 'payments:read', merchant: 'path', takesDeleted: true } as const;
+
+/** Numbers in these answers are exact; the serialisers made from schemas know only floating-point ones. */
+const serializerCompiler = () => JSON.stringify;
+
+/** Payments with filters, pages and sums: of one merchant, of all of a partner, and in the shape of old. */
+export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void> {
+  const preValidation = splitCommas(['status', 'token_symbol', 'asset', 'network']);
+
+  app.get(
+    '/v1/merchants/payments',
+    {
+      schema: OF_MERCHANT,
+      config: { access: { ...READ, merchant: 'header', takesDeleted: true } },
+      preValidation,
+      serializerCompiler,
+    },
+    async (request) => {
+      const merchantIds = [merchantOf(request).id];
+      return viewList(await answerList(deps, { ...ownerOf(request), merchantIds, ...asked(request.query) }));
+    },
+  );
+
+  app.get(
+    '/v1/payments',
+    { schema: OF_PARTNER, config: { access: READ }, preValidation, serializerCompiler },
+    async (request) => {
+      const merchantIds = merchantsFor(request, request.query.merchantId);
+      return viewList(await answerList(deps, { ...ownerOf(request), merchantIds, ...asked(request.query) }));
+    },
+  );
+
+  app.get(
+    '/v1/merchants/:merchantId/payments',
+    {
+      schema: OF_OLD,
+      config: { access: LEGACY },
+      onRequest: announceSuccessor,
+      preValidation,
+      serializerCompiler,
+    },
+    async (request) => {
+      const merchantIds = [merchantOf(request).id];
+      const answer = await answerList(deps, { ...ownerOf(request), merchantIds, ...askedOfOld(request.query) });
+      return {
+        data: answer.page.map((payment) => viewLegacyItem(payment, answer.nowMs)),
+        next_cursor: answer.nextCursor,
+        stats: viewLegacyStats(answer.stats),
+      };
+    },
+  );
+}
+
+function viewList({ page, nextCursor, stats, nowMs }: ListAnswer): Static<typeof PaymentListBody> {
+  return { data: page.map((payment) => viewListItem(payment, nowMs)), nextCursor, stats: viewStats(stats) };
+}
+
+/** Those asked for that the key may see. Ids that are unknown or somebody else's just match nothing. */
+function merchantsFor(request: FastifyRequest, wanted: readonly string[] | undefined): readonly string[] | null {
+  const { merchantIds: allowed } = keyOf(request);
+  if (wanted === undefined) return allowed;
+  return wanted.filter((id) => isPlausibleId(id) && (allowed === null || allowed.includes(id)));
+}
+
+type Asked = Omit<ListRequest, 'partnerId' | 'mode' | 'merchantIds'>;
+
+function asked(query: Static<typeof ListQuery>): Asked {
+  return {
+    start: query.startTs,
+    end: query.endTs,
+    symbols: [...(query.token_symbol ?? []), ...(query.asset ?? [])],
+    networks: query.network ?? [],
+    statuses: query.status ?? [],
+    referenceId: query.referenceId,
+    sortBy: query.sortBy,
+    sortDir: query.sortDir,
+    cursor: query.cursor,
+    limit: query.limit,
+  };
+}
+
+function askedOfOld(query: Static<typeof OldListQuery>): Asked {
+  return {
+    start: query.start_ts,
+    end: query.end_ts,
+    symbols: query.asset ?? [],
+    networks: query.network ?? [],
+    statuses: (query.status ?? []).flatMap(fromLegacyStatus),
+    referenceId: undefined,
+    sortBy: query.sort_by,
+    sortDir: query.sort_dir,
+    cursor: query.cursor,
+    limit: query.limit,
+  };
+}
+
+/** RFC 9745 and RFC 8288: since when the route is deprecated, and where to go. */
+function announceSuccessor(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  reply.header('Deprecation', `@${DEPRECATED_AT_MS / 1000}`);
+  reply.header('Link', '</v1/merchants/payments>; rel="successor-version"');
+  done();
+}
+
+/** The first version of the API that does without it. */
+const DEPRECATED_AT_MS = Date.UTC(2026, 1, 18);
+
+const TAGS = ['Payments'];
+
+const ListQuery = Type.Object({
+  startTs: ListParameter.start,
+  endTs: ListParameter.end,
+  token_symbol: ListParameter.symbols('Symbols of the tokens paid with, in any case.'),
+  asset: Type.Optional({ ...ListParameter.symbols('Use `token_symbol`.'), deprecated: true }),
+  network: ListParameter.networks(),
+  status: several(PaymentStatusField, 'Only with these statuses.'),
+  referenceId: Type.Optional(
+    Type.String({
+      minLength: 3,
+      maxLength: 35,
+      pattern: '^[A-Za-z0-9 /:.,+-]*$',
+      'x-rule': 'must be ASCII letters, digits, spaces and / : . , + -',
+      description: 'A part of the reference id, to the letter.',
+    }),
+  ),
+  sortBy: ListParameter.sortBy,
+  sortDir: ListParameter.sortDir,
+  cursor: ListParameter.cursor,
+  limit: ListParameter.limit,
+});
+
+const OldListQuery = Type.Object({
+  start_ts: ListParameter.start,
+  end_ts: ListParameter.end,
+  asset: ListParameter.symbols('Symbols of the tokens paid with, in any case.'),
+  network: ListParameter.networks(),
+  status: several(LegacyStatusField, 'Only with these statuses; `failed` also finds cancelled payments.'),
+  sort_by: ListParameter.sortBy,
+  sort_dir: ListParameter.sortDir,
+  cursor: ListParameter.cursor,
+  limit: ListParameter.limit,
+});
+
+const OF_MERCHANT = {
+  tags: TAGS,
+  summary: "List a merchant's payments",
+  description: 'Newest first, unless asked otherwise. Follow `nextCursor` with the same filters and order.',
+  querystring: ListQuery,
+  response: { 200: PaymentListBody },
+};
+
+const OF_PARTNER = {
+  tags: TAGS,
+  summary: 'List the payments of all merchants',
+  description: 'Of all merchants the key may act for, or of those named.',
+  querystring: Type.Object({
+    ...ListQuery.properties,
+    merchantId: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+        maxItems: 50,
+        description: 'Only of these merchants. May be repeated.',
+      }),
+    ),
+  }),
+  response: { 200: PaymentListBody },
+};
+
+const OF_OLD = {
+  tags: TAGS,
+  deprecated: true,
+  summary: "List a merchant's payments, as of old",
+  description: 'Use `GET /v1/merchants/payments` with `Merchant-Id` instead. A cancelled payment is `failed` here.',
+  params: MerchantParams,
+  querystring: OldListQuery,
+  response: { 200: LegacyListBody },
+};

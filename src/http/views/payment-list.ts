@@ -1,0 +1,149 @@
+import { type Static, Type } from 'typebox';
+import { isFiatUnit, storedUnit } from '../../chains/units.ts';
+import { addDecimals, type Decimal, formatDecimal } from '../../domain/money.ts';
+import { isFinal, visibleStatus } from '../../domain/payment.ts';
+import type { ListedPayment } from '../../store/payment-lists.ts';
+import type { PaymentStats } from '../../store/payment-stats.ts';
+import { type Payment, stateOf } from '../../store/payments.ts';
+import { NextCursor, nullable, Timestamp } from '../schemas.ts';
+import { AmountBody, viewAmount } from './amount.ts';
+import { PaymentStatusField, viewToken } from './payment.ts';
+
+declare global {
+  interface JSON {
+    /** Node has it; the compiler's library does not know it yet. */
+    rawJSON(text: string): object;
+  }
+}
+
+/** One payment as lists show it: what is not known yet is left out. */
+export function viewListItem(payment: ListedPayment, nowMs: number): ListItem {
+  const status = visibleStatus(stateOf(payment), nowMs);
+  const { amountUnit, amountValue, amountDecimals, tokenAsset, tokenValue } = payment;
+  return {
+    paymentId: payment.id,
+    merchant: { id: payment.merchantId, name: payment.merchantName, iconUrl: payment.merchantIconUrl },
+    referenceId: payment.referenceId,
+    status,
+    isTerminal: isFinal(status),
+    ...(isFiatUnit(amountUnit) && { fiatAmount: viewAmount(amountUnit, amountValue, amountDecimals) }),
+    ...(tokenAsset !== null && tokenValue !== null && { tokenAmount: viewToken(tokenAsset, tokenValue) }),
+    ...viewBuyer(payment),
+    ...viewTransaction(payment),
+    createdAt: payment.createdAt.toISOString(),
+    lastUpdatedAt: lastUpdatedAt(payment, nowMs).toISOString(),
+  };
+}
+
+export function viewStats({ transactions, customers, revenue }: PaymentStats) {
+  const totalRevenue = [...revenueByCurrency(revenue)].map(([currency, sum]) => ({
+    // Written out digit by digit: a number of this language would round it.
+    amount: JSON.rawJSON(formatDecimal(sum)),
+    currency,
+  }));
+  return { totalRevenue, totalTransactions: transactions, totalCustomers: customers };
+}
+
+/** By currency code, or by symbol for what was priced in a token, in that order: tokens of one name are added up. */
+function revenueByCurrency(revenue: PaymentStats['revenue']): Map<string, Decimal> {
+  const sums = new Map<string, Decimal>();
+  for (const { unit, ...sum } of revenue) {
+    const { symbol } = storedUnit(unit, sum.decimals);
+    sums.set(symbol, addDecimals(sums.get(symbol) ?? { units: 0n, decimals: 0 }, sum));
+  }
+  return new Map([...sums].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** What time alone has changed was changed at that time, even if nobody has noted it yet. */
+export function lastUpdatedAt(payment: Payment, nowMs: number): Date {
+  const { status, updatedAt, expiresAt } = payment;
+  return visibleStatus(stateOf(payment), nowMs) === status || updatedAt > expiresAt ? updatedAt : expiresAt;
+}
+
+function viewBuyer({ buyerAccount, buyerName, buyerIcon }: Payment) {
+  if (buyerAccount === null) return {};
+  return {
+    buyer: {
+      accountCaip10: buyerAccount,
+      ...(buyerName !== null && { accountProviderName: buyerName }),
+      ...(buyerIcon !== null && { accountProviderIcon: buyerIcon }),
+    },
+  };
+}
+
+function viewTransaction({ transactionHash: hash, transactionNonce: nonce, tokenAsset }: Payment) {
+  if (hash === null || tokenAsset === null) return {};
+  const networkId = chainOf(tokenAsset).replace(/^.*:/, '');
+  return { transaction: { networkId, hash, ...(nonce !== null && { nonce: Number(nonce) }) } };
+}
+
+/** The CAIP-2 part of a CAIP-19 id. */
+export function chainOf(asset: string): string {
+  return asset.slice(0, asset.indexOf('/'));
+}
+
+type ListItem = Static<typeof ListItemBody>;
+
+const ListItemBody = Type.Object({
+  paymentId: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+  merchant: Type.Object({ id: Type.String(), name: Type.String(), iconUrl: nullable(Type.String()) }),
+  referenceId: Type.String({ examples: ['ORDER-42'] }),
+  status: PaymentStatusField,
+  isTerminal: Type.Boolean({ description: 'True when the status is the last one.' }),
+  fiatAmount: Type.Optional({ ...AmountBody, description: 'The price, if it is in a currency.' }),
+  tokenAmount: Type.Optional({ ...AmountBody, description: 'What is paid with, once that is known.' }),
+  buyer: Type.Optional(
+    Type.Object(
+      {
+        accountCaip10: Type.String({ description: 'The paying account, CAIP-10.' }),
+        accountProviderName: Type.Optional(Type.String({ description: 'The wallet.' })),
+        accountProviderIcon: Type.Optional(Type.String()),
+      },
+      { description: 'Who pays, once that is known.' },
+    ),
+  ),
+  transaction: Type.Optional(
+    Type.Object(
+      {
+        networkId: Type.String({
+          description: 'The reference of the chain, without its namespace.',
+          examples: ['8453'],
+        }),
+        hash: Type.Optional(Type.String()),
+        nonce: Type.Optional(Type.Integer({ minimum: 0 })),
+      },
+      { description: 'What paid it, once that is known.' },
+    ),
+  ),
+  createdAt: Timestamp,
+  lastUpdatedAt: Timestamp,
+});
+
+/** A JSON number that was made of integers; it may have more digits than a client's floating-point numbers. */
+export const ExactNumber = Type.Unsafe<object>({
+  type: 'number',
+  description: 'Major units, exact: read it with a decimal type if the last digit matters.',
+  examples: [1234.5],
+});
+
+export const PaymentListBody = Type.Object(
+  {
+    data: Type.Array(ListItemBody),
+    nextCursor: NextCursor,
+    stats: Type.Object(
+      {
+        totalRevenue: Type.Array(
+          Type.Object({
+            amount: ExactNumber,
+            currency: Type.String({ description: 'Currency code; the symbol, if priced in a token.' }),
+          }),
+          { description: 'What the succeeded ones were priced at, before fees: one sum per currency, by its code.' },
+        ),
+        totalTransactions: Type.Integer({ minimum: 0, description: 'How many match, on all pages.' }),
+        totalCustomers: Type.Integer({ minimum: 0, description: 'How many different accounts pay or have paid them.' }),
+      },
+      { description: 'Over everything that matches, not only this page.' },
+    ),
+  },
+  { description: 'One page.' },
+);
