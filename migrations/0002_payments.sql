@@ -58,8 +58,15 @@ create table payment_events (
 create trigger payment_events_append_only before update or delete or truncate on payment_events
   for each statement execute function refuse_change();
 
--- A stored answer may name what was made instead of repeating it.
-alter table idempotency_keys add column resource_id text;
+-- The Idempotency-Keys of payments. They come with most payments, so they are kept small: both hashes are cut to the 128
+-- bits of a uuid, which is compared faster than text, and the answer is made again from the payment.
+create table payment_keys (
+  claim uuid primary key,          -- hash of merchant and key
+  request_hash uuid not null,
+  payment_id text not null,
+  created_at timestamptz not null
+);
+create index on payment_keys using brin (created_at);
 
 -- Totals per merchant, status and priced unit. Writers only ever add rows to payment_stat_changes, so that payments of
 -- one merchant never wait for each other; a job folds the changes into payment_stats. The truth is the sum of both.

@@ -1,4 +1,4 @@
-import type { World } from './deps.ts';
+import type { Timers } from './deps.ts';
 
 /**
  * Runs many small pieces of work as few big ones. What arrives while the pieces before it are under way waits and then
@@ -11,8 +11,11 @@ export interface BatcherInput<Item, Result> {
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly maxItems: number;
   readonly maxConcurrent: number;
-  /** Batches start at least this far apart, so that quick ones do not become many small ones. The first never waits. */
-  readonly spacingMs?: number;
+  /**
+   * For how many turns of the event loop a batch gathers, one if not given. A turn is short when there is little to do and
+   * long when there is much, so this makes quick batches fewer and bigger under load and costs nothing without.
+   */
+  readonly turns?: number;
   /** Whether a failed batch should be tried again item by item, so that one bad item fails alone. */
   readonly isItemsFault: (error: unknown) => boolean;
 }
@@ -23,25 +26,27 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-export function createBatcher<Item, Result>(world: World, input: BatcherInput<Item, Result>): Batcher<Item, Result> {
-  const { clock, timers } = world;
-  const { spacingMs = 0 } = input;
+export function createBatcher<Item, Result>(timers: Timers, input: BatcherInput<Item, Result>): Batcher<Item, Result> {
+  const { turns = 1 } = input;
   const queue: Waiting<Item, Result>[] = [];
   let running = 0;
   let isScheduled = false;
-  let startedAtMs = Number.NEGATIVE_INFINITY;
 
   function schedule(): void {
     if (isScheduled || running >= input.maxConcurrent || queue.length === 0) return;
     isScheduled = true;
-    const waitMs = spacingMs === 0 ? 0 : startedAtMs + spacingMs - clock.nowMs();
-    if (waitMs > 0 && waitMs <= spacingMs) timers.after(waitMs, start);
-    else timers.soon(start);
+    gather(turns);
+  }
+
+  function gather(turnsLeft: number): void {
+    timers.soon(() => {
+      if (turnsLeft > 1 && queue.length < input.maxItems) gather(turnsLeft - 1);
+      else start();
+    });
   }
 
   function start(): void {
     isScheduled = false;
-    if (spacingMs > 0) startedAtMs = clock.nowMs();
     void flush(queue.splice(0, input.maxItems));
     schedule();
   }

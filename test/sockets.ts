@@ -38,15 +38,24 @@ export async function exchange(
 }
 
 /** The first answer on the socket, or undefined when the server closes it without one. */
-export function readAnswer(socket: Socket, { withinMs = 5_000 } = {}): Promise<WireAnswer | undefined> {
-  return new Promise((resolve, reject) => {
-    let received = Buffer.alloc(0);
+export async function readAnswer(socket: Socket, { withinMs = 5_000 } = {}): Promise<WireAnswer | undefined> {
+  return (await readAnswers(socket, { count: 1, withinMs }))[0];
+}
+
+/** So many answers in a row, or those that came before the server closed the socket. */
+export function readAnswers(socket: Socket, { count, withinMs = 5_000 }: { count: number; withinMs?: number }) {
+  return new Promise<WireAnswer[]>((resolve, reject) => {
+    let received: Buffer = Buffer.alloc(0);
+    const answers: WireAnswer[] = [];
     const timer = setTimeout(() => reject(new Error(`No answer within ${withinMs} ms.`)), withinMs);
     const settle = () => {
-      const answer = parseAnswer(received);
-      if (answer === undefined && !socket.closed) return;
+      for (let next = parseAnswer(received); next !== undefined; next = parseAnswer(received)) {
+        answers.push(next.answer);
+        received = next.rest;
+      }
+      if (answers.length < count && !socket.closed) return;
       clearTimeout(timer);
-      resolve(answer);
+      resolve(answers);
     };
     socket.on('data', (bytes) => {
       received = Buffer.concat([received, bytes]);
@@ -58,7 +67,7 @@ export function readAnswer(socket: Socket, { withinMs = 5_000 } = {}): Promise<W
   });
 }
 
-function parseAnswer(bytes: Buffer): WireAnswer | undefined {
+function parseAnswer(bytes: Buffer): { answer: WireAnswer; rest: Buffer } | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
   const [statusLine = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
@@ -67,9 +76,12 @@ function parseAnswer(bytes: Buffer): WireAnswer | undefined {
   );
   const body = bytes.subarray(end + 4);
   // Node itself refuses a few requests, such as those without Host, with no more than a status.
-  const isEmpty = headers['transfer-encoding'] === 'chunked' && body.toString() === '0\r\n\r\n';
-  const length = isEmpty ? 0 : Number(headers['content-length']);
+  const isBare = headers['transfer-encoding'] === 'chunked' && body.indexOf(NO_CHUNKS) === 0;
+  const length = isBare ? 0 : Number(headers['content-length']);
   assert.ok(Number.isInteger(length), `an answer without its length: ${statusLine}`);
   if (body.length < length) return undefined;
-  return { status: Number(statusLine.split(' ')[1]), headers, body: body.subarray(0, length).toString() };
+  const answer = { status: Number(statusLine.split(' ')[1]), headers, body: body.subarray(0, length).toString() };
+  return { answer, rest: body.subarray(isBare ? NO_CHUNKS.length : length) };
 }
+
+const NO_CHUNKS = '0\r\n\r\n';

@@ -67,7 +67,7 @@ export async function idempotentCommand(
       const stored = await findAnswer(tx, scope);
       if (stored === undefined) throw stillRunning();
       if (stored.requestHash !== hash) {
-        throw new ApiError('idempotency_conflict', 'This Idempotency-Key was used with a different request.');
+        throw otherRequest();
       }
       return { status: stored.status, body: JSON.parse(stored.body), isReplayed: true };
     }
@@ -93,6 +93,10 @@ async function workOrRefusal(tx: Tx, work: (tx: Tx) => Promise<Answer>): Promise
     if (!(error instanceof ApiError) || error.code !== 'invalid_state') throw error;
     return { status: error.status, body: { code: error.code, message: error.message } };
   }
+}
+
+export function otherRequest(): ApiError {
+  return new ApiError('idempotency_conflict', 'This Idempotency-Key was used with a different request.');
 }
 
 function stillRunning(): ApiError {

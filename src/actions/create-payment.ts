@@ -1,15 +1,14 @@
 import { type Batcher, createBatcher } from '../batcher.ts';
-import { requestHash } from '../domain/idempotency.ts';
+import { shortHash } from '../domain/idempotency.ts';
 import { newId } from '../domain/ids.ts';
-import type { Mode } from '../domain/mode.ts';
 import { type PaymentStatus, visibleStatus } from '../domain/payment.ts';
 import { ApiError } from '../errors.ts';
 import { isDataFault } from '../store/database.ts';
 import { findPayableMerchants, type Merchant } from '../store/merchants.ts';
 import { findEarlierPayments, insertPayments, type NewPayment } from '../store/new-payments.ts';
-import { findPayments, stateOf } from '../store/payments.ts';
+import { findPayments, type Payment, stateOf } from '../store/payments.ts';
 import { merchantNotFound } from './change-merchant.ts';
-import { type CommandDeps, commandOfOne } from './command.ts';
+import { type CommandDeps, commandOfOne, otherRequest } from './command.ts';
 
 /** A payment as a client asked for it, checked. */
 export interface PaymentOrder {
@@ -35,10 +34,12 @@ export interface CreatedPayment {
 }
 
 const MAX_BATCH = 500;
+/** Of randomness in an id. */
+const ID_BYTES = 10;
 /** While one batch is being flushed to disk the next is sent; more only makes them smaller. */
 const MAX_CONCURRENT = 2;
 
-type Order = PaymentOrder & { readonly requestHash: string | null };
+type Order = PaymentOrder & { readonly claim: string | null; readonly requestHash: string | null };
 type Outcome = CreatedPayment | ApiError;
 
 /**
@@ -47,18 +48,24 @@ type Outcome = CreatedPayment | ApiError;
  * Idempotency-Key finds it.
  */
 export function createPaymentCreator(deps: CommandDeps): (order: PaymentOrder) => Promise<CreatedPayment> {
-  const create: Batcher<Order, Outcome> = createBatcher(deps.world, {
+  const create: Batcher<Order, Outcome> = createBatcher(deps.world.timers, {
     run: (orders) => createPayments(deps, orders),
     maxItems: MAX_BATCH,
     maxConcurrent: MAX_CONCURRENT,
+    turns: 3,
     isItemsFault: isDataFault,
   });
   return async (order) => {
-    const hash = order.idempotency === null ? null : requestHash(order.idempotency.meaning);
-    const outcome = await create({ ...order, requestHash: hash });
+    const outcome = await create({ ...order, ...claimOf(order) });
     if (outcome instanceof ApiError) throw outcome;
     return outcome;
   };
+}
+
+/** The scope of a key is the merchant, which has one partner and one mode, and this way of making payments. */
+function claimOf({ merchant, idempotency }: PaymentOrder): Pick<Order, 'claim' | 'requestHash'> {
+  if (idempotency === null) return { claim: null, requestHash: null };
+  return { claim: shortHash([merchant.id, idempotency.key]), requestHash: shortHash(idempotency.meaning) };
 }
 
 async function createPayments(deps: CommandDeps, orders: readonly Order[]): Promise<Outcome[]> {
@@ -66,7 +73,10 @@ async function createPayments(deps: CommandDeps, orders: readonly Order[]): Prom
   let rows: readonly NewPayment[] = [];
   const made = await commandOfOne(deps, (tx, now) => {
     // Lists by date read the time out of the id: both are this one.
-    rows = orders.map((order) => newPayment(deps, order, now));
+    const random = deps.world.random.bytes(ID_BYTES * orders.length);
+    rows = orders.map((order, index) =>
+      newPayment(order, now, random.subarray(index * ID_BYTES, (index + 1) * ID_BYTES)),
+    );
     const firstRows = rows.filter((_row, index) => first.has(index));
     return insertPayments(tx, firstRows, now);
   });
@@ -79,9 +89,9 @@ async function createPayments(deps: CommandDeps, orders: readonly Order[]): Prom
   });
 }
 
-function newPayment({ world }: CommandDeps, order: Order, now: Date): NewPayment {
+function newPayment(order: Order, now: Date, random: Uint8Array): NewPayment {
   return {
-    id: newId('pay_', now.getTime(), world.random.bytes(10)),
+    id: newId('pay_', now.getTime(), random),
     merchantId: order.merchant.id,
     referenceId: order.referenceId,
     amountUnit: order.amountUnit,
@@ -91,7 +101,7 @@ function newPayment({ world }: CommandDeps, order: Order, now: Date): NewPayment
     expiresAtMs: order.expiresAtMs,
     successUrl: order.successUrl,
     errorUrl: order.errorUrl,
-    idempotencyKey: order.idempotency?.key ?? null,
+    claim: order.claim,
     requestHash: order.requestHash,
   };
 }
@@ -100,12 +110,9 @@ function newPayment({ world }: CommandDeps, order: Order, now: Date): NewPayment
 function firstOfEachKey(orders: readonly Order[]): Set<number> {
   const seen = new Set<string>();
   const first = new Set<number>();
-  for (const [index, order] of orders.entries()) {
-    if (order.idempotency !== null) {
-      const claim = claimOf(order.merchant.id, order.idempotency.key);
-      if (seen.has(claim)) continue;
-      seen.add(claim);
-    }
+  for (const [index, { claim }] of orders.entries()) {
+    if (claim !== null && seen.has(claim)) continue;
+    if (claim !== null) seen.add(claim);
     first.add(index);
   }
   return first;
@@ -113,42 +120,24 @@ function firstOfEachKey(orders: readonly Order[]): Set<number> {
 
 /** What became of orders that made no payment: their keys had been used, or their merchants have stopped. */
 async function explain(deps: CommandDeps, orders: readonly Order[]): Promise<Map<Order, Outcome>> {
-  const keyed = orders.filter((order) => order.idempotency !== null);
-  const claims = keyed.map(({ merchant: { id, partnerId, mode }, idempotency }) => ({
-    partnerId,
-    mode: mode as Mode,
-    merchantId: id,
-    key: idempotency?.key ?? '',
-  }));
-  const earlier = await findEarlierPayments(deps.db.sql, claims);
-  const payments = await findPayments(
-    deps.db.sql,
-    earlier.map(({ paymentId }) => paymentId),
-  );
-  const byClaim = new Map(
-    earlier.map((row, index) => [claimOf(row.merchantId, row.key), { row, payment: payments[index] }]),
-  );
+  const earlier = await findEarlierPayments(deps.db.sql, orders.flatMap(({ claim }) => claim ?? []));
+  const payments = await findPayments(deps.db.sql, earlier.map(({ paymentId }) => paymentId));
+  const byClaim = new Map(earlier.map((row, index) => [row.claim, { row, payment: payments[index] }]));
   const nowMs = deps.world.clock.nowMs();
   const outcomes = new Map<Order, Outcome>();
-  for (const order of keyed) {
-    const found = byClaim.get(claimOf(order.merchant.id, order.idempotency?.key ?? ''));
-    if (found?.payment === undefined) continue;
-    const state = stateOf(found.payment);
-    outcomes.set(
-      order,
-      found.row.requestHash === order.requestHash
-        ? {
-            id: found.payment.id,
-            status: visibleStatus(state, nowMs),
-            expiresAtMs: state.expiresAtMs,
-            isReplayed: true,
-          }
-        : new ApiError('idempotency_conflict', 'This Idempotency-Key was used with a different request.'),
-    );
+  for (const order of orders) {
+    const { row, payment } = byClaim.get(order.claim ?? '') ?? {};
+    if (row === undefined || payment === undefined) continue;
+    outcomes.set(order, row.requestHash === order.requestHash ? replayOf(payment, nowMs) : otherRequest());
   }
   const refused = orders.filter((order) => !outcomes.has(order));
   for (const [order, refusal] of await refusals(deps, refused)) outcomes.set(order, refusal);
   return outcomes;
+}
+
+function replayOf(payment: Payment, nowMs: number): CreatedPayment {
+  const state = stateOf(payment);
+  return { id: payment.id, status: visibleStatus(state, nowMs), expiresAtMs: state.expiresAtMs, isReplayed: true };
 }
 
 /** Merchants stopped between the look at them and the insert: what each of them is now says how it is told. */
@@ -167,8 +156,4 @@ async function refusals({ db }: CommandDeps, orders: readonly Order[]): Promise<
 
 export function merchantStopped(): ApiError {
   return new ApiError('forbidden', 'The merchant is inactive or suspended and takes no new payments.');
-}
-
-function claimOf(merchantId: string, key: string): string {
-  return `${merchantId} ${key}`;
 }

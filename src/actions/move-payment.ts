@@ -27,7 +27,7 @@ const MAX_BATCH = 200;
  * locked rows, the update is guarded by the status and version it was made on, and the event row is written with it.
  */
 export function createPaymentMover(deps: CommandDeps & { feed: PaymentFeed }): PaymentMover {
-  return createBatcher(deps.world, {
+  return createBatcher(deps.world.timers, {
     run: (inputs) => move(deps, inputs),
     maxItems: MAX_BATCH,
     maxConcurrent: 2,

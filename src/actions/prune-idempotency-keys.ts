@@ -1,4 +1,5 @@
 import { pruneKeys } from '../store/idempotency-keys.ts';
+import { prunePaymentKeys } from '../store/new-payments.ts';
 import { type CommandDeps, command } from './command.ts';
 
 const KEPT_MS = 8 * 24 * 3_600_000; // clients are promised seven days
@@ -6,8 +7,9 @@ const BATCH = 1_000;
 
 /** Whether there may be more to prune. */
 export async function pruneIdempotencyKeys(deps: CommandDeps): Promise<boolean> {
-  const pruned = await command(deps, (tx, now) =>
-    pruneKeys(tx, { before: new Date(now.getTime() - KEPT_MS), limit: BATCH }),
-  );
-  return pruned === BATCH;
+  const pruned = await command(deps, async (tx, now) => {
+    const which = { before: new Date(now.getTime() - KEPT_MS), limit: BATCH };
+    return [await pruneKeys(tx, which), await prunePaymentKeys(tx, which)];
+  });
+  return pruned.includes(BATCH);
 }

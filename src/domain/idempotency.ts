@@ -16,7 +16,12 @@ export function parseIdempotencyKey(header: string): { ok: true; key: string } |
 
 /** Two requests of the same meaning have the same hash, whatever the order of their members. */
 export function requestHash(meaning: unknown): string {
-  return hash('sha256', canonical(meaning), 'hex');
+  return hash('sha256', canonical(meaning), 'base64url');
+}
+
+/** The same as 128 bits in the form of a uuid, where many are stored: enough to tell requests apart. */
+export function shortHash(meaning: unknown): string {
+  return hash('sha256', canonical(meaning), 'hex').slice(0, 32);
 }
 
 function canonical(value: unknown): string {

@@ -85,7 +85,7 @@ function guardOf(gate: Gate) {
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
     try {
       gate.load.check();
-      const pending = admit({ ...gate, request, reply });
+      const pending = admit({ gate, request, reply });
       if (pending === undefined) done();
       else pending.then(() => done(), done);
     } catch (error) {
@@ -101,26 +101,29 @@ interface Gate {
   readonly load: LoadGauge;
 }
 
-interface Admission extends Gate {
+interface Admission {
+  readonly gate: Gate;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
 function admit(admission: Admission): Promise<void> | undefined {
-  const { deps, request } = admission;
+  const { gate, request, reply } = admission;
+  const { deps, limits } = gate;
   checkHeaderBytes(request);
   const requested = checkForm(request);
   const credentials = readCredentials(admission);
   const known = credentials.via === 'key' ? deps.keys.peek(hashOf(credentials.key)) : undefined;
   if (known !== undefined) return welcome(admission, requested, { via: 'key', mode: known.mode, key: known });
   // Only a caller this node does not know costs its address anything: guessing is limited, busy shops are not.
-  admission.limits.address.take(admission.reply, addressGroup(request.ip));
+  limits.address.take(reply, addressGroup(request.ip));
   return identify(deps, credentials).then((caller) => welcome(admission, requested, caller));
 }
 
 /** What is checked once the caller is known. */
 function welcome(admission: Admission, requested: string | undefined, caller: Caller): Promise<void> | undefined {
-  const { deps, limits, access, request, reply } = admission;
+  const { gate, request, reply } = admission;
+  const { deps, limits, access } = gate;
   if (caller.via === 'key') {
     checkKey(caller.key, deps.world.clock.nowMs());
     limits.key.take(reply, caller.key.id);
@@ -134,7 +137,8 @@ function welcome(admission: Admission, requested: string | undefined, caller: Ca
 }
 
 /** The merchant the request is about must be the caller's own. */
-function admitMerchant({ deps, access, request }: Admission, id: string): Promise<void> | undefined {
+function admitMerchant({ gate, request }: Admission, id: string): Promise<void> | undefined {
+  const { deps, access } = gate;
   const { partnerId, mode, merchantIds } = keyOf(request);
   if (merchantIds !== null && !merchantIds.includes(id)) {
     throw new ApiError('forbidden', 'This Api-Key is not for this merchant.');
@@ -246,7 +250,8 @@ function hashOf(key: string): string {
 type Credentials = { via: 'key'; key: string } | { via: 'app'; appId: string };
 
 /** A request that shows no credentials, or not in a way we can use, costs its address as much as a wrong guess. */
-function readCredentials({ limits, access, request, reply }: Admission): Credentials {
+function readCredentials({ gate, request, reply }: Admission): Credentials {
+  const { access, limits } = gate;
   try {
     if (access.scheme === 'gateway') return gatewayCredentials(request);
     return access.scheme === 'legacy' ? legacyCredentials(request) : partnerCredentials(request);

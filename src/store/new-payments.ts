@@ -1,4 +1,3 @@
-import type { Mode } from '../domain/mode.ts';
 import type { Reader, Tx } from './database.ts';
 
 export interface NewPayment {
@@ -13,12 +12,10 @@ export interface NewPayment {
   readonly errorUrl: string | null;
   /** For payments priced in a token. */
   readonly tokenAsset: string | null;
-  readonly idempotencyKey: string | null;
+  /** Hashes of merchant and Idempotency-Key, and of the request, as uuids. */
+  readonly claim: string | null;
   readonly requestHash: string | null;
 }
-
-/** The route all payments are created by, whatever its spelling: the scope of their Idempotency-Keys. */
-const ROUTE = 'POST /v1/payments';
 
 /**
  * Inserts many payments in one statement, which is one transaction and one flush to disk, and returns the ids of those
@@ -39,20 +36,18 @@ export async function insertPayments(tx: Tx, payments: readonly NewPayment[], no
         ${column(payments, (p) => p.successUrl)}::text[],
         ${column(payments, (p) => p.errorUrl)}::text[],
         ${column(payments, (p) => p.tokenAsset)}::text[],
-        ${column(payments, (p) => p.idempotencyKey)}::text[],
+        ${column(payments, (p) => p.claim)}::text[],
         ${column(payments, (p) => p.requestHash)}::text[]
       ) as i(id, merchant_id, reference_id, amount_unit, amount_value, amount_decimals, expires_at_ms,
-        success_url, error_url, token_asset, key, request_hash)
+        success_url, error_url, token_asset, claim, request_hash)
     ), taken as (
       select i.*, m.partner_id, m.mode from input i
       join merchants m on m.id = i.merchant_id and m.status = 'active' and m.deleted_at is null
     ), claimed as (
-      insert into idempotency_keys
-        (partner_id, mode, merchant_id, route, key, request_hash, status, resource_id, created_at)
-      select partner_id, mode, merchant_id, ${ROUTE}, key, request_hash, 201, id, ${now}
-      from taken where key is not null order by merchant_id, key
+      insert into payment_keys (claim, request_hash, payment_id, created_at)
+      select claim::uuid, request_hash::uuid, id, ${now} from taken where claim is not null order by claim
       on conflict do nothing
-      returning resource_id
+      returning payment_id
     ), made as (
       insert into payments
         (id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value, amount_decimals,
@@ -61,7 +56,7 @@ export async function insertPayments(tx: Tx, payments: readonly NewPayment[], no
         amount_decimals::smallint, ${now}, ${now}, to_timestamp(expires_at_ms::bigint / 1000.0), success_url, error_url,
         token_asset, case when token_asset is not null then amount_value::numeric end
       from taken t
-      where t.key is null or exists (select from claimed c where c.resource_id = t.id)
+      where t.claim is null or exists (select from claimed c where c.payment_id = t.id)
       returning id, partner_id, mode, merchant_id, amount_unit, amount_decimals, amount_value
     ), counted as (
       insert into payment_stat_changes
@@ -74,25 +69,25 @@ export async function insertPayments(tx: Tx, payments: readonly NewPayment[], no
 }
 
 export interface EarlierPayment {
-  readonly merchantId: string;
-  readonly key: string;
+  readonly claim: string;
   readonly requestHash: string;
   readonly paymentId: string;
 }
 
-/** The payments that were made with these keys before. */
-export function findEarlierPayments(
-  db: Reader,
-  claims: readonly { partnerId: string; mode: Mode; merchantId: string; key: string }[],
-): Promise<EarlierPayment[]> {
+/** The payments that were made with these claims before. */
+export function findEarlierPayments(db: Reader, claims: readonly string[]): Promise<EarlierPayment[]> {
   return db<EarlierPayment[]>`
-    select k.merchant_id as "merchantId", k.key, k.request_hash as "requestHash", k.resource_id as "paymentId"
-    from unnest(
-      ${column(claims, (c) => c.partnerId)}::text[], ${column(claims, (c) => c.mode)}::text[],
-      ${column(claims, (c) => c.merchantId)}::text[], ${column(claims, (c) => c.key)}::text[]
-    ) as c(partner_id, mode, merchant_id, key)
-    join idempotency_keys k on k.partner_id = c.partner_id and k.mode = c.mode and k.merchant_id = c.merchant_id
-      and k.route = ${ROUTE} and k.key = c.key`;
+    select replace(claim::text, '-', '') as claim, replace(request_hash::text, '-', '') as "requestHash",
+      payment_id as "paymentId"
+    from payment_keys where claim = any(${claims as string[]}::text[]::uuid[])`;
+}
+
+/** Removes at most `limit` of those older than `before`, and says how many there were. */
+export async function prunePaymentKeys(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const { count } = await tx`
+    delete from payment_keys where claim = any(array(
+      select claim from payment_keys where created_at < ${before} limit ${limit} for update skip locked))`;
+  return count;
 }
 
 function column<Row, Value>(rows: readonly Row[], value: (row: Row) => Value): Value[] {

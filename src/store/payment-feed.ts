@@ -22,7 +22,7 @@ export async function openPaymentFeed(deps: { db: Database; world: World; log: L
   const tell = (paymentIds: readonly string[] | undefined) => {
     for (const listener of listeners) listener(paymentIds);
   };
-  const send = createBatcher<string, true>(deps.world, {
+  const send = createBatcher<string, true>(deps.world.timers, {
     run: async (ids) => {
       await deps.db.sql`select pg_notify(${CHANNEL}, ${ids.join(',')})`;
       return ids.map(() => true as const);

@@ -14,12 +14,12 @@ export function createPaymentReader<Row extends Pick<Payment, 'status'>>(
   { world, db }: { world: World; db: Database },
   find: (db: Reader, ids: readonly string[]) => Promise<(Row | undefined)[]>,
 ): PaymentReader<Row> {
-  const read = createBatcher<string, Row | undefined>(world, {
+  const read = createBatcher<string, Row | undefined>(world.timers, {
     run: (ids) => find(db.sql, ids),
     maxItems: MAX_IDS,
     maxConcurrent: 1,
-    // A statement costs more than its rows: a thousand a second are enough for any number of readers.
-    spacingMs: 1,
+    // A statement costs more than its rows.
+    turns: 6,
     isItemsFault: () => false,
   });
   const kept = new Map<string, Row>();

@@ -73,7 +73,7 @@ describe('stored payments', () => {
       successUrl: null,
       errorUrl: null,
       tokenAsset: null,
-      idempotencyKey: null,
+      claim: null,
       requestHash: null,
       ...fields,
     }));
@@ -193,31 +193,20 @@ describe('stored payments', () => {
           if (isFinal(outcome.payment.status)) finals.set(paymentId, outcome.payment.status);
         };
         let isDone = false;
-        const background = [
-          repeat(
-            () => isDone,
-            () => expirePayments(nodes[1] as Node),
-          ),
-          repeat(
-            () => isDone,
-            () => expirePayments(nodes[2] as Node),
-          ),
-          repeat(
-            () => isDone,
-            () => foldStats(nodes[2] as Node),
-          ),
-          repeat(
-            () => isDone,
-            async () => assert.deepEqual([...(await wrongSums())], []),
-          ),
-        ];
+        const meanwhile = (work: () => Promise<unknown>) => repeat(() => isDone, work);
+        const background = Promise.allSettled([
+          meanwhile(() => expirePayments(nodes[1] as Node)),
+          meanwhile(() => expirePayments(nodes[2] as Node)),
+          meanwhile(() => foldStats(nodes[2] as Node)),
+          meanwhile(async () => assert.deepEqual([...(await wrongSums())], [])),
+        ]);
         try {
           for (let start = 0; start < steps.length; start += atOnce) {
             await Promise.all(steps.slice(start, start + atOnce).map((next, offset) => act(next, start + offset)));
           }
         } finally {
           isDone = true;
-          await Promise.all(background);
+          for (const outcome of await background) if (outcome.status === 'rejected') assert.fail(outcome.reason);
         }
 
         await checkHistories(ids);
@@ -225,11 +214,9 @@ describe('stored payments', () => {
           const final = finals.get(id);
           if (final !== undefined) assert.equal(status, final, 'what a mover was told stands');
         }
-        const [row] = await sql()<{ swept: number; moved: number }[]>`
-          select count(*) filter (where actor = 'sweeper')::int as swept,
-            count(*) filter (where actor = 'test')::int as moved
-          from payment_events where payment_id = any(${ids}::text[])`;
-        assert.equal(row?.moved, moves, 'one event row for every move that was told');
+        const written = await sql()`
+          select 1 from payment_events where payment_id = any(${ids}::text[]) and actor = 'test'`;
+        assert.equal(written.length, moves, 'one event row for every move that was told');
         assert.deepEqual([...(await wrongSums())], []);
         while (await foldStats(first())) {
           // Until everything is in the totals.
@@ -237,7 +224,7 @@ describe('stored payments', () => {
         assert.deepEqual([...(await wrongSums())], []);
         await sweepAll();
       }),
-      { numRuns: IS_LONG ? 400 : 25 },
+      { numRuns: IS_LONG ? 1_000 : 50 },
     ),
   );
 

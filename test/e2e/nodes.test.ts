@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import postgres from 'postgres';
+import { createEmptyDatabase, createTestDatabase } from '../database.ts';
+import { startDatabaseProxy } from '../database-proxy.ts';
+import { createTestMerchant, createTestPartner, freshKey, startTestGateway } from '../gateway.ts';
+import { type NodeProcess, startNodeProcess } from '../node-process.ts';
+import { listen, openSocket, readAnswers } from '../sockets.ts';
+import { until } from '../until.ts';
+
+const SHOP = { merchantName: 'Shop', merchantEmail: 'shop@example.com' };
+
+/** Ends within the bound, or the test fails. */
+async function endOf(node: NodeProcess, withinMs = 10_000): Promise<number | NodeJS.Signals | null> {
+  let end: number | NodeJS.Signals | null | undefined;
+  void node.ended.then((how) => {
+    end = how;
+  });
+  await until('the process ends', () => end !== undefined, { withinMs });
+  return end ?? null;
+}
+
+describe('a node', { concurrency: true }, () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'till-nodes-'));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+  let homes = 0;
+  /** A folder that is not there yet. */
+  const newHome = () => join(folder, `home-${(homes += 1)}`);
+
+  it('starts together with others on one empty database, works with them, and stops when told to', async () => {
+    const database = await createEmptyDatabase();
+    const nodes = await Promise.all(
+      Array.from({ length: 3 }, () => startNodeProcess({ TILL_HOME: newHome(), DATABASE_URL: database.url })),
+    );
+    const sandboxes = await Promise.all(nodes.map((node) => node.ready()));
+    const sql = postgres(database.url, { max: 2, onnotice: () => {} });
+    const files = await readdir(join(import.meta.dirname, '../../migrations'));
+    const applied = await sql`select name from migrations order by id`;
+    assert.deepEqual(
+      applied.map(({ name }) => name),
+      files.sort(),
+    );
+    assert.equal((await sql`select 1 from partners`).length, 1, 'one demo partner for all');
+
+    for (const [index, { apiKey, merchantId }] of sandboxes.entries()) {
+      const elsewhere = nodes[(index + 1) % nodes.length];
+      const answer = await fetch(`${elsewhere?.baseUrl}/v1/merchants/${merchantId}`, {
+        headers: { 'Api-Key': apiKey },
+      });
+      assert.equal(answer.status, 200, 'what one node tells is true on the next');
+    }
+
+    // One request is held in the middle while its node is told to stop.
+    const [busy, ...idle] = nodes;
+    const holder = await sql.reserve();
+    await holder`begin`;
+    await holder`lock table audit_log in share mode`;
+    const held = fetch(`${busy?.baseUrl}/v1/merchants`, {
+      method: 'POST',
+      headers: {
+        'Api-Key': sandboxes[0]?.apiKey ?? '',
+        'Idempotency-Key': freshKey(),
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify(SHOP),
+    });
+    await until('the request waits', async () => {
+      const waiting =
+        await sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length > 0;
+    });
+    for (const node of nodes) node.signal('SIGTERM');
+    for (const node of idle) assert.equal(await endOf(node), 0, node.output());
+    await assert.rejects(fetch(`${busy?.baseUrl}/health`), 'no new connection is taken');
+    await holder`rollback`;
+    holder.release();
+    assert.equal((await held).status, 201, 'what was in flight is finished');
+    assert.ok(busy);
+    assert.equal(await endOf(busy), 0, busy.output());
+    await sql.end({ timeout: 1 });
+    await database.drop();
+  });
+
+  it('refuses a database that a newer version has migrated', async () => {
+    const database = await createTestDatabase();
+    const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+    await sql`insert into migrations (id, name, sha256) values (9999, '9999_tomorrow.sql', 'x')`;
+    const node = await startNodeProcess({ TILL_HOME: newHome(), DATABASE_URL: database.url });
+    assert.equal(await endOf(node), 1);
+    assert.match(node.output(), /cannot start: .*newer version of Till \(it has 9999_tomorrow\.sql\)/);
+    assert.doesNotMatch(node.output(), /\bat .*\.ts:\d+/, 'a sentence, not a stack');
+    await sql`delete from migrations where id = 9999`;
+    await sql`update migrations set sha256 = 'other' where id = 1`;
+    const other = await startNodeProcess({ TILL_HOME: newHome(), DATABASE_URL: database.url });
+    assert.equal(await endOf(other), 1);
+    assert.match(other.output(), /in another form/);
+    await sql.end();
+    await database.drop();
+  });
+
+  it('tells all that is wrong with its configuration at once, and no secrets', async () => {
+    const node = await startNodeProcess({
+      TILL_HOME: newHome(),
+      PORT: '99999',
+      LOG_LEVEL: 'loud',
+      DATABASE_URL: 'mysql://user:hunter2@db/till',
+      TRUST_PROXY: '10.0.0.0/99',
+      PUBLIC_URL: 'https://pay.example.com/path',
+    });
+    assert.equal(await endOf(node), 2);
+    for (const name of ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'TRUST_PROXY', 'PUBLIC_URL']) {
+      assert.match(node.output(), new RegExp(`^ +${name} must`, 'm'));
+    }
+    assert.doesNotMatch(node.output(), /hunter2/);
+  });
+
+  it('says so when its database cannot be reached, or its port is taken', async () => {
+    const unreachable = await startNodeProcess({
+      TILL_HOME: newHome(),
+      DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x',
+    });
+    assert.equal(await endOf(unreachable), 1);
+    assert.match(unreachable.output(), /cannot start/);
+    assert.doesNotMatch(unreachable.output(), /hunter2/);
+  });
+
+  it('with a database of its own keeps its folder to itself, survives kill -9 and leaves nothing running', async () => {
+    const home = newHome();
+    const first = await startNodeProcess({ TILL_HOME: home });
+    const { apiKey, merchantId } = await first.ready();
+    const line = /curl (\S+) -H 'Api-Key: (\S+)'/.exec(first.output());
+    assert.ok(line, 'the banner has a line to paste');
+    const pasted = await fetch(line[1]?.replace('localhost', '127.0.0.1') ?? '', {
+      headers: { 'Api-Key': line[2] ?? '' },
+    });
+    assert.equal(pasted.status, 200);
+
+    const second = await startNodeProcess({ TILL_HOME: home });
+    assert.equal(await endOf(second), 1);
+    assert.match(second.output(), new RegExp(`in use by another gateway \\(process ${first.pid}\\)`));
+    assert.match(second.output(), /TILL_HOME/);
+
+    const renamed = await fetch(`${first.baseUrl}/v1/merchants/${merchantId}`, {
+      method: 'PATCH',
+      headers: { 'Api-Key': apiKey, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ merchantName: 'Still here' }),
+    });
+    assert.equal(renamed.status, 200);
+    first.signal('SIGKILL');
+    assert.equal(await endOf(first), 'SIGKILL');
+
+    const again = await startNodeProcess({ TILL_HOME: home });
+    const sandbox = await again.ready();
+    assert.deepEqual([sandbox.apiKey, sandbox.merchantId], [apiKey, merchantId], 'the same ones at every start');
+    const kept = await fetch(`${again.baseUrl}/v1/merchants/${merchantId}`, { headers: { 'Api-Key': apiKey } });
+    assert.equal(((await kept.json()) as { merchant: { name: string } }).merchant.name, 'Still here');
+    const { pid } = JSON.parse(await readFile(join(home, 'postgres', 'connection.json'), 'utf8'));
+    again.signal('SIGTERM');
+    assert.equal(await endOf(again), 0);
+    assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' }, 'PostgreSQL has ended too');
+  });
+});
+
+describe('a node that loses its database', { concurrency: true }, () => {
+  it('answers 503 for as long as that lasts, and recovers by itself', async () => {
+    const database = await createTestDatabase();
+    const proxy = await startDatabaseProxy(database.url);
+    const gateway = await startTestGateway({ databaseUrl: proxy.url });
+    const { headers } = await createTestPartner(gateway);
+    const { id } = await createTestMerchant(gateway, headers);
+    const read = () => gateway.call({ url: `/v1/merchants/${id}`, headers });
+    const write = () =>
+      gateway.call({
+        method: 'POST',
+        url: '/v1/merchants',
+        headers: { ...headers, 'idempotency-key': freshKey() },
+        payload: SHOP,
+      });
+
+    for (let outage = 0; outage < 3; outage += 1) {
+      assert.equal((await read()).statusCode, 200);
+      const inFlight = Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? read() : write()));
+      await proxy.cut();
+      for (const response of await Promise.all(inFlight))
+        assert.ok([200, 201, 503].includes(response.statusCode), response.body);
+
+      for (const response of await Promise.all([read(), write(), read(), write()])) {
+        assert.deepEqual([response.statusCode, response.json().code], [503, 'internal_error']);
+        assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/);
+        assert.ok(response.headers['request-id']);
+        assert.doesNotMatch(response.body, /ECONN|postgres|127\.0\.0\.1/);
+      }
+      const ready = await gateway.call({ url: '/ready' });
+      assert.equal(ready.statusCode, 503);
+      assert.equal(ready.json().ready, false);
+      assert.equal((await gateway.call({ url: '/health' })).statusCode, 200, 'it is alive all the same');
+
+      await proxy.restore();
+      await until('the node is back', async () => (await read()).statusCode === 200);
+      const settled = await Promise.all(Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? read() : write())));
+      assert.deepEqual(new Set(settled.map(({ statusCode }) => statusCode)), new Set([200, 201]));
+      assert.equal((await gateway.call({ url: '/ready' })).statusCode, 200);
+    }
+    await gateway.stop();
+    await proxy.cut();
+    await database.drop();
+  });
+
+  it('answers 503 while the database takes no connections', async () => {
+    const database = await createTestDatabase();
+    const gateway = await startTestGateway({ databaseUrl: database.url });
+    const { headers } = await createTestPartner(gateway);
+    const list = () => gateway.call({ url: '/v1/merchants', headers });
+    assert.equal((await list()).statusCode, 200);
+    const name = new URL(database.url).pathname.slice(1);
+    const admin = postgres(Object.assign(new URL(database.url), { pathname: '/postgres' }).href, { max: 1 });
+    await admin.unsafe(`alter database ${name} allow_connections false`);
+    await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
+    await until('the node notices', async () => (await list()).statusCode !== 200);
+    for (let count = 0; count < 5; count += 1) {
+      const response = await list();
+      assert.deepEqual([response.statusCode, response.json().code], [503, 'internal_error']);
+      assert.equal(response.headers['retry-after'], '1');
+    }
+    await admin.unsafe(`alter database ${name} allow_connections true`);
+    await until('the node is back', async () => (await list()).statusCode === 200);
+    await admin.end();
+    await gateway.stop();
+    await database.drop();
+  });
+});
+
+describe('a busy node', () => {
+  it('turns requests away before it drowns, tells monitors the truth, and goes on when it can', async () => {
+    const gateway = await startTestGateway({ config: { maxEventLoopDelayMs: 50 } });
+    const { headers } = await createTestPartner(gateway);
+    const list = () => gateway.call({ url: '/v1/merchants', headers });
+    const block = (ms: number) => {
+      for (const endMs = performance.now() + ms; performance.now() < endMs; );
+    };
+    await until('a request is turned away', async () => {
+      block(300);
+      const [response, health] = await Promise.all([list(), gateway.call({ url: '/health' })]);
+      assert.equal(health.statusCode, 200);
+      if (response.statusCode === 200) return false;
+      assert.deepEqual([response.statusCode, response.json().code], [503, 'internal_error']);
+      assert.equal(response.headers['retry-after'], '1');
+      assert.ok(response.headers['request-id']);
+      return true;
+    });
+    await until('requests are taken again', async () => (await list()).statusCode === 200);
+    assert.match(await gateway.metrics.registry.metrics(), /till_http_refusals_total\{reason="overloaded"\} [1-9]/);
+    await gateway.stop();
+  });
+});
+
+describe('a node that stops', () => {
+  it('finishes what is in flight and refuses, in words, what comes after it on the same connection', async () => {
+    const gateway = await startTestGateway();
+    const { secret } = await createTestPartner(gateway);
+    const port = await listen(gateway);
+    const sql = postgres(gateway.databaseUrl, { max: 2, onnotice: () => {} });
+    const holder = await sql.reserve();
+    await holder`begin`;
+    await holder`lock table audit_log in share mode`;
+    const head = `HTTP/1.1\r\nHost: localhost\r\nApi-Key: ${secret}\r\n`;
+    const body = JSON.stringify(SHOP);
+    const socket = await openSocket(port);
+    const answers = readAnswers(socket, { count: 2 });
+    socket.write(
+      `POST /v1/merchants ${head}Idempotency-Key: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    const waits = () =>
+      sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await until('the first request waits', async () => (await waits()).length > 0);
+    const closed = gateway.app.close();
+    await until('no new connection is taken', () => !gateway.app.server.listening);
+    socket.write(`GET /v1/merchants ${head}\r\n`);
+    await until('the second request has arrived', () => socket.writableLength === 0);
+    await holder`rollback`;
+    holder.release();
+    const [first, second] = await answers;
+    assert.equal(first?.status, 201);
+    if (second !== undefined) {
+      assert.equal(second.status, 503);
+      assert.equal(JSON.parse(second.body).code, 'internal_error');
+      assert.equal(second.headers['retry-after'], '1');
+    }
+    await closed;
+    await sql.end({ timeout: 1 });
+    await gateway.stop();
+  });
+});

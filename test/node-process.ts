@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { until } from './until.ts';
+
+const MAIN = join(import.meta.dirname, '../src/main.ts');
+
+export interface NodeProcess {
+  readonly baseUrl: string;
+  readonly pid: number;
+  /** What it has written to its standard output and error so far. */
+  output(): string;
+  /** Waits until it takes requests, and reads what it tells other programs. */
+  ready(): Promise<{ apiKey: string; merchantId: string; appId: string; baseUrl: string }>;
+  signal(name: NodeJS.Signals): void;
+  /** The exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+}
+
+/** A gateway in a process of its own, as operators run it. */
+export async function startNodeProcess(settings: { TILL_HOME: string } & Record<string, string>): Promise<NodeProcess> {
+  const port = await freePort();
+  const child: ChildProcess = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port), METRICS_PORT: '0', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (bytes) => (output += bytes));
+  let isOver = false;
+  const ended = once(child, 'close').then(([code, signal]) => {
+    isOver = true;
+    return (code ?? signal) as number | NodeJS.Signals | null;
+  });
+  const baseUrl = `http://127.0.0.1:${port}`;
+  return {
+    baseUrl,
+    pid: child.pid ?? 0,
+    output: () => output,
+    ended,
+    signal: (name) => void child.kill(name),
+    async ready() {
+      await until(
+        'the node is ready',
+        async () => {
+          if (isOver) throw new Error(`The node ended before it was ready: ${output}`);
+          const answer = await fetch(`${baseUrl}/ready`).catch(() => undefined);
+          return answer?.status === 200 && output.includes('curl ');
+        },
+        { withinMs: 30_000 },
+      );
+      return JSON.parse(await readFile(join(settings.TILL_HOME, 'sandbox.json'), 'utf8'));
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
