@@ -1,10 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { freePort, startProcess, stopProcess, until } from './processes.ts';
 
+/** The peer over HTTP, in a process of its own. */
+export interface BareServer {
+  readonly port: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
 const FILE = fileURLToPath(new URL('./bare-server.ts', import.meta.url));
 
-/** The peer over HTTP, in a process of its own. */
-export async function startBareServer(): Promise<{ port: number; stop(): Promise<void> }> {
+export async function startBareServer(): Promise<BareServer> {
   const port = await freePort();
   const child = startProcess([FILE], { PORT: String(port) });
   const isUp = () =>
@@ -13,5 +19,5 @@ export async function startBareServer(): Promise<{ port: number; stop(): Promise
       () => undefined,
     );
   await until('the bare server is up', isUp, { withinMs: 20_000 });
-  return { port, stop: () => stopProcess(child) };
+  return { port, pid: child.pid ?? 0, stop: () => stopProcess(child) };
 }

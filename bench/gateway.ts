@@ -3,7 +3,10 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
 import postgres from 'postgres';
+import { startEmbeddedPostgres } from '../src/sandbox/embedded-postgres.ts';
+import { systemWorld } from '../src/system.ts';
 import { freePort, startProcess, stopProcess, until } from './processes.ts';
 
 /** A gateway in a process of its own, with a database of its own, as an operator would run it. */
@@ -14,8 +17,8 @@ export interface Gateway {
   /** A connection beside the gateway's own, to prepare rows and to look at the database. */
   readonly sql: postgres.Sql;
   readonly databaseUrl: URL;
-  /** Ends the process and begins a new one on the same data. */
-  restart(): Promise<Gateway>;
+  /** Ends the process, lets the work have the database for itself, and begins a new process on the same data. */
+  restart(work?: (sql: postgres.Sql) => Promise<void>): Promise<Gateway>;
   /** Ends the process and removes the data. */
   stop(): Promise<void>;
 }
@@ -59,8 +62,9 @@ async function launch(home: string, nodeOptions: readonly string[]): Promise<Gat
     apiKey,
     sql,
     databaseUrl: new URL(connection.url),
-    restart: async () => {
+    restart: async (work) => {
       await end();
+      if (work !== undefined) await withDatabaseAlone(home, work);
       return launch(home, nodeOptions);
     },
     stop: async () => {
@@ -68,6 +72,26 @@ async function launch(home: string, nodeOptions: readonly string[]): Promise<Gat
       await rm(home, { recursive: true, force: true });
     },
   };
+}
+
+/** For the loading of millions of rows, which leaves no moment for the gateway's own jobs. */
+async function withDatabaseAlone(home: string, work: (sql: postgres.Sql) => Promise<void>): Promise<void> {
+  const deps = { world: systemWorld, log: pino({ level: 'silent' }) };
+  const settings = {
+    max_wal_size: '16GB',
+    checkpoint_timeout: '30min',
+    maintenance_work_mem: '1GB',
+    work_mem: '128MB',
+  };
+  const server = await startEmbeddedPostgres(deps, { dir: join(home, 'postgres'), settings });
+  const sql = postgres(server.url, { max: 1, onnotice: () => {} });
+  try {
+    await work(sql);
+    await sql`checkpoint`;
+  } finally {
+    await sql.end({ timeout: 5 });
+    await server.stop();
+  }
 }
 
 async function readySandbox(child: ChildProcess, home: string, port: number) {

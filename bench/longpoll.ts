@@ -19,7 +19,7 @@ const OTHER_DESCRIPTORS = 200;
 
 /** Ten thousand requests held on as many payments, while 500 payments a second change. */
 export const longPollMeasurement: Measurement = {
-  names: ['longpoll_p99_ms', 'longpoll_kb'],
+  names: ['longpoll'],
   async measure() {
     await checkDescriptorLimit();
     const first = await startGateway();

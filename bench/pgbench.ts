@@ -12,6 +12,7 @@ export interface PeerPlan {
 const SCRIPTS = ['insert-one-statement', 'insert-two-statements'] as const;
 const CLIENTS = [4, 8, 16, 32, 64] as const;
 const TRIAL_SECONDS = 2;
+const TRIALS = 2;
 const DEBIAN_FOLDER = '/usr/lib/postgresql';
 
 /** Payments a second that pgbench inserts, each in a transaction of its own, with statements prepared once. */
@@ -44,22 +45,22 @@ export async function runPgbench(
   return perSecond;
 }
 
-/** Tries every number of clients with both scripts for a moment and returns the fastest. */
+/** Tries every number of clients with both scripts, twice for a moment, and returns the fastest. */
 export async function findBestPeer(
   gateway: Gateway,
   input: { merchants: number; partnerId: string },
 ): Promise<{ best: PeerPlan; tried: Record<string, number> }> {
-  const tried: Record<string, number> = {};
-  let best: (PeerPlan & { perSecond: number }) | undefined;
-  for (const clients of CLIENTS) {
-    for (const script of SCRIPTS) {
-      const perSecond = await runPgbench(gateway, { ...input, script, clients, seconds: TRIAL_SECONDS });
-      tried[`${script} ${clients}`] = Math.round(perSecond);
-      if (best === undefined || perSecond > best.perSecond) best = { script, clients, perSecond };
+  const plans = CLIENTS.flatMap((clients) => SCRIPTS.map((script) => ({ script, clients, perSecond: 0 })));
+  for (let trial = 0; trial < TRIALS; trial += 1) {
+    for (const plan of plans) {
+      const perSecond = await runPgbench(gateway, { ...plan, ...input, seconds: TRIAL_SECONDS });
+      plan.perSecond = Math.max(plan.perSecond, perSecond);
     }
   }
+  const [best] = plans.toSorted((a, b) => b.perSecond - a.perSecond);
   if (best === undefined) throw new Error('Nothing was tried.');
-  return { best, tried };
+  const tried = plans.map(({ script, clients, perSecond }) => [`${script} ${clients}`, Math.round(perSecond)]);
+  return { best, tried: Object.fromEntries(tried) as Record<string, number> };
 }
 
 async function findPgbench(): Promise<string> {

@@ -1,8 +1,9 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { createRequestTimes, type RequestTimes } from './request-times.ts';
 
 export interface Metrics {
   readonly registry: Registry;
-  readonly requestSeconds: Histogram<'method' | 'route' | 'status'>;
+  readonly requestTimes: RequestTimes;
   readonly refusals: Counter<'reason'>;
   readonly replays: Counter;
   readonly jobRuns: Counter<'job' | 'outcome'>;
@@ -14,13 +15,7 @@ export function createMetrics(): Metrics {
   const [registry] = registers;
   return {
     registry,
-    requestSeconds: new Histogram({
-      name: 'till_http_request_seconds',
-      help: 'How long requests took, by route.',
-      labelNames: ['method', 'route', 'status'],
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
-      registers,
-    }),
+    requestTimes: createRequestTimes(),
     refusals: new Counter({
       name: 'till_http_refusals_total',
       help: 'Requests turned away before any work, by reason: rate_limited, overloaded.',

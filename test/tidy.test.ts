@@ -22,7 +22,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   chains: ['domain'],
   store: ['domain', 'deps.ts', 'batcher.ts'],
   actions: ['domain', 'chains', 'store', 'deps.ts', 'errors.ts', 'batcher.ts'],
-  http: ['domain', 'chains', 'store', 'actions', 'deps.ts', 'errors.ts', 'config.ts', 'metrics.ts'],
+  http: ['domain', 'chains', 'store', 'actions', 'deps.ts', 'errors.ts', 'config.ts', 'metrics.ts', 'request-times.ts'],
   workers: ['domain', 'store', 'actions', 'deps.ts', 'metrics.ts'],
   sandbox: ['domain', 'store', 'actions', 'deps.ts', 'system.ts'],
   cli: ['domain', 'chains', 'store', 'actions', 'sandbox', 'config.ts', 'deps.ts', 'errors.ts', 'log.ts', 'system.ts'],

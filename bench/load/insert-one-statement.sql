@@ -3,16 +3,13 @@
 \set tail random(1000000000, 9999999999)
 \set value random(10000, 99999)
 with new as (
-  select 'pay_' || (date_part('epoch', now()) * 1e6)::bigint::text || :tail::text as id,
-    'mrch_' || lpad(:merchant::text, 26, '0') as merchant_id
+  select 'pay_' || (date_part('epoch', now()) * 1e6)::bigint::text || :tail::text as id
 ), claimed as (
-  insert into idempotency_keys
-    (partner_id, mode, merchant_id, route, key, request_hash, status, resource_id, created_at)
-  select :partner::text, 'test', merchant_id, 'POST /v1/payments', gen_random_uuid()::text,
-    '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', 201, id, now() from new
+  insert into payment_keys (claim, request_hash, payment_id, created_at)
+  select gen_random_uuid(), '9f86d081-884c-4d65-9a2f-eaa0c55ad015', id, now() from new
 )
 insert into payments
   (id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value, amount_decimals,
    created_at, updated_at, expires_at)
-select id, :partner::text, 'test', merchant_id, 'ORDER-' || :tail::text, 'iso4217/USD', :value::numeric, 2,
-  now(), now(), now() + interval '1 day' from new;
+select id, :partner::text, 'test', 'mrch_' || lpad(:merchant::text, 26, '0'), 'ORDER-' || :tail::text, 'iso4217/USD',
+  :value::numeric, 2, now(), now(), now() + interval '1 day' from new;

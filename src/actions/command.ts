@@ -99,7 +99,7 @@ export function otherRequest(): ApiError {
   return new ApiError('idempotency_conflict', 'This Idempotency-Key was used with a different request.');
 }
 
-function stillRunning(): ApiError {
+export function stillRunning(): ApiError {
   return new ApiError('idempotency_conflict', 'The first request with this Idempotency-Key is still running.', {
     retryAfterS: 1,
   });

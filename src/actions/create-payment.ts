@@ -3,12 +3,12 @@ import { shortHash } from '../domain/idempotency.ts';
 import { newId } from '../domain/ids.ts';
 import { type PaymentStatus, visibleStatus } from '../domain/payment.ts';
 import { ApiError } from '../errors.ts';
-import { isDataFault } from '../store/database.ts';
+import { databaseFault, isDataFault } from '../store/database.ts';
 import { findPayableMerchants, type Merchant } from '../store/merchants.ts';
 import { findEarlierPayments, insertPayments, type NewPayment } from '../store/new-payments.ts';
 import { findPayments, type Payment, stateOf } from '../store/payments.ts';
 import { merchantNotFound } from './change-merchant.ts';
-import { type CommandDeps, commandOfOne, otherRequest } from './command.ts';
+import { type CommandDeps, commandOfOne, otherRequest, stillRunning } from './command.ts';
 
 /** A payment as a client asked for it, checked. */
 export interface PaymentOrder {
@@ -53,10 +53,13 @@ export function createPaymentCreator(deps: CommandDeps): (order: PaymentOrder) =
     maxItems: MAX_BATCH,
     maxConcurrent: MAX_CONCURRENT,
     turns: 3,
-    isItemsFault: isDataFault,
+    isItemsFault: (error) => isDataFault(error) || databaseFault(error) === 'busy',
   });
   return async (order) => {
-    const outcome = await create({ ...order, ...claimOf(order) });
+    const outcome = await create({ ...order, ...claimOf(order) }).catch((error: unknown) => {
+      // The only lock an insert waits for is that of another one with the same key.
+      throw databaseFault(error) === 'busy' ? stillRunning() : error;
+    });
     if (outcome instanceof ApiError) throw outcome;
     return outcome;
   };
@@ -120,8 +123,14 @@ function firstOfEachKey(orders: readonly Order[]): Set<number> {
 
 /** What became of orders that made no payment: their keys had been used, or their merchants have stopped. */
 async function explain(deps: CommandDeps, orders: readonly Order[]): Promise<Map<Order, Outcome>> {
-  const earlier = await findEarlierPayments(deps.db.sql, orders.flatMap(({ claim }) => claim ?? []));
-  const payments = await findPayments(deps.db.sql, earlier.map(({ paymentId }) => paymentId));
+  const earlier = await findEarlierPayments(
+    deps.db.sql,
+    orders.flatMap(({ claim }) => claim ?? []),
+  );
+  const payments = await findPayments(
+    deps.db.sql,
+    earlier.map(({ paymentId }) => paymentId),
+  );
   const byClaim = new Map(earlier.map((row, index) => [row.claim, { row, payment: payments[index] }]));
   const nowMs = deps.world.clock.nowMs();
   const outcomes = new Map<Order, Outcome>();
@@ -154,6 +163,6 @@ async function refusals({ db }: CommandDeps, orders: readonly Order[]): Promise<
   );
 }
 
-export function merchantStopped(): ApiError {
+function merchantStopped(): ApiError {
   return new ApiError('forbidden', 'The merchant is inactive or suspended and takes no new payments.');
 }

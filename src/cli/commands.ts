@@ -4,6 +4,7 @@ import { fiatCommands } from './fiat-commands.ts';
 import { keyCommands } from './key-commands.ts';
 import { merchantCommands } from './merchant-commands.ts';
 import { partnerCommands } from './partner-commands.ts';
+import { paymentCommands } from './payment-commands.ts';
 import { systemCommands } from './system-commands.ts';
 
 /** The first words of commands that have two. */
@@ -12,6 +13,7 @@ export const GROUPS = {
   keys: 'API keys of partners',
   apps: 'Wallet apps, known by their App-Id',
   merchants: 'Merchants of all partners',
+  payments: 'Payments of all partners',
   fiat: 'Bank arrangements of merchants, which partners can only read',
 } as const;
 
@@ -20,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   ...keyCommands,
   ...appCommands,
   ...merchantCommands,
+  ...paymentCommands,
   ...fiatCommands,
   ...systemCommands,
 ];

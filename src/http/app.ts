@@ -29,6 +29,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   const methods = followMethods(app);
   const isStopping = followStop(app, deps);
   app.addHook('onRequest', (request, reply, done) => {
+    request.startedAtMs = deps.world.clock.nowMs();
     mark(request, reply);
     // Before the body is read: what is wrong with the body of a request to nowhere does not matter.
     done(request.is404 ? noSuchRoute() : isStopping() ? stopping() : undefined);

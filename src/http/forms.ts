@@ -37,7 +37,7 @@ function validate(form: string, text: string, _schema?: unknown, place?: { reado
 validate.errors = [] as { keyword: string; message: string; params: Record<string, never> }[];
 
 /** Credentials in a URL that others will see are a mistake. */
-export function isHttpsUrl(text: string): boolean {
+function isHttpsUrl(text: string): boolean {
   const url = URL.parse(text);
   return url?.protocol === 'https:' && url.username === '' && url.password === '';
 }

@@ -1,30 +1,40 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestTimer } from '../request-times.ts';
 import type { App, HttpDeps } from './deps.ts';
 
-/** One log line and one measurement per request. Only the path is logged: a query may hold what is nobody's business. */
-export function observe(app: App, { log, metrics }: HttpDeps): void {
+declare module 'fastify' {
+  interface FastifyRequest {
+    startedAtMs: number;
+  }
+}
+
+/**
+ * One log line and one measurement per request, when its answer is sent. Only the path is logged: a query may hold what
+ * is nobody's business.
+ */
+export function observe(app: App, { log, metrics, world, longPolls }: HttpDeps): void {
+  app.decorateRequest('startedAtMs', 0);
   app.addHook('onRoute', (route) => {
-    const { url } = route;
-    const timers = new Map<number, { observe(seconds: number): void }>();
-    const onResponse = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
-      const { statusCode: status, elapsedTime } = reply;
+    const timers = new Map<number, RequestTimer>();
+    const onSend = (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: () => void) => {
+      const { statusCode: status } = reply;
+      const ms = world.clock.nowMs() - request.startedAtMs;
       let timer = timers.get(status);
       if (timer === undefined) {
-        timer = metrics.requestSeconds.labels({ method: request.method, route: url, status });
+        timer = metrics.requestTimes.of({ method: request.method, route: route.url, status });
         timers.set(status, timer);
       }
-      timer.observe(elapsedTime / 1000);
-      if (log.isLevelEnabled('info')) log.info(requestLine(request, reply), 'request');
+      timer.record(ms);
+      // A client that kept its connection would keep a stopping node waiting.
+      if (longPolls.isReleased) reply.header('Connection', 'close');
+      if (log.isLevelEnabled('info')) log.info(requestLine(request, status, ms), 'request');
       done();
     };
-    route.onResponse = [...[route.onResponse ?? []].flat(), onResponse];
+    route.onSend = [...[route.onSend ?? []].flat(), onSend];
   });
 }
 
-function requestLine(
-  { id: requestId, method, url, caller }: FastifyRequest,
-  { statusCode: status, elapsedTime }: FastifyReply,
-) {
+function requestLine({ id: requestId, method, url, caller }: FastifyRequest, status: number, ms: number) {
   const key = caller?.via === 'key' ? { partner: caller.key.partnerId, key: caller.key.id } : {};
-  return { requestId, method, path: url.split('?', 1)[0], status, ms: Math.round(elapsedTime * 10) / 10, ...key };
+  return { requestId, method, path: url.split('?', 1)[0], status, ms, ...key };
 }

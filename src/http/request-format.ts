@@ -72,7 +72,7 @@ function fromText(type: string | readonly string[] | undefined, value: unknown):
   const takes = (name: string) => type === name || (Array.isArray(type) && type.includes(name));
   if (takes('array')) return Array.isArray(value) ? value : [value];
   if (typeof value !== 'string') return value;
-  if (takes('integer') && /^-?\d{1,15}$/.test(value)) return Number(value);
+  if (takes('integer') && /^-?\d{1,19}$/.test(value)) return Number(value);
   if (takes('boolean') && (value === 'true' || value === 'false')) return value === 'true';
   return value;
 }

@@ -39,8 +39,6 @@ export async function sendStatus(
   if (!isOver(payment, { since, untilMs }, nowMs)) {
     payment = await hold(deps, { payment, since, untilMs, find, place: deps.holdPlaces.take(request, reply) });
     nowMs = deps.world.clock.nowMs();
-    // A client that kept its connection would keep the stopping node waiting.
-    if (deps.longPolls.isReleased) reply.header('Connection', 'close');
   }
   const etag = etagOf(payment, nowMs);
   reply.header('ETag', etag);

@@ -34,8 +34,8 @@ export function openDatabase({ url, poolSize, applicationName }: DatabaseInput):
     max: poolSize,
     connect_timeout: 5,
     idle_timeout: 300,
-    // A node that comes back after an outage must not wait out a long backoff: at most one second.
-    backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 1),
+    // Requests of an outage wait this long for their 503, and the first ones after it for their answer: a quarter second.
+    backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 0.25),
     onnotice: () => {},
     // Left to ask the server for its types, the driver does so unguarded on every connection: one that breaks at that
     // moment would take the process down. The one array type used here is known beforehand.
@@ -45,9 +45,15 @@ export function openDatabase({ url, poolSize, applicationName }: DatabaseInput):
       application_name: applicationName,
       // A statement that runs longer has gone wrong; a transaction left open would hold its locks for ever.
       statement_timeout: 15_000,
+      // Nobody holds a lock this long but a transaction that hangs.
+      lock_timeout: 5_000,
       idle_in_transaction_session_timeout: 15_000,
       // Answers are given only for what is on disk, whatever the server's default says.
       synchronous_commit: 'on',
+      // Nothing but blanks, and long enough that the driver sends its first message at once. Otherwise it sets it aside
+      // for a moment, together with what was set aside when the connection before broke, and that moment never comes:
+      // the connection would time out for ever. Sent, the leftovers make the server hang up, and the next try is clean.
+      options: ' '.repeat(1024),
     },
   });
   return {
@@ -57,7 +63,8 @@ export function openDatabase({ url, poolSize, applicationName }: DatabaseInput):
     listen: async (channel, { onMessage, onConnected }) => {
       await pool.listen(channel, onMessage, onConnected);
     },
-    close: () => pool.end({ timeout: 5 }),
+    // Whoever closes it has finished with it; the driver alone may still wait for an answer over a broken connection.
+    close: () => pool.end({ timeout: 1 }),
   };
 }
 
@@ -120,6 +127,10 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   EAI_AGAIN: 'unavailable',
   EHOSTUNREACH: 'unavailable',
   ETIMEDOUT: 'unavailable',
+  '28000': 'unavailable', // this user may not connect (now)
+  '28P01': 'unavailable', // wrong password: it was changed
+  '3D000': 'unavailable', // no such database (yet)
+  '55000': 'unavailable', // the database takes no connections
   '25006': 'unavailable', // read-only: the primary has moved elsewhere
   '25P03': 'unavailable', // idle in transaction for too long
   '53300': 'unavailable', // too many connections

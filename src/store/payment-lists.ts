@@ -36,50 +36,53 @@ export interface ListedPayment extends Payment {
 }
 
 /**
- * One page. Which payments are on it is decided first, by id: with a filter on dates, statuses and references that
- * takes nothing but an index. Only the rows of the page are then read, which lie scattered over the whole table.
+ * One page. Which payments are on it is decided first, by id, which for given merchants takes nothing but an index.
+ * Only the rows of the page are then read: they lie scattered over the whole table.
  */
 export function listPayments(db: Reader, query: PaymentPageQuery) {
   const direction = query.sortDir === 'asc' ? db`asc` : db`desc`;
   const ids = query.sortBy === 'date' ? idsByDate(db, query, direction) : idsByAmount(db, query, direction);
-  const order = query.sortBy === 'date' ? db`p.id` : majorUnits(db, db`p."amountValue"`, db`p."amountDecimals"`);
+  const amount = majorUnits(db, db`p."amountValue"`, db`p."amountDecimals"`);
   return db<ListedPayment[]>`
     with page as materialized (${ids})
     select p.*, m.name as "merchantName", m.icon_url as "merchantIconUrl"
     from (select ${paymentColumns(db)} from payments where id = any(array(select id from page))) p
     join merchants m on m.id = p."merchantId"
-    order by ${order} ${direction}, p.id ${direction}`;
+    order by ${query.sortBy === 'date' ? db`` : db`${amount} ${direction},`} p.id ${direction}`;
 }
 
 /** A part of a statement. */
 type Fragment = ReturnType<typeof paymentColumns>;
 
-/** Ids begin with the time they were made at, so this is the order by date, and of any number of merchants. */
+/** Ids begin with the time they were made at, so this is the order by date. */
 function idsByDate(db: Reader, query: PaymentPageQuery, direction: Fragment): Fragment {
-  const comparison = query.sortDir === 'asc' ? db`>` : db`<`;
-  const after = query.afterId === undefined ? db`true` : db`p.id ${comparison} ${query.afterId}`;
-  const matching = db`${isIndexed(db, query)} and ${isInRow(db, query)} and ${after}`;
+  const { partnerId, mode, merchantIds, statuses, assets, networks, referencePart, afterId } = query;
+  const after = query.sortDir === 'asc' ? db`>` : db`<`;
+  const isNext = afterId === undefined ? db`true` : db`p.id ${after} ${afterId}`;
+  const matching = db`${isMatch(db, query)} and ${isNext}`;
   const page = db`order by p.id ${direction} limit ${query.limit}`;
-  if (query.merchantIds === null)
-    return db`select p.id from payments p where ${isOwn(db, query)} and ${matching} ${page}`;
+  const isDense = [statuses, assets, networks, referencePart].every((value) => value === undefined);
+  // Where every payment matches, the page is at hand. Where few may match, walking along the rows until there are
+  // enough could go on to the end; then each merchant's are looked for in its part of the index.
+  if (merchantIds === null && isDense) {
+    return db`select p.id from payments p where p.partner_id = ${partnerId} and p.mode = ${mode} and ${matching} ${page}`;
+  }
   return db`
     select p.id from merchants m
     cross join lateral (select p.id from payments p where p.merchant_id = m.id and ${matching} ${page}) p
-    where ${isAmong(db, query, query.merchantIds)} ${page}`;
+    where ${isAmong(db, query)} ${page}`;
 }
 
-/** No index knows this order: the rows that match are all looked at. */
+/** No index has this order: everything that matches is looked at. */
 function idsByAmount(db: Reader, query: PaymentPageQuery, direction: Fragment): Fragment {
-  const comparison = query.sortDir === 'asc' ? db`>` : db`<`;
+  const after = query.sortDir === 'asc' ? db`>` : db`<`;
   const amount = majorUnits(db, db`p.amount_value`, db`p.amount_decimals`);
-  const after =
+  const isNext =
     query.afterId === undefined
       ? db`true`
-      : db`(${amount}, p.id) ${comparison} (
-          select ${amount}, p.id from payments p where p.id = ${query.afterId})`;
+      : db`(${amount}, p.id) ${after} (select ${amount}, p.id from payments p where p.id = ${query.afterId})`;
   return db`
-    select p.id from ${scopeOf(db, query)}
-    where ${isInScope(db, query)} and ${isIndexed(db, query)} and ${isInRow(db, query)} and ${after}
+    select p.id from ${matchesOf(db, query)} where ${isNext}
     order by ${amount} ${direction}, p.id ${direction} limit ${query.limit}`;
 }
 
@@ -91,37 +94,34 @@ function majorUnits(db: Reader, value: Fragment, decimals: Fragment): Fragment {
   return db`${value} * ('1e' || (${MOST_DECIMALS}::int - ${decimals}))::numeric`;
 }
 
-/** The payments `p` to choose from, for use with `isInScope`. */
-export function scopeOf(db: Reader, { merchantIds }: PaymentFilter): Fragment {
-  return merchantIds === null ? db`payments p` : db`merchants m join payments p on p.merchant_id = m.id`;
+/**
+ * All payments that match, as a table `p`. Merchants are taken one by one, each by its part of `payments_by_merchant`:
+ * the `offset` keeps the planner from going through the payments of all merchants and sorting out theirs.
+ */
+export function matchesOf(db: Reader, filter: PaymentFilter): Fragment {
+  return db`(
+    select p.* from merchants m
+    cross join lateral (select * from payments p where p.merchant_id = m.id and ${isMatch(db, filter)} offset 0) p
+    where ${isAmong(db, filter)}
+  ) p`;
 }
 
-export function isInScope(db: Reader, filter: PaymentFilter): Fragment {
-  return filter.merchantIds === null ? isOwn(db, filter) : isAmong(db, filter, filter.merchantIds);
+function isAmong(db: Reader, { partnerId, mode, merchantIds }: PaymentFilter): Fragment {
+  return db`m.partner_id = ${partnerId} and m.mode = ${mode}
+    and ${merchantIds === null ? db`true` : db`m.id = any(${merchantIds as string[]}::text[])`}`;
 }
 
-function isOwn(db: Reader, { partnerId, mode }: Owner): Fragment {
-  return db`p.partner_id = ${partnerId} and p.mode = ${mode}`;
-}
-
-function isAmong(db: Reader, { partnerId, mode }: Owner, ids: readonly string[]): Fragment {
-  return db`m.id = any(${ids as string[]}::text[]) and m.partner_id = ${partnerId} and m.mode = ${mode}`;
-}
-
-/** The part of the filter that `payments_by_merchant` decides alone. */
-export function isIndexed(db: Reader, { fromMs, untilMs, statuses, referencePart, now }: PaymentFilter): Fragment {
+/** Names no column but those in `payments_by_merchant`, so that index is enough to tell. */
+function isMatch(db: Reader, filter: PaymentFilter): Fragment {
+  const { fromMs, untilMs, assets, networks, statuses, referencePart, now } = filter;
+  const chain = db`split_part(p.token_asset, '/', 1)`;
   return db`
     ${fromMs === undefined ? db`true` : db`p.id >= ${firstIdAt('pay_', fromMs)}`}
     and ${untilMs === undefined ? db`true` : db`p.id < ${firstIdAt('pay_', untilMs)}`}
+    and ${assets === undefined ? db`true` : db`p.token_asset = any(${assets as string[]}::text[])`}
+    and ${networks === undefined ? db`true` : db`${chain} = any(${networks as string[]}::text[])`}
     and ${statuses === undefined ? db`true` : db`${seenStatus(db, now)} = any(${statuses as string[]}::text[])`}
     and ${referencePart === undefined ? db`true` : db`strpos(p.reference_id, ${referencePart}) > 0`}`;
-}
-
-/** The part that only the row itself decides. */
-export function isInRow(db: Reader, { assets, networks }: PaymentFilter): Fragment {
-  return db`
-    ${assets === undefined ? db`true` : db`p.token_asset = any(${assets as string[]}::text[])`}
-    and ${networks === undefined ? db`true` : db`split_part(p.token_asset, '/', 1) = any(${networks as string[]}::text[])`}`;
 }
 
 /** `visibleStatus` of `domain/payment.ts`, where the rows are. */

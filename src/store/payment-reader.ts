@@ -14,23 +14,26 @@ export function createPaymentReader<Row extends Pick<Payment, 'status'>>(
   { world, db }: { world: World; db: Database },
   find: (db: Reader, ids: readonly string[]) => Promise<(Row | undefined)[]>,
 ): PaymentReader<Row> {
+  const kept = new Map<string, Row>();
+  const keep = (id: string, row: Row) => {
+    if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value ?? '');
+    kept.set(id, row);
+  };
   const read = createBatcher<string, Row | undefined>(world.timers, {
-    run: (ids) => find(db.sql, ids),
+    run: async (ids) => {
+      const rows = await find(db.sql, ids);
+      for (const [index, row] of rows.entries())
+        if (row !== undefined && isFinal(row.status)) keep(ids[index] ?? '', row);
+      return rows;
+    },
     maxItems: MAX_IDS,
     maxConcurrent: 1,
     // A statement costs more than its rows.
     turns: 6,
     isItemsFault: () => false,
   });
-  const kept = new Map<string, Row>();
-  return async (id) => {
+  return (id) => {
     const final = kept.get(id);
-    if (final !== undefined) return final;
-    const payment = await read(id);
-    if (payment !== undefined && isFinal(payment.status)) {
-      if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value ?? '');
-      kept.set(id, payment);
-    }
-    return payment;
+    return final === undefined ? read(id) : Promise.resolve(final);
   };
 }

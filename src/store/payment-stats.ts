@@ -1,6 +1,6 @@
 import type { Decimal } from '../domain/money.ts';
 import { one, type Reader, type Tx } from './database.ts';
-import { isIndexed, isInRow, isInScope, type PaymentFilter, scopeOf, seenStatus } from './payment-lists.ts';
+import { matchesOf, type PaymentFilter, seenStatus } from './payment-lists.ts';
 
 /** What all payments that match a filter come to. */
 export interface PaymentStats {
@@ -14,7 +14,7 @@ export interface PaymentStats {
 export async function readPaymentStats(db: Reader, filter: PaymentFilter): Promise<PaymentStats> {
   const { fromMs, untilMs, assets, networks, referencePart } = filter;
   const isCounted = [fromMs, untilMs, assets, networks, referencePart].every((value) => value === undefined);
-  const rows = await (isCounted ? statsFromTotals(db, filter) : statsFromRows(db, filter));
+  const rows = await (isCounted ? statsFromTotals(db, filter) : statsFromMatches(db, filter));
   const { transactions, customers } = one(rows);
   return {
     transactions: Number(transactions),
@@ -84,14 +84,11 @@ function overdue(db: Reader, { now }: PaymentFilter) {
     where status = 'requires_action' and native_deadline is not null and expires_at <= ${now}`;
 }
 
-/** With any other filter: from the rows that match, found in the index as far as it goes. */
-export function statsFromRows(db: Reader, filter: PaymentFilter) {
+/** With any other filter: from what matches, which for given merchants takes nothing but an index. */
+export function statsFromMatches(db: Reader, filter: PaymentFilter) {
   return db<StatsRow[]>`
-    with hits as materialized (
-      select p.id from ${scopeOf(db, filter)} where ${isInScope(db, filter)} and ${isIndexed(db, filter)}
-    ), matches as materialized (
-      select p.status, p.buyer_account, p.amount_unit, p.amount_decimals, p.amount_value
-      from payments p where p.id = any(array(select id from hits)) and ${isInRow(db, filter)}
+    with matches as materialized (
+      select status, buyer_account, amount_unit, amount_decimals, amount_value from ${matchesOf(db, filter)}
     )
     select t.transactions, t.customers, r.*
     from (select count(*) as transactions, count(distinct buyer_account) as customers from matches) t

@@ -224,7 +224,7 @@ describe('stored payments', () => {
         assert.deepEqual([...(await wrongSums())], []);
         await sweepAll();
       }),
-      { numRuns: IS_LONG ? 1_000 : 50 },
+      { numRuns: IS_LONG ? 1_000 : 30 },
     ),
   );
 

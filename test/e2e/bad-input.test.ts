@@ -236,7 +236,7 @@ describe('bad input', { concurrency: true }, () => {
     const own = await createTestPartner(other);
     const names = [
       "Robert'); drop table merchants; --",
-      '${7*7}{{7*7}}',
+      '{{7*7}}<%= 7*7 %>',
       '../../etc/passwd',
       '<script>alert(1)</script>',
     ];
@@ -385,8 +385,8 @@ describe('bad input', { concurrency: true }, () => {
     before(async () => {
       wired = await furnish();
       // The real limits are for slow networks; what happens at them can be seen sooner.
-      wired.gateway.app.server.headersTimeout = 300;
-      wired.gateway.app.server.requestTimeout = 600;
+      const sooner = { headersTimeout: 1_000, requestTimeout: 1_500, connectionsCheckingInterval: 100 };
+      Object.assign(wired.gateway.app.server, sooner);
       port = await listen(wired.gateway);
     });
     after(() => wired.gateway.stop());
@@ -474,7 +474,7 @@ describe('bad input', { concurrency: true }, () => {
         ['half a chunk', `${post('Transfer-Encoding: chunked')}50\r\n{"merchantName":`],
       ];
       const sockets = await Promise.all(halves.map(() => openSocket(port)));
-      const answers = sockets.map((socket) => readAnswer(socket, { withinMs: 12_000 }));
+      const answers = sockets.map((socket) => readAnswer(socket));
       for (const [index, [, bytes]] of halves.entries()) sockets[index]?.write(bytes);
       const idle = await Promise.all(Array.from({ length: 50 }, () => openSocket(port)));
       assert.ok(await isAlive(), 'meanwhile others are served');
@@ -512,7 +512,7 @@ describe('bad input', { concurrency: true }, () => {
           port,
           `GET /v1/merchants HTTP/1.1\r\nHost: localhost\r\nApi-Key: ${wired.headers['api-key']}\r\n\r\n${tail}`,
         );
-        assert.ok(answer === undefined || [200, 400].includes(answer.status), answer?.body);
+        assert.ok(answer === undefined || answer.status < 500, answer?.body);
         assert.ok(await isAlive());
       }
     });

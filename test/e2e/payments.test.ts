@@ -5,6 +5,8 @@ import { expirePayments } from '../../src/actions/expire-payments.ts';
 import type { MerchantStatus } from '../../src/domain/merchant.ts';
 import type { Mode } from '../../src/domain/mode.ts';
 import { listPaymentEvents } from '../../src/store/payments.ts';
+import { housekeepingJobs } from '../../src/workers/housekeeping.ts';
+import { startJobs } from '../../src/workers/loop.ts';
 import {
   createTestApp,
   createTestKey,
@@ -14,6 +16,7 @@ import {
   type TestGateway,
 } from '../gateway.ts';
 import { type ManualTime, manualTime } from '../manual-time.ts';
+import { until } from '../until.ts';
 import {
   BUYER,
   type CreatedBody,
@@ -701,6 +704,35 @@ describe('payments', () => {
     });
   });
 
+  it('are expired by every node in the background, and whoever waits for them hears of it', async () => {
+    const nodeTime = manualTime(time.clock.nowMs());
+    const nodes = [
+      await startTestGateway({ databaseUrl: gateway.databaseUrl, world: nodeTime }),
+      await startTestGateway({ databaseUrl: gateway.databaseUrl, world: nodeTime }),
+    ];
+    const stops = nodes.map((node) => startJobs(node, housekeepingJobs(node)));
+    try {
+      const [one, two] = [await shop.created(), await shop.created()];
+      const told = new Set<string>();
+      nodes[0]?.feed.subscribe((ids) => {
+        for (const id of ids ?? []) told.add(id);
+      });
+      await nodeTime.advance(300_000);
+      // One pass of the job each, with as much delay as it may have.
+      for (let seconds = 0; seconds < 2; seconds += 1) await nodeTime.advance(1_200);
+      for (const { paymentId } of [one, two]) {
+        await until('it is expired', async () => (await stored(paymentId)).status === 'expired');
+        await until('everybody knows', () => told.has(paymentId));
+        assert.equal((await listPaymentEvents(gateway.db.sql, paymentId)).length, 1, 'once');
+      }
+    } finally {
+      const stopped = Promise.all(stops.map((stop) => stop()));
+      await nodeTime.advance(120_000);
+      await stopped;
+      await Promise.all(nodes.map((node) => node.stop()));
+    }
+  });
+
   describe('of a merchant that stopped', () => {
     const stop = (merchantId: string, status: MerchantStatus) =>
       changeMerchant(gateway, { owner: null, actor: 'operator', merchantId, changes: { status } });
@@ -726,8 +758,9 @@ describe('payments', () => {
           }
         }
         assert.equal(await countPayments(gateway, merchant.id), 1);
-        const keys = await gateway.db.sql`select 1 from payment_keys k join payments p on p.id = k.payment_id where p.merchant_id = ${merchant.id}`;
-        assert.equal(keys.length, 1, 'a refusal uses up no key');
+        const unused = await gateway.db.sql`
+          select 1 from payment_keys where payment_id not in (select id from payments)`;
+        assert.equal(unused.length, 0, 'a refusal uses up no key');
       });
 
       it(`because it is ${name} stay readable and cancellable`, async () => {

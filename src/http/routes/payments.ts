@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
-import { merchantStopped, type PaymentOrder } from '../../actions/create-payment.ts';
+import type { PaymentOrder } from '../../actions/create-payment.ts';
 import { isTestNetwork } from '../../chains/networks.ts';
 import { parseUnit, type Unit } from '../../chains/units.ts';
 import { feeFloor, termsInForce } from '../../domain/fees.ts';
@@ -82,14 +82,16 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
 }
 
 /** The payment in the path, if it is this merchant's. */
-async function findOwn<Row extends PaymentGlance>(
+function findOwn<Row extends PaymentGlance>(
   read: PaymentReader<Row>,
   request: FastifyRequest<{ Params: { id: string } }>,
 ): Promise<Row> {
   const { id } = request.params;
-  const payment = isId('pay_', id) ? await read(id) : undefined;
-  if (payment?.merchantId !== merchantOf(request).id) throw paymentNotFound();
-  return payment;
+  if (!isId('pay_', id)) throw paymentNotFound();
+  return read(id).then((payment) => {
+    if (payment?.merchantId !== merchantOf(request).id) throw paymentNotFound();
+    return payment;
+  });
 }
 
 export function paymentNotFound(): ApiError {
@@ -116,7 +118,6 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Pa
     issues.push({ field: 'expiresAt', message: 'must be at most 30 days ahead, in seconds since the epoch' });
   if (issues.length > 0 || !unit?.ok || value === undefined) throw validationError(issues);
 
-  if (merchant.status !== 'active') throw merchantStopped();
   refuseTestUnit(key.mode, unit.value);
   const floor = merchant.fees.length === 0 ? 1n : feeFloor(termsInForce(merchant.fees, nowMs), unit.value.id);
   if (value < floor) throw belowFloor(floor);

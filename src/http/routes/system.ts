@@ -20,10 +20,10 @@ export async function systemRoutes(app: App, deps: HttpDeps): Promise<void> {
     return reply.code(isReady ? 200 : 503).send({ ready: isReady, database });
   });
 
-  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+  app.get('/openapi.json', { schema: { hide: true } }, () => describe(app, deps));
 
   app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
-    const page = renderReference(app.swagger() as OpenApiDocument);
+    const page = renderReference(describe(app, deps));
     return reply.type('text/html; charset=utf-8').header('Content-Security-Policy', PAGE_POLICY).send(page);
   });
 
@@ -33,6 +33,11 @@ export async function systemRoutes(app: App, deps: HttpDeps): Promise<void> {
       .header('Cache-Control', 'max-age=3600')
       .send(await readFile(STYLESHEET)),
   );
+}
+
+/** The description, with the origin that clients of this gateway see. */
+function describe(app: App, { config }: HttpDeps): OpenApiDocument {
+  return { ...(app.swagger() as OpenApiDocument), servers: [{ url: config.publicUrl }] };
 }
 
 async function databaseState({ db }: HttpDeps): Promise<'ok' | 'unreachable' | 'not_migrated'> {

@@ -1,0 +1,94 @@
+import { readCpuUse } from './cpu-use.ts';
+import { compare, type Figure, median, round } from './figures.ts';
+import type { LoadResult } from './wrk.ts';
+
+/** One side of a comparison over HTTP. */
+export interface Side {
+  readonly name: string;
+  readonly pid: number;
+  run(input: { connections: number; seconds: number; isWarmUp?: boolean }): Promise<LoadResult>;
+  /** Done before every turn, outside of what is measured. */
+  prepare?(): Promise<void>;
+}
+
+export interface Turn extends LoadResult {
+  readonly ownUs: number;
+  readonly belowUs: number;
+}
+
+const WARM_UP_SECONDS = 5;
+const TRIAL_SECONDS = 2;
+const TRIALS = 2;
+const CONNECTIONS = [32, 64, 128, 256] as const;
+
+/**
+ * Lets each side run warm and finds the number of connections at which it is fastest: a side that waits for more
+ * clients, or drowns in them, is not at its best.
+ */
+export async function findBestConnections(side: Side): Promise<number> {
+  await side.run({ connections: CONNECTIONS[1], seconds: WARM_UP_SECONDS, isWarmUp: true });
+  const rates = new Map<number, number[]>(CONNECTIONS.map((connections) => [connections, []]));
+  for (let trial = 0; trial < TRIALS; trial += 1) {
+    for (const [connections, found] of rates) {
+      await side.prepare?.();
+      found.push((await side.run({ connections, seconds: TRIAL_SECONDS })).perSecond);
+    }
+  }
+  const [best] = [...rates].toSorted(([, a], [, b]) => Math.max(...b) - Math.max(...a));
+  return best?.[0] ?? CONNECTIONS[0];
+}
+
+/** One measured turn, with the processor time it took per request. */
+export async function takeTurn(side: Side, input: { connections: number; seconds: number }): Promise<Turn> {
+  await side.prepare?.();
+  const before = await readCpuUse(side.pid);
+  const result = await side.run(input);
+  const after = await readCpuUse(side.pid);
+  const requests = result.perSecond * input.seconds;
+  return {
+    ...result,
+    ownUs: ((after.ownMs - before.ownMs) * 1_000) / requests,
+    belowUs: ((after.belowMs - before.belowMs) * 1_000) / requests,
+  };
+}
+
+/** Both sides in turns, each with its own best number of connections. */
+export async function contest(
+  [ours, theirs]: readonly [Side, Side],
+  { name, atLeast, rounds, seconds }: { name: string; atLeast: number; rounds: number; seconds: number },
+): Promise<Figure> {
+  const best = [await findBestConnections(ours), await findBestConnections(theirs)] as const;
+  const turns: [Turn[], Turn[]] = [[], []];
+  for (let done = 0; done < rounds; done += 1) {
+    turns[0].push(await takeTurn(ours, { connections: best[0], seconds }));
+    turns[1].push(await takeTurn(theirs, { connections: best[1], seconds }));
+  }
+  const { ratio, byRound } = compare(turns[0].map(perSecond), turns[1].map(perSecond));
+  return {
+    name,
+    value: ratio,
+    target: { atLeast },
+    unit: 'x',
+    detail: {
+      ...describeTurns(ours.name, best[0], turns[0]),
+      ...describeTurns(theirs.name, best[1], turns[1]),
+      'ratio by round': byRound,
+    },
+  };
+}
+
+export function describeTurns(name: string, connections: number, turns: readonly Turn[]) {
+  const middle = (value: (turn: Turn) => number) => round(median(turns.map(value)), 1);
+  return {
+    [`${name}, requests/s over ${connections} connections`]: turns.map((turn) => round(turn.perSecond)),
+    [`${name}, p50 and p99 in ms`]: [middle((turn) => turn.p50Ms), middle((turn) => turn.p99Ms)],
+    [`${name}, processor time per request in µs: its process, those below it`]: [
+      middle((turn) => turn.ownUs),
+      middle((turn) => turn.belowUs),
+    ],
+  };
+}
+
+export function perSecond(result: LoadResult): number {
+  return result.perSecond;
+}
