@@ -1,5 +1,6 @@
 import { readCpuUse } from './cpu-use.ts';
 import { compare, type Figure, median, round } from './figures.ts';
+import { createQuiet, type Quiet } from './quiet.ts';
 import type { LoadResult } from './wrk.ts';
 
 /** One side of a comparison over HTTP. */
@@ -12,6 +13,8 @@ export interface Side {
 }
 
 export interface Turn extends LoadResult {
+  /** The share of the machine that other programs used. */
+  readonly others: number;
   readonly ownUs: number;
   readonly belowUs: number;
 }
@@ -39,14 +42,22 @@ export async function findBestConnections(side: Side): Promise<number> {
 }
 
 /** One measured turn, with the processor time it took per request. */
-export async function takeTurn(side: Side, input: { connections: number; seconds: number }): Promise<Turn> {
-  await side.prepare?.();
-  const before = await readCpuUse(side.pid);
-  const result = await side.run(input);
-  const after = await readCpuUse(side.pid);
-  const requests = result.perSecond * input.seconds;
+export async function takeTurn(
+  quiet: Quiet,
+  side: Side,
+  input: { connections: number; seconds: number },
+): Promise<Turn> {
+  const { result, others } = await quiet(async () => {
+    await side.prepare?.();
+    const before = await readCpuUse(side.pid);
+    const load = await side.run(input);
+    return { load, before, after: await readCpuUse(side.pid) };
+  });
+  const { load, before, after } = result;
+  const requests = load.perSecond * input.seconds;
   return {
-    ...result,
+    ...load,
+    others,
     ownUs: ((after.ownMs - before.ownMs) * 1_000) / requests,
     belowUs: ((after.belowMs - before.belowMs) * 1_000) / requests,
   };
@@ -58,10 +69,11 @@ export async function contest(
   { name, atLeast, rounds, seconds }: { name: string; atLeast: number; rounds: number; seconds: number },
 ): Promise<Figure> {
   const best = [await findBestConnections(ours), await findBestConnections(theirs)] as const;
+  const quiet = createQuiet();
   const turns: [Turn[], Turn[]] = [[], []];
   for (let done = 0; done < rounds; done += 1) {
-    turns[0].push(await takeTurn(ours, { connections: best[0], seconds }));
-    turns[1].push(await takeTurn(theirs, { connections: best[1], seconds }));
+    turns[0].push(await takeTurn(quiet, ours, { connections: best[0], seconds }));
+    turns[1].push(await takeTurn(quiet, theirs, { connections: best[1], seconds }));
   }
   const { ratio, byRound } = compare(turns[0].map(perSecond), turns[1].map(perSecond));
   return {
@@ -73,6 +85,7 @@ export async function contest(
       ...describeTurns(ours.name, best[0], turns[0]),
       ...describeTurns(theirs.name, best[1], turns[1]),
       'ratio by round': byRound,
+      ...describeOthers(turns.flat().map(({ others }) => others)),
     },
   };
 }
@@ -86,6 +99,14 @@ export function describeTurns(name: string, connections: number, turns: readonly
       middle((turn) => turn.ownUs),
       middle((turn) => turn.belowUs),
     ],
+  };
+}
+
+/** A figure taken while the machine was busy with something else says so. */
+export function describeOthers(shares: readonly number[]) {
+  const percent = (share: number) => round(share * 100);
+  return {
+    'other programs on the machine, median and most in %': [percent(median(shares)), percent(Math.max(...shares))],
   };
 }
 

@@ -1,8 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Milliseconds of processor time a process has used, and what all processes below it have: for the gateway, PostgreSQL. */
+/** Processor time in milliseconds, since the start of each process. */
 export interface CpuUse {
+  /** Of the process itself. */
   readonly ownMs: number;
+  /** Of all processes below it: for the gateway, PostgreSQL. */
   readonly belowMs: number;
 }
 
@@ -14,21 +16,49 @@ const TICK_MS = 10;
  * the system has no /proc.
  */
 export async function readCpuUse(pid: number): Promise<CpuUse> {
-  const names = await readdir('/proc').catch(() => []);
-  const all = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map((name) => readProcess(Number(name))));
-  const childrenOf = Map.groupBy(all, ({ parent }) => parent);
-  const below = (id: number): number =>
-    (childrenOf.get(id) ?? []).reduce((sum, child) => sum + child.usedMs + below(child.pid), 0);
-  return { ownMs: all.find((one) => one.pid === pid)?.usedMs ?? 0, belowMs: below(pid) };
+  const processes = await readProcesses();
+  return { ownMs: processes.find((one) => one.pid === pid)?.usedMs ?? 0, belowMs: belowOf(processes, pid) };
 }
 
-async function readProcess(pid: number) {
+/** What the whole machine has had to offer, and what others than this benchmark have used of it. */
+export async function readMachineUse(): Promise<{ readonly offeredMs: number; readonly othersMs: number }> {
+  const [line = ''] = (await readFile('/proc/stat', 'utf8').catch(() => '')).split('\n', 1);
+  const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, steal = 0] = numbersAfter(line, 5);
+  const busyMs = (user + nice + system + irq + softirq + steal) * TICK_MS;
+  const processes = await readProcesses();
+  const self = processes.find((one) => one.pid === process.pid);
+  const oursMs = (self?.usedMs ?? 0) + (self?.endedMs ?? 0) + belowOf(processes, process.pid);
+  return { offeredMs: busyMs + (idle + wait) * TICK_MS, othersMs: busyMs - oursMs };
+}
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly usedMs: number;
+  /** Of children that have ended. */
+  readonly endedMs: number;
+}
+
+async function readProcesses(): Promise<Process[]> {
+  const names = await readdir('/proc').catch(() => []);
+  return Promise.all(names.filter((name) => /^\d+$/.test(name)).map((name) => readProcess(Number(name))));
+}
+
+async function readProcess(pid: number): Promise<Process> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name of the program stands in brackets and may hold anything; the numbers begin after it.
-  const fields = text
-    .slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number);
-  const [, parent = 0] = fields;
-  return { pid, parent, usedMs: ((fields[11] ?? 0) + (fields[12] ?? 0)) * TICK_MS };
+  // The name of the program stands in brackets and may hold anything; the numbers begin after it and the state.
+  const fields = numbersAfter(text, text.lastIndexOf(')') + 4);
+  const ticks = (first: number) => ((fields[first] ?? 0) + (fields[first + 1] ?? 0)) * TICK_MS;
+  return { pid, parent: fields[0] ?? 0, usedMs: ticks(10), endedMs: ticks(12) };
+}
+
+function belowOf(processes: readonly Process[], pid: number): number {
+  const childrenOf = Map.groupBy(processes, ({ parent }) => parent);
+  const below = (id: number): number =>
+    (childrenOf.get(id) ?? []).reduce((sum, child) => sum + child.usedMs + child.endedMs + below(child.pid), 0);
+  return below(pid);
+}
+
+function numbersAfter(text: string, start: number): number[] {
+  return text.slice(start).trim().split(/\s+/).map(Number);
 }

@@ -1,8 +1,18 @@
 import { type BareServer, startBareServer } from './bare.ts';
-import { contest, describeTurns, findBestConnections, perSecond, type Side, type Turn, takeTurn } from './contest.ts';
+import {
+  contest,
+  describeOthers,
+  describeTurns,
+  findBestConnections,
+  perSecond,
+  type Side,
+  type Turn,
+  takeTurn,
+} from './contest.ts';
 import { compare, type Figure, type Measurement, round } from './figures.ts';
 import { addMerchants, type Gateway, settle, startGateway } from './gateway.ts';
 import { findBestPeer, runPgbench } from './pgbench.ts';
+import { createQuiet } from './quiet.ts';
 import { runWrk } from './wrk.ts';
 
 const MERCHANTS = 50;
@@ -34,15 +44,17 @@ async function besidePgbench(gateway: Gateway): Promise<Figure> {
   const ours = createSide(gateway);
   const connections = await findBestConnections(ours);
   const { best, tried } = await findBestPeer(gateway, rows);
+  const quiet = createQuiet();
   const turns: Turn[] = [];
-  const theirs: number[] = [];
+  const theirs: { result: number; others: number }[] = [];
   const changesLeft: number[] = [];
   for (let done = 0; done < ROUNDS; done += 1) {
-    turns.push(await takeTurn(ours, { connections, seconds: SECONDS }));
+    turns.push(await takeTurn(quiet, ours, { connections, seconds: SECONDS }));
     changesLeft.push(await settle(gateway));
-    theirs.push(await runPgbench(gateway, { ...best, ...rows, seconds: SECONDS }));
+    theirs.push(await quiet(() => runPgbench(gateway, { ...best, ...rows, seconds: SECONDS })));
   }
-  const { ratio, byRound } = compare(turns.map(perSecond), theirs);
+  const pgbench = theirs.map(({ result }) => result);
+  const { ratio, byRound } = compare(turns.map(perSecond), pgbench);
   return {
     name: 'create',
     value: ratio,
@@ -51,11 +63,12 @@ async function besidePgbench(gateway: Gateway): Promise<Figure> {
     detail: {
       ...describeTurns('gateway', connections, turns),
       'gateway, changes of statistics left to fold after a round': changesLeft,
-      [`pgbench, payments/s with ${best.clients} clients and ${best.script}`]: theirs.map((value) => round(value)),
+      [`pgbench, payments/s with ${best.clients} clients and ${best.script}`]: pgbench.map((value) => round(value)),
       'pgbench, tried': Object.entries(tried)
         .map(([what, value]) => `${what}: ${value}`)
         .join('; '),
       'ratio by round': byRound,
+      ...describeOthers([...turns, ...theirs].map(({ others }) => others)),
     },
   };
 }

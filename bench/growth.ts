@@ -1,9 +1,10 @@
 import { call } from './calls.ts';
-import { perSecond, takeTurn } from './contest.ts';
+import { describeOthers, perSecond, type Turn, takeTurn } from './contest.ts';
 import { createSide } from './create.ts';
 import { compare, type Figure, type Measurement, median, round } from './figures.ts';
 import { addMerchants, type Gateway, merchantId, startGateway } from './gateway.ts';
 import { loadPayments } from './loader.ts';
+import { createQuiet } from './quiet.ts';
 
 const PER_MERCHANT = 10_000;
 const MERCHANTS = 1_000;
@@ -117,11 +118,13 @@ async function createGrowth(large: Gateway, empty: Gateway): Promise<Figure> {
   const sides = [createSide(large), createSide(empty)] as const;
   const input = { connections: CREATE_CONNECTIONS, seconds: CREATE_SECONDS };
   for (const side of sides) await side.run({ ...input, isWarmUp: true });
-  const rates: [number[], number[]] = [[], []];
+  const quiet = createQuiet();
+  const turns: [Turn[], Turn[]] = [[], []];
   for (let done = 0; done < ROUNDS; done += 1) {
-    rates[0].push(perSecond(await takeTurn(sides[0], input)));
-    rates[1].push(perSecond(await takeTurn(sides[1], input)));
+    turns[0].push(await takeTurn(quiet, sides[0], input));
+    turns[1].push(await takeTurn(quiet, sides[1], input));
   }
+  const rates = [turns[0].map(perSecond), turns[1].map(perSecond)] as const;
   const { ratio, byRound } = compare(...rates);
   return {
     name: 'create_growth',
@@ -132,6 +135,7 @@ async function createGrowth(large: Gateway, empty: Gateway): Promise<Figure> {
       [`payments/s with ${MERCHANTS * PER_MERCHANT} rows`]: rates[0].map((rate) => round(rate)),
       'payments/s, empty': rates[1].map((rate) => round(rate)),
       'ratio by round': byRound,
+      ...describeOthers(turns.flat().map(({ others }) => others)),
     },
   };
 }

@@ -4,6 +4,8 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export interface DatabaseProxy {
   /** The database, reached through the proxy. */
   readonly url: string;
+  /** Breaks every connection; new ones are welcome. */
+  reset(): void;
   /** Breaks every connection and lets no new one in. */
   cut(): Promise<void>;
   restore(): Promise<void>;
@@ -36,11 +38,15 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     return opened;
   }
 
+  const reset = () => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
   return {
     url: Object.assign(new URL(databaseUrl), { host: `127.0.0.1:${port}` }).href,
+    reset,
     async cut() {
       server.close();
-      for (const socket of sockets) socket.resetAndDestroy();
+      reset();
     },
     async restore() {
       server = await open(port);

@@ -36,8 +36,8 @@ export interface CreatedPayment {
 const MAX_BATCH = 500;
 /** Of randomness in an id. */
 const ID_BYTES = 10;
-/** While one batch is being flushed to disk the next is sent; more only makes them smaller. */
-const MAX_CONCURRENT = 2;
+/** While one batch is being written the next gathers; two at a time would only make both smaller. */
+const MAX_CONCURRENT = 1;
 
 type Order = PaymentOrder & { readonly claim: string | null; readonly requestHash: string | null };
 type Outcome = CreatedPayment | ApiError;
@@ -52,7 +52,6 @@ export function createPaymentCreator(deps: CommandDeps): (order: PaymentOrder) =
     run: (orders) => createPayments(deps, orders),
     maxItems: MAX_BATCH,
     maxConcurrent: MAX_CONCURRENT,
-    turns: 3,
     isItemsFault: (error) => isDataFault(error) || databaseFault(error) === 'busy',
   });
   return async (order) => {

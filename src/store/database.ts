@@ -1,4 +1,5 @@
 import postgres from 'postgres';
+import { driverSockets } from './driver-socket.ts';
 
 /**
  * The pool. Reads run on it directly; there is no way to write with it but through `begin`, because every writing
@@ -29,14 +30,18 @@ export interface DatabaseInput {
   readonly applicationName: string;
 }
 
+const CONNECT_TIMEOUT_S = 5;
+
 export function openDatabase({ url, poolSize, applicationName }: DatabaseInput): Database {
   const pool = postgres(url, {
     max: poolSize,
-    connect_timeout: 5,
+    connect_timeout: CONNECT_TIMEOUT_S,
     idle_timeout: 300,
     // Requests of an outage wait this long for their 503, and the first ones after it for their answer: a quarter second.
     backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 0.25),
     onnotice: () => {},
+    // In the driver's manual, not in its types.
+    ...({ socket: driverSockets({ timeoutMs: CONNECT_TIMEOUT_S * 1000 }) } as object),
     // Left to ask the server for its types, the driver does so unguarded on every connection: one that breaks at that
     // moment would take the process down. The one array type used here is known beforehand.
     fetch_types: false,

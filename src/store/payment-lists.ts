@@ -45,9 +45,9 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
   const amount = majorUnits(db, db`p."amountValue"`, db`p."amountDecimals"`);
   return db<ListedPayment[]>`
     with page as materialized (${ids})
-    select p.*, m.name as "merchantName", m.icon_url as "merchantIconUrl"
+    select p.*, page.name as "merchantName", page.icon_url as "merchantIconUrl"
     from (select ${paymentColumns(db)} from payments where id = any(array(select id from page))) p
-    join merchants m on m.id = p."merchantId"
+    join page on page.id = p.id
     order by ${query.sortBy === 'date' ? db`` : db`${amount} ${direction},`} p.id ${direction}`;
 }
 
@@ -65,10 +65,15 @@ function idsByDate(db: Reader, query: PaymentPageQuery, direction: Fragment): Fr
   // Where every payment matches, the page is at hand. Where few may match, walking along the rows until there are
   // enough could go on to the end; then each merchant's are looked for in its part of the index.
   if (merchantIds === null && isDense) {
-    return db`select p.id from payments p where p.partner_id = ${partnerId} and p.mode = ${mode} and ${matching} ${page}`;
+    return db`
+      select p.id, m.name, m.icon_url
+      from (
+        select p.id, p.merchant_id from payments p
+        where p.partner_id = ${partnerId} and p.mode = ${mode} and ${matching} ${page}
+      ) p join merchants m on m.id = p.merchant_id`;
   }
   return db`
-    select p.id from merchants m
+    select p.id, m.name, m.icon_url from merchants m
     cross join lateral (select p.id from payments p where p.merchant_id = m.id and ${matching} ${page}) p
     where ${isAmong(db, query)} ${page}`;
 }
@@ -82,7 +87,7 @@ function idsByAmount(db: Reader, query: PaymentPageQuery, direction: Fragment): 
       ? db`true`
       : db`(${amount}, p.id) ${after} (select ${amount}, p.id from payments p where p.id = ${query.afterId})`;
   return db`
-    select p.id from ${matchesOf(db, query)} where ${isNext}
+    select p.id, p.name, p.icon_url from ${matchesOf(db, query)} where ${isNext}
     order by ${amount} ${direction}, p.id ${direction} limit ${query.limit}`;
 }
 
@@ -95,12 +100,13 @@ function majorUnits(db: Reader, value: Fragment, decimals: Fragment): Fragment {
 }
 
 /**
- * All payments that match, as a table `p`. Merchants are taken one by one, each by its part of `payments_by_merchant`:
- * the `offset` keeps the planner from going through the payments of all merchants and sorting out theirs.
+ * All payments that match, each with its merchant's name and icon, as a table `p`. Merchants are taken one by one, each
+ * by its part of `payments_by_merchant`: the `offset` keeps the planner from going through the payments of all merchants
+ * and sorting out theirs.
  */
 export function matchesOf(db: Reader, filter: PaymentFilter): Fragment {
   return db`(
-    select p.* from merchants m
+    select p.*, m.name, m.icon_url from merchants m
     cross join lateral (select * from payments p where p.merchant_id = m.id and ${isMatch(db, filter)} offset 0) p
     where ${isAmong(db, filter)}
   ) p`;

@@ -235,6 +235,48 @@ describe('a node that loses its database', { concurrency: true }, () => {
     await database.drop();
   });
 
+  it('goes on when its connections break one moment and work the next, and leaves no request without an answer', async () => {
+    const database = await createTestDatabase();
+    const proxy = await startDatabaseProxy(database.url);
+    const gateway = await startTestGateway({ databaseUrl: proxy.url });
+    const { headers } = await createTestPartner(gateway);
+    const { id } = await createTestMerchant(gateway, headers);
+    const keys: string[] = [];
+    const write = (key: string) =>
+      gateway.call({
+        method: 'POST',
+        url: '/v1/merchants',
+        headers: { ...headers, 'idempotency-key': key },
+        payload: SHOP,
+      });
+    // A client that reads, and after every answer reads or writes again.
+    const client = async (until: () => boolean) => {
+      while (!until()) {
+        const read = await gateway.call({ url: `/v1/merchants/${id}`, headers });
+        assert.ok([200, 503].includes(read.statusCode), read.body);
+        const key = freshKey();
+        keys.push(key);
+        assert.ok([201, 503].includes((await write(key)).statusCode));
+      }
+    };
+    let isOver = false;
+    const clients = Promise.all(Array.from({ length: 20 }, () => client(() => isOver)));
+    for (let times = 0; times < 5; times += 1) {
+      const before = keys.length;
+      await until('requests are answered', () => keys.length > before + 30);
+      proxy.reset();
+    }
+    isOver = true;
+    await clients;
+    const retried = await Promise.all(keys.map(write));
+    assert.deepEqual(new Set(retried.map(({ statusCode }) => statusCode)), new Set([201]), 'no key is stuck');
+    const list = await gateway.call({ url: '/v1/merchants', headers });
+    assert.equal(list.json().totalCount, keys.length + 1, 'and each made one merchant');
+    await gateway.stop();
+    await proxy.cut();
+    await database.drop();
+  });
+
   it('answers 503 while the database takes no connections', async () => {
     const database = await createTestDatabase();
     const gateway = await startTestGateway({ databaseUrl: database.url });

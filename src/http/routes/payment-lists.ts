@@ -168,7 +168,7 @@ const OldListQuery = Type.Object({
 const OF_MERCHANT = {
   tags: TAGS,
   summary: "List a merchant's payments",
-  description: 'Newest first, unless asked otherwise. Follow `nextCursor` with the same filters and order.',
+  description: 'Newest first, unless asked otherwise. Follow `nextCursor`, filters and order unchanged.',
   querystring: ListQuery,
   response: { 200: PaymentListBody },
 };
@@ -193,7 +193,7 @@ const OF_OLD = {
   tags: TAGS,
   deprecated: true,
   summary: "List a merchant's payments, as of old",
-  description: 'Use `GET /v1/merchants/payments` with `Merchant-Id` instead. A cancelled payment is `failed` here.',
+  description: 'Use `GET /v1/merchants/payments`, and the header `Merchant-Id`. A cancelled payment is `failed` here.',
   params: MerchantParams,
   querystring: OldListQuery,
   response: { 200: LegacyListBody },

@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readMachineUse } from './cpu-use.ts';
+
+/** More than this share of the machine, used by other programs, makes a measurement doubtful. */
+const MAX_OTHERS = 0.1;
+const SAMPLE_MS = 500;
+const MAX_ATTEMPTS = 3;
+/** All waiting and repeating for one figure together: a machine that is always busy gets its figures too. */
+const BUDGET_MS = 60_000;
+
+/** Measures while the machine does nothing else, as far as that can be had. */
+export type Quiet = <T>(measure: () => Promise<T>) => Promise<{ result: T; others: number }>;
+
+/**
+ * Waits for a quiet moment, and measures again when it did not last. Returns the least disturbed attempt with the share
+ * of the machine that others used.
+ */
+export function createQuiet(): Quiet {
+  let leftMs = BUDGET_MS;
+  return async (measure) => {
+    let best: { result: Awaited<ReturnType<typeof measure>>; others: number } | undefined;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      while (leftMs > 0 && (await shareDuring(() => sleep(SAMPLE_MS))).others > MAX_OTHERS) leftMs -= SAMPLE_MS;
+      const startMs = Date.now();
+      const found = await shareDuring(measure);
+      if (best === undefined || found.others < best.others) best = found;
+      if (best.others <= MAX_OTHERS || leftMs <= 0) break;
+      leftMs -= Date.now() - startMs;
+    }
+    if (best === undefined) throw new Error('Nothing was measured.');
+    return best;
+  };
+}
+
+async function shareDuring<T>(run: () => Promise<T>): Promise<{ result: T; others: number }> {
+  const before = await readMachineUse();
+  const result = await run();
+  const after = await readMachineUse();
+  const offeredMs = after.offeredMs - before.offeredMs;
+  const others = offeredMs > 0 ? Math.max(0, (after.othersMs - before.othersMs) / offeredMs) : 0;
+  return { result, others };
+}
