@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
@@ -8,6 +7,7 @@ import postgres from 'postgres';
 import { startEmbeddedPostgres } from '../src/sandbox/embedded-postgres.ts';
 import { systemWorld } from '../src/system.ts';
 import { freePort, startProcess, stopProcess, until } from './processes.ts';
+import { makeFolder, removeFolder } from './temporary.ts';
 
 /** A gateway in a process of its own, with a database of its own, as an operator would run it. */
 export interface Gateway {
@@ -37,9 +37,7 @@ const ENVIRONMENT = {
 };
 
 export async function startGateway({ nodeOptions = [] as readonly string[] } = {}): Promise<Gateway> {
-  const home = await mkdtemp(join(tmpdir(), 'till-bench-'));
-  // PostgreSQL runs under another account when the benchmark is run by root.
-  await chmod(home, 0o711);
+  const home = await makeFolder();
   return launch(home, nodeOptions);
 }
 
@@ -69,7 +67,7 @@ async function launch(home: string, nodeOptions: readonly string[]): Promise<Gat
     },
     stop: async () => {
       await end();
-      await rm(home, { recursive: true, force: true });
+      await removeFolder(home);
     },
   };
 }

@@ -17,8 +17,8 @@ export type Quiet = <T>(measure: () => Promise<T>) => Promise<{ result: T; other
  */
 export function createQuiet(): Quiet {
   let leftMs = BUDGET_MS;
-  return async (measure) => {
-    let best: { result: Awaited<ReturnType<typeof measure>>; others: number } | undefined;
+  return async <T>(measure: () => Promise<T>) => {
+    let best: { result: T; others: number } | undefined;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       while (leftMs > 0 && (await shareDuring(() => sleep(SAMPLE_MS))).others > MAX_OTHERS) leftMs -= SAMPLE_MS;
       const startMs = Date.now();

@@ -7,6 +7,7 @@ import { growthMeasurement } from './growth.ts';
 import { longPollMeasurement } from './longpoll.ts';
 import { stopAllProcesses } from './processes.ts';
 import { statusMeasurement } from './status.ts';
+import { removeAllFolders } from './temporary.ts';
 import { requireWrk } from './wrk.ts';
 
 const MEASUREMENTS: readonly Measurement[] = [
@@ -24,9 +25,14 @@ Figures: ${MEASUREMENTS.flatMap(({ names, isLarge }) => names.map((name) => (isL
 `;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void stopAllProcesses().then(() => process.exit(1)));
+  process.once(signal, () => void cleanUp().then(() => process.exit(1)));
 }
-process.exitCode = await main(process.argv.slice(2)).finally(stopAllProcesses);
+process.exitCode = await main(process.argv.slice(2)).finally(cleanUp);
+
+async function cleanUp(): Promise<void> {
+  await stopAllProcesses();
+  await removeAllFolders();
+}
 
 async function main(args: readonly string[]): Promise<number> {
   const known = new Set(MEASUREMENTS.flatMap(({ names }) => names));

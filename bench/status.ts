@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startBareServer } from './bare.ts';
 import { createPayments } from './calls.ts';
 import { contest, type Side } from './contest.ts';
 import type { Measurement } from './figures.ts';
 import { addMerchants, settle, startGateway } from './gateway.ts';
+import { makeFolder, removeFolder } from './temporary.ts';
 import { runWrk } from './wrk.ts';
 
 const MERCHANTS = 50;
@@ -15,7 +15,7 @@ const PAYMENTS = 1_000;
 export const statusMeasurement: Measurement = {
   names: ['status'],
   async measure() {
-    const folder = await mkdtemp(join(tmpdir(), 'till-bench-'));
+    const folder = await makeFolder();
     const gateway = await startGateway();
     const bare = await startBareServer();
     try {
@@ -34,7 +34,7 @@ export const statusMeasurement: Measurement = {
     } finally {
       await bare.stop();
       await gateway.stop();
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     }
   },
 };

@@ -17,8 +17,6 @@ import { createPaymentReader } from './store/payment-reader.ts';
 import { findPayments, glanceAtPayments } from './store/payments.ts';
 import { findWalletApps, type WalletApp } from './store/wallet-apps.ts';
 
-export type Parts = Awaited<ReturnType<typeof createParts>>;
-
 /** Everything that is made once and lives as long as the node, put together on an open database. */
 export async function createParts(base: { config: Config; world: World; log: Logger; db: Database }) {
   const { config, world, db } = base;

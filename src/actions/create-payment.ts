@@ -22,7 +22,7 @@ export interface PaymentOrder {
   readonly successUrl: string | null;
   readonly errorUrl: string | null;
   /** With everything that gives the request its meaning. */
-  readonly idempotency: { readonly key: string; readonly meaning: unknown } | null;
+  readonly idempotency: { readonly key: string; readonly meaning: readonly unknown[] } | null;
 }
 
 export interface CreatedPayment {
@@ -67,7 +67,8 @@ export function createPaymentCreator(deps: CommandDeps): (order: PaymentOrder) =
 /** The scope of a key is the merchant, which has one partner and one mode, and this way of making payments. */
 function claimOf({ merchant, idempotency }: PaymentOrder): Pick<Order, 'claim' | 'requestHash'> {
   if (idempotency === null) return { claim: null, requestHash: null };
-  return { claim: shortHash([merchant.id, idempotency.key]), requestHash: shortHash(idempotency.meaning) };
+  const { key, meaning } = idempotency;
+  return { claim: shortHash(`${merchant.id} ${key}`), requestHash: shortHash(JSON.stringify(meaning)) };
 }
 
 async function createPayments(deps: CommandDeps, orders: readonly Order[]): Promise<Outcome[]> {

@@ -9,7 +9,7 @@ export interface Network {
   readonly mode: Mode;
 }
 
-export const NETWORKS: readonly Network[] = [
+const NETWORKS: readonly Network[] = [
   { chainId: 'eip155:1', name: 'Ethereum', mode: 'live' },
   { chainId: 'eip155:10', name: 'Optimism', mode: 'live' },
   { chainId: 'eip155:56', name: 'BNB Smart Chain', mode: 'live' },

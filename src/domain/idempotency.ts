@@ -19,9 +19,9 @@ export function requestHash(meaning: unknown): string {
   return hash('sha256', canonical(meaning), 'base64url');
 }
 
-/** The same as 128 bits in the form of a uuid, where many are stored: enough to tell requests apart. */
-export function shortHash(meaning: unknown): string {
-  return hash('sha256', canonical(meaning), 'hex').slice(0, 32);
+/** 128 bits in the form of a uuid, where many hashes are stored: enough to tell requests apart. */
+export function shortHash(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, 32);
 }
 
 function canonical(value: unknown): string {

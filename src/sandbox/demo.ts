@@ -1,4 +1,4 @@
-import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CommandDeps, command } from '../actions/command.ts';
 import { issueKey } from '../actions/issue-key.ts';
@@ -26,6 +26,7 @@ const OWNER = { partnerId: PARTNER_ID, mode: 'test' } as const;
 
 /** Makes the demo partner, merchant, wallet app and key where they are missing, and tells other programs of them. */
 export async function openSandbox(deps: CommandDeps, input: { home: string; baseUrl: string }): Promise<Sandbox> {
+  await mkdir(input.home, { recursive: true, mode: 0o700 });
   await createDemo(deps);
   const file = join(input.home, 'sandbox.json');
   const apiKey = (await knownKey(deps, file)) ?? (await newKey(deps));

@@ -31,12 +31,58 @@ export interface DatabaseInput {
 }
 
 const CONNECT_TIMEOUT_S = 5;
+/** No statement runs longer than this: see `statement_timeout`. Whatever still waits then has lost its connection. */
+const RETIRED_S = 16;
 
-export function openDatabase({ url, poolSize, applicationName }: DatabaseInput): Database {
-  const pool = postgres(url, {
+/**
+ * Opens the pool. When one of its connections breaks, the whole pool is replaced: the driver is known to leave a broken
+ * connection, above all one with TLS, in a state where it neither answers nor ends. Statements under way finish on the
+ * old pool, or fail when it is closed for good.
+ */
+export function openDatabase(input: DatabaseInput): Database {
+  const listeners: ((pool: postgres.Sql) => Promise<unknown>)[] = [];
+  let isClosing = false;
+  let pool = connect(input, replace);
+
+  function replace(broken: postgres.Sql): void {
+    if (isClosing || broken !== pool) return;
+    pool = connect(input, replace);
+    for (const listen of listeners) listen(pool).catch(() => {});
+    void broken.end({ timeout: RETIRED_S });
+  }
+
+  // Whoever holds on to `sql` always speaks to the pool of the moment.
+  const sql = new Proxy(pool, {
+    apply: (_first, _self, parts: Parameters<postgres.Sql>) => pool(...parts),
+    get: (_first, name: keyof postgres.Sql) => pool[name],
+  });
+  return {
+    sql: sql as unknown as Reader,
+    begin: (work) => pool.begin((tx) => unlessLost(work(tx as unknown as Tx))) as Promise<never>,
+    single: (statement) => statement(pool as unknown as Tx),
+    listen: async (channel, { onMessage, onConnected }) => {
+      const listen = (on: postgres.Sql) => on.listen(channel, onMessage, onConnected);
+      await listen(pool);
+      listeners.push(listen);
+    },
+    // Whoever closes it has finished with it; the driver alone may still wait for an answer over a broken connection.
+    close: () => {
+      isClosing = true;
+      return pool.end({ timeout: 1 });
+    },
+  };
+}
+
+function connect(
+  { url, poolSize, applicationName }: DatabaseInput,
+  onBroken: (pool: postgres.Sql) => void,
+): postgres.Sql {
+  const pool: postgres.Sql = postgres(url, {
     max: poolSize,
     connect_timeout: CONNECT_TIMEOUT_S,
-    idle_timeout: 300,
+    // Connections are closed by the server or by accident, never for their age: so a closed one is a broken one.
+    max_lifetime: null,
+    onclose: () => onBroken(pool),
     // Requests of an outage wait this long for their 503, and the first ones after it for their answer: a quarter second.
     backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 0.25),
     onnotice: () => {},
@@ -60,17 +106,8 @@ export function openDatabase({ url, poolSize, applicationName }: DatabaseInput):
       // the connection would time out for ever. Sent, the leftovers make the server hang up, and the next try is clean.
       options: ' '.repeat(1024),
     },
-  });
-  return {
-    sql: pool as unknown as Reader,
-    begin: (work) => pool.begin((tx) => unlessLost(work(tx as unknown as Tx))) as Promise<never>,
-    single: (statement) => statement(pool as unknown as Tx),
-    listen: async (channel, { onMessage, onConnected }) => {
-      await pool.listen(channel, onMessage, onConnected);
-    },
-    // Whoever closes it has finished with it; the driver alone may still wait for an answer over a broken connection.
-    close: () => pool.end({ timeout: 1 }),
-  };
+  }) as unknown as postgres.Sql;
+  return pool;
 }
 
 /** Work that can be undone without the rest of the transaction. */
@@ -108,10 +145,14 @@ const LOST: ReadonlySet<string> = new Set([
 const TEXT_ARRAY = {
   to: 1009,
   from: [],
-  serialize: (items: readonly (string | null)[]) =>
-    `{${items.map((item) => (item === null ? 'NULL' : `"${item.replace(/[\\"]/g, '\\$&')}"`)).join(',')}}`,
+  serialize: (items: readonly (string | null)[]) => `{${items.map(quoted).join(',')}}`,
   parse: (text: string) => text,
 };
+
+function quoted(item: string | null): string {
+  if (item === null) return 'NULL';
+  return /[\\"]/.test(item) ? `"${item.replace(/[\\"]/g, '\\$&')}"` : `"${item}"`;
+}
 
 /**
  * `unavailable`: the database could not be reached or is stopping; the request may be sent again.

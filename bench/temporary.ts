@@ -1,0 +1,23 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const folders = new Set<string>();
+
+/** A folder that is gone when the benchmark has ended, however it ended. */
+export async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'till-bench-'));
+  folders.add(folder);
+  // PostgreSQL passes through it under another account when the benchmark is run by root.
+  await chmod(folder, 0o711);
+  return folder;
+}
+
+export async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  folders.delete(folder);
+}
+
+export async function removeAllFolders(): Promise<void> {
+  await Promise.all([...folders].map(removeFolder));
+}
