@@ -3,10 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPayments, type PaymentRef } from './calls.ts';
 import type { CancelOrder, CancelReport } from './canceller.ts';
+import { describeOthers } from './contest.ts';
 import { type Figure, type Measurement, quantile, round } from './figures.ts';
 import { addMerchants, type Gateway, settle, startGateway } from './gateway.ts';
 import type { HolderMessage, HolderOrder, HolderReport } from './longpoll-client.ts';
 import { messageOf, residentKb, startClient, stopProcess } from './processes.ts';
+import { shareDuring } from './quiet.ts';
 
 const MERCHANTS = 50;
 const HELD = 10_000;
@@ -69,7 +71,8 @@ async function measureHeld(
   const cancelled = messageOf<CancelReport>(canceller, { withinMs: 120_000 });
   const order: CancelOrder = { port, apiKey, payments: payments.slice(0, CHANGES), perSecond: CHANGES_PER_SECOND };
   canceller.send(order);
-  const { answeredAtMs, tookMs } = await cancelled;
+  const { result, others } = await shareDuring(() => cancelled);
+  const { answeredAtMs, tookMs } = result;
   await sleep(SETTLE_MS);
   const peakKb = await residentKb(pid);
   const wokenAtMs = new Map<string, number>();
@@ -94,6 +97,7 @@ async function measureHeld(
         ),
         'changes/s': round(CHANGES / (tookMs / 1000)),
         held: HELD,
+        ...describeOthers([others]),
       },
     },
     {

@@ -32,7 +32,8 @@ export function createQuiet(): Quiet {
   };
 }
 
-async function shareDuring<T>(run: () => Promise<T>): Promise<{ result: T; others: number }> {
+/** What was measured, with the share of the machine that others used meanwhile. */
+export async function shareDuring<T>(run: () => Promise<T>): Promise<{ result: T; others: number }> {
   const before = await readMachineUse();
   const result = await run();
   const after = await readMachineUse();
