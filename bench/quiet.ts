@@ -6,7 +6,7 @@ const MAX_OTHERS = 0.1;
 const SAMPLE_MS = 500;
 const MAX_ATTEMPTS = 3;
 /** All waiting and repeating for one figure together: a machine that is always busy gets its figures too. */
-const BUDGET_MS = 60_000;
+const BUDGET_MS = 40_000;
 
 /** Measures while the machine does nothing else, as far as that can be had. */
 export type Quiet = <T>(measure: () => Promise<T>) => Promise<{ result: T; others: number }>;
