@@ -33,11 +33,11 @@ export interface CreatedPayment {
   readonly isReplayed: boolean;
 }
 
-const MAX_BATCH = 500;
+/** Not all that wait go at once: while PostgreSQL writes some of them, this process answers and reads others. */
+const MAX_BATCH = 100;
+const MAX_CONCURRENT = 2;
 /** Of randomness in an id. */
 const ID_BYTES = 10;
-/** While one batch is being written the next gathers; two at a time would only make both smaller. */
-const MAX_CONCURRENT = 1;
 
 type Order = PaymentOrder & { readonly claim: string | null; readonly requestHash: string | null };
 type Outcome = CreatedPayment | ApiError;

@@ -29,7 +29,7 @@ export function createPaymentReader<Row extends Pick<Payment, 'status'>>(
     maxItems: MAX_IDS,
     maxConcurrent: 1,
     // A statement costs more than its rows.
-    turns: 6,
+    turns: 4,
     isItemsFault: () => false,
   });
   return (id) => {
