@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 
 /**
  * Every setting of the gateway: name, environment variable, type, default and what it is for. `.env.example` and
- * `docs/configuration.md` are generated from this table, and this file is the only reader of the environment.
+ * `docs/configuration.md` are generated from this table.
  */
 export const SETTINGS = {
   port: setting('PORT', integer(1, 65_535), 8080, 'Port of the API and the pages.'),

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Config, readConfig, secretValues } from './config.ts';
+import { readEnvironment } from './environment.ts';
 import { buildApp } from './http/app.ts';
 import { serveMetrics } from './http/metrics-server.ts';
 import { openFilesWarning } from './http/open-files.ts';
@@ -23,7 +24,7 @@ const ignore = () => {};
 if (import.meta.main) await main();
 
 async function main(): Promise<void> {
-  const read = readConfig(process.env);
+  const read = readConfig(readEnvironment());
   if ('problems' in read) {
     process.stderr.write(`The configuration is not right:\n${read.problems.map((text) => `  ${text}\n`).join('')}`);
     process.exit(2);

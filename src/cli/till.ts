@@ -1,6 +1,7 @@
 import { readConfig, secretValues } from '../config.ts';
 import type { World } from '../deps.ts';
 import { redactApiKeys } from '../domain/api-key.ts';
+import { readEnvironment } from '../environment.ts';
 import { createLog, strikeSecrets } from '../log.ts';
 import { systemWorld } from '../system.ts';
 import type { Output } from './command.ts';
@@ -69,5 +70,9 @@ async function main(): Promise<void> {
   process.once('SIGTERM', () => process.exit(143));
   // A reader that has seen enough, such as `head`, is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
-  process.exitCode = await runTill(process.argv.slice(2), process);
+  process.exitCode = await runTill(process.argv.slice(2), {
+    env: readEnvironment(),
+    stdout: process.stdout,
+    stderr: process.stderr,
+  });
 }
