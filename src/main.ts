@@ -19,6 +19,8 @@ import { startJobs } from './workers/loop.ts';
 
 /** Requests in flight get this long to end before their connections are closed. */
 const DRAIN_MS = 8_000;
+/** Whoever stops a node may count on this: what has not ended by then is ended with the process. */
+const STOP_MS = 9_500;
 const ignore = () => {};
 
 if (import.meta.main) await main();
@@ -32,6 +34,7 @@ async function main(): Promise<void> {
   const stopAsked = stopSignal();
   const stop = await start(read.config).catch(refuse);
   await stopAsked;
+  systemWorld.timers.after(STOP_MS, () => process.exit(1));
   await stop();
   process.exit(0);
 }
@@ -40,7 +43,14 @@ async function main(): Promise<void> {
 async function start(config: Config): Promise<() => Promise<void>> {
   const downs: (() => Promise<void> | void)[] = [];
   const stop = async () => {
-    for (const down of downs.splice(0).reverse()) await down();
+    for (const down of downs.splice(0).reverse()) {
+      try {
+        await down();
+      } catch (error) {
+        // What is still up must come down all the same.
+        process.stderr.write(`While stopping: ${String(error)}\n`);
+      }
+    }
   };
   try {
     await startParts(config, (down) => downs.push(down));

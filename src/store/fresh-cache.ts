@@ -1,4 +1,5 @@
-import type { Timers, World } from '../deps.ts';
+import { createBatcher } from '../batcher.ts';
+import type { World } from '../deps.ts';
 
 /**
  * Rows that are read on every request, kept in memory and never older than a bound. While a row is in use it is read
@@ -36,7 +37,15 @@ interface Entry<Row> {
 export function createFreshCache<Row>(world: World, { read, keyOf }: FreshCacheInput<Row>): FreshCache<Row> {
   const entries = new Map<string, Entry<Row>>();
   const waiting = new Map<string, Promise<Row | undefined>>();
-  const readBatched = batched(world.timers, readInto);
+  const readBatched = createBatcher<string, Row | undefined>(world.timers, {
+    run: async (keys) => {
+      const rows = await readInto(keys);
+      return keys.map((key) => rows.get(key));
+    },
+    maxItems: MAX_KEYS_PER_READ,
+    maxConcurrent: 2,
+    isItemsFault: () => false,
+  });
   let cancelRefresh: (() => void) | undefined;
   let isStopped = false;
 
@@ -97,22 +106,5 @@ export function createFreshCache<Row>(world: World, { read, keyOf }: FreshCacheI
       isStopped = true;
       cancelRefresh?.();
     },
-  };
-}
-
-/** Gathers the keys asked for in one turn of the event loop into one read. */
-function batched<Row>(timers: Timers, read: (keys: readonly string[]) => Promise<Map<string, Row>>) {
-  let batch: { keys: string[]; rows: Promise<Map<string, Row>> } | undefined;
-  return async (key: string): Promise<Row | undefined> => {
-    if (batch === undefined || batch.keys.length >= MAX_KEYS_PER_READ) {
-      const keys: string[] = [];
-      const rows = timers.sleep(0).then(() => {
-        if (batch?.keys === keys) batch = undefined;
-        return read(keys);
-      });
-      batch = { keys, rows };
-    }
-    batch.keys.push(key);
-    return (await batch.rows).get(key);
   };
 }
