@@ -19,12 +19,12 @@ const sources = tracked.filter((name) => /^src\/.*\.ts$/.test(name) && !/\.(test
 /** What each folder of `src` may import, besides itself. Files directly in `src` are named one by one. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   domain: [],
-  chains: ['domain'],
+  chains: ['domain', 'deps.ts', 'batcher.ts'],
   store: ['domain', 'deps.ts', 'batcher.ts'],
   actions: ['domain', 'chains', 'store', 'deps.ts', 'errors.ts', 'batcher.ts'],
   http: ['domain', 'chains', 'store', 'actions', 'deps.ts', 'errors.ts', 'config.ts', 'metrics.ts', 'request-times.ts'],
-  workers: ['domain', 'store', 'actions', 'deps.ts', 'metrics.ts'],
-  sandbox: ['domain', 'store', 'actions', 'deps.ts', 'system.ts'],
+  workers: ['domain', 'chains', 'store', 'actions', 'deps.ts', 'metrics.ts'],
+  sandbox: ['domain', 'chains', 'store', 'actions', 'deps.ts', 'system.ts'],
   cli: [
     'domain',
     'chains',
@@ -43,6 +43,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** Which outside packages only one place may know. */
 const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {
   postgres: ['src/store/'],
+  viem: ['src/chains/evm/', 'src/sandbox/'],
+  '@nomicfoundation/edr': ['src/sandbox/'],
   fastify: ['src/http/'],
   '@fastify/cors': ['src/http/'],
   '@fastify/swagger': ['src/http/'],

@@ -1,6 +1,7 @@
 import { createBatcher } from '../batcher.ts';
 import { decide, type PaymentEvent, type Refusal } from '../domain/payment.ts';
 import { isDataFault } from '../store/database.ts';
+import { endItems, type ItemEnd, insertItems, type NewItem } from '../store/items.ts';
 import type { PaymentFeed } from '../store/payment-feed.ts';
 import { lockPayments, type Move, movePayments, type Payment, stateOf } from '../store/payments.ts';
 import { type CommandDeps, command } from './command.ts';
@@ -12,6 +13,8 @@ export interface MovePaymentInput {
   readonly actor: string;
   /** What proves it, kept with the move. */
   readonly evidence: Readonly<Record<string, unknown>>;
+  /** What becomes work by this move, and what is over by it: stored in the same transaction, if the payment moves. */
+  readonly items?: { readonly accepted?: readonly NewItem[]; readonly ended?: readonly ItemEnd[] };
 }
 
 export type MoveOutcome =
@@ -44,12 +47,14 @@ async function move(
     const current = new Map((await lockPayments(tx, ids)).map((payment) => [payment.id, payment]));
     const decided: MoveOutcome[] = [];
     let moves: Move[] = [];
+    const accepted: NewItem[] = [];
+    const ended: ItemEnd[] = [];
     const carryOut = async () => {
       const moved = moves.length === 0 ? [] : await movePayments(tx, moves);
       if (moved.length !== moves.length) throw new Error('A locked payment was moved by somebody else.');
       moves = [];
     };
-    for (const { paymentId, event, actor, evidence } of inputs) {
+    for (const { paymentId, event, actor, evidence, items } of inputs) {
       // One statement moves a payment once: a second event for it is decided on what the first one left.
       if (moves.some(({ payment }) => payment.id === paymentId)) await carryOut();
       const payment = current.get(paymentId);
@@ -61,12 +66,16 @@ async function move(
       } else {
         const next = { payment, to: decision.to, at: now, event: event.type, actor, evidence, facts: factsOf(event) };
         moves.push(next);
+        accepted.push(...(items?.accepted ?? []));
+        ended.push(...(items?.ended ?? []));
         const moved = afterMove(next);
         current.set(paymentId, moved);
         decided.push({ ok: true, payment: moved });
       }
     }
     await carryOut();
+    if (accepted.length > 0) await insertItems(tx, accepted, now);
+    if (ended.length > 0) await endItems(tx, ended, now);
     return decided;
   });
   deps.feed.announce(outcomes.flatMap((outcome) => (outcome.ok ? [outcome.payment.id] : [])));

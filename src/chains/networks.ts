@@ -7,6 +7,16 @@ export interface Network {
   readonly name: string;
   /** Test networks carry play money: live keys may not name their assets. */
   readonly mode: Mode;
+  /** When a payment on it counts; missing where Till cannot take payments yet. */
+  readonly finality?: Finality;
+}
+
+export interface Finality {
+  readonly blockTimeMs: number;
+  /** How many blocks a payment must lie deep, its own counted: 1 is the head. */
+  readonly depth: number;
+  /** Why that is enough. */
+  readonly reason: string;
 }
 
 const NETWORKS: readonly Network[] = [
@@ -36,7 +46,24 @@ export interface KnownAsset {
   readonly symbol: string;
   readonly name: string;
   readonly decimals: number;
+  /** The currency one token is worth one of. */
+  readonly peg?: 'USD' | 'EUR';
+  /** How it can be paid with; missing where it can only be a price or a destination. */
+  readonly pay?: PayTerms;
 }
+
+export type PayTerms =
+  | {
+      readonly method: 'eip3009-vrs' | 'eip3009-bytes';
+      /** The token's EIP-712 domain, which every signature depends on. */
+      readonly domain: { readonly name: string; readonly version: string };
+    }
+  | {
+      readonly method: 'permit2';
+      /** Like Tether's: an allowance must be set to zero before it can be changed. */
+      readonly approvesThroughZero?: true;
+    }
+  | { readonly method: 'native' };
 
 const USDC = { symbol: 'USDC', name: 'USD Coin', decimals: 6 };
 const EURC = { symbol: 'EURC', name: 'EURC', decimals: 6 };

@@ -1,0 +1,207 @@
+import type { Item, SignedItem } from '../domain/item.ts';
+import type { Network } from './networks.ts';
+
+/**
+ * What the gateway needs of a chain. An adapter reports, it never decides a payment.
+ *
+ * Every answer is three-valued. A method that resolves has found out; when it could not (an endpoint is down, lies, or
+ * lags behind), it rejects with `ChainUnavailableError`. "Could not find out" can therefore never be taken for "no".
+ */
+export interface Chain {
+  readonly network: Network;
+
+  /** Holds what we believe of the network against the chain itself. Assets that differ are not offered any more. */
+  check(): Promise<ChainCheck>;
+  /** What is known of its endpoints right now, without asking them. */
+  health(): ChainHealth;
+
+  /** The hash that stands for all of the item; what the payer signs carries it. */
+  commitmentOf(item: Item): string;
+  /** What the payer's wallet has to do for the item, in order. */
+  walletActions(item: Item, allowance: bigint): readonly WalletAction[];
+
+  /** Everything the options of one request need of this chain, in one round trip. */
+  survey(ask: SurveyAsk): Promise<Survey>;
+  /** Whether the chain would carry the item out now with this signature. */
+  judge(item: Item, signature: string): Promise<Verdict>;
+
+  /** What would become of each item if the batch were sent now, or had been at that block. */
+  simulate(batch: readonly SignedItem[], atBlock?: number): Promise<readonly ItemOutcome[]>;
+  /** Whether the authorization with this commitment has been used up: by us, by somebody else, or by being cancelled. */
+  isUsed(item: Item, commitment: string, atBlock?: number): Promise<boolean>;
+
+  /** The most items of this kind that fit into one transaction. */
+  maxBatchItems(item: Item): number;
+  /** The next free nonce as the chain sees it, mined transactions only. */
+  minedNonce(signer: string): Promise<number>;
+  balance(account: string): Promise<bigint>;
+  suggestFees(): Promise<Fees>;
+  /** Signs; sends nothing. All items of a batch share asset, method and fee account. */
+  signBatch(signer: Signer, batch: readonly SignedItem[], slot: Slot): Promise<SignedTransaction>;
+  /** Signs a transaction that does nothing but use up its nonce. */
+  signNothing(signer: Signer, slot: Slot): Promise<SignedTransaction>;
+  broadcast(bytes: string): Promise<BroadcastOutcome>;
+  /** What the chain knows of a transaction. */
+  findTransaction(hash: string): Promise<TransactionState>;
+
+  head(): Promise<Block>;
+  /** The canonical block of that height; undefined when the chain is not that long. */
+  block(number: number): Promise<Block | undefined>;
+  /** What the Collector reported in these blocks, in order. Bounds are inclusive. */
+  events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
+  /** Whether enough endpoints have this very block for a decision that cannot be taken back. */
+  isAgreed(block: BlockId): Promise<boolean>;
+
+  close(): void;
+}
+
+/** The chain could not be asked. The message never holds an endpoint's address or what it sent. */
+export class ChainUnavailableError extends Error {
+  readonly network: string;
+  constructor(network: string, reason: string) {
+    super(`${network}: ${reason}`);
+    this.name = 'ChainUnavailableError';
+    this.network = network;
+  }
+}
+
+export interface ChainCheck {
+  /** CAIP-19 ids that can be paid with. */
+  readonly payable: readonly string[];
+  /** What is wrong, in sentences for the operator; each names the asset or part that is switched off by it. */
+  readonly problems: readonly string[];
+}
+
+export interface ChainHealth {
+  readonly endpoints: number;
+  readonly endpointsUp: number;
+  /** The highest block any endpoint has told of. */
+  readonly headNumber: number | undefined;
+}
+
+/** A request to the payer's wallet. */
+export interface WalletAction {
+  readonly method: 'eth_signTypedData_v4' | 'eth_sendTransaction';
+  readonly params: readonly unknown[];
+}
+
+export interface SurveyAsk {
+  /** Canonical addresses of who might pay. */
+  readonly payers: readonly string[];
+  /** What might be paid with, and who would receive it. */
+  readonly assets: readonly { readonly asset: string; readonly recipient: string }[];
+  readonly timeoutMs: number;
+}
+
+export interface Survey {
+  /** One for each payer and asset. */
+  readonly holdings: readonly Holding[];
+  /** The assets whose recipient could not receive them. */
+  readonly unreceivable: readonly string[];
+}
+
+export interface Holding {
+  readonly payer: string;
+  readonly asset: string;
+  readonly balance: bigint;
+  /** What Permit2 may take; irrelevant for other methods, and then zero. */
+  readonly allowance: bigint;
+  /** The token itself refuses transfers of this account. */
+  readonly isRefused: boolean;
+}
+
+export type Verdict =
+  | { readonly is: 'good'; readonly hasCode: boolean }
+  | { readonly is: 'malformed_signature' | 'wrong_signature' }
+  | { readonly is: 'short_balance' | 'short_allowance' }
+  /** The authorization was used or cancelled before. */
+  | { readonly is: 'used' }
+  /** The token or the Collector refuses for a reason of its own, such as a blacklist or a pause. */
+  | { readonly is: 'refused'; readonly reason: RefusalReason };
+
+export type RefusalReason =
+  | 'used'
+  | 'late'
+  | 'wrong_signature'
+  | 'short_balance'
+  | 'short_allowance'
+  | 'payer_blacklisted'
+  | 'recipient_blacklisted'
+  | 'paused'
+  | 'short_arrival'
+  | 'out_of_gas'
+  | 'unknown';
+
+export type ItemOutcome = { readonly is: 'paid' } | { readonly is: 'refused'; readonly reason: RefusalReason };
+
+/** Where a transaction stands in its signer's order, and what it offers for being taken in. */
+export interface Slot {
+  readonly nonce: number;
+  readonly fees: Fees;
+}
+
+/** Per unit of gas, in the smallest unit of the native coin. */
+export interface Fees {
+  readonly max: bigint;
+  readonly tip: bigint;
+}
+
+export interface SignedTransaction {
+  readonly hash: string;
+  readonly bytes: string;
+  readonly gasLimit: bigint;
+}
+
+/** Signs transactions. The key may be here or with an external signer; nothing else ever sees it. */
+export interface Signer {
+  readonly address: string;
+  /** Of a 32-byte digest: r, s and the recovery bit. */
+  sign(digest: Uint8Array): Promise<{ readonly r: bigint; readonly s: bigint; readonly yParity: 0 | 1 }>;
+}
+
+/** What an endpoint said to a broadcast. Anything unclear is a rejection with `ChainUnavailableError`: it may be out. */
+export type BroadcastOutcome =
+  | 'accepted'
+  /** It was there already. */
+  | 'known'
+  | 'nonce_too_low'
+  | 'nonce_too_high'
+  /** A replacement must offer more. */
+  | 'underpriced'
+  | 'short_balance';
+
+export type TransactionState =
+  | { readonly is: 'unknown' }
+  | { readonly is: 'pending' }
+  | { readonly is: 'mined'; readonly block: BlockId; readonly isReverted: boolean; readonly gasSpent: bigint };
+
+export interface BlockId {
+  readonly number: number;
+  readonly hash: string;
+}
+
+export interface Block extends BlockId {
+  readonly parentHash: string;
+  readonly timestampS: number;
+}
+
+/** What the Collector reported. Anybody can make it report look-alikes: only a commitment that is stored says anything. */
+export type ChainEvent = {
+  readonly block: BlockId;
+  readonly transactionHash: string;
+  readonly logIndex: number;
+  readonly commitment: string;
+} & (
+  | {
+      readonly type: 'paid';
+      /** 16 bytes in hex. */
+      readonly subject: string;
+      readonly payer: string;
+      /** CAIP-19. */
+      readonly asset: string;
+      readonly amount: bigint;
+      readonly fee: bigint;
+      readonly recipient: string;
+    }
+  | { readonly type: 'refused'; readonly reason: RefusalReason }
+);

@@ -1,0 +1,33 @@
+/**
+ * One payment as the chain carries it out: pull the amount from the payer, pay the recipient, keep the fee. The payer's
+ * signature covers all of it by way of its commitment, so it can only be carried out exactly like this.
+ */
+export interface Item {
+  /** CAIP-2. */
+  readonly network: string;
+  /** CAIP-19. */
+  readonly asset: string;
+  readonly method: PayMethod;
+  /** Whose 16 bytes the chain records: the payment's id, and later that of a payout or refund. */
+  readonly subject: string;
+  /** Addresses are in the canonical spelling of their network. */
+  readonly payer: string;
+  readonly recipient: string;
+  readonly feeAccount: string;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  /** Unix seconds; the chain refuses the item from then on. */
+  readonly deadlineS: number;
+}
+
+/** How an asset can be pulled: by a signature that the Collector presents, or by the payer's own transaction. */
+export type PayMethod = 'eip3009-vrs' | 'eip3009-bytes' | 'permit2' | 'native';
+
+/** An item with what its payer signed. */
+export interface SignedItem {
+  readonly item: Item;
+  readonly commitment: string;
+  readonly signature: string;
+  /** Accounts with code can behave as they like, so their items travel in transactions of their own. */
+  readonly hasCode: boolean;
+}
