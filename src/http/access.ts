@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { merchantNotFound } from '../actions/change-merchant.ts';
 import { hashApiKey, parseApiKey } from '../domain/api-key.ts';
@@ -43,6 +44,21 @@ declare module 'fastify' {
   }
 }
 
+/** As much of a request as is looked at here, and what is found out about it. */
+export interface Visit {
+  readonly headers: IncomingHttpHeaders;
+  readonly ip: string;
+  readonly params: unknown;
+  caller: Caller | undefined;
+  apiVersion: Version | undefined;
+  merchant: PayableMerchant | undefined;
+}
+
+/** The headers of an answer in the making. */
+export interface AnswerHeaders {
+  header(name: string, value: string): unknown;
+}
+
 const OUR_HEADERS = [
   'api-key',
   'x-api-key',
@@ -57,10 +73,14 @@ const OUR_HEADERS = [
   'sdk-platform',
 ] as const;
 
-export function guardRoutes(app: App, deps: HttpDeps): void {
-  app.decorateRequest('caller', undefined);
-  app.decorateRequest('apiVersion', undefined);
-  app.decorateRequest('merchant', undefined);
+/** What the checks share, whichever way a request comes in. */
+export interface Gates {
+  readonly deps: HttpDeps;
+  readonly limits: Limits;
+  readonly load: LoadGauge;
+}
+
+export function createGates(deps: HttpDeps): Gates {
   const onRefusal = () => deps.metrics.refusals.inc({ reason: 'rate_limited' });
   const { addressRequestsPerSecond, keyRequestsPerSecond } = deps.config;
   const limits = {
@@ -71,11 +91,18 @@ export function guardRoutes(app: App, deps: HttpDeps): void {
     maxDelayMs: deps.config.maxEventLoopDelayMs,
     onRefusal: () => deps.metrics.refusals.inc({ reason: 'overloaded' }),
   });
-  app.addHook('onClose', async () => load.stop());
+  return { deps, limits, load };
+}
+
+export function guardRoutes(app: App, gates: Gates): void {
+  app.decorateRequest('caller', undefined);
+  app.decorateRequest('apiVersion', undefined);
+  app.decorateRequest('merchant', undefined);
+  app.addHook('onClose', async () => gates.load.stop());
   app.addHook('onRoute', (route) => {
     const { access } = route.config ?? {};
     if (access === undefined) return;
-    const guard = guardOf({ deps, limits, access, load });
+    const guard = guardOf({ ...gates, access });
     route.onRequest = [...[route.onRequest ?? []].flat(), guard];
   });
 }
@@ -84,7 +111,6 @@ export function guardRoutes(app: App, deps: HttpDeps): void {
 function guardOf(gate: Gate) {
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
     try {
-      gate.load.check();
       const pending = admit({ gate, request, reply });
       if (pending === undefined) done();
       else pending.then(() => done(), done);
@@ -94,22 +120,21 @@ function guardOf(gate: Gate) {
   };
 }
 
-interface Gate {
-  readonly deps: HttpDeps;
-  readonly limits: Limits;
+export interface Gate extends Gates {
   readonly access: Access;
-  readonly load: LoadGauge;
 }
 
 interface Admission {
   readonly gate: Gate;
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
+  readonly request: Visit;
+  readonly reply: AnswerHeaders;
 }
 
-function admit(admission: Admission): Promise<void> | undefined {
+/** Throws, or rejects, with what the request is refused for. Nothing is returned when nothing has to be waited for. */
+export function admit(admission: Admission): Promise<void> | undefined {
   const { gate, request, reply } = admission;
-  const { deps, limits } = gate;
+  const { deps, limits, load } = gate;
+  load.check();
   checkHeaderBytes(request);
   const requested = checkForm(request);
   const credentials = readCredentials(admission);
@@ -162,15 +187,23 @@ async function readMerchant(deps: HttpDeps, id: string): Promise<PayableMerchant
   return merchant;
 }
 
-function merchantIdIn(place: 'path' | 'header', request: FastifyRequest): string {
+function merchantIdIn(place: 'path' | 'header', request: Visit): string {
   if (place === 'path') return (request.params as { merchantId: string }).merchantId;
   const id = headerOf(request, 'merchant-id');
   if (id === undefined) throw new ApiError('missing_merchant_id', 'Header Merchant-Id is missing.');
   return id;
 }
 
+/** Whether key and merchant of a partner's request are in memory, so that letting it in takes no waiting. */
+export function isKnownVisit({ deps }: Gates, request: Visit): boolean {
+  const key = headerOf(request, 'api-key');
+  const merchantId = headerOf(request, 'merchant-id');
+  if (key === undefined || merchantId === undefined) return false;
+  return deps.keys.peek(hashOf(key)) !== undefined && deps.merchants.peek(merchantId) !== undefined;
+}
+
 /** The key a partner route was called with. */
-export function keyOf(request: FastifyRequest): KeyHolder {
+export function keyOf(request: Visit): KeyHolder {
   if (request.caller?.via !== 'key') throw new Error('This route is not open to callers without a key.');
   return request.caller.key;
 }
@@ -187,18 +220,18 @@ export function actorOf(request: FastifyRequest): string {
 }
 
 /** The merchant a merchant's route is about. */
-export function merchantOf(request: FastifyRequest): PayableMerchant {
+export function merchantOf(request: Visit): PayableMerchant {
   if (request.merchant === undefined) throw new Error('This route names no merchant.');
   return request.merchant;
 }
 
-export function headerOf(request: FastifyRequest, name: (typeof OUR_HEADERS)[number]): string | undefined {
+export function headerOf(request: Visit, name: (typeof OUR_HEADERS)[number]): string | undefined {
   const value = request.headers[name];
   // An empty header says nothing, and proxies are known to send one in place of none.
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function checkHeaderBytes(request: FastifyRequest): void {
+function checkHeaderBytes(request: Visit): void {
   for (const name of OUR_HEADERS) {
     const value = request.headers[name];
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII itself
@@ -208,7 +241,7 @@ function checkHeaderBytes(request: FastifyRequest): void {
   }
 }
 
-function checkForm(request: FastifyRequest): string | undefined {
+function checkForm(request: Visit): string | undefined {
   const form = checkVersionForm({
     payVersion: headerOf(request, 'pay-version'),
     wcpVersion: headerOf(request, 'wcp-version'),
@@ -262,19 +295,19 @@ function readCredentials({ gate, request, reply }: Admission): Credentials {
 }
 
 /** Old clients of the deprecated list send their key under another name. */
-function legacyCredentials(request: FastifyRequest): Credentials {
+function legacyCredentials(request: Visit): Credentials {
   const key = headerOf(request, 'x-api-key') ?? headerOf(request, 'api-key');
   if (key === undefined) throw new ApiError('missing_merchant_api_key', 'Header X-Api-Key is missing.');
   return { via: 'key', key };
 }
 
-function partnerCredentials(request: FastifyRequest): Credentials {
+function partnerCredentials(request: Visit): Credentials {
   const key = headerOf(request, 'api-key');
   if (key === undefined) throw new ApiError('missing_api_key', 'Header Api-Key is missing.');
   return { via: 'key', key };
 }
 
-function gatewayCredentials(request: FastifyRequest): Credentials {
+function gatewayCredentials(request: Visit): Credentials {
   const key = headerOf(request, 'api-key');
   const appId = headerOf(request, 'app-id');
   const clientId = headerOf(request, 'client-id');
@@ -298,7 +331,7 @@ function unknownKey(): ApiError {
   return new ApiError('invalid_api_key', 'The Api-Key is unknown, revoked or expired.');
 }
 
-function settleVersion(reply: FastifyReply, requested: string | undefined, caller: Caller): Version {
+function settleVersion(reply: AnswerHeaders, requested: string | undefined, caller: Caller): Version {
   const pin = caller.via === 'key' ? caller.key.pinnedVersion : DEFAULT_PIN;
   const resolution = resolveVersion({ requested, pin });
   if (!resolution.ok) throw new ApiError(resolution.code, resolution.message);

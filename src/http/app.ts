@@ -1,15 +1,15 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify';
-import type { Random } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { guardRoutes } from './access.ts';
+import { createGates, guardRoutes } from './access.ts';
 import { CROSS_ORIGIN_HEADERS, CROSS_ORIGIN_PREFIX } from './cross-origin.ts';
 import type { App, HttpDeps } from './deps.ts';
 import { errorSender } from './errors.ts';
 import { observe } from './observe.ts';
 import { describeApi } from './openapi.ts';
 import { readRequests } from './request-format.ts';
+import { createRequestIds, type RequestIds } from './request-ids.ts';
 import { gatewayRoutes } from './routes/gateway.ts';
 import { merchantRoutes } from './routes/merchants.ts';
 import { paymentListRoutes } from './routes/payment-lists.ts';
@@ -17,11 +17,16 @@ import { paymentRoutes } from './routes/payments.ts';
 import { settlementRoutes } from './routes/settlements.ts';
 import { systemRoutes } from './routes/system.ts';
 import { answerBrokenRequest, SERVER_OPTIONS } from './server-options.ts';
+import { statusLane } from './status-lane.ts';
 
 /** The whole HTTP side. `main.ts` makes it listen; tests may inject requests instead. */
 export async function buildApp(deps: HttpDeps): Promise<App> {
-  const mark = answerMarker(deps);
-  const app = createApp(deps, mark);
+  const headers = fixedHeaders(deps);
+  const mark = answerMarker(headers);
+  const gates = createGates(deps);
+  const requestIds = createRequestIds(deps.world.random);
+  const lane = (route: RequestListener) => statusLane({ gates, requestIds, headers }, route);
+  const app = createApp(deps, { mark, requestIds, lane });
   app.setErrorHandler(errorSender(deps));
   app.setNotFoundHandler(() => {
     throw noSuchRoute();
@@ -37,7 +42,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   observe(app, deps);
   readRequests(app);
   await describeApi(app);
-  guardRoutes(app, deps);
+  guardRoutes(app, gates);
 
   await app.register(systemRoutes, deps);
   await app.register(merchantRoutes, deps);
@@ -50,8 +55,15 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   return app;
 }
 
-function createApp(deps: HttpDeps, mark: AnswerMarker): App {
-  const { config, world } = deps;
+interface Front {
+  readonly mark: AnswerMarker;
+  readonly requestIds: RequestIds;
+  /** What requests pass before the framework. */
+  readonly lane: (route: RequestListener) => RequestListener;
+}
+
+function createApp(deps: HttpDeps, { mark, requestIds, lane }: Front): App {
+  const { config } = deps;
   const sendError = errorSender(deps);
   return Fastify({
     ...SERVER_OPTIONS,
@@ -62,7 +74,13 @@ function createApp(deps: HttpDeps, mark: AnswerMarker): App {
       mark(request, reply);
       return sendError(error, request, reply);
     },
-    genReqId: requestIds(world.random),
+    genReqId: requestIds,
+    serverFactory: (route) => {
+      const server = createServer(SERVER_OPTIONS.http, lane(route));
+      server.keepAliveTimeout = SERVER_OPTIONS.keepAliveTimeout;
+      server.requestTimeout = SERVER_OPTIONS.requestTimeout;
+      return server;
+    },
   }).withTypeProvider<TypeBoxTypeProvider>();
 }
 
@@ -125,28 +143,20 @@ const UNAVAILABLE = { status: 503, retryAfterS: 1 };
 
 type AnswerMarker = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** Sets the headers that every answer carries. */
-function answerMarker({ config }: HttpDeps): AnswerMarker {
+/** The headers that every answer carries. */
+function fixedHeaders({ config }: HttpDeps): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {
     'Cache-Control': 'no-store',
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     'X-Content-Type-Options': 'nosniff',
   };
   if (config.publicUrl.startsWith('https:')) headers['Strict-Transport-Security'] = 'max-age=31536000';
+  return headers;
+}
+
+function answerMarker(headers: Readonly<Record<string, string>>): AnswerMarker {
   return (request, reply) => {
     reply.headers(headers).header('Request-Id', request.id);
     if (request.url.startsWith(CROSS_ORIGIN_PREFIX)) reply.headers(CROSS_ORIGIN_HEADERS);
-  };
-}
-
-/** Takes the client's id, or makes one: a prefix of this node's own and a number. */
-function requestIds(random: Random): (request: { headers: IncomingHttpHeaders }) => string {
-  const prefix = `req_${Buffer.from(random.bytes(9)).toString('base64url')}`;
-  let count = 0;
-  return ({ headers }) => {
-    const given = headers['request-id'];
-    if (typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given)) return given;
-    count += 1;
-    return `${prefix}.${count.toString(36)}`;
   };
 }

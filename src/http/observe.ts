@@ -27,14 +27,20 @@ export function observe(app: App, { log, metrics, world, longPolls }: HttpDeps):
       timer.record(ms);
       // A client that kept its connection would keep a stopping node waiting.
       if (longPolls.isReleased) reply.header('Connection', 'close');
-      if (log.isLevelEnabled('info')) log.info(requestLine(request, status, ms), 'request');
+      logRequest(log, request, status, ms);
       done();
     };
     route.onSend = [...[route.onSend ?? []].flat(), onSend];
   });
 }
 
-function requestLine({ id: requestId, method, url, caller }: FastifyRequest, status: number, ms: number) {
+export function logRequest(
+  log: HttpDeps['log'],
+  { id: requestId, method, url, caller }: Pick<FastifyRequest, 'id' | 'method' | 'url' | 'caller'>,
+  status: number,
+  ms: number,
+): void {
+  if (!log.isLevelEnabled('info')) return;
   const key = caller?.via === 'key' ? { partner: caller.key.partnerId, key: caller.key.id } : {};
-  return { requestId, method, path: url.split('?', 1)[0], status, ms, ...key };
+  log.info({ requestId, method, path: url.split('?', 1)[0], status, ms, ...key }, 'request');
 }

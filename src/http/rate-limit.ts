@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify';
 import type { Clock } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 
@@ -8,7 +7,7 @@ import { ApiError } from '../errors.ts';
  */
 export interface RateLimit {
   /** Takes one token and says so in the headers; throws `rate_limited` when there is none. */
-  take(reply: FastifyReply, caller: string): void;
+  take(answer: { header(name: string, value: string): unknown }, caller: string): void;
 }
 
 export interface RateLimitInput {
@@ -40,7 +39,7 @@ export function createRateLimit(clock: Clock, { name, perSecond, onRefusal }: Ra
   }
 
   return {
-    take(reply, caller) {
+    take(answer, caller) {
       const nowMs = clock.nowMs();
       const bucket = bucketOf(caller, nowMs);
       const refill = Math.max(0, nowMs - bucket.filledAtMs) * (perSecond / 1000);
@@ -48,8 +47,8 @@ export function createRateLimit(clock: Clock, { name, perSecond, onRefusal }: Ra
       bucket.filledAtMs = nowMs;
       const isAllowed = bucket.tokens >= 1;
       if (isAllowed) bucket.tokens -= 1;
-      reply.header('RateLimit-Policy', policy);
-      reply.header('RateLimit', `"${name}";r=${Math.floor(bucket.tokens)};t=1`);
+      answer.header('RateLimit-Policy', policy);
+      answer.header('RateLimit', `"${name}";r=${Math.floor(bucket.tokens)};t=1`);
       if (isAllowed) return;
       onRefusal();
       throw new ApiError('rate_limited', `More than ${perSecond} requests a second. Try again in a second.`, {

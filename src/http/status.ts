@@ -72,7 +72,7 @@ async function hold({ longPolls, world }: HttpDeps, { place, find, ...input }: H
   }
 }
 
-function etagOf(payment: PaymentGlance, nowMs: number): string {
+export function etagOf(payment: PaymentGlance, nowMs: number): string {
   return `"${visibleStatus(stateOf(payment), nowMs)}"`;
 }
 

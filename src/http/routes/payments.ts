@@ -22,7 +22,7 @@ import { DetailsBody, PaymentStatusField, StatusBody, viewDetails } from '../vie
 import { parseCheckoutUrls } from './checkout-urls.ts';
 
 const ACCESS = { scheme: 'partner', merchant: 'header', takesDeleted: true } as const;
-const READ = { ...ACCESS, scope: 'payments:read' } as const;
+export const READ = { ...ACCESS, scope: 'payments:read' } as const;
 const WRITE = { ...ACCESS, scope: 'payments:write' } as const;
 const CREATE_ACCESS = { scheme: 'partner', merchant: 'header', scope: 'payments:write' } as const;
 
