@@ -99,7 +99,8 @@ function send(response: ServerResponse, head: Head, payment: PaymentGlance, nowM
   head.header('Content-Type', 'application/json; charset=utf-8');
   head.header('Content-Length', String(Buffer.byteLength(body)));
   response.writeHead(200, head.list);
-  response.end(body);
+  // Everything in it is ASCII, which is written without being encoded.
+  response.end(body, 'latin1');
 }
 
 /** Before the end there is nothing in the answer but the status: one text for each. */
