@@ -7,8 +7,14 @@ export interface Network {
   readonly name: string;
   /** Test networks carry play money: live keys may not name their assets. */
   readonly mode: Mode;
+  /** Where people look at its transactions: the URL of one is this and its hash. */
+  readonly explorer?: string;
   /** When a payment on it counts; missing where Till cannot take payments yet. */
   readonly finality?: Finality;
+  /** The least a block builder takes per unit of gas, in the smallest unit of the coin; missing where anything goes. */
+  readonly minTip?: bigint;
+  /** Gas also pays for the data of a transaction on Ethereum, at a price that moves. */
+  readonly gasPaysForData?: true;
 }
 
 export interface Finality {
@@ -19,22 +25,126 @@ export interface Finality {
   readonly reason: string;
 }
 
-const NETWORKS: readonly Network[] = [
-  { chainId: 'eip155:1', name: 'Ethereum', mode: 'live' },
-  { chainId: 'eip155:10', name: 'Optimism', mode: 'live' },
-  { chainId: 'eip155:56', name: 'BNB Smart Chain', mode: 'live' },
-  { chainId: 'eip155:137', name: 'Polygon', mode: 'live' },
-  { chainId: 'eip155:143', name: 'Monad', mode: 'live' },
-  { chainId: 'eip155:8453', name: 'Base', mode: 'live' },
-  { chainId: 'eip155:42161', name: 'Arbitrum', mode: 'live' },
-  { chainId: 'eip155:42220', name: 'Celo', mode: 'live' },
-  { chainId: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', name: 'Solana', mode: 'live' },
-  { chainId: 'eip155:31337', name: 'Till Sandbox', mode: 'test' },
-  { chainId: 'eip155:11155111', name: 'Sepolia', mode: 'test' },
-  { chainId: 'eip155:11155420', name: 'Optimism Sepolia', mode: 'test' },
-  { chainId: 'eip155:80002', name: 'Polygon Amoy', mode: 'test' },
-  { chainId: 'eip155:84532', name: 'Base Sepolia', mode: 'test' },
-  { chainId: 'eip155:421614', name: 'Arbitrum Sepolia', mode: 'test' },
+const SEQUENCED = 'one sequencer orders all blocks; only its failure has ever taken some back, and then the last ones';
+const ROLLUP_2S: Finality = { blockTimeMs: 2_000, depth: 5, reason: SEQUENCED };
+const ARBITRUM: Finality = { blockTimeMs: 250, depth: 20, reason: SEQUENCED };
+const ETHEREUM: Finality = {
+  blockTimeMs: 12_000,
+  depth: 2,
+  reason: 'since the Merge, blocks that a second one was built on have been taken back only in rare incidents',
+};
+const POLYGON: Finality = {
+  blockTimeMs: 2_000,
+  depth: 12,
+  reason: 'validators vote for milestones every few blocks, and no reorganisation reaches behind one',
+};
+const POLYGON_MIN_TIP = 25_000_000_000n;
+
+/**
+ * Depths keep the time from confirm to succeeded under 45 seconds on every network, because wallets give up after 60.
+ * Operators may ask for more.
+ */
+export const NETWORKS: readonly Network[] = [
+  { chainId: 'eip155:1', name: 'Ethereum', mode: 'live', explorer: 'https://etherscan.io/tx/', finality: ETHEREUM },
+  {
+    chainId: 'eip155:10',
+    name: 'Optimism',
+    mode: 'live',
+    explorer: 'https://optimistic.etherscan.io/tx/',
+    finality: ROLLUP_2S,
+  },
+  {
+    chainId: 'eip155:56',
+    name: 'BNB Smart Chain',
+    mode: 'live',
+    explorer: 'https://bscscan.com/tx/',
+    finality: {
+      blockTimeMs: 750,
+      depth: 12,
+      reason: 'fast finality: two thirds of the validators have voted after 2 blocks',
+    },
+    minTip: 50_000_000n,
+  },
+  {
+    chainId: 'eip155:137',
+    name: 'Polygon',
+    mode: 'live',
+    explorer: 'https://polygonscan.com/tx/',
+    finality: POLYGON,
+    minTip: POLYGON_MIN_TIP,
+  },
+  {
+    chainId: 'eip155:143',
+    name: 'Monad',
+    mode: 'live',
+    explorer: 'https://monadscan.com/tx/',
+    finality: { blockTimeMs: 400, depth: 6, reason: 'a block is final when two more have been agreed on' },
+  },
+  { chainId: 'eip155:8453', name: 'Base', mode: 'live', explorer: 'https://basescan.org/tx/', finality: ROLLUP_2S },
+  {
+    chainId: 'eip155:42161',
+    name: 'Arbitrum',
+    mode: 'live',
+    explorer: 'https://arbiscan.io/tx/',
+    finality: ARBITRUM,
+    gasPaysForData: true,
+  },
+  {
+    chainId: 'eip155:42220',
+    name: 'Celo',
+    mode: 'live',
+    explorer: 'https://celoscan.io/tx/',
+    finality: { blockTimeMs: 1_000, depth: 10, reason: SEQUENCED },
+  },
+  {
+    chainId: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+    name: 'Solana',
+    mode: 'live',
+    explorer: 'https://solscan.io/tx/',
+  },
+  {
+    chainId: 'eip155:31337',
+    name: 'Till Sandbox',
+    mode: 'test',
+    finality: { blockTimeMs: 1_000, depth: 1, reason: 'one process makes all blocks, and takes none back' },
+  },
+  {
+    chainId: 'eip155:11155111',
+    name: 'Sepolia',
+    mode: 'test',
+    explorer: 'https://sepolia.etherscan.io/tx/',
+    finality: ETHEREUM,
+  },
+  {
+    chainId: 'eip155:11155420',
+    name: 'Optimism Sepolia',
+    mode: 'test',
+    explorer: 'https://sepolia-optimism.etherscan.io/tx/',
+    finality: ROLLUP_2S,
+  },
+  {
+    chainId: 'eip155:80002',
+    name: 'Polygon Amoy',
+    mode: 'test',
+    explorer: 'https://amoy.polygonscan.com/tx/',
+    finality: POLYGON,
+    minTip: POLYGON_MIN_TIP,
+  },
+  {
+    chainId: 'eip155:84532',
+    name: 'Base Sepolia',
+    mode: 'test',
+    explorer: 'https://sepolia.basescan.org/tx/',
+    finality: ROLLUP_2S,
+  },
+  {
+    chainId: 'eip155:421614',
+    name: 'Arbitrum Sepolia',
+    mode: 'test',
+    explorer: 'https://sepolia.arbiscan.io/tx/',
+    finality: ARBITRUM,
+    gasPaysForData: true,
+  },
   { chainId: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', name: 'Solana Devnet', mode: 'test' },
   { chainId: 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z', name: 'Solana Testnet', mode: 'test' },
 ];
@@ -50,6 +160,8 @@ export interface KnownAsset {
   readonly peg?: 'USD' | 'EUR';
   /** How it can be paid with; missing where it can only be a price or a destination. */
   readonly pay?: PayTerms;
+  /** The token's function that tells whether it refuses an account, where it has one. */
+  readonly blacklist?: 'isBlacklisted' | 'isBlackListed' | 'isFrozen';
 }
 
 export type PayTerms =
@@ -65,80 +177,130 @@ export type PayTerms =
     }
   | { readonly method: 'native' };
 
-const USDC = { symbol: 'USDC', name: 'USD Coin', decimals: 6 };
-const EURC = { symbol: 'EURC', name: 'EURC', decimals: 6 };
-const USDT = { symbol: 'USDT', name: 'Tether USD', decimals: 6 };
-const AUSD = { symbol: 'AUSD', name: 'AUSD', decimals: 6 };
-const PYUSD = { symbol: 'PYUSD', name: 'PayPal USD', decimals: 6 };
-const WETH = { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18 };
-const ETH = { symbol: 'ETH', name: 'Ether', decimals: 18 };
+const PERMIT2: PayTerms = { method: 'permit2' };
+const NATIVE: PayTerms = { method: 'native' };
+
+/**
+ * Tokens of Circle's: both signature forms since FiatTokenV2_2, of which the one with bytes also knows wallet contracts. The
+ * name in the domain is the one its contract was given, and differs from chain to chain.
+ */
+const circle = (name: string) =>
+  ({
+    pay: { method: 'eip3009-bytes', domain: { name, version: '2' } },
+    blacklist: 'isBlacklisted',
+  }) as const satisfies Partial<KnownAsset>;
+/** Tokens of Paxos's and others with a domain of version 1. */
+const authorized = (name: string) =>
+  ({ pay: { method: 'eip3009-vrs', domain: { name, version: '1' } } }) as const satisfies Partial<KnownAsset>;
+
+const USDC = { symbol: 'USDC', name: 'USD Coin', decimals: 6, peg: 'USD' } as const;
+const EURC = { symbol: 'EURC', name: 'EURC', decimals: 6, peg: 'EUR' } as const;
+const USDT = { symbol: 'USDT', name: 'Tether USD', decimals: 6, peg: 'USD' } as const;
+const AUSD = { symbol: 'AUSD', name: 'AUSD', decimals: 6, peg: 'USD', ...authorized('Agora Dollar') } as const;
+const PYUSD = {
+  symbol: 'PYUSD',
+  name: 'PayPal USD',
+  decimals: 6,
+  peg: 'USD',
+  ...authorized('PayPal USD'),
+  blacklist: 'isFrozen',
+} as const;
+const WETH = { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, pay: PERMIT2 } as const;
+const ETH = { symbol: 'ETH', name: 'Ether', decimals: 18, pay: NATIVE } as const;
 
 /** Decimals are facts of each contract: on BNB Smart Chain the dollar tokens have 18. */
 export const ASSETS: readonly KnownAsset[] = [
   { id: 'eip155:1/slip44:60', ...ETH },
-  { id: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', ...USDC },
-  { id: 'eip155:1/erc20:0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c', ...EURC },
-  { id: 'eip155:1/erc20:0xdAC17F958D2ee523a2206206994597C13D831ec7', ...USDT },
+  { id: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', ...USDC, ...circle('USD Coin') },
+  { id: 'eip155:1/erc20:0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c', ...EURC, ...circle('Euro Coin') },
+  {
+    id: 'eip155:1/erc20:0xdAC17F958D2ee523a2206206994597C13D831ec7',
+    ...USDT,
+    pay: { method: 'permit2', approvesThroughZero: true },
+    blacklist: 'isBlackListed',
+  },
   { id: 'eip155:1/erc20:0x00000000eFE302BEAA2b3e6e1b18d08D69a9012a', ...AUSD },
   {
     id: 'eip155:1/erc20:0xe343167631d89B6Ffc58B88d6b7fB0228795491D',
     symbol: 'USDG',
     name: 'Global Dollar',
     decimals: 6,
+    peg: 'USD',
+    ...authorized('Global Dollar'),
+    blacklist: 'isFrozen',
   },
   { id: 'eip155:1/erc20:0x6c3ea9036406852006290770BEdFcAbA0e23A0e8', ...PYUSD },
   { id: 'eip155:1/erc20:0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2', ...WETH },
   { id: 'eip155:10/slip44:60', ...ETH },
-  { id: 'eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85', ...USDC },
+  { id: 'eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85', ...USDC, ...circle('USD Coin') },
   { id: 'eip155:10/erc20:0x4200000000000000000000000000000000000006', ...WETH },
-  { id: 'eip155:56/slip44:714', symbol: 'BNB', name: 'BNB', decimals: 18 },
+  { id: 'eip155:56/slip44:714', symbol: 'BNB', name: 'BNB', decimals: 18, pay: NATIVE },
   {
     id: 'eip155:56/erc20:0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d',
     ...USDC,
     name: 'Binance-Peg USD Coin',
     decimals: 18,
+    pay: PERMIT2,
   },
   {
     id: 'eip155:56/erc20:0x55d398326f99059fF775485246999027B3197955',
     ...USDT,
     name: 'Binance-Peg BSC-USD',
     decimals: 18,
+    pay: PERMIT2,
   },
   { id: 'eip155:56/erc20:0x00000000eFE302BEAA2b3e6e1b18d08D69a9012a', ...AUSD },
-  { id: 'eip155:137/slip44:966', symbol: 'POL', name: 'POL', decimals: 18 },
-  { id: 'eip155:137/erc20:0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', ...USDC },
+  { id: 'eip155:137/slip44:966', symbol: 'POL', name: 'POL', decimals: 18, pay: NATIVE },
+  { id: 'eip155:137/erc20:0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', ...USDC, ...circle('USD Coin') },
   {
     id: 'eip155:137/erc20:0xE0aEa583266584DafBB3f9C3211d5588c73fEa8d',
     symbol: 'EURe',
     name: 'Monerium EUR emoney',
     decimals: 18,
+    peg: 'EUR',
+    pay: PERMIT2,
   },
-  { id: 'eip155:137/erc20:0xc2132D05D31c914a87C6611C10748AEb04B58e8F', ...USDT },
+  { id: 'eip155:137/erc20:0xc2132D05D31c914a87C6611C10748AEb04B58e8F', ...USDT, pay: PERMIT2 },
   {
     id: 'eip155:137/erc20:0x0d500B1d8E8eF31E21C99d1Db9A6444d3ADf1270',
     symbol: 'WPOL',
     name: 'Wrapped POL',
     decimals: 18,
+    pay: PERMIT2,
   },
-  { id: 'eip155:143/erc20:0x754704Bc059F8C67012fEd69BC8A327a5aafb603', ...USDC },
+  { id: 'eip155:143/erc20:0x754704Bc059F8C67012fEd69BC8A327a5aafb603', ...USDC, ...circle('USDC') },
   { id: 'eip155:8453/slip44:60', ...ETH },
-  { id: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', ...USDC },
-  { id: 'eip155:8453/erc20:0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42', ...EURC },
+  { id: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', ...USDC, ...circle('USD Coin') },
+  { id: 'eip155:8453/erc20:0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42', ...EURC, ...circle('EURC') },
   { id: 'eip155:8453/erc20:0x00000000eFE302BEAA2b3e6e1b18d08D69a9012a', ...AUSD },
   { id: 'eip155:8453/erc20:0x4200000000000000000000000000000000000006', ...WETH },
   { id: 'eip155:42161/slip44:60', ...ETH },
-  { id: 'eip155:42161/erc20:0xaf88d065e77c8cC2239327C5EDb3A432268e5831', ...USDC },
+  { id: 'eip155:42161/erc20:0xaf88d065e77c8cC2239327C5EDb3A432268e5831', ...USDC, ...circle('USD Coin') },
   { id: 'eip155:42161/erc20:0x00000000eFE302BEAA2b3e6e1b18d08D69a9012a', ...AUSD },
   { id: 'eip155:42161/erc20:0x46850aD61C2B7d64d08c9C754F45254596696984', ...PYUSD },
-  { id: 'eip155:42161/erc20:0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9', ...USDT },
+  { id: 'eip155:42161/erc20:0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9', ...USDT, ...authorized('USD₮0') },
   { id: 'eip155:42161/erc20:0x82aF49447D8a07e3bd95BD0d56f35241523fBab1', ...WETH },
-  { id: 'eip155:42220/erc20:0xcebA9300f2b948710d2653dD7B07f33A8B32118C', ...USDC },
+  { id: 'eip155:42220/erc20:0xcebA9300f2b948710d2653dD7B07f33A8B32118C', ...USDC, ...circle('USDC') },
   { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/slip44:501', symbol: 'SOL', name: 'Solana', decimals: 9 },
   { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', ...USDC },
   { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr', ...EURC },
   { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', ...USDT },
   { id: 'eip155:31337/slip44:60', ...ETH },
-  { id: 'eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e', ...USDC },
+  // The sandbox's dollar and euro are the same contract; each is paid with by another signature form, so both are in use.
+  {
+    id: 'eip155:31337/erc20:0x4e4707DE5c8431f59Fa45A904854551c692C04f9',
+    ...USDC,
+    ...circle('USD Coin'),
+    pay: { method: 'eip3009-vrs', domain: { name: 'USD Coin', version: '2' } },
+  },
+  { id: 'eip155:31337/erc20:0x4eBF6fD78A6439A4b0C281D24Ce95d4C536CF40B', ...EURC, ...circle('EURC') },
+  {
+    id: 'eip155:31337/erc20:0x868155088756156b8E18550A345d37ab5BFda311',
+    ...USDT,
+    pay: { method: 'permit2', approvesThroughZero: true },
+    blacklist: 'isBlackListed',
+  },
+  { id: 'eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e', ...USDC, ...circle('USDC') },
 ];
 
 const NETWORK_BY_ID = new Map(NETWORKS.map((network) => [network.chainId, network]));
@@ -151,6 +313,10 @@ export function findNetwork(chainId: string): Network | undefined {
 /** By its canonical CAIP-19 id. */
 export function findAsset(id: string): KnownAsset | undefined {
   return ASSET_BY_ID.get(id);
+}
+
+export function assetsOf(chainId: string): readonly KnownAsset[] {
+  return ASSETS.filter(({ id }) => id.startsWith(`${chainId}/`));
 }
 
 /** Whether the chain is known to carry play money. */

@@ -75,6 +75,12 @@ export function parseAccount(text: string): Parsed<Account> {
   return accept({ chainId, namespace, address: address.value, id: `${chainId}:${address.value}` });
 }
 
+/** Whether the text is a right CAIP-10 account of a namespace that Till does not take. */
+export function isForeignAccount(text: string): boolean {
+  const parts = split(text, ACCOUNT_FORM, '');
+  return parts.ok && !isNamespace(parts.value[0] ?? '');
+}
+
 export function parseChainId(text: string): Parsed<Chain> {
   const parts = split(text, CHAIN_FORM, 'a CAIP-2 chain id such as eip155:8453');
   if (!parts.ok) return parts;

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+/**
+ * A token for tests of the Collector: it takes any signature, and misbehaves when it deals with accounts that it was
+ * told to misbehave with. A batch can so have one bad item among good ones.
+ */
+contract AwkwardToken {
+    enum Quirk {
+        None,
+        TakesFee,
+        ChargesSender,
+        MovesNothing,
+        AnswersFalse,
+        AnswersNothing,
+        AnswersTwo,
+        Reverts,
+        RevertsWithMegabyte,
+        BurnsGas,
+        Reenters
+    }
+
+    mapping(address account => uint256) public balanceOf;
+    mapping(address account => Quirk) public quirkOf;
+    bytes private reentry;
+
+    function mint(address to, uint256 value) external {
+        balanceOf[to] += value;
+    }
+
+    function setQuirk(address account, Quirk quirk) external {
+        quirkOf[account] = quirk;
+    }
+
+    /// What is sent to the caller of the token when it reenters.
+    function setReentry(bytes calldata data) external {
+        reentry = data;
+    }
+
+    function receiveWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256,
+        uint256,
+        bytes32,
+        uint8,
+        bytes32,
+        bytes32
+    ) external {
+        _move(from, to, value, quirkOf[from]);
+    }
+
+    function receiveWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256,
+        uint256,
+        bytes32,
+        bytes calldata
+    ) external {
+        _move(from, to, value, quirkOf[from]);
+    }
+
+    function transfer(address to, uint256 value) external returns (uint256) {
+        Quirk quirk = quirkOf[to];
+        if (quirk == Quirk.AnswersFalse) return 0;
+        _move(msg.sender, to, value, quirk);
+        if (quirk == Quirk.AnswersTwo) return 2;
+        if (quirk == Quirk.AnswersNothing) {
+            assembly {
+                return(0, 0)
+            }
+        }
+        return 1;
+    }
+
+    function _move(address from, address to, uint256 value, Quirk quirk) private {
+        if (quirk == Quirk.MovesNothing) return;
+        if (quirk == Quirk.Reverts) revert("AwkwardToken: no");
+        if (quirk == Quirk.BurnsGas) while (true) {}
+        if (quirk == Quirk.Reenters) _reenter();
+        if (quirk == Quirk.RevertsWithMegabyte) {
+            assembly {
+                revert(0, 0x100000)
+            }
+        }
+        balanceOf[from] -= quirk == Quirk.ChargesSender ? value + value / 100 : value;
+        balanceOf[to] += quirk == Quirk.TakesFee ? value - value / 100 : value;
+    }
+
+    function _reenter() private {
+        (bool isDone, bytes memory answer) = msg.sender.call(reentry);
+        if (isDone) return;
+        assembly {
+            revert(add(answer, 0x20), mload(answer))
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { manualTime } from '../../test/manual-time.ts';
+import { until } from '../../test/until.ts';
+import { systemWorld } from '../system.ts';
+import { type Chain, type ChainCheck, ChainUnavailableError } from './chain.ts';
+import { type ChainTerms, connectChains } from './connect.ts';
+
+const GOOD: ChainCheck = { payable: ['asset'], problems: [] };
+const ACCOUNTS = { relayers: [], feeAccount: 'fee', intermediateAccount: 'keeper' };
+
+/** A network whose check does, time after time, what the test says; the last answer stays. */
+function scripted(chainId: string, answers: (ChainCheck | Error)[]) {
+  let checks = 0;
+  let isClosed = false;
+  const chain = {
+    network: { chainId, name: chainId, mode: 'test' },
+    async check() {
+      const answer = answers[Math.min(checks, answers.length - 1)];
+      checks += 1;
+      if (answer instanceof Error || answer === undefined) throw answer;
+      return answer;
+    },
+    close() {
+      isClosed = true;
+    },
+  } as Partial<Chain> as Chain;
+  return { terms: { chain, ...ACCOUNTS } satisfies ChainTerms, checks: () => checks, isClosed: () => isClosed };
+}
+
+function connect(terms: readonly ChainTerms[]) {
+  const time = manualTime();
+  const lines: string[] = [];
+  const note = (_fields: unknown, text?: string) => void lines.push(text ?? '');
+  const log = { debug: note, info: note, warn: note, error: note, fatal: note };
+  const sleep = (ms: number, signal?: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      time.timers.after(ms, resolve);
+      signal?.addEventListener('abort', () => resolve(), { once: true });
+    });
+  const world = { ...systemWorld, clock: time.clock, timers: { ...time.timers, sleep } };
+  return { chains: connectChains({ world, log }, terms), time, lines };
+}
+
+const away = (network: string) => new ChainUnavailableError(network, 'down');
+
+describe('connected chains', () => {
+  it('offer nothing of a network before it was checked, and what the check found afterwards', async () => {
+    const base = scripted('a:1', [{ payable: ['x', 'y'], problems: [] }]);
+    const { chains } = connect([base.terms]);
+    assert.deepEqual(chains.find('a:1')?.payable(), []);
+    await chains.looked;
+    assert.deepEqual(chains.find('a:1')?.payable(), ['x', 'y']);
+    assert.deepEqual([chains.find('a:2'), chains.list().length], [undefined, 1]);
+    await chains.stop();
+    assert.ok(base.isClosed());
+  });
+
+  it('wait for none that is down, and take it in when it answers', async () => {
+    const up = scripted('a:1', [GOOD]);
+    const down = scripted('a:2', [away('a:2'), away('a:2'), GOOD]);
+    const { chains, time } = connect([up.terms, down.terms]);
+    await chains.looked;
+    assert.deepEqual([chains.find('a:1')?.payable(), chains.find('a:2')?.payable()], [['asset'], []]);
+    await until('it is taken in', async () => {
+      await time.advance(1_000);
+      return chains.find('a:2')?.payable().length === 1;
+    });
+    assert.equal(down.checks(), 3);
+    await time.advance(3_600_000);
+    assert.deepEqual([up.checks(), down.checks()], [1, 3], 'what is well is not asked again');
+    await chains.stop();
+  });
+
+  it('look again at what was wrong, and say so once', async () => {
+    const wrong = { payable: [], problems: ['The Collector is missing.'] };
+    const { terms } = scripted('a:1', [wrong, wrong, GOOD]);
+    const { chains, time, lines } = connect([terms]);
+    await chains.looked;
+    assert.deepEqual(chains.find('a:1')?.problems(), ['The Collector is missing.']);
+    await until('it is well', async () => {
+      await time.advance(72_000);
+      return chains.find('a:1')?.payable().length === 1;
+    });
+    assert.equal(lines.filter((line) => /switched off/.test(line)).length, 1);
+    await chains.stop();
+  });
+
+  it('leave out a network there is an objection to', async () => {
+    const { terms } = scripted('a:1', [GOOD]);
+    const { chains } = connect([{ ...terms, objection: async () => 'Not this one.' }]);
+    await chains.looked;
+    assert.deepEqual([chains.find('a:1')?.payable(), chains.find('a:1')?.problems()], [[], ['Not this one.']]);
+    await chains.stop();
+  });
+
+  it('survive a check that fails in a way nobody expected', async () => {
+    const { terms } = scripted('a:1', [new TypeError('odd'), GOOD]);
+    const { chains, time } = connect([terms]);
+    await chains.looked;
+    await until('it is well', async () => {
+      await time.advance(2_000);
+      return chains.find('a:1')?.payable().length === 1;
+    });
+    await chains.stop();
+  });
+
+  it('stop at once, in the middle of a check too', async () => {
+    const { terms } = scripted('a:1', [GOOD]);
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const chain = { ...terms.chain, check: () => held.then(() => GOOD), close: () => release() } as Chain;
+    const { chains } = connect([{ ...terms, chain }]);
+    await chains.stop();
+    await chains.looked;
+  });
+});

@@ -1,0 +1,112 @@
+import type { Log, World } from '../deps.ts';
+import { type Chain, ChainUnavailableError, type Signer } from './chain.ts';
+import type { Chains, ConnectedChain } from './chains.ts';
+
+export interface ConnectDeps {
+  readonly world: World;
+  readonly log: Log;
+}
+
+/** A configured network, before anybody has looked whether it is what we believe. */
+export interface ChainTerms {
+  readonly chain: Chain;
+  readonly relayers: readonly Signer[];
+  readonly feeAccount: string;
+  readonly intermediateAccount: string;
+  /** Looks for a reason not to use the chain at all, beyond what its own check finds. */
+  readonly objection?: () => Promise<string | undefined>;
+}
+
+export interface ConnectedChains extends Chains {
+  /** Resolves when every network has been looked at once, whatever came of it. */
+  readonly looked: Promise<void>;
+  stop(): Promise<void>;
+}
+
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 30_000;
+/** What is wrong on a chain can be put right there, by deploying a contract, say. */
+const PROBLEM_RETRY_MS = 60_000;
+
+/**
+ * Holds every network against its chain, in the background: one that cannot be asked delays no start and takes only its
+ * own options away, until it answers.
+ */
+export function connectChains(deps: ConnectDeps, terms: readonly ChainTerms[]): ConnectedChains {
+  const stopping = new AbortController();
+  const connections = terms.map((each) => connect(deps, each, stopping.signal));
+  const byNetwork = new Map(connections.map(({ connected }) => [connected.chain.network.chainId, connected]));
+  const list = [...byNetwork.values()];
+  return {
+    find: (network) => byNetwork.get(network),
+    list: () => list,
+    looked: Promise.all(connections.map(({ looked }) => looked)).then(() => {}),
+    async stop() {
+      stopping.abort();
+      for (const { chain } of list) chain.close();
+      await Promise.all(connections.map(({ ended }) => ended));
+    },
+  };
+}
+
+function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
+  const { chain, objection, ...rest } = terms;
+  let found: { readonly payable: readonly string[]; readonly problems: readonly string[] } = {
+    payable: [],
+    problems: ['The network has not been checked yet.'],
+  };
+  const connected: ConnectedChain = { ...rest, chain, payable: () => found.payable, problems: () => found.problems };
+  let onLooked = () => {};
+  const looked = new Promise<void>((resolve) => {
+    onLooked = resolve;
+  });
+
+  async function keepLooking(): Promise<void> {
+    for (let failures = 0; !stop.aborted; ) {
+      const outcome = await look(deps, terms);
+      if (stop.aborted) return;
+      failures = outcome === undefined ? failures + 1 : 0;
+      if (outcome !== undefined) {
+        tell(deps.log, chain.network.chainId, found.problems, outcome.problems);
+        found = outcome;
+      } else if (failures === 1) {
+        deps.log.warn({ network: chain.network.chainId }, 'the network cannot be asked: nothing is offered on it yet');
+      }
+      onLooked();
+      if (outcome?.problems.length === 0) return;
+      const pauseMs = outcome === undefined ? retryMs(failures) : PROBLEM_RETRY_MS;
+      await deps.world.timers.sleep(withJitter(deps.world, pauseMs), stop);
+    }
+  }
+  const ended = keepLooking().finally(() => onLooked());
+  return { connected, looked, ended };
+}
+
+/** Undefined when the chain could not be asked. */
+async function look({ log }: ConnectDeps, { chain, objection }: ChainTerms) {
+  try {
+    const [check, reason] = await Promise.all([chain.check(), objection?.()]);
+    return reason === undefined ? check : { payable: [], problems: [reason, ...check.problems] };
+  } catch (error) {
+    // A fault of ours in reading one chain's answers must not take the others away.
+    if (!(error instanceof ChainUnavailableError)) {
+      log.error({ err: error, network: chain.network.chainId }, 'the network could not be checked');
+    }
+    return undefined;
+  }
+}
+
+function tell(log: Log, network: string, before: readonly string[], problems: readonly string[]): void {
+  if (problems.length === 0) log.info({ network }, 'the network is as it should be');
+  else if (problems.join() !== before.join()) log.error({ network, problems }, 'parts of the network are switched off');
+}
+
+function retryMs(failures: number): number {
+  return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
+}
+
+/** Nodes that start together must not ask in step: up to a fifth more. */
+function withJitter({ random }: World, delayMs: number): number {
+  const [byte = 0] = random.bytes(1);
+  return delayMs + (delayMs / 5) * (byte / 255);
+}

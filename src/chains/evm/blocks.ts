@@ -1,0 +1,81 @@
+import { type Block, type BlockId, ChainUnavailableError, type TransactionState } from '../chain.ts';
+import type { EvmContext } from './evm-context.ts';
+import type { RpcCall } from './json-rpc.ts';
+import { readBlock, readBlockId, readFields, readHash, readQuantity, toQuantity } from './rpc-values.ts';
+
+const FINDS_NOTHING = { found: undefined };
+
+export function headCall(): RpcCall<Block> {
+  return { method: 'eth_getBlockByNumber', params: ['latest', false], read: readBlock };
+}
+
+/** The block of that height; nothing when the chain, as far as all endpoints know, is not that long. */
+export async function findBlock({ rpc, network }: EvmContext, number: number): Promise<Block | undefined> {
+  const known = rpc.head();
+  // Where some endpoint has come that far, one that has not is no witness for a shorter chain.
+  const isSeen = known !== undefined && known >= number;
+  const { found } = await rpc.call({ ...blockCall(number), ...(isSeen ? { minBlock: number } : {}) });
+  if (found === undefined && (rpc.head() ?? 0) >= number) {
+    throw new ChainUnavailableError(network.chainId, `no endpoint shows block ${number}, which lies below the head`);
+  }
+  return found;
+}
+
+/** With two endpoints or more, two must have the very block; fewer answers than that say neither yes nor no. */
+export async function isAgreed({ rpc, network }: EvmContext, block: BlockId): Promise<boolean> {
+  const needed = Math.min(2, rpc.endpoints);
+  const answers = await rpc.callEach(blockCall(block.number));
+  const agreeing = answers.filter((answer) => answer?.found?.hash === block.hash.toLowerCase()).length;
+  if (agreeing >= needed) return true;
+  if (agreeing + answers.filter((answer) => answer === undefined).length >= needed) {
+    throw new ChainUnavailableError(network.chainId, `too few endpoints can be asked about block ${block.number}`);
+  }
+  return false;
+}
+
+/** An endpoint that does not know a transaction may just not have heard of it, so the others are asked then. */
+export async function findTransaction({ rpc }: EvmContext, hash: string): Promise<TransactionState> {
+  const [receipt, isKnown] = await Promise.all([rpc.call(receiptCall(hash)), rpc.call(isKnownCall(hash))]);
+  if (receipt.found !== undefined) return receipt.found;
+  if (isKnown) return { is: 'pending' };
+  if (rpc.endpoints === 1) return { is: 'unknown' };
+  const [receipts, known] = await Promise.all([rpc.callEach(receiptCall(hash)), rpc.callEach(isKnownCall(hash))]);
+  const mined = receipts.find((answer) => answer?.found !== undefined)?.found;
+  return mined ?? (known.includes(true) ? { is: 'pending' } : { is: 'unknown' });
+}
+
+function blockCall(number: number): RpcCall<{ readonly found: Block | undefined }> {
+  return {
+    method: 'eth_getBlockByNumber',
+    params: [toQuantity(number), false],
+    read: (result) => {
+      if (result === null) return FINDS_NOTHING;
+      const found = readBlock(result);
+      if (found.number !== number) throw new RangeError('another block');
+      return { found };
+    },
+  };
+}
+
+function receiptCall(hash: string): RpcCall<{ readonly found: TransactionState | undefined }> {
+  return {
+    method: 'eth_getTransactionReceipt',
+    params: [hash],
+    read: (result) => {
+      if (result === null) return FINDS_NOTHING;
+      const receipt = readFields(result);
+      if (readHash(receipt.transactionHash) !== hash.toLowerCase()) throw new RangeError('another transaction');
+      const isReverted = readQuantity(receipt.status) === 0n;
+      const gasSpent = readQuantity(receipt.gasUsed);
+      return { found: { is: 'mined', block: readBlockId(receipt), isReverted, gasSpent } };
+    },
+  };
+}
+
+function isKnownCall(hash: string): RpcCall<boolean> {
+  return {
+    method: 'eth_getTransactionByHash',
+    params: [hash],
+    read: (result) => result !== null && readHash(readFields(result).hash) === hash.toLowerCase(),
+  };
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { BroadcastOutcome } from '../chain.ts';
+import { readOutcome } from './broadcast.ts';
+
+/** What clients are known to say. */
+const SAYINGS: readonly (readonly [client: string, message: string, outcome: BroadcastOutcome | undefined])[] = [
+  ['geth', 'already known', 'known'],
+  ['geth', 'nonce too low: next nonce 5, tx nonce 4', 'nonce_too_low'],
+  ['geth', 'replacement transaction underpriced', 'underpriced'],
+  ['geth', 'transaction underpriced: gas tip cap 1, minimum needed 1000000', 'underpriced'],
+  ['geth', 'max fee per gas less than block base fee: address 0x00, maxFeePerGas: 1, baseFee: 7', 'underpriced'],
+  ['geth', 'insufficient funds for gas * price + value: balance 0, tx cost 21000', 'short_balance'],
+  ['geth', 'nonce too high: tx nonce 9, gapped', 'nonce_too_high'],
+  ['erigon', 'ALREADY_EXISTS: already known', 'known'],
+  ['erigon', 'could not replace existing tx', 'underpriced'],
+  ['erigon', 'INTERNAL_ERROR: nonce too low', 'nonce_too_low'],
+  ['nethermind', 'AlreadyKnown', 'known'],
+  ['nethermind', 'OldNonce, Current nonce: 5, nonce of rejected tx: 4', 'nonce_too_low'],
+  ['nethermind', 'NonceGap, Future nonce. Expected nonce: 5', 'nonce_too_high'],
+  ['nethermind', 'FeeTooLow, EffectivePriorityFeePerGas too low', 'underpriced'],
+  ['nethermind', 'ReplacementNotAllowed', 'underpriced'],
+  ['nethermind', 'InsufficientFunds, Account balance: 0, cumulative cost: 1', 'short_balance'],
+  ['besu', 'Known transaction', 'known'],
+  ['besu', 'Nonce too low', 'nonce_too_low'],
+  ['besu', 'Nonce too distant in the future', 'nonce_too_high'],
+  ['besu', 'Upfront cost exceeds account balance', 'short_balance'],
+  ['reth', 'already known', 'known'],
+  ['reth', 'transaction underpriced', 'underpriced'],
+  ['edr', 'Nonce too low. Expected nonce to be 5 but got 4.', 'nonce_too_low'],
+  [
+    'edr',
+    "Nonce too high. Expected nonce to be 5 but got 9. Note that transactions can't be queued when automining.",
+    'nonce_too_high',
+  ],
+  ['edr', 'Known transaction: 0xabcd', 'known'],
+  [
+    'edr',
+    'Transaction maxFeePerGas (1) is too low for the next block, which has a baseFeePerGas of 875000000',
+    'underpriced',
+  ],
+  [
+    'edr',
+    "Sender doesn't have enough funds to send tx. The max upfront cost is: 5 and the sender's balance is: 0.",
+    'short_balance',
+  ],
+  ['any', 'internal error', undefined],
+  ['any', 'upstream request timeout', undefined],
+  ['any', 'header not found', undefined],
+  ['any', '', undefined],
+];
+
+describe('what a client says to a broadcast', () => {
+  for (const [client, message, outcome] of SAYINGS) {
+    it(`${client}: "${message}" is ${outcome ?? 'no answer'}`, () => {
+      assert.equal(readOutcome({ message: message.toLowerCase() }), outcome);
+    });
+  }
+});

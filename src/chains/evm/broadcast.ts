@@ -1,0 +1,48 @@
+import { keccak256 } from 'viem';
+import type { BroadcastOutcome } from '../chain.ts';
+import type { RpcCall, RpcError } from './json-rpc.ts';
+import { type Hex, readHash } from './rpc-values.ts';
+
+/**
+ * How clients say what became of a transaction. There are no codes for it, so the words of geth, Erigon, Nethermind, Besu,
+ * Reth and EDR are told apart here, and nowhere else. Order matters: some words of the later rows are in the earlier ones.
+ */
+const SAYINGS: readonly (readonly [RegExp, BroadcastOutcome])[] = [
+  [
+    /already known|known transaction|already imported|already exists|already in (the )?(mem)?pool|alreadyknown|duplicate/,
+    'known',
+  ],
+  [
+    /nonce too low|nonce is too low|oldnonce|old nonce|nonce_too_low|lower than the current nonce|nonce.*already been used/,
+    'nonce_too_low',
+  ],
+  [
+    /nonce too high|nonce is too high|nonce gap|noncegap|gapped|nonce.*(distant|far) (in the|in) future|nonce_too_high/,
+    'nonce_too_high',
+  ],
+  [
+    /underpriced|could not replace|replacement|fee too low|feetoolow|less than block base fee|below.*base fee|too low for the next block|max fee.*(low|less)|gas price.*(low|less|below)|tip.*(low|below|less)/,
+    'underpriced',
+  ],
+  [/insufficient (funds|balance)|insufficientfunds|enough funds|upfront cost exceeds/, 'short_balance'],
+];
+
+/** The same bytes may be sent any number of times, to any endpoint: they are one transaction. */
+export function broadcastCall(bytes: string): RpcCall<BroadcastOutcome> {
+  const hash = keccak256(bytes as Hex);
+  return {
+    method: 'eth_sendRawTransaction',
+    params: [bytes],
+    read: (result) => {
+      if (readHash(result) !== hash) throw new TypeError('another transaction');
+      return 'accepted';
+    },
+    readError: readOutcome,
+    // How far a node has come does not matter for passing a transaction on.
+    toleratesLag: true,
+  };
+}
+
+export function readOutcome({ message }: Pick<RpcError, 'message'>): BroadcastOutcome | undefined {
+  return SAYINGS.find(([words]) => words.test(message))?.[1];
+}

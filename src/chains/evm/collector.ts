@@ -1,0 +1,302 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import {
+  type Address,
+  decodeAbiParameters,
+  decodeEventLog,
+  encodeFunctionData,
+  getContractAddress,
+  type Hex,
+  hexToString,
+  parseAbi,
+  toEventSelector,
+  toFunctionSelector,
+} from 'viem';
+import artifact from '../../../contracts/artifacts/Collector.json' with { type: 'json' };
+import type { RefusalReason } from '../chain.ts';
+
+/** The Collector (`contracts/Collector.sol`) as the gateway speaks to it: what it is asked, and what it answers. */
+
+/** Makes contracts whose address follows from their code. It stands at this address on every network. */
+export const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
+export const PERMIT2_ADDRESS: Address = '0x000000000022D473030F116dDEE9F6B43aC78BA3';
+
+export const COLLECTOR_INIT_CODE = artifact.bytecode as Hex;
+export const COLLECTOR_SALT: Hex = `0x${'00'.repeat(32)}`;
+export const COLLECTOR_ADDRESS: Address = getContractAddress({
+  opcode: 'CREATE2',
+  from: CREATE2_DEPLOYER,
+  salt: COLLECTOR_SALT,
+  bytecode: COLLECTOR_INIT_CODE,
+});
+
+/** The token of a payment in native coin. */
+export const NATIVE_TOKEN: Address = '0x0000000000000000000000000000000000000000';
+
+/** The contract's entry for each way in which payers say yes. */
+const ENTRIES = {
+  'eip3009-vrs': 'collectByKey',
+  'eip3009-bytes': 'collectByWallet',
+  permit2: 'collectByPermit2',
+} as const;
+export type ItemKind = keyof typeof ENTRIES;
+
+/** Everything that is to happen to the money of one payment, but for its token, chain and fee account. */
+export interface CollectorItem {
+  /** The 16 bytes of the payment's id. */
+  readonly paymentId: Hex;
+  readonly payer: Address;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  readonly recipient: Address;
+  /** Seconds since the epoch. */
+  readonly deadline: number;
+}
+
+export interface SignedItem extends CollectorItem {
+  /** 65 bytes, 64 (EIP-2098), or, but for `eip3009-vrs`, whatever the payer's wallet contract understands. */
+  readonly signature: Hex;
+}
+
+export interface Commitment extends CollectorItem {
+  readonly chainId: number;
+  readonly token: Address;
+  readonly feeAccount: Address;
+  readonly collector?: Address;
+}
+
+export interface Batch {
+  readonly kind: ItemKind;
+  readonly token: Address;
+  readonly feeAccount: Address;
+  readonly items: readonly SignedItem[];
+  /** How much gas each item may use. */
+  readonly allowance?: number;
+}
+
+export type CollectorLog =
+  | {
+      readonly type: 'collected';
+      readonly commitment: Hex;
+      readonly paymentId: Hex;
+      readonly payer: Address;
+      readonly token: Address;
+      readonly amount: bigint;
+      readonly fee: bigint;
+      readonly recipient: Address;
+    }
+  | { readonly type: 'refused'; readonly commitment: Hex; readonly reason: Hex };
+
+export const COLLECTOR_ABI = parseAbi([
+  'function collectByKey(address token, address feeAccount, uint256 itemGas) returns (bytes refusals)',
+  'function collectByWallet(address token, address feeAccount, uint256 itemGas) returns (bytes refusals)',
+  'function collectByPermit2(address token, address feeAccount, uint256 itemGas) returns (bytes refusals)',
+  'function pay(address feeAccount, bytes16 paymentId, uint256 amount, uint256 fee, address recipient, uint256 deadline) payable',
+  'function isPaid(bytes32 commitment) view returns (bool)',
+  'event Collected(bytes32 indexed commitment, bytes16 paymentId, address payer, address token, uint256 amount, uint256 fee, address recipient)',
+  'event Refused(bytes32 indexed commitment, bytes reason)',
+]);
+
+export const COLLECTED_TOPIC = toEventSelector(COLLECTOR_ABI[5]);
+export const REFUSED_TOPIC = toEventSelector(COLLECTOR_ABI[6]);
+
+/** The nonce of what the payer signs: `keccak256(abi.encode(…))` of ten words, packed by hand for speed. */
+export function commitmentOf(input: Commitment): Hex {
+  const words =
+    word(input.chainId) +
+    addressWord(input.collector ?? COLLECTOR_ADDRESS) +
+    addressWord(input.token) +
+    addressWord(input.feeAccount) +
+    bare(input.paymentId).padEnd(64, '0') +
+    addressWord(input.payer) +
+    word(input.amount) +
+    word(input.fee) +
+    addressWord(input.recipient) +
+    word(input.deadline);
+  return `0x${Buffer.from(keccak_256(Buffer.from(words, 'hex'))).toString('hex')}`;
+}
+
+/** The input of one transaction that carries out all the items, each alone. */
+export function encodeBatch({ kind, token, feeAccount, items, allowance = ITEM_GAS[kind] }: Batch): Hex {
+  const head = encodeFunctionData({
+    abi: COLLECTOR_ABI,
+    functionName: ENTRIES[kind],
+    args: [token, feeAccount, BigInt(allowance)],
+  });
+  return `${head}${items.map((item) => packItem(kind, item)).join('')}`;
+}
+
+/** The input of the transaction with which the payer sends native coin, exactly `amount` of it. */
+export function encodeNativePayment(input: Omit<CollectorItem, 'payer'> & { readonly feeAccount: Address }): Hex {
+  const { feeAccount, paymentId, amount, fee, recipient, deadline } = input;
+  return encodeFunctionData({
+    abi: COLLECTOR_ABI,
+    functionName: 'pay',
+    args: [feeAccount, paymentId, amount, fee, recipient, BigInt(deadline)],
+  });
+}
+
+/** What a log of the Collector says. Whether it is the Collector's at all is for the caller to see to. */
+export function decodeCollectorLog(log: {
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+}): CollectorLog | undefined {
+  if (log.topics[0] !== COLLECTED_TOPIC && log.topics[0] !== REFUSED_TOPIC) return undefined;
+  const { eventName, args } = decodeEventLog({
+    abi: COLLECTOR_ABI,
+    topics: log.topics as [Hex, ...Hex[]],
+    data: log.data,
+  });
+  return eventName === 'Collected' ? { type: 'collected', ...args } : { type: 'refused', ...args };
+}
+
+/** How one item of a batch ended, or, asked with `eth_call`, how it would end now. */
+export type ItemOutcome = { readonly isCollected: true } | { readonly isCollected: false; readonly reason: Hex };
+
+/** Reads what a batch returned: the items that were refused, with their reasons; all others were collected. */
+export function decodeBatchOutcome(returnData: Hex, itemCount: number): ItemOutcome[] {
+  const [refusals] = decodeAbiParameters([{ type: 'bytes' }], returnData);
+  const outcomes: ItemOutcome[] = Array.from({ length: itemCount }, () => ({ isCollected: true }));
+  const text = bare(refusals);
+  for (let at = 0; at < text.length; ) {
+    const index = Number.parseInt(text.slice(at, at + 4), 16);
+    const end = at + 8 + 2 * Number.parseInt(text.slice(at + 4, at + 8), 16);
+    if (!(index < itemCount && end <= text.length)) throw new RangeError('Not the answer to a batch of this size');
+    outcomes[index] = { isCollected: false, reason: `0x${text.slice(at + 8, end)}` };
+    at = end;
+  }
+  return outcomes;
+}
+
+/** What Circle's tokens say in words. */
+const REASON_OF_MESSAGE: ReadonlyMap<string, RefusalReason> = new Map([
+  ['FiatTokenV2: authorization is used or canceled', 'used'],
+  ['FiatTokenV2: authorization is expired', 'late'],
+  ['FiatTokenV2: invalid signature', 'wrong_signature'],
+  ['ECRecover: invalid signature', 'wrong_signature'],
+  ["ECRecover: invalid signature 's' value", 'wrong_signature'],
+  ["ECRecover: invalid signature 'v' value", 'wrong_signature'],
+  ['ERC20: transfer amount exceeds balance', 'short_balance'],
+  ['ERC20: transfer amount exceeds allowance', 'short_allowance'],
+  ['Blacklistable: account is blacklisted', 'payer_blacklisted'],
+  ['Pausable: paused', 'paused'],
+]);
+
+/** What is said in errors: by the Collector, by Permit2, and by tokens made with OpenZeppelin's contracts. */
+const REASON_OF_ERROR: ReadonlyMap<string, RefusalReason> = new Map(
+  (
+    [
+      ['OutOfGas()', 'out_of_gas'],
+      ['ShortArrival()', 'short_arrival'],
+      ['MalformedItem()', 'wrong_signature'],
+      ['InvalidNonce()', 'used'],
+      ['SignatureExpired(uint256)', 'late'],
+      ['InvalidSignature()', 'wrong_signature'],
+      ['InvalidSigner()', 'wrong_signature'],
+      ['InvalidSignatureLength()', 'wrong_signature'],
+      ['InvalidContractSignature()', 'wrong_signature'],
+      ['ERC3009UsedAuthorization(address,bytes32)', 'used'],
+      ['ERC3009InvalidAuthorizationTime(uint256,uint256)', 'late'],
+      ['ERC3009InvalidSignature()', 'wrong_signature'],
+      ['ERC20InsufficientBalance(address,uint256,uint256)', 'short_balance'],
+      ['ERC20InsufficientAllowance(address,uint256,uint256)', 'short_allowance'],
+      ['EnforcedPause()', 'paused'],
+    ] as const
+  ).map(([error, reason]) => [toFunctionSelector(error), reason]),
+);
+
+const PAYOUT_FAILED = toFunctionSelector('PayoutFailed(bytes)');
+const ERROR_WITH_MESSAGE = toFunctionSelector('Error(string)');
+
+/** Names the reason of a refusal. A hint for people and for what to try next, never proof of anything. */
+export function reasonOf(reason: Hex): RefusalReason {
+  const selector = reason.slice(0, 10);
+  if (selector === ERROR_WITH_MESSAGE) return REASON_OF_MESSAGE.get(hexToString(dynamicArgument(reason))) ?? 'unknown';
+  if (selector === PAYOUT_FAILED) return reasonOfPayout(dynamicArgument(reason));
+  return REASON_OF_ERROR.get(selector) ?? 'unknown';
+}
+
+/** The same words mean another thing once the payer's money has come: then it is the recipient who cannot be paid. */
+function reasonOfPayout(reason: Hex): RefusalReason {
+  const said = reasonOf(reason);
+  if (said === 'payer_blacklisted') return 'recipient_blacklisted';
+  return said === 'paused' || said === 'out_of_gas' ? said : 'unknown';
+}
+
+/** The only argument of an error, a string or bytes, as far as the Collector has kept it. */
+function dynamicArgument(reason: Hex): Hex {
+  const length = Number.parseInt(reason.slice(74, 138), 16) || 0;
+  return `0x${reason.slice(138, 138 + 2 * length)}`;
+}
+
+/**
+ * How much gas an item may use when nobody says otherwise. A key's payment to someone new to the token needs 95,000, and
+ * some 10,000 more behind a proxy such as USDC's. What a wallet contract needs to check a signature nobody can know.
+ */
+const ITEM_GAS: Readonly<Record<ItemKind, number>> = {
+  'eip3009-vrs': 150_000,
+  'eip3009-bytes': 400_000,
+  permit2: 400_000,
+};
+
+/** No transaction may ask for more (EIP-7825). */
+const TRANSACTION_GAS_CAP = 2 ** 24;
+/** The transaction itself, the first touch of the token, and the fees to an account that is new to it. */
+const BATCH_GAS = 120_000;
+/** What the batch spends on an item besides its allowance: reading it, its calldata, and at worst telling a refusal. */
+const ITEM_OVERHEAD_GAS = 12_000;
+
+/** Enough for every item to use its whole allowance, so that no batch fails for gas. What is not used is not paid. */
+export function batchGasLimit(
+  kind: ItemKind,
+  itemCount: number,
+  options: { readonly allowance?: number } = {},
+): number {
+  return BATCH_GAS + itemCount * gasOfItem(options.allowance ?? ITEM_GAS[kind]);
+}
+
+/** How many items fit into one transaction. */
+export function maxItemsPerBatch(kind: ItemKind, options: { readonly allowance?: number } = {}): number {
+  return Math.floor((TRANSACTION_GAS_CAP - BATCH_GAS) / gasOfItem(options.allowance ?? ITEM_GAS[kind]));
+}
+
+/** A call gets at most 63/64 of the gas that is there. */
+function gasOfItem(allowance: number): number {
+  return allowance + Math.ceil(allowance / 63) + ITEM_OVERHEAD_GAS;
+}
+
+/** id 16, payer 20, recipient 20, amount 16, fee 16, deadline 5, signature length 2 bytes; signature. */
+function packItem(kind: ItemKind, item: SignedItem): string {
+  const signature = kind === 'eip3009-vrs' ? compactSignature(item.signature) : bare(item.signature);
+  return (
+    bare(item.paymentId) +
+    bare(item.payer) +
+    bare(item.recipient) +
+    fixed(item.amount, 16) +
+    fixed(item.fee, 16) +
+    fixed(item.deadline, 5) +
+    fixed(signature.length / 2, 2) +
+    signature
+  );
+}
+
+/** EIP-2098: the parity of a signature fits into the highest bit of `s`, which is never set. */
+function compactSignature(signature: Hex): string {
+  const text = bare(signature);
+  if (text.length === 128) return text;
+  if (text.length !== 130) throw new RangeError('A signature by a key has 64 or 65 bytes');
+  const v = Number.parseInt(text.slice(128), 16);
+  const isOdd = v === 1 || v === 28;
+  if (!isOdd) return text.slice(0, 128);
+  const head = (Number.parseInt(text.slice(64, 66), 16) | 0x80).toString(16).padStart(2, '0');
+  return text.slice(0, 64) + head + text.slice(66, 128);
+}
+
+const bare = (hex: Hex) => hex.slice(2);
+const word = (value: bigint | number) => fixed(value, 32);
+const addressWord = (address: Address) => bare(address).padStart(64, '0');
+
+function fixed(value: bigint | number, size: number): string {
+  const text = value.toString(16);
+  if (value < 0 || text.length > 2 * size) throw new RangeError(`${value} does not fit into ${size} bytes`);
+  return text.padStart(2 * size, '0');
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseTransaction } from 'viem';
+import { systemWorld } from '../../system.ts';
+import { ChainUnavailableError } from '../chain.ts';
+import { findNetwork, type Network } from '../networks.ts';
+import { createEvmChain } from './evm-chain.ts';
+import { createLocalSigner } from './local-signer.ts';
+import type { Transport } from './transport.ts';
+
+const signer = createLocalSigner(`0x${'17'.repeat(32)}`);
+const slot = { nonce: 3, fees: { max: 10n, tip: 1n } };
+const word = (value: number) => value.toString(16).padStart(64, '0');
+
+/** An Arbitrum node that knows its chain, its height and what data costs. */
+function node(estimate: string): Transport {
+  const answers: Record<string, string> = { eth_chainId: '0xa4b1', eth_blockNumber: '0x10', eth_call: estimate };
+  return {
+    post: async (body) => {
+      const calls = JSON.parse(body) as { id: number; method: string }[];
+      const answered = calls.map(({ id, method }) => ({ jsonrpc: '2.0', id, result: answers[method] }));
+      return { status: 200, text: JSON.stringify(answered) };
+    },
+    close: () => {},
+  };
+}
+
+describe('gas where it also pays for data', () => {
+  const network = findNetwork('eip155:42161') as Network;
+
+  it('is added to the limit, with room for the price to move', async () => {
+    const endpoints = [node(`0x${word(40_000)}${word(1)}${word(2)}`)];
+    const chain = createEvmChain({ world: systemWorld, network, endpoints });
+    const { gasLimit, bytes } = await chain.signNothing(signer, slot);
+    assert.equal(gasLimit, 21_000n + 60_000n);
+    assert.equal(parseTransaction(bytes as `0x${string}`).gas, gasLimit);
+    chain.close();
+  });
+
+  it('is not guessed when the node does not tell it', async () => {
+    const chain = createEvmChain({ world: systemWorld, network, endpoints: [node('0x')] });
+    await assert.rejects(chain.signNothing(signer, slot), ChainUnavailableError);
+    chain.close();
+  });
+});

@@ -1,0 +1,26 @@
+import { decodeAbiParameters, encodeFunctionData, parseAbi } from 'viem';
+import { ethRead } from './eth-call.ts';
+import type { EvmContext } from './evm-context.ts';
+import type { Hex } from './rpc-values.ts';
+
+/** Arbitrum's nodes answer for this address themselves. */
+const NODE_INTERFACE = '0x00000000000000000000000000000000000000c8';
+const NODE_INTERFACE_ABI = parseAbi([
+  'function gasEstimateL1Component(address to, bool contractCreation, bytes data) returns (uint64 gas, uint256 baseFee, uint256 dataFee)',
+]);
+
+/**
+ * The gas that a transaction needs for its data, besides what it computes with. The price of data moves while the
+ * transaction waits, so half as much again is added; what is not used is not paid.
+ */
+export async function dataGas({ rpc, network }: EvmContext, to: Hex, data: Hex): Promise<bigint> {
+  if (!network.gasPaysForData) return 0n;
+  const args = [to, false, data] as const;
+  const call = encodeFunctionData({ abi: NODE_INTERFACE_ABI, functionName: 'gasEstimateL1Component', args });
+  return rpc.call(
+    ethRead({ to: NODE_INTERFACE, data: call }, (returned) => {
+      const [gas] = decodeAbiParameters([{ type: 'uint64' }], returned);
+      return (gas * 3n) / 2n;
+    }),
+  );
+}

@@ -1,0 +1,102 @@
+import type { Log, World } from '../../deps.ts';
+import type { Signer } from '../chain.ts';
+import type { Network } from '../networks.ts';
+import { sign } from './batches.ts';
+import { findTransaction } from './blocks.ts';
+import { broadcastCall } from './broadcast.ts';
+import { COLLECTOR_ADDRESS, COLLECTOR_INIT_CODE, COLLECTOR_SALT, CREATE2_DEPLOYER } from './collector.ts';
+import { createEvmContext, type EvmContext } from './evm-context.ts';
+import { suggestFees } from './fees.ts';
+import { createRpc } from './rpc.ts';
+import { type Hex, readNumber, readQuantity } from './rpc-values.ts';
+import { hasCodeCall } from './token-calls.ts';
+
+export interface DeployInput {
+  readonly world: World;
+  readonly log: Log;
+  readonly network: Network;
+  readonly endpoints: readonly string[];
+  /** Pays for the gas. */
+  readonly signer: Signer;
+}
+
+/** What became of it. Anybody may deploy the Collector, and it is the same whoever did. */
+export type Deployment =
+  | { readonly is: 'there_already'; readonly address: string }
+  | { readonly is: 'deployed'; readonly address: string; readonly hash: string };
+
+/** The Collector could not be deployed, in a sentence for the operator. */
+export class DeploymentError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'DeploymentError';
+  }
+}
+
+/** A chain whose fees rise while we wait can take minutes. */
+const MINED_WITHIN_MS = 300_000;
+const DATA = `${COLLECTOR_SALT}${COLLECTOR_INIT_CODE.slice(2)}` as Hex;
+
+/**
+ * Deploys the Collector where it is missing. Its address follows from its code, so that nothing has to be remembered: after
+ * a crash at any line, running it again finds the contract, or sends a transaction that can do no harm twice.
+ */
+export async function deployCollector({ world, log, network, endpoints, signer }: DeployInput): Promise<Deployment> {
+  const chainId = Number(network.chainId.replace('eip155:', ''));
+  const blockTimeMs = network.finality?.blockTimeMs ?? 1_000;
+  const rpc = createRpc({ world, log, network: network.chainId, chainId, blockTimeMs, endpoints });
+  try {
+    const context = createEvmContext({ world, network, chainId, rpc });
+    if (await rpc.call(hasCodeCall(COLLECTOR_ADDRESS))) return { is: 'there_already', address: COLLECTOR_ADDRESS };
+    const hash = await send(context, signer);
+    await waitUntilMined(context, hash, blockTimeMs);
+    return { is: 'deployed', address: COLLECTOR_ADDRESS, hash };
+  } finally {
+    rpc.close();
+  }
+}
+
+async function send(context: EvmContext, signer: Signer): Promise<Hex> {
+  const { rpc, network } = context;
+  if (!(await rpc.call(hasCodeCall(CREATE2_DEPLOYER)))) {
+    throw new DeploymentError(
+      `The CREATE2 deployer ${CREATE2_DEPLOYER} is not on ${network.name}: deploy that one first.`,
+    );
+  }
+  const from = signer.address.toLowerCase();
+  const [gas, nonce, fees] = await Promise.all([
+    rpc.call({
+      method: 'eth_estimateGas',
+      params: [{ from, to: CREATE2_DEPLOYER, data: DATA }],
+      read: readQuantity,
+      readError: () => 0n,
+    }),
+    rpc.call({ method: 'eth_getTransactionCount', params: [from, 'latest'], read: readNumber }),
+    suggestFees(context),
+  ]);
+  if (gas === 0n)
+    throw new DeploymentError(`${signer.address} cannot deploy it: the coins it has may not pay for the gas.`);
+  const transaction = { to: CREATE2_DEPLOYER, data: DATA, gas: (gas * 5n) / 4n };
+  const { hash, bytes } = await sign(context, signer, { nonce, fees }, transaction);
+  const outcome = await rpc.call(broadcastCall(bytes));
+  if (outcome === 'accepted' || outcome === 'known') return hash as Hex;
+  throw new DeploymentError(
+    outcome === 'short_balance'
+      ? `${signer.address} has not enough coins to pay for the gas.`
+      : `${signer.address} is sending other transactions at this moment: try again.`,
+  );
+}
+
+async function waitUntilMined(context: EvmContext, hash: Hex, blockTimeMs: number): Promise<void> {
+  const { world, rpc } = context;
+  const pauseMs = Math.max(100, blockTimeMs / 2);
+  for (let waitedMs = 0; waitedMs < MINED_WITHIN_MS; waitedMs += pauseMs) {
+    const state = await findTransaction(context, hash);
+    if (state.is === 'mined') {
+      if (await rpc.call(hasCodeCall(COLLECTOR_ADDRESS))) return;
+      throw new DeploymentError(`Transaction ${hash} was mined, and created nothing.`);
+    }
+    await world.timers.sleep(pauseMs);
+  }
+  throw new DeploymentError(`Transaction ${hash} has not been mined yet: look again later.`);
+}

@@ -1,0 +1,57 @@
+import type { RpcCall, RpcError } from './json-rpc.ts';
+import { isObject } from './json-rpc.ts';
+import { type Hex, readData, toQuantity } from './rpc-values.ts';
+
+/** What a contract returned, or that it reverted. Both are answers of the chain. */
+export type Returned = { readonly data: Hex } | { readonly reverted: Hex };
+
+export interface EthCall {
+  readonly to: string;
+  readonly data?: Hex;
+  readonly from?: string;
+  readonly gas?: number;
+}
+
+/** Runs code on a node without a transaction, after the latest block or the given one. */
+export function ethCall(call: EthCall, atBlock?: number): RpcCall<Returned> {
+  return { ...requestOf(call, atBlock), read: (result) => ({ data: readData(result) }), readError: readRevert };
+}
+
+/** A call whose revert is no answer to what is asked. */
+export function ethRead<T>(call: EthCall, read: (data: Hex) => T, atBlock?: number): RpcCall<T> {
+  return { ...requestOf(call, atBlock), read: (result) => read(readData(result)) };
+}
+
+/** As a call that may revert, in the words of the caller. */
+export function mapReturned<T>(call: RpcCall<Returned>, read: (returned: Returned) => T): RpcCall<T> {
+  return {
+    ...call,
+    read: (result) => read(call.read(result)),
+    readError: (error) => {
+      const reverted = call.readError?.(error);
+      return reverted === undefined ? undefined : read(reverted);
+    },
+  };
+}
+
+function requestOf(call: EthCall, atBlock?: number): Pick<RpcCall<unknown>, 'method' | 'params' | 'minBlock'> {
+  const gas = call.gas === undefined ? {} : { gas: toQuantity(call.gas) };
+  const block = atBlock === undefined ? 'latest' : toQuantity(atBlock);
+  const request = { method: 'eth_call', params: [{ ...call, ...gas }, block] };
+  return atBlock === undefined ? request : { ...request, minBlock: atBlock };
+}
+
+/** Nethermind and its relatives say so by this code. */
+const VM_EXECUTION_ERROR = -32015;
+
+/**
+ * Clients agree on little more than the word. Running out of gas is not among it: nodes cap the gas of calls as they
+ * like, so it says nothing about the chain.
+ */
+function readRevert({ code, message, data }: RpcError): { readonly reverted: Hex } | undefined {
+  if (/out of gas/.test(message)) return undefined;
+  if (code !== 3 && code !== VM_EXECUTION_ERROR && !/revert/.test(message)) return undefined;
+  const text = typeof data === 'string' ? data : isObject(data) && typeof data.data === 'string' ? data.data : '';
+  const [bytes = '0x'] = /0x([0-9a-f]{2})*$/i.exec(text) ?? [];
+  return { reverted: bytes.toLowerCase() as Hex };
+}

@@ -1,0 +1,84 @@
+import type { Log, World } from '../../deps.ts';
+import type { Item } from '../../domain/item.ts';
+import type { Chain } from '../chain.ts';
+import type { Network } from '../networks.ts';
+import { maxBatchItems, signBatch, signNothing, simulationCall } from './batches.ts';
+import { findBlock, findTransaction, headCall, isAgreed } from './blocks.ts';
+import { broadcastCall } from './broadcast.ts';
+import { check } from './check.ts';
+import { commitmentOf as collectorCommitmentOf } from './collector.ts';
+import { createEventReader } from './collector-events.ts';
+import { collectorItem, createEvmContext } from './evm-context.ts';
+import { suggestFees } from './fees.ts';
+import { judge } from './judge.ts';
+import { createRpc } from './rpc.ts';
+import { type Hex, readNumber } from './rpc-values.ts';
+import { survey } from './survey.ts';
+import { coinBalanceCall, usedCall } from './token-calls.ts';
+import type { Transport } from './transport.ts';
+import { walletActions } from './wallet-actions.ts';
+
+export interface EvmChainInput {
+  readonly world: World;
+  readonly network: Network;
+  /** Addresses of RPC endpoints in the order of preference; a test may hand in a way of its own to reach one. */
+  readonly endpoints: readonly (string | Transport)[];
+  /** The most calls a second that one provider takes. */
+  readonly callsPerS?: number;
+  readonly log?: Log;
+}
+
+/** An EVM network, as the rest of the gateway knows chains. */
+export function createEvmChain(input: EvmChainInput): Chain {
+  const { world, network, endpoints, callsPerS, log } = input;
+  const { finality } = network;
+  if (finality === undefined) throw new RangeError(`${network.name} cannot be paid on`);
+  if (endpoints.length === 0) throw new RangeError(`${network.name} has no endpoint`);
+  const chainId = Number(network.chainId.replace('eip155:', ''));
+  const { blockTimeMs } = finality;
+  const limit = callsPerS === undefined ? {} : { callsPerS };
+  const rpc = createRpc({ world, network: network.chainId, chainId, blockTimeMs, endpoints, log, ...limit });
+  const context = createEvmContext({ world, network, chainId, rpc });
+
+  const commitmentOf = (item: Item): Hex =>
+    collectorCommitmentOf({
+      ...collectorItem(item),
+      chainId,
+      token: context.termsOf(item.asset).token,
+      feeAccount: item.feeAccount as Hex,
+    });
+
+  return {
+    network,
+    check: () => check(context),
+    health: () => ({ endpoints: rpc.endpoints, endpointsUp: rpc.endpointsUp(), headNumber: rpc.head() }),
+
+    commitmentOf,
+    walletActions: (item, allowance) =>
+      walletActions(item, context.termsOf(item.asset), chainId, commitmentOf(item), allowance),
+
+    survey: (ask) => survey(context, ask),
+    judge: (item, signature) => judge(context, item, commitmentOf(item), signature),
+
+    simulate: async (batch, atBlock) => rpc.call(simulationCall(context, batch, atBlock)),
+    isUsed: async (item, commitment, atBlock) =>
+      rpc.call(usedCall(item, context.termsOf(item.asset), commitment, atBlock)),
+
+    maxBatchItems,
+    minedNonce: (signer) =>
+      rpc.call({ method: 'eth_getTransactionCount', params: [signer.toLowerCase(), 'latest'], read: readNumber }),
+    balance: (account) => rpc.call(coinBalanceCall(account)),
+    suggestFees: () => suggestFees(context),
+    signBatch: (signer, batch, slot) => signBatch(context, signer, batch, slot),
+    signNothing: (signer, slot) => signNothing(context, signer, slot),
+    broadcast: async (bytes) => rpc.call(broadcastCall(bytes)),
+    findTransaction: (hash) => findTransaction(context, hash),
+
+    head: () => rpc.call(headCall()),
+    block: (number) => findBlock(context, number),
+    events: createEventReader(context),
+    isAgreed: (block) => isAgreed(context, block),
+
+    close: () => rpc.close(),
+  };
+}

@@ -1,0 +1,69 @@
+import type { World } from '../../deps.ts';
+import { idBytes } from '../../domain/ids.ts';
+import type { Item } from '../../domain/item.ts';
+import { assetsOf, type KnownAsset, type Network, type PayTerms } from '../networks.ts';
+import { type CollectorItem, NATIVE_TOKEN } from './collector.ts';
+import type { Rpc } from './rpc.ts';
+import type { Hex } from './rpc-values.ts';
+import { PERMIT2_DOMAIN, separatorOf } from './typed-data.ts';
+
+/** What every part of the adapter works with. */
+export interface EvmContext {
+  readonly world: World;
+  readonly network: Network;
+  readonly chainId: number;
+  readonly rpc: Rpc;
+  readonly assets: readonly AssetTerms[];
+  /** Throws for an asset that cannot be paid with here: such items are never made. */
+  termsOf(asset: string): AssetTerms;
+}
+
+/** An asset as its chain knows it. */
+export interface AssetTerms {
+  readonly known: KnownAsset;
+  readonly pay: PayTerms;
+  /** In lower case; the zero address stands for the native coin. */
+  readonly token: Hex;
+  /** Of the EIP-712 domain that the payer signs for; undefined for the native coin. */
+  readonly domainSeparator: Buffer | undefined;
+}
+
+export function createEvmContext(input: Pick<EvmContext, 'world' | 'network' | 'rpc' | 'chainId'>): EvmContext {
+  const assets = assetsOf(input.network.chainId).flatMap((known) => {
+    if (known.pay === undefined) return [];
+    const token = tokenOf(known.id);
+    return [{ known, pay: known.pay, token, domainSeparator: domainOf(known.pay, input.chainId, token) }];
+  });
+  const byId = new Map(assets.map((terms) => [terms.known.id, terms]));
+  return {
+    ...input,
+    assets,
+    termsOf: (asset) => {
+      const terms = byId.get(asset);
+      if (terms === undefined) throw new RangeError(`${asset} cannot be paid with`);
+      return terms;
+    },
+  };
+}
+
+/** The item as the Collector's code takes it. */
+export function collectorItem(item: Item): CollectorItem {
+  return {
+    paymentId: `0x${Buffer.from(idBytes(item.subject)).toString('hex')}`,
+    payer: item.payer as Hex,
+    amount: item.amount,
+    fee: item.fee,
+    recipient: item.recipient as Hex,
+    deadline: item.deadlineS,
+  };
+}
+
+function tokenOf(asset: string): Hex {
+  const [, kind, reference] = /\/(erc20|slip44):(.+)$/.exec(asset) ?? [];
+  return (kind === 'erc20' ? reference?.toLowerCase() : NATIVE_TOKEN) as Hex;
+}
+
+function domainOf(pay: PayTerms, chainId: number, token: Hex): Buffer | undefined {
+  if (pay.method === 'native') return undefined;
+  return separatorOf(pay.method === 'permit2' ? PERMIT2_DOMAIN : { ...pay.domain, contract: token }, chainId);
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { systemWorld } from '../../system.ts';
+import { createExternalSigner, SignerError } from './external-signer.ts';
+import { createLocalSigner } from './local-signer.ts';
+
+const local = createLocalSigner(`0x${'1a'.repeat(32)}`);
+const stranger = createLocalSigner(`0x${'2b'.repeat(32)}`);
+const digest = Buffer.alloc(32, 7);
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const hex = (value: bigint | number) => `0x${value.toString(16)}`;
+
+describe('an external signer', () => {
+  let server: Server;
+  let answer: (asked: { address: string; digest: string }) => Promise<{ status?: number; body: unknown }>;
+  let url: string;
+  before(async () => {
+    server = createServer(async (request, response) => {
+      const { status = 200, body } = await answer(JSON.parse(await text(request)));
+      response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret-path`;
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const signer = () => createExternalSigner({ timers: systemWorld.timers, url, address: local.address });
+
+  it('gives what a key in this process would give, with v from 0 or from 27', async () => {
+    for (const first of [0, 27]) {
+      answer = async (asked) => {
+        assert.deepEqual(asked, { address: local.address, digest: `0x${digest.toString('hex')}` });
+        const { r, s, yParity } = await local.sign(digest);
+        return { body: { r: hex(r), s: hex(s), v: hex(first + yParity) } };
+      };
+      assert.deepEqual(await signer().sign(digest), await local.sign(digest));
+    }
+  });
+
+  it('is not believed when it signs with another key, in another form, or not at all', async () => {
+    const good = await local.sign(digest);
+    const other = await stranger.sign(digest);
+    const wrong: readonly [unknown, RegExp][] = [
+      [{ r: hex(other.r), s: hex(other.s), v: hex(other.yParity) }, /signed with another key/],
+      [{ r: hex(good.r), s: hex(ORDER - good.s), v: hex(1 - good.yParity) }, /no signature with a low s/],
+      [{ r: hex(good.r), s: hex(good.s), v: '0x05' }, /no signature/],
+      [{ r: 1, s: 2, v: 3 }, /no signature/],
+      ['<html>', /no signature/],
+      ['null', /no signature/],
+      ['x'.repeat(10_000), /something else than a signature/],
+    ];
+    for (const [body, expected] of wrong) {
+      answer = async () => ({ body });
+      await assert.rejects(
+        signer().sign(digest),
+        (error: Error) => error instanceof SignerError && expected.test(error.message),
+      );
+    }
+  });
+
+  it('tells nothing of where it is or what it said when it fails', async () => {
+    answer = async () => ({ status: 500, body: 'stack of the signer' });
+    await assert.rejects(signer().sign(digest), { message: 'The external signer answered with status 500.' });
+    const away = createExternalSigner({
+      timers: systemWorld.timers,
+      url: 'http://127.0.0.1:1/key',
+      address: local.address,
+    });
+    await assert.rejects(away.sign(digest), { message: 'The external signer cannot be reached.' });
+  });
+
+  it('is given up when it does not answer in time', async () => {
+    answer = () => new Promise(() => {});
+    const timers = {
+      ...systemWorld.timers,
+      after: (_ms: number, run: () => void) => systemWorld.timers.after(20, run),
+    };
+    const slow = createExternalSigner({ timers, url, address: local.address });
+    await assert.rejects(slow.sign(digest), { message: 'The external signer did not answer in time.' });
+  });
+});

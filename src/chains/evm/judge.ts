@@ -1,0 +1,77 @@
+import type { Item, SignedItem } from '../../domain/item.ts';
+import type { ItemOutcome, Verdict } from '../chain.ts';
+import { simulationCall } from './batches.ts';
+import type { AssetTerms, EvmContext } from './evm-context.ts';
+import { isContractSignature, readKeySignature, recoverAddress } from './key-signature.ts';
+import { allowanceCall, balanceCall, hasCodeCall, receivableCall, refusedCall, usedCall } from './token-calls.ts';
+import { digestOf } from './typed-data.ts';
+
+/**
+ * Whether the item could be carried out now. What the chain knows of the payer is asked in one round trip, and while that
+ * is under way the signature is checked here: the signatures of keys need no chain. Those of accounts with code, also
+ * when a key has lent itself some (EIP-7702), are what that code says they are, so the very item is tried.
+ */
+export async function judge(context: EvmContext, item: Item, commitment: string, signature: string): Promise<Verdict> {
+  if (item.method === 'native') return { is: 'malformed_signature' };
+  const terms = context.termsOf(item.asset);
+  const asked = askChain(context, item, terms, commitment);
+  const byKey = judgeKey(item, terms, commitment, signature);
+  const { hasCode, balance, allowance, isUsed, isObjected } = await asked;
+  const tryOut = () => simulated(context, { item, commitment, signature, hasCode });
+
+  if (hasCode) {
+    // In this form of EIP-3009 there is room for the signature of a key only.
+    const isReadable = item.method === 'eip3009-vrs' ? byKey !== 'malformed_signature' : isContractSignature(signature);
+    return isReadable ? tryOut() : { is: 'malformed_signature' };
+  }
+  if (byKey !== 'good') return { is: byKey };
+  if (isUsed) return { is: 'used' };
+  if (balance < item.amount) return { is: 'short_balance' };
+  if (allowance < item.amount) return { is: 'short_allowance' };
+  // Trying every item out would cost more than all the rest: only where the token objects is it asked why.
+  return isObjected ? tryOut() : { is: 'good', hasCode };
+}
+
+async function simulated(context: EvmContext, signed: SignedItem): Promise<Verdict> {
+  const [outcome] = await context.rpc.call(simulationCall(context, [signed]));
+  return verdictOf(outcome ?? { is: 'refused', reason: 'unknown' }, signed.hasCode);
+}
+
+async function askChain({ rpc }: EvmContext, item: Item, terms: AssetTerms, commitment: string) {
+  const refused = refusedCall(terms, item.payer);
+  const [hasCode, balance, allowance, isUsed, isPayerRefused, canReceive] = await Promise.all([
+    rpc.call(hasCodeCall(item.payer)),
+    rpc.call(balanceCall(terms, item.payer)),
+    item.method === 'permit2' ? rpc.call(allowanceCall(terms, item.payer)) : item.amount,
+    rpc.call(usedCall(item, terms, commitment)),
+    refused === undefined ? false : rpc.call(refused),
+    rpc.call(receivableCall(terms, item.recipient)),
+  ]);
+  return { hasCode, balance, allowance, isUsed, isObjected: isPayerRefused || !canReceive };
+}
+
+function judgeKey(
+  item: Item,
+  { token, domainSeparator }: AssetTerms,
+  commitment: string,
+  signature: string,
+): 'good' | 'malformed_signature' | 'wrong_signature' {
+  const read = readKeySignature(signature);
+  if (read === undefined || domainSeparator === undefined) return 'malformed_signature';
+  const signer = recoverAddress(digestOf(item, token, domainSeparator, commitment), read);
+  return signer === item.payer.toLowerCase() ? 'good' : 'wrong_signature';
+}
+
+function verdictOf(outcome: ItemOutcome, hasCode: boolean): Verdict {
+  if (outcome.is === 'paid') return { is: 'good', hasCode };
+  const { reason } = outcome;
+  switch (reason) {
+    case 'used':
+    case 'wrong_signature':
+    case 'short_balance':
+    case 'short_allowance':
+      return { is: reason };
+    default:
+      return { is: 'refused', reason };
+  }
+}

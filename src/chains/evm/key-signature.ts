@@ -1,0 +1,58 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import type { Hex } from './rpc-values.ts';
+import { secp256k1 } from './secp256k1.ts';
+
+/** The signature of a key, checked for form: the one spelling that tokens, Permit2 and we accept. */
+export interface KeySignature {
+  /** r and s. */
+  readonly compact: Uint8Array;
+  readonly recovery: 0 | 1;
+  /** 65 bytes with `v` as 27 or 28, which is what contracts expect. */
+  readonly bytes: Hex;
+}
+
+const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+/** ERC-6492 puts this at the end of signatures by wallets that are not there yet. */
+const ERC_6492_END = '6492'.repeat(16);
+/** Wallet contracts may want more than a key's 65 bytes; none in use wants more than this. */
+const MAX_SIGNATURE_BYTES = 8_192;
+
+/**
+ * Undefined when it is not the signature of a key. Only 65 bytes: the short form of EIP-2098 would give one signature two
+ * spellings. Only low `s`, for the same reason, and because tokens refuse the other. `v` may count from 0 or from 27.
+ */
+export function readKeySignature(signature: string): KeySignature | undefined {
+  if (!/^0x[0-9a-f]{130}$/i.test(signature)) return undefined;
+  const text = signature.toLowerCase();
+  const v = Number.parseInt(text.slice(130), 16);
+  if (v !== 0 && v !== 1 && v !== 27 && v !== 28) return undefined;
+  const s = BigInt(`0x${text.slice(66, 130)}`);
+  if (s === 0n || s > HALF_ORDER) return undefined;
+  const recovery = (v % 27) as 0 | 1;
+  return {
+    compact: Buffer.from(text.slice(2, 130), 'hex'),
+    recovery,
+    bytes: `${text.slice(0, 130)}${(27 + recovery).toString(16)}` as Hex,
+  };
+}
+
+/** Whether a wallet contract might understand it. Wrapped ones are refused: their wallet would have to be made first. */
+export function isContractSignature(signature: string): boolean {
+  return (
+    /^0x([0-9a-f]{2})+$/i.test(signature) &&
+    signature.length <= 2 + 2 * MAX_SIGNATURE_BYTES &&
+    !signature.toLowerCase().endsWith(ERC_6492_END)
+  );
+}
+
+/** The address whose key signed the digest, in lower case; undefined when no key can have. */
+export function recoverAddress(digest: Uint8Array, { compact, recovery }: KeySignature): string | undefined {
+  const publicKey = secp256k1.recoverPublicKeyUncompressed(compact, recovery, digest);
+  return typeof publicKey === 'string' ? undefined : addressOf(publicKey);
+}
+
+/** In lower case. */
+export function addressOf(uncompressedPublicKey: Uint8Array): Hex {
+  const hash = keccak_256(uncompressedPublicKey.subarray(1));
+  return `0x${Buffer.from(hash).toString('hex', 12)}`;
+}

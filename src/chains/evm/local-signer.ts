@@ -1,0 +1,40 @@
+import { checksumAddress } from '../../domain/caip.ts';
+import type { Signer } from '../chain.ts';
+import { addressOf } from './key-signature.ts';
+import { secp256k1 } from './secp256k1.ts';
+
+/**
+ * Signs with a key that this process holds. The key lives in this function's scope alone: the signer has no field for it,
+ * so nothing that prints, compares or serialises the signer can show it.
+ */
+export function createLocalSigner(privateKey: string): Signer {
+  const key = readKey(privateKey);
+  return {
+    address: checksumAddress(addressOf(uncompressed(key))),
+    sign: async (digest) => {
+      const signed = secp256k1.signMessageHashRecoverableCompact(key, digest);
+      if (typeof signed === 'string') throw new RangeError('A digest has 32 bytes.');
+      const hex = Buffer.from(signed.signature).toString('hex');
+      return {
+        r: BigInt(`0x${hex.slice(0, 64)}`),
+        s: BigInt(`0x${hex.slice(64)}`),
+        // 2 and 3 stand for points that one signature in 2^127 has.
+        yParity: signed.recoveryId === 1 ? 1 : 0,
+      };
+    },
+  };
+}
+
+/** The messages do not repeat what was given: it may be a key with one character too many. */
+function readKey(text: string): Uint8Array {
+  if (!/^(0x)?[0-9a-f]{64}$/i.test(text)) throw new TypeError('A private key is 64 hexadecimal digits.');
+  const key = Buffer.from(text.replace(/^0x/i, ''), 'hex');
+  if (!secp256k1.validatePrivateKey(key)) throw new RangeError('The private key is not one of this curve.');
+  return key;
+}
+
+function uncompressed(key: Uint8Array): Uint8Array {
+  const publicKey = secp256k1.derivePublicKeyUncompressed(key);
+  if (typeof publicKey === 'string') throw new RangeError('The private key is not one of this curve.');
+  return publicKey;
+}

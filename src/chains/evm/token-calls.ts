@@ -1,0 +1,74 @@
+import type { Item } from '../../domain/item.ts';
+import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from './collector.ts';
+import { ethCall, ethRead, mapReturned } from './eth-call.ts';
+import type { AssetTerms } from './evm-context.ts';
+import type { RpcCall } from './json-rpc.ts';
+import { readData, readFlag, readQuantity, readWord } from './rpc-values.ts';
+import { address, bytes32, functionCall, uint } from './words.ts';
+
+const balanceOf = functionCall('balanceOf(address)');
+const allowance = functionCall('allowance(address,address)');
+const transfer = functionCall('transfer(address,uint256)');
+const authorizationState = functionCall('authorizationState(address,bytes32)');
+const nonceBitmap = functionCall('nonceBitmap(address,uint256)');
+const isPaid = functionCall('isPaid(bytes32)');
+
+export function balanceCall({ pay, token }: AssetTerms, account: string): RpcCall<bigint> {
+  return pay.method === 'native'
+    ? coinBalanceCall(account)
+    : ethRead({ to: token, data: balanceOf(address(account)) }, readWord);
+}
+
+export function coinBalanceCall(account: string): RpcCall<bigint> {
+  return { method: 'eth_getBalance', params: [account.toLowerCase(), 'latest'], read: readQuantity };
+}
+
+export function hasCodeCall(account: string): RpcCall<boolean> {
+  return { method: 'eth_getCode', params: [account.toLowerCase(), 'latest'], read: (code) => readData(code) !== '0x' };
+}
+
+/** What Permit2 may take of the account. */
+export function allowanceCall({ token }: AssetTerms, account: string): RpcCall<bigint> {
+  return ethRead({ to: token, data: allowance(address(account), address(PERMIT2_ADDRESS)) }, readWord);
+}
+
+/** Whether the token refuses the account; undefined where no token can say so. */
+export function refusedCall({ known, token }: AssetTerms, account: string): RpcCall<boolean> | undefined {
+  if (known.blacklist === undefined) return undefined;
+  const data = functionCall(`${known.blacklist}(address)`)(address(account));
+  // A token that lost its blacklist in an upgrade reverts, and refuses nobody.
+  return mapReturned(ethCall({ to: token, data }), (returned) => 'data' in returned && readFlag(returned.data));
+}
+
+/** Whether the Collector could pay the asset out to the recipient: tried with nothing. */
+export function receivableCall({ pay, token }: AssetTerms, recipient: string): RpcCall<boolean> {
+  if (pay.method === 'native') {
+    return mapReturned(ethCall({ from: COLLECTOR_ADDRESS, to: recipient }), (returned) => 'data' in returned);
+  }
+  const call = { from: COLLECTOR_ADDRESS, to: token, data: transfer(address(recipient), uint(0)) };
+  // Some tokens answer nothing, which means yes; one that answers no says so in a word.
+  return mapReturned(
+    ethCall(call),
+    (returned) => 'data' in returned && (returned.data === '0x' || readWord(returned.data) !== 0n),
+  );
+}
+
+/** Whether the authorization is used up: in the token, in Permit2, or in the Collector. */
+export function usedCall(item: Item, { token }: AssetTerms, commitment: string, atBlock?: number): RpcCall<boolean> {
+  if (item.method === 'native') {
+    return ethRead({ to: COLLECTOR_ADDRESS, data: isPaid(bytes32(commitment)) }, readFlag, atBlock);
+  }
+  if (item.method !== 'permit2') {
+    const data = authorizationState(address(item.payer), bytes32(commitment));
+    return ethRead({ to: token, data }, readUse, atBlock);
+  }
+  // Permit2 keeps nonces as bits: the last byte says which one, the rest in which word.
+  const nonce = BigInt(commitment);
+  const data = nonceBitmap(address(item.payer), uint(nonce >> 8n));
+  return ethRead({ to: PERMIT2_ADDRESS, data }, (word) => ((readWord(word) >> (nonce & 255n)) & 1n) === 1n, atBlock);
+}
+
+/** Most tokens know used and unused; some count the cancelled ones apart. */
+function readUse(data: unknown): boolean {
+  return readWord(data) !== 0n;
+}

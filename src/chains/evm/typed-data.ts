@@ -1,0 +1,145 @@
+import type { Item } from '../../domain/item.ts';
+import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from './collector.ts';
+import { type Hex, toQuantity } from './rpc-values.ts';
+import { address, bytes32, keccak, keccakText, uint } from './words.ts';
+
+/** What payers sign, as their wallets show it and as its digest. Both must say the same: the tests hold them together. */
+
+interface Domain {
+  readonly name: string;
+  /** Permit2's has none. */
+  readonly version?: string;
+  readonly contract: string;
+}
+
+export const PERMIT2_DOMAIN: Domain = { name: 'Permit2', contract: PERMIT2_ADDRESS };
+
+const AUTHORIZATION = 'ReceiveWithAuthorization';
+const AUTHORIZATION_FIELDS = [
+  { name: 'from', type: 'address' },
+  { name: 'to', type: 'address' },
+  { name: 'value', type: 'uint256' },
+  { name: 'validAfter', type: 'uint256' },
+  { name: 'validBefore', type: 'uint256' },
+  { name: 'nonce', type: 'bytes32' },
+] as const;
+const PERMIT = 'PermitTransferFrom';
+const PERMIT_FIELDS = [
+  { name: 'permitted', type: 'TokenPermissions' },
+  { name: 'spender', type: 'address' },
+  { name: 'nonce', type: 'uint256' },
+  { name: 'deadline', type: 'uint256' },
+] as const;
+const PERMISSION = 'TokenPermissions';
+const PERMISSION_FIELDS = [
+  { name: 'token', type: 'address' },
+  { name: 'amount', type: 'uint256' },
+] as const;
+
+/** The typed data of an EIP-3009 item, as the JSON text that wallets expect. */
+export function authorizationText(item: Item, token: Hex, domain: Domain, chainId: number, commitment: string): string {
+  return JSON.stringify({
+    domain: domainFields(domain, chainId, token),
+    types: { EIP712Domain: domainTypes(domain), [AUTHORIZATION]: AUTHORIZATION_FIELDS },
+    primaryType: AUTHORIZATION,
+    message: {
+      from: item.payer.toLowerCase(),
+      to: COLLECTOR_ADDRESS.toLowerCase(),
+      value: toQuantity(item.amount),
+      validAfter: '0x0',
+      validBefore: toQuantity(item.deadlineS),
+      nonce: commitment,
+    },
+  });
+}
+
+/** The typed data of a Permit2 item, likewise. */
+export function permitText(item: Item, token: Hex, chainId: number, commitment: string): string {
+  return JSON.stringify({
+    domain: domainFields(PERMIT2_DOMAIN, chainId, PERMIT2_DOMAIN.contract),
+    types: {
+      EIP712Domain: domainTypes(PERMIT2_DOMAIN),
+      [PERMIT]: PERMIT_FIELDS,
+      [PERMISSION]: PERMISSION_FIELDS,
+    },
+    primaryType: PERMIT,
+    message: {
+      permitted: { token, amount: toQuantity(item.amount) },
+      spender: COLLECTOR_ADDRESS.toLowerCase(),
+      nonce: toQuantity(BigInt(commitment)),
+      deadline: toQuantity(item.deadlineS),
+    },
+  });
+}
+
+/** The 32 bytes that the payer's key signs for the item. */
+export function digestOf(item: Item, token: Hex, separator: Buffer, commitment: string): Buffer {
+  const struct = item.method === 'permit2' ? permitHash(item, token, commitment) : authorizationHash(item, commitment);
+  return keccak(`1901${separator.toString('hex')}${struct.toString('hex')}`);
+}
+
+export function separatorOf({ name, version, contract }: Domain, chainId: number): Buffer {
+  const fields = domainTypes({ name, contract, ...(version === undefined ? {} : { version }) });
+  return keccak(
+    typeHash('EIP712Domain', fields) +
+      keccakText(name).toString('hex') +
+      (version === undefined ? '' : keccakText(version).toString('hex')) +
+      uint(chainId) +
+      address(contract),
+  );
+}
+
+const AUTHORIZATION_HASH = typeHash(AUTHORIZATION, AUTHORIZATION_FIELDS);
+const PERMISSION_HASH = typeHash(PERMISSION, PERMISSION_FIELDS);
+const PERMIT_HASH = keccakText(typeText(PERMIT, PERMIT_FIELDS) + typeText(PERMISSION, PERMISSION_FIELDS)).toString(
+  'hex',
+);
+const COLLECTOR_WORD = address(COLLECTOR_ADDRESS);
+
+function authorizationHash(item: Item, commitment: string): Buffer {
+  return keccak(
+    AUTHORIZATION_HASH +
+      address(item.payer) +
+      COLLECTOR_WORD +
+      uint(item.amount) +
+      uint(0) +
+      uint(item.deadlineS) +
+      bytes32(commitment),
+  );
+}
+
+function permitHash(item: Item, token: Hex, commitment: string): Buffer {
+  const permission = keccak(PERMISSION_HASH + address(token) + uint(item.amount)).toString('hex');
+  return keccak(PERMIT_HASH + permission + COLLECTOR_WORD + bytes32(commitment) + uint(item.deadlineS));
+}
+
+interface Field {
+  readonly name: string;
+  readonly type: string;
+}
+
+function domainTypes({ version }: Domain): readonly Field[] {
+  return [
+    { name: 'name', type: 'string' },
+    ...(version === undefined ? [] : [{ name: 'version', type: 'string' }]),
+    { name: 'chainId', type: 'uint256' },
+    { name: 'verifyingContract', type: 'address' },
+  ];
+}
+
+function domainFields({ name, version }: Domain, chainId: number, contract: string): Record<string, string> {
+  return {
+    name,
+    ...(version === undefined ? {} : { version }),
+    chainId: toQuantity(chainId),
+    verifyingContract: contract.toLowerCase(),
+  };
+}
+
+function typeText(name: string, fields: readonly Field[]): string {
+  return `${name}(${fields.map((field) => `${field.type} ${field.name}`).join(',')})`;
+}
+
+function typeHash(name: string, fields: readonly Field[]): string {
+  return keccakText(typeText(name, fields)).toString('hex');
+}

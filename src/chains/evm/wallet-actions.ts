@@ -1,0 +1,52 @@
+import type { Item } from '../../domain/item.ts';
+import type { WalletAction } from '../chain.ts';
+import { COLLECTOR_ADDRESS, encodeNativePayment, PERMIT2_ADDRESS } from './collector.ts';
+import { type AssetTerms, collectorItem } from './evm-context.ts';
+import { type Hex, toQuantity } from './rpc-values.ts';
+import { authorizationText, permitText } from './typed-data.ts';
+import { address, functionCall, uint } from './words.ts';
+
+const MAX_ALLOWANCE = 2n ** 256n - 1n;
+const approve = functionCall('approve(address,uint256)');
+
+/**
+ * The requests to the payer's wallet. Their form is what wallets in the field take: addresses in lower case, integers in
+ * hex, typed data as a text, and transactions without nonce, gas or chain id, which are the wallet's own business.
+ */
+export function walletActions(
+  item: Item,
+  { token, pay }: AssetTerms,
+  chainId: number,
+  commitment: string,
+  allowance: bigint,
+): readonly WalletAction[] {
+  if (pay.method === 'native') return [nativePayment(item)];
+  if (pay.method !== 'permit2') {
+    return [signature(item, authorizationText(item, token, { ...pay.domain, contract: token }, chainId, commitment))];
+  }
+  const approvals =
+    allowance >= item.amount ? [] : pay.approvesThroughZero && allowance > 0n ? [0n, MAX_ALLOWANCE] : [MAX_ALLOWANCE];
+  return [
+    ...approvals.map((amount) => approval(item, token, amount)),
+    signature(item, permitText(item, token, chainId, commitment)),
+  ];
+}
+
+function signature(item: Item, text: string): WalletAction {
+  return { method: 'eth_signTypedData_v4', params: [item.payer.toLowerCase(), text] };
+}
+
+/** For ever and for all: Permit2 itself takes nothing without a signature. */
+function approval(item: Item, token: Hex, amount: bigint): WalletAction {
+  const data = approve(address(PERMIT2_ADDRESS), uint(amount));
+  return { method: 'eth_sendTransaction', params: [{ from: item.payer.toLowerCase(), to: token, data }] };
+}
+
+function nativePayment(item: Item): WalletAction {
+  const data = encodeNativePayment({ ...collectorItem(item), feeAccount: item.feeAccount as Hex });
+  const to = COLLECTOR_ADDRESS.toLowerCase();
+  return {
+    method: 'eth_sendTransaction',
+    params: [{ from: item.payer.toLowerCase(), to, value: toQuantity(item.amount), data }],
+  };
+}

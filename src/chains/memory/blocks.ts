@@ -1,0 +1,119 @@
+import type { Block, ChainEvent } from '../chain.ts';
+import type { Log } from './ledger.ts';
+import type { History, State } from './state.ts';
+import { hashOfText, type Transaction } from './transactions.ts';
+
+export interface Receipt {
+  readonly isReverted: boolean;
+  readonly gasSpent: bigint;
+  readonly logs: readonly Log[];
+}
+
+export interface MinedBlock extends Block {
+  readonly entries: Entry[];
+  readonly receipts: Map<string, Receipt>;
+  readonly events: ChainEvent[];
+}
+
+/**
+ * What happened in a block, in order: transactions, and what the script of a test decreed (a balance, a blacklisting).
+ * Decrees are kept with the block so that a reorg, which takes transactions away, leaves the test's own words standing.
+ */
+type Entry = { readonly transaction: Transaction } | { readonly decree: (state: State) => void };
+
+export interface Blocks {
+  head(): MinedBlock;
+  at(number: number): MinedBlock | undefined;
+  /** The canonical block that holds the transaction. */
+  holding(hash: string): MinedBlock | undefined;
+  /** Returns the transactions that found no place after all. */
+  mine(transactions: readonly Transaction[], timestampS?: number): readonly Transaction[];
+  decree(apply: (state: State) => void): void;
+  /** Puts other blocks in the place of the last ones. Returns the transactions that were kept but found no place. */
+  replace(depth: number, length: number, isKept: (transaction: Transaction) => boolean): readonly Transaction[];
+}
+
+interface Rules {
+  readonly history: History;
+  readonly genesisS: number;
+  nextTimestampS(parentS: number): number;
+  /** Undefined when its nonce is not due or its sender cannot pay for it. */
+  execute(transaction: Transaction, timestampS: number): Receipt | undefined;
+  eventOf(log: Log): EventBody;
+}
+
+/** Plain `Omit` would forget which fields belong to which type of event. */
+type WithoutPlace<T> = T extends unknown ? Omit<T, 'block' | 'transactionHash' | 'logIndex'> : never;
+export type EventBody = WithoutPlace<ChainEvent>;
+
+export function createBlocks({ history, genesisS, nextTimestampS, execute, eventOf }: Rules): Blocks {
+  const chain: MinedBlock[] = [seal(undefined, genesisS, 0)];
+  const places = new Map<string, MinedBlock>();
+  let reorgs = 0;
+
+  const head = () => chain.at(-1) as MinedBlock;
+
+  function open(timestampS = nextTimestampS(head().timestampS)): MinedBlock {
+    const block = seal(head(), timestampS, reorgs);
+    history.openBlock(block.number);
+    chain.push(block);
+    return block;
+  }
+
+  function include(block: MinedBlock, transaction: Transaction): boolean {
+    const receipt = execute(transaction, block.timestampS);
+    if (receipt === undefined) return false;
+    block.entries.push({ transaction });
+    block.receipts.set(transaction.hash, receipt);
+    places.set(transaction.hash, block);
+    for (const log of receipt.logs) {
+      const { number, hash } = block;
+      const place = { block: { number, hash }, transactionHash: transaction.hash, logIndex: block.events.length };
+      block.events.push({ ...place, ...eventOf(log) });
+    }
+    return true;
+  }
+
+  function replace(depth: number, length: number, isKept: (transaction: Transaction) => boolean) {
+    if (!Number.isInteger(depth) || depth < 1 || depth > head().number)
+      throw new RangeError(`Cannot undo ${depth} blocks`);
+    const undone = chain.splice(chain.length - depth);
+    history.goBackTo(head().number);
+    for (const { receipts } of undone) for (const hash of receipts.keys()) places.delete(hash);
+    reorgs += 1;
+
+    const left: Transaction[] = [];
+    const first = open(undone[0]?.timestampS);
+    for (const entry of undone.flatMap(({ entries }) => entries)) {
+      if ('decree' in entry) {
+        entry.decree(history.state);
+        first.entries.push(entry);
+      } else if (isKept(entry.transaction) && !include(first, entry.transaction)) left.push(entry.transaction);
+    }
+    for (let added = 1; added < length; added += 1) open(undone[added]?.timestampS);
+    return left;
+  }
+
+  return {
+    head,
+    at: (number) => chain[number],
+    holding: (hash) => places.get(hash),
+    mine: (transactions, timestampS) => {
+      const block = open(timestampS);
+      return transactions.filter((transaction) => !include(block, transaction));
+    },
+    decree: (apply) => {
+      apply(history.state);
+      head().entries.push({ decree: apply });
+    },
+    replace,
+  };
+}
+
+/** The number of reorgs goes into the hash: a block that takes another's place is never mistaken for it. */
+function seal(parent: MinedBlock | undefined, timestampS: number, reorgs: number): MinedBlock {
+  const number = parent === undefined ? 0 : parent.number + 1;
+  const parentHash = parent?.hash ?? `0x${'0'.repeat(64)}`;
+  const hash = hashOfText(`${parentHash} ${number} ${timestampS} ${reorgs}`);
+  return { number, hash, parentHash, timestampS, entries: [], receipts: new Map(), events: [] };
+}

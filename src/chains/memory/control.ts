@@ -1,0 +1,160 @@
+import type { Item, SignedItem } from '../../domain/item.ts';
+import type { WalletAction } from '../chain.ts';
+import type { Core } from './core.ts';
+import type { FaultControl } from './faults.ts';
+import { COIN, type Code, keys, useUp } from './ledger.ts';
+import { hashOfText, type Payload, type Transaction } from './transactions.ts';
+import { readWalletCall, type WalletCall } from './wallet-call.ts';
+
+/** Scripts the chain. Everything takes effect at once, and the same calls in the same order give the same chain. */
+export interface MemoryChainControl extends FaultControl {
+  // Blocks.
+  mine(count?: number, options?: { readonly timestampS?: number }): void;
+  setAutoMining(isOn: boolean): void;
+  /** Puts other blocks in the place of the last ones, as many unless told otherwise. */
+  reorg(depth: number, options?: ReorgOptions): void;
+
+  // Accounts. Coin is the network's native asset.
+  setBalance(account: string, asset: string, units: bigint): void;
+  balanceOf(account: string, asset: string): bigint;
+  /** What Permit2 may take. */
+  setAllowance(account: string, asset: string, units: bigint): void;
+  setBlacklisted(account: string, asset: string, isOn?: boolean): void;
+  setPaused(asset: string, isOn?: boolean): void;
+  /** The token keeps this much of every transfer. */
+  setCut(asset: string, units: bigint): void;
+  setCode(account: string, code: Code | undefined): void;
+  /** The chain's own check finds this wrong with the asset; undefined clears it. */
+  setProblem(asset: string, sentence: string | undefined): void;
+
+  // What others do, each as a transaction of its own whose hash is returned.
+  /** The payer's wallet carries out an `eth_sendTransaction` action. */
+  send(action: WalletAction): string;
+  /** The payer cancels what they signed. */
+  cancelAuthorization(item: Item): string;
+  /** The nonce is used up by something that is not the Collector's. */
+  useAuthorizationElsewhere(item: Item): string;
+  /** Somebody else relays items through the Collector, as anybody may. */
+  relayAsStranger(batch: readonly SignedItem[]): string;
+  /** The Collector reports a payment that nobody ordered. In an unknown token, the script names the commitment. */
+  emitLookAlike(item: Item, commitment?: string): string;
+
+  // The mempool.
+  pending(): readonly string[];
+  evict(hash: string): void;
+  releaseBroadcasts(): void;
+  setStrictNonces(isStrict: boolean): void;
+  /** The next batches revert as a whole. */
+  revertNextBatches(times?: number): void;
+
+  // The price of gas.
+  setFees(fees: { readonly base?: bigint; readonly tip?: bigint }): void;
+  spikeGas(factor: bigint): void;
+}
+
+export interface ReorgOptions {
+  readonly length?: number;
+  /** What becomes of the undone transactions: in the first new block again, back in the mempool, or gone. */
+  readonly transactions?: 'kept' | 'pending' | 'dropped';
+  /** Hashes of transactions that are gone whatever becomes of the others. */
+  readonly drop?: readonly string[];
+}
+
+const WALLET_GAS = 120_000n;
+/** Strangers pay no gas: what they can afford is no part of any test. */
+const STRANGER = '0x57a4ae500000000000000000000000000000571a';
+
+export function createControl(core: Core): MemoryChainControl {
+  const { rules, history, blocks, mempool, faults, market, settings } = core;
+  let sent = 0;
+
+  const tokenOf = (asset: string) => (rules.assets.get(asset)?.pay.method === 'native' ? COIN : asset);
+  const decree = (key: string, value: bigint) => blocks.decree((state) => state.set(key, value));
+
+  function submit(from: string, gasLimit: bigint, payload: Payload): string {
+    const nonce = mempool.nextNonce(from);
+    sent += 1;
+    const fees = { max: market.base * 2n + market.tip, tip: market.tip };
+    const hash = hashOfText(`${core.network.chainId} ${from} ${nonce} ${sent}`);
+    const transaction: Transaction = { hash, from, nonce, fees, gasLimit, payload };
+    const outcome = core.submit(transaction);
+    if (outcome !== 'accepted') throw new Error(`The transaction of ${from} was not accepted: ${outcome}`);
+    return hash;
+  }
+
+  const actAsStranger = (act: Extract<Payload, { kind: 'act' }>['act']) =>
+    submit(STRANGER, 0n, { kind: 'act', value: 0n, act });
+
+  return {
+    ...faults.control,
+
+    mine: (count = 1, { timestampS } = {}) => {
+      for (let mined = 0; mined < count; mined += 1) core.mine(timestampS);
+    },
+    setAutoMining: (isOn) => {
+      settings.isAutoMining = isOn;
+    },
+    reorg: (depth, { length = depth, transactions = 'kept', drop = [] } = {}) => {
+      const returned: Transaction[] = [];
+      const left = blocks.replace(depth, length, (transaction) => {
+        if (transactions === 'dropped' || drop.includes(transaction.hash)) return false;
+        if (transactions === 'pending') returned.push(transaction);
+        return transactions === 'kept';
+      });
+      for (const transaction of [...returned, ...left]) mempool.restore(transaction);
+    },
+
+    setBalance: (account, asset, units) => decree(keys.balance(tokenOf(asset), account), units),
+    balanceOf: (account, asset) => history.state.get(keys.balance(tokenOf(asset), account)),
+    setAllowance: (account, asset, units) => decree(keys.allowance(asset, account), units),
+    setBlacklisted: (account, asset, isOn = true) => decree(keys.blacklisted(asset, account), isOn ? 1n : 0n),
+    setPaused: (asset, isOn = true) => decree(keys.paused(asset), isOn ? 1n : 0n),
+    setCut: (asset, units) => decree(keys.cut(asset), units),
+    setCode: (account, code) => {
+      if (code === undefined) core.codes.delete(account.toLowerCase());
+      else core.codes.set(account.toLowerCase(), code);
+    },
+    setProblem: (asset, sentence) => {
+      if (sentence === undefined) core.problems.delete(asset);
+      else core.problems.set(asset, sentence);
+    },
+
+    send: (action) => {
+      const { from, value, act } = readWalletCall(core, action.params[0] as WalletCall);
+      return submit(from, WALLET_GAS, { kind: 'act', value, act });
+    },
+    cancelAuthorization: (item) =>
+      actAsStranger(({ state }) => {
+        useUp(state, item, rules.commitmentOf(item));
+        return [];
+      }),
+    useAuthorizationElsewhere: (item) =>
+      actAsStranger(({ state }) => {
+        useUp(state, item, rules.commitmentOf(item));
+        const key = keys.balance(item.asset, item.payer);
+        const balance = state.get(key);
+        state.set(key, balance > item.amount ? balance - item.amount : 0n);
+        return [];
+      }),
+    relayAsStranger: (batch) => submit(STRANGER, 0n, { kind: 'batch', batch }),
+    emitLookAlike: (item, commitment = rules.commitmentOf(item)) =>
+      actAsStranger(() => [{ type: 'paid', commitment, item }]),
+
+    pending: () => mempool.list().map(({ hash }) => hash),
+    evict: (hash) => {
+      if (!mempool.remove(hash)) throw new Error(`No transaction ${hash} is waiting`);
+    },
+    releaseBroadcasts: () => {
+      for (const transaction of core.held.splice(0)) core.submit(transaction);
+    },
+    setStrictNonces: (isStrict) => mempool.setStrictNonces(isStrict),
+    revertNextBatches: (times = 1) => {
+      settings.revertingBatches = times;
+    },
+
+    setFees: (fees) => void Object.assign(market, fees),
+    spikeGas: (factor) => {
+      market.base *= factor;
+    },
+  };
+}

@@ -1,0 +1,187 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { World } from '../../deps.ts';
+import { idBytes } from '../../domain/ids.ts';
+import type { SignedItem } from '../../domain/item.ts';
+import type { BroadcastOutcome } from '../chain.ts';
+import { maxBatchItems } from '../evm/batches.ts';
+import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
+import type { Network } from '../networks.ts';
+import { type Blocks, createBlocks, type EventBody, type Receipt } from './blocks.ts';
+import { createEvmRules, type EvmRules } from './evm-rules.ts';
+import { createFaults, type Faults } from './faults.ts';
+import { COIN, type Code, collect, keys, type Ledger, type Log, Refusal } from './ledger.ts';
+import { createMempool, type Mempool } from './mempool.ts';
+import { createHistory, type History, type State } from './state.ts';
+import type { Draft, Transaction } from './transactions.ts';
+
+export interface MemoryChainOptions {
+  readonly network: Network;
+  /** Whose clock dates the blocks. Without one the network's own block time passes with every block. */
+  readonly world?: Pick<World, 'clock'>;
+  /** Whether every accepted transaction gets a block at once; true unless told otherwise. */
+  readonly isAutoMining?: boolean;
+  /** Seconds since the epoch; the clock's now, or the beginning of 2026. */
+  readonly genesisS?: number;
+}
+
+/** The chain itself: what the port asks and the control changes. */
+export interface Core {
+  readonly network: Network;
+  readonly rules: EvmRules;
+  readonly history: History;
+  readonly blocks: Blocks;
+  readonly mempool: Mempool;
+  readonly faults: Faults;
+  /** By lower-case address. */
+  readonly codes: Map<string, Code>;
+  readonly market: { base: bigint; tip: bigint };
+  readonly settings: { isAutoMining: boolean; revertingBatches: number };
+  /** Accepted transactions that nobody sees yet. */
+  readonly held: Transaction[];
+  /** What the operator is told of assets that are not as we know them, by asset. */
+  readonly problems: Map<string, string>;
+  ledger(state: State, timestampS: number): Ledger;
+  /** The time of the next block, if it came now. */
+  nextTimestampS(): number;
+  mine(timestampS?: number): void;
+  /** Puts a transaction before the mempool, and mines it at once where that is the rule. */
+  submit(transaction: Transaction): BroadcastOutcome;
+}
+
+const DEFAULT_GENESIS_S = Date.UTC(2026, 0, 1) / 1000;
+
+const NOTHING_GAS = 21_000n;
+/** Measured on the real Collector. */
+const ITEM_GAS = 56_000n;
+const BATCH_GAS = 40_000n;
+
+/** No transaction may ask for more (EIP-7825), and a full batch asks for all of it. */
+const TRANSACTION_GAS_CAP = 2n ** 24n;
+
+export function gasLimitOf(payload: Draft['payload']): bigint {
+  if (payload.kind === 'nothing') return NOTHING_GAS;
+  const { item } = checkBatch(payload.batch);
+  return (TRANSACTION_GAS_CAP / BigInt(maxBatchItems(item))) * BigInt(payload.batch.length);
+}
+
+/** Returns the first item. What cannot be one transaction is a mistake of the caller's, not an answer of the chain. */
+export function checkBatch(batch: readonly SignedItem[]): SignedItem {
+  const [first] = batch;
+  if (first === undefined || first.item.method === 'native') throw new TypeError('A batch has items, and none in coin');
+  const { method, asset, feeAccount } = first.item;
+  if (batch.some(({ item }) => item.method !== method || item.asset !== asset || item.feeAccount !== feeAccount)) {
+    throw new TypeError('The items of a batch share asset, method and fee account');
+  }
+  return first;
+}
+
+export function createCore({ network, world, isAutoMining = true, genesisS }: MemoryChainOptions): Core {
+  const rules = createEvmRules(network);
+  const history = createHistory();
+  const codes = new Map<string, Code>();
+  const market = { base: 1_000_000_000n, tip: 1_000_000_000n };
+  const settings = { isAutoMining, revertingBatches: 0 };
+  const blockTimeS = Math.max(1, Math.ceil((network.finality?.blockTimeMs ?? 1_000) / 1_000));
+  const nowS = () => (world === undefined ? undefined : Math.floor(world.clock.nowMs() / 1_000));
+  const afterS = (parentS: number) => Math.max(parentS + (world === undefined ? blockTimeS : 0), nowS() ?? 0);
+
+  const ledger = (state: State, timestampS: number): Ledger => ({
+    state,
+    timestampS,
+    collector: COLLECTOR_ADDRESS,
+    codeOf: (account) => codes.get(account.toLowerCase()),
+    isTaciturn: (asset) => {
+      const pay = rules.assets.get(asset)?.pay;
+      return pay?.method === 'permit2' && pay.approvesThroughZero === true;
+    },
+    commitmentOf: rules.commitmentOf,
+    signerOf: rules.signerOf,
+  });
+  const mempool = createMempool({
+    nonceOf: (account) => Number(history.state.get(keys.nonce(account))),
+    coinOf: (account) => history.state.get(keys.balance(COIN, account)),
+  });
+  const blocks = createBlocks({
+    history,
+    genesisS: genesisS ?? nowS() ?? DEFAULT_GENESIS_S,
+    nextTimestampS: afterS,
+    execute: (transaction, timestampS) => execute(ledger(history.state, timestampS), transaction, market, settings),
+    eventOf,
+  });
+
+  function mine(timestampS?: number): void {
+    for (const left of blocks.mine(mempool.take(market.base), timestampS)) mempool.restore(left);
+  }
+
+  return {
+    network,
+    rules,
+    history,
+    blocks,
+    mempool,
+    faults: createFaults(network.chainId),
+    codes,
+    market,
+    settings,
+    held: [],
+    problems: new Map(),
+    ledger,
+    nextTimestampS: () => afterS(blocks.head().timestampS),
+    mine,
+    submit: (transaction) => {
+      if (blocks.holding(transaction.hash) !== undefined) return 'known';
+      const outcome = mempool.admit(transaction);
+      if (outcome === 'accepted' && settings.isAutoMining) mine();
+      return outcome;
+    },
+  };
+}
+
+/** Undefined when the transaction cannot be part of a block now. A reverted one can, and pays for its gas. */
+function execute(
+  ledger: Ledger,
+  { from, nonce, fees, gasLimit, payload }: Transaction,
+  market: Core['market'],
+  settings: Core['settings'],
+): Receipt | undefined {
+  const { state } = ledger;
+  const price = fees.max < market.base + fees.tip ? fees.max : market.base + fees.tip;
+  const value = payload.kind === 'act' ? payload.value : 0n;
+  if (BigInt(nonce) !== state.get(keys.nonce(from))) return undefined;
+  if (state.get(keys.balance(COIN, from)) < gasLimit * price + value) return undefined;
+
+  state.set(keys.nonce(from), BigInt(nonce) + 1n);
+  const receipt = run(ledger, payload, gasLimit, settings);
+  const coin = keys.balance(COIN, from);
+  state.set(coin, state.get(coin) - receipt.gasSpent * price);
+  return receipt;
+}
+
+function run(ledger: Ledger, payload: Transaction['payload'], gasLimit: bigint, settings: Core['settings']): Receipt {
+  const reverted: Receipt = { isReverted: true, gasSpent: gasLimit, logs: [] };
+  if (payload.kind === 'nothing') return { isReverted: false, gasSpent: NOTHING_GAS, logs: [] };
+  if (payload.kind === 'batch' && settings.revertingBatches > 0) {
+    settings.revertingBatches -= 1;
+    return reverted;
+  }
+  try {
+    if (payload.kind === 'act') {
+      const logs = ledger.state.attempt(() => payload.act(ledger));
+      return { isReverted: false, gasSpent: gasLimit, logs };
+    }
+    const { outcomes, logs } = collect(ledger, payload.batch);
+    const burnt = outcomes.some((outcome) => outcome.is === 'refused' && outcome.reason === 'out_of_gas');
+    const gasSpent = burnt ? gasLimit : BATCH_GAS + BigInt(outcomes.length) * ITEM_GAS;
+    return { isReverted: false, gasSpent: gasSpent < gasLimit ? gasSpent : gasLimit, logs };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return reverted;
+  }
+}
+
+function eventOf(log: Log): EventBody {
+  if (log.type === 'refused') return log;
+  const { subject, payer, asset, amount, fee, recipient } = log.item;
+  const { type, commitment } = log;
+  return { type, commitment, subject: bytesToHex(idBytes(subject)), payer, asset, amount, fee, recipient };
+}

@@ -1,0 +1,62 @@
+import { parseChainId } from '../../domain/caip.ts';
+import type { Item } from '../../domain/item.ts';
+import type { WalletAction } from '../chain.ts';
+import { commitmentOf, NATIVE_TOKEN } from '../evm/collector.ts';
+import { type AssetTerms, collectorItem } from '../evm/evm-context.ts';
+import { readKeySignature, recoverAddress } from '../evm/key-signature.ts';
+import type { Hex } from '../evm/rpc-values.ts';
+import { digestOf, PERMIT2_DOMAIN, separatorOf } from '../evm/typed-data.ts';
+import { walletActions } from '../evm/wallet-actions.ts';
+import { assetsOf, type Network } from '../networks.ts';
+
+/** What wallets see and sign: the very same on this chain as on a real one, so that nothing else has to be learnt for it. */
+export interface EvmRules {
+  /** By CAIP-19: what can be paid with. */
+  readonly assets: ReadonlyMap<string, AssetTerms>;
+  commitmentOf(item: Item): string;
+  walletActions(item: Item, allowance: bigint): readonly WalletAction[];
+  /** Whose key signed the item, in lower case; undefined when it is the signature of no key. */
+  signerOf(item: Item, signature: string): string | undefined;
+}
+
+export function createEvmRules(network: Network): EvmRules {
+  const chainId = chainNumber(network);
+  const terms = assetsOf(network.chainId).flatMap((known): AssetTerms[] => {
+    const { id, pay } = known;
+    if (pay === undefined) return [];
+    if (pay.method === 'native') return [{ known, pay, token: NATIVE_TOKEN, domainSeparator: undefined }];
+    const token = id.slice(id.lastIndexOf(':') + 1).toLowerCase() as Hex;
+    const domain = pay.method === 'permit2' ? PERMIT2_DOMAIN : { ...pay.domain, contract: token };
+    return [{ known, pay, token, domainSeparator: separatorOf(domain, chainId) }];
+  });
+  const assets = new Map(terms.map((asset) => [asset.known.id, asset]));
+
+  function termsOf({ asset }: Item): AssetTerms {
+    const found = assets.get(asset);
+    if (found === undefined) throw new RangeError(`${asset} cannot be paid with`);
+    return found;
+  }
+
+  function commit(item: Item): Hex {
+    const { token } = termsOf(item);
+    return commitmentOf({ chainId, token, feeAccount: item.feeAccount as Hex, ...collectorItem(item) });
+  }
+
+  return {
+    assets,
+    commitmentOf: commit,
+    walletActions: (item, allowance) => walletActions(item, termsOf(item), chainId, commit(item), allowance),
+    signerOf: (item, signature) => {
+      const { token, domainSeparator } = termsOf(item);
+      const read = readKeySignature(signature);
+      if (read === undefined || domainSeparator === undefined) return undefined;
+      return recoverAddress(digestOf(item, token, domainSeparator, commit(item)), read);
+    },
+  };
+}
+
+function chainNumber({ chainId }: Network): number {
+  const parsed = parseChainId(chainId);
+  if (!parsed.ok || parsed.value.namespace !== 'eip155') throw new RangeError('The memory chain is an EVM chain');
+  return Number(parsed.value.reference);
+}

@@ -1,0 +1,163 @@
+import type { Item, SignedItem } from '../../domain/item.ts';
+import type { ItemOutcome, RefusalReason } from '../chain.ts';
+import type { State } from './state.ts';
+
+/**
+ * What tokens, Permit2 and the Collector do, in their order and with their refusals. Coin is a token like the others
+ * here, without a blacklist.
+ */
+export interface Ledger {
+  readonly state: State;
+  readonly timestampS: number;
+  readonly collector: string;
+  codeOf(account: string): Code | undefined;
+  /** Tokens like Tether's look at the sender alone, and refuse without a word. */
+  isTaciturn(asset: string): boolean;
+  commitmentOf(item: Item): string;
+  /** Whose key signed the item, in lower case; undefined when none can have. */
+  signerOf(item: Item, signature: string): string | undefined;
+}
+
+/** What an account's code answers when it is asked about a signature. */
+export type Code =
+  /** Yes to what this key signed. An account that delegated its code (EIP-7702) names its own. */
+  | { readonly is: 'wallet'; readonly owner: string }
+  /** Nothing: it uses up all the gas it is given. */
+  | { readonly is: 'gas_burner' };
+
+export type Log =
+  | { readonly type: 'paid'; readonly commitment: string; readonly item: Item }
+  | { readonly type: 'refused'; readonly commitment: string; readonly reason: RefusalReason };
+
+/** One item, or one payer's transaction, is refused. */
+export class Refusal extends Error {
+  readonly reason: RefusalReason;
+  constructor(reason: RefusalReason) {
+    super(reason);
+    this.name = 'Refusal';
+    this.reason = reason;
+  }
+}
+
+export const COIN = 'coin';
+/** Tokens do not count down from it. */
+const UNLIMITED = 2n ** 256n - 1n;
+
+export const keys = {
+  balance: (token: string, account: string) => `balance ${token} ${account.toLowerCase()}`,
+  allowance: (token: string, account: string) => `allowance ${token} ${account.toLowerCase()}`,
+  blacklisted: (token: string, account: string) => `blacklisted ${token} ${account.toLowerCase()}`,
+  paused: (token: string) => `paused ${token}`,
+  /** What the token keeps of every transfer. */
+  cut: (token: string) => `cut ${token}`,
+  nonce: (account: string) => `nonce ${account.toLowerCase()}`,
+  /** EIP-3009 counts for each token, Permit2 for all tokens of a payer, the Collector for all payers. */
+  used: ({ method, asset, payer }: Pick<Item, 'method' | 'asset' | 'payer'>, commitment: string) =>
+    method === 'native'
+      ? `used ${commitment}`
+      : `used ${method === 'permit2' ? 'permit2' : asset} ${payer.toLowerCase()} ${commitment}`,
+};
+
+/** Carries out a batch: each item alone, the fees together at the end. Throws when that is not possible: all is undone. */
+export function collect(ledger: Ledger, batch: readonly SignedItem[]): { outcomes: ItemOutcome[]; logs: Log[] } {
+  return ledger.state.attempt(() => {
+    const logs: Log[] = [];
+    let fees = 0n;
+    const outcomes = batch.map(({ item, signature }): ItemOutcome => {
+      const commitment = ledger.commitmentOf(item);
+      try {
+        ledger.state.attempt(() => collectOne(ledger, item, commitment, signature));
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        logs.push({ type: 'refused', commitment, reason: error.reason });
+        return { is: 'refused', reason: error.reason };
+      }
+      fees += item.fee;
+      logs.push({ type: 'paid', commitment, item });
+      return { is: 'paid' };
+    });
+    const [first] = batch;
+    if (first !== undefined && fees > 0n) {
+      transfer(ledger, first.item.asset, ledger.collector, first.item.feeAccount, fees);
+    }
+    return { outcomes, logs };
+  });
+}
+
+/** The payer's own transaction to the Collector's payable entry. */
+export function payCoin(ledger: Ledger, item: Item, value: bigint): Log {
+  const { state } = ledger;
+  if (ledger.timestampS > item.deadlineS) throw new Refusal('late');
+  if (value !== item.amount || item.fee > item.amount) throw new Refusal('unknown');
+  const commitment = ledger.commitmentOf(item);
+  useUp(state, item, commitment);
+  move(state, COIN, item.payer, item.recipient, item.amount - item.fee);
+  move(state, COIN, item.payer, item.feeAccount, item.fee);
+  return { type: 'paid', commitment, item };
+}
+
+/** Moves tokens as the token's own `transfer` would. */
+export function transfer(ledger: Ledger, asset: string, from: string, to: string, units: bigint): void {
+  const { state } = ledger;
+  const isTaciturn = ledger.isTaciturn(asset);
+  const refuse = (reason: RefusalReason) => new Refusal(isTaciturn ? 'unknown' : reason);
+  if (state.get(keys.paused(asset)) !== 0n) throw refuse('paused');
+  if (state.get(keys.blacklisted(asset, from)) !== 0n) throw refuse('payer_blacklisted');
+  if (!isTaciturn && state.get(keys.blacklisted(asset, to)) !== 0n) throw refuse('recipient_blacklisted');
+  if (state.get(keys.balance(asset, from)) < units) throw refuse('short_balance');
+  move(state, asset, from, to, units);
+  const cut = state.get(keys.cut(asset));
+  if (cut > 0n) state.set(keys.balance(asset, to), state.get(keys.balance(asset, to)) - (cut < units ? cut : units));
+}
+
+export function useUp(state: State, item: Item, commitment: string): void {
+  if (state.get(keys.used(item, commitment)) !== 0n) throw new Refusal('used');
+  state.set(keys.used(item, commitment), 1n);
+}
+
+function collectOne(ledger: Ledger, item: Item, commitment: string, signature: string): void {
+  const { state, collector } = ledger;
+  if (item.method === 'native' || item.fee > item.amount) throw new Refusal('unknown');
+  const held = state.get(keys.balance(item.asset, collector));
+  if (item.method === 'permit2') pullByPermit(ledger, item, commitment, signature);
+  else pullByAuthorization(ledger, item, commitment, signature);
+  if (state.get(keys.balance(item.asset, collector)) !== held + item.amount) throw new Refusal('short_arrival');
+  transfer(ledger, item.asset, collector, item.recipient, item.amount - item.fee);
+}
+
+function pullByAuthorization(ledger: Ledger, item: Item, commitment: string, signature: string): void {
+  const { state, collector } = ledger;
+  if (state.get(keys.paused(item.asset)) !== 0n) throw new Refusal('paused');
+  if (state.get(keys.blacklisted(item.asset, item.payer)) !== 0n) throw new Refusal('payer_blacklisted');
+  if (ledger.timestampS >= item.deadlineS) throw new Refusal('late');
+  if (state.get(keys.used(item, commitment)) !== 0n) throw new Refusal('used');
+  checkSignature(ledger, item, signature);
+  useUp(state, item, commitment);
+  transfer(ledger, item.asset, item.payer, collector, item.amount);
+}
+
+function pullByPermit(ledger: Ledger, item: Item, commitment: string, signature: string): void {
+  const { state, collector } = ledger;
+  if (ledger.timestampS > item.deadlineS) throw new Refusal('late');
+  useUp(state, item, commitment);
+  checkSignature(ledger, item, signature);
+  const allowed = state.get(keys.allowance(item.asset, item.payer));
+  if (allowed < item.amount) throw new Refusal(ledger.isTaciturn(item.asset) ? 'unknown' : 'short_allowance');
+  if (allowed !== UNLIMITED) state.set(keys.allowance(item.asset, item.payer), allowed - item.amount);
+  transfer(ledger, item.asset, item.payer, collector, item.amount);
+}
+
+function checkSignature(ledger: Ledger, item: Item, signature: string): void {
+  const code = ledger.codeOf(item.payer);
+  if (code?.is === 'gas_burner') throw new Refusal('out_of_gas');
+  const signer = ledger.signerOf(item, signature);
+  const expected = code === undefined ? item.payer : code.owner;
+  if (signer !== expected.toLowerCase()) throw new Refusal('wrong_signature');
+}
+
+function move(state: State, token: string, from: string, to: string, units: bigint): void {
+  const balance = state.get(keys.balance(token, from));
+  if (balance < units) throw new Refusal('short_balance');
+  state.set(keys.balance(token, from), balance - units);
+  state.set(keys.balance(token, to), state.get(keys.balance(token, to)) + units);
+}

@@ -1,0 +1,198 @@
+import type { Item, SignedItem } from '../../domain/item.ts';
+import {
+  type Block,
+  type BroadcastOutcome,
+  type Chain,
+  ChainUnavailableError,
+  type Holding,
+  type ItemOutcome,
+  type SignedTransaction,
+  type Signer,
+  type Slot,
+  type Survey,
+  type SurveyAsk,
+  type TransactionState,
+  type Verdict,
+} from '../chain.ts';
+import { maxBatchItems } from '../evm/batches.ts';
+import { isContractSignature, readKeySignature } from '../evm/key-signature.ts';
+import type { MinedBlock } from './blocks.ts';
+import { createControl, type MemoryChainControl } from './control.ts';
+import { type Core, checkBatch, createCore, gasLimitOf, type MemoryChainOptions } from './core.ts';
+import { misquote } from './faults.ts';
+import { COIN, collect, keys, type Ledger, Refusal, transfer } from './ledger.ts';
+import { type Draft, readTransaction, signDraft } from './transactions.ts';
+
+export interface MemoryChain {
+  readonly chain: Chain;
+  /** What the world does to the chain, and the chain to us. */
+  readonly control: MemoryChainControl;
+}
+
+/**
+ * A chain in memory that keeps the rules of a real one, for tests and simulations: deterministic, without a clock or a
+ * timer of its own, and scriptable down to every fault an endpoint can have.
+ */
+export function createMemoryChain(options: MemoryChainOptions): MemoryChain {
+  const core = createCore(options);
+  return { chain: createPort(core), control: createControl(core) };
+}
+
+function createPort(core: Core): Chain {
+  const { network, rules, history, blocks, mempool, faults, market } = core;
+  const { ask, lies } = faults;
+  const visibleHead = (): MinedBlock => blocks.at(Math.max(0, blocks.head().number - lies.headLag)) as MinedBlock;
+  const ledgerNow = () => core.ledger(history.fork(), core.nextTimestampS());
+
+  /** The ledger as it was after that block. A block that is not there yet was not looked at. */
+  function ledgerAt(atBlock: number | undefined): Ledger {
+    if (atBlock === undefined) return ledgerNow();
+    const block = atBlock > visibleHead().number ? undefined : blocks.at(atBlock);
+    if (block === undefined) throw new ChainUnavailableError(network.chainId, 'the block is not known');
+    return core.ledger(history.fork(atBlock), block.timestampS);
+  }
+
+  const sign = async (signer: Signer, payload: Draft['payload'], slot: Slot): Promise<SignedTransaction> => {
+    const gasLimit = gasLimitOf(payload);
+    const draft = { network: network.chainId, from: signer.address, ...slot, gasLimit, payload };
+    return { ...(await signDraft(draft, signer)), gasLimit };
+  };
+
+  return {
+    network,
+    check: () =>
+      ask('check', () => ({
+        payable: [...rules.assets.keys()].filter((asset) => !core.problems.has(asset)),
+        problems: [...core.problems.values()],
+      })),
+    health: () => ({ endpoints: 1, endpointsUp: faults.isDown() ? 0 : 1, headNumber: visibleHead().number }),
+    commitmentOf: rules.commitmentOf,
+    walletActions: rules.walletActions,
+    survey: (asked) => ask('survey', () => survey(ledgerNow(), core, asked)),
+    judge: (item, signature) => ask('judge', () => judge(ledgerNow(), core, item, signature)),
+    simulate: (batch, atBlock) => ask('simulate', () => simulate(ledgerAt(atBlock), batch)),
+    isUsed: (item, commitment, atBlock) =>
+      ask('isUsed', () => ledgerAt(atBlock).state.get(keys.used(item, commitment)) !== 0n),
+    maxBatchItems,
+    minedNonce: (signer) => ask('minedNonce', () => Number(history.state.get(keys.nonce(signer)))),
+    balance: (account) => ask('balance', () => history.state.get(keys.balance(COIN, account))),
+    suggestFees: () => ask('suggestFees', () => ({ max: market.base * 2n + market.tip, tip: market.tip })),
+    signBatch: async (signer, batch, slot) => sign(signer, { kind: 'batch', batch }, slot),
+    signNothing: (signer, slot) => sign(signer, { kind: 'nothing' }, slot),
+    broadcast: (bytes) => ask('broadcast', () => broadcast(core, bytes)),
+    findTransaction: (hash) =>
+      ask('findTransaction', (): TransactionState => {
+        const block = blocks.holding(hash);
+        const receipt = block?.receipts.get(hash);
+        if (block === undefined || receipt === undefined) return { is: mempool.has(hash) ? 'pending' : 'unknown' };
+        const { isReverted, gasSpent } = receipt;
+        return { is: 'mined', block: { number: block.number, hash: block.hash }, isReverted, gasSpent };
+      }),
+    head: () => ask('head', () => headerOf(visibleHead())),
+    block: (number) =>
+      ask('block', () => {
+        const block = number > visibleHead().number ? undefined : blocks.at(number);
+        if (block === undefined) return undefined;
+        return number === lies.wrongHashAt ? misquote(headerOf(block)) : headerOf(block);
+      }),
+    events: (fromBlock, toBlock) =>
+      ask('events', () => {
+        if (toBlock > visibleHead().number) throw new ChainUnavailableError(network.chainId, 'the block is not known');
+        if (lies.emptyEvents > 0) {
+          lies.emptyEvents -= 1;
+          return [];
+        }
+        const isAsked = (number: number) => number >= fromBlock && number <= toBlock;
+        const told = [];
+        for (let number = Math.max(0, fromBlock); number <= toBlock; number += 1) {
+          told.push(...(blocks.at(number)?.events ?? []));
+        }
+        return [...told, ...lies.inventedEvents.filter(({ block }) => isAsked(block.number))];
+      }),
+    isAgreed: ({ number, hash }) => ask('isAgreed', () => !lies.isDisagreeing && blocks.at(number)?.hash === hash),
+    close: () => {},
+  };
+}
+
+function survey(ledger: Ledger, core: Core, { payers, assets }: SurveyAsk): Survey {
+  const { state } = ledger;
+  const holdings = payers.flatMap((payer) =>
+    assets.map(({ asset }): Holding => {
+      const method = core.rules.assets.get(asset)?.pay.method;
+      return {
+        payer,
+        asset,
+        balance: state.get(keys.balance(method === 'native' ? COIN : asset, payer)),
+        allowance: method === 'permit2' ? state.get(keys.allowance(asset, payer)) : 0n,
+        isRefused: state.get(keys.blacklisted(asset, payer)) !== 0n,
+      };
+    }),
+  );
+  const unreceivable = assets.filter(({ asset, recipient }) => {
+    const tried = tryOut(() => transfer(ledger, asset, ledger.collector, recipient, 0n));
+    return tried.is === 'refused';
+  });
+  return { holdings, unreceivable: [...new Set(unreceivable.map(({ asset }) => asset))] };
+}
+
+function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdict {
+  if (item.method === 'native') return { is: 'malformed_signature' };
+  const hasCode = core.codes.has(item.payer.toLowerCase());
+  // The older form of EIP-3009 has room for the signature of a key only.
+  const mayBeContract = hasCode && item.method !== 'eip3009-vrs';
+  if (mayBeContract ? !isContractSignature(signature) : readKeySignature(signature) === undefined) {
+    return { is: 'malformed_signature' };
+  }
+  const commitment = ledger.commitmentOf(item);
+  if (!hasCode) {
+    const { state } = ledger;
+    if (ledger.signerOf(item, signature) !== item.payer.toLowerCase()) return { is: 'wrong_signature' };
+    if (state.get(keys.used(item, commitment)) !== 0n) return { is: 'used' };
+    if (state.get(keys.balance(item.asset, item.payer)) < item.amount) return { is: 'short_balance' };
+    const allowance = item.method === 'permit2' ? state.get(keys.allowance(item.asset, item.payer)) : item.amount;
+    if (allowance < item.amount) return { is: 'short_allowance' };
+  }
+  const [outcome] = simulate(ledger, [{ item, commitment, signature, hasCode }]);
+  if (outcome === undefined || outcome.is === 'paid') return { is: 'good', hasCode };
+  const { reason } = outcome;
+  if (reason === 'wrong_signature' || reason === 'used') return { is: reason };
+  if (reason === 'short_balance' || reason === 'short_allowance') return { is: reason };
+  return { is: 'refused', reason };
+}
+
+function simulate(ledger: Ledger, batch: readonly SignedItem[]): readonly ItemOutcome[] {
+  checkBatch(batch);
+  let outcomes: readonly ItemOutcome[] = [];
+  const whole = tryOut(() => {
+    outcomes = collect(ledger, batch).outcomes;
+  });
+  // A batch that reverts as a whole says nothing about any one of its items.
+  return whole.is === 'paid' ? outcomes : batch.map(() => ({ is: 'refused', reason: 'unknown' }));
+}
+
+function tryOut(work: () => void): ItemOutcome {
+  try {
+    work();
+    return { is: 'paid' };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { is: 'refused', reason: error.reason };
+  }
+}
+
+function broadcast(core: Core, bytes: string): BroadcastOutcome {
+  const transaction = readTransaction(bytes, core.network.chainId);
+  if (transaction === undefined) throw new ChainUnavailableError(core.network.chainId, 'the answer is unclear');
+  const fate = core.faults.nextFate();
+  if (fate === 'lost') throw new ChainUnavailableError(core.network.chainId, 'out of reach');
+  if (fate === 'forgotten') return 'accepted';
+  if (fate === 'held') {
+    core.held.push(transaction);
+    return 'accepted';
+  }
+  const outcome = core.submit(transaction);
+  if (fate === 'answer_lost') throw new ChainUnavailableError(core.network.chainId, 'the answer was lost');
+  return outcome;
+}
+
+const headerOf = ({ number, hash, parentHash, timestampS }: Block): Block => ({ number, hash, parentHash, timestampS });

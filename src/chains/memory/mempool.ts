@@ -1,0 +1,109 @@
+import type { BroadcastOutcome } from '../chain.ts';
+import type { Transaction } from './transactions.ts';
+
+/** Transactions that wait for a block, by the rules that nodes have in common. */
+export interface Mempool {
+  admit(transaction: Transaction): BroadcastOutcome;
+  /** Back in after a reorg: what was good enough for a block needs no second examination. */
+  restore(transaction: Transaction): void;
+  /** The first nonce of the account that neither a block nor a waiting transaction has. */
+  nextNonce(account: string): number;
+  has(hash: string): boolean;
+  list(): readonly Transaction[];
+  /** Takes out what the next block can hold, the best payers first, each sender's in order. */
+  take(baseFee: bigint): readonly Transaction[];
+  remove(hash: string): boolean;
+  /** Some nodes refuse a nonce that is not the next one instead of keeping it for later. */
+  setStrictNonces(isStrict: boolean): void;
+}
+
+interface Accounts {
+  nonceOf(account: string): number;
+  coinOf(account: string): bigint;
+}
+
+const BLOCK_GAS_LIMIT = 60_000_000n;
+/** A replacement must offer a tenth more than what it replaces. */
+const REPLACEMENT_PERCENT = 110n;
+
+export function createMempool(accounts: Accounts): Mempool {
+  const waiting = new Map<string, Transaction>();
+  const slotOf = ({ from, nonce }: Pick<Transaction, 'from' | 'nonce'>) => `${from.toLowerCase()} ${nonce}`;
+  let isStrict = false;
+
+  function admit(transaction: Transaction): BroadcastOutcome {
+    const { from, nonce, hash } = transaction;
+    const other = waiting.get(slotOf(transaction));
+    if (other?.hash === hash) return 'known';
+    if (nonce < accounts.nonceOf(from)) return 'nonce_too_low';
+    if (isStrict && nonce > nextNonce(from)) return 'nonce_too_high';
+    if (other !== undefined && !outbids(transaction, other)) return 'underpriced';
+    if (accounts.coinOf(from) < costOf(transaction)) return 'short_balance';
+    waiting.set(slotOf(transaction), transaction);
+    return 'accepted';
+  }
+
+  function nextNonce(from: string): number {
+    let nonce = accounts.nonceOf(from);
+    while (waiting.has(slotOf({ from, nonce }))) nonce += 1;
+    return nonce;
+  }
+
+  function take(baseFee: bigint): readonly Transaction[] {
+    const taken: Transaction[] = [];
+    const nonces = new Map<string, number>();
+    let gasLeft = BLOCK_GAS_LIMIT;
+    const isReady = (candidate: Transaction) =>
+      candidate.nonce === (nonces.get(candidate.from) ?? accounts.nonceOf(candidate.from)) &&
+      candidate.fees.max >= baseFee &&
+      candidate.gasLimit <= gasLeft &&
+      accounts.coinOf(candidate.from) >= costOf(candidate);
+    while (true) {
+      // Of equal tips the first to come stays first: a Map keeps the order of arrival.
+      const ready = [...waiting.values()].filter(isReady);
+      const best = ready.reduce<Transaction | undefined>(
+        (most, candidate) => (most === undefined || tip(candidate, baseFee) > tip(most, baseFee) ? candidate : most),
+        undefined,
+      );
+      if (best === undefined) return taken;
+      waiting.delete(slotOf(best));
+      nonces.set(best.from, best.nonce + 1);
+      gasLeft -= best.gasLimit;
+      taken.push(best);
+    }
+  }
+
+  return {
+    admit,
+    restore: (transaction) => {
+      if (!waiting.has(slotOf(transaction))) waiting.set(slotOf(transaction), transaction);
+    },
+    nextNonce,
+    has: (hash) => [...waiting.values()].some((transaction) => transaction.hash === hash),
+    list: () => [...waiting.values()],
+    take,
+    remove: (hash) => {
+      const found = [...waiting.values()].find((transaction) => transaction.hash === hash);
+      return found !== undefined && waiting.delete(slotOf(found));
+    },
+    setStrictNonces: (strict) => {
+      isStrict = strict;
+    },
+  };
+}
+
+function outbids(offer: Transaction, other: Transaction): boolean {
+  return (
+    offer.fees.max * 100n >= other.fees.max * REPLACEMENT_PERCENT &&
+    offer.fees.tip * 100n >= other.fees.tip * REPLACEMENT_PERCENT
+  );
+}
+
+function tip({ fees }: Transaction, baseFee: bigint): bigint {
+  const room = fees.max - baseFee;
+  return room < fees.tip ? room : fees.tip;
+}
+
+function costOf({ gasLimit, fees, payload }: Transaction): bigint {
+  return gasLimit * fees.max + (payload.kind === 'act' ? payload.value : 0n);
+}

@@ -1,0 +1,71 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { SignedItem } from '../../domain/item.ts';
+import type { Fees, Signer } from '../chain.ts';
+import { readKeySignature, recoverAddress } from '../evm/key-signature.ts';
+import type { Ledger, Log } from './ledger.ts';
+
+export interface Transaction {
+  readonly hash: string;
+  readonly from: string;
+  readonly nonce: number;
+  readonly fees: Fees;
+  readonly gasLimit: bigint;
+  readonly payload: Payload;
+}
+
+export type Payload =
+  | { readonly kind: 'batch'; readonly batch: readonly SignedItem[] }
+  | { readonly kind: 'nothing' }
+  /** What payers and strangers do: no bytes of theirs ever come through the port. */
+  | { readonly kind: 'act'; readonly value: bigint; readonly act: (ledger: Ledger) => readonly Log[] };
+
+/** What a relayer signs: all of the transaction but its hash. */
+export interface Draft {
+  readonly network: string;
+  readonly from: string;
+  readonly nonce: number;
+  readonly fees: Fees;
+  readonly gasLimit: bigint;
+  readonly payload: Exclude<Payload, { kind: 'act' }>;
+}
+
+/** Writes the transaction down as bytes of this chain's own, signed like those of any EVM chain. */
+export async function signDraft(draft: Draft, signer: Signer): Promise<{ hash: string; bytes: string }> {
+  const body = write(draft);
+  const { r, s, yParity } = await signer.sign(keccak_256(utf8ToBytes(body)));
+  const bytes = `0x${bytesToHex(utf8ToBytes(write({ body, r, s, yParity })))}`;
+  return { hash: hashOfBytes(bytes), bytes };
+}
+
+/** Undefined when the bytes are no transaction of this network, signed by the account it names. */
+export function readTransaction(bytes: string, network: string): Transaction | undefined {
+  try {
+    const { body, r, s, yParity } = read(Buffer.from(bytes.slice(2), 'hex').toString()) as {
+      body: string;
+      r: bigint;
+      s: bigint;
+      yParity: 0 | 1;
+    };
+    const { network: named, ...draft } = read(body) as Draft;
+    const signature = readKeySignature(`0x${word(r)}${word(s)}0${yParity}`);
+    const signer = signature && recoverAddress(keccak_256(utf8ToBytes(body)), signature);
+    if (named !== network || signer !== draft.from.toLowerCase()) return undefined;
+    return { ...draft, hash: hashOfBytes(bytes) };
+  } catch {
+    return undefined;
+  }
+}
+
+export const hashOfText = (text: string): string => `0x${bytesToHex(keccak_256(utf8ToBytes(text)))}`;
+
+const hashOfBytes = (bytes: string): string => `0x${bytesToHex(keccak_256(hexToBytes(bytes.slice(2))))}`;
+const word = (value: bigint): string => value.toString(16).padStart(64, '0');
+
+/** JSON has no big integers; nothing else in a transaction looks like digits with an `n`. */
+const write = (value: unknown): string =>
+  JSON.stringify(value, (_, field: unknown) => (typeof field === 'bigint' ? `${field}n` : field));
+const read = (text: string): unknown =>
+  JSON.parse(text, (_, field: unknown) =>
+    typeof field === 'string' && /^\d+n$/.test(field) ? BigInt(field.slice(0, -1)) : field,
+  );

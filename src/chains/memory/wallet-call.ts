@@ -1,0 +1,69 @@
+import { checksumAddress } from '../../domain/caip.ts';
+import { idFromBytes } from '../../domain/ids.ts';
+import type { Item } from '../../domain/item.ts';
+import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from '../evm/collector.ts';
+import type { Core } from './core.ts';
+import { COIN, keys, type Ledger, type Log, payCoin, Refusal } from './ledger.ts';
+
+/** What an `eth_sendTransaction` action asks of the wallet. */
+export interface WalletCall {
+  readonly from: string;
+  readonly to: string;
+  readonly value?: string;
+  readonly data?: string;
+}
+
+export interface WalletAct {
+  readonly from: string;
+  readonly value: bigint;
+  act(ledger: Ledger): readonly Log[];
+}
+
+const APPROVE = '0x095ea7b3';
+
+/** What the chain does when the wallet sends this: an approval, a payment in coin, or nothing that is known here. */
+export function readWalletCall(core: Core, { from: sender, to, value = '0x0', data = '0x' }: WalletCall): WalletAct {
+  const from = checksumAddress(sender.toLowerCase());
+  const coins = BigInt(value);
+  const words = (data.slice(10).match(/.{64}/g) ?? []).map((word) => word.toLowerCase());
+
+  if (data.startsWith(APPROVE)) return { from, value: 0n, act: (ledger) => approve(core, ledger, from, to, words) };
+  if (to.toLowerCase() === COLLECTOR_ADDRESS.toLowerCase()) {
+    const item = readNativeItem(core, from, words);
+    return { from, value: coins, act: (ledger) => [payCoin(ledger, item, coins)] };
+  }
+  throw new TypeError('The memory chain knows approvals and payments to the Collector only');
+}
+
+function approve(core: Core, { state }: Ledger, from: string, to: string, words: readonly string[]): readonly Log[] {
+  const terms = [...core.rules.assets.values()].find(({ token }) => token === to.toLowerCase());
+  if (terms === undefined || address(words, 0) !== PERMIT2_ADDRESS) throw new Refusal('unknown');
+  const { known, pay } = terms;
+  const units = uint(words, 1);
+  const key = keys.allowance(known.id, from);
+  const passesZero = pay.method === 'permit2' && pay.approvesThroughZero === true;
+  if (passesZero && units !== 0n && state.get(key) !== 0n) throw new Refusal('unknown');
+  state.set(key, units);
+  return [];
+}
+
+/** The arguments of the Collector's payable entry: fee account, payment, amount, fee, recipient, deadline. */
+function readNativeItem(core: Core, payer: string, words: readonly string[]): Item {
+  const coin = [...core.rules.assets.values()].find(({ pay }) => pay.method === 'native');
+  return {
+    network: core.network.chainId,
+    asset: coin?.known.id ?? COIN,
+    method: 'native',
+    feeAccount: address(words, 0),
+    subject: idFromBytes('pay_', Buffer.from((words[1] ?? '').slice(0, 32), 'hex')),
+    payer,
+    amount: uint(words, 2),
+    fee: uint(words, 3),
+    recipient: address(words, 4),
+    deadlineS: Number(uint(words, 5)),
+  };
+}
+
+const uint = (words: readonly string[], index: number): bigint => BigInt(`0x${words[index] ?? '0'}`);
+const address = (words: readonly string[], index: number): string =>
+  checksumAddress(`0x${(words[index] ?? '').slice(24)}`);

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  compareRank,
+  doResultsFit,
+  isPast,
+  type Option,
+  openOption,
+  readResults,
+  resultsHash,
+  sealOption,
+  timesOf,
+} from './option.ts';
+
+const SECRET = new Uint8Array(32).fill(7);
+const SALT = new Uint8Array(6).fill(1);
+const PAYMENT = 'pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6';
+const OTHER_PAYMENT = 'pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z7';
+const ACCOUNT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+
+const OPTION: Option = {
+  item: {
+    network: 'eip155:8453',
+    asset: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+    method: 'eip3009-bytes',
+    subject: PAYMENT,
+    payer: ACCOUNT,
+    recipient: '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
+    feeAccount: '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
+    amount: 10_000_000n,
+    fee: 40_000n,
+    deadlineS: 1_800_000_600,
+  },
+  account: `eip155:8453:${ACCOUNT.toLowerCase()}`,
+  pricedFee: 4n,
+  feeTerms: { percentage: '0.4', fixed: '0' },
+  quote: null,
+  expiresAtS: null,
+  steps: ['signature'],
+};
+const seal = (option = OPTION, salt = SALT) => sealOption(SECRET, option, salt);
+
+describe('an option id', () => {
+  it('gives back the whole option', () => {
+    const quote = { pair: 'ETH/USD', ratio: '3000/1', readings: [{ source: 'sandbox table' }] };
+    for (const option of [
+      OPTION,
+      { ...OPTION, quote, expiresAtS: 1_800_000_060, steps: ['transaction', 'transaction', 'signature'] as const },
+      { ...OPTION, item: { ...OPTION.item, amount: 2n ** 256n - 1n, fee: 0n }, pricedFee: 10n ** 77n },
+    ]) {
+      assert.deepEqual(openOption(SECRET, PAYMENT, seal(option)), option);
+    }
+  });
+
+  it('is a text that needs no escaping anywhere, and a new one each time', () => {
+    assert.match(seal(), /^[\w-]{100,1000}$/);
+    assert.notEqual(seal(OPTION, new Uint8Array(6).fill(2)), seal());
+  });
+
+  it('is good for its own payment and its own gateway alone', () => {
+    assert.equal(openOption(SECRET, OTHER_PAYMENT, seal()), undefined);
+    assert.equal(openOption(new Uint8Array(32), PAYMENT, seal()), undefined);
+  });
+
+  it('cannot be altered, cut, lengthened or spelled otherwise', () => {
+    const id = seal();
+    fc.assert(
+      fc.property(fc.nat(id.length - 1), fc.constantFrom(...'AZaz09-_'), (at, letter) => {
+        const altered = id.slice(0, at) + letter + id.slice(at + 1);
+        assert.equal(altered === id || openOption(SECRET, PAYMENT, altered) === undefined, true);
+      }),
+    );
+    for (const other of [id.slice(0, -1), `${id}A`, `${id}=`, `${id} `, id.toLowerCase(), `+${id.slice(1)}`]) {
+      assert.equal(openOption(SECRET, PAYMENT, other), undefined);
+    }
+  });
+
+  it('may be any text a stranger thinks of', () => {
+    fc.assert(fc.property(fc.string(), (text) => openOption(SECRET, PAYMENT, text) === undefined));
+    for (const text of ['', 'opt_1', 'A'.repeat(64), 'A'.repeat(60_000), '☃', '../../etc']) {
+      assert.equal(openOption(SECRET, PAYMENT, text), undefined);
+    }
+  });
+});
+
+describe('the times of an option', () => {
+  const NOW_S = 1_800_000_000;
+  const of = (input: Partial<Parameters<typeof timesOf>[0]> & { leftS?: number }) =>
+    timesOf({
+      nowMs: NOW_S * 1000,
+      paymentExpiresAtS: NOW_S + (input.leftS ?? 300),
+      method: 'eip3009-vrs',
+      needsTransaction: false,
+      isRateBound: false,
+      ...input,
+    });
+  const native = { method: 'native', needsTransaction: true } as const;
+
+  it('let a signature outlive the payment by 300 s, or an hour where the payment lives longer', () => {
+    assert.deepEqual(of({}), { deadlineS: NOW_S + 600, expiresAtS: null });
+    assert.deepEqual(of({ leftS: 1 }), { deadlineS: NOW_S + 301, expiresAtS: null });
+    assert.deepEqual(of({ leftS: 3_600 }), { deadlineS: NOW_S + 3_900, expiresAtS: null });
+    assert.deepEqual(of({ leftS: 86_400 }), { deadlineS: NOW_S + 3_900, expiresAtS: null });
+  });
+
+  it('keep a rate for 60 s where a signature is enough, for 300 s where a transaction must be mined', () => {
+    assert.deepEqual(of({ isRateBound: true, leftS: 900 })?.expiresAtS, NOW_S + 60);
+    assert.deepEqual(of({ isRateBound: true, leftS: 900, needsTransaction: true })?.expiresAtS, NOW_S + 300);
+    assert.deepEqual(of({ isRateBound: true, needsTransaction: true, leftS: 200 })?.expiresAtS, NOW_S + 200);
+  });
+
+  it('end a native action on chain with the rate or the payment, whichever is first', () => {
+    assert.deepEqual(of({ ...native, isRateBound: true, leftS: 900 }), {
+      deadlineS: NOW_S + 300,
+      expiresAtS: NOW_S + 300,
+    });
+    assert.deepEqual(of({ ...native, isRateBound: true, leftS: 90 }), {
+      deadlineS: NOW_S + 90,
+      expiresAtS: NOW_S + 90,
+    });
+    assert.deepEqual(of({ ...native, leftS: 900 }), { deadlineS: NOW_S + 900, expiresAtS: null });
+  });
+
+  it('offer nothing that has less than 60 s left', () => {
+    assert.notEqual(of({ isRateBound: true, leftS: 60 }), undefined);
+    assert.equal(of({ isRateBound: true, leftS: 59 }), undefined);
+    assert.notEqual(of({ ...native, isRateBound: true, leftS: 60 }), undefined);
+    assert.equal(of({ ...native, isRateBound: true, leftS: 59 }), undefined);
+    assert.equal(of({ ...native, leftS: 59 }), undefined);
+    assert.notEqual(of({ leftS: 59 }), undefined, 'what is signed at par outlives the payment');
+  });
+
+  it('say when it is too late: at the end of the rate, and 60 s before the deadline', () => {
+    const past = (fields: Partial<Option>, deadlineS: number, atS: number) =>
+      isPast({ ...OPTION, item: { ...OPTION.item, deadlineS }, ...fields }, atS * 1000);
+    assert.equal(past({}, NOW_S + 60, NOW_S), false);
+    assert.equal(past({}, NOW_S + 59, NOW_S), true);
+    assert.equal(past({ expiresAtS: NOW_S + 1 }, NOW_S + 600, NOW_S), false);
+    assert.equal(past({ expiresAtS: NOW_S }, NOW_S + 600, NOW_S), true);
+  });
+});
+
+describe('results', () => {
+  const HASH = `0x${'ab'.repeat(32)}`;
+  const SIGNATURE = `0x${'cd'.repeat(65)}`;
+  const result = (value: unknown) => ({ type: 'walletRpc', data: [value] });
+
+  it('are one text for each action', () => {
+    assert.deepEqual(readResults([result(HASH), result(SIGNATURE)]), [HASH, SIGNATURE]);
+    assert.deepEqual(readResults([]), []);
+  });
+
+  for (const [name, bad] of [
+    ['null', null],
+    ['a text', SIGNATURE],
+    ['a list', [SIGNATURE]],
+    ['another type', { type: 'build', data: [SIGNATURE] }],
+    ['no data', { type: 'walletRpc' }],
+    ['data that is no list', { type: 'walletRpc', data: SIGNATURE }],
+    ['no value', { type: 'walletRpc', data: [] }],
+    ['two values', { type: 'walletRpc', data: [SIGNATURE, SIGNATURE] }],
+    ['a number', result(1)],
+    ['an object', result({ signature: SIGNATURE })],
+  ] as const) {
+    it(`are not ${name}`, () => {
+      assert.equal(readResults([bad]), undefined);
+      assert.equal(readResults([result(SIGNATURE), bad]), undefined);
+    });
+  }
+
+  it('fit the steps in number, order and form', () => {
+    assert.ok(doResultsFit(['signature'], [SIGNATURE]));
+    assert.ok(doResultsFit(['transaction'], [HASH]));
+    assert.ok(doResultsFit(['transaction', 'signature'], [HASH, SIGNATURE]));
+    for (const values of [[], [SIGNATURE], [SIGNATURE, HASH], [HASH, SIGNATURE, SIGNATURE], [HASH, HASH]]) {
+      assert.ok(!doResultsFit(['transaction', 'signature'], values), String(values.length));
+    }
+    for (const value of ['', '0x', 'cd'.repeat(65), `${SIGNATURE}c`, `0x${'zz'.repeat(65)}`, `${SIGNATURE}\n`]) {
+      assert.ok(!doResultsFit(['signature'], [value]), value);
+    }
+    for (const value of ['', HASH.slice(2), `${HASH}0`, HASH.slice(0, -1), `0x${'zz'.repeat(32)}`]) {
+      assert.ok(!doResultsFit(['transaction'], [value]), value);
+    }
+  });
+
+  it('are the same request only with the same option and the same values in the same places', () => {
+    const hashes = [
+      resultsHash('a', ['b']),
+      resultsHash('b', ['a']),
+      resultsHash('a', []),
+      resultsHash('a', ['b', '']),
+      resultsHash('ab', []),
+    ];
+    assert.equal(new Set(hashes).size, hashes.length);
+    assert.equal(resultsHash('a', ['b']), hashes[0]);
+  });
+});
+
+describe('the order of options', () => {
+  it('puts par before rates, signatures before transactions, and quick networks first', () => {
+    const par = { isAtPar: true, needsTransaction: false, etaS: 5 };
+    const slow = { ...par, etaS: 24 };
+    const approve = { ...par, needsTransaction: true, etaS: 1 };
+    const rate = { ...par, isAtPar: false, etaS: 1 };
+    const native = { isAtPar: false, needsTransaction: true, etaS: 1 };
+    const sorted = [native, rate, approve, slow, par].sort(compareRank);
+    assert.deepEqual(sorted, [par, slow, approve, rate, native]);
+    assert.equal(compareRank(par, { ...par }), 0);
+  });
+});

@@ -1,0 +1,198 @@
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import type { Item, PayMethod } from './item.ts';
+
+/**
+ * A way to pay a payment: one account, one asset, and all terms. Options are not stored. The id of an option holds all of
+ * it, sealed by a key that every node has: any node honours it, also after a restart, asking for options writes nothing,
+ * and nobody else can make one.
+ */
+export interface Option {
+  readonly item: Item;
+  /** CAIP-10, as the wallet spelled it. */
+  readonly account: string;
+  /** The fee in the unit of the price: by it one can see later whether the fee is still the one in force. */
+  readonly pricedFee: bigint;
+  /** What the fee is made of: a decimal percent, and an amount in the smallest unit of the asset. */
+  readonly feeTerms: { readonly percentage: string; readonly fixed: string };
+  /** The rate, its sources and its time, where one was needed. */
+  readonly quote: Readonly<Record<string, unknown>> | null;
+  /** When the rate is no longer good; null where none was needed. */
+  readonly expiresAtS: number | null;
+  /** What the wallet has to do, and so what results it brings, in order. */
+  readonly steps: readonly Step[];
+}
+
+export type Step = 'transaction' | 'signature';
+
+const MAC_BYTES = 32;
+const SALT_BYTES = 6;
+/** Ours have well under a thousand characters. */
+const MAX_LENGTH = 4096;
+/** Of the encoding: ids that a node of another version made in a way unknown here are not ours. */
+const FORM = 1;
+
+/** The salt makes the ids of two equal options differ, as wallets expect of every new list. */
+export function sealOption(secret: Uint8Array, option: Option, salt: Uint8Array): string {
+  const { item, account, pricedFee, feeTerms, quote, expiresAtS, steps } = option;
+  const payload = Buffer.concat([
+    salt.subarray(0, SALT_BYTES),
+    Buffer.from(
+      JSON.stringify([
+        FORM,
+        item.network,
+        item.asset,
+        item.method,
+        item.payer,
+        item.recipient,
+        item.feeAccount,
+        item.amount.toString(),
+        item.fee.toString(),
+        item.deadlineS,
+        account,
+        pricedFee.toString(),
+        feeTerms.percentage,
+        feeTerms.fixed,
+        quote,
+        expiresAtS,
+        steps.map((step) => STEP_LETTERS[step]).join(''),
+      ]),
+    ),
+  ]);
+  return Buffer.concat([mac(secret, item.subject, payload), payload]).toString('base64url');
+}
+
+/** The option, or undefined when the id was not made by us for this very payment. */
+export function openOption(secret: Uint8Array, paymentId: string, id: string): Option | undefined {
+  if (id.length > MAX_LENGTH || !/^[\w-]+$/.test(id)) return undefined;
+  const bytes = Buffer.from(id, 'base64url');
+  // Base64 has several spellings of the same bytes; only ours is one that we made.
+  if (bytes.length <= MAC_BYTES + SALT_BYTES || bytes.toString('base64url') !== id) return undefined;
+  const payload = bytes.subarray(MAC_BYTES);
+  if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), mac(secret, paymentId, payload))) return undefined;
+  const fields = JSON.parse(payload.subarray(SALT_BYTES).toString()) as Sealed;
+  if (fields[0] !== FORM) return undefined;
+  const [, network, asset, method, payer, recipient, feeAccount, amount, fee, deadlineS, ...rest] = fields;
+  const [account, pricedFee, percentage, fixed, quote, expiresAtS, letters] = rest;
+  const item = { network, asset, method, subject: paymentId, payer, recipient, feeAccount, deadlineS };
+  return {
+    item: { ...item, amount: BigInt(amount), fee: BigInt(fee) },
+    account,
+    pricedFee: BigInt(pricedFee),
+    feeTerms: { percentage, fixed },
+    quote,
+    expiresAtS,
+    steps: [...letters].map((letter) => (letter === STEP_LETTERS.signature ? 'signature' : 'transaction')),
+  };
+}
+
+type Sealed = [
+  form: number,
+  network: string,
+  asset: string,
+  method: PayMethod,
+  payer: string,
+  recipient: string,
+  feeAccount: string,
+  amount: string,
+  fee: string,
+  deadlineS: number,
+  account: string,
+  pricedFee: string,
+  percentage: string,
+  fixed: string,
+  quote: Option['quote'],
+  expiresAtS: number | null,
+  letters: string,
+];
+
+const STEP_LETTERS = { transaction: 't', signature: 's' } as const satisfies Record<Step, string>;
+
+function mac(secret: Uint8Array, paymentId: string, payload: Uint8Array): Buffer {
+  return createHmac('sha256', secret).update(paymentId).update('\0').update(payload).digest();
+}
+
+/** A rate is good for this long: what only has to be signed is there at once, a transaction has to be mined. */
+const SIGNED_RATE_S = 60;
+const MINED_RATE_S = 300;
+/** What a payer signs outlives the option by this, so that a payment accepted at the last moment can still be sent. */
+const SENDING_S = 300;
+const MAX_SIGNED_S = 3_600;
+/** With less than this left, what a payer does now would come too late. */
+const LEAST_LEFT_S = 60;
+
+export interface OptionTimes {
+  /** From then on the chain refuses the item. */
+  readonly deadlineS: number;
+  readonly expiresAtS: number | null;
+}
+
+export interface OptionTimesInput {
+  readonly nowMs: number;
+  readonly paymentExpiresAtS: number;
+  readonly method: PayMethod;
+  /** The payer has to get a transaction mined. */
+  readonly needsTransaction: boolean;
+  readonly isRateBound: boolean;
+}
+
+/** How long an option and what is signed for it are good; undefined when there is too little time left to offer it. */
+export function timesOf({ nowMs, paymentExpiresAtS, ...input }: OptionTimesInput): OptionTimes | undefined {
+  const nowS = Math.floor(nowMs / 1000);
+  const rateS = input.needsTransaction ? MINED_RATE_S : SIGNED_RATE_S;
+  const expiresAtS = input.isRateBound ? Math.min(nowS + rateS, paymentExpiresAtS) : null;
+  const isNative = input.method === 'native';
+  // A payer's own transaction is judged by its block alone, so it must not be good for longer than the price is.
+  const deadlineS = isNative
+    ? (expiresAtS ?? paymentExpiresAtS)
+    : Math.min(paymentExpiresAtS, nowS + MAX_SIGNED_S) + SENDING_S;
+  const endS = isNative ? deadlineS : expiresAtS;
+  return endS !== null && endS - nowS < LEAST_LEFT_S ? undefined : { deadlineS, expiresAtS };
+}
+
+/** Whether it is too late to act on the option: its rate is over, or there is no time left to carry it out. */
+export function isPast({ item, expiresAtS }: Option, nowMs: number): boolean {
+  if (expiresAtS !== null && nowMs >= expiresAtS * 1000) return true;
+  return item.deadlineS * 1000 - nowMs < LEAST_LEFT_S * 1000;
+}
+
+/** What a wallet brought back: one text for each action. Undefined when it does not have that form. */
+export function readResults(results: readonly unknown[]): readonly string[] | undefined {
+  const values = results.map((result) => {
+    if (typeof result !== 'object' || result === null) return undefined;
+    const { type, data } = result as { type?: unknown; data?: unknown };
+    if (type !== 'walletRpc' || !Array.isArray(data) || data.length !== 1) return undefined;
+    return typeof data[0] === 'string' ? data[0] : undefined;
+  });
+  return values.every((value) => value !== undefined) ? values : undefined;
+}
+
+/** Whether there is one result for each step, in order, of the form that such a step gives. */
+export function doResultsFit(steps: readonly Step[], values: readonly string[]): boolean {
+  return values.length === steps.length && steps.every((step, index) => RESULT_FORMS[step].test(values[index] ?? ''));
+}
+
+/** Accounts with code have signatures of any length; a body has a limit, so they have one too. */
+const RESULT_FORMS: Readonly<Record<Step, RegExp>> = {
+  transaction: /^0x[0-9a-fA-F]{64}$/,
+  signature: /^0x(?:[0-9a-fA-F]{2}){33,}$/,
+};
+
+/** The same option with the same results is the same request. */
+export function resultsHash(optionId: string, values: readonly string[]): string {
+  return hash('sha256', JSON.stringify([optionId, ...values]), 'base64url');
+}
+
+/** What the order of a list goes by. */
+export interface Ranked {
+  /** One token is worth one of what the price is in, or is what the price is in. */
+  readonly isAtPar: boolean;
+  readonly needsTransaction: boolean;
+  readonly etaS: number;
+}
+
+/** The best first: no exchange rate, no transaction of the payer's own, and the quicker networks, which cost less. */
+export function compareRank(a: Ranked, b: Ranked): number {
+  return (
+    Number(b.isAtPar) - Number(a.isAtPar) || Number(a.needsTransaction) - Number(b.needsTransaction) || a.etaS - b.etaS
+  );
+}

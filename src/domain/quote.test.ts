@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { convertRoundedDown, convertRoundedUp, feeInToken, type QuoteInput, quoteFor, ratePairOf } from './quote.ts';
+import { compare, parsePrice, type Rate, type Ratio, ratio } from './rate.ts';
+
+const USDC = {
+  id: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  symbol: 'USDC',
+  decimals: 6,
+  peg: 'USD',
+};
+const EURC = {
+  id: 'eip155:8453/erc20:0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42',
+  symbol: 'EURC',
+  decimals: 6,
+  peg: 'EUR',
+};
+const ETH = { id: 'eip155:8453/slip44:60', symbol: 'ETH', decimals: 18 };
+const WETH = { id: 'eip155:8453/erc20:0x4200000000000000000000000000000000000006', symbol: 'WETH', decimals: 18 };
+
+const usd = (value: bigint) => ({ unit: 'iso4217/USD', value, decimals: 2 });
+const AT_MS = Date.UTC(2026, 2, 1);
+
+function rateOf(base: string, quote: string, price: string): Rate {
+  const value = parsePrice(price);
+  assert.ok(value);
+  return { base, quote, value, readings: [{ source: 'somewhere', base, quote, price, atMs: AT_MS }] };
+}
+
+function quoted(input: QuoteInput) {
+  const quote = quoteFor(input);
+  assert.ok(quote);
+  return quote;
+}
+
+describe('a quote', () => {
+  it('takes a pegged token at par in its own currency, without a rate', () => {
+    const quote = quoted({ price: usd(1_234n), asset: USDC, rate: undefined });
+    assert.deepEqual(
+      { amount: quote.amount, isRateBound: quote.isRateBound, record: quote.record },
+      { amount: 12_340_000n, isRateBound: false, record: null },
+    );
+    const euros = { unit: 'iso4217/EUR', value: 100n, decimals: 2 };
+    assert.equal(quoteFor({ price: euros, asset: EURC, rate: undefined })?.amount, 1_000_000n);
+  });
+
+  it('knows a token of fewer decimals than its currency, and rounds what it cannot hold up', () => {
+    const coarse = { ...USDC, decimals: 0 };
+    assert.equal(quoteFor({ price: usd(1_201n), asset: coarse, rate: undefined })?.amount, 13n);
+    assert.equal(quoteFor({ price: usd(1_200n), asset: coarse, rate: undefined })?.amount, 12n);
+  });
+
+  it('takes a pegged token in another currency only with the rate of the two', () => {
+    assert.deepEqual(ratePairOf(usd(1n), EURC), { base: 'EUR', quote: 'USD' });
+    assert.equal(quoteFor({ price: usd(1_000n), asset: EURC, rate: undefined }), undefined);
+    const quote = quoted({ price: usd(1_000n), asset: EURC, rate: rateOf('EUR', 'USD', '1.25') });
+    assert.equal(quote.amount, 8_000_000n);
+    assert.equal(quote.isRateBound, true);
+  });
+
+  it('takes a coin only with its rate, and a wrapped coin with that of the coin', () => {
+    assert.deepEqual(ratePairOf(usd(1n), WETH), { base: 'ETH', quote: 'USD' });
+    const rate = rateOf('ETH', 'USD', '3000.00');
+    for (const asset of [ETH, WETH]) {
+      assert.equal(quoteFor({ price: usd(100n), asset, rate: undefined }), undefined);
+      assert.equal(quoteFor({ price: usd(100n), asset, rate })?.amount, 333_333_333_333_334n);
+    }
+  });
+
+  it('tells the rate with its sources and times, as JSON', () => {
+    const { record } = quoted({ price: usd(100n), asset: ETH, rate: rateOf('ETH', 'USD', '2500.50') });
+    assert.deepEqual(JSON.parse(JSON.stringify(record)), {
+      pair: 'ETH/USD',
+      ratio: '5001/2',
+      readings: [{ source: 'somewhere', pair: 'ETH/USD', price: '2500.50', atS: AT_MS / 1000 }],
+    });
+  });
+
+  it('leaves a price in the token as it is, and offers no other token for it', () => {
+    const price = { unit: `caip19/${USDC.id}`, value: 7n, decimals: 6 };
+    assert.equal(ratePairOf(price, USDC), undefined);
+    assert.equal(quoteFor({ price, asset: USDC, rate: undefined })?.amount, 7n);
+    assert.equal(quoteFor({ price, asset: EURC, rate: undefined }), undefined);
+    assert.equal(quoteFor({ price, asset: ETH, rate: rateOf('ETH', 'USD', '1') }), undefined);
+  });
+
+  it('refuses the rate of another pair, or of the pair turned round', () => {
+    for (const rate of [rateOf('EUR', 'USD', '1.1'), rateOf('USD', 'ETH', '0.0003')]) {
+      assert.throws(() => quoteFor({ price: usd(1n), asset: ETH, rate }), /was given the rate of/);
+    }
+  });
+
+  it('is none when the amount is more than a token can count', () => {
+    const rate = rateOf('ETH', 'USD', `0.${'0'.repeat(19)}1`);
+    assert.equal(quoteFor({ price: usd(10n ** 60n), asset: ETH, rate }), undefined);
+  });
+});
+
+const ratios = fc
+  .tuple(fc.bigInt({ min: 1n, max: 10n ** 40n }), fc.bigInt({ min: 1n, max: 10n ** 40n }))
+  .map(([numerator, denominator]) => ratio(numerator, denominator));
+const values = fc.bigInt({ min: 1n, max: 10n ** 30n });
+
+describe('conversion', () => {
+  it('up is never below the exact value and less than one unit above it', () => {
+    fc.assert(
+      fc.property(values, ratios, (value, factor) => {
+        const [amount, exact] = [convertRoundedUp(value, factor), value * factor.numerator];
+        assert.ok(amount * factor.denominator >= exact);
+        assert.ok((amount - 1n) * factor.denominator < exact);
+      }),
+    );
+  });
+
+  it('down is never above the exact value and less than one unit below it', () => {
+    fc.assert(
+      fc.property(values, ratios, (value, factor) => {
+        const [amount, exact] = [convertRoundedDown(value, factor), value * factor.numerator];
+        assert.ok(amount * factor.denominator <= exact);
+        assert.ok((amount + 1n) * factor.denominator > exact);
+      }),
+    );
+  });
+
+  it('of more is never less', () => {
+    fc.assert(
+      fc.property(values, values, ratios, (value, more, factor) => {
+        assert.ok(convertRoundedUp(value + more, factor) >= convertRoundedUp(value, factor));
+        assert.ok(convertRoundedDown(value + more, factor) >= convertRoundedDown(value, factor));
+      }),
+    );
+  });
+
+  it('asks for at least one unit, however little the price', () => {
+    fc.assert(fc.property(values, ratios, (value, factor) => convertRoundedUp(value, factor) >= 1n));
+  });
+
+  it('gives the merchant at least the exact price less the exact fee, and never takes a fee above the amount', () => {
+    const rate = (value: Ratio): Rate => ({ base: 'ETH', quote: 'USD', value, readings: [] });
+    const decimals = fc.integer({ min: 0, max: 18 });
+    const percent = fc.bigInt({ min: 0n, max: 100n });
+    fc.assert(
+      fc.property(values, percent, ratios, decimals, (value, part, cost, places) => {
+        const quote = quoteFor({ price: usd(value), asset: { ...ETH, decimals: places }, rate: rate(cost) });
+        if (quote === undefined) return;
+        const priceFee = (value * part) / 100n;
+        const fee = feeInToken(quote, priceFee);
+        assert.ok(fee >= 0n && fee <= quote.amount);
+        const { numerator, denominator } = quote.factor;
+        assert.ok((quote.amount - fee) * denominator >= (value - priceFee) * numerator);
+      }),
+    );
+  });
+
+  it('never takes more than the amount, whatever fee it is told', () => {
+    const quote = quoted({ price: usd(100n), asset: USDC, rate: undefined });
+    assert.equal(feeInToken(quote, 500n), quote.amount);
+    assert.equal(feeInToken(quote, 0n), 0n);
+  });
+
+  it('of a dearer token asks for no more of it', () => {
+    fc.assert(
+      fc.property(values, ratios, ratios, (value, one, other) => {
+        const amountAt = (cost: Ratio) =>
+          quoteFor({
+            price: usd(value),
+            asset: ETH,
+            rate: { base: 'ETH', quote: 'USD', value: cost, readings: [] },
+          })?.amount ?? 2n ** 256n;
+        const [low, high] = compare(one, other) <= 0 ? [one, other] : [other, one];
+        assert.ok(amountAt(high) <= amountAt(low));
+      }),
+    );
+  });
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { formatDecimal } from './money.ts';
+import { compare, inverse, median, multiply, parsePrice, ratio } from './rate.ts';
+
+describe('prices', () => {
+  it('are plain positive decimals, read exactly', () => {
+    assert.deepEqual(parsePrice('3500.01000000'), { numerator: 350_001n, denominator: 100n });
+    assert.deepEqual(parsePrice('0.0067'), { numerator: 67n, denominator: 10_000n });
+    assert.deepEqual(parsePrice('1'), { numerator: 1n, denominator: 1n });
+    const wrong = [
+      '',
+      '0',
+      '0.000',
+      '-1',
+      '+1',
+      '01',
+      '1.',
+      '.5',
+      '1e3',
+      '1E-7',
+      '1,5',
+      ' 1',
+      '1 ',
+      '0x1',
+      'NaN',
+      '１',
+    ];
+    for (const text of [...wrong, 'Infinity', '9'.repeat(16), `0.${'1'.repeat(21)}`]) {
+      assert.equal(parsePrice(text), undefined, text);
+    }
+  });
+
+  it('read back as they were written', () => {
+    const decimal = fc.record({
+      units: fc.bigInt({ min: 1n, max: 10n ** 15n - 1n }),
+      decimals: fc.integer({ min: 0, max: 20 }),
+    });
+    fc.assert(
+      fc.property(decimal, ({ units, decimals }) => {
+        assert.deepEqual(parsePrice(formatDecimal({ units, decimals })), ratio(units, 10n ** BigInt(decimals)));
+      }),
+    );
+  });
+});
+
+describe('rates', () => {
+  const ratios = fc
+    .tuple(fc.bigInt({ min: 1n, max: 10n ** 30n }), fc.bigInt({ min: 1n, max: 10n ** 30n }))
+    .map(([numerator, denominator]) => ratio(numerator, denominator));
+
+  it('lose nothing when they are crossed and turned round', () => {
+    fc.assert(
+      fc.property(ratios, ratios, (a, b) => {
+        assert.deepEqual(multiply(multiply(a, b), inverse(b)), a);
+        assert.deepEqual(inverse(inverse(a)), a);
+      }),
+    );
+  });
+
+  it('have a median with as many values above it as below', () => {
+    assert.deepEqual(median([ratio(3n, 1n), ratio(1n, 1n), ratio(2n, 1n)]), ratio(2n, 1n));
+    assert.deepEqual(median([ratio(1n, 1n), ratio(2n, 1n)]), ratio(3n, 2n));
+    fc.assert(
+      fc.property(fc.array(ratios, { minLength: 1, maxLength: 9 }), (values) => {
+        const middle = median(values);
+        const below = values.filter((value) => compare(value, middle) < 0).length;
+        const above = values.filter((value) => compare(value, middle) > 0).length;
+        assert.ok(below * 2 <= values.length && above * 2 <= values.length);
+      }),
+    );
+  });
+
+  it('have no median where there are none', () => {
+    assert.throws(() => median([]), /no median of nothing/);
+  });
+});

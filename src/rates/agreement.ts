@@ -1,0 +1,38 @@
+import { compare, median, type Ratio } from '../domain/rate.ts';
+
+/** A source's price, seen in the direction in which it is compared. */
+export interface Opinion {
+  readonly value: Ratio;
+}
+
+const LEAST_SOURCES = 2;
+const PARTS = 10_000n;
+
+/**
+ * The opinions that agree, or none. The one farthest from the median of the others goes first, then the next, until all
+ * that are left lie close to each other. What is left counts only if it is two at least and outnumbers what went: of two
+ * against two nobody can say who is right.
+ */
+export function agreeing<T extends Opinion>(opinions: readonly T[], maxDeviationBasisPoints: number): readonly T[] {
+  const limit: Ratio = { numerator: BigInt(maxDeviationBasisPoints), denominator: PARTS };
+  let left = opinions;
+  // Every round takes at least one away.
+  while (left.length >= LEAST_SOURCES) {
+    const distances = left.map(({ value }, index) => {
+      const others = left.filter((_, other) => other !== index).map((opinion) => opinion.value);
+      return distance(value, median(others));
+    });
+    const farthest = distances.reduce((most, next) => (compare(next, most) > 0 ? next : most));
+    if (compare(farthest, limit) <= 0) break;
+    left = left.filter((_, index) => compare(distances[index] as Ratio, farthest) < 0);
+  }
+  return left.length >= LEAST_SOURCES && left.length * 2 > opinions.length ? left : [];
+}
+
+/** Relative to the smaller of the two, so that twice as much is as far away as half as much. */
+function distance(a: Ratio, b: Ratio): Ratio {
+  const [left, right] = [a.numerator * b.denominator, b.numerator * a.denominator];
+  return left < right
+    ? { numerator: right - left, denominator: left }
+    : { numerator: left - right, denominator: right };
+}

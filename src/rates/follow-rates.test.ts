@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { pino } from 'pino';
+import { manualTime } from '../../test/manual-time.ts';
+import { ratio } from '../domain/rate.ts';
+import { systemWorld } from '../system.ts';
+import { followRates } from './follow-rates.ts';
+import { type RateSource, RateSourceError } from './rates.ts';
+
+const ETH = { base: 'ETH', quote: 'USD' };
+
+/** A source that says what it is told to; undefined is silence. */
+function scripted(name: string, price: string | undefined) {
+  const source = { name, price, asked: 0 };
+  const port: RateSource = {
+    name,
+    pairs: [ETH],
+    async read() {
+      source.asked += 1;
+      if (source.price === undefined) throw new RateSourceError('answered 503');
+      return source.price;
+    },
+  };
+  return Object.assign(source, { port });
+}
+
+function follow(t: TestContext, ...sources: { readonly port: RateSource }[]) {
+  const time = manualTime();
+  const told: string[] = [];
+  const state = { isTold: true };
+  const tell = async (text: string) => {
+    if (!state.isTold) throw new Error('The database is away.');
+    told.push(text);
+  };
+  const rates = followRates({
+    world: { ...systemWorld, clock: time.clock, timers: time.timers },
+    log: pino({ level: 'silent' }),
+    sources: sources.map(({ port }) => port),
+    onTrouble: (pair, message) => tell(`${pair} in trouble: ${message}`),
+    onRecovered: (pair) => tell(`${pair} well`),
+  });
+  t.after(async () => {
+    const stopped = rates.stop();
+    await time.advance(1_000_000);
+    await stopped;
+  });
+  const rate = () => rates.rateOf('ETH', 'USD', time.clock.nowMs())?.value;
+  /** In steps that are short enough for every retry to come at its time. */
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 1_000) await time.advance(1_000);
+  };
+  return { rates, time, told, state, rate, pass };
+}
+
+describe('following rates', () => {
+  it('has a rate as soon as two sources have answered alike, and never before', async (t) => {
+    const [a, b] = [scripted('a', '3000'), scripted('b', undefined)];
+    const { rate, time, pass } = follow(t, a, b);
+    assert.equal(rate(), undefined);
+    await time.advance(0);
+    assert.equal(rate(), undefined);
+    b.price = '3010';
+    await pass(3_000);
+    assert.deepEqual(rate(), ratio(3_005n, 1n));
+  });
+
+  it('keeps asking, and follows the market', async (t) => {
+    const [a, b] = [scripted('a', '3000'), scripted('b', '3000')];
+    const { rate, pass } = follow(t, a, b);
+    await pass(1_000);
+    [a.price, b.price] = ['3300', '3300'];
+    await pass(20_000);
+    assert.deepEqual(rate(), ratio(3_300n, 1n));
+  });
+
+  it('holds a rate over a short silence, and drops it when it is too old', async (t) => {
+    const [a, b] = [scripted('a', '3000'), scripted('b', '3000')];
+    const { rate, pass } = follow(t, a, b);
+    await pass(1_000);
+    b.price = undefined;
+    await pass(40_000);
+    assert.ok(rate());
+    await pass(40_000);
+    assert.equal(rate(), undefined);
+  });
+
+  it('asks a silent source soon again, then less and less, but never stops', async (t) => {
+    const [a, b] = [scripted('a', '3000'), scripted('b', undefined)];
+    const { pass } = follow(t, a, b);
+    await pass(20_000);
+    assert.ok(b.asked >= 3, `asked ${b.asked} times in the first 20 s`);
+    await pass(600_000);
+    const before = b.asked;
+    await pass(3_600_000);
+    const later = b.asked - before;
+    assert.ok(later >= 9 && later <= 12, `asked ${later} times in a later hour`);
+  });
+
+  it('tells of a pair without a rate and what each source says, for as long as it lasts, and of its return once', async (t) => {
+    const [a, b] = [scripted('a', '3000'), scripted('b', '6000')];
+    const { told, pass } = follow(t, a, b);
+    await pass(46_000);
+    assert.deepEqual(
+      told,
+      Array(3).fill(
+        'ETH/USD in trouble: There is no rate for ETH/USD, because too few sources agree: ' +
+          'a says ETH/USD is 3000; b says ETH/USD is 6000.',
+      ),
+    );
+    told.length = 0;
+    b.price = '3000';
+    await pass(60_000);
+    assert.deepEqual(told, ['ETH/USD well']);
+    told.length = 0;
+    a.price = undefined;
+    await pass(120_000);
+    assert.match(told.at(-1) ?? '', /: a answered 503; b says/);
+  });
+
+  it('takes what is not a price for a fault of the source', async (t) => {
+    const [a, b] = [scripted('a', '3000'), scripted('b', '3e3')];
+    const { told, pass } = follow(t, a, b);
+    await pass(16_000);
+    assert.match(told[0] ?? '', /b sent something that is not a price/);
+  });
+
+  it('tells again what could not be told', async (t) => {
+    const { told, state, pass } = follow(t, scripted('a', '3000'), scripted('b', '3000'));
+    state.isTold = false;
+    await pass(16_000);
+    state.isTold = true;
+    await pass(45_000);
+    assert.deepEqual(told, ['ETH/USD well']);
+  });
+
+  it('stops asking when it is stopped', async (t) => {
+    const [a, b] = [scripted('a', '3000'), scripted('b', '3000')];
+    const { rates, time, pass } = follow(t, a, b);
+    await pass(1_000);
+    const stopped = rates.stop();
+    await time.advance(100_000);
+    await stopped;
+    assert.deepEqual([a.asked, b.asked], [1, 1]);
+  });
+});

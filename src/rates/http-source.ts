@@ -1,0 +1,64 @@
+import type { Timers } from '../deps.ts';
+import { textAt } from './json-pointer.ts';
+import type { HttpSourceTerms } from './rate-sources.ts';
+import { type RateSource, RateSourceError } from './rates.ts';
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 256 * 1024;
+
+/** A source that answers over HTTP with JSON. */
+export function createHttpSource(timers: Timers, { name, requests }: HttpSourceTerms): RateSource {
+  return {
+    name,
+    pairs: requests.map(({ base, quote }) => ({ base, quote })),
+    async read({ base, quote }, signal) {
+      const request = requests.find((one) => one.base === base && one.quote === quote);
+      if (request === undefined) throw new RateSourceError('was asked for a pair it does not have');
+      const body = await fetchWithin(timers, request.url, signal);
+      const price = textAt(body, request.path);
+      if (price === undefined) throw new RateSourceError('sent no price at the place it should stand');
+      return price;
+    },
+  };
+}
+
+async function fetchWithin(timers: Timers, url: string, signal: AbortSignal): Promise<string> {
+  const stop = new AbortController();
+  const abort = () => stop.abort();
+  let isLate = false;
+  const cancelTimer = timers.after(TIMEOUT_MS, () => {
+    isLate = true;
+    abort();
+  });
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await fetchText(url, stop.signal);
+  } catch (error) {
+    if (error instanceof RateSourceError) throw error;
+    // What fetch says of a failure can hold the address, so none of it is passed on.
+    throw new RateSourceError(isLate ? `took longer than ${TIMEOUT_MS / 1000} s` : 'could not be reached');
+  } finally {
+    cancelTimer();
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+async function fetchText(url: string, signal: AbortSignal): Promise<string> {
+  // A redirect is an answer like any other that is not a 200: following it would let the source choose whom we believe.
+  const headers = { accept: 'application/json', 'user-agent': 'till' };
+  const response = await fetch(url, { redirect: 'manual', signal, headers });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new RateSourceError(`answered ${response.status}`);
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop by a throw cancels the rest of the answer.
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new RateSourceError(`sent more than ${MAX_BYTES / 1024} KiB`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

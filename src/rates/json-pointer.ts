@@ -1,0 +1,43 @@
+/**
+ * Finds one text or number in a JSON document and returns it as it is spelled there: a number that went through a float
+ * would come back as another one. A part of the path is a member's name, an element's index, or `*` for the only member
+ * there is, which reaches into answers that are keyed by a name of the sender's own. Undefined when there is nothing.
+ */
+export function textAt(json: string, path: readonly string[]): string | undefined {
+  let found = parseKeepingNumbers(json);
+  for (const part of path) {
+    if (typeof found !== 'object' || found === null || found instanceof NumberText) return undefined;
+    const entries: readonly [string, unknown][] = Object.entries(found);
+    const isAny = part === '*' && entries.length === 1;
+    found = isAny ? entries[0]?.[1] : entries.find(([name]) => name === part)?.[1];
+  }
+  if (typeof found === 'string') return found;
+  return found instanceof NumberText ? found.text : undefined;
+}
+
+/** Splits a JSON Pointer (RFC 6901): `/data/amount`. Undefined when it is not one. */
+export function parsePointer(pointer: string): readonly string[] | undefined {
+  if (!/^(\/([^~/]|~[01])+)+$/.test(pointer)) return undefined;
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+class NumberText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** Undefined for what is not JSON, which no JSON document is. */
+function parseKeepingNumbers(json: string): unknown {
+  const revive = (_key: string, value: unknown, context?: { readonly source?: string }) =>
+    typeof value === 'number' ? new NumberText(context?.source ?? '') : value;
+  try {
+    return JSON.parse(json, revive);
+  } catch {
+    return undefined;
+  }
+}

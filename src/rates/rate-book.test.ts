@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openOption, sealOption } from '../domain/option.ts';
+import { ratio, recordRate } from '../domain/rate.ts';
+import { createRateBook } from './rate-book.ts';
+
+const NOW_MS = Date.UTC(2026, 2, 1);
+const RULES = { maxAgeMs: 60_000, maxDeviationBasisPoints: 100 };
+
+function bookOf(...told: readonly [source: string, pair: string, price: string, ageMs?: number][]) {
+  const pairOf = (pair: string) => {
+    const [base = '', quote = ''] = pair.split('/');
+    return { base, quote };
+  };
+  const book = createRateBook(
+    told.map(([, pair]) => pairOf(pair)),
+    RULES,
+  );
+  for (const [source, pair, price, ageMs = 0] of told) {
+    book.note({ source, ...pairOf(pair), price, atMs: NOW_MS - ageMs });
+  }
+  return book;
+}
+
+describe('the rate book', () => {
+  it('answers with the median of the sources that agree, and names them', () => {
+    const book = bookOf(
+      ['a', 'ETH/USD', '3000'],
+      ['b', 'ETH/USD', '3010.5'],
+      ['c', 'ETH/USD', '1'],
+      ['d', 'ETH/USD', '3001'],
+    );
+    const rate = book.rateOf('ETH', 'USD', NOW_MS);
+    assert.deepEqual(rate?.value, ratio(3_001n, 1n));
+    assert.deepEqual(
+      rate?.readings.map(({ source }) => source),
+      ['a', 'b', 'd'],
+    );
+  });
+
+  it('has no rate from one source, however often it speaks', () => {
+    const book = bookOf(['a', 'ETH/USD', '3000'], ['a', 'ETH/USD', '3000']);
+    assert.equal(book.rateOf('ETH', 'USD', NOW_MS), undefined);
+  });
+
+  it('has no rate for what nobody spoke of, and none of a thing in itself', () => {
+    const book = bookOf(['a', 'ETH/USD', '3000'], ['b', 'ETH/USD', '3000']);
+    assert.equal(book.rateOf('BTC', 'USD', NOW_MS), undefined);
+    assert.equal(book.rateOf('USD', 'USD', NOW_MS), undefined);
+    assert.equal(book.rateOf('ETH', 'ETH', NOW_MS), undefined);
+  });
+
+  it('forgets what is too old, also when the clock was set back', () => {
+    const book = bookOf(['a', 'ETH/USD', '3000', 60_000], ['b', 'ETH/USD', '3000']);
+    assert.ok(book.rateOf('ETH', 'USD', NOW_MS));
+    assert.equal(book.rateOf('ETH', 'USD', NOW_MS + 1), undefined);
+    assert.equal(book.rateOf('ETH', 'USD', NOW_MS - 130_000), undefined);
+  });
+
+  it('takes what is no price for silence', () => {
+    const book = bookOf(['a', 'ETH/USD', '3000'], ['b', 'ETH/USD', '3e3']);
+    assert.equal(book.rateOf('ETH', 'USD', NOW_MS), undefined);
+    assert.equal(book.note({ source: 'b', base: 'ETH', quote: 'USD', price: '0', atMs: NOW_MS }), false);
+    assert.equal(book.note({ source: 'b', base: 'ETH', quote: 'USD', price: '3000', atMs: NOW_MS }), true);
+    assert.ok(book.rateOf('ETH', 'USD', NOW_MS));
+  });
+
+  it('turns pairs round exactly, whichever way they were told', () => {
+    const book = bookOf(['a', 'EUR/USD', '1.25'], ['b', 'USD/EUR', '0.8']);
+    assert.deepEqual(book.rateOf('EUR', 'USD', NOW_MS)?.value, ratio(5n, 4n));
+    assert.deepEqual(book.rateOf('USD', 'EUR', NOW_MS)?.value, ratio(4n, 5n));
+  });
+
+  it('crosses through the dollar exactly, and names the sources of both ways', () => {
+    const book = bookOf(
+      ['a', 'ETH/USD', '3000'],
+      ['b', 'ETH/USD', '3000'],
+      ['a', 'EUR/USD', '1.1'],
+      ['c', 'EUR/USD', '1.1'],
+    );
+    const rate = book.rateOf('ETH', 'EUR', NOW_MS);
+    assert.deepEqual(rate?.value, ratio(30_000n, 11n));
+    assert.deepEqual(
+      rate?.readings.map(({ source, base, quote }) => `${source} ${base}/${quote}`),
+      ['a ETH/USD', 'b ETH/USD', 'a EUR/USD', 'c EUR/USD'],
+    );
+  });
+
+  it('crosses through the euro when the dollar does not do', () => {
+    const book = bookOf(
+      ['a', 'ETH/EUR', '2000'],
+      ['b', 'ETH/EUR', '2000'],
+      ['a', 'EUR/SEK', '11'],
+      ['b', 'EUR/SEK', '11'],
+    );
+    assert.deepEqual(book.rateOf('ETH', 'SEK', NOW_MS)?.value, ratio(22_000n, 1n));
+  });
+
+  it('does not cross around a pair whose own sources disagree', () => {
+    const book = bookOf(
+      ['a', 'ETH/EUR', '2000'],
+      ['b', 'ETH/EUR', '2500'],
+      ['a', 'ETH/USD', '3000'],
+      ['b', 'ETH/USD', '3000'],
+      ['a', 'EUR/USD', '1.1'],
+      ['b', 'EUR/USD', '1.1'],
+    );
+    assert.equal(book.rateOf('ETH', 'EUR', NOW_MS), undefined);
+  });
+
+  it('makes rates whose record fits into an option id, however many sources and digits it has', () => {
+    const sources = Array.from({ length: 8 }, (_, index) => `source-number-${index}`);
+    const digits = (last: number) => `${'9'.repeat(15)}.${'9'.repeat(19)}${last}`;
+    const told = (pair: string) =>
+      sources.map((source, index) => [source, pair, digits(index + 1)] as [string, string, string]);
+    const rate = bookOf(...told('LONGCOIN/USD'), ...told('LONGUNIT/USD')).rateOf('LONGCOIN', 'LONGUNIT', NOW_MS);
+    assert.ok(rate);
+    assert.equal(rate.readings.length, 16);
+    const account = `eip155:11155111:0x${'1'.repeat(40)}`;
+    const address = `0x${'1'.repeat(40)}`;
+    const option = {
+      item: {
+        network: 'eip155:11155111',
+        asset: `eip155:11155111/erc20:${address}`,
+        method: 'eip3009-bytes' as const,
+        subject: 'pay_00000000000000000000000000',
+        payer: address,
+        recipient: address,
+        feeAccount: address,
+        amount: 10n ** 77n,
+        fee: 10n ** 77n,
+        deadlineS: NOW_MS / 1000,
+      },
+      account,
+      pricedFee: 10n ** 77n,
+      feeTerms: { percentage: `99.${'9'.repeat(18)}`, fixed: (10n ** 77n).toString() },
+      quote: recordRate(rate),
+      expiresAtS: NOW_MS / 1000,
+      steps: ['transaction', 'transaction', 'signature'] as const,
+    };
+    const [secret, salt] = [new Uint8Array(32), new Uint8Array(6)];
+    const id = sealOption(secret, option, salt);
+    assert.deepEqual(openOption(secret, option.item.subject, id), option);
+  });
+});

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { pino } from 'pino';
+import { manualTime } from '../../test/manual-time.ts';
+import { until } from '../../test/until.ts';
+import { systemWorld } from '../system.ts';
+import { followScreeningList } from './follow-list.ts';
+
+const ALICE = `0x${'a'.repeat(40)}`;
+const BOB = `0x${'b'.repeat(40)}`;
+const listOf = (version: string, ...accounts: string[]) =>
+  `# version: ${version}\n# date: 2026-03-01\n${accounts.join('\n')}\n`;
+
+async function folder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'till-screening-'));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function follow(t: TestContext, text: string) {
+  const path = join(await folder(t), 'list.txt');
+  await writeFile(path, text);
+  const time = manualTime();
+  const told: string[] = [];
+  const state = { isTold: true };
+  const tell = async (what: string) => {
+    if (!state.isTold) throw new Error('The database is away.');
+    told.push(what);
+  };
+  const screening = await followScreeningList({
+    world: { ...systemWorld, clock: time.clock, timers: time.timers },
+    log: pino({ level: 'silent' }),
+    path,
+    onTrouble: (message) => tell(message.replace(path, 'list.txt')),
+    onRecovered: () => tell('well'),
+  });
+  t.after(async () => {
+    const stopped = screening.stop();
+    await time.advance(100_000);
+    await stopped;
+  });
+  /** Lets the next look at the file come and waits for what it leads to. */
+  const look = (what: string, isDone: () => boolean) =>
+    until(what, async () => {
+      await time.advance(10_000);
+      return isDone();
+    });
+  const version = () => screening.decide([]).list?.version;
+  const isHit = (address: string) => screening.decide([`eip155:1:${address}`]).hits.length === 1;
+  return { path, told, state, look, version, isHit };
+}
+
+describe('a screening list in use', () => {
+  it('is in force before anything is decided', async (t) => {
+    const { version, isHit } = await follow(t, listOf('one', ALICE));
+    assert.equal(version(), 'one');
+    assert.deepEqual([isHit(ALICE), isHit(BOB)], [true, false]);
+  });
+
+  it('gives way to a new file, written over it or moved into its place', async (t) => {
+    const { path, look, version, isHit } = await follow(t, listOf('one', ALICE));
+    await writeFile(path, listOf('two', BOB));
+    await look('the second list', () => version() === 'two');
+    assert.deepEqual([isHit(ALICE), isHit(BOB)], [false, true]);
+    await writeFile(`${path}.new`, listOf('six', ALICE));
+    await utimes(`${path}.new`, new Date(0), new Date(0));
+    await rename(`${path}.new`, path);
+    await look('the third list', () => version() === 'six');
+    assert.equal(isHit(ALICE), true);
+  });
+
+  it('stays in force when the new file is broken or gone, which is told until it is whole again', async (t) => {
+    const { path, told, look, version, isHit } = await follow(t, listOf('one', ALICE));
+    await look('all well', () => told.length > 0);
+    assert.deepEqual(told, ['well']);
+
+    await writeFile(path, `${listOf('two', BOB)}half of a li`);
+    await look('trouble, twice', () => told.length >= 3);
+    assert.equal(
+      told.at(-1),
+      'The screening list has neither a CAIP-10 account nor an EVM address in line 4 (list.txt). ' +
+        'The list in force is one of 2026-03-01.',
+    );
+    assert.deepEqual([version(), isHit(ALICE)], ['one', true]);
+
+    await rm(path);
+    await look('trouble of another kind', () => /does not exist/.test(told.at(-1) ?? ''));
+    assert.equal(isHit(ALICE), true);
+
+    await writeFile(path, listOf('three', BOB));
+    await look('all well again', () => told.at(-1) === 'well');
+    assert.equal(version(), 'three');
+  });
+
+  it('tells again what could not be told', async (t) => {
+    const { path, told, state, look, version } = await follow(t, listOf('one', ALICE));
+    state.isTold = false;
+    await writeFile(path, listOf('two', ALICE));
+    await look('the second list', () => version() === 'two');
+    state.isTold = true;
+    await look('all well', () => told.length > 0);
+    assert.deepEqual(told, ['well']);
+  });
+});
+
+describe('a screening list that cannot be used at the start', () => {
+  const start = (path: string) =>
+    followScreeningList({
+      world: systemWorld,
+      log: pino({ level: 'silent' }),
+      path,
+      onTrouble: async () => {},
+      onRecovered: async () => {},
+    });
+
+  it('is a clear error', async (t) => {
+    const path = await folder(t);
+    await assert.rejects(
+      start(join(path, 'none.txt')),
+      /^ScreeningListError: The screening list does not exist \(.*none\.txt\)\.$/,
+    );
+    await mkdir(join(path, 'dir'));
+    await assert.rejects(start(join(path, 'dir')), /The screening list (is not a file|cannot be read: EISDIR)/);
+    await writeFile(join(path, 'broken.txt'), 'alice');
+    await assert.rejects(start(join(path, 'broken.txt')), /in line 1 \(.*broken\.txt\)\.$/);
+  });
+});

@@ -1,0 +1,121 @@
+import { open, stat } from 'node:fs/promises';
+import type { Log, World } from '../deps.ts';
+import type { Screening } from './screening.ts';
+import { parseScreeningList, type ScreeningList } from './screening-list.ts';
+
+export interface FollowListDeps {
+  readonly world: World;
+  readonly log: Log;
+  /** Where the list is. */
+  readonly path: string;
+  /**
+   * The file is broken or gone and the list before it is still in force, told again and again while that is so; and all
+   * is well, told when that begins. What could not be told is told again.
+   */
+  readonly onTrouble: (message: string) => Promise<void>;
+  readonly onRecovered: () => Promise<void>;
+}
+
+export interface FollowedList extends Screening {
+  stop(): Promise<void>;
+}
+
+const EVERY_MS = 10_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Reads the list, or fails with a sentence for the operator: a gateway that was told to screen does not start without.
+ * From then on the file is looked at again and again, and a new one takes the place of the old as soon as it is whole.
+ */
+export async function followScreeningList(deps: FollowListDeps): Promise<FollowedList> {
+  const stop = new AbortController();
+  const first = await readList(deps.path);
+  const current = { list: first.list, trace: first.trace };
+  const loop = follow(deps, current, stop.signal);
+  return {
+    decide: (accounts) => current.list.decide(accounts),
+    async stop() {
+      stop.abort();
+      await loop;
+    },
+  };
+}
+
+/** The list could not be used. */
+export class ScreeningListError extends Error {
+  constructor(problem: string, path: string) {
+    super(`The screening list ${problem} (${path}).`);
+    this.name = 'ScreeningListError';
+  }
+}
+
+interface Current {
+  list: ScreeningList;
+  /** What the file looked like from outside when it was read: another look means another file. */
+  trace: string;
+}
+
+async function follow(deps: FollowListDeps, current: Current, stop: AbortSignal): Promise<void> {
+  const { world, log } = deps;
+  let isWell = false;
+  while (!stop.aborted) {
+    await world.timers.sleep(EVERY_MS, stop);
+    if (stop.aborted) return;
+    const problem = await renew(deps, current);
+    try {
+      if (problem !== undefined) await deps.onTrouble(`${problem} The list in force is ${nameOf(current.list)}.`);
+      else if (!isWell) await deps.onRecovered();
+      isWell = problem === undefined;
+    } catch (error) {
+      isWell = false;
+      log.warn({ err: error }, 'the state of the screening list could not be told');
+    }
+  }
+}
+
+/** Takes a changed file into force, or tells why not. */
+async function renew({ path, log }: FollowListDeps, current: Current): Promise<string | undefined> {
+  try {
+    if (traceOf(await stat(path)) === current.trace) return undefined;
+    Object.assign(current, await readList(path));
+    log.info({ list: current.list.identity }, 'new screening list in force');
+    return undefined;
+  } catch (error) {
+    return (error instanceof ScreeningListError ? error : unreadable(error, path)).message;
+  }
+}
+
+async function readList(path: string): Promise<Current> {
+  try {
+    // Looked at and read through one handle: the trace is of the very file that was read.
+    await using file = await open(path);
+    const found = await file.stat();
+    if (!found.isFile()) throw new ScreeningListError('is not a file', path);
+    if (found.size > MAX_BYTES) throw new ScreeningListError('is longer than 64 MiB', path);
+    const list = parseScreeningList(await file.readFile());
+    if (!list.ok) throw new ScreeningListError(list.problem, path);
+    return { list: list.value, trace: traceOf(found) };
+  } catch (error) {
+    throw error instanceof ScreeningListError ? error : unreadable(error, path);
+  }
+}
+
+interface Look {
+  readonly ino: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+}
+
+function traceOf({ ino, size, mtimeMs, ctimeMs }: Look): string {
+  return [ino, size, mtimeMs, ctimeMs].join(' ');
+}
+
+function unreadable(error: unknown, path: string): ScreeningListError {
+  const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+  return new ScreeningListError(code === 'ENOENT' ? 'does not exist' : `cannot be read: ${code}`, path);
+}
+
+function nameOf({ identity }: ScreeningList): string {
+  return `${identity.version} of ${identity.date}`;
+}

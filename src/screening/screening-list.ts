@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { type Parsed, parseAccount } from '../domain/caip.ts';
+import type { ListIdentity, Screening } from './screening.ts';
+
+/**
+ * A list of accounts, one a line: a CAIP-10 account, or a bare EVM address, which means that address on every EVM
+ * network. `#` begins a comment. Comments before the first account name the list, and may say how many accounts it has,
+ * by which a file that was cut short is noticed:
+ *
+ *     # version: sdn-2026-03-01
+ *     # date: 2026-03-01
+ *     # accounts: 2
+ *     0x1111111111111111111111111111111111111111   # every EVM network
+ *     solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:4Nd1mYxQ7ZbK9tUuVwXyZaBcDeFgHjKmNpQrStUvWxY1
+ *
+ * A line that cannot be read makes the whole list unusable: an account left out would look like one that is not on it.
+ */
+export interface ScreeningList extends Screening {
+  readonly identity: ListIdentity;
+}
+
+/** Reading them holds up everything else for half a second. */
+const MAX_ACCOUNTS = 250_000;
+const MAX_LINE = 1_000;
+
+/** Reads a list; a problem completes "The screening list …". */
+export function parseScreeningList(bytes: Uint8Array): Parsed<ScreeningList> {
+  const header = new Map<string, string>();
+  const listed = new Set<string>();
+  let accounts = 0;
+  for (const [index, line] of decode(bytes).split('\n').entries()) {
+    const place = `in line ${index + 1}`;
+    if (line.length > MAX_LINE) return refuse(`has more than ${MAX_LINE} characters ${place}`);
+    const [entry, comment] = splitLine(line);
+    if (entry === '') {
+      if (accounts === 0) noteHeader(header, comment);
+      continue;
+    }
+    const key = readEntry(entry);
+    if (key === undefined) return refuse(`has neither a CAIP-10 account nor an EVM address ${place}`);
+    accounts += 1;
+    if (accounts > MAX_ACCOUNTS) return refuse(`has more than ${MAX_ACCOUNTS} accounts`);
+    listed.add(key);
+  }
+
+  const [version = '', date = '', count = String(accounts)] = HEADER.map((name) => header.get(name));
+  if (!/^[ -~]{1,100}$/.test(version)) return refuse('must name its version at the top: # version: …');
+  if (!isDay(date)) return refuse('must name its day at the top: # date: 2026-03-01');
+  if (count !== String(accounts)) return refuse(`says it has ${count.slice(0, 20)} accounts and has ${accounts}`);
+  if (accounts === 0) return refuse('has no account; to screen nothing, set no list');
+
+  const identity = { hash: createHash('sha256').update(bytes).digest('hex'), version, date };
+  const isListed = (account: string) => keysOf(account).some((key) => listed.has(key));
+  return {
+    ok: true,
+    value: { identity, decide: (asked) => ({ hits: asked.filter(isListed), list: identity }) },
+  };
+}
+
+const HEADER = ['version', 'date', 'accounts'] as const;
+
+/** Text editors leave a byte order mark and carriage returns. */
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
+
+function splitLine(line: string): readonly [entry: string, comment: string] {
+  const at = line.indexOf('#');
+  return at < 0 ? [line.trim(), ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+}
+
+/** The first of each counts. */
+function noteHeader(header: Map<string, string>, comment: string): void {
+  const [, name = '', value = ''] = /^(\w+):\s*(.*)$/.exec(comment) ?? [];
+  if (HEADER.some((known) => known === name) && !header.has(name)) header.set(name, value);
+}
+
+const EVM_ADDRESS = /^0x[0-9a-f]{40}$/;
+/** Accounts on chains that nobody can pay from here are well-formed lines that never match. */
+const OTHER_CHAIN = /^(?!eip155:|solana:)[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:[-.%a-zA-Z0-9]{1,128}$/;
+
+/** What the line is found by. */
+function readEntry(entry: string): string | undefined {
+  const lower = entry.toLowerCase();
+  if (EVM_ADDRESS.test(lower)) return lower;
+  if (OTHER_CHAIN.test(entry)) return entry;
+  // Lists are copied by hand and by machine, so the case of an EVM address is no checksum here.
+  const account = parseAccount(lower.startsWith('eip155:') ? lower : entry);
+  return account.ok ? keysOf(account.value.id)[0] : undefined;
+}
+
+/** Under what an account can be listed: by itself, or on EVM networks by its address alone. */
+function keysOf(account: string): readonly string[] {
+  if (!account.startsWith('eip155:')) return [account];
+  const lower = account.toLowerCase();
+  return [lower, lower.slice(lower.lastIndexOf(':') + 1)];
+}
+
+function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const day = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+}
+
+const refuse = (problem: string): Parsed<never> => ({ ok: false, problem });

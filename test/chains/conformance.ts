@@ -1,0 +1,32 @@
+import { describe } from 'node:test';
+import { describeEvents } from './conformance/events.ts';
+import { describeJudging } from './conformance/judging.ts';
+import { describeLooking } from './conformance/looking.ts';
+import { describeReach } from './conformance/reach.ts';
+import { describeSending } from './conformance/sending.ts';
+import { describeSigning } from './conformance/signing.ts';
+import { createScene, type Harness, type Scene } from './harness.ts';
+
+/** Gives a test its scene, on a chain of its own, and takes the chain away afterwards. */
+export type OnScene = (test: (scene: Scene) => Promise<void>) => () => Promise<void>;
+
+/** What every implementation of the port does, whatever stands behind it. */
+export function describeChain(name: string, createHarness: () => Promise<Harness>): void {
+  const onScene: OnScene = (test) => async () => {
+    const harness = await createHarness();
+    try {
+      await test(createScene(harness));
+    } finally {
+      await harness.close();
+    }
+  };
+
+  describe(name, () => {
+    describeSigning(onScene);
+    describeJudging(onScene);
+    describeLooking(onScene);
+    describeSending(onScene);
+    describeEvents(onScene);
+    describeReach(onScene);
+  });
+}

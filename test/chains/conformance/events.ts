@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { WalletAction } from '../../../src/chains/chain.ts';
+import { idBytes } from '../../../src/domain/ids.ts';
+import type { Item } from '../../../src/domain/item.ts';
+import type { OnScene } from '../conformance.ts';
+import type { Scene } from '../harness.ts';
+
+export function describeEvents(onScene: OnScene): void {
+  describe('following the chain', () => {
+    it(
+      'tells blocks that follow from one another',
+      onScene(async ({ chain, mine }) => {
+        const before = await chain.head();
+        await mine();
+        await mine();
+        const head = await chain.head();
+        assert.equal(head.number, before.number + 2);
+        assert.ok(head.timestampS >= before.timestampS);
+        assert.deepEqual(await chain.block(head.number), head);
+        assert.deepEqual(await chain.block(before.number), before);
+        const between = await chain.block(before.number + 1);
+        assert.equal(between?.parentHash, before.hash);
+        assert.equal(head.parentHash, between?.hash);
+        assert.equal(await chain.block(head.number + 1), undefined);
+      }),
+    );
+
+    it(
+      'tells all of a payment, in the block that holds it',
+      onScene(async ({ chain, payable, relay, placeOf, mine }) => {
+        const { item, signed } = await payable('eip3009-vrs');
+        const hash = await relay([signed]);
+        await mine();
+        const block = await placeOf(hash);
+        const { payer, asset, amount, fee, recipient } = item;
+        const subject = Buffer.from(idBytes(item.subject)).toString('hex');
+        assert.deepEqual(await chain.events(block.number - 1, block.number + 1), [
+          {
+            block,
+            transactionHash: hash,
+            logIndex: (await chain.events(block.number, block.number))[0]?.logIndex,
+            commitment: signed.commitment,
+            type: 'paid',
+            subject,
+            payer,
+            asset,
+            amount,
+            fee,
+            recipient,
+          },
+        ]);
+        assert.deepEqual(await chain.events(block.number + 1, block.number + 1), []);
+        assert.deepEqual(await chain.events(block.number - 1, block.number - 1), []);
+      }),
+    );
+
+    it(
+      'tells a payment of the same subject that nobody ordered by its own commitment',
+      onScene(async ({ chain, payable, relay, placeOf, newPayer }) => {
+        const ordered = await payable('eip3009-vrs');
+        const lookAlike = await payable('eip3009-vrs', {
+          subject: ordered.item.subject,
+          recipient: newPayer().address,
+        });
+        const { number } = await placeOf(await relay([lookAlike.signed]));
+        const [event] = await chain.events(number, number);
+        assert.equal(event?.commitment, lookAlike.signed.commitment);
+        assert.notEqual(event?.commitment, ordered.signed.commitment);
+        assert.equal(await chain.isUsed(ordered.item, ordered.signed.commitment), false);
+      }),
+    );
+
+    it(
+      'agrees to the block that stands at a height and to no other',
+      onScene(async ({ chain, mine }) => {
+        await mine();
+        const { number, hash } = await chain.head();
+        assert.equal(await chain.isAgreed({ number, hash }), true);
+        assert.equal(await chain.isAgreed({ number, hash: `0x${'ab'.repeat(32)}` }), false);
+      }),
+    );
+  });
+
+  describe('a reorganisation', () => {
+    it(
+      'takes payments away whose transactions are forgotten, and they can be sent again',
+      onScene(async ({ chain, payable, relayers: [relayer], mine, reorg, holding }) => {
+        const { item, signed } = await payable('eip3009-bytes');
+        await mine();
+        const slot = { nonce: await chain.minedNonce(relayer.address), fees: await chain.suggestFees() };
+        const { hash, bytes } = await chain.signBatch(relayer, [signed], slot);
+        await chain.broadcast(bytes);
+        await mine();
+        await mine();
+        const before = await chain.head();
+        const paidIn = await chain.block(before.number - 1);
+
+        await reorg(2, 'forgotten');
+        const after = await chain.block(before.number);
+        assert.notEqual(after?.hash, before.hash);
+        assert.notEqual((await chain.block(before.number - 1))?.hash, paidIn?.hash);
+        assert.equal(await chain.isAgreed(before), false);
+        assert.deepEqual(await chain.events(before.number - 1, before.number), []);
+        assert.deepEqual(await chain.findTransaction(hash), { is: 'unknown' });
+        assert.equal(await chain.minedNonce(relayer.address), slot.nonce);
+        assert.equal(await chain.isUsed(item, signed.commitment), false);
+        assert.equal(await holding(item.payer, item.asset), item.amount);
+
+        assert.equal(await chain.broadcast(bytes), 'accepted');
+        await mine();
+        assert.equal(await holding(item.recipient, item.asset), item.amount - item.fee);
+      }),
+    );
+
+    it(
+      'moves a payment to another block whose transaction is kept',
+      onScene(async ({ chain, payable, relay, placeOf, mine, reorg }) => {
+        const { signed } = await payable('eip3009-vrs');
+        await mine();
+        const hash = await relay([signed]);
+        await mine();
+        const before = await placeOf(hash);
+        await reorg(2, 'kept');
+        const after = await placeOf(hash);
+        assert.notEqual(after.hash, before.hash);
+        const { number } = await chain.head();
+        const events = await chain.events(Math.min(before.number, after.number), number);
+        assert.deepEqual(
+          events.map((event) => [event.commitment, event.block, event.transactionHash]),
+          [[signed.commitment, after, hash]],
+        );
+      }),
+    );
+  });
+
+  describe('payments in native coin', () => {
+    it(
+      'are made by the payer, and reported like all others',
+      onScene(async (scene) => {
+        const { chain, placeOf, holding } = scene;
+        const { item, hash } = await payCoin(scene);
+        const block = await placeOf(hash);
+        const [event] = await chain.events(block.number, block.number);
+        const { payer, asset, amount, fee, recipient } = item;
+        assert.deepEqual(event, {
+          block,
+          transactionHash: hash,
+          logIndex: event?.logIndex,
+          commitment: chain.commitmentOf(item),
+          type: 'paid',
+          subject: Buffer.from(idBytes(item.subject)).toString('hex'),
+          payer,
+          asset,
+          amount,
+          fee,
+          recipient,
+        });
+        assert.equal(await holding(recipient, asset), amount - fee);
+        assert.equal(await chain.isUsed(item, chain.commitmentOf(item)), true);
+        assert.equal(await chain.isUsed(item, chain.commitmentOf(item), block.number - 1), false);
+      }),
+    );
+
+    it(
+      'are made once',
+      onScene(async (scene) => {
+        const { chain, send, mine, holding } = scene;
+        const { payer, item, action } = await payCoin(scene);
+        const again = await send(payer, action);
+        await mine();
+        const found = await chain.findTransaction(again);
+        assert.equal(found.is === 'mined' && found.isReverted, true);
+        assert.equal(await holding(item.recipient, item.asset), item.amount - item.fee);
+      }),
+    );
+
+    it(
+      'are not made late, and not with another value',
+      onScene(async (scene) => {
+        const { chain, send, mine, holding, newPayer, newItem, fund } = scene;
+        const payer = newPayer();
+        await fund(payer.address, scene.assets.native, 10n ** 18n);
+        const item = await newItem(payer, 'native');
+        const action = onlyAction(chain.walletActions(item, 0n));
+        const call = action.params[0] as object;
+        const inexact = await send(payer, {
+          ...action,
+          params: [{ ...call, value: `0x${(item.amount + 1n).toString(16)}` }],
+        });
+        await mine(item.deadlineS + 1);
+        const late = await send(payer, action);
+        await mine();
+        for (const hash of [inexact, late]) {
+          const found = await chain.findTransaction(hash);
+          assert.equal(found.is === 'mined' && found.isReverted, true);
+        }
+        assert.equal(await holding(item.recipient, item.asset), 0n);
+        assert.equal(await chain.isUsed(item, chain.commitmentOf(item)), false);
+      }),
+    );
+  });
+}
+
+async function payCoin(scene: Scene) {
+  const { chain, assets, newPayer, newItem, fund, send, mine } = scene;
+  const payer = newPayer();
+  await fund(payer.address, assets.native, 10n ** 18n);
+  const item: Item = await newItem(payer, 'native');
+  const action = onlyAction(chain.walletActions(item, 0n));
+  await mine();
+  const hash = await send(payer, action);
+  await mine();
+  return { payer, item, action, hash };
+}
+
+function onlyAction([action]: readonly WalletAction[]): WalletAction {
+  if (action === undefined) throw new Error('There is nothing for the wallet to do');
+  return action;
+}

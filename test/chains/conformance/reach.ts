@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ChainUnavailableError } from '../../../src/chains/chain.ts';
+import type { OnScene } from '../conformance.ts';
+
+export function describeReach(onScene: OnScene): void {
+  describe('a chain out of reach', () => {
+    it(
+      'never says no: every question is left open',
+      onScene(async ({ chain, assets, payable, relayers: [relayer], setReachable, newAccount }) => {
+        const { item, signed } = await payable('eip3009-vrs');
+        const slot = { nonce: await chain.minedNonce(relayer.address), fees: await chain.suggestFees() };
+        const { hash, bytes } = await chain.signBatch(relayer, [signed], slot);
+        const head = await chain.head();
+        const recipient = newAccount();
+        const questions: Record<string, () => Promise<unknown>> = {
+          check: () => chain.check(),
+          survey: () =>
+            chain.survey({ payers: [item.payer], assets: [{ asset: assets.native, recipient }], timeoutMs: 200 }),
+          judge: () => chain.judge(item, signed.signature),
+          simulate: () => chain.simulate([signed]),
+          isUsed: () => chain.isUsed(item, signed.commitment),
+          minedNonce: () => chain.minedNonce(relayer.address),
+          balance: () => chain.balance(relayer.address),
+          suggestFees: () => chain.suggestFees(),
+          broadcast: () => chain.broadcast(bytes),
+          findTransaction: () => chain.findTransaction(hash),
+          head: () => chain.head(),
+          block: () => chain.block(head.number),
+          events: () => chain.events(head.number, head.number),
+          isAgreed: () => chain.isAgreed(head),
+        };
+        await setReachable(false);
+        for (const [name, ask] of Object.entries(questions)) {
+          const answer = await ask().catch((error: unknown) => error);
+          assert.ok(answer instanceof ChainUnavailableError, `${name} answered`);
+          assert.doesNotMatch(answer.message, /:\/\/|127\.0\.0\.1|localhost/);
+          assert.equal(answer.network, chain.network.chainId);
+        }
+      }),
+    );
+
+    it(
+      'still says what needs no answer, and how many endpoints it has',
+      onScene(async ({ chain, newPayer, newItem, setReachable }) => {
+        const item = await newItem(newPayer(), 'eip3009-vrs');
+        const commitment = chain.commitmentOf(item);
+        await setReachable(false);
+        await chain.head().catch(() => {});
+        assert.equal(chain.commitmentOf(item), commitment);
+        assert.equal(chain.walletActions(item, 0n).length, 1);
+        assert.ok(chain.health().endpoints >= 1);
+      }),
+    );
+
+    it(
+      'is asked about a block it does not have yet, and does not answer for it',
+      onScene(async ({ chain, payable, newItem }) => {
+        const { payer, item, signed } = await payable('eip3009-vrs');
+        const beyond = (await chain.head()).number + 1_000;
+        const other = await newItem(payer, 'eip3009-vrs');
+        await assert.rejects(chain.simulate([signed], beyond), ChainUnavailableError);
+        await assert.rejects(chain.isUsed(item, signed.commitment, beyond), ChainUnavailableError);
+        await assert.rejects(chain.events(beyond, beyond), ChainUnavailableError);
+        assert.equal(await chain.isUsed(other, chain.commitmentOf(other)), false);
+      }),
+    );
+  });
+}

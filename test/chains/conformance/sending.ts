@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { Fees, Signer } from '../../../src/chains/chain.ts';
+import type { SignedItem } from '../../../src/domain/item.ts';
+import type { OnScene } from '../conformance.ts';
+import type { Scene } from '../harness.ts';
+import { signerFromKey } from '../signer.ts';
+
+const TOKEN_METHODS = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;
+
+/** An eighth more, as relayers offer for a replacement. */
+const raised = ({ max, tip }: Fees): Fees => ({ max: (max * 9n) / 8n + 1n, tip: (tip * 9n) / 8n + 1n });
+
+export function describeSending(onScene: OnScene): void {
+  describe('carrying batches out', () => {
+    for (const method of TOKEN_METHODS) {
+      it(
+        `pays every recipient net of the fee, and all fees together (${method})`,
+        onScene(async ({ chain, payable, relay, holding, feeAccount }) => {
+          const first = await payable(method, { fee: 10n });
+          const second = await payable(method, { fee: 7n, amount: 500n });
+          const feesBefore = await holding(feeAccount, first.item.asset);
+          const hash = await relay([first.signed, second.signed]);
+          const found = await chain.findTransaction(hash);
+          assert.equal(found.is === 'mined' && !found.isReverted && found.gasSpent > 0n, true);
+          assert.equal(await holding(first.item.recipient, first.item.asset), 990n);
+          assert.equal(await holding(second.item.recipient, first.item.asset), 493n);
+          assert.equal(await holding(feeAccount, first.item.asset), feesBefore + 17n);
+          assert.equal(await holding(first.item.payer, first.item.asset), 0n);
+        }),
+      );
+
+      it(
+        `refuses a bad item alone (${method})`,
+        onScene(async ({ chain, payable, signItem, newItem, relay, holding, placeOf }) => {
+          const first = await payable(method);
+          const bad = await payable(method);
+          const last = await payable(method);
+          const forged = {
+            ...bad.signed,
+            signature: (await signItem(bad.payer, await newItem(bad.payer, method))).signature,
+          };
+          const { number } = await placeOf(await relay([first.signed, forged, last.signed]));
+          const events = await chain.events(number, number);
+          assert.deepEqual(
+            events.map((event) => [event.type, event.commitment]),
+            [
+              ['paid', first.signed.commitment],
+              ['refused', bad.signed.commitment],
+              ['paid', last.signed.commitment],
+            ],
+          );
+          const refusal = events[1];
+          assert.equal(refusal?.type === 'refused' && refusal.reason, 'wrong_signature');
+          assert.equal(await holding(bad.item.payer, bad.item.asset), bad.item.amount);
+          // What was refused can still be paid: nothing of it was used up.
+          await relay([bad.signed]);
+          assert.equal(await holding(bad.item.recipient, bad.item.asset), bad.item.amount - bad.item.fee);
+        }),
+      );
+    }
+
+    it(
+      'refuses an item for every reason the chain can have, each with its name',
+      onScene(
+        async ({
+          chain,
+          payable,
+          relay,
+          placeOf,
+          setBlacklisted,
+          newPayer,
+          newItem,
+          signItem,
+          cancelAuthorization,
+        }) => {
+          const method = 'eip3009-vrs';
+          const poor = newPayer();
+          const short = await signItem(poor, await newItem(poor, method));
+          const barred = await payable(method);
+          const unreceivable = await payable(method);
+          const cancelled = await payable(method);
+          const { timestampS } = await chain.head();
+          const late = await payable(method, { deadlineS: timestampS });
+          await setBlacklisted(barred.item.payer, barred.item.asset, true);
+          await setBlacklisted(unreceivable.item.recipient, barred.item.asset, true);
+          await cancelAuthorization(cancelled.payer, cancelled.item);
+          const batch = [short, barred.signed, unreceivable.signed, cancelled.signed, late.signed];
+          const expected = ['short_balance', 'payer_blacklisted', 'recipient_blacklisted', 'used', 'late'];
+          assert.deepEqual(
+            await chain.simulate(batch),
+            expected.map((reason) => ({ is: 'refused', reason })),
+          );
+          const { number } = await placeOf(await relay(batch));
+          const reasons = (await chain.events(number, number)).map((event) => event.type === 'refused' && event.reason);
+          assert.deepEqual(reasons, expected);
+        },
+      ),
+    );
+
+    it(
+      'reverts as a whole when the fees cannot be paid, and blames no item',
+      onScene(async ({ chain, payable, relay, newAccount, setBlacklisted, holding }) => {
+        const feeAccount = newAccount();
+        const { item, signed } = await payable('eip3009-vrs', { feeAccount });
+        await setBlacklisted(feeAccount, item.asset, true);
+        assert.deepEqual(await chain.simulate([signed]), [{ is: 'refused', reason: 'unknown' }]);
+        const found = await chain.findTransaction(await relay([signed]));
+        assert.equal(found.is === 'mined' && found.isReverted, true);
+        assert.equal(found.is === 'mined' && (await chain.events(found.block.number, found.block.number)).length, 0);
+        assert.equal(await holding(item.payer, item.asset), item.amount);
+        assert.equal(await chain.isUsed(item, signed.commitment), false);
+      }),
+    );
+
+    it(
+      'takes only items that share asset, method and fee account',
+      onScene(async ({ chain, payable, newAccount, relayers: [relayer] }) => {
+        const first = await payable('eip3009-vrs');
+        const otherAsset = await payable('eip3009-bytes');
+        const otherFees = await payable('eip3009-vrs', { feeAccount: newAccount() });
+        const slot = await nextSlot(chain, relayer);
+        for (const other of [otherAsset, otherFees]) {
+          const batch = [first.signed, other.signed];
+          await assert.rejects(async () => chain.signBatch(relayer, batch, slot), TypeError);
+          await assert.rejects(async () => chain.simulate(batch), TypeError);
+        }
+      }),
+    );
+
+    it(
+      'lets an account whose code burns gas harm nobody else',
+      onScene(async ({ chain, payable, relay, placeOf, giveCode, holding }) => {
+        const burner = await payable('eip3009-bytes');
+        const other = await payable('eip3009-bytes');
+        await giveCode(burner.item.payer, 'gas_burner');
+        const { number } = await placeOf(await relay([{ ...burner.signed, hasCode: true }, other.signed]));
+        const events = await chain.events(number, number);
+        assert.deepEqual(
+          events.map((event) => (event.type === 'refused' ? event.reason : event.type)),
+          ['out_of_gas', 'paid'],
+        );
+        assert.equal(await holding(burner.item.payer, burner.item.asset), burner.item.amount);
+      }),
+    );
+
+    it(
+      'pays an item once, whoever relays it',
+      onScene(async ({ chain, payable, relay, relayers, placeOf, holding }) => {
+        const { item, signed } = await payable('eip3009-vrs');
+        await relay([signed], relayers[1]);
+        const { number } = await placeOf(await relay([signed], relayers[0]));
+        const [event] = await chain.events(number, number);
+        assert.equal(event?.type === 'refused' && event.reason, 'used');
+        assert.equal(await holding(item.recipient, item.asset), item.amount - item.fee);
+      }),
+    );
+
+    it(
+      'fits as many items into a transaction as it says',
+      onScene(async ({ chain, payable, newItem, signItem, fund, relay, holding, newAccount }) => {
+        const recipient = newAccount();
+        const { payer, item, signed } = await payable('eip3009-vrs', { recipient });
+        const size = chain.maxBatchItems(item);
+        assert.ok(size >= 20 && size <= 1_000, String(size));
+        await fund(item.payer, item.asset, item.amount * BigInt(size));
+        const batch: SignedItem[] = [signed];
+        while (batch.length < size)
+          batch.push(await signItem(payer, await newItem(payer, 'eip3009-vrs', { recipient })));
+        await relay(batch);
+        assert.equal(await holding(recipient, item.asset), 990n * BigInt(size));
+      }),
+    );
+  });
+
+  describe('transactions of a relayer', () => {
+    it(
+      'are known only after they were broadcast, and then wait for a block',
+      onScene(async ({ chain, payable, relayers: [relayer], mine }) => {
+        const { signed } = await payable('eip3009-vrs');
+        const slot = await nextSlot(chain, relayer);
+        const { hash, bytes, gasLimit } = await chain.signBatch(relayer, [signed], slot);
+        assert.ok(gasLimit > 21_000n);
+        assert.deepEqual(await chain.findTransaction(hash), { is: 'unknown' });
+        assert.equal(await chain.broadcast(bytes), 'accepted');
+        assert.equal(await chain.broadcast(bytes), 'known');
+        assert.deepEqual(await chain.findTransaction(hash), { is: 'pending' });
+        assert.equal(await chain.minedNonce(relayer.address), slot.nonce);
+        await mine();
+        assert.equal((await chain.findTransaction(hash)).is, 'mined');
+        assert.equal(await chain.minedNonce(relayer.address), slot.nonce + 1);
+        assert.match(await chain.broadcast(bytes), /^(known|nonce_too_low)$/);
+      }),
+    );
+
+    it(
+      'are refused when their nonce was used',
+      onScene(async ({ chain, relayers: [relayer], mine }) => {
+        const slot = await nextSlot(chain, relayer);
+        await chain.broadcast((await chain.signNothing(relayer, slot)).bytes);
+        await mine();
+        const late = await chain.signNothing(relayer, { ...slot, fees: raised(slot.fees) });
+        assert.equal(await chain.broadcast(late.bytes), 'nonce_too_low');
+      }),
+    );
+
+    it(
+      'wait for the nonces before them, and then both are mined',
+      onScene(async ({ chain, relayers: [relayer], mine }) => {
+        const slot = await nextSlot(chain, relayer);
+        const first = await chain.signNothing(relayer, slot);
+        const second = await chain.signNothing(relayer, { ...slot, nonce: slot.nonce + 1 });
+        const early = await chain.broadcast(second.bytes);
+        assert.match(early, /^(accepted|nonce_too_high)$/);
+        await mine();
+        assert.equal(await chain.minedNonce(relayer.address), slot.nonce);
+        assert.equal(await chain.broadcast(first.bytes), 'accepted');
+        if (early === 'nonce_too_high') await chain.broadcast(second.bytes);
+        await mine();
+        assert.equal((await chain.findTransaction(second.hash)).is, 'mined');
+        assert.equal(await chain.minedNonce(relayer.address), slot.nonce + 2);
+      }),
+    );
+
+    it(
+      'are replaced only by a better offer for the same nonce, and one of them is mined',
+      onScene(async ({ chain, payable, relayers: [relayer], mine, holding }) => {
+        const { item, signed } = await payable('eip3009-vrs');
+        const slot = await nextSlot(chain, relayer);
+        const first = await chain.signBatch(relayer, [signed], slot);
+        const same = await chain.signNothing(relayer, slot);
+        const better = await chain.signBatch(relayer, [signed], { ...slot, fees: raised(slot.fees) });
+        assert.equal(await chain.broadcast(first.bytes), 'accepted');
+        assert.equal(await chain.broadcast(same.bytes), 'underpriced');
+        assert.equal(await chain.broadcast(better.bytes), 'accepted');
+        await mine();
+        assert.equal((await chain.findTransaction(better.hash)).is, 'mined');
+        assert.notEqual((await chain.findTransaction(first.hash)).is, 'mined');
+        assert.equal(await holding(item.recipient, item.asset), item.amount - item.fee);
+      }),
+    );
+
+    it(
+      'are refused when their signer cannot pay for them',
+      onScene(async ({ chain, newPayer }) => {
+        const poor = signerFromKey(`0x${'11'.repeat(32)}`);
+        assert.notEqual(poor.address, newPayer().address);
+        const { bytes } = await chain.signNothing(poor, await nextSlot(chain, poor));
+        assert.equal(await chain.broadcast(bytes), 'short_balance');
+      }),
+    );
+
+    it(
+      'are signed by their signer and by nobody else',
+      onScene(async ({ chain, relayers: [relayer] }) => {
+        const slot = await nextSlot(chain, relayer);
+        const thief = signerFromKey(`0x${'22'.repeat(32)}`);
+        const forged = { address: relayer.address, sign: thief.sign };
+        const outcome = await Promise.resolve(chain.signNothing(forged, slot))
+          .then(({ bytes }) => chain.broadcast(bytes))
+          .catch((error: unknown) => error);
+        assert.notEqual(outcome, 'accepted');
+        assert.equal(await chain.minedNonce(relayer.address), slot.nonce);
+        assert.equal(privateKeyToAccount(`0x${'22'.repeat(32)}`).address, thief.address);
+      }),
+    );
+
+    it(
+      'come with a suggestion of what to offer',
+      onScene(async ({ chain }) => {
+        const { max, tip } = await chain.suggestFees();
+        assert.ok(tip >= 0n && max >= tip && max > 0n);
+      }),
+    );
+  });
+}
+
+async function nextSlot(chain: Scene['chain'], signer: Signer) {
+  return { nonce: await chain.minedNonce(signer.address), fees: await chain.suggestFees() };
+}

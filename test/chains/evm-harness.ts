@@ -1,0 +1,146 @@
+import { encodeAbiParameters, encodeFunctionData, parseAbi } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import testWallet from '../../contracts/artifacts/TestWallet.json' with { type: 'json' };
+import { PERMIT2_ADDRESS } from '../../src/chains/evm/collector.ts';
+import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
+import { findNetwork } from '../../src/chains/networks.ts';
+import type { Item } from '../../src/domain/item.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
+import { systemWorld } from '../../src/system.ts';
+import type { Harness, Payer } from './harness.ts';
+import { SANDBOX_ASSETS } from './sandbox-assets.ts';
+import { signerFromKey } from './signer.ts';
+
+type Hex = `0x${string}`;
+
+/** A sandbox chain that mines when it is told to, and takes the methods by which tests change state and time. */
+export interface ScriptedEvm {
+  readonly rpcUrl: string;
+  request(method: string, params?: readonly unknown[]): Promise<unknown>;
+  mine(): Promise<void>;
+  reorg(depth: number, transactions: 'forgotten' | 'kept'): Promise<void>;
+  setReachable(isReachable: boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+const TOKEN = parseAbi([
+  'function mint(address to, uint256 amount)',
+  'function pause()',
+  'function unpause()',
+  'function blacklist(address account)',
+  'function unBlacklist(address account)',
+  'function addBlackList(address account)',
+  'function removeBlackList(address account)',
+  'function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)',
+  'function invalidateUnorderedNonces(uint256 wordPos, uint256 mask)',
+]);
+const GAS = 2_000_000n;
+const FEES = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+
+/** The EVM adapter on a sandbox chain. */
+export function createEvmHarness(evm: ScriptedEvm): Harness {
+  const network = findNetwork('eip155:31337');
+  if (network === undefined) throw new Error('The sandbox is not a known network');
+  const chain = createEvmChain({ world: systemWorld, network, endpoints: [evm.rpcUrl] });
+  const minter = privateKeyToAccount(SANDBOX_KEYS.minter);
+
+  async function sendFrom(account: Payer, call: { to?: Hex; data?: Hex; value?: bigint }): Promise<Hex> {
+    const nonce = Number(await evm.request('eth_getTransactionCount', [account.address, 'pending']));
+    const raw = await account.signTransaction({ type: 'eip1559', chainId: 31337, nonce, gas: GAS, ...FEES, ...call });
+    return (await evm.request('eth_sendRawTransaction', [raw])) as Hex;
+  }
+
+  /** In a block of its own, and it must not fail unnoticed. */
+  async function carryOut(account: Payer, call: { to?: Hex; data?: Hex }): Promise<{ contractAddress: Hex }> {
+    const hash = await sendFrom(account, call);
+    await evm.mine();
+    const receipt = (await evm.request('eth_getTransactionReceipt', [hash])) as { status: Hex; contractAddress: Hex };
+    if (receipt?.status !== '0x1') throw new Error('A transaction of the test failed');
+    return receipt;
+  }
+
+  const askMinter = (asset: string, call: Parameters<typeof encodeFunctionData<typeof TOKEN>>[0]) =>
+    carryOut(minter, { to: tokenOf(asset), data: encodeFunctionData(call) });
+
+  async function addCoin(account: string, units: bigint): Promise<void> {
+    const balance = BigInt((await evm.request('eth_getBalance', [account, 'latest'])) as string);
+    await evm.request('hardhat_setBalance', [account, `0x${(balance + units).toString(16)}`]);
+    // A block makes it part of the chain's history, which a reorg goes back to.
+    await evm.mine();
+  }
+
+  async function cancel(payer: Payer, item: Item): Promise<void> {
+    const nonce = chain.commitmentOf(item) as Hex;
+    if (item.method === 'permit2') {
+      await addCoin(payer.address, 10n ** 18n);
+      const args = [BigInt(nonce) >> 8n, 1n << (BigInt(nonce) & 255n)] as const;
+      const data = encodeFunctionData({ abi: TOKEN, functionName: 'invalidateUnorderedNonces', args });
+      await carryOut(payer, { to: PERMIT2_ADDRESS, data });
+      return;
+    }
+    const { domain, types } = JSON.parse(String(chain.walletActions(item, 0n)[0]?.params[1]));
+    const signature = await payer.signTypedData({
+      domain,
+      types: {
+        EIP712Domain: types.EIP712Domain,
+        CancelAuthorization: [
+          { name: 'authorizer', type: 'address' },
+          { name: 'nonce', type: 'bytes32' },
+        ],
+      },
+      primaryType: 'CancelAuthorization',
+      message: { authorizer: payer.address, nonce },
+    });
+    await askMinter(item.asset, {
+      abi: TOKEN,
+      functionName: 'cancelAuthorization',
+      args: [payer.address, nonce, signature],
+    });
+  }
+
+  return {
+    chain,
+    assets: SANDBOX_ASSETS,
+    relayers: [signerFromKey(SANDBOX_KEYS.relayer), signerFromKey(SANDBOX_KEYS.secondRelayer)],
+    feeAccount: SANDBOX_ACCOUNTS.feeAccount,
+    fund: async (account, asset, units) => {
+      if (asset === SANDBOX_ASSETS.native) return addCoin(account, units);
+      await askMinter(asset, { abi: TOKEN, functionName: 'mint', args: [account as Hex, units] });
+    },
+    mine: async (timestampS) => {
+      if (timestampS !== undefined) await evm.request('evm_setNextBlockTimestamp', [timestampS]);
+      await evm.mine();
+    },
+    reorg: evm.reorg,
+    setBlacklisted: async (account, asset, isOn) => {
+      const [add, remove] =
+        asset === SANDBOX_ASSETS.permit2
+          ? (['addBlackList', 'removeBlackList'] as const)
+          : (['blacklist', 'unBlacklist'] as const);
+      await askMinter(asset, { abi: TOKEN, functionName: isOn ? add : remove, args: [account as Hex] });
+    },
+    setPaused: async (asset, isOn) => {
+      await askMinter(asset, { abi: TOKEN, functionName: isOn ? 'pause' : 'unpause' });
+    },
+    send: async (payer, action) => {
+      const { to, value = '0x0', data = '0x' } = action.params[0] as { to: Hex; value?: Hex; data?: Hex };
+      return sendFrom(payer, { to, value: BigInt(value), data });
+    },
+    cancelAuthorization: cancel,
+    giveCode: async (account, code) => {
+      const types = [{ type: 'address' }, { type: 'uint8' }, { type: 'address' }] as const;
+      const [owner, quirk] = code === 'gas_burner' ? [minter.address, 1] : [code.owner as Hex, 0];
+      const input = encodeAbiParameters(types, [owner, quirk, minter.address]);
+      const deployed = await carryOut(minter, { data: `${testWallet.bytecode as Hex}${input.slice(2)}` });
+      const runtime = await evm.request('eth_getCode', [deployed.contractAddress, 'latest']);
+      await evm.request('hardhat_setCode', [account, runtime]);
+    },
+    setReachable: evm.setReachable,
+    close: async () => {
+      chain.close();
+      await evm.close();
+    },
+  };
+}
+
+const tokenOf = (asset: string): Hex => asset.slice(asset.lastIndexOf(':') + 1) as Hex;

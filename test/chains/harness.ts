@@ -1,0 +1,135 @@
+import { keccak256, stringToBytes } from 'viem';
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import type { Chain, Signer, WalletAction } from '../../src/chains/chain.ts';
+import { newId } from '../../src/domain/ids.ts';
+import type { Item, PayMethod, SignedItem } from '../../src/domain/item.ts';
+
+/** What an implementation of the port supplies, so that the suite can ask all of them the same questions. */
+export interface Harness {
+  readonly chain: Chain;
+  /** An asset for every way to pay. */
+  readonly assets: Readonly<Record<PayMethod, string>>;
+  /** Send transactions, and have the coin for it. */
+  readonly relayers: readonly [Signer, Signer];
+  readonly feeAccount: string;
+
+  /** Gives an account more of an asset. */
+  fund(account: string, asset: string, units: bigint): Promise<void>;
+  /** A block for what is waiting, at that time where one is named. */
+  mine(timestampS?: number): Promise<void>;
+  /** The last blocks give way to others; their transactions are forgotten, or found in one of the new blocks. */
+  reorg(depth: number, transactions: 'forgotten' | 'kept'): Promise<void>;
+  setBlacklisted(account: string, asset: string, isOn: boolean): Promise<void>;
+  setPaused(asset: string, isOn: boolean): Promise<void>;
+  /** The payer's wallet sends the transaction that an action asks for. It waits for a block like any other. */
+  send(payer: Payer, action: WalletAction): Promise<string>;
+  /** The payer takes back what they signed, in a block of its own. */
+  cancelAuthorization(payer: Payer, item: Item): Promise<void>;
+  /** The account gets code that believes signatures by this key, or code that uses up all gas it is given. */
+  giveCode(account: string, code: { readonly owner: string } | 'gas_burner'): Promise<void>;
+  /** Whether the chain can be reached. */
+  setReachable(isReachable: boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type Payer = PrivateKeyAccount;
+
+/** One test's own accounts and payments on a harness. */
+export interface Scene extends Harness {
+  newPayer(): Payer;
+  newAccount(): string;
+  /** A payment of 1,000 with a fee of 10, due in an hour of chain time, or as told. */
+  newItem(payer: Payer, method: PayMethod, told?: Partial<Item>): Promise<Item>;
+  /** What the payer's wallet returns for the item. */
+  sign(payer: Payer, item: Item): Promise<string>;
+  /** A new item of a payer who has the money, signed. */
+  payable(method: PayMethod, told?: Partial<Item>): Promise<{ payer: Payer; item: Item; signed: SignedItem }>;
+  signItem(payer: Payer, item: Item): Promise<SignedItem>;
+  /** The balance of an account, as the port tells it. */
+  holding(account: string, asset: string): Promise<bigint>;
+  /** Signs, broadcasts and mines a batch, and returns its hash. */
+  relay(batch: readonly SignedItem[], relayer?: Signer): Promise<string>;
+  /** The block that holds a mined transaction. */
+  placeOf(hash: string): Promise<{ number: number; hash: string }>;
+}
+
+export function createScene(harness: Harness): Scene {
+  const { chain, assets } = harness;
+  let serial = 0;
+
+  function newPayer(): Payer {
+    serial += 1;
+    return privateKeyToAccount(keccak256(stringToBytes(`conformance ${serial}`)));
+  }
+
+  async function newItem(payer: Payer, method: PayMethod, told: Partial<Item> = {}): Promise<Item> {
+    serial += 1;
+    return {
+      network: chain.network.chainId,
+      asset: assets[method],
+      method,
+      subject: newId('pay_', serial, new Uint8Array(10)),
+      payer: payer.address,
+      recipient: newPayer().address,
+      feeAccount: harness.feeAccount,
+      amount: 1_000n,
+      fee: 10n,
+      deadlineS: (await chain.head()).timestampS + 3_600,
+      ...told,
+    };
+  }
+
+  async function sign(payer: Payer, item: Item): Promise<string> {
+    const action = chain.walletActions(item, 2n ** 256n - 1n).at(-1);
+    return payer.signTypedData(JSON.parse(String(action?.params[1])));
+  }
+
+  async function signItem(payer: Payer, item: Item): Promise<SignedItem> {
+    const signature = await sign(payer, item);
+    return { item, commitment: chain.commitmentOf(item), signature, hasCode: false };
+  }
+
+  async function approve(payer: Payer, item: Item): Promise<void> {
+    for (const action of chain.walletActions(item, 0n)) {
+      if (action.method !== 'eth_sendTransaction') continue;
+      await harness.fund(payer.address, assets.native, 10n ** 18n);
+      await harness.send(payer, action);
+      await harness.mine();
+    }
+  }
+
+  return {
+    ...harness,
+    newPayer,
+    newAccount: () => newPayer().address,
+    newItem,
+    sign,
+    signItem,
+    async payable(method, told) {
+      const payer = newPayer();
+      const item = await newItem(payer, method, told);
+      await harness.fund(payer.address, item.asset, item.amount);
+      if (method === 'permit2') await approve(payer, item);
+      return { payer, item, signed: await signItem(payer, item) };
+    },
+    async holding(account, asset) {
+      const ask = { payers: [account], assets: [{ asset, recipient: harness.feeAccount }], timeoutMs: 5_000 };
+      const [holding] = (await chain.survey(ask)).holdings;
+      if (holding === undefined) throw new Error('The survey left the holding out');
+      return holding.balance;
+    },
+    async relay(batch, relayer = harness.relayers[0]) {
+      const slot = { nonce: await chain.minedNonce(relayer.address), fees: await chain.suggestFees() };
+      const { hash, bytes } = await chain.signBatch(relayer, batch, slot);
+      const outcome = await chain.broadcast(bytes);
+      if (outcome !== 'accepted') throw new Error(`The batch was not accepted: ${outcome}`);
+      await harness.mine();
+      return hash;
+    },
+    async placeOf(hash) {
+      const found = await chain.findTransaction(hash);
+      if (found.is !== 'mined') throw new Error(`The transaction is ${found.is}`);
+      return found.block;
+    },
+  };
+}

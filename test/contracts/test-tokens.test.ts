@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Address, encodeFunctionData, type Hex, keccak256, maxUint256, parseAbi, toFunctionSelector } from 'viem';
+import testDollar from '../../contracts/artifacts/TestDollar.json' with { type: 'json' };
+import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
+import {
+  AUTHORIZATION_FIELDS,
+  type CollectorChain,
+  createCollectorChain,
+  DEADLINE,
+  USDC,
+  USDT,
+} from './collector-chain.ts';
+
+/** As they stand in Circle's FiatTokenV2_2: what works with the test token then works with the real one. */
+const CIRCLES_SELECTORS: Readonly<Record<string, Hex>> = {
+  'transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)': '0xe3ee160e',
+  'transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)': '0xcf092995',
+  'receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)': '0xef55bec6',
+  'receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)': '0x88b7ab63',
+  'cancelAuthorization(address,bytes32,uint8,bytes32,bytes32)': '0x5a049a70',
+  'cancelAuthorization(address,bytes32,bytes)': '0xb7b72899',
+  'permit(address,address,uint256,uint256,uint8,bytes32,bytes32)': '0xd505accf',
+  'permit(address,address,uint256,uint256,bytes)': '0x9fd5a6cf',
+  'authorizationState(address,bytes32)': '0xe94a0102',
+  'blacklist(address)': '0xf9f92be4',
+  'unBlacklist(address)': '0x1a895266',
+  'isBlacklisted(address)': '0xfe575a87',
+  'pause()': '0x8456cb59',
+  'unpause()': '0x3f4ba83a',
+  'mint(address,uint256)': '0x40c10f19',
+};
+
+const DOLLAR_ABI = parseAbi([
+  'function permit(address owner, address spender, uint256 value, uint256 deadline, bytes signature)',
+  'function allowance(address, address) view returns (uint256)',
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+  'function isBlacklisted(address) view returns (bool)',
+  'function mint(address, uint256)',
+]);
+
+describe('the test tokens', () => {
+  let chain: CollectorChain;
+  before(async () => {
+    chain = await createCollectorChain();
+  });
+  after(() => chain.evm.close());
+
+  const domain = { name: 'USD Coin', version: '2', chainId: 31337, verifyingContract: USDC } as const;
+
+  it('have the functions of the real ones', () => {
+    const entries: readonly { type: string; name?: string; inputs?: readonly { type: string }[] }[] = testDollar.abi;
+    const functions = entries.map(({ name, inputs }) => `${name}(${inputs?.map(({ type }) => type)})`);
+    for (const [signature, selector] of Object.entries(CIRCLES_SELECTORS)) {
+      assert.equal(toFunctionSelector(signature), selector);
+      assert.ok(functions.includes(signature), signature);
+    }
+  });
+
+  it('are moved by anyone with an authorization of their holder, once', async () => {
+    const payer = await chain.payer('eip3009-vrs', USDC);
+    const to = chain.someone().address;
+    const nonce = keccak256('0x01');
+    const message = { from: payer.address, to, value: 5n, validAfter: 0n, validBefore: BigInt(DEADLINE), nonce };
+    const types = { TransferWithAuthorization: AUTHORIZATION_FIELDS };
+    const signature = await payer.signTypedData({ domain, types, primaryType: 'TransferWithAuthorization', message });
+    const args = [payer.address, to, 5n, 0n, BigInt(DEADLINE), nonce, signature] as const;
+    const data = encodeFunctionData({ abi: DOLLAR_ABI, functionName: 'transferWithAuthorization', args });
+    assert.equal((await chain.send({ to: USDC, data })).status, 'success');
+    assert.equal((await chain.send({ to: USDC, data })).status, 'reverted');
+    assert.equal(await chain.balanceOf(USDC, to), 5n);
+  });
+
+  it('take permits', async () => {
+    const owner = chain.someone();
+    const spender = chain.someone().address;
+    const deadline = BigInt(DEADLINE);
+    const signature = await owner.signTypedData({
+      domain,
+      types: {
+        Permit: [
+          { name: 'owner', type: 'address' },
+          { name: 'spender', type: 'address' },
+          { name: 'value', type: 'uint256' },
+          { name: 'nonce', type: 'uint256' },
+          { name: 'deadline', type: 'uint256' },
+        ],
+      },
+      primaryType: 'Permit',
+      message: { owner: owner.address, spender, value: 9n, nonce: 0n, deadline },
+    });
+    const args = [owner.address, spender, 9n, deadline, signature] as const;
+    await chain.send({ to: USDC, data: encodeFunctionData({ abi: DOLLAR_ABI, functionName: 'permit', args }) });
+    const ask = { abi: DOLLAR_ABI, functionName: 'allowance', args: [owner.address, spender] } as const;
+    assert.equal(BigInt(await chain.call(USDC, encodeFunctionData(ask))), 9n);
+  });
+
+  it('keep the balance of an account on the blacklist, and show it without the mark', async () => {
+    const { address } = await chain.payer('eip3009-vrs', USDC);
+    await chain.tell(USDC, 'blacklist', [address]);
+    assert.equal(await chain.balanceOf(USDC, address), 1_000_000_000n);
+    const data = encodeFunctionData({ abi: DOLLAR_ABI, functionName: 'isBlacklisted', args: [address] });
+    assert.equal(BigInt(await chain.call(USDC, data)), 1n);
+    await assert.rejects(chain.tell(USDC, 'transfer', [SANDBOX_ACCOUNTS.payer, 1n], address));
+  });
+
+  it('are minted by their minter alone', async () => {
+    const args: [Address, bigint] = [SANDBOX_ACCOUNTS.payer, 1n];
+    const data = encodeFunctionData({ abi: DOLLAR_ABI, functionName: 'mint', args });
+    for (const to of [USDC, USDT]) assert.equal((await chain.send({ to, data })).status, 'reverted');
+  });
+
+  it('change an allowance of USDT only through zero', async () => {
+    const { payer, merchant } = SANDBOX_ACCOUNTS;
+    await chain.tell(USDT, 'approve', [merchant, 5n], payer);
+    await assert.rejects(chain.tell(USDT, 'approve', [merchant, maxUint256], payer));
+    await chain.tell(USDT, 'approve', [merchant, 0n], payer);
+    await chain.tell(USDT, 'approve', [merchant, maxUint256], payer);
+  });
+});
