@@ -1,5 +1,30 @@
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import {
+  account,
+  coins,
+  depths,
+  httpUrl,
+  isAddress,
+  relayerKeys,
+  rpcUrls,
+  SANDBOX_NETWORK,
+  secretsOfUrl,
+  valueOn,
+} from './network-settings.ts';
+import { type HttpSourceTerms, parseRateSources } from './rates/rate-sources.ts';
+import {
+  addresses,
+  databaseUrl,
+  integer,
+  type Kind,
+  oneOf,
+  origin,
+  Problem,
+  path,
+  quote,
+  secret,
+  text,
+} from './setting-kinds.ts';
 
 /**
  * Every setting of the gateway: name, environment variable, type, default and what it is for. `.env.example` and
@@ -75,6 +100,82 @@ export const SETTINGS = {
     500,
     'Requests are refused with 503 while the event loop is this late. 0 never refuses.',
   ),
+  rpcUrls: setting(
+    'RPC_URLS',
+    secret(rpcUrls()),
+    undefined,
+    'RPC endpoints of the networks to take payments on. With two or more for a network, two must agree before a payment counts.',
+    'a sandbox chain of its own, with a demo partner',
+  ),
+  relayerKeys: setting(
+    'RELAYER_KEYS',
+    secret(relayerKeys()),
+    undefined,
+    'Private keys of the accounts that send transactions and pay their gas, or addresses whose keys `EXTERNAL_SIGNER_URL` holds. They can take no money of payers or merchants.',
+    'none: nothing is offered on networks without one; the sandbox chain has its own',
+  ),
+  externalSignerUrl: setting(
+    'EXTERNAL_SIGNER_URL',
+    secret(httpUrl()),
+    undefined,
+    'A program that signs for the addresses in `RELAYER_KEYS`: it is sent `{address, digest}` and answers `{r, s, v}`.',
+    'none',
+  ),
+  relayerMinBalance: setting(
+    'RELAYER_MIN_BALANCE',
+    coins(),
+    undefined,
+    "An alert is raised when a relayer has less of a network's own coin.",
+    '`0.01`',
+  ),
+  feeAccount: setting(
+    'FEE_ACCOUNT',
+    account(),
+    undefined,
+    'Where fees are paid to. Needed for every network in `RPC_URLS`.',
+    'an account of the sandbox',
+  ),
+  intermediateAccount: setting(
+    'INTERMEDIATE_ACCOUNT',
+    account(),
+    undefined,
+    'Who keeps what is paid to merchants without a destination for the asset. Needed for every network in `RPC_URLS`.',
+    'an account of the sandbox',
+  ),
+  finalityDepths: setting(
+    'FINALITY_DEPTHS',
+    depths(),
+    undefined,
+    'How many blocks deep a payment must lie before it has succeeded, where that shall be more than usual.',
+    'the depth of each network in `src/chains/networks.ts`',
+  ),
+  rateSources: setting(
+    'RATE_SOURCES',
+    secret(rateSources()),
+    undefined,
+    'Where exchange rates come from: at least two sources for each pair. Without a rate, only tokens of the currency itself are offered.',
+    'none; the sandbox has a fixed table',
+  ),
+  screeningList: setting(
+    'SCREENING_LIST',
+    path(),
+    undefined,
+    'File of accounts that may not pay, one a line; read again when it changes.',
+    'nobody is screened',
+  ),
+  sandboxRpcPort: setting(
+    'SANDBOX_RPC_PORT',
+    integer(1, 65_535),
+    undefined,
+    "Port of the sandbox chain's RPC on this machine.",
+    'a free port, the same at each start',
+  ),
+  sandboxBlockMs: setting(
+    'SANDBOX_BLOCK_MS',
+    integer(0, 60_000),
+    250,
+    'Milliseconds between blocks of the sandbox chain. 0 makes one at once.',
+  ),
 } as const satisfies Record<string, Setting<unknown>>;
 
 export type Config = Readonly<{ [Name in keyof typeof SETTINGS]: Value<(typeof SETTINGS)[Name]> }> & {
@@ -89,20 +190,6 @@ export interface Setting<T> {
   readonly doc: string;
   /** What happens when it is unset, in words, where the default is not a plain value. */
   readonly defaultDoc: string | undefined;
-}
-
-interface Kind<T> {
-  readonly name: string;
-  readonly secret?: true;
-  /** Returns the value, or a Problem that completes the sentence "PORT …". */
-  readonly parse: (raw: string) => T | Problem;
-}
-
-class Problem {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
 }
 
 type Value<S> = S extends Setting<infer T> ? (S extends { default: undefined } ? T | undefined : T) : never;
@@ -120,6 +207,7 @@ export function readConfig(environment: Environment): { config: Config } | { pro
     if (value instanceof Problem) problems.push(`${env} ${value.text}${kind.secret ? '' : ` (it is ${quote(raw)})`}`);
     else values[name] = value;
   }
+  if (problems.length === 0) problems.push(...contradictions(values as unknown as Config));
   if (problems.length > 0) return { problems };
   values.publicUrl ??= `http://localhost:${values.port}`;
   values.home = resolve(values.home as string);
@@ -130,16 +218,51 @@ export function readConfig(environment: Environment): { config: Config } | { pro
 export function describeConfig(config: Config): { setting: string; value: string }[] {
   return Object.entries(SETTINGS).map(([name, { env, kind }]) => {
     const value = config[name as keyof Config];
-    const isSecret = (kind as Kind<unknown>).secret && value !== undefined;
-    return { setting: env, value: isSecret ? '***' : value === undefined ? '' : String(value) };
+    const { secret: isSecret, show = String } = kind as Kind<unknown>;
+    return { setting: env, value: value === undefined ? '' : isSecret ? '***' : show(value) };
+  });
+}
+
+/** What is wrong with settings that are each right alone. */
+function contradictions(config: Config): string[] {
+  const needsSigner = relayersIn(config).some(isAddress) && config.externalSignerUrl === undefined;
+  const signer = needsSigner
+    ? ['RELAYER_KEYS has addresses, and EXTERNAL_SIGNER_URL, which would sign for them, is not set']
+    : [];
+  return [...missingAccounts(config), ...signer];
+}
+
+function relayersIn({ relayerKeys: relayers }: Config): string[] {
+  return [...(relayers?.everywhere ?? []), ...[...(relayers?.on.values() ?? [])].flat()];
+}
+
+/** Money must never have to go to an account that nobody named. */
+function missingAccounts({ rpcUrls = new Map(), feeAccount, intermediateAccount }: Config): string[] {
+  const accounts = [
+    ['FEE_ACCOUNT', feeAccount],
+    ['INTERMEDIATE_ACCOUNT', intermediateAccount],
+  ] as const;
+  const networks = [...rpcUrls.keys()].filter((network) => network !== SANDBOX_NETWORK);
+  return accounts.flatMap(([env, value]) => {
+    const missing = networks.filter((network) => valueOn(value, network) === undefined);
+    return missing.length === 0 ? [] : [`${env} must name an account on ${missing.join(', ')}, as RPC_URLS does`];
   });
 }
 
 /** The secret values in force, so that the log can strike them out wherever they turn up. */
 export function secretValues(config: Config): string[] {
-  return config.databaseUrl === undefined
-    ? []
-    : [config.databaseUrl, decodeURIComponent(new URL(config.databaseUrl).password)];
+  const endpoints = [...(config.rpcUrls?.values() ?? []), config.externalSignerUrl ?? []].flat();
+  const sources = (config.rateSources ?? []).flatMap(({ requests }) => requests.map(({ url }) => url));
+  const keys = relayersIn(config).filter((relayer) => !isAddress(relayer));
+  return [
+    ...(config.databaseUrl === undefined ? [] : secretsOfDatabaseUrl(config.databaseUrl)),
+    ...[...endpoints, ...sources].flatMap(secretsOfUrl),
+    ...keys.flatMap((key) => [key, key.slice(2)]),
+  ];
+}
+
+function secretsOfDatabaseUrl(url: string): string[] {
+  return [url, decodeURIComponent(new URL(url).password)];
 }
 
 function setting<const T, const D extends T | undefined>(
@@ -152,85 +275,12 @@ function setting<const T, const D extends T | undefined>(
   return { env, kind, default: fallback, doc, defaultDoc } as Omit<Setting<T>, 'default'> & { default: D };
 }
 
-function quote(raw: string): string {
-  return JSON.stringify(raw.length > 60 ? `${raw.slice(0, 60)}…` : raw);
-}
-
-function text(): Kind<string> {
-  return { name: 'text', parse: (raw) => raw };
-}
-
-function path(): Kind<string> {
-  return { name: 'path', parse: (raw) => raw };
-}
-
-function integer(min: number, max: number): Kind<number> {
+function rateSources(): Kind<readonly HttpSourceTerms[]> {
   return {
-    name: `whole number, ${min} to ${max}`,
+    name: 'sources, such as `coinbase https://api.coinbase.com/v2/prices/{base}-{quote}/spot#/data/amount ETH/USD; …`',
     parse: (raw) => {
-      const value = Number(raw);
-      return /^\d{1,9}$/.test(raw) && value >= min && value <= max
-        ? value
-        : new Problem(`must be a whole number from ${min} to ${max}`);
+      const parsed = parseRateSources(raw);
+      return parsed.ok ? parsed.value : new Problem(parsed.problem);
     },
   };
-}
-
-function oneOf<const T extends string>(...words: T[]): Kind<T> {
-  return {
-    name: words.map((word) => `\`${word}\``).join(', '),
-    parse: (raw) => words.find((word) => word === raw) ?? new Problem(`must be one of ${words.join(', ')}`),
-  };
-}
-
-function origin(): Kind<string> {
-  return {
-    name: 'origin, such as `https://pay.example.com`',
-    parse: (raw) => {
-      const url = URL.parse(raw);
-      const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
-      return isOrigin ? url.origin : new Problem('must be an http(s) origin without path, query or credentials');
-    },
-  };
-}
-
-function databaseUrl(): Kind<string> {
-  return {
-    name: 'URL, such as `postgres://user:password@host:5432/till`',
-    parse: (raw) => {
-      const url = URL.parse(raw);
-      const isDatabase = url !== null && /^postgres(ql)?:$/.test(url.protocol) && isDecodable(url.password);
-      return isDatabase ? raw : new Problem('must be a URL such as postgres://user:password@host:5432/till');
-    },
-  };
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    return decodeURIComponent(text) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
-function addresses(): Kind<readonly string[]> {
-  return {
-    name: 'list of addresses',
-    parse: (raw) => {
-      const list = raw.split(',').map((item) => item.trim());
-      const wrong = list.find((item) => {
-        const [address = '', bits, ...rest] = item.split('/');
-        const version = isIP(address);
-        const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
-        return version === 0 || !isPrefix || rest.length > 0;
-      });
-      return wrong === undefined
-        ? list
-        : new Problem(`must list IP addresses or networks, and ${quote(wrong)} is neither`);
-    },
-  };
-}
-
-function secret<T>(kind: Kind<T>): Kind<T> {
-  return { ...kind, secret: true };
 }

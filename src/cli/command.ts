@@ -22,6 +22,8 @@ export interface Output {
   readonly text: string;
   /** Said beside the result, on standard error. */
   readonly note?: string | undefined;
+  /** 1 for a result that tells of something wrong. */
+  readonly exitCode?: 0 | 1;
 }
 
 /** Who the audit log says it was. */

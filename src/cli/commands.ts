@@ -1,10 +1,13 @@
 import { appCommands } from './app-commands.ts';
+import { collectorCommands } from './collector-commands.ts';
 import type { Command } from './command.ts';
 import { fiatCommands } from './fiat-commands.ts';
 import { keyCommands } from './key-commands.ts';
 import { merchantCommands } from './merchant-commands.ts';
+import { networkCommands } from './network-commands.ts';
 import { partnerCommands } from './partner-commands.ts';
 import { paymentCommands } from './payment-commands.ts';
+import { relayerCommands } from './relayer-commands.ts';
 import { systemCommands } from './system-commands.ts';
 
 /** The first words of commands that have two. */
@@ -14,6 +17,9 @@ export const GROUPS = {
   apps: 'Wallet apps, known by their App-Id',
   merchants: 'Merchants of all partners',
   payments: 'Payments of all partners',
+  networks: 'Networks payments are made on',
+  relayers: 'Accounts that send transactions',
+  collector: 'The contract that carries payments out',
   fiat: 'Bank arrangements of merchants, which partners can only read',
 } as const;
 
@@ -24,5 +30,8 @@ export const COMMANDS: readonly Command[] = [
   ...merchantCommands,
   ...paymentCommands,
   ...fiatCommands,
+  ...networkCommands,
+  ...relayerCommands,
+  ...collectorCommands,
   ...systemCommands,
 ];

@@ -1,3 +1,4 @@
+import { ChainSettingsError } from '../chain-settings.ts';
 import { ApiError, type ErrorCode, type Issue } from '../errors.ts';
 import { HomeInUseError } from '../sandbox/home-lock.ts';
 import { databaseFault } from '../store/database.ts';
@@ -30,6 +31,7 @@ export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return describeUsage(error);
   if (error instanceof ConfigurationError) return wrong(error.message, error.problems);
   if (error instanceof ApiError) return failed(error.code, error.message, error.issues);
+  if (error instanceof ChainSettingsError) return wrong('The configuration is not right', [error.message]);
   if (error instanceof HomeInUseError || error instanceof SchemaMismatchError)
     return failed('invalid_state', error.message);
   const { code, message } = error as NodeJS.ErrnoException;

@@ -29,10 +29,10 @@ export async function runTill(argv: readonly string[], io: Io): Promise<number> 
   const secrets: string[] = [];
   const say = (text: string) => void io.stderr.write(`${redactApiKeys(text)}\n`);
   try {
-    const { json, text, note } = await execute(argv, io, secrets);
+    const { json, text, note, exitCode = 0 } = await execute(argv, io, secrets);
     io.stdout.write(`${isJson ? JSON.stringify(json, null, 2) : text}\n`);
     if (note !== undefined) say(isJson ? JSON.stringify({ note }) : note);
-    return 0;
+    return exitCode;
   } catch (error) {
     const failure = describeFailure(error);
     const text = isJson ? failureAsJson(failure) : failureAsText(failure);

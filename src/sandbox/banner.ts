@@ -2,13 +2,16 @@ import type { Sandbox } from './demo.ts';
 
 /** The first thing a newcomer reads: where things are, and a line to paste. */
 export function banner(sandbox: Sandbox, { home, metricsPort }: { home: string; metricsPort: number }): string {
-  const { baseUrl, apiKey, merchantId } = sandbox;
+  const { baseUrl, apiKey, merchantId, chains } = sandbox;
+  const [[network, { rpcUrl }] = ['', { rpcUrl: '' }]] = Object.entries(chains);
   return `
   Till is running, as a sandbox: nothing here is real money.
 
+    Shop       ${baseUrl}/demo  (open it, buy something, pay with play money)
     API        ${baseUrl}
     Reference  ${baseUrl}/docs
     Metrics    http://127.0.0.1:${metricsPort}/metrics
+    Chain      ${rpcUrl}  (${network})
     Merchant   ${merchantId}
     Home       ${home}  (sandbox.json has all of this for programs)
 

@@ -2,13 +2,19 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CommandDeps, command } from '../actions/command.ts';
 import { issueKey } from '../actions/issue-key.ts';
+import { assetsOf } from '../chains/networks.ts';
 import { hashApiKey } from '../domain/api-key.ts';
+import { parseAsset } from '../domain/caip.ts';
+import { newId } from '../domain/ids.ts';
 import { DEFAULT_PIN } from '../domain/version.ts';
 import { findKeyHolders } from '../store/api-keys.ts';
+import type { Tx } from '../store/database.ts';
 import { lockName } from '../store/locks.ts';
 import { findMerchant, insertMerchant } from '../store/merchants.ts';
 import { findPartner, insertPartner } from '../store/partners.ts';
+import { insertCryptoSettlements, listSettlements } from '../store/settlements.ts';
 import { findWalletApps, insertWalletApp } from '../store/wallet-apps.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from './genesis.ts';
 
 /** What a newcomer needs for the first call; also the contents of `sandbox.json`. */
 export interface Sandbox {
@@ -16,6 +22,16 @@ export interface Sandbox {
   readonly apiKey: string;
   readonly merchantId: string;
   readonly appId: string;
+  /** By CAIP-2. */
+  readonly chains: Readonly<Record<string, SandboxNetwork>>;
+  /** Somebody who holds plenty of every asset. */
+  readonly payer: { readonly address: string; readonly privateKey: string; readonly accounts: readonly string[] };
+}
+
+export interface SandboxNetwork {
+  readonly rpcUrl: string;
+  /** CAIP-19 ids by symbol. */
+  readonly assets: Readonly<Record<string, string>>;
 }
 
 /** Fixed, so that every node and every start finds the same ones. */
@@ -23,16 +39,37 @@ const PARTNER_ID = 'prtn_0000000000000000000000DEM0';
 const MERCHANT_ID = 'mrch_0000000000000000000000DEM0';
 const APP_ID = 'app_0000000000000000000000DEM0';
 const OWNER = { partnerId: PARTNER_ID, mode: 'test' } as const;
+const NETWORK = 'eip155:31337';
+/** The rest, USDT above all, goes to the operator's intermediate account: both ways can be seen. */
+const PAID_DIRECTLY = ['USDC', 'EURC'];
 
-/** Makes the demo partner, merchant, wallet app and key where they are missing, and tells other programs of them. */
-export async function openSandbox(deps: CommandDeps, input: { home: string; baseUrl: string }): Promise<Sandbox> {
+/** Makes the demo partner, merchant, wallet app and key where they are missing. */
+export async function openSandbox(
+  deps: CommandDeps,
+  input: { readonly home: string; readonly baseUrl: string; readonly rpcUrl: string },
+): Promise<Sandbox> {
   await mkdir(input.home, { recursive: true, mode: 0o700 });
   await createDemo(deps);
-  const file = join(input.home, 'sandbox.json');
-  const apiKey = (await knownKey(deps, file)) ?? (await newKey(deps));
-  const sandbox = { baseUrl: input.baseUrl, apiKey, merchantId: MERCHANT_ID, appId: APP_ID };
-  await writePrivate(file, `${JSON.stringify(sandbox, null, 2)}\n`);
-  return sandbox;
+  const apiKey = (await knownKey(deps, fileIn(input.home))) ?? (await newKey(deps));
+  const assets = Object.fromEntries(assetsOf(NETWORK).map(({ symbol, id }) => [symbol, id]));
+  const address = SANDBOX_ACCOUNTS.payer;
+  return {
+    baseUrl: input.baseUrl,
+    apiKey,
+    merchantId: MERCHANT_ID,
+    appId: APP_ID,
+    chains: { [NETWORK]: { rpcUrl: input.rpcUrl, assets } },
+    payer: { address, privateKey: SANDBOX_KEYS.payer, accounts: [`${NETWORK}:${address}`] },
+  };
+}
+
+/** Tells other programs of the sandbox; that it is there to be read means that it is ready. */
+export async function announceSandbox(home: string, sandbox: Sandbox): Promise<void> {
+  await writePrivate(fileIn(home), `${JSON.stringify(sandbox, null, 2)}\n`);
+}
+
+function fileIn(home: string): string {
+  return join(home, 'sandbox.json');
 }
 
 function createDemo(deps: CommandDeps): Promise<void> {
@@ -59,10 +96,29 @@ function createDemo(deps: CommandDeps): Promise<void> {
         updatedAt: now,
       });
     }
+    await settleDirectly(deps, tx, now);
     if ((await findWalletApps(tx, [APP_ID])).length === 0) {
       await insertWalletApp(tx, { id: APP_ID, mode: 'test', name: 'Demo wallet', iconUrl: null, createdAt: now });
     }
   });
+}
+
+/** Only where the merchant has no destination at all: one that somebody removed stays removed. */
+async function settleDirectly({ world }: CommandDeps, tx: Tx, now: Date): Promise<void> {
+  if ((await listSettlements(tx, MERCHANT_ID)).crypto.length > 0) return;
+  const settlements = assetsOf(NETWORK).flatMap(({ id, symbol }) => {
+    const asset = parseAsset(id);
+    if (!asset.ok || !PAID_DIRECTLY.includes(symbol)) return [];
+    return {
+      id: newId('crypto_', now.getTime(), world.random.bytes(10)),
+      merchantId: MERCHANT_ID,
+      asset: asset.value.id,
+      assetKey: asset.value.key,
+      destination: `${NETWORK}:${SANDBOX_ACCOUNTS.merchant}`,
+      createdAt: now,
+    };
+  });
+  await insertCryptoSettlements(tx, settlements);
 }
 
 /** The key of the last start, as long as the database still takes it: only its hash is stored there. */

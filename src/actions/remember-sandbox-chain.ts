@@ -1,0 +1,21 @@
+import { sharedSecret } from '../store/secrets.ts';
+import { type CommandDeps, command } from './command.ts';
+
+/** The database's payments were made on another sandbox chain than the one at hand. */
+export class OtherSandboxChainError extends Error {
+  constructor() {
+    super(
+      'the payments in this database were made on the sandbox chain of another node. To work together with that node, ' +
+        "set RPC_URLS=eip155:31337=<that chain's RPC URL>, which it shows when it starts; to work alone, set " +
+        'DATABASE_URL or TILL_HOME to something new.',
+    );
+    this.name = 'OtherSandboxChainError';
+  }
+}
+
+/** Makes the first sandbox chain a database meets the only one it goes with. Chains are known by their first block. */
+export async function rememberSandboxChain(deps: CommandDeps, genesisHash: string): Promise<void> {
+  const candidate = Buffer.from(genesisHash.slice(2), 'hex');
+  const remembered = await command(deps, (tx) => sharedSecret(tx, { name: 'sandbox chain', candidate }));
+  if (!remembered.equals(candidate)) throw new OtherSandboxChainError();
+}

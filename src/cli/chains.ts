@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import { chainTerms, type NetworkInUse, needsOwnChain, networksInUse } from '../chain-settings.ts';
+import type { Chains, ConnectedChain } from '../chains/chains.ts';
+import { ApiError } from '../errors.ts';
+import { runningSandboxChain } from '../sandbox/chain-process.ts';
+import type { Context } from './connect.ts';
+
+/** The networks of the configuration; without any, the sandbox chain of a gateway that runs on this machine. */
+export async function configuredNetworks({ config }: Context): Promise<NetworkInUse[]> {
+  const sandbox = needsOwnChain(config) ? await runningSandboxChain(join(config.home, 'chain')) : undefined;
+  if (needsOwnChain(config) && sandbox === undefined) {
+    throw new ApiError(
+      'invalid_state',
+      'No network is configured, and no sandbox chain runs: start the gateway first, or set RPC_URLS.',
+    );
+  }
+  return networksInUse(config, sandbox);
+}
+
+/** Gives the work the networks and their accounts, without a check: a command asks for what it needs. */
+export async function withChains<T>(context: Context, work: (chains: Chains) => Promise<T>): Promise<T> {
+  const terms = chainTerms(context, await configuredNetworks(context));
+  const list: ConnectedChain[] = terms.map((each) => ({ ...each, payable: () => [], problems: () => [] }));
+  try {
+    return await work({
+      find: (network) => list.find(({ chain }) => chain.network.chainId === network),
+      list: () => list,
+    });
+  } finally {
+    for (const { chain } of list) chain.close();
+  }
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { COLLECTOR_ADDRESS, CREATE2_DEPLOYER } from '../chains/evm/collector.ts';
+import { createLocalSigner } from '../chains/evm/local-signer.ts';
+import { type SandboxChain, startSandboxChain } from '../sandbox/chain-process.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, sandboxGenesis } from '../sandbox/genesis.ts';
+import { createLocalEvm, type LocalEvm } from '../sandbox/local-evm.ts';
+import { systemWorld } from '../system.ts';
+import { runTill } from './till.ts';
+
+const quiet = () => {};
+const deps = { world: systemWorld, log: { debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet } };
+const KEY = `0x${'1a'.repeat(32)}`;
+const RELAYER = createLocalSigner(KEY).address;
+const ACCOUNTS = { FEE_ACCOUNT: RELAYER, INTERMEDIATE_ACCOUNT: RELAYER };
+const NOWHERE = 'http://127.0.0.1:1/v2/secret-of-the-operator';
+
+describe('commands about networks', () => {
+  let home: string;
+  let database: TestDatabase;
+  let sandbox: SandboxChain;
+  /** A chain with nothing on it but the deployer, which says it is Base Sepolia. */
+  let bare: LocalEvm;
+  let server: Server;
+  let bareUrl: string;
+  before(async () => {
+    home = await mkdtemp(join(tmpdir(), 'till-networks-'));
+    const predeploys = await sandboxGenesis(84_532);
+    [database, sandbox, bare] = await Promise.all([
+      createTestDatabase(),
+      startSandboxChain(deps, { dir: join(home, 'chain'), blockMs: 20 }),
+      createLocalEvm({
+        chainId: 84_532,
+        mining: 'auto',
+        genesis: [
+          ...predeploys.filter(({ address }) => address === CREATE2_DEPLOYER),
+          { address: RELAYER as `0x${string}`, balance: 10n ** 18n },
+        ],
+      }),
+    ]);
+    server = createServer(async (request, response) => response.end(await bare.rpc(await text(request))));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    bareUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  after(async () => {
+    server.closeAllConnections();
+    server.close();
+    await Promise.all([sandbox.stop(), bare.close(), database.drop()]);
+    await rm(home, { recursive: true, force: true });
+  });
+
+  it('find the sandbox chain of a running gateway, and all of it in order', async () => {
+    const { exitCode, stdout, stderr } = await till(['networks', 'check'], { TILL_HOME: home });
+    assert.deepEqual([exitCode, stderr], [0, '']);
+    assert.match(stdout, /^NETWORK .*\neip155:31337 +Till Sandbox +1 +up +\d+ +ETH USDC EURC USDT +-\n\nAll is as it/);
+  });
+
+  it('say so when there is no network to ask', async () => {
+    for (const argv of [
+      ['networks', 'check'],
+      ['relayers', 'list'],
+      ['collector', 'deploy', '--network', 'eip155:1'],
+    ]) {
+      const { exitCode, stderr } = await till(argv, { TILL_HOME: join(home, 'none'), DATABASE_URL: database.url });
+      assert.equal(exitCode, 1);
+      assert.match(stderr, /^invalid_state: No network is configured, and no sandbox chain runs/);
+    }
+  });
+
+  it('tell every endpoint apart, and show none of their addresses', async () => {
+    const env = { RPC_URLS: `eip155:31337=${sandbox.rpcUrl},${NOWHERE},${bareUrl}` };
+    const { exitCode, stdout, stderr } = await till(['networks', 'check', '--json'], env);
+    assert.equal(exitCode, 1);
+    const reports = JSON.parse(stdout) as { endpoint: number; state: string; problems: string[] }[];
+    assert.deepEqual(
+      reports.map(({ endpoint, state, problems }) => [endpoint, state, problems.length]),
+      [
+        [1, 'up', 0],
+        [2, 'down', 1],
+        [3, 'down', 1],
+      ],
+    );
+    assert.doesNotMatch(stdout + stderr, /127\.0\.0\.1|secret/);
+    const table = await till(['networks', 'check'], env);
+    assert.match(table.stdout, /\neip155:31337, endpoint 2: .*\neip155:31337, endpoint 3: /);
+  });
+
+  it('deploy the Collector where it is missing, and only there', async () => {
+    const env = { RPC_URLS: `eip155:84532=${bareUrl}`, RELAYER_KEYS: KEY, ...ACCOUNTS };
+    const before = await till(['networks', 'check'], env);
+    assert.equal(before.exitCode, 1);
+    assert.match(before.stdout, /The Collector is not deployed/);
+
+    const argv = ['collector', 'deploy', '--network', 'eip155:84532'];
+    const deployed = await till([...argv, '--json'], env);
+    assert.deepEqual([deployed.exitCode, deployed.stderr], [0, '']);
+    const { is, address, hash } = JSON.parse(deployed.stdout);
+    assert.deepEqual([is, address], ['deployed', COLLECTOR_ADDRESS]);
+    assert.match(hash, /^0x[0-9a-f]{64}$/);
+    const again = await till(argv, env);
+    assert.equal(again.stdout, `Nothing to do: the Collector is at ${COLLECTOR_ADDRESS} on Base Sepolia.\n`);
+    assert.doesNotMatch((await till(['networks', 'check'], env)).stdout, /The Collector is not deployed/);
+  });
+
+  it('refuse to deploy without a payer, on another network, or with a key everybody knows', async () => {
+    const env = { RPC_URLS: `eip155:84532=${bareUrl}`, ...ACCOUNTS };
+    const deploy = (network: string, more = {}) =>
+      till(['collector', 'deploy', '--network', network], { ...env, ...more });
+    assert.match(
+      (await deploy('eip155:84532')).stderr,
+      /^executor_not_found: RELAYER_KEYS has no key for eip155:84532/,
+    );
+    assert.match((await deploy('eip155:1')).stderr, /^invalid_params: RPC_URLS does not name that network/);
+    const known = await deploy('eip155:84532', { RELAYER_KEYS: SANDBOX_KEYS.relayer });
+    assert.equal(known.exitCode, 2);
+    assert.match(known.stderr, /RELAYER_KEYS has a key of the sandbox for eip155:84532/);
+    assert.doesNotMatch(known.stderr, new RegExp(SANDBOX_KEYS.relayer.slice(2)));
+  });
+
+  it('list the relayers with what they hold and do', async () => {
+    const env = { DATABASE_URL: database.url, RPC_URLS: `eip155:31337=${sandbox.rpcUrl}` };
+    const { exitCode, stdout } = await till(['relayers', 'list', '--json'], env);
+    assert.equal(exitCode, 0);
+    const sandboxRelayers = [SANDBOX_ACCOUNTS.relayer, SANDBOX_ACCOUNTS.secondRelayer];
+    assert.deepEqual(
+      JSON.parse(stdout),
+      sandboxRelayers.map((address) => ({
+        network: 'eip155:31337',
+        address,
+        inFlight: 0,
+        isLed: false,
+        balance: '1000000',
+        nextNonce: 0,
+      })),
+    );
+    const away = await till(['relayers', 'list'], { ...env, RPC_URLS: `eip155:31337=${NOWHERE}` });
+    assert.equal(away.exitCode, 0);
+    assert.match(away.stdout, /unknown +unknown +0 +no/);
+  });
+});
+
+async function till(argv: readonly string[], env: Record<string, string>) {
+  let stdout = '';
+  let stderr = '';
+  const exitCode = await runTill(argv, {
+    env,
+    stdout: { write: (part) => (stdout += part) },
+    stderr: { write: (part) => (stderr += part) },
+  });
+  return { exitCode, stdout, stderr };
+}

@@ -1,0 +1,98 @@
+import { type NetworkInUse, relayersOf } from '../chain-settings.ts';
+import { ChainUnavailableError } from '../chains/chain.ts';
+import { createEvmChain } from '../chains/evm/evm-chain.ts';
+import { assetsOf } from '../chains/networks.ts';
+import { configuredNetworks } from './chains.ts';
+import { type Command, command, type Output } from './command.ts';
+import type { Context } from './connect.ts';
+import { layoutTable } from './table.ts';
+
+/** What one endpoint says of its network. */
+interface EndpointReport {
+  readonly network: string;
+  readonly name: string;
+  /** Its place in RPC_URLS, from 1: its address may hold a key, and is not shown. */
+  readonly endpoint: number;
+  readonly state: 'up' | 'down';
+  readonly head: number | null;
+  readonly assets: readonly { readonly asset: string; readonly symbol: string; readonly isPayable: boolean }[];
+  readonly problems: readonly string[];
+}
+
+/** An endpoint that keeps silent is given up after this. */
+const ANSWER_WITHIN_MS = 15_000;
+
+const check = command({
+  name: 'networks check',
+  summary:
+    'Hold every configured network against its chain, through each of its endpoints. Exit code 1 when something is wrong.',
+  positionals: {},
+  options: {},
+  examples: ['networks check', 'networks check --json'],
+  run: async (context) => {
+    const networks = await configuredNetworks(context);
+    const reports = (await Promise.all(networks.map((network) => checkNetwork(context, network)))).flat();
+    return report(reports);
+  },
+});
+
+export const networkCommands: readonly Command[] = [check];
+
+function report(reports: readonly EndpointReport[]): Output {
+  const table = layoutTable(reports, [
+    { title: 'network', cell: ({ network }) => network },
+    { title: 'name', cell: ({ name }) => name },
+    { title: 'endpoint', cell: ({ endpoint }) => String(endpoint) },
+    { title: 'state', cell: ({ state }) => state },
+    { title: 'head', cell: ({ head }) => (head === null ? null : String(head)) },
+    { title: 'payable', cell: ({ assets }) => symbols(assets, true) },
+    { title: 'switched off', cell: ({ assets }) => symbols(assets, false) },
+  ]);
+  const problems = reports.flatMap(({ network, endpoint, problems: found }) =>
+    found.map((problem) => `${network}, endpoint ${endpoint}: ${problem}`),
+  );
+  const verdict = problems.length === 0 ? 'All is as it should be.' : problems.join('\n');
+  return { json: reports, text: `${table}\n\n${verdict}`, exitCode: problems.length === 0 ? 0 : 1 };
+}
+
+function symbols(assets: EndpointReport['assets'], isPayable: boolean): string {
+  return assets.flatMap((asset) => (asset.isPayable === isPayable ? [asset.symbol] : [])).join(' ');
+}
+
+function checkNetwork(context: Context, inUse: NetworkInUse): Promise<EndpointReport[]> {
+  const hasRelayer = relayersOf(context, inUse.network).length > 0;
+  const missing = hasRelayer ? [] : ['No relayer is configured: RELAYER_KEYS has no key for it.'];
+  return Promise.all(
+    inUse.endpoints.map(async (url, index) => {
+      const report = await checkEndpoint(context, inUse, url);
+      return { ...report, endpoint: index + 1, problems: [...report.problems, ...(index === 0 ? missing : [])] };
+    }),
+  );
+}
+
+async function checkEndpoint(
+  { world, log }: Context,
+  { network }: NetworkInUse,
+  url: string,
+): Promise<Omit<EndpointReport, 'endpoint'>> {
+  const chain = createEvmChain({ world, log, network, endpoints: [url] });
+  const subject = { network: network.chainId, name: network.name };
+  const known = assetsOf(network.chainId).filter(({ pay }) => pay !== undefined);
+  const settled = new AbortController();
+  const silence = world.timers.sleep(ANSWER_WITHIN_MS, settled.signal).then(() => {
+    throw new ChainUnavailableError(network.chainId, `no answer within ${ANSWER_WITHIN_MS / 1000} s`);
+  });
+  silence.catch(() => {});
+  try {
+    const [{ payable, problems }, head] = await Promise.race([Promise.all([chain.check(), chain.head()]), silence]);
+    const assets = known.map(({ id, symbol }) => ({ asset: id, symbol, isPayable: payable.includes(id) }));
+    return { ...subject, state: 'up', head: head.number, assets, problems };
+  } catch (error) {
+    if (!(error instanceof ChainUnavailableError)) throw error;
+    const problem = error.message.replace(`${network.chainId}: `, '');
+    return { ...subject, state: 'down', head: null, assets: [], problems: [problem] };
+  } finally {
+    settled.abort();
+    chain.close();
+  }
+}

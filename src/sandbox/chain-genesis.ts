@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import type { World } from '../deps.ts';
+import { sandboxGenesis } from './genesis.ts';
+import type { Predeploy } from './local-evm.ts';
+import { readIfThere, writeWhole } from './postgres-folder.ts';
+
+/** What a chain began with. It is kept beside the journal, so that a later version goes on with an older chain. */
+export interface ChainGenesis {
+  readonly chainId: number;
+  readonly timestampS: number;
+  readonly predeploys: readonly Predeploy[];
+}
+
+const SANDBOX_CHAIN_ID = 31_337;
+const FILE = 'genesis.json';
+
+/** Somebody owns a random amount from the start: that makes each chain's first block, and with it its identity, unique. */
+const SALT_ADDRESS = '0x00000000000000000000000000000000000005a1';
+
+export async function newGenesis({ clock, random }: Pick<World, 'clock' | 'random'>): Promise<ChainGenesis> {
+  const salt = Buffer.from(random.bytes(8)).readBigUInt64BE();
+  return {
+    chainId: SANDBOX_CHAIN_ID,
+    timestampS: Math.floor(clock.nowMs() / 1000),
+    predeploys: [...(await sandboxGenesis(SANDBOX_CHAIN_ID)), { address: SALT_ADDRESS, balance: salt }],
+  };
+}
+
+/** The genesis of this folder's chain; the first call makes one. */
+export async function keptGenesis(world: Pick<World, 'clock' | 'random'>, dir: string): Promise<ChainGenesis> {
+  const file = join(dir, FILE);
+  const text = await readIfThere(file);
+  if (text !== undefined) return JSON.parse(text, reviveBigInt) as ChainGenesis;
+  const genesis = await newGenesis(world);
+  await writeWhole(file, `${JSON.stringify(genesis, replaceBigInt)}\n`);
+  return genesis;
+}
+
+/** JSON has no whole numbers of this size: they are written as `{"n":"…"}`. */
+const replaceBigInt = (_key: string, value: unknown) => (typeof value === 'bigint' ? { n: value.toString() } : value);
+const reviveBigInt = (_key: string, value: unknown) =>
+  value !== null && typeof value === 'object' && 'n' in value ? BigInt(value.n as string) : value;

@@ -1,0 +1,129 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { createBatcher } from '../batcher.ts';
+import type { Timers } from '../deps.ts';
+
+/**
+ * What made a chain what it is, in order: the transactions it accepted, and the blocks it made of whatever was waiting.
+ * A block is the same again, down to its hash, when it is made of the same transactions at the same time.
+ */
+export type ChainRecord =
+  | { readonly atMs: number; readonly transaction: string }
+  | { readonly atMs: number; readonly block: { readonly timestampS: number } };
+
+export interface ChainJournal {
+  /** Resolves when the record is on disk. Records are kept in the order of the calls; those of a moment share a flush. */
+  append(record: ChainRecord): Promise<void>;
+  close(): Promise<void>;
+}
+
+const MAX_GROUP = 1_000;
+
+/** The journal cannot be what was written. */
+export class BrokenJournalError extends Error {
+  constructor(path: string, line: number) {
+    super(
+      `Line ${line} of the sandbox chain's journal ${path} is damaged, and there are good lines after it. ` +
+        'Restore the file from a backup, or set TILL_HOME to another folder to begin anew.',
+    );
+    this.name = 'BrokenJournalError';
+  }
+}
+
+/**
+ * Hands over every record there is, one after the other, and opens the journal for more. What a power cut tore off at
+ * the end was never answered for, and is cut away.
+ */
+export async function openChainJournal(
+  timers: Timers,
+  path: string,
+  replay: (record: ChainRecord) => Promise<void>,
+): Promise<ChainJournal> {
+  const file = await open(path, 'a+', 0o600);
+  try {
+    const goodBytes = await readRecords(file, path, replay);
+    if (goodBytes < (await file.stat()).size) {
+      await file.truncate(goodBytes);
+      await file.sync();
+    }
+    return writer(timers, file);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** How many bytes from the start are good lines. */
+async function readRecords(
+  file: FileHandle,
+  path: string,
+  replay: (record: ChainRecord) => Promise<void>,
+): Promise<number> {
+  const size = (await file.stat()).size;
+  let good = 0;
+  let at = 0;
+  let lines = 0;
+  let firstBad: number | undefined;
+  for await (const line of file.readLines({ start: 0, autoClose: false, encoding: 'latin1' })) {
+    lines += 1;
+    at += line.length + 1;
+    // The last line counts only with its end: without it, it may be half of a longer one.
+    const record = at <= size ? parseLine(line) : undefined;
+    if (record === undefined) {
+      firstBad ??= lines;
+      continue;
+    }
+    if (firstBad !== undefined) throw new BrokenJournalError(path, firstBad);
+    await replay(record);
+    good = at;
+  }
+  return good;
+}
+
+function writer(timers: Timers, file: FileHandle): ChainJournal {
+  let broken: unknown;
+  let last: Promise<void> = Promise.resolve();
+  const write = createBatcher<ChainRecord, void>(timers, {
+    maxItems: MAX_GROUP,
+    // One at a time, so that the order on disk is the order of the calls.
+    maxConcurrent: 1,
+    isItemsFault: () => false,
+    run: async (records) => {
+      // After a failed write nobody knows what is on disk, so nothing more is promised.
+      if (broken !== undefined) throw broken;
+      try {
+        await file.appendFile(records.map(formatLine).join(''), 'latin1');
+        await file.datasync();
+      } catch (error) {
+        broken = error;
+        throw error;
+      }
+      return records.map(() => undefined);
+    },
+  });
+  return {
+    append: (record) => {
+      const written = write(record);
+      last = written.catch(() => {});
+      return written;
+    },
+    async close() {
+      await last;
+      await file.close();
+    },
+  };
+}
+
+/** A checksum and JSON: sectors that a power cut left blank or old do not pass for a record. */
+function formatLine(record: ChainRecord): string {
+  const text = JSON.stringify(record);
+  return `${checksum(text)} ${text}\n`;
+}
+
+function parseLine(line: string): ChainRecord | undefined {
+  const text = line.slice(9);
+  if (line.slice(0, 9) !== `${checksum(text)} `) return undefined;
+  return JSON.parse(text) as ChainRecord;
+}
+
+const checksum = (text: string) => crc32(text).toString(16).padStart(8, '0');

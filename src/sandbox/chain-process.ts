@@ -1,0 +1,251 @@
+import { spawn } from 'node:child_process';
+import { mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Log, World } from '../deps.ts';
+import type { ChainOrder, ChainReport } from './chain-program.ts';
+import { findPort } from './free-port.ts';
+import { processEnding } from './postgres-account.ts';
+import { boundLog, readIfThere, writeWhole } from './postgres-folder.ts';
+
+/** The sandbox's chain, running in a process of its own. */
+export interface SandboxChain {
+  /** Stays the same when the process has to be started again, and from one start of the gateway to the next. */
+  readonly rpcUrl: string;
+  /** The hash of its first block, which no other chain has. */
+  readonly genesisHash: string;
+  readonly pid: number;
+  /** Ends the process; calling it again waits for the same end. */
+  stop(): Promise<void>;
+}
+
+export interface SandboxChainInput {
+  readonly dir: string;
+  /** Undefined: the port of the last time, or any free one. */
+  readonly port?: number | undefined;
+  readonly blockMs: number;
+  readonly isScriptable?: boolean;
+}
+
+interface Deps {
+  readonly world: World;
+  readonly log: Log;
+}
+
+const PROGRAM = join(import.meta.dirname, 'chain-program.ts');
+/** A chain of a hundred thousand transactions is built again in about two minutes. */
+const READY_WITHIN_MS = 180_000;
+/** The process of a gateway that was killed a moment ago still holds folder and port. */
+const OLD_PROCESS_ENDS_WITHIN_MS = 10_000;
+const RETRY_MS = 100;
+/** Five ports taken at the wrong moment, one after the other, are no accident any more. */
+const MAX_PORTS = 5;
+const STOP_WITHIN_MS = 2_000;
+const PROBE_MS = 2_000;
+
+const RESTART_FIRST_MS = 100;
+const RESTART_MAX_MS = 5_000;
+const RESTARTS_BEFORE_FATAL = 10;
+/** A process that lived this long did not fail because of how it was started. */
+const STEADY_MS = 60_000;
+
+/** Why the chain did not start. */
+export class ChainStartError extends Error {
+  readonly code: string;
+  constructor(code: string, reason: string) {
+    super(`The sandbox chain did not start: ${reason}`);
+    this.name = 'ChainStartError';
+    this.code = code;
+  }
+}
+
+/** Starts the chain of a folder, making it at the first start, and starts it again on the same port when it dies. */
+export async function startSandboxChain(deps: Deps, input: SandboxChainInput): Promise<SandboxChain> {
+  await mkdir(input.dir, { recursive: true, mode: 0o700 });
+  const { child, port } = await startFirst(deps, input);
+  const running: Running = { order: orderOf(input, port), rpcUrl: `http://127.0.0.1:${port}`, child };
+  await writeWhole(connectionFile(input.dir), `${JSON.stringify({ port })}\n`);
+  deps.log.info({ pid: child.pid, port, dir: input.dir }, 'the sandbox chain is ready');
+  return supervise(deps, running);
+}
+
+/** The chain that a living gateway runs in this folder, for whoever comes beside it. */
+export async function runningSandboxChain(
+  dir: string,
+): Promise<Pick<SandboxChain, 'rpcUrl' | 'genesisHash'> | undefined> {
+  const port = await knownPort(dir);
+  if (port === undefined) return undefined;
+  const rpcUrl = `http://127.0.0.1:${port}`;
+  const genesisHash = await askGenesis(rpcUrl);
+  return genesisHash === undefined ? undefined : { rpcUrl, genesisHash };
+}
+
+async function askGenesis(rpcUrl: string): Promise<string | undefined> {
+  const call = { jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params: ['0x0', false] };
+  try {
+    const answer = await fetch(rpcUrl, {
+      method: 'POST',
+      body: JSON.stringify(call),
+      signal: AbortSignal.timeout(PROBE_MS),
+    });
+    const { result } = (await answer.json()) as { result?: { hash?: unknown } };
+    return typeof result?.hash === 'string' ? result.hash : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const connectionFile = (dir: string) => join(dir, 'connection.json');
+
+async function knownPort(dir: string): Promise<number | undefined> {
+  const text = await readIfThere(connectionFile(dir));
+  const port = text === undefined ? undefined : (JSON.parse(text) as { port?: unknown }).port;
+  return typeof port === 'number' ? port : undefined;
+}
+
+/** The port of the configuration, or of the last time; a remembered one that somebody else has taken is given up. */
+async function startFirst(deps: Deps, input: SandboxChainInput): Promise<{ child: ChainChild; port: number }> {
+  const retryUntilMs = deps.world.clock.nowMs() + OLD_PROCESS_ENDS_WITHIN_MS;
+  let port = input.port ?? (await knownPort(input.dir)) ?? (await findPort(deps.world.random));
+  for (let portsTaken = 0; ; ) {
+    try {
+      return { child: await startChild(deps, orderOf(input, port)), port };
+    } catch (error) {
+      const code = error instanceof ChainStartError ? error.code : '';
+      if (code === 'EADDRINUSE' && input.port === undefined && portsTaken < MAX_PORTS) {
+        portsTaken += 1;
+        port = await findPort(deps.world.random);
+      } else if (code === 'IN_USE' && deps.world.clock.nowMs() < retryUntilMs) {
+        await deps.world.timers.sleep(RETRY_MS);
+      } else {
+        throw error;
+      }
+    }
+  }
+}
+
+function orderOf({ dir, blockMs, isScriptable = false }: SandboxChainInput, port: number): ChainOrder {
+  return { dir, port, blockMs, isScriptable };
+}
+
+interface ChainChild {
+  readonly pid: number;
+  readonly genesisHash: string;
+  /** Resolves with how the process ended. */
+  readonly ended: Promise<string>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Starts the process and waits until it serves. */
+async function startChild({ world }: Deps, order: ChainOrder, signal?: AbortSignal): Promise<ChainChild> {
+  const logFile = join(order.dir, 'chain.log');
+  await boundLog(logFile);
+  const log = await open(logFile, 'a', 0o600);
+  // In a session of its own, so that a Ctrl-C in the terminal reaches the gateway alone, which ends the chain when its
+  // own work is done. The gateway's settings, which hold secrets, stay out of its environment.
+  const child = spawn(process.execPath, [PROGRAM, JSON.stringify(order)], {
+    cwd: '/',
+    env: {},
+    detached: true,
+    stdio: ['ignore', log.fd, log.fd, 'ipc'],
+  });
+  await log.close();
+  const ended = processEnding(child);
+  const kill = (signal: NodeJS.Signals) => void child.kill(signal);
+  const reported = new Promise<ChainReport>((resolve) =>
+    child.once('message', (report: ChainReport) => resolve(report)),
+  );
+  const settled = new AbortController();
+  const patience = AbortSignal.any([settled.signal, ...(signal === undefined ? [] : [signal])]);
+  const report = await Promise.race([
+    reported,
+    ended.then((ending) => ({ code: 'ENDED', message: `${ending}; see ${logFile}` })),
+    world.timers.sleep(READY_WITHIN_MS, patience).then(() => ({ code: 'LATE', message: 'it was not ready in time' })),
+  ]);
+  settled.abort();
+  if ('genesisHash' in report) return { pid: child.pid ?? 0, genesisHash: report.genesisHash, ended, kill };
+  kill('SIGKILL');
+  await ended;
+  throw new ChainStartError(report.code, startAdvice(report, order));
+}
+
+function startAdvice({ code, message }: { code: string; message: string }, { port }: ChainOrder): string {
+  return code === 'EADDRINUSE' ? `port ${port} is in use. Set SANDBOX_RPC_PORT to a free port.` : message;
+}
+
+interface Running {
+  readonly order: ChainOrder;
+  readonly rpcUrl: string;
+  readonly child: ChainChild;
+}
+
+function supervise(deps: Deps, running: Running): SandboxChain {
+  const stopping = new AbortController();
+  let child = running.child;
+  let stopped: Promise<void> | undefined;
+  const watching = keepRunning(deps, running, stopping.signal, (next) => {
+    child = next;
+  });
+  const stop = async () => {
+    stopping.abort();
+    await watching;
+    child.kill('SIGTERM');
+    const cut = deps.world.timers.after(STOP_WITHIN_MS, () => child.kill('SIGKILL'));
+    await child.ended;
+    cut();
+  };
+  return {
+    rpcUrl: running.rpcUrl,
+    genesisHash: running.child.genesisHash,
+    get pid() {
+      return child.pid;
+    },
+    stop() {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+/** Ends when the signal aborts, and never rejects: without its chain the gateway can still answer for payments. */
+async function keepRunning(
+  deps: Deps,
+  running: Running,
+  signal: AbortSignal,
+  onRestart: (child: ChainChild) => void,
+): Promise<void> {
+  const asked = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  let child = running.child;
+  let failures = 0;
+  while (!signal.aborted) {
+    const startedMs = deps.world.clock.nowMs();
+    const ending = await Promise.race([child.ended, asked]);
+    if (signal.aborted) return;
+    failures = deps.world.clock.nowMs() - startedMs >= STEADY_MS ? 0 : failures + 1;
+    deps.log.error({ pid: child.pid, ending }, 'the sandbox chain ended by itself: starting it again');
+    const next = await restart(deps, running.order, signal, failures);
+    if (next === undefined) return;
+    child = next;
+    onRestart(child);
+    deps.log.info({ pid: child.pid }, 'the sandbox chain is ready again');
+  }
+}
+
+/** Tries until it succeeds or the gateway stops, at most every five seconds in the long run. */
+async function restart(
+  deps: Deps,
+  order: ChainOrder,
+  signal: AbortSignal,
+  failuresBefore: number,
+): Promise<ChainChild | undefined> {
+  for (let failures = failuresBefore; ; failures += 1) {
+    const delayMs = Math.min(RESTART_MAX_MS, RESTART_FIRST_MS * 2 ** Math.max(0, failures - 1));
+    await deps.world.timers.sleep(delayMs, signal);
+    if (signal.aborted) return undefined;
+    try {
+      return await startChild(deps, order, signal);
+    } catch (error) {
+      const level = failures >= RESTARTS_BEFORE_FATAL ? 'fatal' : 'warn';
+      deps.log[level]({ err: error, failures }, 'the sandbox chain did not start again');
+    }
+  }
+}

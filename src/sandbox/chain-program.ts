@@ -1,0 +1,51 @@
+import { systemWorld } from '../system.ts';
+import { serveChain } from './chain-server.ts';
+import { lockHome } from './home-lock.ts';
+import { openKeptChain } from './kept-chain.ts';
+
+/** What the gateway tells the chain's process, as JSON in its one argument. */
+export interface ChainOrder {
+  readonly dir: string;
+  readonly port: number;
+  readonly blockMs: number;
+  readonly isScriptable: boolean;
+}
+
+/** What the process tells the gateway: that it serves, or why it cannot. */
+export type ChainReport = { readonly genesisHash: string } | { readonly code: string; readonly message: string };
+
+if (import.meta.main) await main();
+
+/** The sandbox's chain, as a process of its own. Whatever it answered is on disk, so that it may end at any moment. */
+async function main(): Promise<void> {
+  // The channel breaks when the gateway ends, also by kill -9: then nobody needs this process any more.
+  process.on('disconnect', () => process.exit(0));
+  process.on('SIGTERM', () => process.exit(0));
+  try {
+    const order = JSON.parse(process.argv[2] ?? '') as ChainOrder;
+    report({ genesisHash: await serve(order) });
+  } catch (error) {
+    const { code = 'FAILED', message } = error as NodeJS.ErrnoException;
+    report({ code: (error as Error).name === 'HomeInUseError' ? 'IN_USE' : code, message });
+    process.exitCode = 1;
+    process.disconnect?.();
+  }
+}
+
+async function serve(order: ChainOrder): Promise<string> {
+  // Two processes on one journal would ruin it. The one of a killed gateway gives the folder back in a moment.
+  if (!order.isScriptable) await lockHome(order.dir);
+  const chain = await openKeptChain(systemWorld, {
+    ...order,
+    onBroken: (error) => {
+      process.stderr.write(`${String(error)}\n`);
+      process.exit(1);
+    },
+  });
+  await serveChain(chain, order);
+  return chain.genesisHash;
+}
+
+function report(message: ChainReport): void {
+  process.send?.(message);
+}

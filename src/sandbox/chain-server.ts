@@ -1,0 +1,111 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { KeptChain, RpcCall } from './kept-chain.ts';
+
+/** A batch of a thousand large transactions; nobody has a reason to send more. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+const MAX_BATCH = 1_000;
+
+/** What a public node serves. Any other method could change the chain behind its journal's back. */
+const PUBLIC = /^(eth|net|web3)_/;
+const NOT_PUBLIC = /^eth_(send(?!RawTransaction$)|sign|accounts$|subscribe$|unsubscribe$)/;
+
+const SEND = 'eth_sendRawTransaction';
+
+/** Checkout pages and wallets in a browser may ask it too: there is nothing on it that is worth protecting. */
+const HEADERS = {
+  'Content-Type': 'application/json',
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Allow-Headers': 'content-type',
+  'Access-Control-Allow-Methods': 'POST',
+};
+
+/** Serves JSON-RPC on a loopback port. */
+export async function serveChain(
+  chain: KeptChain,
+  input: { readonly port: number; readonly isScriptable: boolean },
+): Promise<Server> {
+  const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+    respond(chain, input, request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port: input.port, host: '127.0.0.1', exclusive: true }, resolve);
+  });
+  return server;
+}
+
+async function respond(
+  chain: KeptChain,
+  rules: { readonly isScriptable: boolean },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.method !== 'POST') {
+    response.writeHead(request.method === 'OPTIONS' ? 204 : 405, HEADERS).end();
+    return;
+  }
+  const body = await readBody(request);
+  if (body === undefined) {
+    response.writeHead(413, HEADERS).end();
+    return;
+  }
+  const text = await answer(chain, rules, body);
+  response.writeHead(200, HEADERS).end(text);
+}
+
+/** Undefined when it is too large. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > MAX_BODY_BYTES) return undefined;
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** Answers the text of a JSON-RPC call, or of a batch of them. */
+export async function answer(
+  chain: KeptChain,
+  rules: { readonly isScriptable: boolean },
+  body: string,
+): Promise<string> {
+  const parsed = parse(body);
+  if (parsed === undefined) return failure(null, -32700, 'Parse error');
+  if (!Array.isArray(parsed)) return answerOne(chain, rules, parsed);
+  if (parsed.length === 0 || parsed.length > MAX_BATCH) return failure(null, -32600, 'Invalid request');
+  return `[${(await Promise.all(parsed.map((call) => answerOne(chain, rules, call)))).join(',')}]`;
+}
+
+async function answerOne(chain: KeptChain, rules: { readonly isScriptable: boolean }, call: unknown): Promise<string> {
+  if (!isCall(call)) return failure(null, -32600, 'Invalid request');
+  const { method } = call;
+  const isPublic = PUBLIC.test(method) && !NOT_PUBLIC.test(method);
+  if (!isPublic && !rules.isScriptable) return failure(call.id, -32601, 'The sandbox chain does not serve this method');
+  if (method === SEND) return chain.send(call);
+  if (asksForHead(call)) await chain.freshen();
+  return chain.pass(call);
+}
+
+function asksForHead({ method, params }: RpcCall): boolean {
+  if (method === 'eth_blockNumber') return true;
+  const [tag] = Array.isArray(params) ? params : [];
+  return method === 'eth_getBlockByNumber' && typeof tag === 'string' && !tag.startsWith('0x');
+}
+
+function isCall(value: unknown): value is RpcCall {
+  return typeof value === 'object' && value !== null && 'method' in value && typeof value.method === 'string';
+}
+
+function failure(id: unknown, code: number, message: string): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: id ?? null, error: { code, message } });
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { manualTime } from '../../test/manual-time.ts';
+import { systemWorld } from '../system.ts';
+import { answer } from './chain-server.ts';
+import { type KeptChain, openKeptChain } from './kept-chain.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('a kept chain', () => {
+  let root: string;
+  let folders = 0;
+  const opened: KeptChain[] = [];
+  before(async () => {
+    root = await mkdtemp(join(tmpdir(), 'till-kept-'));
+  });
+  after(async () => {
+    await Promise.all(opened.map((chain) => chain.close()));
+    await rm(root, { recursive: true, force: true });
+  });
+
+  async function open() {
+    folders += 1;
+    const dir = join(root, String(folders));
+    const time = manualTime();
+    const chain = await openKeptChain(
+      { ...systemWorld, clock: time.clock, timers: { ...systemWorld.timers, after: time.timers.after } },
+      { dir, blockMs: 200, isScriptable: false, onBroken: assert.ifError },
+    );
+    opened.push(chain);
+    const rpc = async (method: string, params: unknown[] = []) =>
+      JSON.parse(await answer(chain, { isScriptable: false }, JSON.stringify({ id: 1, method, params }))).result;
+    const head = async () => {
+      const { number, timestamp } = await rpc('eth_getBlockByNumber', ['latest', false]);
+      return { number: Number(number), timestampMs: Number(timestamp) * 1000 };
+    };
+    return { time, chain, dir, rpc, head };
+  }
+
+  it('shows a head that is at most fifteen seconds old while somebody uses it', async () => {
+    const { time, rpc, head } = await open();
+    for (let minute = 0; minute < 30; minute += 1) {
+      await rpc('eth_call', [{ to: `0x${'11'.repeat(20)}` }, 'latest']);
+      await time.advance(20_000);
+      assert.ok(time.clock.nowMs() - (await head()).timestampMs < 15_000);
+    }
+  });
+
+  it('makes no block when the head is young, and none when nobody asks', async () => {
+    const { time, head } = await open();
+    const first = await head();
+    await time.advance(10_000);
+    assert.deepEqual(await head(), first);
+    await time.advance(24 * HOUR_MS);
+    assert.equal((await head()).number, first.number + 1);
+  });
+
+  it('makes fewer and fewer blocks when nobody uses it, though its head is asked for all the time', async () => {
+    const { time, head } = await open();
+    for (let asked = 0; asked < 30 * 24 * 12; asked += 1) {
+      await time.advance(HOUR_MS / 12);
+      await head();
+    }
+    const { number, timestampMs } = await head();
+    assert.ok(number < 250, `${number} blocks in a month`);
+    assert.ok(time.clock.nowMs() - timestampMs <= (30 * 24 * HOUR_MS) / 20 + HOUR_MS);
+  });
+
+  it('lets a deadline pass in time however long it has idled before', async () => {
+    const { time, rpc, head } = await open();
+    await time.advance(30 * 24 * HOUR_MS);
+    await rpc('eth_call', [{ to: `0x${'11'.repeat(20)}` }, 'latest']);
+    const deadlineMs = time.clock.nowMs() + HOUR_MS;
+    await time.advance(HOUR_MS + 4 * 60_000);
+    assert.ok((await head()).timestampMs > deadlineMs);
+  });
+
+  it('writes a block down before it can be seen', async () => {
+    const { time, dir, head } = await open();
+    await time.advance(60_000);
+    const { timestampMs } = await head();
+    const lines = (await readFile(join(dir, 'journal'), 'latin1')).trim().split('\n');
+    assert.deepEqual(JSON.parse(lines.at(-1)?.slice(9) ?? '').block, { timestampS: timestampMs / 1000 });
+  });
+});

@@ -1,0 +1,183 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { World } from '../deps.ts';
+import { keptGenesis, newGenesis } from './chain-genesis.ts';
+import { type ChainJournal, type ChainRecord, openChainJournal } from './chain-journal.ts';
+import { sandboxFirstBlock } from './genesis.ts';
+import { createLocalEvm, type LocalEvm } from './local-evm.ts';
+
+/** A local chain whose every answer is still true after its process was killed. */
+export interface KeptChain {
+  readonly genesisHash: string;
+  /** Passes a JSON-RPC call on as it came. */
+  pass(call: RpcCall): Promise<string>;
+  /** Passes a transaction on; what the chain took is on disk when this resolves. */
+  send(call: RpcCall): Promise<string>;
+  /** Makes a block when the head has become too old to judge deadlines by. */
+  freshen(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface RpcCall {
+  readonly id?: unknown;
+  readonly method: string;
+  readonly params?: unknown;
+}
+
+export interface KeptChainInput {
+  readonly dir: string;
+  /** Blocks come at whole multiples of this, when transactions wait. 0: at once. */
+  readonly blockMs: number;
+  /** Callers may script state, time and history. That cannot be played again, so such a chain keeps nothing. */
+  readonly isScriptable: boolean;
+  /** Disk and memory may differ now: only a new process, which reads the disk, can go on. */
+  readonly onBroken: (error: unknown) => void;
+}
+
+/**
+ * How old the head may get before whoever asks for it gets a new, empty block: deadlines are judged by its time. Every
+ * block takes memory for good, so a chain that nobody uses slows down: its head is late by at most a twentieth of the
+ * time since somebody last called a contract or sent a transaction. A month of idling makes some two hundred blocks.
+ */
+const FRESH_MS = 15_000;
+const LATE_SHARE = 20;
+
+const USES = /^eth_(call|estimateGas|sendRawTransaction)$/;
+
+/** Builds the chain of the folder again, block by block, or a new one. */
+export async function openKeptChain(world: World, input: KeptChainInput): Promise<KeptChain> {
+  await mkdir(input.dir, { recursive: true, mode: 0o700 });
+  const { chainId, timestampS, predeploys } = input.isScriptable
+    ? await newGenesis(world)
+    : await keptGenesis(world, input.dir);
+  const evm = await createLocalEvm({
+    chainId,
+    genesis: predeploys,
+    initialTimestamp: timestampS,
+    mining: 'manual',
+    sharesSeconds: true,
+    world,
+  });
+  let replayed = 0;
+  let hasBegun = false;
+  const journal = input.isScriptable
+    ? undefined
+    : await openChainJournal(world.timers, join(input.dir, 'journal'), async (record) => {
+        await apply(evm, record);
+        replayed += 1;
+        hasBegun ||= 'block' in record;
+      });
+  // A kill while the chain was being made may have left some of its beginning.
+  const beginning = hasBegun ? [] : await firstRecords(chainId, timestampS);
+  for (const record of beginning.slice(replayed)) {
+    await journal?.append(record);
+    await apply(evm, record);
+  }
+  return keepChain(world, { ...input, evm, journal });
+}
+
+async function firstRecords(chainId: number, timestampS: number): Promise<ChainRecord[]> {
+  const atMs = timestampS * 1000;
+  const transactions = await sandboxFirstBlock(chainId);
+  return [...transactions.map((transaction) => ({ atMs, transaction })), { atMs, block: { timestampS } }];
+}
+
+async function keepChain(
+  world: World,
+  input: KeptChainInput & { readonly evm: LocalEvm; readonly journal: ChainJournal | undefined },
+): Promise<KeptChain> {
+  const { evm, journal } = input;
+  const inTurn = createTurns();
+  let usedAtMs = world.clock.nowMs();
+  let cancelTick: (() => void) | undefined;
+  let isClosed = false;
+
+  async function block(tag: string): Promise<{ hash: string; timestampS: number; transactions: readonly unknown[] }> {
+    const found = await evm.request({ method: 'eth_getBlockByNumber', params: [tag, false] });
+    const { hash, timestamp, transactions } = found as { hash: string; timestamp: string; transactions: unknown[] };
+    return { hash, timestampS: Number(timestamp), transactions };
+  }
+
+  /** A block is on disk before it is made: nobody can have seen one that is gone after a kill. */
+  async function mine(headTimestampS: number): Promise<void> {
+    const atMs = world.clock.nowMs();
+    const timestampS = Math.max(headTimestampS, Math.floor(atMs / 1000));
+    if (journal === undefined) return evm.mine();
+    const record = { atMs, block: { timestampS } };
+    await journal.append(record);
+    await apply(evm, record);
+  }
+
+  /** On the grid of the block time, as on a chain of many nodes, so that a transaction waits half of it on average. */
+  function schedule(): void {
+    if (cancelTick !== undefined || isClosed) return;
+    const { blockMs } = input;
+    const delayMs = blockMs === 0 ? 0 : blockMs - (world.clock.nowMs() % blockMs);
+    cancelTick = world.timers.after(delayMs, () => {
+      cancelTick = undefined;
+      inTurn(tick).catch(input.onBroken);
+    });
+  }
+
+  async function tick(): Promise<void> {
+    if (isClosed) return;
+    await mine((await block('latest')).timestampS);
+    // What did not fit into this block waits for the next one.
+    if ((await block('latest')).transactions.length > 0) schedule();
+  }
+
+  return {
+    genesisHash: (await block('0x0')).hash,
+    pass(call) {
+      if (USES.test(call.method)) usedAtMs = world.clock.nowMs();
+      return evm.rpc(JSON.stringify(call));
+    },
+    async send(call) {
+      usedAtMs = world.clock.nowMs();
+      const { answer, kept } = await inTurn(async () => {
+        const text = await evm.rpc(JSON.stringify(call));
+        const wasTaken = 'result' in JSON.parse(text);
+        const [transaction] = wasTaken ? (call.params as string[]) : [];
+        const record = transaction === undefined ? undefined : { atMs: world.clock.nowMs(), transaction };
+        // Its place in the journal is taken here, in turn; the wait for the disk is not, so that many share a flush.
+        return { answer: text, kept: record && (journal?.append(record) ?? Promise.resolve()) };
+      });
+      if (kept === undefined) return answer;
+      schedule();
+      await kept.catch((error) => {
+        input.onBroken(error);
+        throw error;
+      });
+      return answer;
+    },
+    freshen: () =>
+      inTurn(async () => {
+        const nowMs = world.clock.nowMs();
+        const { timestampS } = await block('latest');
+        const allowedMs = Math.max(FRESH_MS, (nowMs - usedAtMs) / LATE_SHARE);
+        if (nowMs - timestampS * 1000 >= allowedMs) await mine(timestampS).catch(input.onBroken);
+      }),
+    async close() {
+      isClosed = true;
+      cancelTick?.();
+      await inTurn(async () => {});
+      await journal?.close();
+      await evm.close();
+    },
+  };
+}
+
+async function apply(evm: LocalEvm, record: ChainRecord): Promise<void> {
+  if ('transaction' in record) await evm.request({ method: 'eth_sendRawTransaction', params: [record.transaction] });
+  else await evm.request({ method: 'evm_mine', params: [record.block.timestampS] });
+}
+
+/** Changes happen one after the other, in the order they came: the order in which they are written down. */
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = last.then(work);
+    last = mine.catch(() => {});
+    return mine;
+  };
+}

@@ -1,0 +1,330 @@
+import {
+  ContractDecoder,
+  EdrContext,
+  L1_CHAIN_TYPE,
+  l1GenesisState,
+  l1HardforkFromString,
+  l1ProviderFactory,
+  MineOrdering,
+  OSAKA,
+  type Provider,
+  type ProviderConfig,
+} from '@nomicfoundation/edr';
+import type { World } from '../deps.ts';
+import { systemWorld } from '../system.ts';
+
+type Hex = `0x${string}`;
+
+export interface Predeploy {
+  readonly address: Hex;
+  readonly code?: Hex;
+  readonly balance?: bigint;
+  readonly nonce?: bigint;
+  readonly storage?: readonly { readonly slot: Hex; readonly value: Hex }[];
+}
+
+export interface LocalEvmOptions {
+  readonly chainId?: number;
+  readonly genesis: readonly Predeploy[];
+  /** Raw transactions that are mined together, before anyone can ask for anything. */
+  readonly firstBlock?: readonly Hex[];
+  /**
+   * `auto`: a block per transaction. `manual`: a block when asked for. With an interval: a block when transactions
+   * are waiting, and one every `idleMs` even when none are, so that deadlines pass; every block costs 7 KB for good.
+   */
+  readonly mining: 'auto' | 'manual' | { readonly intervalMs: number; readonly idleMs?: number };
+  /** Blocks may have the time of the one before, so that many a second do not make the chain's clock run ahead. */
+  readonly sharesSeconds?: boolean;
+  /** Seconds since the epoch. */
+  readonly initialTimestamp?: number;
+  readonly world?: Pick<World, 'clock' | 'timers'>;
+}
+
+export interface LocalEvm {
+  /** EIP-1193. Fails with an `RpcError`. */
+  request(call: { method: string; params?: unknown }): Promise<unknown>;
+  /** Answers the text of a JSON-RPC request, or of a batch of them. */
+  rpc(body: string): Promise<string>;
+  mine(count?: number): Promise<void>;
+  /** Takes the last blocks away; what was in them never happened. */
+  rollback(depth: number): Promise<void>;
+  /**
+   * Puts as many other blocks in the place of the last ones. Their transactions are forgotten, as by a network that
+   * dropped them, or sent once more and found in the first of the new blocks.
+   */
+  reorg(depth: number, transactions?: 'forgotten' | 'kept'): Promise<void>;
+  close(): Promise<void>;
+}
+
+export class RpcError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(error: { code: number; message: string; data?: unknown }) {
+    super(error.message);
+    this.name = 'RpcError';
+    this.code = error.code;
+    // The chain wraps what a contract reverted with; clients expect the bytes themselves.
+    this.data = hasRevertData(error.data) ? error.data.data : error.data;
+  }
+}
+
+/** How far back a reorg can reach. */
+const KEPT_BLOCKS = 128;
+const MAX_BATCH = 1000;
+const BLOCK_GAS_LIMIT = 60_000_000n;
+/** One transaction may not ask for more (EIP-7825); the local chain keeps to it, as mainnet does. */
+const TRANSACTION_GAS_CAP = 2n ** 24n;
+
+/** A block that can be gone back to, and the raw transactions that were sent since the one before it. */
+interface Checkpoint {
+  readonly snapshot: Hex;
+  readonly block: number;
+  readonly sent: readonly Hex[];
+}
+
+/** An Ethereum chain in this process: real EVM, real blocks and logs, and reorgs when they are asked for. */
+export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm> {
+  const world = options.world ?? systemWorld;
+  const provider = await createProvider(options);
+  const inTurn = createQueue();
+  const ring: Checkpoint[] = [];
+  let sent: Hex[] = [];
+  let reorgs = 0;
+  let cancelTick = () => {};
+  let isClosed = false;
+
+  async function direct(method: string, params: unknown = []): Promise<unknown> {
+    return resultOf(await answerOf(provider, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })));
+  }
+
+  const height = async () => Number(await direct('eth_blockNumber'));
+
+  /** The chain has no reorgs of its own: a snapshot of every block stands in for them. */
+  async function checkpoint(block: number): Promise<void> {
+    ring.push({ snapshot: (await direct('evm_snapshot')) as Hex, block, sent });
+    sent = [];
+    if (ring.length > KEPT_BLOCKS + 1) ring.shift();
+  }
+
+  async function mineBlocks(count: number): Promise<void> {
+    for (let mined = 0; mined < count; mined += 1) {
+      await direct('evm_mine');
+      await checkpoint(await height());
+    }
+  }
+
+  /** Automatic mining would give each of them a block of its own. */
+  async function inOneBlock(transactions: readonly Hex[], blocks: number): Promise<void> {
+    await direct('evm_setAutomine', [false]);
+    for (const raw of transactions) await direct('eth_sendRawTransaction', [raw]);
+    sent = [...transactions];
+    await mineBlocks(blocks);
+    if (options.mining === 'auto') await direct('evm_setAutomine', [true]);
+  }
+
+  /** Returns what was undone. */
+  async function goBack(depth: number): Promise<{ blocks: number; transactions: Hex[] }> {
+    const head = await height();
+    const index = ring.findIndex(({ block }) => block === head - depth);
+    const target = ring[index];
+    if (target === undefined) throw new RangeError(`Block ${head - depth} was not kept: cannot go back to it`);
+    const undone = ring.splice(index).slice(1);
+    await direct('evm_revert', [target.snapshot]);
+    // Going back uses the snapshot up, and takes with it what was waiting to be mined since.
+    ring.push({ ...target, snapshot: (await direct('evm_snapshot')) as Hex });
+    sent = [];
+    return { blocks: depth, transactions: undone.flatMap((block) => block.sent) };
+  }
+
+  /** Runs one call as it came, and looks afterwards whether blocks have come or gone. */
+  async function handle(text: string, method: string, params: unknown): Promise<string> {
+    const before = ring.at(-1)?.block ?? 0;
+    const answer = await answerOf(provider, text);
+    if (!CHANGES_CHAIN.test(method)) return answer;
+    if (method === 'eth_sendRawTransaction' && !isFailure(answer)) sent.push((params as Hex[])[0] as Hex);
+    if (method === 'evm_revert') forgetAfter(Number((params as Hex[])[0]));
+    const now = await height();
+    // Many blocks made by one call get one checkpoint: no reorg can begin between them.
+    if (now !== before && ring.at(-1)?.block !== now) await checkpoint(now);
+    return answer;
+  }
+
+  /** A caller's own `evm_revert` takes away every later snapshot, ours too. */
+  function forgetAfter(snapshot: number): void {
+    while (ring.length > 0 && Number(ring.at(-1)?.snapshot) >= snapshot) ring.pop();
+    sent = [];
+  }
+
+  function tick(intervalMs: number, idleMs: number, lastBlockMs: number): void {
+    cancelTick = world.timers.after(intervalMs, () => {
+      void inTurn(async () => {
+        if (isClosed) return;
+        const isDue = sent.length > 0 || world.clock.nowMs() - lastBlockMs >= idleMs;
+        if (isDue) await mineBlocks(1);
+        tick(intervalMs, idleMs, isDue ? world.clock.nowMs() : lastBlockMs);
+      });
+    });
+  }
+
+  async function one(call: unknown): Promise<string> {
+    const { id = null, method, params = [] } = (isObject(call) ? call : {}) as Record<string, unknown>;
+    if (typeof method !== 'string') return withEnvelope(INVALID_REQUEST, null);
+    // The chain refuses calls without `params`, and leaves `jsonrpc` and `id` out of its answers.
+    const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    return withEnvelope(await inTurn(() => handle(text, method, params)), id);
+  }
+
+  for (const { address, storage = [] } of options.genesis) {
+    for (const { slot, value } of storage) await direct('hardhat_setStorageAt', [address, quantity(slot), word(value)]);
+  }
+  await checkpoint(0);
+  if (options.firstBlock !== undefined) await inOneBlock(options.firstBlock, 1);
+  if (typeof options.mining === 'object') {
+    const { intervalMs, idleMs = Number.POSITIVE_INFINITY } = options.mining;
+    tick(intervalMs, idleMs, world.clock.nowMs());
+  }
+
+  return {
+    request: async ({ method, params = [] }) =>
+      resultOf(await inTurn(() => handle(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), method, params))),
+    rpc: async (body) => {
+      const parsed = parse(body);
+      if (parsed === undefined) return withEnvelope(PARSE_ERROR, null);
+      if (!Array.isArray(parsed)) return one(parsed);
+      if (parsed.length === 0 || parsed.length > MAX_BATCH) return withEnvelope(INVALID_REQUEST, null);
+      return `[${(await Promise.all(parsed.map(one))).join(',')}]`;
+    },
+    mine: (count = 1) => inTurn(() => mineBlocks(count)),
+    rollback: (depth) =>
+      inTurn(async () => {
+        await goBack(depth);
+      }),
+    reorg: (depth, transactions = 'forgotten') =>
+      inTurn(async () => {
+        const undone = await goBack(depth);
+        reorgs += 1;
+        await direct('hardhat_setPrevRandao', [word(`0x${reorgs.toString(16)}`)]);
+        await inOneBlock(transactions === 'kept' ? undone.transactions : [], undone.blocks);
+      }),
+    close: async () => {
+      isClosed = true;
+      cancelTick();
+      await inTurn(async () => {});
+    },
+  };
+}
+
+/** The engine allows one context in a process. */
+let context: Promise<EdrContext> | undefined;
+
+async function edrContext(): Promise<EdrContext> {
+  context ??= (async () => {
+    const created = new EdrContext();
+    await created.registerProviderFactory(L1_CHAIN_TYPE, l1ProviderFactory());
+    return created;
+  })();
+  return context;
+}
+
+async function createProvider(options: LocalEvmOptions): Promise<Provider> {
+  const chainId = BigInt(options.chainId ?? 31337);
+  const config: ProviderConfig = {
+    allowBlocksWithSameTimestamp: options.sharesSeconds ?? false,
+    allowUnlimitedContractSize: false,
+    // A reverted eth_call is an error with data; a reverted transaction is mined and has a receipt.
+    bailOnCallFailure: true,
+    bailOnTransactionFailure: false,
+    chainId,
+    networkId: chainId,
+    coinbase: bytes('0x00000000000000000000000000000000000c01b0'),
+    defaultTransactionGasLimit: TRANSACTION_GAS_CAP,
+    transactionGasCap: TRANSACTION_GAS_CAP,
+    genesisState: [
+      ...l1GenesisState(l1HardforkFromString(OSAKA)),
+      ...options.genesis.map(({ address, code, balance, nonce }) => ({
+        address: bytes(address),
+        ...(balance === undefined ? {} : { balance }),
+        ...(nonce === undefined ? {} : { nonce }),
+        ...(code === undefined ? {} : { code: bytes(code) }),
+      })),
+    ],
+    hardfork: OSAKA,
+    initialBaseFeePerGas: 1_000_000_000n,
+    initialParentBeaconBlockRoot: new Uint8Array(32),
+    minGasPrice: 0n,
+    mining: {
+      autoMine: options.mining === 'auto',
+      blockGasLimit: BLOCK_GAS_LIMIT,
+      memPool: { order: MineOrdering.Priority },
+    },
+    network: {
+      genesisBlockGasLimit: BLOCK_GAS_LIMIT,
+      ...(options.initialTimestamp === undefined ? {} : { genesisBlockTime: BigInt(options.initialTimestamp) }),
+    },
+    observability: {},
+    ownedAccounts: [],
+    precompileOverrides: [],
+  };
+  const logger = { enable: false, decodeConsoleLogInputsCallback: () => [], printLineCallback: () => {} };
+  const subscriptions = { subscriptionCallback: () => {} };
+  return (await edrContext()).createProvider(L1_CHAIN_TYPE, config, logger, subscriptions, new ContractDecoder());
+}
+
+/** Calls after which the number of blocks may be another, or transactions may be waiting. */
+const CHANGES_CHAIN = /^(eth_send(Raw)?Transaction|evm_mine|hardhat_mine|evm_revert)$/;
+
+const PARSE_ERROR = '{"error":{"code":-32700,"message":"Parse error"}}';
+const INVALID_REQUEST = '{"error":{"code":-32600,"message":"Invalid request"}}';
+
+async function answerOf(provider: Provider, text: string): Promise<string> {
+  const { data } = await provider.handleRequest(text);
+  return typeof data === 'string' ? data : JSON.stringify(data);
+}
+
+function resultOf(answer: string): unknown {
+  const parsed = JSON.parse(answer) as { result?: unknown; error?: { code: number; message: string; data?: unknown } };
+  if (parsed.error !== undefined) throw new RpcError(parsed.error);
+  return parsed.result;
+}
+
+const isFailure = (answer: string) => answer.startsWith('{"error"');
+
+/** Adds what the chain leaves out, without reading an answer that may be large. */
+function withEnvelope(answer: string, id: unknown): string {
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
+  if (!isFailure(answer)) return head + answer.slice(1);
+  const { error } = JSON.parse(answer) as { error: { code: number; message: string; data?: unknown } };
+  const data = hasRevertData(error.data) ? error.data.data : error.data;
+  return `${head}"error":${JSON.stringify({ ...error, data })}}`;
+}
+
+/** Lets one piece of work run at a time, in the order they came. */
+function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = last.then(work);
+    last = mine.catch(() => {});
+    return mine;
+  };
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function hasRevertData(data: unknown): data is { data: Hex } {
+  return isObject(data) && 'data' in data && typeof data.data === 'string';
+}
+
+const bytes = (hex: Hex) => Uint8Array.from(Buffer.from(hex.slice(2), 'hex'));
+const quantity = (hex: Hex): Hex => `0x${BigInt(hex).toString(16)}`;
+const word = (hex: Hex): Hex => `0x${BigInt(hex).toString(16).padStart(64, '0')}`;

@@ -1,0 +1,101 @@
+import { isIP } from 'node:net';
+
+/** What a setting may be: how its text is read, and how its value is shown. */
+export interface Kind<T> {
+  readonly name: string;
+  readonly secret?: true;
+  /** Returns the value, or a Problem that completes the sentence "PORT …". */
+  readonly parse: (raw: string) => T | Problem;
+  /** Where a value is more than a word or a number. */
+  show?(value: T): string;
+}
+
+export class Problem {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export function quote(raw: string): string {
+  return JSON.stringify(raw.length > 60 ? `${raw.slice(0, 60)}…` : raw);
+}
+
+export function text(): Kind<string> {
+  return { name: 'text', parse: (raw) => raw };
+}
+
+export function path(): Kind<string> {
+  return { name: 'path', parse: (raw) => raw };
+}
+
+export function integer(min: number, max: number): Kind<number> {
+  return {
+    name: `whole number, ${min} to ${max}`,
+    parse: (raw) => {
+      const value = Number(raw);
+      return /^\d{1,9}$/.test(raw) && value >= min && value <= max
+        ? value
+        : new Problem(`must be a whole number from ${min} to ${max}`);
+    },
+  };
+}
+
+export function oneOf<const T extends string>(...words: T[]): Kind<T> {
+  return {
+    name: words.map((word) => `\`${word}\``).join(', '),
+    parse: (raw) => words.find((word) => word === raw) ?? new Problem(`must be one of ${words.join(', ')}`),
+  };
+}
+
+export function origin(): Kind<string> {
+  return {
+    name: 'origin, such as `https://pay.example.com`',
+    parse: (raw) => {
+      const url = URL.parse(raw);
+      const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
+      return isOrigin ? url.origin : new Problem('must be an http(s) origin without path, query or credentials');
+    },
+  };
+}
+
+export function databaseUrl(): Kind<string> {
+  return {
+    name: 'URL, such as `postgres://user:password@host:5432/till`',
+    parse: (raw) => {
+      const url = URL.parse(raw);
+      const isDatabase = url !== null && /^postgres(ql)?:$/.test(url.protocol) && isDecodable(url.password);
+      return isDatabase ? raw : new Problem('must be a URL such as postgres://user:password@host:5432/till');
+    },
+  };
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+export function addresses(): Kind<readonly string[]> {
+  return {
+    name: 'list of addresses',
+    parse: (raw) => {
+      const list = raw.split(',').map((item) => item.trim());
+      const wrong = list.find((item) => {
+        const [address = '', bits, ...rest] = item.split('/');
+        const version = isIP(address);
+        const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+        return version === 0 || !isPrefix || rest.length > 0;
+      });
+      return wrong === undefined
+        ? list
+        : new Problem(`must list IP addresses or networks, and ${quote(wrong)} is neither`);
+    },
+  };
+}
+
+export function secret<T>(kind: Kind<T>): Kind<T> {
+  return { ...kind, secret: true };
+}
