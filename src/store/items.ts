@@ -19,6 +19,8 @@ export interface StoredItem {
   readonly fee: string;
   readonly deadline: Date;
   readonly quote: Readonly<Record<string, unknown>> | null;
+  readonly isHeld: boolean;
+  readonly feeTerms: ItemFeeTerms | null;
   readonly buyerName: string;
   readonly buyerIcon: string | null;
   readonly state: ItemState;
@@ -29,12 +31,24 @@ export interface StoredItem {
   readonly acceptedAt: Date;
 }
 
+/** What the fee of an item is made of. */
+export interface ItemFeeTerms {
+  /** A decimal percent. */
+  readonly percentage: string;
+  /** In the smallest unit of the asset. */
+  readonly fixed: string;
+}
+
 export interface NewItem {
   readonly commitment: string;
   readonly item: Item;
   /** CAIP-10, as the wallet spelled it. */
   readonly account: string;
   readonly quote: Readonly<Record<string, unknown>> | null;
+  /** Whether the recipient is the operator's own account, which passes the money on later. */
+  readonly isHeld?: boolean;
+  /** Missing where the fee is not made of anything, as with a payout. */
+  readonly feeTerms?: ItemFeeTerms;
   readonly buyerName: string;
   readonly buyerIcon: string | null;
   readonly state: 'offered' | 'due';
@@ -63,6 +77,8 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
     fee: item.fee.toString(),
     deadline: new Date(item.deadlineS * 1000),
     quote: rest.quote,
+    is_held: rest.isHeld ?? false,
+    fee_terms: rest.feeTerms ?? null,
     buyer_name: rest.buyerName,
     buyer_icon: rest.buyerIcon,
     state: rest.state,
@@ -73,14 +89,38 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
   }));
   const inserted = await tx<{ commitment: string }[]>`
     insert into items (commitment, subject, network, asset, method, payer, account, recipient, fee_account, amount, fee,
-      deadline, quote, buyer_name, buyer_icon, state, signature, has_code, results_hash, hinted_hash, accepted_at)
+      deadline, quote, is_held, fee_terms, buyer_name, buyer_icon, state, signature, has_code, results_hash, hinted_hash, accepted_at)
     select i.*, ${at}::timestamptz from jsonb_to_recordset(${tx.json(rows as never)}) as i(
       commitment text, subject text, network text, asset text, method text, payer text, account text, recipient text,
-      fee_account text, amount numeric, fee numeric, deadline timestamptz, quote jsonb, buyer_name text,
-      buyer_icon text, state text, signature text, has_code boolean, results_hash text, hinted_hash text)
+      fee_account text, amount numeric, fee numeric, deadline timestamptz, quote jsonb, is_held boolean,
+      fee_terms jsonb, buyer_name text, buyer_icon text, state text, signature text, has_code boolean, results_hash text, hinted_hash text)
     on conflict (commitment) do nothing
     returning commitment`;
   return inserted.map(({ commitment }) => commitment);
+}
+
+/**
+ * Notes that a native action with this deadline is handed out, and says whether it may be: only for a payment that still
+ * can be paid. From then on the clock alone does not expire it.
+ */
+export async function raiseNativeDeadline(
+  tx: Tx,
+  { paymentId, deadline, now }: { paymentId: string; deadline: Date; now: Date },
+): Promise<boolean> {
+  const { count } = await tx`
+    update payments set native_deadline = greatest(native_deadline, ${deadline})
+    where id = ${paymentId} and status = 'requires_action' and expires_at > ${now}`;
+  return count === 1;
+}
+
+/** Keeps the transaction a wallet named for an action that was handed out; an item that is over needs no hint. */
+export async function hintTransaction(
+  tx: Tx,
+  { commitment, hash, resultsHash }: { commitment: string; hash: string; resultsHash: string },
+): Promise<void> {
+  await tx`
+    update items set hinted_hash = ${hash}, results_hash = ${resultsHash}
+    where commitment = ${commitment} and state = 'offered'`;
 }
 
 /** How an item ended, decided at final depth. */
@@ -131,6 +171,6 @@ export function itemOf(stored: StoredItem): Item {
 /** The columns of a `StoredItem`, of the table or alias `items`. */
 export function itemColumns(db: Reader) {
   return db`commitment, subject, network, asset, method, payer, account, recipient, fee_account as "feeAccount", amount,
-    fee, deadline, quote, buyer_name as "buyerName", buyer_icon as "buyerIcon", state, signature, has_code as "hasCode",
+    fee, deadline, quote, is_held as "isHeld", fee_terms as "feeTerms", buyer_name as "buyerName", buyer_icon as "buyerIcon", state, signature, has_code as "hasCode",
     results_hash as "resultsHash", hinted_hash as "hintedHash", accepted_at as "acceptedAt"`;
 }

@@ -1,0 +1,190 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { confirmPayment } from '../../actions/confirm-payment.ts';
+import { fetchActions } from '../../actions/fetch-actions.ts';
+import { listOptions, type OfferedAccount } from '../../actions/list-options.ts';
+import { paymentExpired } from '../../actions/option-refusals.ts';
+import { isForeignAccount, parseAccount } from '../../domain/caip.ts';
+import { visibleStatus } from '../../domain/payment.ts';
+import { ApiError, type Issue, validationError } from '../../errors.ts';
+import { type Payment, type PaymentGlance, stateOf } from '../../store/payments.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { callerName, findPayable, GATEWAY_ACCESS, walletOf } from '../gateway-caller.ts';
+import { paymentIdIn } from '../payment-id.ts';
+import { nullable } from '../schemas.ts';
+import { etagOf, holdRequest, StatusQuery } from '../status.ts';
+import { OptionBody, viewOption, WalletRpcActionBody } from '../views/options.ts';
+import { PayerInfoBody, viewForPayer } from '../views/payer-info.ts';
+import { StatusBody, viewStatus } from '../views/payment.ts';
+import { PaymentParams, paymentNotFound } from './payments.ts';
+
+/** How a wallet pays: it asks for options, fetches what has to be signed, and brings the results. */
+export function payingRoutes(app: App, deps: HttpDeps): void {
+  // A path that can name no payment is refused before anybody looks at the body.
+  const preValidation = (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
+    const { id } = request.params as { id: string };
+    done(paymentIdIn(id, deps.config.publicUrl) === undefined ? paymentNotFound() : undefined);
+  };
+  app.post(
+    '/payment/:id/options',
+    {
+      schema: OPTIONS,
+      preValidation,
+      config: { access: GATEWAY_ACCESS, errors: [...COMMON, 'sanctioned_user', 'payment_expired'] },
+    },
+    async (request) => {
+      const payment = await findPayable(deps, deps.readPayment, request);
+      const accounts = readAccounts(request.body.accounts);
+      const isInfoAsked = request.query.includePaymentInfo === true;
+      const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
+      // Without the info in the answer there is no other way to learn it.
+      if (status === 'expired' && !isInfoAsked) throw paymentExpired();
+      const options = status === 'requires_action' ? await listOptions(deps, { payment, accounts }) : [];
+      return {
+        options: options.map((option) => viewOption(deps.config, option)),
+        info: isInfoAsked ? await viewForPayer(deps, payment) : null,
+        collectData: null,
+      };
+    },
+  );
+
+  app.post(
+    '/payment/:id/fetch',
+    { schema: FETCH, preValidation, config: { access: GATEWAY_ACCESS, errors: [...COMMON, ...CHOSEN] } },
+    async (request) => {
+      const payment = await findPayable(deps, deps.readPayment, request);
+      const requests = await fetchActions(deps, { payment, ...request.body, buyer: walletOf(request) });
+      return {
+        actions: requests.map((data) => ({ type: 'walletRpc' as const, data: { ...data, params: [...data.params] } })),
+      };
+    },
+  );
+
+  app.post(
+    '/payment/:id/confirm',
+    { schema: CONFIRM, preValidation, config: { access: GATEWAY_ACCESS, errors: [...COMMON, ...CHOSEN] } },
+    async (request, reply) => {
+      const payment = await confirmPayment(deps, {
+        payment: await findPayable(deps, deps.readPayment, request),
+        ...request.body,
+        buyer: walletOf(request),
+        actor: callerName(request),
+      });
+      const { failureCode: _, ...answer } = viewStatus(
+        deps.config,
+        await held(deps, request, reply, payment),
+        deps.world.clock.nowMs(),
+      );
+      return answer;
+    },
+  );
+}
+
+/** Every account that is malformed is named; right ones of chains that Till has nothing to do with are left out. */
+function readAccounts(spellings: readonly string[]): readonly OfferedAccount[] {
+  const issues: Issue[] = [];
+  const accounts = new Map<string, OfferedAccount>();
+  for (const [index, spelling] of spellings.entries()) {
+    const parsed = parseAccount(spelling);
+    if (!parsed.ok) {
+      if (!isForeignAccount(spelling)) issues.push({ field: `accounts[${index}]`, message: parsed.problem });
+      continue;
+    }
+    if (!accounts.has(parsed.value.id)) accounts.set(parsed.value.id, { ...parsed.value, spelling });
+  }
+  if (issues.length > 0) throw validationError(issues, 422);
+  return [...accounts.values()];
+}
+
+/** Holds the answer while nothing changes. The confirmation stands by then, so one that cannot be held is answered. */
+async function held(
+  deps: HttpDeps,
+  request: FastifyRequest<{ Params: { id: string }; Querystring: { maxPollMs?: number } }>,
+  reply: FastifyReply,
+  payment: Payment,
+): Promise<PaymentGlance> {
+  const since = etagOf(payment, deps.world.clock.nowMs());
+  const find = () => findPayable(deps, deps.glanceAtPayment, request);
+  try {
+    return await holdRequest(deps, { request, reply, payment, since, find });
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'rate_limited') return payment;
+    throw error;
+  }
+}
+
+const TAGS = ['Gateway'];
+const COMMON = ['payment_not_found'] as const;
+/** What can be wrong once an option was chosen. */
+const CHOSEN = ['invalid_state', 'payment_expired', 'quote_expired', 'sanctioned_user', 'executor_not_found'] as const;
+
+const OptionId = Type.String({ minLength: 1, description: 'The `id` of an option of this payment.' });
+
+const OPTIONS = {
+  tags: TAGS,
+  summary: 'List the ways in which accounts can pay',
+  description:
+    'Each call gives new option ids; earlier ones stay good until they expire. Accounts of chains that are not served are ignored. A payment that cannot be paid any more has no options; ask for its info to see why.',
+  params: PaymentParams,
+  querystring: Type.Object({
+    includePaymentInfo: Type.Optional(Type.Boolean({ description: 'Whether `info` is wanted.' })),
+  }),
+  body: Type.Object({
+    accounts: Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'CAIP-10.',
+      examples: [['eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed']],
+    }),
+    refresh: Type.Optional(nullable(Type.Array(Type.String(), { description: 'Accepted and ignored.' }))),
+  }),
+  response: {
+    200: Type.Object(
+      {
+        options: Type.Array(OptionBody, { description: 'The best first.' }),
+        info: Type.Unsafe<Awaited<ReturnType<typeof viewForPayer>> | null>({
+          ...PayerInfoBody,
+          type: ['object', 'null'],
+        }),
+        collectData: Type.Null({ description: 'Nothing is asked of the payer.' }),
+      },
+      { description: 'The options.' },
+    ),
+  },
+};
+
+const FETCH = {
+  tags: TAGS,
+  summary: 'Fetch the wallet requests of an option',
+  description: 'For options with a `build` action. A native action may be carried out from then on.',
+  params: PaymentParams,
+  body: Type.Object({
+    optionId: OptionId,
+    data: Type.String({ description: 'The `data` of the `build` action.' }),
+  }),
+  response: {
+    200: Type.Object(
+      { actions: Type.Array(WalletRpcActionBody, { description: 'What the wallet has to do, in order.' }) },
+      { description: 'The requests.' },
+    ),
+  },
+};
+
+const { failureCode: _, ...ConfirmedFields } = StatusBody.properties;
+
+const CONFIRM = {
+  tags: TAGS,
+  summary: 'Confirm a payment with what the wallet signed or sent',
+  description:
+    'May be repeated: the same option with the same results gets the present status. With `maxPollMs` the answer is held until that changes, at most 25 s.',
+  params: PaymentParams,
+  querystring: StatusQuery,
+  body: Type.Object({
+    optionId: OptionId,
+    results: Type.Array(Type.Unknown(), {
+      description: 'One `{ "type": "walletRpc", "data": [result] }` for each action, in order.',
+    }),
+    collectedData: Type.Optional(Type.Unknown({ description: 'Accepted and ignored.' })),
+  }),
+  response: { 200: Type.Object(ConfirmedFields, { description: 'The status.' }) },
+};

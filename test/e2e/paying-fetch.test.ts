@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { expirePayments } from '../../src/actions/expire-payments.ts';
+import {
+  appWallet,
+  DESTINATION,
+  ETH,
+  FEES,
+  INTERMEDIATE,
+  openPayingShop,
+  type PayingShop,
+  readBuild,
+  refusal,
+  result,
+  SANDBOX,
+  USDC,
+  USDT,
+} from './paying-shop.ts';
+import { happen, openShop } from './shop.ts';
+
+const FUNDS = { [USDC]: 10_000_000n, [USDT]: 10_000_000n, [ETH]: 10n ** 18n };
+
+describe('fetching the actions of an option', () => {
+  let paying: PayingShop;
+  before(async () => {
+    paying = await openPayingShop();
+  });
+  after(() => paying.gateway.stop());
+
+  const nowS = () => paying.time.clock.nowMs() / 1000;
+  async function chosen(asset: string, fields: object = {}) {
+    const payer = paying.newPayer(FUNDS);
+    const id = await paying.created(fields);
+    return { payer, id, option: await paying.wallet.option(id, payer.account, asset) };
+  }
+
+  describe('for a signature', () => {
+    it('gives the request that the option holds, and stores nothing', async () => {
+      const { id, option } = await chosen(USDC);
+      const response = await paying.wallet.fetch(id, option.id, option.actions[0]?.data.data);
+      assert.equal(response.statusCode, 200);
+      assert.deepEqual(response.json(), { actions: [{ type: 'walletRpc', data: readBuild(option) }] });
+      assert.equal((await paying.items(id)).length, 0);
+    });
+
+    it('gives it also to a wallet that has lost the list since', async () => {
+      const { id, option } = await chosen(USDC);
+      const { actions } = (await paying.wallet.fetch(id, option.id, '')).json();
+      assert.deepEqual(actions[0].data, readBuild(option));
+    });
+
+    it('takes no other data', async () => {
+      const { id, option } = await chosen(USDC);
+      const other = await chosen(USDC);
+      for (const data of ['00', '{}', other.option.actions[0]?.data.data]) {
+        const response = await paying.wallet.fetch(id, option.id, data);
+        assert.deepEqual([response.statusCode, response.json().code], [400, 'params_validation']);
+        assert.equal(response.json().issues[0].field, 'data');
+      }
+    });
+
+    it('is refused where the option holds all there is to do', async () => {
+      const { id, option } = await chosen(USDT);
+      assert.deepEqual(await refusal(paying.wallet.fetch(id, option.id)), [400, 'params_validation']);
+    });
+  });
+
+  describe('for a transaction in coin', () => {
+    it('stores it before the answer: the payer may pay and never come back', async () => {
+      const { id, option, payer } = await chosen(ETH, { expiresAt: nowS() + 900 });
+      const response = await paying.wallet.fetch(id, option.id);
+      assert.equal(response.statusCode, 200, response.body);
+      const [action] = response.json().actions;
+      assert.deepEqual(
+        [action.type, action.data.chain_id, action.data.method],
+        ['walletRpc', SANDBOX, 'eth_sendTransaction'],
+      );
+      const [call] = action.data.params;
+      assert.deepEqual(Object.keys(call), ['from', 'to', 'value', 'data'], 'no nonce, gas or chain id');
+      assert.equal(call.from, payer.address.toLowerCase());
+      assert.equal(BigInt(call.value), BigInt(option.amount.value));
+
+      const [item, ...others] = await paying.items(id);
+      assert.equal(others.length, 0);
+      assert.deepEqual(
+        {
+          state: item?.state,
+          asset: item?.asset,
+          account: item?.account,
+          recipient: item?.recipient,
+          feeAccount: item?.feeAccount,
+          deadlineS: (item?.deadline.getTime() ?? 0) / 1000,
+          signature: item?.signature,
+          buyerName: item?.buyerName,
+        },
+        {
+          state: 'offered',
+          asset: ETH,
+          account: payer.account,
+          recipient: INTERMEDIATE,
+          feeAccount: FEES,
+          deadlineS: option.expiresAt,
+          signature: null,
+          buyerName: 'Test',
+        },
+      );
+      assert.equal((await paying.payment(id)).native_deadline?.getTime(), (option.expiresAt ?? 0) * 1000);
+      assert.equal(item?.quote?.pair, 'ETH/USD');
+    });
+
+    it('stores nothing twice, and keeps the latest deadline', async () => {
+      const { id, option, payer } = await chosen(ETH, { expiresAt: nowS() + 900 });
+      await paying.wallet.fetch(id, option.id);
+      assert.equal((await paying.wallet.fetch(id, option.id)).statusCode, 200);
+      assert.equal((await paying.items(id)).length, 1);
+      await paying.time.advance(30_000);
+      const later = await paying.wallet.option(id, payer.account, ETH);
+      await paying.wallet.fetch(id, later.id);
+      await paying.wallet.fetch(id, option.id);
+      assert.equal((await paying.items(id)).length, 2);
+      assert.equal((await paying.payment(id)).native_deadline?.getTime(), (later.expiresAt ?? 0) * 1000);
+    });
+
+    it('keeps the payment from expiring by the clock alone: past its time it reads processing', async () => {
+      const { id, option } = await chosen(ETH);
+      await paying.wallet.fetch(id, option.id);
+      await paying.time.advance(300_000);
+      await expirePayments(paying.gateway);
+      assert.equal((await paying.wallet.status(id)).json().status, 'processing');
+      assert.equal((await paying.payment(id)).status, 'requires_action');
+      assert.deepEqual(await refusal(paying.wallet.fetch(id, option.id)), [410, 'payment_expired']);
+    });
+
+    it('names the wallet that asked for it', async () => {
+      const { id, option } = await chosen(ETH);
+      await (await appWallet(paying.gateway)).fetch(id, option.id);
+      assert.equal((await paying.items(id))[0]?.buyerName, 'Test wallet');
+    });
+
+    it('is refused when there is too little time left for it', async () => {
+      const { id, option } = await chosen(ETH);
+      await paying.time.advance(241_000);
+      assert.deepEqual(await refusal(paying.wallet.fetch(id, option.id)), [400, 'quote_expired']);
+      assert.equal((await paying.payment(id)).native_deadline, null);
+    });
+
+    it('is refused when the merchant is paid elsewhere by now', async () => {
+      const shop = await openShop(paying.gateway);
+      const payer = paying.newPayer(FUNDS);
+      const id = await paying.created({}, shop);
+      const option = await paying.wallet.option(id, payer.account, ETH);
+      await paying.gateway.call({
+        method: 'POST',
+        url: `/v1/merchants/${shop.merchant.id}/settlements/crypto`,
+        headers: { ...shop.headers, 'idempotency-key': 'coin' },
+        payload: { settlements: [{ asset: ETH, destination: `${SANDBOX}:${DESTINATION}` }] },
+      });
+      assert.deepEqual(await refusal(paying.wallet.fetch(id, option.id)), [400, 'quote_expired']);
+      const again = await paying.wallet.option(id, payer.account, ETH);
+      await paying.wallet.fetch(id, again.id);
+      assert.equal((await paying.items(id))[0]?.recipient, DESTINATION);
+    });
+
+    it('is refused to an account that came onto the screening list', async () => {
+      const { id, option, payer } = await chosen(ETH);
+      paying.screened.add(payer.account);
+      assert.deepEqual(await refusal(paying.wallet.fetch(id, option.id)), [400, 'sanctioned_user']);
+      assert.equal((await paying.items(id)).length, 0);
+    });
+  });
+
+  describe('is refused', () => {
+    it('for options that are not of this payment, or not ours at all', async () => {
+      const { id } = await chosen(USDC);
+      const { option } = await chosen(USDC);
+      for (const optionId of [option.id, 'nothing', `${option.id}A`, 'A'.repeat(5_000)]) {
+        const response = await paying.wallet.fetch(id, optionId);
+        assert.deepEqual([response.statusCode, response.json().code], [400, 'params_validation']);
+        assert.match(response.json().message, /Option not found/);
+      }
+    });
+
+    it('for bodies without an option or data', async () => {
+      const { id, option } = await chosen(USDC);
+      for (const body of [
+        {},
+        { optionId: option.id },
+        { data: '' },
+        { optionId: 1, data: '' },
+        { optionId: '', data: '' },
+      ]) {
+        assert.deepEqual(await refusal(paying.wallet.post(id, 'fetch', body)), [400, 'params_validation']);
+      }
+    });
+
+    it('after the payment has expired', async () => {
+      const { id, option } = await chosen(USDC);
+      await paying.time.advance(300_000);
+      assert.deepEqual(await refusal(paying.wallet.fetch(id, option.id)), [410, 'payment_expired']);
+      await expirePayments(paying.gateway);
+      assert.deepEqual(await refusal(paying.wallet.fetch(id, option.id)), [410, 'payment_expired']);
+    });
+
+    for (const status of ['processing', 'succeeded', 'failed', 'cancelled'] as const) {
+      it(`when the payment is ${status}`, async () => {
+        const { id, option } = await chosen(ETH);
+        if (status === 'cancelled') await paying.shop.cancel(id);
+        else await happen(paying.gateway, id, 'confirmed', ...(status === 'processing' ? [] : [status]));
+        assert.deepEqual(await refusal(paying.wallet.fetch(id, option.id)), [400, 'invalid_state']);
+        assert.equal((await paying.items(id)).length, 0);
+      });
+    }
+
+    it('when the network has no relayer any more, or is not served', async () => {
+      const { settings } = paying.network();
+      for (const asset of [USDC, ETH]) {
+        const { id, option } = await chosen(asset);
+        settings.hasRelayer = false;
+        assert.deepEqual(await refusal(paying.wallet.fetch(id, option.id)), [409, 'executor_not_found']);
+        settings.hasRelayer = true;
+        settings.isConnected = false;
+        assert.deepEqual(await refusal(paying.wallet.fetch(id, option.id)), [409, 'executor_not_found']);
+        settings.isConnected = true;
+      }
+    });
+
+    it('by no network that is merely out of reach: nothing has to be asked', async () => {
+      const { id, option } = await chosen(USDC);
+      const { control } = paying.network();
+      control.goDown();
+      assert.equal((await paying.wallet.fetch(id, option.id)).statusCode, 200);
+      control.comeBack();
+    });
+  });
+
+  it('works by gateway URL, as wallets send it for hosts they do not know', async () => {
+    const { payer, id } = await chosen(USDC);
+    const url = encodeURIComponent(encodeURIComponent(`http://localhost:8080/?pid=${id}`));
+    const option = await paying.wallet.option(url, payer.account, USDC);
+    assert.equal((await paying.wallet.fetch(url, option.id)).statusCode, 200);
+    const response = await paying.wallet.confirm(url, option.id, [result(await payer.sign(option))]);
+    assert.equal(response.json().status, 'processing', response.body);
+  });
+});
