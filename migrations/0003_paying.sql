@@ -36,11 +36,17 @@ create table items (
   ended_at timestamptz,
   -- What decided an unpaid item.
   end_reason text,
+  -- How often sending it came to nothing, when it is worth another try, and what a simulation said against it: a reason to
+  -- wait or to look closer, never to give up.
+  attempts integer not null default 0,
+  retry_at timestamptz,
+  refusal text,
   check (state <> 'unpaid' or signature is null),
   check (state not in ('due', 'sent') or signature is not null)
 );
 create index items_by_subject on items (subject);
 create index items_due on items (network, accepted_at) where state = 'due';
+create index items_called_used on items (network) where state = 'due' and refusal = 'used';
 create index items_open on items (network, deadline) where state in ('offered', 'due', 'sent');
 
 -- Who may do what nobody may do twice at once. The fencing number grows with every holder, and writes name it.
@@ -124,7 +130,12 @@ create table chain_events (
   commitment text not null,
   type text not null check (type in ('paid', 'refused')),
   fields jsonb not null,
+  -- When what follows from it had been done; at once where nothing does.
+  decided_at timestamptz,
+  -- Why it was set aside instead.
+  problem text,
   primary key (network, transaction_hash, log_index)
 );
+create index chain_events_undecided on chain_events (network, block_number) where decided_at is null;
 create index on chain_events (network, block_number);
 create index on chain_events (commitment);

@@ -8,6 +8,12 @@ export interface Metrics {
   readonly replays: Counter;
   readonly jobRuns: Counter<'job' | 'outcome'>;
   readonly alerts: Gauge<'name'>;
+  readonly sends: Counter<'network' | 'why'>;
+  readonly sendsInFlight: Gauge<'network' | 'signer'>;
+  readonly relayedItems: Counter<'network' | 'outcome'>;
+  readonly chainBlocks: Gauge<'network' | 'which'>;
+  readonly chainEvents: Counter<'network' | 'outcome'>;
+  readonly reorgBlocks: Counter<'network'>;
 }
 
 export function createMetrics(): Metrics {
@@ -37,6 +43,42 @@ export function createMetrics(): Metrics {
       name: 'till_alert',
       help: 'Alerts that are raised, by name.',
       labelNames: ['name'],
+      registers,
+    }),
+    sends: new Counter({
+      name: 'till_sends_total',
+      help: 'Transactions signed by relayers: first ones of a nonce, bumps with a better offer, fills of a gap.',
+      labelNames: ['network', 'why'],
+      registers,
+    }),
+    sendsInFlight: new Gauge({
+      name: 'till_sends_in_flight',
+      help: 'Nonces of a relayer that are taken and not mined yet.',
+      labelNames: ['network', 'signer'],
+      registers,
+    }),
+    relayedItems: new Counter({
+      name: 'till_relayed_items_total',
+      help: 'Items that relayers have sent, and those they left for later because a simulation refused them.',
+      labelNames: ['network', 'outcome'],
+      registers,
+    }),
+    chainBlocks: new Gauge({
+      name: 'till_chain_block',
+      help: 'Numbers of blocks: the head of the chain, the last one read, the last one of final depth.',
+      labelNames: ['network', 'which'],
+      registers,
+    }),
+    chainEvents: new Counter({
+      name: 'till_chain_events_total',
+      help: 'Events of the Collector by what they were: paid, refused, unknown (not ours), set_aside.',
+      labelNames: ['network', 'outcome'],
+      registers,
+    }),
+    reorgBlocks: new Counter({
+      name: 'till_reorg_blocks_total',
+      help: 'Blocks that had been read and were reorganised away.',
+      labelNames: ['network'],
       registers,
     }),
   };

@@ -51,8 +51,8 @@ const TABLE: Record<
     succeeded: ['succeeded', 'succeeded', 'succeeded'],
     failed: ['failed', 'failed', 'failed'],
     'expired by the clock': ['may_still_be_paid!', 'may_still_be_paid!', 'may_still_be_paid!'],
-    'expired by the chain': ['not_expired!', 'expired', 'expired'],
-    'expired by an early block': ['not_expired!', 'expired', 'may_still_be_paid!'],
+    'expired by the chain': ['expired', 'expired', 'expired'],
+    'expired by an early block': ['expired', 'expired', 'may_still_be_paid!'],
     cancelled: ['not_from_this_status!', 'not_from_this_status!', 'not_from_this_status!'],
   },
 };

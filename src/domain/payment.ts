@@ -74,7 +74,8 @@ export function decide(payment: PaymentState, event: PaymentEvent, nowMs: number
     if (payment.nativeDeadlineMs !== null && event.proof.finalBlockAtMs <= payment.nativeDeadlineMs) {
       return refuse('may_still_be_paid');
     }
-    if (nowMs < payment.expiresAtMs) return refuse('not_expired');
+    // What was signed may run out before the payment does; then that is its end, because nobody is asked to sign again.
+    if (payment.status === 'requires_action' && nowMs < payment.expiresAtMs) return refuse('not_expired');
   }
   const to = (TRANSITIONS[payment.status] as Partial<Record<PaymentEvent['type'], PaymentStatus>>)[event.type];
   return to === undefined ? refuse('not_from_this_status') : { ok: true, to };

@@ -1,0 +1,40 @@
+import type { OpenSend } from '../../store/sends.ts';
+import type { RelayDeps, Relayer } from './relayer.ts';
+
+const BALANCE_EVERY_MS = 30_000;
+const STUCK_EVERY_MS = 10_000;
+/** On every network a transaction that pays the price is mined long before. */
+const STUCK_AFTER_MS = 5 * 60_000;
+
+/** Tells the operator of a relayer that runs dry. */
+export async function checkBalance(deps: RelayDeps, { chain, signer, id, alarms, memory }: Relayer): Promise<void> {
+  const minBalance = deps.settings.minBalance?.(id.network);
+  const nowMs = deps.world.clock.nowMs();
+  if (minBalance === undefined || !isTime(memory.balanceCheckedAtMs, nowMs, BALANCE_EVERY_MS)) return;
+  const balance = await chain.balance(signer.address);
+  memory.balanceCheckedAtMs = nowMs;
+  const message = `The relayer holds ${balance}, less than ${minBalance}, of the coin that pays for gas.`;
+  await alarms.lowBalance.set(alarmSubject(id), balance < minBalance ? message : undefined);
+}
+
+/** Tells the operator of a transaction that does not get through. */
+export async function checkStuck(
+  deps: RelayDeps,
+  { id, alarms, memory }: Relayer,
+  [oldest]: readonly OpenSend[],
+): Promise<void> {
+  const nowMs = deps.world.clock.nowMs();
+  if (!isTime(memory.stuckCheckedAtMs, nowMs, STUCK_EVERY_MS)) return;
+  memory.stuckCheckedAtMs = nowMs;
+  const isStuck = oldest !== undefined && nowMs - oldest.createdAt.getTime() >= STUCK_AFTER_MS;
+  const message = `The transaction with nonce ${oldest?.nonce} has not been mined for minutes.`;
+  await alarms.stuckSend.set(alarmSubject(id), isStuck ? message : undefined);
+}
+
+export function alarmSubject({ network, signer }: Relayer['id']): string {
+  return `${network}:${signer}`;
+}
+
+function isTime(lastMs: number | undefined, nowMs: number, everyMs: number): boolean {
+  return lastMs === undefined || nowMs - lastMs >= everyMs;
+}

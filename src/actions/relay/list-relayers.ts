@@ -1,0 +1,46 @@
+import { ChainUnavailableError } from '../../chains/chain.ts';
+import type { Chains } from '../../chains/chains.ts';
+import type { Clock } from '../../deps.ts';
+import type { Database } from '../../store/database.ts';
+import { leaseEnd } from '../../store/leases.ts';
+import { countOpenSends, lastNonce } from '../../store/sends.ts';
+import { relayLeaseName } from './relayer.ts';
+
+/** What an operator wants to know of a relayer. */
+export interface RelayerState {
+  readonly network: string;
+  readonly address: string;
+  /** In the smallest unit; undefined when the chain cannot be asked. */
+  readonly balance: bigint | undefined;
+  readonly nextNonce: number | undefined;
+  /** Transactions that are stored and not yet mined at final depth. */
+  readonly inFlight: number;
+  /** Whether some node works for it right now. */
+  readonly isLed: boolean;
+}
+
+export function listRelayers(deps: { chains: Chains; db: Database; clock: Clock }): Promise<RelayerState[]> {
+  const asks = deps.chains.list().flatMap(({ chain, relayers }) => relayers.map(({ address }) => ({ chain, address })));
+  return Promise.all(
+    asks.map(async ({ chain, address }) => {
+      const id = { network: chain.network.chainId, signer: address };
+      const [balance, mined, last, inFlight, until] = await Promise.all([
+        unlessUnavailable(chain.balance(address)),
+        unlessUnavailable(chain.minedNonce(address)),
+        lastNonce(deps.db.sql, id),
+        countOpenSends(deps.db.sql, id),
+        leaseEnd(deps.db.sql, relayLeaseName(id)),
+      ]);
+      const nextNonce = last === undefined ? mined : Math.max(mined ?? 0, last + 1);
+      const isLed = until !== undefined && until.getTime() > deps.clock.nowMs();
+      return { network: id.network, address, balance, nextNonce, inFlight, isLed };
+    }),
+  );
+}
+
+function unlessUnavailable<T>(answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((error: unknown) => {
+    if (error instanceof ChainUnavailableError) return undefined;
+    throw error;
+  });
+}

@@ -1,0 +1,75 @@
+import { findWork } from '../../store/due-items.ts';
+import { lastNonce, listOpenSends, type OpenSend, reopenSends } from '../../store/sends.ts';
+import { commandOfLeader } from '../hold-lease.ts';
+import { checkBalance, checkStuck } from './check-relayer.ts';
+import type { RelayDeps, Relayer } from './relayer.ts';
+import { sendDue } from './send-due.ts';
+import { tendSends } from './tend-sends.ts';
+
+/** How long to rest, and whether news of an accepted item may cut it short. */
+export interface Rest {
+  readonly ms: number;
+  readonly canBeWoken: boolean;
+}
+
+/** Nonces are pipelined, so that throughput does not depend on the time between blocks; but not without bound. */
+const MAX_IN_FLIGHT = 16;
+/** Items accepted on any node wake the relayer; this finds what news of was lost. It asks the database alone. */
+const IDLE: Rest = { ms: 250, canBeWoken: true };
+
+/**
+ * One round of one signer: look at what is in flight and help it along, then send what is due.
+ *
+ * The process may die between any two lines. Before the journal's commit nothing has left and the items are still due.
+ * After it the bytes are stored under their nonce, and whoever holds the lease next sends them, whether or not they had
+ * left already: the same bytes twice are the same transaction. Nothing here decides what became of a payment; that is
+ * read from the chain by the watcher.
+ */
+export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest> {
+  const { chain, signer, id } = relayer;
+  const nowMs = deps.world.clock.nowMs();
+  await checkBalance(deps, relayer);
+  const { hasOpen, hasDue } = await findWork(deps.db.sql, { ...id, now: new Date(nowMs) });
+  if (!hasOpen) {
+    deps.meters.inFlight(id, 0);
+    await checkStuck(deps, relayer, []);
+  }
+  if (!hasDue && !(hasOpen && isTimeToLook(relayer, nowMs))) return IDLE;
+  relayer.memory.lookedAtMs = nowMs;
+  const [minedNonce, head] = await Promise.all([chain.minedNonce(signer.address), chain.head()]);
+  const journal = await readJournal(deps, relayer, minedNonce);
+  await checkStuck(deps, relayer, journal.open);
+  await tendSends(deps, relayer, { ...journal, minedNonce });
+  const inFlight = journal.nextNonce - minedNonce;
+  deps.meters.inFlight(id, inFlight);
+  const room = MAX_IN_FLIGHT - inFlight;
+  if (room <= 0) return { ms: IDLE.ms, canBeWoken: false };
+  return sendDue(deps, relayer, { nextNonce: journal.nextNonce, room, inFlight, chainTimeMs: head.timestampS * 1000 });
+}
+
+/** With nothing to send the chain is asked a few times per block, however often news of other payments comes in. */
+function isTimeToLook({ chain, memory }: Relayer, nowMs: number): boolean {
+  const blockMs = chain.network.finality?.blockTimeMs ?? 0;
+  return nowMs - memory.lookedAtMs >= Math.min(Math.max(blockMs / 4, IDLE.ms), 2_000);
+}
+
+export interface Journal {
+  /** From the mined nonce on. */
+  readonly open: readonly OpenSend[];
+  /** The first nonce that is neither mined nor taken. */
+  readonly nextNonce: number;
+}
+
+/**
+ * A nonce that counted as final and is not mined any more was reorganised away, deeper than anybody expected. Its bytes
+ * are still good, and everything behind it waits for it: it is opened again.
+ */
+async function readJournal(deps: RelayDeps, { id, lease }: Relayer, minedNonce: number): Promise<Journal> {
+  const [open, last] = await Promise.all([listOpenSends(deps.db.sql, id, minedNonce), lastNonce(deps.db.sql, id)]);
+  const nextNonce = last === undefined ? minedNonce : Math.max(minedNonce, last + 1);
+  if (open.length === nextNonce - minedNonce) return { open, nextNonce };
+  const reopened = await commandOfLeader(deps, lease, (tx) => reopenSends(tx, id, minedNonce));
+  if (reopened === 0) return { open, nextNonce };
+  deps.log.warn({ ...id, minedNonce, reopened }, 'sends that were final are not mined any more: sending them again');
+  return { open: await listOpenSends(deps.db.sql, id, minedNonce), nextNonce };
+}

@@ -1,0 +1,82 @@
+import type { Chain, Signer } from '../../chains/chain.ts';
+import type { Share } from '../../store/due-items.ts';
+import type { Lease } from '../../store/leases.ts';
+import type { SenderId } from '../../store/sends.ts';
+import type { Alarms } from '../alarms.ts';
+import type { LeaseDeps } from '../hold-lease.ts';
+
+export interface RelayDeps extends LeaseDeps {
+  readonly settings: RelaySettings;
+  readonly meters: RelayMeters;
+}
+
+/** What the operator decides; in the smallest unit of the network's coin. */
+export interface RelaySettings {
+  /** Below this a relayer's balance is an alert. */
+  minBalance?(network: string): bigint | undefined;
+  /** The most that is offered per unit of gas. */
+  feeCap?(network: string): bigint | undefined;
+}
+
+/** What is counted while relaying. */
+export interface RelayMeters {
+  signed(network: string, why: 'first' | 'bump' | 'fill'): void;
+  items(network: string, outcome: 'sent' | 'postponed', count: number): void;
+  inFlight(sender: SenderId, count: number): void;
+}
+
+/** One signer on one network, for as long as this node leads it. */
+export interface Relayer {
+  readonly chain: Chain;
+  readonly signer: Signer;
+  readonly id: SenderId;
+  readonly share: Share;
+  readonly lease: Lease;
+  readonly alarms: RelayAlarms;
+  readonly memory: RelayMemory;
+}
+
+export interface RelayAlarms {
+  readonly lowBalance: Alarms;
+  readonly stuckSend: Alarms;
+  readonly outOfFunds: Alarms;
+}
+
+/**
+ * What need not survive: when it is forgotten, some bytes are sent once more, and a batch gathers for a moment longer or
+ * less.
+ */
+export interface RelayMemory {
+  /** When this process last sent the bytes of a nonce. */
+  readonly broadcastAtMs: Map<number, number>;
+  /** Nonces for which the chain wants a better offer. */
+  readonly outbid: Set<number>;
+  /** When the chain was last asked what has been mined. */
+  lookedAtMs: number;
+  /** Since when a batch is gathering. */
+  gatheringSinceMs: number | undefined;
+  balanceCheckedAtMs: number | undefined;
+  stuckCheckedAtMs: number | undefined;
+}
+
+export function newMemory(): RelayMemory {
+  return {
+    broadcastAtMs: new Map(),
+    outbid: new Set(),
+    lookedAtMs: 0,
+    gatheringSinceMs: undefined,
+    balanceCheckedAtMs: undefined,
+    stuckCheckedAtMs: undefined,
+  };
+}
+
+/** The name of the lease that makes a node the one writer of this signer's nonces. */
+export function relayLeaseName({ network, signer }: SenderId): string {
+  return `relay ${network} ${signer}`;
+}
+
+/** A number from 0 up to 1, to keep nodes out of step. */
+export function chance({ world }: RelayDeps): number {
+  const [byte = 0] = world.random.bytes(1);
+  return byte / 256;
+}

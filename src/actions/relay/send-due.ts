@@ -1,0 +1,188 @@
+import { ChainUnavailableError, type Fees } from '../../chains/chain.ts';
+import type { SignedItem } from '../../domain/item.ts';
+import { intoBatches, retryDelayMs } from '../../domain/send-plan.ts';
+import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/due-items.ts';
+import { itemOf } from '../../store/items.ts';
+import { insertSend, type NewVersion } from '../../store/sends.ts';
+import { command } from '../command.ts';
+import { commandOfLeader } from '../hold-lease.ts';
+import { broadcastStored } from './broadcast-stored.ts';
+import type { Rest } from './relay-once.ts';
+import { chance, type RelayDeps, type Relayer } from './relayer.ts';
+
+/** With something in flight, what comes waits this long for company: one transaction is cheaper than two. */
+const WINDOW_MS = 80;
+const IDLE: Rest = { ms: 250, canBeWoken: true };
+const AT_ONCE: Rest = { ms: 0, canBeWoken: false };
+/** Enough for several full transactions; more is read in the next round. */
+const MAX_DUE = 1_000;
+/** An item this close to its deadline, by the chain's own clock, might be mined too late: gas for nothing. */
+const DEADLINE_MARGIN_MS = 20_000;
+/** After this long any signer takes an item, whoever's share it is in. */
+const SHARED_AFTER_MS = 3_000;
+
+export interface Opening {
+  readonly nextNonce: number;
+  /** How many more transactions may be in flight. */
+  readonly room: number;
+  readonly inFlight: number;
+  readonly chainTimeMs: number;
+}
+
+/** Sends what is due, in as few transactions as possible. */
+export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Opening): Promise<Rest> {
+  const { chain, memory } = relayer;
+  const due = await readDue(deps, relayer, opening);
+  const [first] = due;
+  if (first === undefined) return IDLE;
+  const nowMs = deps.world.clock.nowMs();
+  memory.gatheringSinceMs ??= nowMs;
+  const gatheredMs = nowMs - memory.gatheringSinceMs;
+  const isFull = due.length >= chain.maxBatchItems(itemOf(first));
+  if (opening.inFlight > 0 && !isFull && gatheredMs < WINDOW_MS) {
+    return { ms: WINDOW_MS - gatheredMs, canBeWoken: false };
+  }
+  memory.gatheringSinceMs = undefined;
+
+  const fees = await affordableFees(deps, relayer);
+  if (fees === undefined) return IDLE;
+  const batches = intoBatches(due, (item) => chain.maxBatchItems(itemOf(item)));
+  await sendBatches(deps, relayer, { batches: batches.slice(0, opening.room), fees, nextNonce: opening.nextNonce });
+  return due.length === MAX_DUE || batches.length > opening.room ? AT_ONCE : IDLE;
+}
+
+function readDue(deps: RelayDeps, { id, share }: Relayer, { chainTimeMs }: Opening): Promise<DueItem[]> {
+  const nowMs = deps.world.clock.nowMs();
+  return findDueItems(deps.db.sql, {
+    network: id.network,
+    now: new Date(nowMs),
+    deadlineAfter: new Date(chainTimeMs + DEADLINE_MARGIN_MS),
+    share,
+    anyonesBefore: new Date(nowMs - SHARED_AFTER_MS),
+    limit: MAX_DUE,
+  });
+}
+
+/** The going price; undefined while it is above what the operator pays: nothing new is sent then. */
+async function affordableFees(deps: RelayDeps, { chain, id }: Relayer): Promise<Fees | undefined> {
+  const fees = await chain.suggestFees();
+  const cap = deps.settings.feeCap?.(id.network);
+  return cap !== undefined && fees.max > cap ? undefined : fees;
+}
+
+/** One after the other, as their nonces are; while one is signed and sent, the next one is simulated. */
+async function sendBatches(
+  deps: RelayDeps,
+  relayer: Relayer,
+  { batches, fees, nextNonce }: { batches: readonly (readonly DueItem[])[]; fees: Fees; nextNonce: number },
+): Promise<void> {
+  const ahead = (batch: readonly DueItem[] = []) => {
+    const simulation = simulated(deps, relayer, batch);
+    // Whether or not its turn comes: if it does, the failure is met there.
+    simulation.catch(() => {});
+    return simulation;
+  };
+  let nonce = nextNonce;
+  let simulation = ahead(batches[0]);
+  for (let index = 0; index < batches.length; index += 1) {
+    const items = await simulation;
+    simulation = ahead(batches[index + 1]);
+    if (await sendBatch(deps, relayer, { items, nonce, fees })) nonce += 1;
+  }
+}
+
+interface BatchToSend {
+  readonly items: readonly DueItem[];
+  readonly nonce: number;
+  readonly fees: Fees;
+}
+
+/** Whether the nonce was taken. */
+async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, nonce, fees }: BatchToSend): Promise<boolean> {
+  const { chain, signer, id } = relayer;
+  if (items.length === 0) return false;
+  // Dying here loses a signature of ours and nothing else: no nonce is taken, the items are due.
+  const signed = await chain.signBatch(signer, items.map(signedItem), { nonce, fees });
+  const isStored = await store(deps, relayer, items, { ...signed, nonce, maxFee: fees.max, tip: fees.tip });
+  if (!isStored) return false;
+  // Dying here leaves stored bytes that never left: whoever leads next finds and sends them.
+  deps.meters.signed(id.network, 'first');
+  deps.meters.items(id.network, 'sent', items.length);
+  await broadcastStored(deps, relayer, { nonce, hash: signed.hash });
+  return true;
+}
+
+/** Somebody else, another signer or a refusal of ours, was faster with one of the items. */
+class ItemsTakenError extends Error {}
+
+/** Nonce, bytes and items in one transaction; false when one of the items is not to be had any more. */
+async function store(
+  deps: RelayDeps,
+  { id, lease }: Relayer,
+  items: readonly DueItem[],
+  version: NewVersion,
+): Promise<boolean> {
+  const commitments = items.map(({ commitment }) => commitment);
+  try {
+    await commandOfLeader(deps, lease, async (tx, at) => {
+      if (!(await takeDueItems(tx, commitments))) throw new ItemsTakenError();
+      await insertSend(tx, id, { ...version, kind: 'batch', fencing: lease.fencing, commitments, at });
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof ItemsTakenError) return false;
+    throw error;
+  }
+}
+
+/**
+ * The items that would be paid now. The others are left for later: the reason may pass, and if it does not, the chain has
+ * to prove it. A simulation alone never ends anything.
+ */
+async function simulated(deps: RelayDeps, relayer: Relayer, batch: readonly DueItem[]): Promise<readonly DueItem[]> {
+  if (batch.length === 0) return [];
+  const reasons = await refusals(deps, relayer, batch);
+  const refused = batch.flatMap((item, index) => {
+    const refusal = reasons[index];
+    if (refusal === undefined) return [];
+    const retryAtMs = deps.world.clock.nowMs() + retryDelayMs(item.attempts, chance(deps));
+    return [{ commitment: item.commitment, refusal, retryAt: new Date(retryAtMs) }];
+  });
+  if (refused.length > 0) {
+    await command(deps, (tx) => postponeItems(tx, refused));
+    deps.meters.items(relayer.id.network, 'postponed', refused.length);
+    deps.log.info({ ...relayer.id, refused: refused.slice(0, 10), count: refused.length }, 'items left for later');
+  }
+  return batch.filter((_, index) => reasons[index] === undefined);
+}
+
+/** One for each item; undefined where it would be paid. An item that cannot even be simulated is found by halving. */
+async function refusals(
+  deps: RelayDeps,
+  relayer: Relayer,
+  batch: readonly DueItem[],
+): Promise<readonly (string | undefined)[]> {
+  try {
+    const outcomes = await relayer.chain.simulate(batch.map(signedItem));
+    return batch.map((_, index) => {
+      const outcome = outcomes[index];
+      return outcome?.is === 'paid' ? undefined : (outcome?.reason ?? 'unknown');
+    });
+  } catch (error) {
+    if (error instanceof ChainUnavailableError) throw error;
+    const [only] = batch;
+    if (batch.length > 1) {
+      const middle = Math.ceil(batch.length / 2);
+      const halves = [batch.slice(0, middle), batch.slice(middle)];
+      const [left = [], right = []] = await Promise.all(halves.map((half) => refusals(deps, relayer, half)));
+      return [...left, ...right];
+    }
+    deps.log.error({ ...relayer.id, commitment: only?.commitment, err: error }, 'an item cannot be simulated');
+    return ['unknown'];
+  }
+}
+
+function signedItem(stored: DueItem): SignedItem {
+  const { commitment, signature, hasCode } = stored;
+  return { item: itemOf(stored), commitment, signature, hasCode };
+}

@@ -1,0 +1,109 @@
+import type { Fees, SignedTransaction } from '../../chains/chain.ts';
+import { type InFlight, planSends, type SendStep } from '../../domain/send-plan.ts';
+import { itemOf } from '../../store/items.ts';
+import { findLiveItems, insertSend, insertVersion, type OpenSend } from '../../store/sends.ts';
+import { commandOfLeader } from '../hold-lease.ts';
+import { broadcastStored } from './broadcast-stored.ts';
+import type { Journal } from './relay-once.ts';
+import type { RelayDeps, Relayer } from './relayer.ts';
+
+/** Blocks without it before a transaction is taken for lost on the way, and before it is taken for too cheap. */
+const REBROADCAST_BLOCKS = 3;
+const BUMP_BLOCKS = 6;
+const MIN_REBROADCAST_MS = 1_000;
+const MIN_BUMP_MS = 10_000;
+const DEFAULT_BLOCK_MS = 2_000;
+
+/** Helps along what is in flight: sends it again, offers more, fills gaps. In the order of the nonces. */
+export async function tendSends(
+  deps: RelayDeps,
+  relayer: Relayer,
+  { open, nextNonce, minedNonce }: Journal & { minedNonce: number },
+): Promise<void> {
+  const { chain, id } = relayer;
+  forgetMined(relayer, minedNonce);
+  const nowMs = deps.world.clock.nowMs();
+  const inFlight = open.map((send) => inFlightOf(send, relayer, nowMs));
+  const blockMs = chain.network.finality?.blockTimeMs ?? DEFAULT_BLOCK_MS;
+  const facts = {
+    inFlight,
+    minedNonce,
+    nextNonce,
+    cap: deps.settings.feeCap?.(id.network),
+    rebroadcastAfterMs: Math.max(MIN_REBROADCAST_MS, REBROADCAST_BLOCKS * blockMs),
+    bumpAfterMs: Math.max(MIN_BUMP_MS, BUMP_BLOCKS * blockMs),
+  };
+  // The price is asked for only when something might need it.
+  const isCalm =
+    inFlight.length === nextNonce - minedNonce &&
+    inFlight.every((send) => !send.isOutbid && send.signedAgoMs < facts.bumpAfterMs);
+  const price = isCalm ? { max: 0n, tip: 0n } : await chain.suggestFees();
+  const hashes = new Map(open.map(({ nonce, hash }) => [nonce, hash]));
+  for (const step of planSends({ ...facts, price })) {
+    const hash = step.do === 'rebroadcast' ? hashes.get(step.nonce) : await signStep(deps, relayer, step, price);
+    if (hash !== undefined) await broadcastStored(deps, relayer, { nonce: step.nonce, hash });
+  }
+}
+
+function inFlightOf(send: OpenSend, { memory }: Relayer, nowMs: number): InFlight {
+  const broadcastAtMs = memory.broadcastAtMs.get(send.nonce);
+  return {
+    nonce: send.nonce,
+    fees: { max: send.maxFee, tip: send.tip },
+    signedAgoMs: nowMs - send.signedAt.getTime(),
+    broadcastAgoMs: broadcastAtMs === undefined ? undefined : nowMs - broadcastAtMs,
+    isOutbid: memory.outbid.has(send.nonce),
+  };
+}
+
+/** Signs, stores, and only then gives the hash away. */
+async function signStep(
+  deps: RelayDeps,
+  relayer: Relayer,
+  step: Exclude<SendStep, { do: 'rebroadcast' }>,
+  price: Fees,
+): Promise<string> {
+  const { id, lease, memory } = relayer;
+  const { nonce } = step;
+  const fees = step.do === 'fill' ? price : step.fees;
+  const signed =
+    step.do === 'fill' ? await signNothing(relayer, nonce, fees) : await resign(deps, relayer, nonce, fees);
+  const version = { ...signed, nonce, maxFee: fees.max, tip: fees.tip };
+  await commandOfLeader(deps, lease, (tx, at) =>
+    step.do === 'fill'
+      ? insertSend(tx, id, { ...version, kind: 'nothing', fencing: lease.fencing, commitments: [], at })
+      : insertVersion(tx, id, version, at),
+  );
+  memory.outbid.delete(nonce);
+  deps.meters.signed(id.network, step.do);
+  deps.log.info({ ...id, nonce, hash: signed.hash, why: step.do }, 'signed for a nonce that waits');
+  return signed.hash;
+}
+
+/** The same items again, those that are still to be paid; with none left the nonce is used up for as little as possible. */
+async function resign(deps: RelayDeps, relayer: Relayer, nonce: number, fees: Fees): Promise<SignedTransaction> {
+  const items = await findLiveItems(deps.db.sql, relayer.id, nonce);
+  const batch = items.flatMap((stored) =>
+    stored.signature === null
+      ? []
+      : [
+          {
+            item: itemOf(stored),
+            commitment: stored.commitment,
+            signature: stored.signature,
+            hasCode: stored.hasCode,
+          },
+        ],
+  );
+  if (batch.length === 0) return signNothing(relayer, nonce, fees);
+  return relayer.chain.signBatch(relayer.signer, batch, { nonce, fees });
+}
+
+function signNothing({ chain, signer }: Relayer, nonce: number, fees: Fees): Promise<SignedTransaction> {
+  return chain.signNothing(signer, { nonce, fees });
+}
+
+function forgetMined({ memory }: Relayer, minedNonce: number): void {
+  for (const nonce of memory.broadcastAtMs.keys()) if (nonce < minedNonce) memory.broadcastAtMs.delete(nonce);
+  for (const nonce of memory.outbid) if (nonce < minedNonce) memory.outbid.delete(nonce);
+}

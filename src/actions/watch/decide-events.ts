@@ -1,0 +1,182 @@
+import { isTelling } from '../../domain/evidence.ts';
+import { type DecidedEvent, findUndecidedEvents, markDecided, type StoredEvent } from '../../store/chain-events.ts';
+import { findItems, itemOf, type StoredItem } from '../../store/items.ts';
+import { findPayments } from '../../store/payments.ts';
+import { noncesOf } from '../../store/sends.ts';
+import { commandOfLeader } from '../hold-lease.ts';
+import { raiseAlert } from '../raise-alert.ts';
+import { judgePayments } from './judge-payments.ts';
+import { settlePaid } from './settle-paid.ts';
+import { isItsOwnFault, type View, type WatchDeps, type Watcher } from './watcher.ts';
+
+const MAX_EVENTS = 1_000;
+
+/**
+ * Draws the consequences of what the Collector reported in final blocks, and says whether there is more. An event counts
+ * only if its commitment is one of ours: anybody can make a contract report something that looks alike.
+ */
+export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View): Promise<boolean> {
+  const { network } = watcher;
+  const found = await findUndecidedEvents(deps.db.sql, { network, upTo: view.finalNumber, limit: MAX_EVENTS });
+  if (found.length === 0) return false;
+  const events = await inAgreedBlocks(watcher, found);
+  const items = await itemsOf(deps, events);
+  const known = events.filter(({ commitment }) => items.has(commitment));
+  const decided = events
+    .filter(({ commitment }) => !items.has(commitment))
+    .map((event) => unknown(deps, watcher, event));
+  decided.push(...(await decidePaid(deps, watcher, view, known, items)));
+  decided.push(...(await decideRefused(deps, watcher, view, known, items)));
+  if (decided.length > 0) {
+    // Dying before this line does it all again, and the payments' own rules see to it that nothing happens twice.
+    await commandOfLeader(deps, watcher.lease, (tx, at) => markDecided(tx, network, decided, at));
+  }
+  return found.length === MAX_EVENTS && decided.length > 0;
+}
+
+/** The events of blocks that enough endpoints know: the others wait. */
+async function inAgreedBlocks({ chain }: Watcher, events: readonly StoredEvent[]): Promise<StoredEvent[]> {
+  const blocks = new Map(events.map(({ blockHash, blockNumber }) => [blockHash, blockNumber]));
+  const agreed = await Promise.all(
+    [...blocks].map(async ([hash, number]) => ((await chain.isAgreed({ number, hash })) ? [hash] : [])),
+  );
+  const hashes = new Set(agreed.flat());
+  return events.filter(({ blockHash }) => hashes.has(blockHash));
+}
+
+async function itemsOf(deps: WatchDeps, events: readonly StoredEvent[]): Promise<Map<string, StoredItem>> {
+  if (events.length === 0) return new Map();
+  const rows = await findItems(deps.db.sql, [...new Set(events.map(({ commitment }) => commitment))]);
+  return new Map(rows.map((item) => [item.commitment, item]));
+}
+
+function unknown(deps: WatchDeps, { network }: Watcher, event: StoredEvent): DecidedEvent {
+  deps.meters.event(network, 'unknown');
+  return done(event);
+}
+
+async function decidePaid(
+  deps: WatchDeps,
+  watcher: Watcher,
+  view: View,
+  events: readonly StoredEvent[],
+  items: ReadonlyMap<string, StoredItem>,
+): Promise<DecidedEvent[]> {
+  const ripe = events.flatMap((event) => {
+    const item = items.get(event.commitment);
+    return event.type === 'paid' && item !== undefined && isDeepEnough(deps, watcher, view, event, item)
+      ? [{ event, item }]
+      : [];
+  });
+  if (ripe.length === 0) return [];
+  const [nonces, payments] = await Promise.all([
+    noncesOf(deps.db.sql, [...new Set(ripe.map(({ event }) => event.transactionHash))]),
+    findPayments(deps.db.sql, [...new Set(ripe.map(({ item }) => item.subject))]),
+  ]);
+  const statuses = new Map(payments.flatMap((payment) => (payment ? [[payment.id, payment.status]] : [])));
+  return Promise.all(
+    ripe.map(({ event, item }) =>
+      unlessAtFault(deps, watcher, event, () =>
+        settlePaid(deps, {
+          network: watcher.network,
+          event,
+          item,
+          nonce: nonces.get(event.transactionHash) ?? null,
+          status: statuses.get(item.subject),
+        }),
+      ),
+    ),
+  );
+}
+
+/** The operator may want more depth above an amount. */
+function isDeepEnough(deps: WatchDeps, watcher: Watcher, view: View, event: StoredEvent, item: StoredItem): boolean {
+  const depth = Math.max(watcher.depth, deps.settings.depthOf?.(item) ?? 0);
+  return view.readNumber - event.blockNumber + 1 >= depth;
+}
+
+/**
+ * A refusal in a final block counts when it is about the item itself and the chain, asked again with the payer's own
+ * signature, still refuses: a stranger can have the item refused with a signature he made up. Every other refusal has no
+ * consequence here; the item is due again when its transaction is final.
+ */
+async function decideRefused(
+  deps: WatchDeps,
+  watcher: Watcher,
+  view: View,
+  events: readonly StoredEvent[],
+  items: ReadonlyMap<string, StoredItem>,
+): Promise<DecidedEvent[]> {
+  const refused = events.filter(({ type }) => type === 'refused');
+  if (refused.length === 0) return [];
+  const refusals = new Map<string, string>();
+  const subjects = new Set<string>();
+  await Promise.all(
+    refused.map(async ({ commitment, fields }) => {
+      const item = items.get(commitment);
+      if (item === undefined || (item.state !== 'due' && item.state !== 'sent')) return;
+      if (fields.reason === 'used') subjects.add(item.subject);
+      if (!isTelling(fields.reason ?? '')) return;
+      const reason = await refusalNow(deps, watcher, item, view.finalNumber);
+      if (reason === undefined) return;
+      refusals.set(commitment, reason);
+      subjects.add(item.subject);
+    }),
+  );
+  const conclusions = await judgePayments(deps, watcher, [...subjects], refusals);
+  return refused.flatMap((event) => {
+    const subject = items.get(event.commitment)?.subject ?? '';
+    const conclusion = conclusions.get(subject);
+    // The payer may still pay in another way: the refusal is looked at again when that is over.
+    const isPending = refusals.has(event.commitment) && (conclusion === 'wait' || conclusion === 'unclear');
+    if (isPending) return [];
+    deps.meters.event(watcher.network, 'refused');
+    return [done(event)];
+  });
+}
+
+async function refusalNow(
+  deps: WatchDeps,
+  { chain, network }: Watcher,
+  item: StoredItem,
+  atBlock: number,
+): Promise<string | undefined> {
+  const { commitment, signature, hasCode } = item;
+  if (signature === null) return undefined;
+  try {
+    const [outcome] = await chain.simulate([{ item: itemOf(item), commitment, signature, hasCode }], atBlock);
+    return outcome?.is === 'refused' && isTelling(outcome.reason) ? outcome.reason : undefined;
+  } catch (error) {
+    if (!isItsOwnFault(error)) throw error;
+    deps.log.error({ network, commitment, err: error }, 'an item cannot be simulated');
+    return undefined;
+  }
+}
+
+/** Sets an event aside whose consequences cannot be drawn, so that all others go on. */
+async function unlessAtFault(
+  deps: WatchDeps,
+  { network }: Watcher,
+  event: StoredEvent,
+  work: () => Promise<{ problem: string | null }>,
+): Promise<DecidedEvent> {
+  const { problem } = await work().catch((error: unknown) => {
+    if (!isItsOwnFault(error)) throw error;
+    deps.log.error({ network, transaction: event.transactionHash, err: error }, 'an event cannot be dealt with');
+    return { problem: 'failed' };
+  });
+  deps.meters.event(network, problem === null ? 'paid' : 'set_aside');
+  if (problem !== null) {
+    const message = `An event of the Collector was set aside: ${problem}.`;
+    await raiseAlert(deps, {
+      name: 'event_set_aside',
+      subject: `${network}:${event.transactionHash}:${event.logIndex}`,
+      message,
+    });
+  }
+  return { ...done(event), problem };
+}
+
+function done({ transactionHash, logIndex }: StoredEvent): DecidedEvent {
+  return { transactionHash, logIndex, problem: null };
+}

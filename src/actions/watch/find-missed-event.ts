@@ -1,0 +1,47 @@
+import type { Chain } from '../../chains/chain.ts';
+import type { ChainCursor } from '../../store/chain-cursors.ts';
+import { putEvents } from '../../store/chain-events.ts';
+import type { StoredItem } from '../../store/items.ts';
+import { command } from '../command.ts';
+import { readEvents, storedEvent } from './read-events.ts';
+import type { WatchDeps, Watcher } from './watcher.ts';
+
+const RANGE = 500;
+/** A payer may have used the signature before we had it; nobody signs days ahead. */
+const BEFORE_ACCEPTED_MS = 60 * 60_000;
+
+/**
+ * An authorization is used up and no event tells of it. Before that is called somebody else's doing, everything since the
+ * item was accepted is read once more: an endpoint that lagged behind may have kept an event from us, and a payment that
+ * has arrived must never be called failed.
+ */
+export async function findMissedEvent(
+  deps: WatchDeps,
+  watcher: Watcher,
+  { chain, cursor, stored }: { chain: Chain; cursor: ChainCursor; stored: StoredItem },
+): Promise<boolean> {
+  const { network, commitment, acceptedAt } = stored;
+  const start = await firstBlockAfter(chain, acceptedAt.getTime() - BEFORE_ACCEPTED_MS, cursor.blockNumber);
+  for (let from = start; from <= cursor.blockNumber; from += RANGE) {
+    const to = Math.min(from + RANGE - 1, cursor.blockNumber);
+    const events = await readEvents(deps, { ...watcher, chain, network }, from, to);
+    const missed = events.filter((event) => event.commitment === commitment && event.type === 'paid');
+    if (missed.length === 0) continue;
+    await command(deps, (tx) => putEvents(tx, network, missed.map(storedEvent)));
+    return true;
+  }
+  return false;
+}
+
+/** By halving: the time between blocks is no constant. */
+async function firstBlockAfter(chain: Chain, atMs: number, highest: number): Promise<number> {
+  let low = 0;
+  let high = highest;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const block = await chain.block(middle);
+    if (block !== undefined && block.timestampS * 1000 >= atMs) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

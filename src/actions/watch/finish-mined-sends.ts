@@ -1,0 +1,52 @@
+import { retryDelayMs } from '../../domain/send-plan.ts';
+import { type FinishedSend, finishSends, listSendsToFinish, type SendToFinish } from '../../store/sends.ts';
+import { commandOfLeader } from '../hold-lease.ts';
+import type { View, WatchDeps, Watcher } from './watcher.ts';
+
+const MAX_SENDS = 500;
+
+/**
+ * Closes the sends that are mined at final depth. It runs after the events of those blocks were decided: what one of them
+ * carried and is still open then was not paid by it, and is due again.
+ */
+export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
+  const { chain, network, lease } = watcher;
+  const open = await listSendsToFinish(deps.db.sql, network, MAX_SENDS);
+  if (open.length === 0) return;
+  const signers = [...new Set(open.map(({ signer }) => signer))];
+  const mined = new Map(
+    await Promise.all(signers.map(async (signer) => [signer, await chain.minedNonce(signer)] as const)),
+  );
+  const passed = open.filter(({ signer, nonce }) => nonce < (mined.get(signer) ?? 0));
+  const finished = await Promise.all(passed.map((send) => finishedVersion(watcher, send, view)));
+  const sends = finished.filter((send) => send !== undefined);
+  if (sends.length === 0) return;
+  const [byte = 0] = deps.world.random.bytes(1);
+  const released = await commandOfLeader(deps, lease, (tx, now) =>
+    finishSends(tx, network, sends, new Date(now.getTime() + retryDelayMs(0, byte / 256))),
+  );
+  deps.log.debug({ network, sends: sends.length, released }, 'sends are final');
+}
+
+/** The version that was mined; none of ours, when the nonce was used by another transaction. Undefined: not final yet. */
+async function finishedVersion(
+  { chain, memory }: Watcher,
+  { signer, nonce, hashes }: SendToFinish,
+  view: View,
+): Promise<FinishedSend | undefined> {
+  const states = await Promise.all(hashes.map((hash) => chain.findTransaction(hash)));
+  const key = `${signer} ${nonce}`;
+  const index = states.findIndex(({ is }) => is === 'mined');
+  const state = states[index];
+  const hash = hashes[index];
+  if (state?.is === 'mined' && hash !== undefined) {
+    memory.foreign.delete(key);
+    return state.block.number <= view.finalNumber ? { signer, nonce, hash } : undefined;
+  }
+  // An endpoint may lag behind, so this is believed only when all that had been read by now is final.
+  const seenAt = memory.foreign.get(key) ?? view.readNumber + 1;
+  memory.foreign.set(key, seenAt);
+  if (view.finalNumber < seenAt) return undefined;
+  memory.foreign.delete(key);
+  return { signer, nonce, hash: null };
+}

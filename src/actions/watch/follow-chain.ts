@@ -1,0 +1,139 @@
+import { type Block, type Chain, type ChainEvent, ChainUnavailableError } from '../../chains/chain.ts';
+import { type ChainCursor, findCursors, listSeenBlocks, putBlocks, putCursor } from '../../store/chain-cursors.ts';
+import { putEvents } from '../../store/chain-events.ts';
+import { commandOfLeader } from '../hold-lease.ts';
+import { readEvents, storedEvent } from './read-events.ts';
+import { rollBack, seenBlock } from './roll-back.ts';
+import type { View, WatchDeps, Watcher } from './watcher.ts';
+
+/** Blocks read in one round: after days offline the rest follows round by round. */
+const MAX_RANGE = 500;
+/** How far below its head a chain that was never read before is begun. */
+const LOOK_BACK = 32;
+/** Final blocks whose events are read once more: a lagging replica may have had nothing to say the first time. */
+const REREAD_BLOCKS = 4;
+const REREAD_EVERY_MS = 2_000;
+const MIN_HISTORY = 64;
+
+/** Reads the next piece of the chain and stores it with the cursor, or rolls back to where the chain has changed. */
+export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<View> {
+  const { chain, network, depth, memory } = watcher;
+  const cursors = await findCursors(deps.db.sql);
+  const cursor = cursors.find((each) => each.network === network) ?? (await begin(deps, watcher));
+  const [head, current] = await Promise.all([chain.head(), chain.block(cursor.blockNumber)]);
+  if (current?.hash !== cursor.blockHash) return followReorg(deps, watcher, cursor, { head, current });
+
+  const to = Math.max(cursor.blockNumber, Math.min(head.number, cursor.blockNumber + MAX_RANGE));
+  const nowMs = deps.world.clock.nowMs();
+  const hasMoved = to > cursor.blockNumber;
+  if (!hasMoved && nowMs - memory.readAtMs < REREAD_EVERY_MS) return viewOf(cursor, { head, hasNews: false });
+
+  const finalNumber = Math.max(cursor.finalNumber, Math.min(to, head.number - depth + 1));
+  const from = Math.max(0, Math.min(cursor.blockNumber, cursor.finalNumber) + 1 - REREAD_BLOCKS);
+  const [blocks, finalBlock, events] = await Promise.all([
+    readHeaders(chain, cursor, { to, keepFrom: head.number - historyOf(depth) }),
+    chain.block(finalNumber),
+    readEvents(deps, watcher, from, to),
+  ]);
+  const last = blocks.at(-1) ?? current;
+  if (finalBlock === undefined || last.number !== to || !(await fits(deps, watcher, cursor, blocks, events))) {
+    // The chain changed while it was read, or two endpoints tell of different branches: nothing is kept of this reading.
+    throw new ChainUnavailableError(network, 'its blocks and events do not belong together');
+  }
+  const next: ChainCursor = {
+    network,
+    blockNumber: to,
+    blockHash: last.hash,
+    finalNumber,
+    finalAt: new Date(finalBlock.timestampS * 1000),
+  };
+  memory.readAtMs = nowMs;
+  const hasProgress = hasMoved || finalNumber > cursor.finalNumber;
+  if (!hasProgress && events.length === 0) return viewOf(cursor, { head, hasNews: false });
+  const added = await commandOfLeader(deps, watcher.lease, async (tx, at) => {
+    if (hasMoved) await putBlocks(tx, network, blocks.map(seenBlock), to - historyOf(depth));
+    const count = events.length === 0 ? 0 : await putEvents(tx, network, events.map(storedEvent));
+    if (hasProgress) await putCursor(tx, next, { fencing: watcher.lease.fencing, at });
+    return count;
+  });
+  deps.meters.blocks(network, { head: head.number, read: to, final: finalNumber });
+  return viewOf(next, { head, hasNews: hasProgress || added > 0 });
+}
+
+/** A chain that is met for the first time: nothing of ours can be in its past, but a little look back costs nothing. */
+async function begin(deps: WatchDeps, { chain, network, depth, lease }: Watcher): Promise<ChainCursor> {
+  const head = await chain.head();
+  const wanted = deps.settings.startAt?.(network) ?? head.number - LOOK_BACK;
+  // Where it begins counts as final.
+  const first = await chain.block(Math.max(0, Math.min(wanted, head.number - depth + 1)));
+  if (first === undefined) throw new ChainUnavailableError(network, 'its blocks cannot be read');
+  const at = new Date(first.timestampS * 1000);
+  const cursor = { network, blockNumber: first.number, blockHash: first.hash, finalNumber: first.number, finalAt: at };
+  await commandOfLeader(deps, lease, async (tx, now) => {
+    await putBlocks(tx, network, [seenBlock(first)], 0);
+    await putCursor(tx, cursor, { fencing: lease.fencing, at: now });
+  });
+  return cursor;
+}
+
+async function followReorg(
+  deps: WatchDeps,
+  watcher: Watcher,
+  cursor: ChainCursor,
+  { head, current }: { head: Block; current: Block | undefined },
+): Promise<View> {
+  if (current === undefined) {
+    // The chain is shorter than what was read of it. On the same branch that is a replica that lags behind.
+    const seen = await listSeenBlocks(deps.db.sql, watcher.network);
+    const known = seen.find(({ number }) => number === head.number);
+    if (known === undefined || known.hash === head.hash) return viewOf(cursor, { head, hasNews: false });
+  }
+  const next = await rollBack(deps, watcher, cursor);
+  return { ...viewOf(next, { head, hasNews: true }), isBehind: true };
+}
+
+/** The headers after the cursor: all of them near the head, where the chain may still change; far from it the last one. */
+async function readHeaders(
+  chain: Chain,
+  { blockNumber }: ChainCursor,
+  { to, keepFrom }: { to: number; keepFrom: number },
+): Promise<Block[]> {
+  const first = Math.max(blockNumber + 1, Math.min(to, keepFrom));
+  const numbers = Array.from({ length: Math.max(0, to - first + 1) }, (_, index) => first + index);
+  const blocks = await Promise.all(numbers.map((number) => chain.block(number)));
+  return blocks.filter((block) => block !== undefined);
+}
+
+/** Whether the blocks follow on each other and on the cursor, and the events lie in them. */
+async function fits(
+  deps: WatchDeps,
+  { network }: Watcher,
+  cursor: ChainCursor,
+  blocks: readonly Block[],
+  events: readonly ChainEvent[],
+): Promise<boolean> {
+  let previous = { number: cursor.blockNumber, hash: cursor.blockHash };
+  for (const block of blocks) {
+    if (block.number === previous.number + 1 && block.parentHash !== previous.hash) return false;
+    previous = block;
+  }
+  if (events.length === 0) return true;
+  const seen = [...(await listSeenBlocks(deps.db.sql, network)), ...blocks];
+  const hashes = new Map(seen.map(({ number, hash }) => [number, hash]));
+  return events.every(({ block }) => (hashes.get(block.number) ?? block.hash) === block.hash);
+}
+
+function viewOf(cursor: ChainCursor, { head, hasNews }: { head: Block; hasNews: boolean }): View {
+  return {
+    readNumber: cursor.blockNumber,
+    finalNumber: cursor.finalNumber,
+    finalAtMs: cursor.finalAt.getTime(),
+    isBehind: head.number > cursor.blockNumber,
+    hasNews,
+  };
+}
+
+/** How many blocks are remembered: far more than should ever be reorganised. */
+function historyOf(depth: number): number {
+  return Math.max(MIN_HISTORY, depth * 4);
+}

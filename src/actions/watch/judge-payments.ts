@@ -1,0 +1,136 @@
+import type { Chain } from '../../chains/chain.ts';
+import { type Conclusion, conclude, fateOf, type ItemFate } from '../../domain/evidence.ts';
+import type { PaymentEvent } from '../../domain/payment.ts';
+import { type ChainCursor, findCursors } from '../../store/chain-cursors.ts';
+import { findPaidCommitments, reconsiderEvents } from '../../store/chain-events.ts';
+import { findOpenItemsOf, type OpenItem } from '../../store/due-items.ts';
+import { endItems, type ItemEnd, itemOf } from '../../store/items.ts';
+import { command } from '../command.ts';
+import { findMissedEvent } from './find-missed-event.ts';
+import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
+
+/**
+ * Ends payments that the chains prove to be unpaid, and says what followed for each. Every item of the payment is asked
+ * about, on its own network and at that network's last final block: a payment ends only when none of them can be paid
+ * any more. Whatever cannot be found out leaves it as it is.
+ */
+export async function judgePayments(
+  deps: WatchDeps,
+  watcher: Watcher,
+  subjects: readonly string[],
+  refusals: ReadonlyMap<string, string>,
+): Promise<Map<string, Conclusion>> {
+  const conclusions = new Map<string, Conclusion>();
+  if (subjects.length === 0) return conclusions;
+  const items = await findOpenItemsOf(deps.db.sql, subjects);
+  const views = await finalViews(deps, items);
+  await Promise.all(
+    [...Map.groupBy(items, ({ subject }) => subject)].map(async ([subject, own]) => {
+      conclusions.set(subject, await judge(deps, watcher, own, views, refusals).catch(orUnclear(deps, subject)));
+    }),
+  );
+  return conclusions;
+}
+
+/** A chain at its last final block. */
+interface FinalView {
+  readonly chain: Chain;
+  readonly cursor: ChainCursor;
+  readonly paid: ReadonlySet<string>;
+}
+
+/** Of the networks that can be asked, and whose final block is agreed upon. */
+async function finalViews(deps: WatchDeps, items: readonly OpenItem[]): Promise<Map<string, FinalView>> {
+  const cursors = await findCursors(deps.db.sql);
+  const views = [...Map.groupBy(items, ({ network }) => network)].map(async ([network, own]) => {
+    const chain = deps.chains.find(network)?.chain;
+    const cursor = cursors.find((each) => each.network === network);
+    if (chain === undefined || cursor === undefined) return [];
+    const block = await chain.block(cursor.finalNumber);
+    if (block === undefined || !(await chain.isAgreed(block))) return [];
+    const commitments = own.map(({ commitment }) => commitment);
+    const paid = await findPaidCommitments(deps.db.sql, { network, commitments });
+    return [[network, { chain, cursor, paid }] as const];
+  });
+  return new Map((await Promise.all(views)).flat());
+}
+
+async function judge(
+  deps: WatchDeps,
+  watcher: Watcher,
+  items: readonly OpenItem[],
+  views: ReadonlyMap<string, FinalView>,
+  refusals: ReadonlyMap<string, string>,
+): Promise<Conclusion> {
+  const fates = await Promise.all(
+    items.map((item) => fate(deps, watcher, item, views.get(item.network), refusals.get(item.commitment))),
+  );
+  const [first] = items;
+  if (first === undefined) return 'wait';
+  const conclusion = conclude(first.paymentStatus, fates);
+  const ended = items.map(({ commitment }, index) => endOf(commitment, fates[index]));
+  if (conclusion === 'over_anyway') {
+    await command(deps, (tx, now) => endItems(tx, ended, now));
+    return conclusion;
+  }
+  if (conclusion !== 'failed' && conclusion !== 'expired') return conclusion;
+  const finalAtMs = Math.max(...items.map(({ network }) => views.get(network)?.cursor.finalAt.getTime() ?? 0));
+  const event: PaymentEvent =
+    conclusion === 'failed'
+      ? { type: 'failed', failureCode: null }
+      : { type: 'expired', proof: { finalBlockAtMs: finalAtMs } };
+  const outcome = await deps.movePayment({
+    paymentId: first.subject,
+    event,
+    actor: 'watcher',
+    evidence: { items: ended, finalBlocks: finalBlocksOf(items, views) },
+    items: { ended },
+  });
+  // Refused: its own time is not over yet, or somebody was faster. It comes up again.
+  return outcome.ok ? conclusion : 'wait';
+}
+
+async function fate(
+  deps: WatchDeps,
+  watcher: Watcher,
+  stored: OpenItem,
+  view: FinalView | undefined,
+  refusal: string | undefined,
+): Promise<ItemFate> {
+  if (view === undefined) return { is: 'unclear' };
+  const { chain, cursor, paid } = view;
+  const { commitment, network } = stored;
+  const item = itemOf(stored);
+  const isUsed = await chain.isUsed(item, commitment, cursor.finalNumber);
+  let isReportedPaid = paid.has(commitment);
+  if (isReportedPaid) {
+    // Reported before the item was known, it was taken for a look-alike then.
+    await command(deps, (tx) => reconsiderEvents(tx, network, [commitment]));
+  } else if (isUsed) {
+    isReportedPaid = await findMissedEvent(deps, watcher, { chain, cursor, stored });
+  }
+  return fateOf({
+    isNative: item.method === 'native',
+    deadlineMs: stored.deadline.getTime(),
+    finalAtMs: cursor.finalAt.getTime(),
+    isUsed,
+    isReportedPaid,
+    refusal,
+  });
+}
+
+function endOf(commitment: string, fate: ItemFate | undefined): ItemEnd {
+  return { commitment, state: 'unpaid', reason: fate?.is === 'failed' ? fate.reason : 'ran_out' };
+}
+
+function finalBlocksOf(items: readonly OpenItem[], views: ReadonlyMap<string, FinalView>) {
+  return Object.fromEntries(items.map(({ network }) => [network, views.get(network)?.cursor.finalNumber]));
+}
+
+function orUnclear(deps: WatchDeps, subject: string): (error: unknown) => Conclusion {
+  return (error) => {
+    if (!isItsOwnFault(error)) throw error;
+    deps.log.error({ payment: subject, err: error }, 'a payment cannot be judged');
+    return 'unclear';
+  };
+}

@@ -1,0 +1,71 @@
+import { differences } from '../../domain/evidence.ts';
+import type { PaymentStatus } from '../../domain/payment.ts';
+import type { StoredEvent } from '../../store/chain-events.ts';
+import { endItems, findItemsOf, type StoredItem } from '../../store/items.ts';
+import { command } from '../command.ts';
+import { clearAlert, raiseAlert } from '../raise-alert.ts';
+import type { WatchDeps } from './watcher.ts';
+
+export interface PaidInput {
+  readonly network: string;
+  readonly event: StoredEvent;
+  readonly item: StoredItem;
+  /** Of the relayer's transaction; null when somebody else sent it. */
+  readonly nonce: number | null;
+  /** Of its payment, when it was last read. */
+  readonly status: PaymentStatus | undefined;
+}
+
+/** A payment that has arrived, at final depth: what is done about it. A problem, if it cannot be believed. */
+export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ problem: string | null }> {
+  const { network, event, item, nonce, status } = input;
+  const differing = differences(event.fields, item);
+  if (differing.length > 0) return { problem: `it differs from its item in ${differing.join(', ')}` };
+  if (status === undefined) return { problem: 'its payment does not exist' };
+  if (item.state === 'paid') return { problem: null };
+  const { commitment, subject } = item;
+  const evidence = {
+    network,
+    commitment,
+    transaction: event.transactionHash,
+    block: event.blockNumber,
+    blockHash: event.blockHash,
+    logIndex: event.logIndex,
+  };
+  const move = { paymentId: subject, actor: 'watcher', evidence };
+  if (status === 'requires_action') {
+    // The payer sent native coin and closed the page: only now is it known who pays. Dying after this move leaves the
+    // event undecided, and the next round goes on with the move below.
+    const buyer = { account: item.account, name: item.buyerName, icon: item.buyerIcon };
+    const token = { asset: item.asset, value: BigInt(item.amount) };
+    await deps.movePayment({ ...move, event: { type: 'confirmed', buyer, token, isNative: true } });
+  }
+  const outcome = await deps.movePayment({
+    ...move,
+    event: { type: 'succeeded', transaction: { hash: event.transactionHash, nonce } },
+    items: { ended: [{ commitment, state: 'paid', reason: null }] },
+    settlement: item.isHeld ? undefined : settlementBy(item, event),
+  });
+  if (!outcome.ok) await recordExtra(deps, item, outcome.payment?.status);
+  return { problem: null };
+}
+
+/** What went to the merchant's own account has reached it by this very transaction. */
+function settlementBy({ asset, amount, fee, recipient }: StoredItem, { transactionHash }: StoredEvent) {
+  return { asset, amount: (BigInt(amount) - BigInt(fee)).toString(), recipient, transactionHash };
+}
+
+/**
+ * The payment was over already. Either this very item had paid it and was put back by a deep reorganisation; or it is
+ * money beyond what was asked for, which somebody has to give back.
+ */
+async function recordExtra(deps: WatchDeps, item: StoredItem, status: PaymentStatus | undefined): Promise<void> {
+  const { commitment, subject } = item;
+  const others = (await findItemsOf(deps.db.sql, subject)).filter((other) => other.commitment !== commitment);
+  const isSame = status === 'succeeded' && others.every(({ state }) => state !== 'paid');
+  const reason = isSame ? null : 'paid_after_end';
+  await command(deps, (tx, now) => endItems(tx, [{ commitment, state: 'paid', reason }], now));
+  if (isSame) return clearAlert(deps, { name: 'deep_reorg', subject });
+  const message = `It was paid although it had ended (${status}): the payer should get ${item.amount} of ${item.asset} back.`;
+  return raiseAlert(deps, { name: 'paid_after_end', subject, message });
+}

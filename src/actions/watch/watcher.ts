@@ -1,0 +1,76 @@
+import type { Chain } from '../../chains/chain.ts';
+import { ChainUnavailableError } from '../../chains/chain.ts';
+import type { Chains } from '../../chains/chains.ts';
+import { databaseFault } from '../../store/database.ts';
+import type { StoredItem } from '../../store/items.ts';
+import type { Lease } from '../../store/leases.ts';
+import type { Alarms } from '../alarms.ts';
+import { type LeaseDeps, LeaseLostError } from '../hold-lease.ts';
+import type { PaymentMover } from '../move-payment.ts';
+
+export interface WatchDeps extends LeaseDeps {
+  readonly chains: Chains;
+  readonly movePayment: PaymentMover;
+  readonly settings: WatchSettings;
+  readonly meters: WatchMeters;
+}
+
+export interface WatchSettings {
+  /** Where a chain that was never read before is begun; a little below its head if undefined. */
+  startAt?(network: string): number | undefined;
+  /** How deep an item's payment must lie; never less than the network's own depth. */
+  depthOf?(item: StoredItem): number | undefined;
+}
+
+/** What is counted while watching. */
+export interface WatchMeters {
+  blocks(network: string, at: { head: number; read: number; final: number }): void;
+  event(network: string, outcome: 'paid' | 'refused' | 'unknown' | 'set_aside'): void;
+  reorg(network: string, depth: number): void;
+}
+
+/** One network, for as long as this node leads it. */
+export interface Watcher {
+  readonly chain: Chain;
+  readonly network: string;
+  /** Blocks a payment must lie deep, its own counted. */
+  readonly depth: number;
+  readonly lease: Lease;
+  readonly undetermined: Alarms;
+  readonly memory: WatchMemory;
+}
+
+/** What need not survive: when it is forgotten, something is asked once more. */
+export interface WatchMemory {
+  /** When events were last read, and when everything that depends on time was last looked at. */
+  readAtMs: number;
+  judgedAtMs: number;
+  checkedAtMs: number;
+  /** Nonces that were used by none of our transactions, with the block everybody had seen by then. */
+  readonly foreign: Map<string, number>;
+}
+
+export function newWatchMemory(): WatchMemory {
+  return { readAtMs: 0, judgedAtMs: 0, checkedAtMs: 0, foreign: new Map() };
+}
+
+export function watchLeaseName(network: string): string {
+  return `watch ${network}`;
+}
+
+/** How far the chain has been read. */
+export interface View {
+  readonly readNumber: number;
+  readonly finalNumber: number;
+  readonly finalAtMs: number;
+  /** Whether there is more to read. */
+  readonly isBehind: boolean;
+  /** Whether something is new since the last look. */
+  readonly hasNews: boolean;
+}
+
+/** Whether the fault lies with the thing itself: then it is set aside, and everything else goes on. */
+export function isItsOwnFault(error: unknown): boolean {
+  if (error instanceof ChainUnavailableError || error instanceof LeaseLostError) return false;
+  return databaseFault(error) === undefined;
+}

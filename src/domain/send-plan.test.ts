@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type InFlight, intoBatches, type Passenger, planSends, retryDelayMs, type SendFacts } from './send-plan.ts';
+
+const GWEI = 1_000_000_000n;
+
+function send(nonce: number, fields: Partial<InFlight> = {}): InFlight {
+  return {
+    nonce,
+    fees: { max: 10n * GWEI, tip: GWEI },
+    signedAgoMs: 0,
+    broadcastAgoMs: 0,
+    isOutbid: false,
+    ...fields,
+  };
+}
+
+function plan(fields: Partial<SendFacts>) {
+  return planSends({
+    inFlight: [],
+    minedNonce: 0,
+    nextNonce: 0,
+    price: { max: 10n * GWEI, tip: GWEI },
+    cap: undefined,
+    rebroadcastAfterMs: 3_000,
+    bumpAfterMs: 10_000,
+    ...fields,
+  });
+}
+
+describe('what a signer does next', () => {
+  it('leaves alone what was sent a moment ago', () => {
+    assert.deepEqual(plan({ inFlight: [send(0), send(1)], nextNonce: 2 }), []);
+  });
+
+  it('sends everything again, in order, that this process has not sent', () => {
+    const inFlight = [send(4, { broadcastAgoMs: undefined }), send(5, { broadcastAgoMs: undefined })];
+    assert.deepEqual(plan({ inFlight, minedNonce: 4, nextNonce: 6 }), [
+      { do: 'rebroadcast', nonce: 4 },
+      { do: 'rebroadcast', nonce: 5 },
+    ]);
+  });
+
+  it('fills gaps in their place', () => {
+    const inFlight = [send(1, { broadcastAgoMs: 5_000 })];
+    assert.deepEqual(plan({ inFlight, nextNonce: 3 }), [
+      { do: 'fill', nonce: 0 },
+      { do: 'rebroadcast', nonce: 1 },
+      { do: 'fill', nonce: 2 },
+    ]);
+  });
+
+  it('offers at least an eighth more, and at least the price', () => {
+    const inFlight = [send(0, { signedAgoMs: 10_000 })];
+    const [cheap] = plan({ inFlight, nextNonce: 1 });
+    assert.deepEqual(cheap, {
+      do: 'bump',
+      nonce: 0,
+      fees: { max: (10n * GWEI * 9n) / 8n + 1n, tip: (GWEI * 9n) / 8n + 1n },
+    });
+    const [dear] = plan({ inFlight, nextNonce: 1, price: { max: 50n * GWEI, tip: 2n * GWEI } });
+    assert.deepEqual(dear, { do: 'bump', nonce: 0, fees: { max: 50n * GWEI, tip: 2n * GWEI } });
+  });
+
+  it('outbids at once when told that it offers too little', () => {
+    const [step] = plan({ inFlight: [send(0, { isOutbid: true })], nextNonce: 1 });
+    assert.equal(step?.do, 'bump');
+  });
+
+  it('only sends again what may not offer more, and what offers plenty', () => {
+    const stuck = [send(0, { signedAgoMs: 60_000, broadcastAgoMs: 5_000 })];
+    assert.deepEqual(plan({ inFlight: stuck, nextNonce: 1, cap: 11n * GWEI }), [{ do: 'rebroadcast', nonce: 0 }]);
+    assert.deepEqual(plan({ inFlight: stuck, nextNonce: 1, price: { max: 2n * GWEI, tip: GWEI } }), [
+      { do: 'rebroadcast', nonce: 0 },
+    ]);
+  });
+
+  it('ends with an offer that would not be raised any more, however long it waits', () => {
+    fc.assert(
+      fc.property(fc.bigInt(1n, 10n ** 12n), fc.bigInt(0n, 10n ** 12n), (max, tip) => {
+        const price = { max, tip: tip > max ? max : tip };
+        let fees = price;
+        for (let bumps = 0; ; bumps += 1) {
+          assert.ok(bumps < 100);
+          const [step] = plan({ inFlight: [send(0, { fees, signedAgoMs: 60_000 })], nextNonce: 1, price });
+          if (step?.do !== 'bump') return;
+          assert.ok(step.fees.max * 8n >= fees.max * 9n && step.fees.tip * 8n >= fees.tip * 9n);
+          assert.ok(step.fees.tip <= step.fees.max);
+          fees = step.fees;
+        }
+      }),
+    );
+  });
+});
+
+describe('who travels together', () => {
+  const item = (fields: Partial<Passenger> = {}): Passenger => ({
+    asset: 'usdc',
+    method: 'eip3009-vrs',
+    feeAccount: 'fees',
+    hasCode: false,
+    attempts: 0,
+    ...fields,
+  });
+
+  it('is of one kind, within the limit, and leaves nobody behind', () => {
+    const items = fc.array(
+      fc.record({
+        asset: fc.constantFrom('usdc', 'eurc'),
+        method: fc.constantFrom('eip3009-vrs', 'permit2'),
+        feeAccount: fc.constantFrom('a', 'b'),
+        hasCode: fc.boolean(),
+        attempts: fc.nat(4),
+      }),
+    );
+    fc.assert(
+      fc.property(items, fc.integer({ min: 1, max: 5 }), (due, limit) => {
+        const batches = intoBatches(due, () => limit);
+        assert.deepEqual(new Set(batches.flat()), new Set(due));
+        assert.equal(batches.flat().length, due.length);
+        for (const batch of batches) {
+          assert.ok(batch.length >= 1 && batch.length <= limit);
+          if (batch.length === 1) continue;
+          const kinds = batch.map(({ asset, method, feeAccount, attempts }) => [asset, method, feeAccount, attempts]);
+          assert.equal(new Set(kinds.map(String)).size, 1);
+          assert.ok(batch.every(({ hasCode }) => !hasCode));
+        }
+      }),
+    );
+  });
+
+  it('is soon alone when it has failed before', () => {
+    const due = Array.from({ length: 16 }, () => item({ attempts: 2 }));
+    assert.equal(intoBatches(due, () => 16).length, 16);
+  });
+
+  it('waits longer after each failure, up to a minute and a quarter', () => {
+    assert.equal(retryDelayMs(0, 0), 1_000);
+    assert.equal(retryDelayMs(3, 0), 8_000);
+    assert.equal(retryDelayMs(1_000, 1), 75_000);
+  });
+});

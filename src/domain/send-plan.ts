@@ -1,0 +1,133 @@
+/**
+ * What a signer does next with the transactions it has in flight. All of it follows from the journal and a few facts of
+ * the chain, so a signer that was killed, or took over from another, goes on as if nothing had happened.
+ */
+export type SendStep =
+  /** A nonce that was never taken: everything behind it waits until something uses it up. */
+  | { readonly do: 'fill'; readonly nonce: number }
+  /** The same nonce with a better offer. */
+  | { readonly do: 'bump'; readonly nonce: number; readonly fees: FeeOffer }
+  /** The stored bytes once more: they may never have left, or have been dropped on the way. */
+  | { readonly do: 'rebroadcast'; readonly nonce: number };
+
+/** Per unit of gas. */
+export interface FeeOffer {
+  readonly max: bigint;
+  readonly tip: bigint;
+}
+
+export interface InFlight {
+  readonly nonce: number;
+  /** What its best version offers, and for how long. */
+  readonly fees: FeeOffer;
+  readonly signedAgoMs: number;
+  /** Undefined when this process has not sent it yet. */
+  readonly broadcastAgoMs: number | undefined;
+  /** The chain wants more for this nonce than the best version offers. */
+  readonly isOutbid: boolean;
+}
+
+export interface SendFacts {
+  /** In the order of their nonces; none below the mined nonce. */
+  readonly inFlight: readonly InFlight[];
+  /** The next nonce as the chain sees it. */
+  readonly minedNonce: number;
+  /** The next nonce as the journal sees it. */
+  readonly nextNonce: number;
+  /** What the chain asks now. */
+  readonly price: FeeOffer;
+  /** What the operator pays at most. */
+  readonly cap: bigint | undefined;
+  readonly rebroadcastAfterMs: number;
+  readonly bumpAfterMs: number;
+}
+
+/** In the order of their nonces, because some nodes take nothing ahead of its turn. */
+export function planSends(facts: SendFacts): SendStep[] {
+  const steps: SendStep[] = [];
+  const byNonce = new Map(facts.inFlight.map((send) => [send.nonce, send]));
+  for (let nonce = facts.minedNonce; nonce < facts.nextNonce; nonce += 1) {
+    const send = byNonce.get(nonce);
+    if (send === undefined) {
+      steps.push({ do: 'fill', nonce });
+      continue;
+    }
+    const fees = isWorthMore(send, facts) ? raised(send.fees, facts) : undefined;
+    if (fees !== undefined) steps.push({ do: 'bump', nonce, fees });
+    else if (send.broadcastAgoMs === undefined || send.broadcastAgoMs >= facts.rebroadcastAfterMs) {
+      steps.push({ do: 'rebroadcast', nonce });
+    }
+  }
+  return steps;
+}
+
+/** A version that never left this process is sent before it is replaced. */
+function isWorthMore(send: InFlight, facts: SendFacts): boolean {
+  if (send.broadcastAgoMs === undefined) return false;
+  return send.isOutbid || send.signedAgoMs >= facts.bumpAfterMs;
+}
+
+/** Nodes replace a transaction only for a tenth more; an eighth passes everywhere. */
+const MIN_RAISE_DIVISOR = 8n;
+/** Who offers this many times the price and is not taken in has another problem than the price. */
+const POINTLESS_MULTIPLE = 4n;
+
+/**
+ * The next offer, or none: above the operator's cap or far above the price the best version is only sent again, and is
+ * taken in when the price falls. So a cap can delay, and never wedge.
+ */
+function raised(fees: FeeOffer, { price, cap }: SendFacts): FeeOffer | undefined {
+  const tip = larger(price.tip, anEighthMore(fees.tip));
+  const max = larger(larger(price.max, anEighthMore(fees.max)), tip);
+  if (cap !== undefined && max > cap) return undefined;
+  if (fees.max >= price.max * POINTLESS_MULTIPLE) return undefined;
+  return { max, tip };
+}
+
+const anEighthMore = (value: bigint) => value + value / MIN_RAISE_DIVISOR + 1n;
+const larger = (a: bigint, b: bigint) => (a > b ? a : b);
+
+/** Something to be sent, as far as it matters for who travels together. */
+export interface Passenger {
+  readonly asset: string;
+  readonly method: string;
+  readonly feeAccount: string;
+  /** Accounts with code can behave as they like: alone. */
+  readonly hasCode: boolean;
+  /** How often sending it came to nothing. */
+  readonly attempts: number;
+}
+
+/**
+ * Puts what is due into transactions, oldest first. Each carries one asset, method and fee account. What has failed before
+ * travels with others that have, and in ever smaller groups: so one that ruins its whole transaction is soon alone.
+ */
+export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: (item: T) => number): T[][] {
+  const open = new Map<string, T[]>();
+  const batches: T[][] = [];
+  for (const item of due) {
+    if (item.hasCode) {
+      batches.push([item]);
+      continue;
+    }
+    const key = [item.asset, item.method, item.feeAccount, item.attempts].join(' ');
+    const limit = Math.max(1, Math.floor(maxItemsOf(item) / 4 ** item.attempts));
+    let batch = open.get(key);
+    if (batch === undefined || batch.length >= limit) {
+      batch = [];
+      open.set(key, batch);
+      batches.push(batch);
+    }
+    batch.push(item);
+  }
+  return batches;
+}
+
+const FIRST_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 60_000;
+
+/** How long an item that could not be sent, or came back, waits: longer each time, and never quite in step. */
+export function retryDelayMs(attempts: number, chance: number): number {
+  const delayMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 16), MAX_RETRY_MS);
+  return Math.round(delayMs * (1 + chance / 4));
+}

@@ -1,0 +1,70 @@
+import { type LeaseDeps, LeaseLostError, whileLeading } from '../actions/hold-lease.ts';
+import { ChainUnavailableError } from '../chains/chain.ts';
+import type { Lease } from '../store/leases.ts';
+
+/** How often a node that does not lead looks whether it could. */
+const TAKE_EVERY_MS = 1_000;
+const MAX_BACKOFF_MS = 5_000;
+/** A round that hangs holds up a stop no longer: everything that matters is stored before it is done. */
+const STOP_WAIT_MS = 5_000;
+
+/** Rounds of work that only one node may do at a time. */
+export interface LedWork {
+  /** Of the lease. */
+  readonly name: string;
+  /** Does one round and the rest after it. Called again and again while this node leads. */
+  readonly start: (lease: Lease) => (signal: AbortSignal) => Promise<void>;
+  /** Told of the outcome of each round. */
+  readonly onRound?: (error: unknown) => Promise<void>;
+}
+
+/** Starts the work, on whichever node gets to lead it; the returned function stops it here. */
+export function startLeading(deps: LeaseDeps, works: readonly LedWork[]): () => Promise<void> {
+  const stop = new AbortController();
+  const loops = Promise.all(works.map((work) => leadForever(deps, work, stop.signal)));
+  return async () => {
+    stop.abort();
+    await Promise.race([loops, deps.world.timers.sleep(STOP_WAIT_MS)]);
+  };
+}
+
+async function leadForever(deps: LeaseDeps, work: LedWork, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    try {
+      await whileLeading(deps, work.name, stop, (lease, signal) => runRounds(deps, work, lease, signal));
+    } catch (error) {
+      deps.log.warn({ lease: work.name, err: error }, 'cannot lead');
+    }
+    await deps.world.timers.sleep(jittered(deps, TAKE_EVERY_MS), stop);
+  }
+}
+
+async function runRounds(deps: LeaseDeps, work: LedWork, lease: Lease, signal: AbortSignal): Promise<void> {
+  const round = work.start(lease);
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      await round(signal);
+      failures = 0;
+      await work.onRound?.(undefined);
+    } catch (error) {
+      if (error instanceof LeaseLostError) return;
+      failures += 1;
+      const level = error instanceof ChainUnavailableError ? 'info' : 'warn';
+      deps.log[level]({ lease: work.name, failures, err: error }, 'a round failed');
+      await work.onRound?.(error)?.catch(() => {});
+      const delayMs = Math.min(100 * 2 ** Math.min(failures, 10), MAX_BACKOFF_MS);
+      await deps.world.timers.sleep(jittered(deps, delayMs), signal);
+    }
+  }
+}
+
+/** Nodes and signers must not work in step: up to a quarter more. */
+function jittered({ world }: LeaseDeps, delayMs: number): number {
+  const [byte = 0] = world.random.bytes(1);
+  return delayMs * (1 + byte / 1_024);
+}
+
+/** Names this process among all that ever ran. */
+export function newHolder({ random }: LeaseDeps['world']): string {
+  return Buffer.from(random.bytes(12)).toString('hex');
+}

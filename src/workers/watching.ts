@@ -1,0 +1,71 @@
+import { createAlarms } from '../actions/alarms.ts';
+import type { PaymentMover } from '../actions/move-payment.ts';
+import { watchOnce } from '../actions/watch/watch-once.ts';
+import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../actions/watch/watcher.ts';
+import { type Chain, ChainUnavailableError } from '../chains/chain.ts';
+import type { Chains } from '../chains/chains.ts';
+import { type LedWork, newHolder, startLeading } from './leading.ts';
+import type { WorkerDeps } from './loop.ts';
+
+export interface WatchingDeps extends WorkerDeps {
+  readonly chains: Chains;
+  readonly movePayment: PaymentMover;
+  readonly watching?: WatchSettings;
+}
+
+const DEFAULT_BLOCK_MS = 2_000;
+/** Four looks per block find a payment soon after it is mined; on slow chains less often is soon enough. */
+const LOOKS_PER_BLOCK = 4;
+const MIN_POLL_MS = 50;
+const MAX_POLL_MS = 2_000;
+const UNAVAILABLE_AFTER_MS = 60_000;
+
+/** Reads every network and decides what became of payments; the returned function stops it on this node. */
+export function startWatching(deps: WatchingDeps): () => Promise<void> {
+  const { metrics } = deps;
+  const watchDeps: WatchDeps = {
+    ...deps,
+    holder: newHolder(deps.world),
+    settings: deps.watching ?? {},
+    meters: {
+      blocks: (network, { head, read, final }) => {
+        metrics.chainBlocks.set({ network, which: 'head' }, head);
+        metrics.chainBlocks.set({ network, which: 'read' }, read);
+        metrics.chainBlocks.set({ network, which: 'final' }, final);
+      },
+      event: (network, outcome) => metrics.chainEvents.inc({ network, outcome }),
+      reorg: (network, depth) => metrics.reorgBlocks.inc({ network }, depth),
+    },
+  };
+  const undetermined = createAlarms(deps, 'payments_undetermined');
+  const unavailable = createAlarms(deps, 'network_unavailable');
+  return startLeading(
+    watchDeps,
+    deps.chains.list().map(({ chain }) => workOf(chain)),
+  );
+
+  function workOf(chain: Chain): LedWork {
+    const network = chain.network.chainId;
+    const { blockTimeMs = DEFAULT_BLOCK_MS, depth = 1 } = chain.network.finality ?? {};
+    const pollMs = Math.min(Math.max(blockTimeMs / LOOKS_PER_BLOCK, MIN_POLL_MS), MAX_POLL_MS);
+    let answeredAtMs = deps.world.clock.nowMs();
+    return {
+      name: watchLeaseName(network),
+      start: (lease) => {
+        const watcher = { chain, network, depth, lease, undetermined, memory: newWatchMemory() };
+        answeredAtMs = deps.world.clock.nowMs();
+        return async (signal) => {
+          if (!(await watchOnce(watchDeps, watcher))) await deps.world.timers.sleep(pollMs, signal);
+        };
+      },
+      onRound: async (error) => {
+        const nowMs = deps.world.clock.nowMs();
+        if (!(error instanceof ChainUnavailableError)) answeredAtMs = nowMs;
+        const isAway = nowMs - answeredAtMs >= UNAVAILABLE_AFTER_MS;
+        if (error === undefined || isAway) await unavailable.set(network, isAway ? UNAVAILABLE : undefined);
+      },
+    };
+  }
+}
+
+const UNAVAILABLE = 'The network could not be read for more than a minute; its payments wait.';

@@ -1,0 +1,288 @@
+import { pino } from 'pino';
+import { createAlarms } from '../../src/actions/alarms.ts';
+import { command } from '../../src/actions/command.ts';
+import { createPaymentMover } from '../../src/actions/move-payment.ts';
+import { relayOnce } from '../../src/actions/relay/relay-once.ts';
+import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../../src/actions/relay/relayer.ts';
+import { watchOnce } from '../../src/actions/watch/watch-once.ts';
+import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../../src/actions/watch/watcher.ts';
+import type { Chains } from '../../src/chains/chains.ts';
+import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
+import { findNetwork } from '../../src/chains/networks.ts';
+import type { World } from '../../src/deps.ts';
+import { checksumAddress } from '../../src/domain/caip.ts';
+import type { Item, PayMethod } from '../../src/domain/item.ts';
+import { listAlerts } from '../../src/store/alerts.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { findItems, insertItems, raiseNativeDeadline } from '../../src/store/items.ts';
+import { takeLease } from '../../src/store/leases.ts';
+import { insertMerchant } from '../../src/store/merchants.ts';
+import { insertPayments } from '../../src/store/new-payments.ts';
+import { insertPartner } from '../../src/store/partners.ts';
+import { openPaymentFeed } from '../../src/store/payment-feed.ts';
+import { findPayments } from '../../src/store/payments.ts';
+import { systemWorld } from '../../src/system.ts';
+import { createScene, type Harness, type Payer } from '../chains/harness.ts';
+import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
+import { signerFromKey } from '../chains/signer.ts';
+import { createTestDatabase } from '../database.ts';
+
+export type RelayScene = Awaited<ReturnType<typeof openRelayScene>>;
+export type TestNode = Awaited<ReturnType<RelayScene['newNode']>>;
+
+export interface SceneInput {
+  readonly depth?: number;
+  readonly relayers?: number;
+  readonly relaying?: RelaySettings;
+  readonly watching?: WatchSettings;
+  /** Time passes by itself. */
+  readonly isRealTime?: boolean;
+}
+
+const OWNER = { partnerId: 'prtn_test', mode: 'test' } as const;
+const MERCHANT = 'mrch_test';
+const FEE_ACCOUNT = checksumAddress('0xfee0000000000000000000000000000000000fee');
+/** What a payment has until it expires. */
+const PAYMENT_LIFE_MS = 15 * 60_000;
+/** Enough rounds for anything that settles at all. */
+const MAX_ROUNDS = 50;
+
+/** A database, a chain in memory, and time, all of them in the test's hands; relayers and watchers take single steps. */
+export async function openRelayScene(input: SceneInput = {}) {
+  const database = await createTestDatabase();
+  const db = openDatabase({ url: database.url, poolSize: 8, applicationName: 'till-test' });
+  const log = pino({ level: 'silent' });
+  let nowMs = input.isRealTime ? Date.now() : Date.UTC(2026, 2, 1);
+  const world: World = input.isRealTime ? systemWorld : { ...systemWorld, clock: { nowMs: () => nowMs } };
+  const sandbox = findNetwork('eip155:31337');
+  if (sandbox === undefined) throw new Error('The sandbox is not a known network');
+  const network = {
+    ...sandbox,
+    finality: { blockTimeMs: 1_000, depth: input.depth ?? 1, reason: 'as the test wants it' },
+  };
+  const { chain, control } = createMemoryChain({ network, world, isAutoMining: false });
+  const signers = Array.from({ length: input.relayers ?? 1 }, (_, index) =>
+    signerFromKey(`0x${String(index + 1).repeat(64)}`),
+  );
+  for (const { address } of signers) control.setBalance(address, SANDBOX_ASSETS.native, 10n ** 21n);
+  control.mine();
+  const connected = {
+    chain,
+    relayers: signers,
+    feeAccount: FEE_ACCOUNT,
+    intermediateAccount: FEE_ACCOUNT,
+    payable: () => Object.values(SANDBOX_ASSETS),
+    problems: () => [],
+  };
+  const chains: Chains = {
+    find: (id) => (id === network.chainId ? connected : undefined),
+    list: () => [connected],
+  };
+  const base = { db, world, log };
+  const feed = await openPaymentFeed(base);
+  const movePayment = createPaymentMover({ ...base, feed });
+  await command(base, async (tx, now) => {
+    const partner = { id: OWNER.partnerId, name: 'Test', pinnedVersion: '2026-02-18', frameOrigins: [] } as const;
+    await insertPartner(tx, { ...partner, createdAt: now });
+    const merchant = { ...OWNER, id: MERCHANT, name: 'Shop', email: null, status: 'active', iconUrl: null } as const;
+    await insertMerchant(tx, { ...merchant, createdAt: now, updatedAt: now });
+  });
+  const harness: Pick<Harness, 'chain' | 'assets' | 'feeAccount' | 'fund' | 'mine' | 'send'> = {
+    chain,
+    assets: SANDBOX_ASSETS,
+    feeAccount: FEE_ACCOUNT,
+    fund: async (account, asset, units) =>
+      control.setBalance(account, asset, control.balanceOf(account, asset) + units),
+    mine: async () => control.mine(),
+    send: async (_, action) => control.send(action),
+  };
+  // Payers need nothing more of a chain.
+  const payers = createScene(harness as Harness);
+
+  /** A time that no lease lasts until: whoever asks gets it, as after a crash. */
+  const afterAllLeases = new Date(Date.UTC(2100, 0, 1));
+  const lead = async (name: string) => {
+    const ask = { name, holder: 'test', now: afterAllLeases, until: new Date(nowMs) };
+    const lease = await command(base, (tx) => takeLease(tx, ask));
+    if (lease === undefined) throw new Error('The lease was not to be had.');
+    return lease;
+  };
+
+  const counts = new Map<string, number>();
+  const count = (...words: string[]) => counts.set(words.join(' '), (counts.get(words.join(' ')) ?? 0) + 1);
+
+  /** A node that has just started and leads everything. */
+  async function newNode() {
+    const leaseDeps = { ...base, holder: 'test' };
+    const relayDeps: RelayDeps = {
+      ...leaseDeps,
+      settings: input.relaying ?? {},
+      meters: { signed: (_, why) => count('signed', why), items: () => {}, inFlight: () => {} },
+    };
+    const watchDeps: WatchDeps = {
+      ...leaseDeps,
+      chains,
+      movePayment,
+      settings: input.watching ?? {},
+      meters: { blocks: () => {}, event: (_, outcome) => count('event', outcome), reorg: () => count('reorg') },
+    };
+    const alarms = {
+      lowBalance: createAlarms(base, 'relayer_balance_low'),
+      stuckSend: createAlarms(base, 'send_stuck'),
+      outOfFunds: createAlarms(base, 'relayer_out_of_funds'),
+    };
+    const relayers = await Promise.all(
+      signers.map(async (signer, index) => {
+        const id = { network: network.chainId, signer: signer.address };
+        const share = { index, of: signers.length };
+        return { chain, signer, id, share, lease: await lead(relayLeaseName(id)), alarms, memory: newMemory() };
+      }),
+    );
+    const watcher = {
+      chain,
+      network: network.chainId,
+      depth: network.finality.depth,
+      lease: await lead(watchLeaseName(network.chainId)),
+      undetermined: createAlarms(base, 'payments_undetermined'),
+      memory: newWatchMemory(),
+    };
+    const node = {
+      relayers,
+      watcher,
+      /** One round of each relayer. */
+      relay: async () => {
+        for (const relayer of relayers) await relayOnce(relayDeps, relayer);
+      },
+      /** Rounds of the watcher until it has read everything. */
+      watch: async () => {
+        for (let rounds = 0; await watchOnce(watchDeps, watcher); rounds += 1) {
+          if (rounds > MAX_ROUNDS) throw new Error('The watcher does not come to an end.');
+        }
+      },
+      /** What happens in a block's time: send, mine, read. */
+      async turn(turns = 1) {
+        for (let taken = 0; taken < turns; taken += 1) {
+          nowMs += network.finality.blockTimeMs;
+          await node.relay();
+          control.mine();
+          await node.watch();
+        }
+      },
+    };
+    return node;
+  }
+
+  async function newPayment(id: string) {
+    const payment = {
+      id,
+      merchantId: MERCHANT,
+      referenceId: 'x',
+      amountUnit: 'iso4217/USD',
+      amountValue: '100',
+      amountDecimals: 2,
+      expiresAtMs: nowMs + PAYMENT_LIFE_MS,
+      successUrl: null,
+      errorUrl: null,
+      tokenAsset: null,
+      claim: null,
+      requestHash: null,
+    };
+    await command(base, (tx, now) => insertPayments(tx, [payment], now));
+  }
+
+  function newItem(item: Item, { state, signature }: { state: 'due' | 'offered'; signature: string | null }) {
+    return {
+      commitment: chain.commitmentOf(item),
+      item,
+      account: `${network.chainId}:${item.payer}`,
+      quote: null,
+      buyerName: 'Wallet',
+      buyerIcon: null,
+      state,
+      signature,
+      hasCode: false,
+      resultsHash: null,
+      hintedHash: null,
+    };
+  }
+
+  return {
+    ...base,
+    feed,
+    chains,
+    chain,
+    control,
+    signers,
+    movePayment,
+    payers,
+    counts,
+    newNode,
+    network: network.chainId,
+    nowMs: () => nowMs,
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+
+    /** A payment whose payer has signed: processing, with an item that is due. */
+    async accept({
+      method = 'eip3009-vrs' as PayMethod,
+      told = {} as Partial<Item>,
+      hasCode = false,
+      signature = undefined as string | undefined,
+    } = {}) {
+      const { payer, item, signed } = await payers.payable(method, told);
+      await newPayment(item.subject);
+      const stored = newItem(item, { state: 'due', signature: signature ?? signed.signature });
+      const buyer = { account: stored.account, name: 'Wallet', icon: null };
+      const outcome = await movePayment({
+        paymentId: item.subject,
+        event: { type: 'confirmed', buyer, token: { asset: item.asset, value: item.amount }, isNative: false },
+        actor: 'test',
+        evidence: {},
+        items: { accepted: [{ ...stored, hasCode }] },
+      });
+      if (!outcome.ok) throw new Error(outcome.refusal);
+      return { payer, item, signed, id: item.subject, commitment: signed.commitment };
+    },
+
+    /** A payment whose payer was handed a native action. */
+    async offer(lifeMs = 5 * 60_000) {
+      const payer: Payer = payers.newPayer();
+      const deadlineS = Math.floor((nowMs + lifeMs) / 1_000);
+      const item = await payers.newItem(payer, 'native', { deadlineS });
+      control.setBalance(payer.address, SANDBOX_ASSETS.native, 10n ** 20n);
+      await newPayment(item.subject);
+      await command(base, async (tx, now) => {
+        const deadline = new Date(deadlineS * 1_000);
+        await raiseNativeDeadline(tx, { paymentId: item.subject, deadline, now });
+        await insertItems(tx, [newItem(item, { state: 'offered', signature: null })], now);
+      });
+      const pay = () => {
+        const [action] = chain.walletActions(item, 0n);
+        if (action === undefined) throw new Error('There is nothing to pay with.');
+        return control.send(action);
+      };
+      return { payer, item, id: item.subject, commitment: chain.commitmentOf(item), pay };
+    },
+
+    payment: async (id: string) => {
+      const [payment] = await findPayments(db.sql, [id]);
+      if (payment === undefined) throw new Error('There is no such payment.');
+      return payment;
+    },
+    status: async (id: string) => (await findPayments(db.sql, [id]))[0]?.status,
+    item: async (commitment: string) => (await findItems(db.sql, [commitment]))[0],
+    alerts: async () => (await listAlerts(db.sql)).map(({ name, subject }) => `${name} ${subject}`),
+    /** Every signed transaction that is stored, in order. */
+    versions: async () => [
+      ...(await db.sql<{ hash: string; nonce: number; signer: string; state: string }[]>`
+        select v.hash, v.nonce::int as nonce, v.signer, s.state from send_versions v
+        join sends s on s.network = v.network and s.signer = v.signer and s.nonce = v.nonce
+        order by v.signer, v.nonce, v.max_fee`),
+    ],
+    async close() {
+      await db.close();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,376 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { command } from '../../src/actions/command.ts';
+import { LeaseLostError } from '../../src/actions/hold-lease.ts';
+import { declineItem } from '../../src/actions/relay/decline-item.ts';
+import { listRelayers } from '../../src/actions/relay/list-relayers.ts';
+import { insertSend } from '../../src/store/sends.ts';
+import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
+
+/** More than any version waits before a better offer is made for its nonce. */
+const LONG_MS = 30_000;
+
+describe('the relayer', () => {
+  let scene: RelayScene;
+  const open = async (input: SceneInput = {}) => {
+    scene = await openRelayScene(input);
+    return scene;
+  };
+  afterEach(() => scene.close());
+
+  it('pays what is due in one transaction, and the payments succeed', async () => {
+    await open();
+    const paid = [await scene.accept(), await scene.accept(), await scene.accept()];
+    const node = await scene.newNode();
+    await node.turn();
+    for (const { id } of paid) {
+      const payment = await scene.payment(id);
+      assert.equal(payment.status, 'succeeded');
+      assert.equal(payment.transactionNonce, '0');
+    }
+    const versions = await scene.versions();
+    assert.equal(versions.length, 1);
+    assert.equal(versions[0]?.state, 'final');
+    assert.equal(scene.control.balanceOf(paid[0]?.item.recipient ?? '', paid[0]?.item.asset ?? ''), 990n);
+  });
+
+  it('keeps assets and methods apart, and accounts with code alone', async () => {
+    await open();
+    await scene.accept();
+    await scene.accept({ method: 'eip3009-bytes' });
+    await scene.accept({ method: 'permit2' });
+    const codes = [await scene.accept({ hasCode: true }), await scene.accept({ hasCode: true })];
+    await scene.accept();
+    await (await scene.newNode()).turn();
+    assert.equal((await scene.versions()).length, 5);
+    for (const { id } of codes) assert.equal(await scene.status(id), 'succeeded');
+  });
+
+  it('loses nothing when the answer to a broadcast is lost', async () => {
+    await open();
+    const { id } = await scene.accept();
+    const node = await scene.newNode();
+    scene.control.broadcasts('answer_lost');
+    await node.relay();
+    assert.equal(await scene.status(id), 'processing');
+    await node.turn();
+    assert.equal(await scene.status(id), 'succeeded');
+    assert.equal((await scene.versions()).length, 1);
+  });
+
+  it('sends again what never arrived, was forgotten or was evicted', async () => {
+    await open();
+    const { id } = await scene.accept();
+    const node = await scene.newNode();
+    scene.control.broadcasts('lost');
+    await node.relay();
+    scene.pass(3_000);
+    scene.control.broadcasts('forgotten');
+    await node.relay();
+    scene.pass(3_000);
+    await node.relay();
+    const [hash = ''] = scene.control.pending();
+    scene.control.evict(hash);
+    scene.pass(2_000);
+    await node.turn();
+    assert.equal(await scene.status(id), 'succeeded');
+    assert.equal((await scene.payment(id)).transactionHash, hash);
+    assert.equal((await scene.versions()).length, 1);
+  });
+
+  it('goes on after a crash between journal and broadcast with the very bytes that were stored', async () => {
+    await open();
+    const { id } = await scene.accept();
+    const first = await scene.newNode();
+    scene.control.intercept((method) => {
+      if (method === 'broadcast') throw new Error('The process dies here.');
+    });
+    await assert.rejects(first.relay());
+    scene.control.intercept(undefined);
+    const [stored] = await scene.versions();
+    await (await scene.newNode()).turn();
+    assert.equal((await scene.payment(id)).transactionHash, stored?.hash);
+    assert.equal((await scene.versions()).length, 1);
+  });
+
+  it('goes on after a crash between broadcast and receipt', async () => {
+    await open();
+    const { id } = await scene.accept();
+    await (await scene.newNode()).relay();
+    scene.control.mine();
+    const second = await scene.newNode();
+    await second.relay();
+    await second.watch();
+    assert.equal(await scene.status(id), 'succeeded');
+    assert.equal((await scene.versions()).length, 1);
+  });
+
+  it('writes nothing under a lease that was taken over', async () => {
+    await open();
+    const stale = await scene.newNode();
+    const fresh = await scene.newNode();
+    const { id } = await scene.accept();
+    await assert.rejects(stale.relay(), LeaseLostError);
+    assert.deepEqual(await scene.versions(), []);
+    await fresh.turn();
+    assert.equal(await scene.status(id), 'succeeded');
+  });
+
+  it('shares what is due among several signers, and sends nothing twice', async () => {
+    await open({ relayers: 2 });
+    const payments = [];
+    for (let made = 0; made < 12; made += 1) payments.push(await scene.accept());
+    await (await scene.newNode()).turn();
+    for (const { id } of payments) assert.equal(await scene.status(id), 'succeeded');
+    const rows = await scene.db.sql<{ signer: string; count: number }[]>`
+      select signer, count(*)::int as count from send_items group by signer`;
+    assert.equal(rows.length, 2);
+    assert.equal(
+      rows.reduce((sum, { count }) => sum + count, 0),
+      12,
+    );
+  });
+
+  it('leaves the items of a stuck signer to the others', async () => {
+    await open({ relayers: 2 });
+    const payments = [];
+    for (let made = 0; made < 6; made += 1) payments.push(await scene.accept());
+    const node = await scene.newNode();
+    node.relayers.splice(1);
+    await node.turn(5);
+    for (const { id } of payments) assert.equal(await scene.status(id), 'succeeded');
+  });
+
+  it('offers more for the same nonce when it waits too long', async () => {
+    await open();
+    const { id } = await scene.accept();
+    const node = await scene.newNode();
+    await node.relay();
+    scene.control.spikeGas(3n);
+    scene.pass(LONG_MS);
+    await node.relay();
+    const versions = await scene.versions();
+    assert.deepEqual(
+      versions.map(({ nonce }) => nonce),
+      [0, 0],
+    );
+    await node.turn();
+    assert.equal(await scene.status(id), 'succeeded');
+    assert.equal((await scene.payment(id)).transactionHash, versions[1]?.hash);
+  });
+
+  it('never wedges on the cap: what waits is mined when the price falls', async () => {
+    await open({ relaying: { feeCap: () => 5_000_000_000n } });
+    const waiting = await scene.accept();
+    const node = await scene.newNode();
+    await node.relay();
+    scene.control.spikeGas(20n);
+    const later = await scene.accept();
+    const [hash = ''] = scene.control.pending();
+    scene.control.evict(hash);
+    scene.pass(LONG_MS);
+    await node.turn(3);
+    assert.equal((await scene.versions()).length, 1);
+    assert.equal(await scene.status(waiting.id), 'processing');
+    assert.equal((await scene.item(later.commitment))?.state, 'due');
+    scene.control.setFees({ base: 1_000_000_000n });
+    await node.turn(4);
+    assert.equal(await scene.status(waiting.id), 'succeeded');
+    assert.equal(await scene.status(later.id), 'succeeded');
+  });
+
+  it('outbids a transaction that is not ours and sits on our nonce', async () => {
+    await open();
+    const [signer] = scene.signers;
+    assert.ok(signer);
+    const fees = await scene.chain.suggestFees();
+    const other = await scene.chain.signNothing(signer, { nonce: 0, fees });
+    assert.equal(await scene.chain.broadcast(other.bytes), 'accepted');
+    const { id } = await scene.accept();
+    const node = await scene.newNode();
+    await node.relay();
+    await node.turn();
+    assert.equal(await scene.status(id), 'succeeded');
+  });
+
+  it('sends the items again when their nonce was used by a transaction that is not ours', async () => {
+    await open({ depth: 2 });
+    const { id } = await scene.accept();
+    const node = await scene.newNode();
+    scene.control.broadcasts('lost');
+    await node.relay();
+    const [signer] = scene.signers;
+    assert.ok(signer);
+    const fees = await scene.chain.suggestFees();
+    await scene.chain.broadcast((await scene.chain.signNothing(signer, { nonce: 0, fees })).bytes);
+    scene.control.mine();
+    await node.turn(8);
+    assert.equal(await scene.status(id), 'succeeded');
+    assert.deepEqual(
+      (await scene.versions()).map(({ nonce, state }) => [nonce, state]),
+      [
+        [0, 'final'],
+        [1, 'final'],
+      ],
+    );
+  });
+
+  it('fills a gap in the nonces, and what waited behind it is mined', async () => {
+    await open();
+    const [signer] = scene.signers;
+    assert.ok(signer);
+    const fees = await scene.chain.suggestFees();
+    const behind = await scene.chain.signNothing(signer, { nonce: 1, fees });
+    const id = { network: scene.network, signer: signer.address };
+    const send = { ...behind, nonce: 1, maxFee: fees.max, tip: fees.tip, kind: 'nothing', commitments: [] } as const;
+    await command(scene, (tx, at) => insertSend(tx, id, { ...send, fencing: 1, at }));
+    const paid = await scene.accept();
+    await (await scene.newNode()).turn(2);
+    assert.equal(scene.counts.get('signed fill'), 1);
+    assert.equal(await scene.status(paid.id), 'succeeded');
+    assert.equal((await scene.payment(paid.id)).transactionNonce, '2');
+  });
+
+  it('sends in the order of the nonces to a node that takes nothing ahead of its turn', async () => {
+    await open();
+    scene.control.setStrictNonces(true);
+    const node = await scene.newNode();
+    const first = await scene.accept();
+    const second = await scene.accept({ method: 'eip3009-bytes' });
+    scene.control.broadcasts('lost');
+    await node.relay();
+    assert.deepEqual(scene.control.pending(), []);
+    await node.turn();
+    assert.equal(await scene.status(first.id), 'succeeded');
+    assert.equal(await scene.status(second.id), 'succeeded');
+    assert.equal((await scene.versions()).length, 2);
+  });
+
+  it('keeps many transactions in flight, but not without bound', async () => {
+    await open();
+    for (let made = 0; made < 20; made += 1) await scene.accept({ hasCode: true });
+    const node = await scene.newNode();
+    await node.relay();
+    await node.relay();
+    assert.equal((await scene.versions()).length, 16);
+    await node.turn(2);
+    assert.equal((await scene.versions()).length, 20);
+  });
+
+  it('gathers for a moment while something is in flight', async () => {
+    await open();
+    const node = await scene.newNode();
+    await scene.accept();
+    await node.relay();
+    await scene.accept();
+    await node.relay();
+    await scene.accept();
+    scene.pass(100);
+    await node.relay();
+    assert.equal((await scene.versions()).length, 2);
+  });
+
+  it('does nothing while the chain cannot be asked, and fails nothing', async () => {
+    await open();
+    const { id } = await scene.accept();
+    const node = await scene.newNode();
+    for (const method of ['simulate', 'minedNonce', 'suggestFees', 'head'] as const) {
+      scene.control.failNext(method);
+      await assert.rejects(node.relay());
+      assert.deepEqual(await scene.versions(), [], method);
+    }
+    await node.turn();
+    assert.equal(await scene.status(id), 'succeeded');
+  });
+
+  it('leaves out what would be refused, and tries it again later', async () => {
+    await open();
+    const poor = await scene.accept();
+    const rich = await scene.accept();
+    scene.control.setBalance(poor.payer.address, poor.item.asset, 0n);
+    const node = await scene.newNode();
+    await node.turn();
+    assert.equal(await scene.status(rich.id), 'succeeded');
+    assert.equal(await scene.status(poor.id), 'processing');
+    assert.equal((await scene.item(poor.commitment))?.state, 'due');
+    scene.control.setBalance(poor.payer.address, poor.item.asset, 1_000n);
+    await node.turn(3);
+    assert.equal(await scene.status(poor.id), 'succeeded');
+  });
+
+  it('does not send what is too close to its deadline by the time of the chain', async () => {
+    await open();
+    const deadlineS = Math.floor(scene.nowMs() / 1_000) + 15;
+    const { id } = await scene.accept({ told: { deadlineS } });
+    const node = await scene.newNode();
+    await node.turn();
+    assert.deepEqual(await scene.versions(), []);
+    assert.equal(await scene.status(id), 'processing');
+  });
+
+  it('sends the items of a transaction that was reverted again, in smaller company', async () => {
+    await open();
+    const payments = [await scene.accept(), await scene.accept(), await scene.accept()];
+    scene.control.revertNextBatches(1);
+    const node = await scene.newNode();
+    await node.turn();
+    for (const { id } of payments) assert.equal(await scene.status(id), 'processing');
+    await node.turn(4);
+    for (const { id } of payments) assert.equal(await scene.status(id), 'succeeded');
+  });
+
+  it('raises an alert for a relayer that runs dry, and clears it', async () => {
+    await open({ relaying: { minBalance: () => 10n ** 18n } });
+    const [signer] = scene.signers;
+    const address = signer?.address ?? '';
+    const node = await scene.newNode();
+    scene.control.setBalance(address, scene.payers.assets.native, 1n);
+    await node.relay();
+    assert.deepEqual(await scene.alerts(), [`relayer_balance_low ${scene.network}:${address}`]);
+    scene.control.setBalance(address, scene.payers.assets.native, 10n ** 19n);
+    scene.pass(60_000);
+    await node.relay();
+    assert.deepEqual(await scene.alerts(), []);
+  });
+
+  it('raises an alert for a transaction that does not get through', async () => {
+    await open();
+    await scene.accept();
+    const node = await scene.newNode();
+    scene.control.broadcasts('forgotten', 100);
+    await node.relay();
+    scene.pass(6 * 60_000);
+    await node.relay();
+    assert.match((await scene.alerts()).join(), /send_stuck/);
+  });
+
+  it('declines an item only while no transaction with it was stored', async () => {
+    await open();
+    const early = await scene.accept();
+    const ask = { actor: 'screening', evidence: { list: 'v1' } };
+    assert.equal(await declineItem(scene, { ...ask, commitment: early.commitment }), true);
+    const payment = await scene.payment(early.id);
+    assert.deepEqual([payment.status, payment.failureCode], ['failed', 'declined_user']);
+    assert.equal((await scene.item(early.commitment))?.signature, null);
+
+    const late = await scene.accept();
+    const node = await scene.newNode();
+    await node.relay();
+    assert.equal(await declineItem(scene, { ...ask, commitment: late.commitment }), false);
+    await node.turn();
+    assert.equal(await scene.status(late.id), 'succeeded');
+  });
+
+  it('tells the operator of its relayers', async () => {
+    await open();
+    await scene.accept();
+    const node = await scene.newNode();
+    await node.relay();
+    const ask = { chains: scene.chains, db: scene.db, clock: scene.world.clock };
+    const [relayer] = await listRelayers(ask);
+    assert.equal(relayer?.nextNonce, 1);
+    assert.equal(relayer?.inFlight, 1);
+    scene.control.goDown();
+    assert.equal((await listRelayers(ask))[0]?.balance, undefined);
+  });
+});
