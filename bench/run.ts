@@ -2,10 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { cpus, release, totalmem } from 'node:os';
 import { createMeasurement } from './create.ts';
+import { faultsMeasurement } from './faults.ts';
 import { type Figure, isMet, type Measurement } from './figures.ts';
+import { gasMeasurement } from './gas.ts';
 import { growthMeasurement } from './growth.ts';
 import { longPollMeasurement } from './longpoll.ts';
+import { optionsMeasurement } from './options.ts';
 import { stopAllProcesses } from './processes.ts';
+import { settleMeasurement } from './settle.ts';
+import { settleOnceMeasurement } from './settle-once.ts';
 import { statusMeasurement } from './status.ts';
 import { removeAllFolders } from './temporary.ts';
 import { requireWrk } from './wrk.ts';
@@ -14,6 +19,11 @@ const MEASUREMENTS: readonly Measurement[] = [
   createMeasurement,
   statusMeasurement,
   longPollMeasurement,
+  settleMeasurement,
+  settleOnceMeasurement,
+  gasMeasurement,
+  optionsMeasurement,
+  faultsMeasurement,
   growthMeasurement,
 ];
 

@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Hex, keccak256, parseAbi, stringToBytes } from 'viem';
+import { SANDBOX_KEYS, SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
+import { type RpcProxy, startRpcProxy } from '../test/rpc-proxy.ts';
+import type { PayingChain } from './paying-chain.ts';
+import { startPayingGateway } from './paying-gateway.ts';
+import { createPayers, type Payer } from './paying-payers.ts';
+import { type SignedPayment, signPayment } from './paying-wallet.ts';
+import { startFacilitator } from './peer/facilitator.ts';
+import { type PeerPayment, signPeerPayment } from './peer/payload.ts';
+
+/** What a system says of a payment, in the words that matter to whoever waits for the money. */
+export interface Word {
+  readonly says: 'paid' | 'not paid' | 'not known';
+  /** As it said it. */
+  readonly text: string;
+}
+
+/** A signed payment that was not handed in yet. */
+export interface Prepared {
+  readonly payer: Payer;
+  /** Hands it in, or hands it in again, and takes the answer. */
+  submit(): Promise<Word>;
+  /** What the system says when asked once more; waits for an end as long as one can be expected. */
+  ask(): Promise<Word>;
+}
+
+/** Either system, as its callers see it, behind an endpoint that lies on command. */
+export interface System {
+  readonly name: 'gateway' | 'facilitator';
+  readonly proxy: RpcProxy;
+  /** With a short life, what is not paid soon is over soon. */
+  prepare(life?: 'short'): Promise<Prepared>;
+  /** Begins a row with a system in good order. */
+  refresh(): Promise<void>;
+  /** A power cut. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const CHAIN_ID = 31337;
+export const PRICE_UNITS = 10_000_000n;
+export const FUNDS_UNITS = 5n * PRICE_UNITS;
+export const TOKEN = SANDBOX_TOKENS.USDC;
+export const TOKEN_ABI = parseAbi([
+  'function balanceOf(address account) view returns (uint256)',
+  'function blacklist(address account)',
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+]);
+const NETWORK = `eip155:${CHAIN_ID}`;
+const ASSET = `${NETWORK}/erc20:${TOKEN}`;
+/** The facilitator waits three minutes unless told otherwise; ours answers at once and goes on by itself. */
+const PEER_RECEIPT_MS = 4_000;
+const ANSWER_WITHIN_MS = 15_000;
+const END_WITHIN_MS = 40_000;
+const SHORT_LIFE_S = 5;
+const ASK_EVERY_MS = 200;
+
+let payers = 0;
+/** Somebody nobody has seen before, with money. */
+async function newPayer(chain: PayingChain): Promise<Payer> {
+  payers += 1;
+  const [payer] = await createPayers(`fault ${payers}`, 1);
+  if (payer === undefined) throw new Error('There is no payer.');
+  await chain.fund(TOKEN, [payer.address], FUNDS_UNITS);
+  return payer;
+}
+
+export async function startOurs(chain: PayingChain): Promise<System> {
+  const proxy = await startRpcProxy({ targetUrl: chain.rpcUrl });
+  const [shop] = await createPayers('fault shop', 1);
+  const gateway = await startPayingGateway({
+    rpcUrls: { [NETWORK]: [proxy.url] },
+    destinations: [{ asset: ASSET, destination: `${NETWORK}:${shop?.address}` }],
+  });
+
+  async function submit({ id, confirmation }: SignedPayment): Promise<Word & { isFinal: boolean }> {
+    try {
+      const answer = await fetch(`http://127.0.0.1:${gateway.port}/v1/gateway/payment/${id}/confirm`, {
+        method: 'POST',
+        headers: { 'api-key': gateway.apiKey, 'content-type': 'application/json' },
+        body: confirmation,
+        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      });
+      const text = await answer.text();
+      if (answer.status >= 500) return { says: 'not known', text: `${answer.status} ${text}`, isFinal: false };
+      if (!answer.ok) return { says: 'not paid', text: `${answer.status} ${text}`, isFinal: true };
+      const { status, isFinal } = JSON.parse(text) as { status: string; isFinal: boolean };
+      return { says: status === 'succeeded' ? 'paid' : isFinal ? 'not paid' : 'not known', text: status, isFinal };
+    } catch (error) {
+      return { says: 'not known', text: String(error), isFinal: false };
+    }
+  }
+
+  function prepared(payer: Payer, payment: SignedPayment): Prepared {
+    return {
+      payer,
+      submit: () => submit(payment),
+      async ask() {
+        const endMs = Date.now() + END_WITHIN_MS;
+        for (;;) {
+          // The same request again is answered with the present status, whatever it is.
+          const found = await submit(payment);
+          if (found.isFinal || Date.now() > endMs) return found;
+          await sleep(ASK_EVERY_MS);
+        }
+      },
+    };
+  }
+
+  return {
+    name: 'gateway',
+    proxy,
+    async prepare(life) {
+      const payer = await newPayer(chain);
+      const merchant = gateway.merchants[0] ?? '';
+      const terms = { payer, merchant, asset: ASSET, price: '1000', ...(life && { lifetimeS: SHORT_LIFE_S }) };
+      return prepared(payer, await signPayment(gateway, terms));
+    },
+    // It gets no help: what a row did to it, it has to recover from by itself.
+    refresh: async () => proxy.tellTheTruth(),
+    kill: () => gateway.kill(),
+    start: () => gateway.start(),
+    async stop() {
+      await gateway.stop();
+      await proxy.close();
+    },
+  };
+}
+
+export async function startTheirs(chain: PayingChain, payTo: Hex): Promise<System> {
+  const proxy = await startRpcProxy({ targetUrl: chain.rpcUrl });
+  const settings = { rpcUrl: proxy.url, chainId: CHAIN_ID, relayerKey: SANDBOX_KEYS.secondRelayer };
+  const launch = () => startFacilitator({ ...settings, confirmationTimeoutMs: PEER_RECEIPT_MS });
+  let facilitator = await launch();
+
+  async function submit(payment: PeerPayment, path: '/' | '/again'): Promise<Word> {
+    try {
+      const answer = await fetch(`http://127.0.0.1:${facilitator.port}${path}`, {
+        method: 'POST',
+        body: JSON.stringify(payment),
+        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      });
+      const text = await answer.text();
+      const { success, hasThrown, errorReason, invalidReason } = JSON.parse(text) as Record<string, unknown>;
+      if (success === true) return { says: 'paid', text };
+      const isOpen = hasThrown === true || errorReason === 'settlement_pending';
+      return { says: isOpen ? 'not known' : 'not paid', text: `${errorReason ?? invalidReason ?? ''} ${text}` };
+    } catch (error) {
+      return { says: 'not known', text: String(error) };
+    }
+  }
+
+  return {
+    name: 'facilitator',
+    proxy,
+    async prepare() {
+      const payer = await newPayer(chain);
+      const nonce = keccak256(stringToBytes(payer.address));
+      const domain = { name: 'USD Coin', version: '2' };
+      const terms = { payer, token: TOKEN, domain, chainId: CHAIN_ID, payTo, value: PRICE_UNITS, nonce };
+      const payment = signPeerPayment(terms);
+      let last: Word | undefined;
+      return {
+        payer,
+        submit: async () => (last = await submit(payment, '/')),
+        // It has no other way to be asked than to be handed the payment once more; who was told "paid" does not ask.
+        ask: async () => (last?.says === 'paid' ? last : submit(payment, '/again')),
+      };
+    },
+    /** Anything it had to forget to go on is forgotten by a new process. */
+    async refresh() {
+      proxy.tellTheTruth();
+      await facilitator.stop();
+      facilitator = await launch();
+    },
+    kill: async () => facilitator.kill(),
+    async start() {
+      facilitator = await launch();
+    },
+    async stop() {
+      await facilitator.stop();
+      await proxy.close();
+    },
+  };
+}

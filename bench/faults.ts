@@ -1,0 +1,59 @@
+import { ROWS } from './faults-rows.ts';
+import { type System, startOurs, startTheirs } from './faults-systems.ts';
+import { type Figure, type Measurement, round } from './figures.ts';
+import { type PayingChain, startPayingChain } from './paying-chain.ts';
+import { createPayers } from './paying-payers.ts';
+
+/** Slow enough that something can happen between a broadcast and its block. */
+const BLOCK_MS = 500;
+
+/** The faults of the catalogue that have a meaning for both systems, brought about for one after the other. */
+export const faultsMeasurement: Measurement = {
+  names: ['faults'],
+  isLarge: true,
+  measure: async () => [await measureFaults(() => true)],
+};
+
+export async function measureFaults(isWanted: (id: string) => boolean): Promise<Figure> {
+  const chain = await startPayingChain({ blockMs: BLOCK_MS });
+  const [shop] = await createPayers('fault shop', 1);
+  const systems = [await startOurs(chain), await startTheirs(chain, shop?.address ?? '0x')] as const;
+  try {
+    const detail: Record<string, string> = {};
+    const right = { gateway: 0, facilitator: 0 };
+    const rows = ROWS.filter(({ id }) => isWanted(id));
+    for (const row of rows) {
+      const [ours, theirs] = [await runRow(row, systems[0], chain), await runRow(row, systems[1], chain)];
+      right.gateway += ours.isRight ? 1 : 0;
+      right.facilitator += theirs.isRight ? 1 : 0;
+      detail[`${row.id} ${row.what}`] = `gateway ${verdict(ours)} | facilitator ${verdict(theirs)}`;
+    }
+    return {
+      name: 'faults',
+      value: round(right.gateway / rows.length, 3),
+      target: { atLeast: 1 },
+      unit: 'x',
+      detail: {
+        ...detail,
+        'right, of all': `gateway ${right.gateway}, facilitator ${right.facilitator} of ${rows.length}`,
+      },
+    };
+  } finally {
+    for (const system of systems) await system.stop();
+    await chain.stop();
+  }
+}
+
+/** A row that cannot be brought about, or does not end, is not right. */
+async function runRow(row: (typeof ROWS)[number], system: System, chain: PayingChain) {
+  try {
+    await system.refresh();
+    return await row.run(system, chain);
+  } catch (error) {
+    return { isRight: false, text: String(error) };
+  }
+}
+
+function verdict({ isRight, text }: { isRight: boolean; text: string }): string {
+  return `${isRight ? 'right' : 'WRONG'}: ${text}`;
+}

@@ -1,0 +1,141 @@
+import type { Hex, TypedDataDefinition } from 'viem';
+import type { Chain, Signer } from '../src/chains/chain.ts';
+import { createEvmChain } from '../src/chains/evm/evm-chain.ts';
+import { createLocalSigner } from '../src/chains/evm/local-signer.ts';
+import { findAsset, findNetwork } from '../src/chains/networks.ts';
+import { newId } from '../src/domain/ids.ts';
+import type { SignedItem } from '../src/domain/item.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
+import { systemWorld } from '../src/system.ts';
+import { type Figure, type Measurement, round } from './figures.ts';
+import { type PayingChain, startPayingChain } from './paying-chain.ts';
+import { createPayers, type Payer } from './paying-payers.ts';
+import { startFacilitator } from './peer/facilitator.ts';
+import { signPeerPayment } from './peer/payload.ts';
+import { settlePeerPayment } from './peer/settle.ts';
+import { until } from './processes.ts';
+
+const CHAIN_ID = 31337;
+const NETWORK = `eip155:${CHAIN_ID}`;
+const USDC = SANDBOX_TOKENS.USDC;
+const ASSET = `${NETWORK}/erc20:${USDC}`;
+const PRICE_UNITS = 10_000_000n;
+const FEE_UNITS = 100_000n;
+const LIFETIME_S = 3600;
+const MINED_WITHIN_MS = 20_000;
+
+/**
+ * Gas does not depend on the machine, so one run is exact. Every payer keeps a balance, every merchant and the fee account
+ * hold the token already: writing a first balance costs more, and giving the last one away costs less, for both.
+ */
+export const gasMeasurement: Measurement = {
+  names: ['gas', 'gas_1'],
+  async measure(wanted) {
+    const rpc = await startPayingChain({ chainId: CHAIN_ID, blockMs: 200 });
+    const network = findNetwork(NETWORK);
+    if (network === undefined) throw new Error('There is no sandbox network.');
+    const chain = createEvmChain({ world: systemWorld, network, endpoints: [rpc.rpcUrl] });
+    try {
+      const theirs = await peerGas(rpc);
+      const sized = async (name: string, count: number | 'full', atMost: number): Promise<Figure> => {
+        const ours = await ourGas(rpc, chain, count);
+        return {
+          name,
+          value: round(ours.perPayment / theirs, 3),
+          target: { atMost },
+          unit: 'x',
+          detail: {
+            'Collector, gas per payment': round(ours.perPayment),
+            'Collector, payments in the transaction': ours.count,
+            'facilitator, gas of one transferWithAuthorization': theirs,
+          },
+        };
+      };
+      return [
+        ...(wanted.has('gas') ? [await sized('gas', 'full', 0.85)] : []),
+        ...(wanted.has('gas_1') ? [await sized('gas_1', 1, 1.25)] : []),
+      ];
+    } finally {
+      chain.close();
+      await rpc.stop();
+    }
+  },
+};
+
+async function peerGas(chain: PayingChain): Promise<number> {
+  const relayerKey = SANDBOX_KEYS.secondRelayer;
+  const facilitator = await startFacilitator({ rpcUrl: chain.rpcUrl, chainId: CHAIN_ID, relayerKey });
+  try {
+    const { payers, shops } = await parties(chain, 'peer gas', 1);
+    const [payer, shop] = [payers[0] as Payer, shops[0] as Payer];
+    const domain = { name: 'USD Coin', version: '2' };
+    const nonce: Hex = `0x${'01'.repeat(32)}`;
+    const terms = { payer, token: USDC, domain, chainId: CHAIN_ID, payTo: shop.address, value: PRICE_UNITS, nonce };
+    const { transaction } = await settlePeerPayment(facilitator, signPeerPayment(terms));
+    const receipt = await chain.request<{ gasUsed: Hex }>('eth_getTransactionReceipt', transaction);
+    return Number(receipt.gasUsed);
+  } finally {
+    await facilitator.stop();
+  }
+}
+
+async function ourGas(rpc: PayingChain, chain: Chain, size: number | 'full') {
+  const signer = createLocalSigner(SANDBOX_KEYS.relayer);
+  const [sample] = await batchOf(rpc, chain, 1);
+  if (sample === undefined) throw new Error('There is no item.');
+  const count = size === 'full' ? chain.maxBatchItems(sample.item) : size;
+  const batch = await batchOf(rpc, chain, count);
+  const outcomes = await chain.simulate(batch);
+  if (outcomes.some(({ is }) => is !== 'paid')) throw new Error('An item of the batch would not be paid.');
+  const gas = await send(chain, signer, batch);
+  return { count, perPayment: Number(gas) / count };
+}
+
+async function batchOf(rpc: PayingChain, chain: Chain, count: number): Promise<SignedItem[]> {
+  const { payers, shops } = await parties(rpc, `gas ${count}`, count);
+  const method = findAsset(ASSET)?.pay?.method;
+  if (method === undefined) throw new Error('USDC cannot be paid with.');
+  const nowMs = Date.now();
+  return payers.map((payer, index) => {
+    const item = {
+      network: NETWORK,
+      asset: ASSET,
+      method,
+      subject: newId('pay_', nowMs, systemWorld.random.bytes(10)),
+      payer: payer.address,
+      recipient: shops[index]?.address ?? payer.address,
+      feeAccount: SANDBOX_ACCOUNTS.feeAccount,
+      amount: PRICE_UNITS,
+      fee: FEE_UNITS,
+      deadlineS: Math.floor(nowMs / 1000) + LIFETIME_S,
+    };
+    const [action] = chain.walletActions(item, 0n);
+    const signature = payer.sign(JSON.parse(String(action?.params[1])) as TypedDataDefinition);
+    return { item, commitment: chain.commitmentOf(item), signature, hasCode: false };
+  });
+}
+
+async function parties(chain: PayingChain, name: string, count: number) {
+  const [payers, shops] = [await createPayers(name, count), await createPayers(`${name} shop`, count)];
+  const holders = [...payers, ...shops].map(({ address }) => address);
+  await chain.fund(USDC, [...holders, SANDBOX_ACCOUNTS.feeAccount], 10n * PRICE_UNITS);
+  return { payers, shops };
+}
+
+async function send(chain: Chain, signer: Signer, batch: readonly SignedItem[]): Promise<bigint> {
+  const slot = { nonce: await chain.minedNonce(signer.address), fees: await chain.suggestFees() };
+  const { hash, bytes } = await chain.signBatch(signer, batch, slot);
+  await chain.broadcast(bytes);
+  const mined = async () => {
+    const state = await chain.findTransaction(hash);
+    return state.is === 'mined' ? state : undefined;
+  };
+  const { isReverted, gasSpent } = await until('the batch is mined', mined, { withinMs: MINED_WITHIN_MS });
+  if (isReverted) throw new Error('The batch reverted.');
+  const { number } = await chain.head();
+  const paid = (await chain.events(0, number)).filter(
+    ({ type, transactionHash }) => type === 'paid' && transactionHash === hash,
+  );
+  if (paid.length !== batch.length) throw new Error(`${paid.length} of ${batch.length} items were paid.`);
+  return gasSpent;
+}

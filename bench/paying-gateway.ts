@@ -1,0 +1,138 @@
+import type { ChildProcess } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import postgres from 'postgres';
+import { keccak256, stringToBytes } from 'viem';
+import { createPartner } from '../src/actions/create-partner.ts';
+import { issueKey } from '../src/actions/issue-key.ts';
+import type { Mode } from '../src/domain/mode.ts';
+import { SANDBOX_NETWORK } from '../src/network-settings.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
+import { openDatabase } from '../src/store/database.ts';
+import { systemWorld } from '../src/system.ts';
+import { call } from './calls.ts';
+import { freePort, startProcess, stopProcess, until } from './processes.ts';
+import { makeFolder, removeFolder } from './temporary.ts';
+
+/** A gateway that is configured as in production, with networks, a relayer and accounts, on chains of the benchmark. */
+export interface PayingGateway {
+  readonly port: number;
+  readonly pid: number;
+  readonly apiKey: string;
+  readonly merchants: readonly string[];
+  readonly sql: postgres.Sql;
+  /** Ends the process at once, as a power cut would. */
+  kill(): Promise<void>;
+  /** Begins a new process on the same data. */
+  start(): Promise<void>;
+  /** Ends the process and removes the data. */
+  stop(): Promise<void>;
+}
+
+export interface PayingGatewayInput {
+  /** RPC endpoints by CAIP-2. */
+  readonly rpcUrls: Readonly<Record<string, readonly string[]>>;
+  /** Where each merchant is paid, in which asset: one merchant for each. */
+  readonly destinations: readonly { readonly asset: string; readonly destination: string }[];
+  readonly mode?: Mode;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const RELAYER_KEY = keccak256(stringToBytes('till benchmark relayer'));
+const READY_WITHIN_MS = 60_000;
+
+export async function startPayingGateway(input: PayingGatewayInput): Promise<PayingGateway> {
+  const home = await makeFolder();
+  const port = await freePort();
+  const settings = {
+    TILL_HOME: home,
+    PORT: String(port),
+    LOG_LEVEL: 'warn',
+    METRICS_PORT: '0',
+    RATE_LIMIT_KEY_PER_SECOND: '1000000',
+    RATE_LIMIT_ADDRESS_PER_SECOND: '1000000',
+    LONG_POLLS_PER_KEY: '20000',
+    RPC_URLS: Object.entries(input.rpcUrls)
+      .map(([network, urls]) => `${network}=${urls.join(',')}`)
+      .join(' '),
+    // One relayer, as the peer has; the sandbox's own keys are refused on networks that are not it.
+    RELAYER_KEYS: `${RELAYER_KEY} ${SANDBOX_NETWORK}=${SANDBOX_KEYS.relayer}`,
+    FEE_ACCOUNT: SANDBOX_ACCOUNTS.feeAccount,
+    INTERMEDIATE_ACCOUNT: SANDBOX_ACCOUNTS.intermediate,
+    ...input.settings,
+  };
+  const launch = async () => {
+    const started = startProcess(['--max-semi-space-size=64', MAIN], settings);
+    await until('the gateway is ready', () => readiness(started, port), { withinMs: READY_WITHIN_MS });
+    return started;
+  };
+  let child = await launch();
+  const { url } = JSON.parse(await readFile(join(home, 'postgres', 'connection.json'), 'utf8')) as { url: string };
+  const sql = postgres(url, { max: 2, onnotice: () => {}, connection: { application_name: 'till-bench' } });
+  const apiKey = await createKey(url, input.mode ?? 'test');
+  const merchants = await createMerchants({ port, apiKey }, input.destinations);
+  return {
+    port,
+    get pid() {
+      return child.pid ?? 0;
+    },
+    apiKey,
+    merchants,
+    sql,
+    async kill() {
+      child.kill('SIGKILL');
+      await until('the gateway has ended', async () => (child.signalCode === null ? undefined : true), {
+        withinMs: READY_WITHIN_MS,
+      });
+    },
+    async start() {
+      child = await launch();
+    },
+    async stop() {
+      await sql.end({ timeout: 5 });
+      await stopProcess(child);
+      await removeFolder(home);
+    },
+  };
+}
+
+async function readiness(child: ChildProcess, port: number): Promise<true | undefined> {
+  if (child.exitCode !== null) throw new Error('The gateway ended at its start.');
+  const answer = await fetch(`http://127.0.0.1:${port}/ready`).catch(() => undefined);
+  return answer?.ok ? true : undefined;
+}
+
+/** As an operator would with the commands. */
+async function createKey(databaseUrl: string, mode: Mode): Promise<string> {
+  const db = openDatabase({ url: databaseUrl, poolSize: 1, applicationName: 'till-bench' });
+  const deps = { db, world: systemWorld };
+  try {
+    const { id: partnerId } = await createPartner(deps, { actor: 'bench', name: 'Benchmark' });
+    const rights = { scopes: null, merchantIds: null, expiresAt: null };
+    const { secret } = await issueKey(deps, { actor: 'bench', partnerId, mode, label: 'Benchmark', ...rights });
+    return secret;
+  } finally {
+    await db.close();
+  }
+}
+
+/** As a partner would over the API. */
+async function createMerchants(
+  { port, apiKey }: { port: number; apiKey: string },
+  destinations: PayingGatewayInput['destinations'],
+): Promise<string[]> {
+  const post = async <T>(path: string, key: string, body: unknown) => {
+    const headers = { 'Api-Key': apiKey, 'Idempotency-Key': key, 'Content-Type': 'application/json' };
+    return JSON.parse((await call({ port, method: 'POST', path, headers, body: JSON.stringify(body) })).text) as T;
+  };
+  const ids: string[] = [];
+  for (const [index, settlement] of destinations.entries()) {
+    const names = { merchantName: `Shop ${index}`, merchantEmail: 'shop@example.com' };
+    const { merchant } = await post<{ merchant: { id: string } }>('/v1/merchants', `shop-${index}`, names);
+    await post(`/v1/merchants/${merchant.id}/settlements/crypto`, `to-${index}`, { settlements: [settlement] });
+    ids.push(merchant.id);
+  }
+  return ids;
+}

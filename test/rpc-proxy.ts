@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { asSeenFrom, type RpcCall } from './stale-view.ts';
+
+/** An endpoint between the gateway and a chain that lies on command. */
+export interface RpcProxy {
+  readonly url: string;
+  /** Every call that came, in order. */
+  readonly calls: readonly RpcCall[];
+  /** From now on lies to these methods, or to all; for the next so many requests, or until told otherwise. */
+  lie(how: Lie, scope?: { readonly methods?: readonly string[]; readonly times?: number }): void;
+  /** Tells the truth again. */
+  tellTheTruth(): void;
+  /** Where the calls go from now on: another chain, or another node of the same one. */
+  pointAt(targetUrl: string): void;
+  close(): Promise<void>;
+}
+
+export type Lie =
+  /** The truth, but late. */
+  | { readonly as: 'delay'; readonly ms: number }
+  /** The connection breaks; the chain may have got the request all the same. */
+  | { readonly as: 'drop'; readonly isForwarded: boolean }
+  /** Never answers. */
+  | { readonly as: 'silence'; readonly isForwarded: boolean }
+  /** An HTTP status with a body that is no JSON-RPC answer, such as the page of a proxy that gave up. */
+  | {
+      readonly as: 'status';
+      readonly status: number;
+      readonly body?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly isForwarded: boolean;
+    }
+  /** The answer ends in its middle. */
+  | { readonly as: 'half' }
+  /** A JSON-RPC error. */
+  | { readonly as: 'error'; readonly code: number; readonly message: string; readonly isForwarded?: boolean }
+  /** Another result than the chain's. */
+  | { readonly as: 'result'; readonly of: (call: RpcCall, truth: unknown) => unknown }
+  /** A replica that has not seen the blocks above this one. */
+  | { readonly as: 'stale'; readonly head: number };
+
+interface Told {
+  readonly how: Lie;
+  readonly methods: readonly string[] | undefined;
+  times: number;
+}
+
+interface Answer {
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+export const HTML_PAGE = '<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>';
+
+export async function startRpcProxy(input: { targetUrl: string; delayMs?: number; port?: number }): Promise<RpcProxy> {
+  const calls: RpcCall[] = [];
+  let told: Told[] = [];
+  let target = input.targetUrl;
+
+  /** The first lie that concerns one of the calls, used up by one. */
+  function lieFor(asked: readonly RpcCall[]): Lie | undefined {
+    const found = told.find(({ methods }) => asked.some(({ method }) => methods?.includes(method) ?? true));
+    if (found === undefined) return undefined;
+    found.times -= 1;
+    if (found.times <= 0) told = told.filter((other) => other !== found);
+    return found.how;
+  }
+
+  const forward = async (body: string) => {
+    const answer = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    return answer.text();
+  };
+
+  async function answerTo(body: string, response: ServerResponse): Promise<void> {
+    const parsed = JSON.parse(body) as RpcCall | RpcCall[];
+    const asked = [parsed].flat();
+    calls.push(...asked);
+    const how = lieFor(asked);
+    if (input.delayMs !== undefined) await pause(input.delayMs);
+    if (how === undefined) return send(response, await forward(body));
+    switch (how.as) {
+      case 'delay':
+        await pause(how.ms);
+        return send(response, await forward(body));
+      case 'drop':
+        if (how.isForwarded) await forward(body);
+        return void response.destroy();
+      case 'silence':
+        if (how.isForwarded) await forward(body);
+        return;
+      case 'status':
+        if (how.isForwarded) await forward(body);
+        response.writeHead(how.status, { 'content-type': 'text/html', ...how.headers });
+        return void response.end(how.body ?? HTML_PAGE);
+      case 'half': {
+        const text = await forward(body);
+        return send(response, text.slice(0, Math.ceil(text.length / 2)));
+      }
+      case 'error': {
+        if (how.isForwarded) await forward(body);
+        const { code, message } = how;
+        return send(
+          response,
+          shape(
+            parsed,
+            asked.map(({ id }) => ({ id, error: { code, message } })),
+          ),
+        );
+      }
+      case 'result': {
+        const truths = await ask(asked);
+        return send(
+          response,
+          shape(
+            parsed,
+            truths.map(({ id, result }, at) => ({ id, result: how.of(asked[at] as RpcCall, result) })),
+          ),
+        );
+      }
+      case 'stale': {
+        const views = asked.map((call) => asSeenFrom(how.head, call));
+        const truths = await ask(views.map(({ call }) => call));
+        const seen = truths.map((truth, at) =>
+          truth.error === undefined ? { id: truth.id, result: views[at]?.resultOf(truth.result) } : truth,
+        );
+        return send(response, shape(parsed, seen));
+      }
+    }
+  }
+
+  async function ask(asked: readonly RpcCall[]): Promise<Answer[]> {
+    return Promise.all(asked.map(async (call) => JSON.parse(await forward(JSON.stringify(call))) as Answer));
+  }
+
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (piece: Buffer) => {
+      bytes += piece.length;
+      if (bytes > MAX_BODY_BYTES) request.destroy();
+      else pieces.push(piece);
+    });
+    request.on('end', () => {
+      answerTo(Buffer.concat(pieces).toString(), response).catch(() => response.destroy());
+    });
+  }).listen(input.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    lie(how, { methods, times = Number.POSITIVE_INFINITY } = {}) {
+      told.push({ how, methods, times });
+    },
+    tellTheTruth() {
+      told = [];
+    },
+    pointAt(targetUrl) {
+      target = targetUrl;
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+function send(response: ServerResponse, text: string): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(text);
+}
+
+/** One answer for one call, a list for a list. */
+function shape(asked: RpcCall | RpcCall[], answers: readonly Answer[]): string {
+  const full = answers.map((answer) => ({ jsonrpc: '2.0', ...answer }));
+  return JSON.stringify(Array.isArray(asked) ? full : full[0]);
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import {
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  type Hex,
+  http,
+  nonceManager,
+  type TypedDataDefinition,
+} from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+
+/** A request as the SDK hands it to a wallet. */
+export interface WalletRequest {
+  readonly chainId: string;
+  readonly method: string;
+  readonly params: string;
+}
+
+export type TestWallet = ReturnType<typeof createTestWallet>;
+
+const RECEIPT_WITHIN_MS = 20_000;
+const POLL_MS = 50;
+
+/** A wallet with one key on one chain: it signs what it is shown, sends what it is told, and waits for its transactions. */
+export function createTestWallet(input: { rpcUrl: string; chainId: string; privateKey?: Hex }) {
+  const account = privateKeyToAccount(input.privateKey ?? generatePrivateKey(), { nonceManager });
+  const chain = defineChain({
+    id: Number(input.chainId.split(':')[1]),
+    name: 'Test chain',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [input.rpcUrl] } },
+  });
+  const transport = http(input.rpcUrl, { retryCount: 0 });
+  const reader = createPublicClient({ chain, transport, pollingInterval: POLL_MS, cacheTime: 0 });
+  const sender = createWalletClient({ account, chain, transport });
+
+  async function send(transaction: { to: Hex; data?: Hex; value?: bigint }): Promise<Hex> {
+    const hash = await sender.sendTransaction(transaction);
+    const receipt = await reader.waitForTransactionReceipt({ hash, timeout: RECEIPT_WITHIN_MS });
+    assert.equal(receipt.status, 'success', 'the transaction of the wallet was mined and did what it should');
+    return hash;
+  }
+
+  /** The result of one request, as `confirm` wants it. */
+  async function answer({ chainId, method, params }: WalletRequest): Promise<string> {
+    assert.equal(chainId, input.chainId);
+    const parsed: unknown = JSON.parse(params);
+    assert.ok(Array.isArray(parsed));
+    if (method === 'eth_signTypedData_v4') {
+      const [address, typedData] = parsed as [string, string];
+      assert.equal(address, account.address.toLowerCase());
+      assert.equal(typeof typedData, 'string', 'typed data comes as a JSON string');
+      return account.signTypedData(JSON.parse(typedData) as TypedDataDefinition);
+    }
+    assert.equal(method, 'eth_sendTransaction');
+    const [{ from, to, data, value }] = parsed as [{ from: string; to: Hex; data?: Hex; value?: Hex }];
+    assert.equal(from, account.address.toLowerCase());
+    return send({ to, ...(data && { data }), ...(value && { value: BigInt(value) }) });
+  }
+
+  return {
+    address: account.address,
+    /** CAIP-10. */
+    account: `${input.chainId}:${account.address}`,
+    reader,
+    send,
+    /** Does what it is asked, one request after the other: a signature may depend on the transaction before it. */
+    async answerAll(requests: readonly WalletRequest[]): Promise<string[]> {
+      const results: string[] = [];
+      for (const request of requests) results.push(await answer(request));
+      return results;
+    },
+  };
+}
