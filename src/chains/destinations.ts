@@ -1,4 +1,4 @@
-import { type Account, parseAsset } from '../domain/caip.ts';
+import type { Account } from '../domain/caip.ts';
 import type { Chains } from './chains.ts';
 import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from './evm/collector.ts';
 import { assetsOf } from './networks.ts';
@@ -18,7 +18,7 @@ export function destinationProblem(chains: Chains, account: Account, asset: stri
   return undefined;
 }
 
+/** Of an id in canonical spelling, as addresses are here. */
 function contractOf(asset: string): string | undefined {
-  const parsed = parseAsset(asset);
-  return parsed.ok && parsed.value.kind !== 'slip44' ? parsed.value.reference : undefined;
+  return /\/(?:erc20|token):(.+)$/.exec(asset)?.[1];
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type FeeTerms, feeFloor, feeOf, NO_FEES, termsInForce } from './fees.ts';
+import { type FeeTerms, feeFloor, feeOf, fixedFeeOf, isPercentage, NO_FEES, termsInForce } from './fees.ts';
+import { feeInToken, quoteFor } from './quote.ts';
 
 const USD = 'iso4217/USD';
 const terms = (percentage: string, fixed: string): FeeTerms => ({ percentage, fixed: [{ unit: USD, value: fixed }] });
@@ -36,6 +37,51 @@ describe('fees', () => {
         assert.ok(feeOf(some, USD, floor) <= floor);
         const total = (amount: bigint) => fixed + (amount * BigInt(percent.replace('.', ''))) / 100_000n;
         assert.ok(floor === 1n || total(floor - 1n) > floor - 1n);
+      }),
+    );
+  });
+
+  it('are percentages from 0 to 100, written plainly', () => {
+    for (const right of ['0', '0.4', '2.50', '99.999999999999999999', '100', '100.000'])
+      assert.ok(isPercentage(right), right);
+    const wrong = [
+      '',
+      '-1',
+      '+1',
+      '101',
+      '100.1',
+      '1e1',
+      '.5',
+      '5.',
+      '05',
+      '0,4',
+      ' 1',
+      '1 ',
+      '٣',
+      'NaN',
+      `0.${'1'.repeat(19)}`,
+    ];
+    for (const text of wrong) assert.ok(!isPercentage(text), text);
+  });
+
+  it('and what the merchant gets are what was paid, to the unit, in tokens of any decimals', () => {
+    const decimals = fc.integer({ min: 0, max: 18 });
+    const percentage = fc
+      .tuple(fc.integer({ min: 0, max: 99 }), fc.bigInt({ min: 0n, max: 10n ** 18n - 1n }))
+      .map(([whole, parts]) => `${whole}.${parts.toString().padStart(18, '0')}`);
+    const units = fc.bigInt({ min: 0n, max: 10n ** 15n });
+    fc.assert(
+      fc.property(percentage, units, units, decimals, decimals, (percent, fixed, value, ofPrice, ofToken) => {
+        const some = terms(percent, fixed.toString());
+        const price = { unit: USD, value: value + 1n, decimals: ofPrice };
+        const asset = { id: 'a', symbol: 'A', decimals: ofToken, peg: 'USD' };
+        const quote = quoteFor({ price, asset, rate: undefined });
+        assert.ok(quote);
+        const fee = feeInToken(quote, feeOf(some, USD, price.value));
+        const net = quote.amount - fee;
+        assert.ok(fee >= 0n && net >= 0n && net + fee === quote.amount);
+        // The part that is told apart is never more than the whole.
+        assert.ok(feeInToken(quote, fixedFeeOf(some, USD, price.value)) <= fee);
       }),
     );
   });

@@ -6,6 +6,11 @@ export interface FeeTerms {
   readonly fixed: readonly { readonly unit: string; readonly value: string }[];
 }
 
+/** Whether the text is a percentage that can be taken: 0 to 100, written plainly, with at most 18 decimals. */
+export function isPercentage(text: string): boolean {
+  return /^(?:(?:0|[1-9][0-9]?)(?:\.[0-9]{1,18})?|100(?:\.0{1,18})?)$/.test(text);
+}
+
 export const NO_FEES: FeeTerms = { percentage: '0', fixed: [] };
 
 /** Terms with the time they come into force. Those of a merchant win over those of its partner. */
@@ -31,6 +36,12 @@ export function termsInForce(terms: readonly DatedFeeTerms[], nowMs: number): Fe
 export function feeOf(terms: FeeTerms, unit: string, amount: bigint): bigint {
   const total = fixedPart(terms, unit) + percentagePart(terms, amount);
   return total < amount ? total : amount;
+}
+
+/** As much of that fee as is its fixed part. */
+export function fixedFeeOf(terms: FeeTerms, unit: string, amount: bigint): bigint {
+  const [fixed, total] = [fixedPart(terms, unit), feeOf(terms, unit, amount)];
+  return fixed < total ? fixed : total;
 }
 
 /** The smallest amount that covers its own fee. */

@@ -14,6 +14,7 @@ const USDC = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const ETH = 'eip155:1/slip44:60';
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const SOLANA_ACCOUNT = '9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g';
 const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const OTHER_ADDRESS = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
 const on = (chain: string, address = ADDRESS) => `${chain}:${address}`;
@@ -150,14 +151,14 @@ describe('settlement destinations', () => {
       assert.equal(refused.json().code, 'invalid_state');
     }
     const twice = await register([
-      { asset: `eip155:1/erc20:${ADDRESS}`, destination: on('eip155:1') },
-      { asset: `eip155:1/erc20:${ADDRESS.toLowerCase()}`, destination: on('eip155:1') },
+      { asset: `eip155:1/erc20:${OTHER_ADDRESS}`, destination: on('eip155:1') },
+      { asset: `eip155:1/erc20:${OTHER_ADDRESS.toLowerCase()}`, destination: on('eip155:1') },
     ]);
     assert.equal(twice.statusCode, 400);
     assert.deepEqual(fieldsOf(twice.json()), ['settlements[1].asset']);
 
     const otherCase = MINT.replace('W', 'w');
-    const destination = `${SOLANA}:${MINT}`;
+    const destination = `${SOLANA}:${SOLANA_ACCOUNT}`;
     const both = await register([
       { asset: `${SOLANA}/token:${MINT}`, destination },
       { asset: `${SOLANA}/token:${otherCase}`, destination },
@@ -171,8 +172,8 @@ describe('settlement destinations', () => {
       { asset: 'eip155:999999/erc20:0x00000000eFE302BEAA2b3e6e1b18d08D69a9012a', destination: on('eip155:999999') },
       { asset: 'eip155:84532/slip44:60', destination: on('eip155:84532') },
       { asset: 'eip155:1/slip44:0', destination: on('eip155:1') },
-      { asset: `${SOLANA}/slip44:501`, destination: `${SOLANA}:${MINT}` },
-      { asset: `${SOLANA}/token:${MINT}`, destination: `${SOLANA}:${MINT}` },
+      { asset: `${SOLANA}/slip44:501`, destination: `${SOLANA}:${SOLANA_ACCOUNT}` },
+      { asset: `${SOLANA}/token:${MINT}`, destination: `${SOLANA}:${SOLANA_ACCOUNT}` },
     ];
     assert.equal((await register(pairs)).statusCode, 201);
     assert.equal((await listed()).crypto.length, pairs.length);

@@ -1,0 +1,234 @@
+#!/usr/bin/env node
+/**
+ * Checks a receipt of Till with nothing but Node (18 or later), the operator's public key, and any RPC endpoint of the chain:
+ *
+ *   node verify-receipt.mjs receipt.json --key till-receipts.json --rpc https://rpc.example
+ *
+ * `receipt.json` is the answer of GET /v1/payments/{id}/receipt, `-` reads it from standard input. `--key` takes what
+ * /.well-known/till-receipts.json answers, as a file or as its URL: keep a copy from when you signed up. Without `--rpc`
+ * only the receipt itself is checked. Exit code 0: every check passed; 1: one did not; 2: it could not be checked.
+ */
+import { createPublicKey, verify } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+
+/** The contract that carries payments out. It is the same on every chain, has no owner, and its source is in contracts/. */
+const COLLECTOR = '0x005CE28BE7dC9eAea013Bbd2790c45FeaDF9290A';
+const MEMBERS =
+  'amount asset blockHash blockNumber chainId collector commitment deadline fee feeAccount form logIndex merchantId ' +
+  'network payer paymentId priceUnit priceValue recipient referenceId succeededAt token transaction';
+const NATIVE = `0x${'0'.repeat(40)}`;
+const RPC_WITHIN_MS = 20_000;
+
+class Refused extends Error {}
+
+function check(isRight, problem) {
+  if (!isRight) throw new Refused(problem);
+}
+
+/** The signature is the operator's word for the receipt; everything else can be seen without believing it. */
+function checkSignature({ receipt, signature }, { keys }) {
+  check(receipt?.form === 'till-receipt/1', 'this is not a receipt in a form known here');
+  const names = Object.keys(receipt).sort();
+  check(names.join(' ') === MEMBERS, 'members are missing from the receipt, or there are some that do not belong');
+  check(
+    names.every((name) => typeof receipt[name] === 'string'),
+    'a member of the receipt is not text',
+  );
+  const key = keys.find(({ kid }) => kid === signature?.keyId);
+  check(
+    key !== undefined && signature.algorithm === 'ed25519',
+    'it is signed with a key that is not among those given',
+  );
+  const text = JSON.stringify(Object.fromEntries(names.map((name) => [name, receipt[name]])));
+  const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key.x }, format: 'jwk' });
+  const isSigned = verify(null, Buffer.from(text), publicKey, Buffer.from(String(signature.value), 'base64url'));
+  check(isSigned, 'the signature is not of this receipt: it was altered, or not made by the operator');
+}
+
+/** The commitment is what the payer signed. Hashing it again shows that the payer agreed to every one of its ten parts. */
+function checkCommitment(receipt) {
+  const { chainId, network, asset, token, collector, commitment } = receipt;
+  check(network === `eip155:${chainId}`, 'its network and its chain id differ');
+  const isItsToken = token === NATIVE ? asset.startsWith(`${network}/slip44:`) : asset === `${network}/erc20:${token}`;
+  check(isItsToken, 'its asset and its token differ');
+  check(same(collector, COLLECTOR), 'it was carried out by a contract that is not the Collector');
+  check(BigInt(receipt.fee) <= BigInt(receipt.amount), 'its fee is more than its amount');
+  const words = [
+    uint(chainId),
+    address(collector),
+    address(token),
+    address(receipt.feeAccount),
+    subject(receipt.paymentId).padEnd(64, '0'),
+    address(receipt.payer),
+    uint(receipt.amount),
+    uint(receipt.fee),
+    address(receipt.recipient),
+    uint(receipt.deadline),
+  ];
+  check(same(keccak256(Buffer.from(words.join(''), 'hex')), commitment), 'its commitment is not the hash of its parts');
+}
+
+/** What the chain says, by an endpoint that you trust. */
+async function checkChain(receipt, rpc) {
+  check(Number(await rpc('eth_chainId')) === Number(receipt.chainId), 'the endpoint is of another chain');
+  const mined = await rpc('eth_getTransactionReceipt', [receipt.transaction]);
+  check(mined !== null, 'the chain does not know the transaction');
+  check(mined.status === '0x1', 'the transaction was reverted');
+  check(same(mined.blockHash, receipt.blockHash), 'the transaction is in another block');
+  check(Number(mined.blockNumber) === Number(receipt.blockNumber), 'the transaction is at another height');
+  const block = await rpc('eth_getBlockByNumber', [mined.blockNumber, false]);
+  check(block !== null && same(block.hash, receipt.blockHash), 'its block is not in the chain any more');
+  checkEvent(receipt, mined.logs);
+  if (receipt.token !== NATIVE) checkTransfer(receipt, mined.logs);
+  return Number(await rpc('eth_blockNumber')) - Number(mined.blockNumber) + 1;
+}
+
+const COLLECTED = 'Collected(bytes32,bytes16,address,address,uint256,uint256,address)';
+
+function checkEvent(receipt, logs) {
+  const log = logs.find(({ logIndex }) => Number(logIndex) === Number(receipt.logIndex));
+  check(log !== undefined, 'the transaction has no event of that number');
+  check(same(log.address, receipt.collector), 'the event is not the Collector’s');
+  const topics = [keccak256(Buffer.from(COLLECTED)), receipt.commitment];
+  check(
+    log.topics.length === 2 && topics.every((topic, at) => same(topic, log.topics[at])),
+    'the event is another one',
+  );
+  const words = [
+    subject(receipt.paymentId).padEnd(64, '0'),
+    address(receipt.payer),
+    address(receipt.token),
+    uint(receipt.amount),
+    uint(receipt.fee),
+    address(receipt.recipient),
+  ];
+  check(same(log.data, `0x${words.join('')}`), 'the event tells of something else than the receipt');
+}
+
+/** The token's own word: so much went from the Collector to the recipient. */
+function checkTransfer(receipt, logs) {
+  const net = BigInt(receipt.amount) - BigInt(receipt.fee);
+  const topics = [
+    keccak256(Buffer.from('Transfer(address,address,uint256)')),
+    `0x${address(receipt.collector)}`,
+    `0x${address(receipt.recipient)}`,
+  ];
+  const isTransfer = (log) =>
+    same(log.address, receipt.token) &&
+    topics.every((topic, at) => same(topic, log.topics[at])) &&
+    same(log.data, `0x${uint(net)}`);
+  check(logs.some(isTransfer), 'the token has not transferred the net amount to the recipient');
+}
+
+const same = (a, b) => String(a).toLowerCase() === String(b).toLowerCase();
+
+function uint(text) {
+  check(/^(0|[1-9][0-9]{0,77})$/.test(text), `${text} is not a whole number`);
+  return BigInt(text).toString(16).padStart(64, '0');
+}
+
+function address(text) {
+  check(/^0x[0-9a-fA-F]{40}$/.test(text), `${text} is not an address`);
+  return text.slice(2).toLowerCase().padStart(64, '0');
+}
+
+/** The 16 bytes behind a payment's id: its 26 characters are digits of base 32, after Crockford. */
+function subject(paymentId) {
+  check(/^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(paymentId), 'its payment id is none');
+  let value = 0n;
+  for (const digit of paymentId.slice(4))
+    value = value * 32n + BigInt('0123456789ABCDEFGHJKMNPQRSTVWXYZ'.indexOf(digit));
+  return value.toString(16).padStart(32, '0');
+}
+
+const MASK = 2n ** 64n - 1n;
+const rotate = (lane, by) => ((lane << BigInt(by)) | (lane >> BigInt(64 - by))) & MASK;
+
+/** Keccak-256 as Ethereum has it, which is SHA-3 before its padding was changed; Node has only the latter. */
+function keccak256(bytes) {
+  const rate = 136;
+  const padded = Buffer.alloc((Math.floor(bytes.length / rate) + 1) * rate);
+  bytes.copy(padded);
+  padded[bytes.length] ^= 0x01;
+  padded[padded.length - 1] ^= 0x80;
+  const state = Array(25).fill(0n);
+  for (let block = 0; block < padded.length; block += rate) {
+    for (let lane = 0; lane < rate / 8; lane += 1) state[lane] ^= padded.readBigUInt64LE(block + 8 * lane);
+    permute(state);
+  }
+  const digest = Buffer.alloc(32);
+  for (let lane = 0; lane < 4; lane += 1) digest.writeBigUInt64LE(state[lane], 8 * lane);
+  return `0x${digest.toString('hex')}`;
+}
+
+/** Keccak-f[1600]. The constants of its rounds come from the shift register that the standard makes them with. */
+function permute(a) {
+  let register = 1;
+  for (let round = 0; round < 24; round += 1) {
+    const columns = [0, 1, 2, 3, 4].map((x) => a[x] ^ a[x + 5] ^ a[x + 10] ^ a[x + 15] ^ a[x + 20]);
+    for (let at = 0; at < 25; at += 1) a[at] ^= columns[(at + 4) % 5] ^ rotate(columns[(at + 1) % 5], 1);
+    let [x, y, carried] = [1, 0, a[1]];
+    for (let step = 0; step < 24; step += 1) {
+      [x, y] = [y, (2 * x + 3 * y) % 5];
+      const at = x + 5 * y;
+      [carried, a[at]] = [a[at], rotate(carried, (((step + 1) * (step + 2)) / 2) % 64)];
+    }
+    for (let row = 0; row < 25; row += 5) {
+      const lanes = a.slice(row, row + 5);
+      for (let lane = 0; lane < 5; lane += 1)
+        a[row + lane] = lanes[lane] ^ (~lanes[(lane + 1) % 5] & MASK & lanes[(lane + 2) % 5]);
+    }
+    for (let bit = 0; bit < 7; bit += 1) {
+      if (register & 1) a[0] ^= 1n << BigInt(2 ** bit - 1);
+      register = (register << 1) ^ (register & 0x80 ? 0x171 : 0);
+    }
+  }
+}
+
+function openRpc(url) {
+  return async (method, params = []) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: AbortSignal.timeout(RPC_WITHIN_MS),
+    });
+    const { result, error } = await response.json();
+    if (error || result === undefined) throw new Error(`the endpoint refused ${method}`);
+    return result;
+  };
+}
+
+async function readJson(place) {
+  if (!/^https?:/.test(place)) return JSON.parse(readFileSync(place === '-' ? 0 : place, 'utf8'));
+  return (await fetch(place, { signal: AbortSignal.timeout(RPC_WITHIN_MS) })).json();
+}
+
+const say = (line) => process.stdout.write(`${line}\n`);
+
+async function main() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { key: { type: 'string' }, rpc: { type: 'string' } },
+  });
+  if (positionals.length !== 1 || values.key === undefined) {
+    throw new Error('usage: verify-receipt.mjs <receipt.json or -> --key <file or URL> [--rpc <URL>]');
+  }
+  const signed = await readJson(positionals[0]);
+  checkSignature(signed, await readJson(values.key));
+  say('signed     by the operator, and unaltered since');
+  const { receipt } = signed;
+  checkCommitment(receipt);
+  say('committed  the payer signed these very terms');
+  if (values.rpc !== undefined) {
+    const depth = await checkChain(receipt, openRpc(values.rpc));
+    const net = BigInt(receipt.amount) - BigInt(receipt.fee);
+    say(`on chain   ${net} of ${receipt.asset} reached ${receipt.recipient}, ${depth} blocks deep`);
+  }
+}
+
+main().catch((error) => {
+  process.stderr.write(`${error instanceof Refused ? 'refused' : 'not checked'}: ${error.message}\n`);
+  process.exitCode = error instanceof Refused ? 1 : 2;
+});

@@ -1,0 +1,129 @@
+import { merchantNotFound } from '../actions/change-merchant.ts';
+import { partnerNotFound } from '../actions/change-partner.ts';
+import { setFees } from '../actions/set-fees.ts';
+import { parseUnit, storedUnit } from '../chains/units.ts';
+import { isPercentage } from '../domain/fees.ts';
+import { formatDecimal, parseUnits } from '../domain/money.ts';
+import { listFees, type StoredFees } from '../store/fees.ts';
+import { findMerchantOfAnyPartner } from '../store/merchants.ts';
+import { findPartner } from '../store/partners.ts';
+import { type Command, databaseCommand, OPERATOR } from './command.ts';
+import { future, id, type Kind, Problem } from './kinds.ts';
+import { listing } from './listing.ts';
+import { optional, repeated, required } from './options.ts';
+import { layoutFields } from './table.ts';
+
+const MAX_FIXED = 50;
+
+const percentage: Kind<string> = {
+  placeholder: 'percent',
+  parse: (raw) =>
+    isPercentage(raw)
+      ? raw
+      : new Problem(
+          'must be a percentage from 0 to 100 such as 0.4, with at most 18 decimals, without sign or exponent',
+        ),
+};
+
+/** `iso4217/USD=14`: an amount in minor units, zero for none. */
+const fixedPart: Kind<{ unit: string; value: string }> = {
+  placeholder: 'unit=amount',
+  parse: (raw) => {
+    const split = raw.lastIndexOf('=');
+    const unit = parseUnit(raw.slice(0, Math.max(split, 0)));
+    const value = raw.slice(split + 1);
+    if (split < 0 || (value !== '0' && parseUnits(value) === undefined)) {
+      return new Problem('must be a unit and an amount in its minor units, such as iso4217/USD=14 for 0.14 USD');
+    }
+    return unit.ok ? { unit: unit.value.id, value } : new Problem(`has a unit that ${unit.problem}`);
+  },
+};
+
+const set = databaseCommand({
+  name: 'fees set',
+  summary: 'Set what is taken of payments, from now or from a later time on.',
+  positionals: {},
+  options: {
+    partner: optional(id, 'The partner; counts for its merchants without fees of their own.'),
+    merchant: optional(id, 'The merchant; counts before the fees of its partner.'),
+    percentage: required(percentage, 'Of the price: 0.4 is 0.4 %.'),
+    fixed: repeated(fixedPart, MAX_FIXED, 'Added to payments priced in this unit, in minor units.'),
+    from: optional(future, 'When it begins. Default: now.'),
+  },
+  examples: [
+    'fees set --partner prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --percentage 0.4 --fixed iso4217/USD=14 --fixed iso4217/EUR=12',
+    'fees set --merchant mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --percentage 0 --from 2030-01-01T00:00:00Z',
+  ],
+  check: ({ partner, merchant, percentage: percent, fixed }) => {
+    const units = fixed.map(({ unit }) => unit);
+    const twice = units.filter((unit, index) => units.indexOf(unit) !== index);
+    const takesAll = /^100(\.0+)?$/.test(percent) && fixed.some(({ value }) => value !== '0');
+    return [
+      ...((partner === undefined) === (merchant === undefined) ? ['Give either --partner or --merchant.'] : []),
+      ...twice.map((unit) => `--fixed names ${unit} more than once`),
+      ...(takesAll ? ['--fixed on top of 100 % is more than any payment has'] : []),
+    ];
+  },
+  run: async (deps, { partner, merchant, percentage: percent, fixed, from }) => {
+    const payee = merchant === undefined ? { partnerId: partner ?? '' } : { merchantId: merchant };
+    const terms = { percentage: percent, fixed };
+    const fees = await setFees(deps, { actor: OPERATOR, payee, terms, startsAt: from });
+    const fields = {
+      ...(fees.merchantId === null ? { partner: fees.partnerId } : { merchant: fees.merchantId }),
+      percentage: `${fees.percentage} %`,
+      fixed: fixedText(fees),
+      from: fees.startsAt,
+    };
+    const note = 'Every node goes by it within 5 s. What payers have signed before stays as they signed it.';
+    return { json: fees, text: `Fees set.\n\n${layoutFields(fields)}`, note };
+  },
+});
+
+const list = databaseCommand({
+  name: 'fees list',
+  summary: 'Show the fees that were set, with the time each began or begins.',
+  positionals: {},
+  options: {
+    partner: optional(id, 'Only of this partner and its merchants.'),
+    merchant: optional(id, 'Only of this merchant.'),
+  },
+  examples: ['fees list', 'fees list --merchant mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  run: async ({ db, world }, { partner, merchant }) => {
+    if (partner !== undefined && (await findPartner(db.sql, partner)) === undefined) throw partnerNotFound(partner);
+    if (merchant !== undefined && (await findMerchantOfAnyPartner(db.sql, merchant)) === undefined) {
+      throw merchantNotFound(merchant);
+    }
+    const rows = await listFees(db.sql, { partnerId: partner, merchantId: merchant });
+    const all = rows.map((fees, index) => ({ ...fees, state: stateOf(fees, rows[index + 1], world.clock.nowMs()) }));
+    return listing(all, {
+      columns: [
+        { title: 'partner', cell: (fees) => fees.partnerId },
+        { title: 'merchant', cell: (fees) => fees.merchantId ?? 'all' },
+        { title: 'percentage', cell: (fees) => `${fees.percentage} %` },
+        { title: 'fixed', cell: fixedText },
+        { title: 'from', cell: (fees) => fees.startsAt },
+        { title: 'state', cell: (fees) => fees.state },
+      ],
+      empty: 'No fees are set: nothing is taken.',
+    });
+  },
+});
+
+/** By the row that follows, which may be of the same payee and have begun. */
+function stateOf(fees: StoredFees, next: StoredFees | undefined, nowMs: number): 'scheduled' | 'over' | 'in force' {
+  if (fees.startsAt.getTime() > nowMs) return 'scheduled';
+  const isSamePayee = next?.partnerId === fees.partnerId && next.merchantId === fees.merchantId;
+  return isSamePayee && next.startsAt.getTime() <= nowMs ? 'over' : 'in force';
+}
+
+/** Amounts as people write them: `0.14 USD`. */
+function fixedText({ fixed }: StoredFees): string {
+  const parts = fixed.map(({ unit, value }) => {
+    const { symbol, decimals, token } = storedUnit(unit, 0);
+    const where = token === undefined ? '' : ` on ${token.networkName ?? token.chainId}`;
+    return `${formatDecimal({ units: BigInt(value), decimals })} ${symbol}${where}`;
+  });
+  return parts.length === 0 ? 'none' : parts.join(', ');
+}
+
+export const feeCommands: readonly Command[] = [set, list];

@@ -1,0 +1,87 @@
+import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
+
+/**
+ * All there is to know of a payment that was made, so that its merchant can check it against the chain without believing
+ * the gateway. Every value is text: then the JSON of it has one spelling, whatever language writes it.
+ */
+export interface Receipt {
+  readonly form: typeof RECEIPT_FORM;
+  readonly paymentId: string;
+  readonly merchantId: string;
+  readonly referenceId: string;
+  /** What was asked for. */
+  readonly priceUnit: string;
+  readonly priceValue: string;
+  /** When the gateway called it succeeded. */
+  readonly succeededAt: string;
+  /** CAIP-2, and the number that the commitment holds. */
+  readonly network: string;
+  readonly chainId: string;
+  /** CAIP-19, and the address that the commitment holds. */
+  readonly asset: string;
+  readonly token: string;
+  readonly collector: string;
+  readonly payer: string;
+  readonly recipient: string;
+  readonly feeAccount: string;
+  /** What was paid; the recipient got it less the fee. */
+  readonly amount: string;
+  readonly fee: string;
+  /** Unix seconds; the chain would have refused the payment from then on. */
+  readonly deadline: string;
+  /** The hash of the ten things that the payer signed. */
+  readonly commitment: string;
+  /** Where the chain tells of it. */
+  readonly transaction: string;
+  readonly blockNumber: string;
+  readonly blockHash: string;
+  readonly logIndex: string;
+}
+
+export const RECEIPT_FORM = 'till-receipt/1';
+
+export interface ReceiptSignature {
+  readonly algorithm: 'ed25519';
+  readonly keyId: string;
+  /** In base64url. */
+  readonly value: string;
+}
+
+/** The operator's key for receipts. */
+export interface ReceiptKey {
+  readonly privateKey: KeyObject;
+  readonly publicJwk: ReceiptJwk;
+}
+
+/** RFC 8037. */
+export interface ReceiptJwk {
+  readonly kty: 'OKP';
+  readonly crv: 'Ed25519';
+  readonly alg: 'EdDSA';
+  readonly use: 'sig';
+  /** The thumbprint of the key (RFC 7638), so that it follows from the key alone. */
+  readonly kid: string;
+  /** The key itself, in base64url. */
+  readonly x: string;
+}
+
+/** What stands before the 32 bytes of a private key in its standard form (RFC 8410). */
+const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+export function receiptKeyOf(seed: Uint8Array): ReceiptKey {
+  const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' });
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
+  const kid = hash('sha256', JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }), 'base64url');
+  return { privateKey, publicJwk: { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x } };
+}
+
+export function signReceipt({ privateKey, publicJwk }: ReceiptKey, receipt: Receipt): ReceiptSignature {
+  const value = sign(null, Buffer.from(receiptText(receipt)), privateKey).toString('base64url');
+  return { algorithm: 'ed25519', keyId: publicJwk.kid, value };
+}
+
+/** What is signed: the receipt as JSON in UTF-8, its members in alphabetical order, without white space. */
+export function receiptText(receipt: Receipt): string {
+  const members = Object.entries(receipt).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify(Object.fromEntries(members));
+}

@@ -1,0 +1,87 @@
+import { Type } from 'typebox';
+import { makeReceipt } from '../../actions/make-receipt.ts';
+import { RECEIPT_FORM } from '../../domain/receipt.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { findOwnPayment, PaymentParams, READ } from './payments.ts';
+
+/** What a merchant can check a payment with, and the key it is signed with. */
+export async function receiptRoutes(app: App, deps: HttpDeps): Promise<void> {
+  app.get(
+    '/v1/payments/:id/receipt',
+    { schema: RECEIPT, config: { access: READ, errors: ['payment_not_found', 'invalid_state'] } },
+    async (request) => makeReceipt(deps, await findOwnPayment(deps.readPayment, request)),
+  );
+
+  app.get('/.well-known/till-receipts.json', { schema: KEYS }, () => ({ keys: [deps.receiptKey.publicJwk] }));
+}
+
+const text = (description: string) => Type.String({ description });
+
+const ReceiptBody = Type.Object({
+  form: Type.Literal(RECEIPT_FORM),
+  paymentId: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+  merchantId: Type.String(),
+  referenceId: Type.String(),
+  priceUnit: text('What the price was in.'),
+  priceValue: text('The price, in minor units.'),
+  succeededAt: text('When the gateway called it succeeded, ISO 8601.'),
+  network: text('CAIP-2.'),
+  chainId: text('The number of the chain.'),
+  asset: text('What was paid with, CAIP-19.'),
+  token: text('The address of the token; the zero address for the coin of the chain.'),
+  collector: text('The contract that carried it out.'),
+  payer: text('Who paid.'),
+  recipient: text('Who got the amount less the fee.'),
+  feeAccount: text('Who got the fee.'),
+  amount: text('What was paid, in the smallest unit.'),
+  fee: text('What was taken of it.'),
+  deadline: text('Until when it could be carried out, in seconds since the epoch.'),
+  commitment: text('The hash of what the payer signed.'),
+  transaction: text('The hash of the transaction.'),
+  blockNumber: Type.String(),
+  blockHash: Type.String(),
+  logIndex: text('The number of the event in its block.'),
+});
+
+const RECEIPT = {
+  tags: ['Payments'],
+  summary: 'Get the receipt of a payment',
+  description:
+    'Everything it takes to check a succeeded payment against the chain, signed by the operator. The signature is of the receipt as JSON in UTF-8, members in alphabetical order, no white space.',
+  params: PaymentParams,
+  response: {
+    200: Type.Object(
+      {
+        receipt: ReceiptBody,
+        signature: Type.Object({
+          algorithm: Type.Literal('ed25519'),
+          keyId: text('The `kid` of a key in `/.well-known/till-receipts.json`.'),
+          value: text('Base64url.'),
+        }),
+      },
+      { description: 'The receipt.' },
+    ),
+  },
+};
+
+const KEYS = {
+  tags: ['Operations'],
+  summary: 'Get the keys that sign receipts',
+  response: {
+    200: Type.Object(
+      {
+        keys: Type.Array(
+          Type.Object({
+            kty: Type.Literal('OKP'),
+            crv: Type.Literal('Ed25519'),
+            alg: Type.Literal('EdDSA'),
+            use: Type.Literal('sig'),
+            kid: text('The thumbprint of the key, RFC 7638.'),
+            x: text('The public key, base64url.'),
+          }),
+        ),
+      },
+      { description: 'A JSON Web Key Set.' },
+    ),
+  },
+};

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { parseEther } from 'viem';
+import { COLLECTOR_ADDRESS } from '../../src/chains/evm/collector.ts';
+import { receiptKeyOf, signReceipt } from '../../src/domain/receipt.ts';
+import { type Sandbox, startSandbox } from '../wallet-sdk/sandbox.ts';
+import type { Json } from './list-test.ts';
+import { payWith, setFees } from './sandbox-payer.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../docs/verify-receipt.mjs');
+const SYMBOLS = ['USDC', 'EURC', 'USDT', 'ETH'] as const;
+const TEN = 10;
+
+describe('receipts', () => {
+  let sandbox: Sandbox;
+  let folder: string;
+  let key: string;
+  let merchantId: string;
+  let files = 0;
+  before(async () => {
+    sandbox = await startSandbox();
+    folder = await mkdtemp(join(tmpdir(), 'till-receipts-'));
+    const { account } = await sandbox.createWallet({});
+    // What is paid in other assets than this one is held.
+    ({ id: merchantId } = await sandbox.createMerchant(sandbox.assetOf('USDC'), account));
+    await setFees(sandbox, merchantId, '--percentage', '1.25', '--fixed', 'iso4217/USD=9');
+    key = await put(await (await fetch(`${sandbox.baseUrl}/.well-known/till-receipts.json`)).json());
+  });
+  after(async () => {
+    await sandbox?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function put(body: unknown): Promise<string> {
+    files += 1;
+    const file = join(folder, `${files}.json`);
+    await writeFile(file, JSON.stringify(body));
+    return file;
+  }
+
+  /** Runs the script as a merchant would. */
+  async function check(signed: unknown, { keys = key, rpc = ['--rpc', sandbox.rpcUrl] } = {}) {
+    const argv = [SCRIPT, await put(signed), '--key', keys, ...rpc];
+    return new Promise<{ code: number; said: string }>((resolve) => {
+      execFile(process.execPath, argv, { timeout: 20_000 }, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code), said: stdout + stderr }),
+      );
+    });
+  }
+
+  const receiptOf = (id: string) => sandbox.call<Json>('GET', `/v1/payments/${id}/receipt`, undefined, merchantId);
+
+  /** A payment of some dollars and cents, paid. */
+  async function paid(symbol: string): Promise<string> {
+    const value = String(100 + Math.floor(Math.random() * 5_000));
+    const wallet = await sandbox.createWallet({
+      ...(symbol !== 'ETH' && { [symbol]: 10n ** 9n }),
+      ETH: parseEther('1'),
+    });
+    const { paymentId } = await sandbox.createPayment('iso4217/USD', value, {}, merchantId);
+    await payWith(sandbox, wallet, paymentId, symbol);
+    return paymentId;
+  }
+
+  it('of ten payments are found right by the script, and one that was altered is not', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: TEN }, (_, index) => paid(SYMBOLS[index % SYMBOLS.length] ?? '')),
+    );
+    const receipts = await Promise.all(ids.map(receiptOf));
+    for (const [index, signed] of receipts.entries()) {
+      const { code, said } = await check(signed);
+      assert.equal(code, 0, said);
+      assert.match(said, /^signed .*\ncommitted .*\non chain .* reached 0x[0-9a-fA-F]{40}, \d+ blocks deep\n$/);
+      assert.equal(signed.receipt.paymentId, ids[index]);
+    }
+    assert.deepEqual(await receiptOf(ids[0] ?? ''), receipts[0], 'it is the same whenever it is asked for');
+
+    const [{ receipt, signature }] = receipts as [Json];
+    const altered = await check({ receipt: { ...receipt, amount: `${receipt.amount}0` }, signature });
+    assert.deepEqual(altered, { code: 1, said: altered.said });
+    assert.match(altered.said, /^refused: the signature is not of this receipt/);
+  });
+
+  it('that the operator itself made up are refused by what the chain says', async () => {
+    const { receipt } = await receiptOf(await paid('USDC'));
+    const other = await receiptOf(await paid('USDC'));
+    const forger = receiptKeyOf(new Uint8Array(32).fill(7));
+    const keys = await put({ keys: [forger.publicJwk] });
+    const sign = (made: Json) => ({ receipt: made, signature: signReceipt(forger, made) });
+    assert.equal((await check(sign(receipt), { keys })).code, 0);
+    const lies: readonly (readonly [lie: object, problem: RegExp])[] = [
+      [{ fee: '0' }, /commitment is not the hash/],
+      [{ recipient: receipt.payer }, /commitment is not the hash/],
+      [{ paymentId: other.receipt.paymentId }, /commitment is not the hash/],
+      [{ collector: receipt.payer }, /not the Collector/],
+      [{ asset: sandbox.assetOf('EURC') }, /asset and its token differ/],
+      [{ network: 'eip155:1' }, /network and its chain id differ/],
+      [{ transaction: `0x${'1'.repeat(64)}` }, /does not know the transaction/],
+      [{ transaction: other.receipt.transaction }, /in another block/],
+      [{ blockHash: other.receipt.blockHash }, /in another block/],
+      [{ blockNumber: '1' }, /at another height/],
+      [{ logIndex: String(Number(receipt.logIndex) + 1) }, /no event of that number|not the Collector|another one/],
+      [{ referenceId: undefined }, /members are missing/],
+      [{ extra: 'more' }, /do not belong/],
+    ];
+    for (const [lie, problem] of lies) {
+      const { code, said } = await check(sign({ ...receipt, ...lie }), { keys });
+      assert.equal(code, 1, said);
+      assert.match(said, problem);
+    }
+  });
+
+  it('are refused when they are signed with a key that is not the operator’s, and unchecked without an endpoint', async () => {
+    const signed = await receiptOf(await paid('EURC'));
+    const keys = await put({ keys: [receiptKeyOf(new Uint8Array(32)).publicJwk] });
+    assert.match(
+      (await check(signed, { keys })).said,
+      /^refused: it is signed with a key that is not among those given/,
+    );
+    const offline = await check(signed, { rpc: [] });
+    assert.deepEqual([offline.code, offline.said.includes('on chain')], [0, false]);
+    const dead = await check(signed, { rpc: ['--rpc', 'http://127.0.0.1:1'] });
+    assert.equal(dead.code, 2, 'what could not be asked is neither right nor wrong');
+  });
+
+  it('are there for succeeded payments of the merchant alone', async () => {
+    const { paymentId } = await sandbox.createPayment('iso4217/USD', '100', {}, merchantId);
+    const message = /^GET .*: \{"code":"(\w+)"/;
+    const refusal = (id: string) =>
+      receiptOf(id).then(
+        () => assert.fail('there is a receipt'),
+        (error: Error) => message.exec(error.message)?.[1],
+      );
+    assert.equal(await refusal(paymentId), 'invalid_state');
+    assert.equal(await refusal('pay_01H0000000000000000000000A'), 'payment_not_found');
+    assert.equal(await refusal('x'), 'payment_not_found');
+  });
+
+  it('are checked against the contract that this gateway uses', async () => {
+    assert.ok((await readFile(SCRIPT, 'utf8')).includes(`const COLLECTOR = '${COLLECTOR_ADDRESS}';`));
+  });
+});
