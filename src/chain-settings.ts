@@ -52,6 +52,7 @@ export function chainTerms(
     relayers: relayersOf(deps, network),
     feeAccount: accountOf(deps.config.feeAccount, network, SANDBOX_ACCOUNTS.feeAccount),
     intermediateAccount: accountOf(deps.config.intermediateAccount, network, SANDBOX_ACCOUNTS.intermediate),
+    intermediateSigner: intermediateSignerOf(deps, network),
   }));
 }
 
@@ -62,18 +63,42 @@ export function relayersOf({ config, world }: { config: Config; world: World }, 
   const keys = isOwn
     ? (config.relayerKeys?.on.get(SANDBOX_NETWORK) ?? [SANDBOX_KEYS.relayer, SANDBOX_KEYS.secondRelayer])
     : (valueOn(config.relayerKeys, network.chainId) ?? []);
-  const wellKnown: ReadonlySet<string> = new Set(Object.values(SANDBOX_KEYS));
-  if (!isOwn && keys.some((key) => wellKnown.has(key))) {
+  refuseWellKnown('RELAYER_KEYS', keys, network);
+  return keys.map((key) => signerOf({ config, world }, key));
+}
+
+/** Who signs what leaves the intermediate account; undefined where nobody is configured to. */
+function intermediateSignerOf(deps: { config: Config; world: World }, network: Network): Signer | undefined {
+  const { intermediateKey, intermediateAccount } = deps.config;
+  const isOwn = network.chainId === SANDBOX_NETWORK;
+  const isOwnAccount = isOwn && intermediateAccount?.on.get(SANDBOX_NETWORK) === undefined;
+  const own = isOwnAccount ? SANDBOX_KEYS.intermediate : undefined;
+  const key = isOwn ? (intermediateKey?.on.get(SANDBOX_NETWORK) ?? own) : valueOn(intermediateKey, network.chainId);
+  if (key === undefined) return undefined;
+  refuseWellKnown('INTERMEDIATE_KEY', [key], network);
+  const signer = signerOf(deps, key);
+  const account = accountOf(intermediateAccount, network, SANDBOX_ACCOUNTS.intermediate);
+  if (signer.address !== account) {
     throw new ChainSettingsError(
-      `RELAYER_KEYS has a key of the sandbox for ${network.chainId}. Everybody knows it: use one of your own.`,
+      `INTERMEDIATE_KEY is the key of ${signer.address}, and INTERMEDIATE_ACCOUNT on ${network.chainId} is ${account}.`,
     );
   }
-  const { externalSignerUrl: url } = config;
-  return keys.map((key) =>
-    url !== undefined && isAddress(key)
-      ? createExternalSigner({ timers: world.timers, url, address: key })
-      : createLocalSigner(key),
+  return signer;
+}
+
+function refuseWellKnown(env: string, keys: readonly string[], network: Network): void {
+  const wellKnown: ReadonlySet<string> = new Set(Object.values(SANDBOX_KEYS));
+  if (network.chainId === SANDBOX_NETWORK || !keys.some((key) => wellKnown.has(key))) return;
+  throw new ChainSettingsError(
+    `${env} has a key of the sandbox for ${network.chainId}. Everybody knows it: use one of your own.`,
   );
+}
+
+function signerOf({ config, world }: { config: Config; world: World }, key: string): Signer {
+  const { externalSignerUrl: url } = config;
+  return url !== undefined && isAddress(key)
+    ? createExternalSigner({ timers: world.timers, url, address: key })
+    : createLocalSigner(key);
 }
 
 /** The balance below which a relayer needs looking after. */

@@ -9,6 +9,7 @@ import {
   rpcUrls,
   SANDBOX_NETWORK,
   secretsOfUrl,
+  signingKey,
   valueOn,
 } from './network-settings.ts';
 import { type HttpSourceTerms, parseRateSources } from './rates/rate-sources.ts';
@@ -118,7 +119,7 @@ export const SETTINGS = {
     'EXTERNAL_SIGNER_URL',
     secret(httpUrl()),
     undefined,
-    'A program that signs for the addresses in `RELAYER_KEYS`: it is sent `{address, digest}` and answers `{r, s, v}`.',
+    'A program that signs for the addresses in `RELAYER_KEYS` and `INTERMEDIATE_KEY`: it is sent `{address, digest}` and answers `{r, s, v}`.',
     'none',
   ),
   relayerMinBalance: setting(
@@ -141,6 +142,13 @@ export const SETTINGS = {
     undefined,
     'Who keeps what is paid to merchants without a destination for the asset. Needed for every network in `RPC_URLS`.',
     'an account of the sandbox',
+  ),
+  intermediateKey: setting(
+    'INTERMEDIATE_KEY',
+    secret(signingKey()),
+    undefined,
+    'Private key of `INTERMEDIATE_ACCOUNT`, or its address when `EXTERNAL_SIGNER_URL` holds the key. It signs payouts and refunds; it pays no gas.',
+    'none: what the account keeps stays there; the sandbox chain has its own',
   ),
   finalityDepths: setting(
     'FINALITY_DEPTHS',
@@ -225,15 +233,23 @@ export function describeConfig(config: Config): { setting: string; value: string
 
 /** What is wrong with settings that are each right alone. */
 function contradictions(config: Config): string[] {
-  const needsSigner = relayersIn(config).some(isAddress) && config.externalSignerUrl === undefined;
-  const signer = needsSigner
-    ? ['RELAYER_KEYS has addresses, and EXTERNAL_SIGNER_URL, which would sign for them, is not set']
-    : [];
-  return [...missingAccounts(config), ...signer];
+  const keys = [
+    ['RELAYER_KEYS', relayersIn(config)],
+    ['INTERMEDIATE_KEY', intermediatesIn(config)],
+  ] as const;
+  const unsigned = keys.filter(([, own]) => own.some(isAddress) && config.externalSignerUrl === undefined);
+  const signers = unsigned.map(
+    ([env]) => `${env} has addresses, and EXTERNAL_SIGNER_URL, which would sign for them, is not set`,
+  );
+  return [...missingAccounts(config), ...signers];
 }
 
 function relayersIn({ relayerKeys: relayers }: Config): string[] {
   return [...(relayers?.everywhere ?? []), ...[...(relayers?.on.values() ?? [])].flat()];
+}
+
+function intermediatesIn({ intermediateKey: key }: Config): string[] {
+  return [...(key?.everywhere === undefined ? [] : [key.everywhere]), ...(key?.on.values() ?? [])];
 }
 
 /** Money must never have to go to an account that nobody named. */
@@ -253,7 +269,7 @@ function missingAccounts({ rpcUrls = new Map(), feeAccount, intermediateAccount 
 export function secretValues(config: Config): string[] {
   const endpoints = [...(config.rpcUrls?.values() ?? []), config.externalSignerUrl ?? []].flat();
   const sources = (config.rateSources ?? []).flatMap(({ requests }) => requests.map(({ url }) => url));
-  const keys = relayersIn(config).filter((relayer) => !isAddress(relayer));
+  const keys = [...relayersIn(config), ...intermediatesIn(config)].filter((relayer) => !isAddress(relayer));
   return [
     ...(config.databaseUrl === undefined ? [] : secretsOfDatabaseUrl(config.databaseUrl)),
     ...[...endpoints, ...sources].flatMap(secretsOfUrl),

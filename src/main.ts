@@ -1,27 +1,70 @@
 import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { CommandDeps } from './actions/command.ts';
+import { copyLogos } from './actions/copy-logo.ts';
+import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
+import { createRescreener } from './actions/rescreen-items.ts';
+import {
+  ChainSettingsError,
+  depthOf,
+  isSandbox,
+  minBalanceOn,
+  type NetworkInUse,
+  needsOwnChain,
+  networksInUse,
+} from './chain-settings.ts';
 import { type Config, readConfig, secretValues } from './config.ts';
+import type { World } from './deps.ts';
 import { readEnvironment } from './environment.ts';
 import { buildApp } from './http/app.ts';
+import { loadPageBundle } from './http/checkout/page-bundle.ts';
 import { serveMetrics } from './http/metrics-server.ts';
 import { openFilesWarning } from './http/open-files.ts';
 import { createLog } from './log.ts';
+import { createImageFetcher } from './logos/fetch-image.ts';
 import { watchProcess } from './metrics.ts';
+import { SANDBOX_NETWORK } from './network-settings.ts';
+import { connectNetworks, openRates, openScreening } from './outside.ts';
 import { createParts } from './parts.ts';
 import { banner } from './sandbox/banner.ts';
-import { openSandbox } from './sandbox/demo.ts';
+import { ChainStartError, startSandboxChain } from './sandbox/chain-process.ts';
+import { announceSandbox, openSandbox } from './sandbox/demo.ts';
 import { startEmbeddedPostgres } from './sandbox/embedded-postgres.ts';
 import { HomeInUseError, lockHome } from './sandbox/home-lock.ts';
+import { ScreeningListError } from './screening/follow-list.ts';
 import { openDatabase } from './store/database.ts';
 import { migrate, SchemaMismatchError } from './store/migrate.ts';
 import { systemWorld } from './system.ts';
+import { startBookkeeping } from './workers/bookkeeping.ts';
 import { housekeepingJobs } from './workers/housekeeping.ts';
 import { startJobs } from './workers/loop.ts';
+import { payingOutJobs } from './workers/paying-out.ts';
+import { startRelaying } from './workers/relaying.ts';
+import { startWatching } from './workers/watching.ts';
 
 /** Requests in flight get this long to end before their connections are closed. */
 const DRAIN_MS = 8_000;
 /** Whoever stops a node may count on this: what has not ended by then is ended with the process. */
 const STOP_MS = 9_500;
+/** A newcomer's first request finds the chain ready; one that does not answer holds nothing up for longer. */
+const FIRST_LOOK_MS = 5_000;
+/** A new screening list is read within ten seconds, and the payers of open payments are held against it as soon. */
+const RESCREEN_MS = 10_000;
+/** A new logo is on the checkout this soon. */
+const COPY_LOGOS_MS = 2_000;
+/** What npm's `prepare` step builds. */
+const PAGE = join(import.meta.dirname, '../web/dist');
 const ignore = () => {};
+
+/** Reasons not to start that a sentence explains. */
+const EXPECTED = [
+  ChainSettingsError,
+  ChainStartError,
+  HomeInUseError,
+  OtherSandboxChainError,
+  SchemaMismatchError,
+  ScreeningListError,
+];
 
 if (import.meta.main) await main();
 
@@ -61,7 +104,9 @@ async function start(config: Config): Promise<() => Promise<void>> {
   }
 }
 
-async function startParts(config: Config, onStop: (down: () => Promise<void> | void) => void): Promise<void> {
+type OnStop = (down: () => Promise<void> | void) => void;
+
+async function startParts(config: Config, onStop: OnStop): Promise<void> {
   const world = systemWorld;
   const isEmbedded = config.databaseUrl === undefined;
   if (isEmbedded) onStop(await lockHome(config.home));
@@ -69,6 +114,7 @@ async function startParts(config: Config, onStop: (down: () => Promise<void> | v
   const log = createLog({ level: config.logLevel, secrets: secretValues(config), file });
   crashOnSurprise((error, text) => log.fatal({ err: error }, text));
 
+  const ownChain = startOwnChain({ config, world, log }, onStop);
   let url = config.databaseUrl;
   if (url === undefined) {
     const embedded = await startEmbeddedPostgres({ world, log }, { dir: join(config.home, 'postgres') });
@@ -79,11 +125,25 @@ async function startParts(config: Config, onStop: (down: () => Promise<void> | v
   const db = openDatabase({ url, poolSize: config.databasePoolSize, applicationName: 'till' });
   onStop(() => db.close());
 
-  const parts = await createParts({ config, world, log, db });
+  const base = { config, world, log, db };
+  const networks = networksInUse(config, await ownChain);
+  const chains = await connectNetworks(base, { networks, ownChain: await ownChain });
+  onStop(() => chains.stop());
+  const sandbox = await openOwnSandbox(base, networks);
+  const page = await loadPageBundle(PAGE);
+  if (page === undefined) log.warn('the checkout page has not been built: run npm run build');
+  const parts = await createParts({
+    ...base,
+    chains,
+    page,
+    sandbox: sandbox?.shop,
+    rates: openRates(base, onStop),
+    screening: await openScreening(base, onStop),
+  });
   onStop(() => parts.stop());
   watchProcess(parts.metrics);
   onStop(() => parts.keyUses.flush(parts).then(ignore, ignore));
-  onStop(startJobs(parts, housekeepingJobs(parts)));
+  startWorkers(parts, onStop);
 
   const metricsServer = await serveMetrics(parts, { host: config.metricsHost, port: config.metricsPort });
   onStop(() => metricsServer.close());
@@ -98,8 +158,58 @@ async function startParts(config: Config, onStop: (down: () => Promise<void> | v
   const warning = openFilesWarning();
   if (warning !== undefined) log.warn(warning);
 
-  const sandbox = await openSandbox(parts, { home: config.home, baseUrl: config.publicUrl });
-  process.stdout.write(banner(sandbox, { home: config.home, metricsPort: metricsServer.port }));
+  if (sandbox === undefined) return;
+  await Promise.race([chains.looked, world.timers.sleep(FIRST_LOOK_MS)]);
+  await announceSandbox(config.home, sandbox.file);
+  process.stdout.write(banner(sandbox.file, { home: config.home, metricsPort: metricsServer.port }));
+}
+
+/** The demo partner and its shop, where all money is play money. */
+async function openOwnSandbox(base: CommandDeps & { config: Config }, [network]: readonly NetworkInUse[]) {
+  const { config } = base;
+  const rpcUrl = network?.endpoints[0];
+  if (!isSandbox(config) || rpcUrl === undefined) return undefined;
+  const file = await openSandbox(base, { home: config.home, baseUrl: config.publicUrl, rpcUrl });
+  const { apiKey, merchantId } = file;
+  return { file, shop: { apiKey, merchantId, rpcUrl, chainId: SANDBOX_NETWORK } };
+}
+
+function startWorkers(parts: Awaited<ReturnType<typeof createParts>>, onStop: OnStop): void {
+  const { config, world } = parts;
+  const fetchImage = createImageFetcher(world);
+  const stops = [
+    startJobs(parts, [
+      ...housekeepingJobs(parts),
+      { name: 'rescreen-payers', everyMs: RESCREEN_MS, run: createRescreener(parts) },
+      ...payingOutJobs(parts),
+      { name: 'copy-logos', everyMs: COPY_LOGOS_MS, run: () => copyLogos({ ...parts, fetchImage }) },
+    ]),
+    startBookkeeping(parts),
+    startRelaying({ ...parts, relaying: { minBalance: (network) => minBalanceOn(config, network) } }),
+    startWatching({
+      ...parts,
+      watching: {
+        depthOf: (item) => depthOf(config, item),
+        // A sandbox chain is short, and may be older than the database.
+        startAt: (network) => (network === SANDBOX_NETWORK ? 0 : undefined),
+      },
+    }),
+  ];
+  onStop(async () => {
+    await Promise.all(stops.map((stop) => stop()));
+  });
+}
+
+/** Starts at once and is waited for later: the chain and the database come up side by side. */
+function startOwnChain(base: { config: Config; world: World; log: Logger }, onStop: OnStop) {
+  const { config } = base;
+  if (!needsOwnChain(config)) return undefined;
+  const dir = join(config.home, 'chain');
+  const starting = startSandboxChain(base, { dir, port: config.sandboxRpcPort, blockMs: config.sandboxBlockMs });
+  onStop(() => starting.then((chain) => chain.stop(), ignore));
+  // Whoever waits for it later hears of a failure; until then it is no surprise.
+  starting.catch(ignore);
+  return starting;
 }
 
 /** Resolves at the first signal; a second one does not wait. */
@@ -128,7 +238,7 @@ function crashOnSurprise(report: (error: unknown, text: string) => void): void {
 
 /** Says in one line why the gateway cannot start; a stack only where we do not know. */
 function refuse(error: unknown): never {
-  const isExpected = error instanceof HomeInUseError || error instanceof SchemaMismatchError;
+  const isExpected = EXPECTED.some((kind) => error instanceof kind);
   const { code, message = String(error), stack } = error as NodeJS.ErrnoException;
   const text =
     code === 'EADDRINUSE' ? `${message}. Set PORT to a free port.` : isExpected ? message : (stack ?? message);

@@ -49,6 +49,14 @@ export function relayerKeys(): Kind<PerNetwork<readonly string[]>> {
   };
 }
 
+/** A private key, or an address whose key somebody else holds, for every network or for one. */
+export function signingKey(): Kind<PerNetwork<string>> {
+  return {
+    name: 'private key, `0x…`, or by network, `eip155:8453=0x…`; or an address',
+    parse: (raw) => readEntries(raw, readKey),
+  };
+}
+
 /** An EVM account, for every network or for one. */
 export function account(): Kind<PerNetwork<string>> {
   return {

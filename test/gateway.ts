@@ -7,7 +7,7 @@ import { type Config, readConfig } from '../src/config.ts';
 import type { World } from '../src/deps.ts';
 import type { Mode } from '../src/domain/mode.ts';
 import { buildApp } from '../src/http/app.ts';
-import { createParts } from '../src/parts.ts';
+import { createParts, type PartsInput } from '../src/parts.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { systemWorld } from '../src/system.ts';
 import { createTestDatabase } from './database.ts';
@@ -15,7 +15,7 @@ import { checkResponse } from './openapi.ts';
 
 export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
 
-export interface TestGatewayInput {
+export interface TestGatewayInput extends Pick<PartsInput, 'chains' | 'rates' | 'screening' | 'page' | 'sandbox'> {
   /** A database shared with another gateway of the test; its own one otherwise. */
   readonly databaseUrl?: string;
   readonly config?: Partial<Config>;
@@ -29,7 +29,9 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
   const world = { ...systemWorld, ...input.world };
   const log = pino({ level: 'silent' });
   const db = openDatabase({ url, poolSize: 12, applicationName: 'till-test' });
-  const parts = await createParts({ config: { ...testConfig(), ...input.config }, world, log, db });
+  const { chains, rates, screening, page, sandbox } = input;
+  const config = { ...testConfig(), ...input.config };
+  const parts = await createParts({ config, world, log, db, chains, rates, screening, page, sandbox });
   const app = await buildApp(parts);
 
   return {

@@ -21,7 +21,7 @@ export interface NodeProcess {
 
 /** A gateway in a process of its own, as operators run it. */
 export async function startNodeProcess(settings: { TILL_HOME: string } & Record<string, string>): Promise<NodeProcess> {
-  const port = await freePort();
+  const port = settings.PORT === undefined ? await freePort() : Number(settings.PORT);
   const child: ChildProcess = spawn(process.execPath, [MAIN], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port), METRICS_PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],

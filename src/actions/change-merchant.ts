@@ -2,6 +2,7 @@ import type { MerchantStatus } from '../domain/merchant.ts';
 import { ApiError } from '../errors.ts';
 import { appendAudit } from '../store/audit-log.ts';
 import type { Tx } from '../store/database.ts';
+import { dropLogo, wishLogo } from '../store/logos.ts';
 import { lockMerchant, type Merchant, type Owner, updateMerchant } from '../store/merchants.ts';
 import { type CommandDeps, command } from './command.ts';
 
@@ -24,6 +25,8 @@ export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): P
     const merchant = await lockLivingMerchant(tx, input.owner, input.merchantId);
     const changed = { ...merchant, ...input.changes, updatedAt: now };
     await updateMerchant(tx, changed);
+    // Naming the same URL again is how a merchant says that another picture lies there now.
+    if (input.changes.iconUrl !== undefined) await changeLogo(tx, changed);
     const before = Object.fromEntries(
       Object.keys(input.changes).map((name) => [name, merchant[name as keyof Merchant]]),
     );
@@ -36,6 +39,11 @@ export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): P
     });
     return changed;
   });
+}
+
+async function changeLogo(tx: Tx, { id: merchantId, iconUrl: url, updatedAt }: Merchant): Promise<void> {
+  if (url === null) await dropLogo(tx, merchantId);
+  else await wishLogo(tx, { merchantId, url, wishedAt: updatedAt });
 }
 
 /** Hides the merchant and stops it taking payments. Deleting it again changes nothing. */

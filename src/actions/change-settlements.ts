@@ -1,3 +1,5 @@
+import type { Chains } from '../chains/chains.ts';
+import { destinationProblem } from '../chains/destinations.ts';
 import type { Account, Asset } from '../domain/caip.ts';
 import { newId } from '../domain/ids.ts';
 import { ApiError, validationError } from '../errors.ts';
@@ -57,12 +59,14 @@ export function registerSettlements(
 }
 
 export function changeDestination(
-  deps: CommandDeps,
+  deps: CommandDeps & { readonly chains: Chains },
   input: SettlementInput & { settlementId: string; destination: Account },
 ): Promise<CryptoSettlement> {
   return command(deps, async (tx, now) => {
     const settlement = await lockOwnSettlement(tx, input, input.settlementId);
     if (!settlement.asset.startsWith(`${input.destination.chainId}/`)) throw otherChain(settlement);
+    const problem = destinationProblem(deps.chains, input.destination, settlement.asset);
+    if (problem !== undefined) throw validationError([{ field: 'destination', message: problem }]);
     await updateDestination(tx, { id: settlement.id, destination: input.destination.id, at: now });
     const { id, asset, destination: before } = settlement;
     await audit(tx, input, now, 'settlement.changed', { id, asset, before, after: input.destination.id });

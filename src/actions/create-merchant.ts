@@ -1,5 +1,6 @@
 import { newId } from '../domain/ids.ts';
 import { appendAudit } from '../store/audit-log.ts';
+import { wishLogo } from '../store/logos.ts';
 import { insertMerchant, type Merchant, type Owner } from '../store/merchants.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from './command.ts';
 
@@ -31,6 +32,7 @@ export function createMerchant(
     };
     await insertMerchant(tx, merchant);
     const { name, email, iconUrl } = input;
+    if (iconUrl !== null) await wishLogo(tx, { merchantId: merchant.id, url: iconUrl, wishedAt: now });
     await appendAudit(tx, {
       at: now,
       actor: input.actor,

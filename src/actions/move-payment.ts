@@ -1,9 +1,12 @@
 import { createBatcher } from '../batcher.ts';
 import { decide, type PaymentEvent, type Refusal } from '../domain/payment.ts';
 import { isDataFault } from '../store/database.ts';
-import { endItems, type ItemEnd, insertItems, type NewItem } from '../store/items.ts';
+import type { ItemEnd, NewItem } from '../store/items.ts';
 import type { PaymentFeed } from '../store/payment-feed.ts';
+import { insertPaymentSettlements, type PaymentSettlement } from '../store/payment-settlements.ts';
 import { lockPayments, type Move, movePayments, type Payment, stateOf } from '../store/payments.ts';
+import { holdNetAmounts } from '../store/payouts.ts';
+import { acceptItems, closeItems } from './books/record.ts';
 import { type CommandDeps, command } from './command.ts';
 
 export interface MovePaymentInput {
@@ -15,6 +18,8 @@ export interface MovePaymentInput {
   readonly evidence: Readonly<Record<string, unknown>>;
   /** What becomes work by this move, and what is over by it: stored in the same transaction, if the payment moves. */
   readonly items?: { readonly accepted?: readonly NewItem[]; readonly ended?: readonly ItemEnd[] };
+  /** The transfer to the merchant, where the same transaction has made it. */
+  readonly settlement?: Omit<PaymentSettlement, 'paymentId' | 'at'> | undefined;
 }
 
 export type MoveOutcome =
@@ -49,12 +54,13 @@ async function move(
     let moves: Move[] = [];
     const accepted: NewItem[] = [];
     const ended: ItemEnd[] = [];
+    const settled: PaymentSettlement[] = [];
     const carryOut = async () => {
       const moved = moves.length === 0 ? [] : await movePayments(tx, moves);
       if (moved.length !== moves.length) throw new Error('A locked payment was moved by somebody else.');
       moves = [];
     };
-    for (const { paymentId, event, actor, evidence, items } of inputs) {
+    for (const { paymentId, event, actor, evidence, items, settlement } of inputs) {
       // One statement moves a payment once: a second event for it is decided on what the first one left.
       if (moves.some(({ payment }) => payment.id === paymentId)) await carryOut();
       const payment = current.get(paymentId);
@@ -68,14 +74,19 @@ async function move(
         moves.push(next);
         accepted.push(...(items?.accepted ?? []));
         ended.push(...(items?.ended ?? []));
+        if (settlement !== undefined) settled.push({ ...settlement, paymentId, at: now });
         const moved = afterMove(next);
         current.set(paymentId, moved);
         decided.push({ ok: true, payment: moved });
       }
     }
     await carryOut();
-    if (accepted.length > 0) await insertItems(tx, accepted, now);
-    if (ended.length > 0) await endItems(tx, ended, now);
+    const merchantOf = (paymentId: string) => current.get(paymentId)?.merchantId ?? '';
+    if (accepted.length > 0) await acceptItems(tx, accepted, { merchantOf, at: now });
+    if (ended.length > 0) await closeItems(tx, ended, now);
+    if (settled.length > 0) await insertPaymentSettlements(tx, settled);
+    const paid = ended.flatMap(({ commitment, state }) => (state === 'paid' ? [commitment] : []));
+    if (paid.length > 0) await holdNetAmounts(tx, paid, now);
     return decided;
   });
   deps.feed.announce(outcomes.flatMap((outcome) => (outcome.ok ? [outcome.payment.id] : [])));

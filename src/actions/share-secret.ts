@@ -4,6 +4,6 @@ import { type CommandDeps, command } from './command.ts';
 const BYTES = 32;
 
 /** A key of the gateway, by what it seals: made by the first node, the same on all. */
-export function shareSecret(deps: CommandDeps, name: 'cursor' | 'option'): Promise<Uint8Array> {
+export function shareSecret(deps: CommandDeps, name: 'cursor' | 'option' | 'receipt'): Promise<Uint8Array> {
   return command(deps, (tx) => sharedSecret(tx, { name, candidate: deps.world.random.bytes(BYTES) }));
 }

@@ -1,7 +1,7 @@
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import type { World } from '../deps.ts';
 import { parseAccount } from '../domain/caip.ts';
-import { feeOf, fixedPart, termsInForce } from '../domain/fees.ts';
+import { feeOf, fixedFeeOf, termsInForce } from '../domain/fees.ts';
 import { isPast, type Option } from '../domain/option.ts';
 import type { Screening } from '../screening/screening.ts';
 import type { FreshCache } from '../store/fresh-cache.ts';
@@ -32,11 +32,13 @@ export async function readTerms(deps: TermsDeps, payment: Payment): Promise<Term
     deps.merchants.get(payment.merchantId),
     deps.readDestinations(payment.merchantId),
   ]);
+  const { amountUnit } = payment;
+  const amount = BigInt(payment.amountValue);
   const fees = termsInForce(merchant?.fees ?? [], deps.world.clock.nowMs());
   return {
-    pricedFee: feeOf(fees, payment.amountUnit, BigInt(payment.amountValue)),
+    pricedFee: feeOf(fees, amountUnit, amount),
     percentage: fees.percentage,
-    pricedFixedFee: fixedPart(fees, payment.amountUnit),
+    pricedFixedFee: fixedFeeOf(fees, amountUnit, amount),
     recipientOf({ intermediateAccount }, asset) {
       const destination = destinations.get(asset);
       if (destination === undefined) return intermediateAccount;

@@ -30,13 +30,19 @@ export interface Chain {
   /** Whether the authorization with this commitment has been used up: by us, by somebody else, or by being cancelled. */
   isUsed(item: Item, commitment: string, atBlock?: number): Promise<boolean>;
 
+  /** The signature with which an account whose key we have pays the item. */
+  signItem(signer: Signer, item: Item): Promise<string>;
+
   /** The most items of this kind that fit into one transaction. */
   maxBatchItems(item: Item): number;
   /** The next free nonce as the chain sees it, mined transactions only. */
   minedNonce(signer: string): Promise<number>;
-  balance(account: string): Promise<bigint>;
+  /** Of the native coin; now, or at that block. */
+  balance(account: string, atBlock?: number): Promise<bigint>;
+  /** What an account holds of an asset at that block. */
+  holding(account: string, asset: string, atBlock: number): Promise<bigint>;
   suggestFees(): Promise<Fees>;
-  /** Signs; sends nothing. All items of a batch share asset, method and fee account. */
+  /** Signs; sends nothing. All items of a batch share asset, method and fee account; in coin it is the signer's own one. */
   signBatch(signer: Signer, batch: readonly SignedItem[], slot: Slot): Promise<SignedTransaction>;
   /** Signs a transaction that does nothing but use up its nonce. */
   signNothing(signer: Signer, slot: Slot): Promise<SignedTransaction>;
@@ -49,6 +55,10 @@ export interface Chain {
   block(number: number): Promise<Block | undefined>;
   /** What the Collector reported in these blocks, in order. Bounds are inclusive. */
   events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
+  /** Known tokens that reached one of these accounts in these blocks otherwise than through the Collector, in order. */
+  incoming(accounts: readonly string[], fromBlock: number, toBlock: number): Promise<readonly Incoming[]>;
+  /** The transfer of native coin that a transaction is, once it is mined; undefined when it is none, or has failed. */
+  coinTransfer(hash: string): Promise<Incoming | undefined>;
   /** Whether enough endpoints have this very block for a decision that cannot be taken back. */
   isAgreed(block: BlockId): Promise<boolean>;
 
@@ -152,7 +162,7 @@ export interface SignedTransaction {
   readonly gasLimit: bigint;
 }
 
-/** Signs transactions. The key may be here or with an external signer; nothing else ever sees it. */
+/** Signs transactions, and items of accounts of ours. The key may be here or with an external signer; nothing else ever sees it. */
 export interface Signer {
   readonly address: string;
   /** Of a 32-byte digest: r, s and the recovery bit. */
@@ -173,7 +183,14 @@ export type BroadcastOutcome =
 export type TransactionState =
   | { readonly is: 'unknown' }
   | { readonly is: 'pending' }
-  | { readonly is: 'mined'; readonly block: BlockId; readonly isReverted: boolean; readonly gasSpent: bigint };
+  | {
+      readonly is: 'mined';
+      readonly block: BlockId;
+      readonly isReverted: boolean;
+      readonly gasSpent: bigint;
+      /** What its sender paid for that, in the smallest unit of the coin. */
+      readonly coinSpent: bigint;
+    };
 
 export interface BlockId {
   readonly number: number;
@@ -183,6 +200,19 @@ export interface BlockId {
 export interface Block extends BlockId {
   readonly parentHash: string;
   readonly timestampS: number;
+}
+
+/** A transfer to an account of ours. */
+export interface Incoming {
+  readonly block: BlockId;
+  readonly transactionHash: string;
+  /** Below zero for coin, of which no log tells. */
+  readonly logIndex: number;
+  /** CAIP-19. */
+  readonly asset: string;
+  readonly from: string;
+  readonly to: string;
+  readonly amount: bigint;
 }
 
 /** What the Collector reported. Anybody can make it report look-alikes: only a commitment that is stored says anything. */

@@ -8,6 +8,8 @@ export interface ConnectedChain {
   /** Where fees go, and where payments of merchants without a destination of their own are kept. */
   readonly feeAccount: string;
   readonly intermediateAccount: string;
+  /** Signs for that account; without one, what it keeps stays there. */
+  readonly intermediateSigner?: Signer | undefined;
   /** CAIP-19 ids that can be paid with now: known, and found on the chain as we know them. */
   payable(): readonly string[];
   /** What the last check found wrong, in sentences for the operator. */

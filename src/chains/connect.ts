@@ -13,6 +13,7 @@ export interface ChainTerms {
   readonly relayers: readonly Signer[];
   readonly feeAccount: string;
   readonly intermediateAccount: string;
+  readonly intermediateSigner?: Signer | undefined;
   /** Looks for a reason not to use the chain at all, beyond what its own check finds. */
   readonly objection?: () => Promise<string | undefined>;
 }

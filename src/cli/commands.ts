@@ -1,13 +1,19 @@
 import { appCommands } from './app-commands.ts';
+import { booksCommands } from './books-commands.ts';
 import { collectorCommands } from './collector-commands.ts';
 import type { Command } from './command.ts';
+import { feeCommands } from './fee-commands.ts';
 import { fiatCommands } from './fiat-commands.ts';
+import { floatCommands } from './float-commands.ts';
 import { keyCommands } from './key-commands.ts';
 import { merchantCommands } from './merchant-commands.ts';
 import { networkCommands } from './network-commands.ts';
 import { partnerCommands } from './partner-commands.ts';
 import { paymentCommands } from './payment-commands.ts';
+import { reconcileCommands } from './reconcile-commands.ts';
+import { refundCommands } from './refund-commands.ts';
 import { relayerCommands } from './relayer-commands.ts';
+import { strayCommands } from './stray-commands.ts';
 import { systemCommands } from './system-commands.ts';
 
 /** The first words of commands that have two. */
@@ -17,9 +23,14 @@ export const GROUPS = {
   apps: 'Wallet apps, known by their App-Id',
   merchants: 'Merchants of all partners',
   payments: 'Payments of all partners',
+  refunds: 'Refunds of all partners',
+  float: 'Money that refunds are paid from',
+  strays: 'Money that came without being asked for',
   networks: 'Networks payments are made on',
   relayers: 'Accounts that send transactions',
   collector: 'The contract that carries payments out',
+  fees: 'What the operator takes of payments',
+  books: 'The books: where every unit is',
   fiat: 'Bank arrangements of merchants, which partners can only read',
 } as const;
 
@@ -29,9 +40,15 @@ export const COMMANDS: readonly Command[] = [
   ...appCommands,
   ...merchantCommands,
   ...paymentCommands,
+  ...refundCommands,
+  ...floatCommands,
+  ...strayCommands,
+  ...feeCommands,
   ...fiatCommands,
   ...networkCommands,
   ...relayerCommands,
   ...collectorCommands,
+  ...booksCommands,
+  ...reconcileCommands,
   ...systemCommands,
 ];

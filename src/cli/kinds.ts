@@ -118,6 +118,21 @@ export const future: Kind<Date> = {
   },
 };
 
+/** A moment: a day in UTC, which stands for its beginning, or a time with its offset. */
+export const moment: Kind<Date> = {
+  placeholder: 'time',
+  parse: (raw) => {
+    const atMs = momentMs(/^\d{4}-\d{2}-\d{2}$/.test(raw) ? `${raw}T00:00:00Z` : raw);
+    if (atMs !== undefined) return new Date(atMs);
+    return new Problem('must be a day such as 2026-01-31, or a time with its offset, such as 2026-01-31T12:00:00Z');
+  },
+};
+
+export const blockNumber: Kind<number> = {
+  placeholder: 'block',
+  parse: (raw) => (/^(0|[1-9][0-9]{0,14})$/.test(raw) ? Number(raw) : new Problem('must be the number of a block')),
+};
+
 function durationMs(raw: string): number | undefined {
   const [, count, unit] = DURATION.exec(raw) ?? [];
   return count === undefined ? undefined : Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];

@@ -1,4 +1,16 @@
-export const ID_PREFIXES = ['pay_', 'mrch_', 'crypto_', 'fiat_', 'prtn_', 'key_', 'app_'] as const;
+export const ID_PREFIXES = [
+  'pay_',
+  'pout_',
+  'rfnd_',
+  'stry_',
+  'flot_',
+  'mrch_',
+  'crypto_',
+  'fiat_',
+  'prtn_',
+  'key_',
+  'app_',
+] as const;
 export type IdPrefix = (typeof ID_PREFIXES)[number];
 
 /**
@@ -63,6 +75,32 @@ export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array): string {
     }
   }
   return id;
+}
+
+/**
+ * What leaves the intermediate account says so in the first four bits of its id, which are zero in a payment's until the
+ * year 2527: that of a payout or refund is otherwise the id of its payment. So there is one payout and one refund of a
+ * payment, a database that has forgotten them makes the same ids again, and an event of the chain gives back the payment.
+ */
+const MARKS = { pout_: 1, rfnd_: 2, stry_: 3, flot_: 4 } as const;
+export type OutgoingPrefix = keyof typeof MARKS;
+
+export function outgoingId(prefix: 'pout_' | 'rfnd_', paymentId: string): string {
+  return markedId(prefix, idBytes(paymentId));
+}
+
+/** From bytes that need not be an id's, such as a hash. */
+export function markedId(prefix: OutgoingPrefix, bytes: Uint8Array): string {
+  const marked = Uint8Array.from(bytes);
+  marked[0] = ((marked[0] ?? 0) & 0x0f) | (MARKS[prefix] << 4);
+  return idFromBytes(prefix, marked);
+}
+
+/** The payment of a payout or refund. */
+export function paymentIdOf(outgoing: string): string {
+  const bytes = idBytes(outgoing);
+  bytes[0] = (bytes[0] ?? 0) & 0x0f;
+  return idFromBytes('pay_', bytes);
 }
 
 /** Crockford's base32 has no I, L, O and U, and it is in ASCII order, so ids sort as their bytes do. */

@@ -4,16 +4,23 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { Logger } from 'pino';
 import type { CreatedPayment, PaymentOrder } from '../actions/create-payment.ts';
 import type { PaymentMover } from '../actions/move-payment.ts';
+import type { Chains } from '../chains/chains.ts';
 import type { Config } from '../config.ts';
 import type { World } from '../deps.ts';
+import type { ReceiptKey } from '../domain/receipt.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Rates } from '../rates/rates.ts';
+import type { Screening } from '../screening/screening.ts';
 import type { KeyHolder } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import type { FreshCache } from '../store/fresh-cache.ts';
 import type { PayableMerchant } from '../store/merchants.ts';
 import type { PaymentReader } from '../store/payment-reader.ts';
 import type { Payment, PaymentGlance } from '../store/payments.ts';
+import type { DestinationReader } from '../store/settlements.ts';
 import type { WalletApp } from '../store/wallet-apps.ts';
+import type { PageBundle } from './checkout/page-bundle.ts';
+import type { DemoShop } from './demo/demo-shop.ts';
 import type { HoldPlaces } from './hold-places.ts';
 import type { LongPolls } from './long-poll.ts';
 
@@ -44,10 +51,24 @@ export interface HttpDeps {
   readonly readPayment: PaymentReader<Payment>;
   /** As much of a payment as its status answer shows. */
   readonly glanceAtPayment: PaymentReader<PaymentGlance>;
+  /** The networks payments can be made on, what things are worth there, and who may not pay. */
+  readonly chains: Chains;
+  readonly rates: Rates;
+  readonly screening: Screening;
+  /** Where merchants are paid. */
+  readonly readDestinations: DestinationReader;
+  /** The checkout page; missing where it was not built. */
+  readonly page?: PageBundle | undefined;
+  /** The sandbox's own shop and chain; missing outside the sandbox. */
+  readonly sandbox?: DemoShop | undefined;
   readonly longPolls: LongPolls;
   readonly holdPlaces: HoldPlaces;
   /** Signs list cursors; the same on every node. */
   readonly cursorSecret: Uint8Array;
+  /** Seals options; the same on every node. */
+  readonly optionSecret: Uint8Array;
+  /** Signs receipts; the same on every node. */
+  readonly receiptKey: ReceiptKey;
 }
 
 /** Notes that a key was used; written to the database later, many at a time. */

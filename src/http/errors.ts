@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
+import { ChainUnavailableError } from '../chains/chain.ts';
 import type { Log } from '../deps.ts';
 import { ApiError, type Issue, validationError } from '../errors.ts';
 import { databaseFault } from '../store/database.ts';
@@ -14,14 +15,16 @@ export function errorSender({ log }: { log: Log }) {
   };
 }
 
-function toApiError(error: unknown): ApiError {
+/** The error of the catalogue that stands for it. */
+export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { validation, validationContext, code } = error as Partial<FastifyError>;
   if (validation !== undefined) return validationError(issuesOf(validation, validationContext ?? 'body'));
   const unreadable = UNREADABLE[code ?? ''];
   if (unreadable !== undefined)
     return new ApiError('invalid_params', unreadable.message, { status: unreadable.status });
-  const isUnavailable = databaseFault(error) !== undefined || code === 'FST_ERR_HANDLER_TIMEOUT';
+  const isUnavailable =
+    databaseFault(error) !== undefined || error instanceof ChainUnavailableError || code === 'FST_ERR_HANDLER_TIMEOUT';
   if (isUnavailable)
     return new ApiError('internal_error', 'The service is briefly unavailable. Try again.', UNAVAILABLE);
   return new ApiError('internal_error', 'Something went wrong on our side. Quote the Request-Id when you report it.');

@@ -25,6 +25,7 @@ export async function describeApi(app: App): Promise<void> {
       servers: [{ url: 'http://localhost:8080', description: 'The sandbox' }],
       tags: [
         { name: 'Payments', description: 'What merchants are paid: create, follow, list, cancel.' },
+        { name: 'Refunds', description: 'Giving payments back.' },
         { name: 'Gateway', description: 'For wallets and the checkout: what the payer of a payment needs.' },
         { name: 'Merchants', description: 'The shops a partner takes payments for.' },
         { name: 'Settlement destinations', description: 'Where a merchant is paid.' },

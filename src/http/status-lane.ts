@@ -7,6 +7,7 @@ import { logRequest } from './observe.ts';
 import type { RequestIds } from './request-ids.ts';
 import { READ } from './routes/payments.ts';
 import { etagOf } from './status.ts';
+import type { Origin } from './views/icons.ts';
 import { viewStatus } from './views/payment.ts';
 
 /**
@@ -53,7 +54,7 @@ export function statusLane(lane: StatusLane, route: RequestListener): RequestLis
         if (payment?.merchantId !== merchantOf(visit).id) return route(request, response);
         const requestId = lane.requestIds(request);
         head.header('Request-Id', requestId);
-        send(response, head, payment, nowMs);
+        send(response, head, { body: bodyOf(deps.config, payment, nowMs), etag: etagOf(payment, nowMs) });
         timer.record(nowMs - startedAtMs);
         logRequest(
           deps.log,
@@ -93,9 +94,8 @@ class Head implements AnswerHeaders {
   }
 }
 
-function send(response: ServerResponse, head: Head, payment: PaymentGlance, nowMs: number): void {
-  const body = bodyOf(payment, nowMs);
-  head.header('ETag', etagOf(payment, nowMs));
+function send(response: ServerResponse, head: Head, { body, etag }: { body: string; etag: string }): void {
+  head.header('ETag', etag);
   head.header('Content-Type', 'application/json; charset=utf-8');
   head.header('Content-Length', String(Buffer.byteLength(body)));
   response.writeHead(200, head.list);
@@ -106,8 +106,8 @@ function send(response: ServerResponse, head: Head, payment: PaymentGlance, nowM
 /** Before the end there is nothing in the answer but the status: one text for each. */
 const OPEN_BODIES = new Map<string, string>();
 
-function bodyOf(payment: PaymentGlance, nowMs: number): string {
-  const view = viewStatus(payment, nowMs);
+function bodyOf(origin: Origin, payment: PaymentGlance, nowMs: number): string {
+  const view = viewStatus(origin, payment, nowMs);
   if (isFinal(view.status)) return JSON.stringify(view);
   const known = OPEN_BODIES.get(view.status);
   if (known !== undefined) return known;

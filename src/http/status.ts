@@ -30,21 +30,34 @@ export async function sendStatus(
   reply: FastifyReply,
   find: () => Promise<PaymentGlance>,
 ): Promise<ReturnType<typeof viewStatus>> {
-  let payment = await find();
-  let nowMs = deps.world.clock.nowMs();
-  const { maxPollMs = 0 } = request.query;
+  const found = await find();
   const known = request.headers['if-none-match'];
-  const since = known === undefined || known === '' ? etagOf(payment, nowMs) : known;
-  const untilMs = nowMs + Math.min(maxPollMs, MAX_HOLD_MS);
-  if (!isOver(payment, { since, untilMs }, nowMs)) {
-    payment = await hold(deps, { payment, since, untilMs, find, place: deps.holdPlaces.take(request, reply) });
-    nowMs = deps.world.clock.nowMs();
-  }
+  const since = known === undefined || known === '' ? etagOf(found, deps.world.clock.nowMs()) : known;
+  const payment = await holdRequest(deps, { request, reply, payment: found, since, find });
+  const nowMs = deps.world.clock.nowMs();
   const etag = etagOf(payment, nowMs);
   reply.header('ETag', etag);
   // The framework takes the reply itself for "already answered".
   if (known !== undefined && isAmong(known, etag)) return reply.code(304).send() as never;
-  return viewStatus(payment, nowMs);
+  return viewStatus(deps.config, payment, nowMs);
+}
+
+interface HeldRequest {
+  readonly request: FastifyRequest<{ Querystring: { maxPollMs?: number } }>;
+  readonly reply: FastifyReply;
+  readonly payment: PaymentGlance;
+  /** The client knows the status of these entity tags. */
+  readonly since: string;
+  readonly find: () => Promise<PaymentGlance>;
+}
+
+/** The payment once it has another status or the last one, at the latest when the time the request asked for is over. */
+export async function holdRequest(deps: HttpDeps, held: HeldRequest): Promise<PaymentGlance> {
+  const { request, reply, payment, since, find } = held;
+  const nowMs = deps.world.clock.nowMs();
+  const untilMs = nowMs + Math.min(request.query.maxPollMs ?? 0, MAX_HOLD_MS);
+  if (isOver(payment, { since, untilMs }, nowMs)) return payment;
+  return hold(deps, { payment, since, untilMs, find, place: deps.holdPlaces.take(request, reply) });
 }
 
 interface Hold {

@@ -1,20 +1,23 @@
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { recordEntries } from '../actions/books/record.ts';
 import { type CommandDeps, command } from '../actions/command.ts';
 import { issueKey } from '../actions/issue-key.ts';
 import { assetsOf } from '../chains/networks.ts';
 import { hashApiKey } from '../domain/api-key.ts';
+import { floatAddedEntry, OPERATOR_FLOAT } from '../domain/books.ts';
 import { parseAsset } from '../domain/caip.ts';
 import { newId } from '../domain/ids.ts';
 import { DEFAULT_PIN } from '../domain/version.ts';
 import { findKeyHolders } from '../store/api-keys.ts';
 import type { Tx } from '../store/database.ts';
+import { changeFloats, listFloats } from '../store/floats.ts';
 import { lockName } from '../store/locks.ts';
 import { findMerchant, insertMerchant } from '../store/merchants.ts';
 import { findPartner, insertPartner } from '../store/partners.ts';
 import { insertCryptoSettlements, listSettlements } from '../store/settlements.ts';
 import { findWalletApps, insertWalletApp } from '../store/wallet-apps.ts';
-import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from './genesis.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS_EACH } from './genesis.ts';
 
 /** What a newcomer needs for the first call; also the contents of `sandbox.json`. */
 export interface Sandbox {
@@ -97,6 +100,7 @@ function createDemo(deps: CommandDeps): Promise<void> {
       });
     }
     await settleDirectly(deps, tx, now);
+    await fillFloats(tx, now);
     if ((await findWalletApps(tx, [APP_ID])).length === 0) {
       await insertWalletApp(tx, { id: APP_ID, mode: 'test', name: 'Demo wallet', iconUrl: null, createdAt: now });
     }
@@ -120,6 +124,37 @@ async function settleDirectly({ world }: CommandDeps, tx: Tx, now: Date): Promis
   });
   await insertCryptoSettlements(tx, settlements);
 }
+
+/**
+ * The sandbox's intermediate account is given plenty of each token by the first block of its chain. Half of it is the demo
+ * merchant's float and half the operator's, so that every refund is covered.
+ */
+async function fillFloats(tx: Tx, now: Date): Promise<void> {
+  if ((await listFloats(tx, OPERATOR_FLOAT)).length > 0) return;
+  const assets = assetsOf(NETWORK).flatMap(({ id, pay }) => (pay === undefined ? [] : [{ asset: id, pay }]));
+  const changes = assets.flatMap(({ asset, pay }) =>
+    [MERCHANT_ID, OPERATOR_FLOAT].map((owner) => ({
+      owner,
+      network: NETWORK,
+      asset,
+      // Of coin only a part: it pays for gas as well.
+      units: pay.method === 'native' ? COIN_FLOAT : SANDBOX_TOKENS_EACH / 2n,
+      kind: 'added' as const,
+      subject: FIRST_BLOCK.transaction,
+    })),
+  );
+  await changeFloats(tx, changes, now);
+  const entries = changes.map(({ owner, network, asset, units, subject }) => {
+    const merchantId = owner === OPERATOR_FLOAT ? null : owner;
+    return floatAddedEntry({ network, asset, subject, reference: subject, merchantId }, owner, units, FIRST_BLOCK);
+  });
+  await recordEntries(tx, entries, now);
+}
+
+/** A thousand ether. */
+const COIN_FLOAT = 1_000n * 10n ** 18n;
+/** Not the hash of any one transaction: each token was minted by its own. */
+const FIRST_BLOCK = { transaction: 'sandbox genesis', block: 1 };
 
 /** The key of the last start, as long as the database still takes it: only its hash is stored there. */
 async function knownKey({ db, world }: CommandDeps, file: string): Promise<string | undefined> {

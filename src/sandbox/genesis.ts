@@ -47,7 +47,8 @@ export const SANDBOX_TOKENS = {
 const CONSTRUCTED_SLOTS = Array.from({ length: 16 }, (_, slot): Hex => `0x${slot.toString(16)}`);
 
 const ETHER_EACH = parseEther('1000000');
-const TOKENS_EACH = 1_000_000_000_000_000n;
+/** What the payer and the intermediate account are given of each token. */
+export const SANDBOX_TOKENS_EACH = 1_000_000_000_000_000n;
 
 /**
  * The deployer that has one address on every chain: it makes a contract of what follows the first word of its input,
@@ -122,7 +123,9 @@ export async function sandboxFirstBlock(chainId: number): Promise<Hex[]> {
   const holders = [SANDBOX_ACCOUNTS.payer, SANDBOX_ACCOUNTS.intermediate];
   const fromMinter: Call[] = [
     { to: CREATE2_DEPLOYER, data: concat(COLLECTOR_SALT, COLLECTOR_INIT_CODE) },
-    ...tokens.flatMap((to) => holders.map((holder) => ({ to, data: tokenCall('mint', [holder, TOKENS_EACH]) }))),
+    ...tokens.flatMap((to) =>
+      holders.map((holder) => ({ to, data: tokenCall('mint', [holder, SANDBOX_TOKENS_EACH]) })),
+    ),
   ];
   const approvals: Call[] = tokens.map((to) => ({ to, data: tokenCall('approve', [PERMIT2_ADDRESS, maxUint256]) }));
   return [

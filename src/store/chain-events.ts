@@ -54,15 +54,14 @@ export async function findPaidCommitments(
   return new Set(rows.map(({ commitment }) => commitment));
 }
 
-/** The event that told of an item's payment and was believed; undefined while its block is not in the chain. */
+/** The event that told of an item's payment; undefined while its block is not in the chain. */
 export async function findPaidEvent(
   db: Reader,
   { network, commitment }: { network: string; commitment: string },
 ): Promise<StoredEvent | undefined> {
   const [row] = await db<(Omit<StoredEvent, 'blockNumber'> & { blockNumber: string })[]>`
     select ${eventColumns(db)} from chain_events
-    where network = ${network} and commitment = ${commitment} and type = 'paid'
-      and decided_at is not null and problem is null`;
+    where network = ${network} and commitment = ${commitment} and type = 'paid' and problem is null limit 1`;
   return row && { ...row, blockNumber: Number(row.blockNumber) };
 }
 

@@ -4,10 +4,15 @@ import type { Reader, Tx } from './database.ts';
 /** offered: a native action was handed out. due: waits to be sent. sent: is in a stored transaction. The rest is over. */
 export type ItemState = 'offered' | 'due' | 'sent' | 'paid' | 'unpaid';
 
+/** What an item is for. All but payments are signed by accounts of ours, and have a row in `outgoing`. */
+export type ItemPurpose = 'payment' | 'payout' | 'refund' | 'return';
+
 /** An item as it is stored. */
 export interface StoredItem {
   readonly commitment: string;
+  /** The id of a payment, or of what leaves the intermediate account. */
   readonly subject: string;
+  readonly purpose: ItemPurpose;
   readonly network: string;
   readonly asset: string;
   readonly method: PayMethod;
@@ -41,6 +46,8 @@ export interface ItemFeeTerms {
 
 export interface NewItem {
   readonly commitment: string;
+  /** A payment unless told otherwise. */
+  readonly purpose?: ItemPurpose;
   readonly item: Item;
   /** CAIP-10, as the wallet spelled it. */
   readonly account: string;
@@ -66,6 +73,7 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
   const rows = items.map(({ item, ...rest }) => ({
     commitment: rest.commitment,
     subject: item.subject,
+    purpose: rest.purpose ?? 'payment',
     network: item.network,
     asset: item.asset,
     method: item.method,
@@ -88,12 +96,14 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
     hinted_hash: rest.hintedHash,
   }));
   const inserted = await tx<{ commitment: string }[]>`
-    insert into items (commitment, subject, network, asset, method, payer, account, recipient, fee_account, amount, fee,
-      deadline, quote, is_held, fee_terms, buyer_name, buyer_icon, state, signature, has_code, results_hash, hinted_hash, accepted_at)
+    insert into items (commitment, subject, purpose, network, asset, method, payer, account, recipient, fee_account,
+      amount, fee, deadline, quote, is_held, fee_terms, buyer_name, buyer_icon, state, signature, has_code,
+      results_hash, hinted_hash, accepted_at)
     select i.*, ${at}::timestamptz from jsonb_to_recordset(${tx.json(rows as never)}) as i(
-      commitment text, subject text, network text, asset text, method text, payer text, account text, recipient text,
-      fee_account text, amount numeric, fee numeric, deadline timestamptz, quote jsonb, is_held boolean,
-      fee_terms jsonb, buyer_name text, buyer_icon text, state text, signature text, has_code boolean, results_hash text, hinted_hash text)
+      commitment text, subject text, purpose text, network text, asset text, method text, payer text, account text,
+      recipient text, fee_account text, amount numeric, fee numeric, deadline timestamptz, quote jsonb,
+      is_held boolean, fee_terms jsonb, buyer_name text, buyer_icon text, state text, signature text,
+      has_code boolean, results_hash text, hinted_hash text)
     on conflict (commitment) do nothing
     returning commitment`;
   return inserted.map(({ commitment }) => commitment);
@@ -128,6 +138,8 @@ export interface ItemEnd {
   readonly commitment: string;
   readonly state: 'paid' | 'unpaid';
   readonly reason: string | null;
+  /** The transaction that carried a paid one out. */
+  readonly proof?: { readonly transaction: string; readonly block: number };
 }
 
 /** Ends items. The signature of one that was not paid is destroyed: nobody shall be able to use it any more. */
@@ -144,6 +156,14 @@ export async function endItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Prom
 export function findItemsOf(db: Reader, subject: string): Promise<StoredItem[]> {
   return db<StoredItem[]>`
     select ${itemColumns(db)} from items where subject = ${subject} order by accepted_at, commitment`;
+}
+
+/** The item that paid a payment: another one that was carried out as well is to be given back. */
+export async function findPayingItem(db: Reader, paymentId: string): Promise<StoredItem | undefined> {
+  const [row] = await db<StoredItem[]>`
+    select ${itemColumns(db)} from items
+    where subject = ${paymentId} and state = 'paid' and end_reason is distinct from 'paid_after_end' limit 1`;
+  return row;
 }
 
 export function findItems(db: Reader, commitments: readonly string[]): Promise<StoredItem[]> {
@@ -170,7 +190,8 @@ export function itemOf(stored: StoredItem): Item {
 
 /** The columns of a `StoredItem`, of the table or alias `items`. */
 export function itemColumns(db: Reader) {
-  return db`commitment, subject, network, asset, method, payer, account, recipient, fee_account as "feeAccount", amount,
-    fee, deadline, quote, is_held as "isHeld", fee_terms as "feeTerms", buyer_name as "buyerName", buyer_icon as "buyerIcon", state, signature, has_code as "hasCode",
+  return db`commitment, subject, purpose, network, asset, method, payer, account, recipient,
+    fee_account as "feeAccount", amount, fee, deadline, quote, is_held as "isHeld", fee_terms as "feeTerms",
+    buyer_name as "buyerName", buyer_icon as "buyerIcon", state, signature, has_code as "hasCode",
     results_hash as "resultsHash", hinted_hash as "hintedHash", accepted_at as "acceptedAt"`;
 }

@@ -1,5 +1,8 @@
 import type { Reader, Tx } from './database.ts';
 
+/** Clocks of nodes that are looked after differ by less. */
+const MAX_CLOCK_DIFFERENCE_MS = 60_000;
+
 /** The right to do what nobody may do twice at once. */
 export interface Lease {
   readonly name: string;
@@ -7,7 +10,11 @@ export interface Lease {
   readonly fencing: number;
 }
 
-/** The lease, unless somebody else still has it. */
+/**
+ * The lease, unless somebody else still has it. One that lasts far longer than any that is asked for was written by a node
+ * whose clock is wrong, theirs or ours: it is taken, so that nobody waits hours for a node that is gone. Two that both live
+ * then take it from each other, which is slow and safe.
+ */
 export async function takeLease(
   tx: Tx,
   { name, holder, now, until }: { name: string; holder: string; now: Date; until: Date },
@@ -16,7 +23,7 @@ export async function takeLease(
     insert into leases (name, holder, fencing, until) values (${name}, ${holder}, 1, ${until})
     on conflict (name) do update
       set holder = excluded.holder, fencing = leases.fencing + 1, until = excluded.until
-      where leases.until <= ${now}
+      where leases.until <= ${now} or leases.until > ${new Date(until.getTime() + MAX_CLOCK_DIFFERENCE_MS)}
     returning fencing`;
   return row && { name, fencing: Number(row.fencing) };
 }

@@ -16,8 +16,10 @@ export interface Merchant {
   readonly deletedAt: Date | null;
 }
 
-/** A merchant with what a payment for it costs. */
+/** A merchant with what a payment for it costs, and what payers see of it. */
 export interface PayableMerchant extends Merchant {
+  /** The name of the copy of its logo, once there is one. */
+  readonly logoHash: string | null;
   readonly fees: readonly DatedFeeTerms[];
 }
 
@@ -60,7 +62,8 @@ export function findPayableMerchants(db: Reader, ids: readonly string[]): Promis
         'isMerchants', f.merchant_id is not null, 'startsAtMs', extract(epoch from f.starts_at) * 1000) order by f.id)
       from fees f
       where f.partner_id = merchants.partner_id and (f.merchant_id is null or f.merchant_id = merchants.id)
-    ), '[]') as fees
+    ), '[]') as fees,
+    (select l.hash from merchant_logos l where l.merchant_id = merchants.id) as "logoHash"
     from merchants where id = any(${ids as string[]}::text[])`;
 }
 

@@ -15,6 +15,6 @@ export function listOpenPayers(
 ): Promise<OpenPayer[]> {
   return db<OpenPayer[]>`
     select commitment, subject as "paymentId", network || ':' || payer as account from items
-    where state in ('due', 'sent') and commitment > ${after}
+    where state in ('due', 'sent') and purpose = 'payment' and commitment > ${after}
     order by commitment limit ${limit}`;
 }

@@ -1,6 +1,8 @@
 import { firstIdAt } from '../domain/ids.ts';
 import type { PaymentStatus } from '../domain/payment.ts';
+import type { RefundState } from '../domain/refund.ts';
 import type { Reader } from './database.ts';
+import type { ItemFeeTerms } from './items.ts';
 import type { Owner } from './merchants.ts';
 import { type Payment, paymentColumns } from './payments.ts';
 
@@ -33,6 +35,21 @@ export interface PaymentPageQuery extends PaymentFilter {
 export interface ListedPayment extends Payment {
   readonly merchantName: string;
   readonly merchantIconUrl: string | null;
+  /** What was taken of it, in the smallest unit of the paid asset, and what that is made of; null while it is unknown. */
+  readonly fee: string | null;
+  readonly feeTerms: ItemFeeTerms | null;
+  /** The transfer to the merchant; all null until it has been made. */
+  readonly settledAsset: string | null;
+  readonly settledAmount: string | null;
+  readonly settledHash: string | null;
+  readonly settledAt: Date | null;
+  /** Its refund; all null where none was asked for. */
+  readonly refundState: RefundState | null;
+  readonly refundAsset: string | null;
+  readonly refundAmount: string | null;
+  readonly refundHash: string | null;
+  readonly refundRequestedAt: Date | null;
+  readonly refundUpdatedAt: Date | null;
 }
 
 /**
@@ -45,9 +62,20 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
   const amount = majorUnits(db, db`p."amountValue"`, db`p."amountDecimals"`);
   return db<ListedPayment[]>`
     with page as materialized (${ids})
-    select p.*, page.name as "merchantName", page.icon_url as "merchantIconUrl"
+    select p.*, page.name as "merchantName", page.icon_url as "merchantIconUrl", i.fee, i.fee_terms as "feeTerms",
+      s.asset as "settledAsset", s.amount as "settledAmount", s.transaction_hash as "settledHash", s.at as "settledAt",
+      r.state as "refundState", r.asset as "refundAsset", r.amount as "refundAmount",
+      r.transaction_hash as "refundHash", r.requested_at as "refundRequestedAt", r.updated_at as "refundUpdatedAt"
     from (select ${paymentColumns(db)} from payments where id = any(array(select id from page))) p
     join page on page.id = p.id
+    left join lateral (
+      select fee, fee_terms from items
+      where p.status = 'succeeded' and subject = p.id and state = 'paid'
+        and end_reason is distinct from 'paid_after_end'
+      limit 1
+    ) i on true
+    left join payment_settlements s on s.payment_id = p.id
+    left join refunds r on r.payment_id = p.id
     order by ${query.sortBy === 'date' ? db`` : db`${amount} ${direction},`} p.id ${direction}`;
 }
 

@@ -7,7 +7,7 @@ export interface PaymentStats {
   readonly transactions: number;
   /** Different accounts that paid or tried to. */
   readonly customers: number;
-  /** The priced amounts of those that succeeded, one sum per unit. */
+  /** The priced amounts of those that succeeded and were not given back, one sum per unit. */
   readonly revenue: readonly ({ readonly unit: string } & Decimal)[];
 }
 
@@ -88,12 +88,14 @@ function overdue(db: Reader, { now }: PaymentFilter) {
 export function statsFromMatches(db: Reader, filter: PaymentFilter) {
   return db<StatsRow[]>`
     with matches as materialized (
-      select status, buyer_account, amount_unit, amount_decimals, amount_value from ${matchesOf(db, filter)}
+      select id, status, buyer_account, amount_unit, amount_decimals, amount_value from ${matchesOf(db, filter)}
     )
     select t.transactions, t.customers, r.*
     from (select count(*) as transactions, count(distinct buyer_account) as customers from matches) t
     left join (
-      select amount_unit as unit, amount_decimals as decimals, sum(amount_value) as value from matches
+      select amount_unit as unit, amount_decimals as decimals,
+        sum(case when f.payment_id is null then amount_value else 0 end) as value
+      from matches left join refunds f on f.payment_id = matches.id and f.state = 'refunded'
       where status = 'succeeded' group by amount_unit, amount_decimals
     ) r on true
     order by r.unit`;

@@ -163,6 +163,22 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
   return moved.map(({ id }) => id);
 }
 
+/** Something that happened to payments without moving them: told in their log, under a version of its own. */
+export async function notePayments(
+  tx: Tx,
+  ids: readonly string[],
+  note: { event: string; actor: string; evidence: Readonly<Record<string, unknown>>; at: Date },
+): Promise<void> {
+  await tx`
+    with noted as (
+      update payments set version = version + 1 where id = any(${ids as string[]}::text[])
+      returning id, version, status
+    )
+    insert into payment_events (payment_id, version, at, from_status, to_status, event, actor, evidence)
+    select id, version, ${note.at}, status, status, ${note.event}, ${note.actor}, ${tx.json(note.evidence as never)}
+    from noted`;
+}
+
 /**
  * Expires at most `limit` payments whose time is over and returns their ids. One statement, so that a sweep costs the
  * same for one payment and for hundreds; rows that another node is sweeping are left to it.

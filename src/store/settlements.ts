@@ -1,4 +1,6 @@
-import type { Reader, Tx } from './database.ts';
+import { createBatcher } from '../batcher.ts';
+import type { World } from '../deps.ts';
+import type { Database, Reader, Tx } from './database.ts';
 
 /** Where a merchant is paid in one asset, on chain. */
 export interface CryptoSettlement {
@@ -29,6 +31,34 @@ export async function listSettlements(db: Reader, merchantId: string): Promise<S
     listFiatSettlements(db, { merchantId }),
   ]);
   return { crypto, fiat };
+}
+
+/** Where a merchant is paid: the destination (CAIP-10) by asset (CAIP-19). */
+export type Destinations = ReadonlyMap<string, string>;
+export type DestinationReader = (merchantId: string) => Promise<Destinations>;
+
+const MAX_MERCHANTS_PER_READ = 500;
+
+/** Reads destinations as they are this moment, because money is sent there; reads asked for together share a statement. */
+export function createDestinationReader({ world, db }: { world: World; db: Database }): DestinationReader {
+  return createBatcher<string, Destinations>(world.timers, {
+    run: async (merchantIds) => {
+      const rows = await findDestinations(db.sql, merchantIds);
+      const byMerchant = Map.groupBy(rows, ({ merchantId }) => merchantId);
+      return merchantIds.map(
+        (id) => new Map(byMerchant.get(id)?.map(({ asset, destination }) => [asset, destination])),
+      );
+    },
+    maxItems: MAX_MERCHANTS_PER_READ,
+    maxConcurrent: 2,
+    isItemsFault: () => false,
+  });
+}
+
+function findDestinations(db: Reader, merchantIds: readonly string[]) {
+  return db<Pick<CryptoSettlement, 'merchantId' | 'asset' | 'destination'>[]>`
+    select merchant_id as "merchantId", asset, destination from crypto_settlements
+    where merchant_id = any(${[...new Set(merchantIds)]}::text[])`;
 }
 
 export function listFiatSettlements(db: Reader, { merchantId }: { merchantId: string }): Promise<FiatSettlement[]> {

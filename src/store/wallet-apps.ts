@@ -17,6 +17,16 @@ export async function insertWalletApp(tx: Tx, app: Omit<WalletApp, 'removedAt'>)
     values (${app.id}, ${app.mode}, ${app.name}, ${app.iconUrl}, ${app.createdAt})`;
 }
 
+/** Adds the app, or puts it in force again as it is given here. */
+export async function ensureWalletApp(tx: Tx, app: Omit<WalletApp, 'removedAt'>): Promise<void> {
+  await tx`
+    insert into wallet_apps (id, mode, name, icon_url, created_at)
+    values (${app.id}, ${app.mode}, ${app.name}, ${app.iconUrl}, ${app.createdAt})
+    on conflict (id) do update set name = excluded.name, icon_url = excluded.icon_url, removed_at = null
+    where wallet_apps.removed_at is not null or wallet_apps.name <> excluded.name
+      or wallet_apps.icon_url is distinct from excluded.icon_url`;
+}
+
 export function findWalletApps(db: Reader, ids: readonly string[]): Promise<WalletApp[]> {
   return db<WalletApp[]>`select ${columns(db)} from wallet_apps where id = any(${[...ids]}) and removed_at is null`;
 }

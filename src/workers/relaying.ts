@@ -2,10 +2,10 @@ import { createAlarms } from '../actions/alarms.ts';
 import { relayOnce } from '../actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../actions/relay/relayer.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
-import type { Timers } from '../deps.ts';
 import type { PaymentFeed } from '../store/payment-feed.ts';
 import { type LedWork, newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
+import { createWake } from './wake.ts';
 
 export interface RelayingDeps extends WorkerDeps {
   readonly chains: Chains;
@@ -39,15 +39,20 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
     deps.chains.list().flatMap((connected) => worksOf(connected)),
   );
 
-  function worksOf({ chain, relayers }: ConnectedChain): LedWork[] {
-    return relayers.map((signer, index) => {
+  function worksOf({ chain, relayers, intermediateSigner: own }: ConnectedChain): LedWork[] {
+    // Coin cannot be sent for somebody else: what the intermediate account holds of it, it sends itself.
+    const isOwnApart = own !== undefined && relayers.every(({ address }) => address !== own.address);
+    const carriers = [
+      ...relayers.map((signer, index) => ({ signer, share: { index, of: relayers.length }, isCoinOnly: false })),
+      ...(isOwnApart ? [{ signer: own, share: { index: 0, of: 1 }, isCoinOnly: true }] : []),
+    ];
+    return carriers.map(({ signer, share, isCoinOnly }) => {
       const id = { network: chain.network.chainId, signer: signer.address };
-      const share = { index, of: relayers.length };
       const nap = wake.sleeper();
       return {
         name: relayLeaseName(id),
         start: (lease) => {
-          const relayer = { chain, signer, id, share, lease, alarms, memory: newMemory() };
+          const relayer = { chain, signer, id, share, isCoinOnly, lease, alarms, memory: newMemory() };
           return async (signal) => {
             const rest = await relayOnce(relayDeps, relayer);
             if (rest.canBeWoken) await nap(rest.ms, signal);
@@ -57,29 +62,4 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
       };
     });
   }
-}
-
-/** Sleep that news ends early, also news that came just before. */
-function createWake(timers: Timers) {
-  const sleepers = new Set<() => void>();
-  return {
-    all: () => {
-      for (const wakeUp of sleepers) wakeUp();
-    },
-    sleeper(): (ms: number, signal: AbortSignal) => Promise<void> {
-      let hasNews = false;
-      let nap: AbortController | undefined;
-      sleepers.add(() => {
-        hasNews = true;
-        nap?.abort();
-      });
-      return async (ms, signal) => {
-        if (!hasNews) {
-          nap = new AbortController();
-          await timers.sleep(ms, AbortSignal.any([signal, nap.signal]));
-        }
-        hasNews = false;
-      };
-    },
-  };
 }

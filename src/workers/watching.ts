@@ -4,20 +4,22 @@ import { watchOnce } from '../actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../actions/watch/watcher.ts';
 import { type Chain, ChainUnavailableError } from '../chains/chain.ts';
 import type { Chains } from '../chains/chains.ts';
+import { hasOpenItems } from '../store/due-items.ts';
+import type { PaymentFeed } from '../store/payment-feed.ts';
 import { type LedWork, newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
+import { createWake } from './wake.ts';
+import { createPace } from './watch-pace.ts';
 
 export interface WatchingDeps extends WorkerDeps {
   readonly chains: Chains;
   readonly movePayment: PaymentMover;
+  /** A payment that moved may have to be looked for on a chain. */
+  readonly feed: PaymentFeed;
   readonly watching?: WatchSettings;
 }
 
 const DEFAULT_BLOCK_MS = 2_000;
-/** Four looks per block find a payment soon after it is mined; on slow chains less often is soon enough. */
-const LOOKS_PER_BLOCK = 4;
-const MIN_POLL_MS = 50;
-const MAX_POLL_MS = 2_000;
 const UNAVAILABLE_AFTER_MS = 60_000;
 
 /** Reads every network and decides what became of payments; the returned function stops it on this node. */
@@ -39,6 +41,8 @@ export function startWatching(deps: WatchingDeps): () => Promise<void> {
   };
   const undetermined = createAlarms(deps, 'payments_undetermined');
   const unavailable = createAlarms(deps, 'network_unavailable');
+  const wake = createWake(deps.world.timers);
+  deps.feed.subscribe(wake.all);
   return startLeading(
     watchDeps,
     deps.chains.list().map(({ chain }) => workOf(chain)),
@@ -47,7 +51,12 @@ export function startWatching(deps: WatchingDeps): () => Promise<void> {
   function workOf(chain: Chain): LedWork {
     const network = chain.network.chainId;
     const { blockTimeMs = DEFAULT_BLOCK_MS, depth = 1 } = chain.network.finality ?? {};
-    const pollMs = Math.min(Math.max(blockTimeMs / LOOKS_PER_BLOCK, MIN_POLL_MS), MAX_POLL_MS);
+    const rest = createPace({
+      world: deps.world,
+      blockTimeMs,
+      isInUse: () => hasOpenItems(deps.db.sql, network),
+      nap: wake.sleeper(),
+    });
     let answeredAtMs = deps.world.clock.nowMs();
     return {
       name: watchLeaseName(network),
@@ -55,7 +64,7 @@ export function startWatching(deps: WatchingDeps): () => Promise<void> {
         const watcher = { chain, network, depth, lease, undetermined, memory: newWatchMemory() };
         answeredAtMs = deps.world.clock.nowMs();
         return async (signal) => {
-          if (!(await watchOnce(watchDeps, watcher))) await deps.world.timers.sleep(pollMs, signal);
+          if (!(await watchOnce(watchDeps, watcher))) await rest(signal);
         };
       },
       onRound: async (error) => {

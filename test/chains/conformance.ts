@@ -2,6 +2,7 @@ import { describe } from 'node:test';
 import { describeEvents } from './conformance/events.ts';
 import { describeJudging } from './conformance/judging.ts';
 import { describeLooking } from './conformance/looking.ts';
+import { describeOwnAccounts } from './conformance/own-accounts.ts';
 import { describeReach } from './conformance/reach.ts';
 import { describeSending } from './conformance/sending.ts';
 import { describeSigning } from './conformance/signing.ts';
@@ -27,6 +28,7 @@ export function describeChain(name: string, createHarness: () => Promise<Harness
     describeLooking(onScene);
     describeSending(onScene);
     describeEvents(onScene);
+    describeOwnAccounts(onScene);
     describeReach(onScene);
   });
 }

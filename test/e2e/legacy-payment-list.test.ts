@@ -56,7 +56,7 @@ describe('the lists', () => {
         tx_hash: TX_HASH,
         nonce: 7,
         settled_at: null,
-        settlement_status: null,
+        settlement_status: 'pending',
         settlement_tx_hash: null,
       });
       assert.deepEqual(stats, {

@@ -3,7 +3,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { pino } from 'pino';
 import postgres from 'postgres';
+import { startSandboxChain } from '../../src/sandbox/chain-process.ts';
+import { systemWorld } from '../../src/system.ts';
 import { createEmptyDatabase, createTestDatabase } from '../database.ts';
 import { startDatabaseProxy } from '../database-proxy.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway } from '../gateway.ts';
@@ -52,9 +55,12 @@ describe('a node', { concurrency: true }, () => {
 
   it('starts together with others on one empty database, works with them, and stops when told to', async () => {
     const database = await createEmptyDatabase();
-    const nodes = await Promise.all(
-      Array.from({ length: 3 }, () => start({ TILL_HOME: newHome(), DATABASE_URL: database.url })),
+    const chain = await startSandboxChain(
+      { world: systemWorld, log: pino({ level: 'silent' }) },
+      { dir: join(folder, 'chain'), blockMs: 100 },
     );
+    const settings = { DATABASE_URL: database.url, RPC_URLS: `eip155:31337=${chain.rpcUrl}` };
+    const nodes = await Promise.all(Array.from({ length: 3 }, () => start({ TILL_HOME: newHome(), ...settings })));
     const sandboxes = await Promise.all(nodes.map((node) => node.ready()));
     const sql = postgres(database.url, { max: 2, onnotice: () => {} });
     const files = await readdir(join(import.meta.dirname, '../../migrations'));
@@ -100,6 +106,7 @@ describe('a node', { concurrency: true }, () => {
     assert.equal((await held).status, 201, 'what was in flight is finished');
     assert.ok(busy);
     assert.equal(await endOf(busy, STOP), 0, busy.output());
+    await chain.stop();
     await sql.end({ timeout: 1 });
     await database.drop();
   });

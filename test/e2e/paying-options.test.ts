@@ -52,7 +52,14 @@ describe('options', () => {
       assert.deepEqual(options[0]?.amount, {
         unit: `caip19/${USDC}`,
         value: '10000000',
-        display: { assetSymbol: 'USDC', assetName: 'USD Coin', decimals: 6, networkName: 'Till Sandbox' },
+        display: {
+          assetSymbol: 'USDC',
+          assetName: 'USD Coin',
+          decimals: 6,
+          networkName: 'Till Sandbox',
+          iconUrl: 'http://localhost:8080/icons/token/USDC.svg',
+          networkIconUrl: 'http://localhost:8080/icons/network/eip155-31337.svg',
+        },
       });
       // A euro is 1.10 dollars and an ether 2,500 in the sandbox; amounts are rounded up.
       assert.deepEqual(

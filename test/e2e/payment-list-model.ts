@@ -102,6 +102,8 @@ export function expectedItem(payment: ModelPayment) {
     ...(token && { tokenAmount: amount(`caip19/${token.asset}`, token.value) }),
     ...(buyer !== undefined && { buyer: { accountCaip10: buyer, accountProviderName: 'Wallet' } }),
     ...(hash !== undefined && { transaction: { networkId: token?.asset.split(/[:/]/)[1], hash, nonce: '7' } }),
+    // Nothing here says where the money went.
+    ...(hash !== undefined && { settlement: { settled: false } }),
     createdAt: new Date(payment.createdMs).toISOString(),
     lastUpdatedAt: new Date(updatedMs).toISOString(),
   };
@@ -161,6 +163,13 @@ const DISPLAYS: Readonly<Record<string, object>> = Object.fromEntries([
   ['iso4217/KWD', { assetSymbol: 'KWD', assetName: 'Kuwaiti Dinar', decimals: '3' }],
   ...TOKENS.map(({ asset, symbol, name, decimals, network }) => [
     `caip19/${asset}`,
-    { assetSymbol: symbol, assetName: name, decimals: String(decimals), networkName: network },
+    {
+      assetSymbol: symbol,
+      assetName: name,
+      decimals: String(decimals),
+      networkName: network,
+      iconUrl: `http://localhost:8080/icons/token/${symbol}.svg`,
+      networkIconUrl: `http://localhost:8080/icons/network/${asset.split('/', 1)[0]?.replace(':', '-')}.svg`,
+    },
   ]),
 ]);

@@ -73,10 +73,18 @@ describe('lists of payments', () => {
         tokenAmount: {
           unit: `caip19/${TOKEN.asset}`,
           value: '10000000',
-          display: { assetSymbol: 'USDC', assetName: 'USD Coin', decimals: 6, networkName: 'Base' },
+          display: {
+            assetSymbol: 'USDC',
+            assetName: 'USD Coin',
+            decimals: 6,
+            networkName: 'Base',
+            iconUrl: 'http://localhost:8080/icons/token/USDC.svg',
+            networkIconUrl: 'http://localhost:8080/icons/network/eip155-8453.svg',
+          },
         },
         buyer: { accountCaip10: BUYER.account, accountProviderName: 'Wallet' },
         transaction: { networkId: '8453', hash: TX_HASH, nonce: 7 },
+        settlement: { settled: false },
         createdAt: new Date(Date.parse(made) + 1_000).toISOString(),
         lastUpdatedAt: new Date(Date.parse(made) + 2_500).toISOString(),
       });

@@ -108,7 +108,14 @@ describe('payments', () => {
 
     it('in a token, however its address is spelled, and shown in the one canonical spelling', async () => {
       const [prefix, digits = ''] = USDC.split('0x');
-      const display = { assetSymbol: 'USDC', assetName: 'USD Coin', decimals: 6, networkName: 'Base' };
+      const display = {
+        assetSymbol: 'USDC',
+        assetName: 'USD Coin',
+        decimals: 6,
+        networkName: 'Base',
+        iconUrl: 'http://localhost:8080/icons/token/USDC.svg',
+        networkIconUrl: 'http://localhost:8080/icons/network/eip155-8453.svg',
+      };
       for (const unit of [USDC, `${prefix}0x${digits.toLowerCase()}`, `${prefix}0x${digits.toUpperCase()}`]) {
         const { paymentId } = await shop.created({ amount: { unit, value: '10000000' } });
         const { amount, buyer } = (await wallet.info(paymentId)).json();
@@ -395,7 +402,14 @@ describe('payments', () => {
     it('with what was paid, when they have succeeded and only then', async () => {
       const { paymentId } = await shop.created();
       await happen(gateway, paymentId, 'confirmed', 'succeeded');
-      const display = { assetSymbol: 'USDC', assetName: 'USD Coin', decimals: 6, networkName: 'Base' };
+      const display = {
+        assetSymbol: 'USDC',
+        assetName: 'USD Coin',
+        decimals: 6,
+        networkName: 'Base',
+        iconUrl: 'http://localhost:8080/icons/token/USDC.svg',
+        networkIconUrl: 'http://localhost:8080/icons/network/eip155-8453.svg',
+      };
       const paid = { optionAmount: { unit: `caip19/${TOKEN.asset}`, value: '10000000', display }, txId: TX_HASH };
       const { details, status, info } = await views(paymentId);
       assert.deepEqual(details, { referenceId: 'ORDER-42', status: 'succeeded', info: paid, settlement: null });

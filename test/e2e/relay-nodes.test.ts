@@ -20,7 +20,7 @@ describe('nodes that relay and watch', () => {
   function startNode() {
     const deps: WorkerDeps = { db: scene.db, world: systemWorld, log: scene.log, metrics: createMetrics() };
     const { chains, feed, movePayment } = scene;
-    const parts = [startRelaying({ ...deps, chains, feed }), startWatching({ ...deps, chains, movePayment })];
+    const parts = [startRelaying({ ...deps, chains, feed }), startWatching({ ...deps, chains, feed, movePayment })];
     const stop = () => Promise.all(parts.map((stopPart) => stopPart()));
     stops.push(stop);
     return { ...deps, stop };

@@ -64,13 +64,15 @@ export async function openRelayScene(input: SceneInput = {}) {
   const signers = Array.from({ length: input.relayers ?? 1 }, (_, index) =>
     signerFromKey(`0x${String(index + 1).repeat(64)}`),
   );
+  const intermediate = signerFromKey(`0x${'7'.repeat(64)}`);
   for (const { address } of signers) control.setBalance(address, SANDBOX_ASSETS.native, 10n ** 21n);
   control.mine();
   const connected = {
     chain,
     relayers: signers,
     feeAccount: FEE_ACCOUNT,
-    intermediateAccount: FEE_ACCOUNT,
+    intermediateAccount: intermediate.address,
+    intermediateSigner: intermediate,
     payable: () => Object.values(SANDBOX_ASSETS),
     problems: () => [],
   };
@@ -138,6 +140,18 @@ export async function openRelayScene(input: SceneInput = {}) {
         return { chain, signer, id, share, lease: await lead(relayLeaseName(id)), alarms, memory: newMemory() };
       }),
     );
+    /** Sends the coin of the intermediate account. */
+    const ownId = { network: network.chainId, signer: intermediate.address };
+    const own = {
+      chain,
+      signer: intermediate,
+      id: ownId,
+      share: { index: 0, of: 1 },
+      isCoinOnly: true,
+      lease: await lead(relayLeaseName(ownId)),
+      alarms,
+      memory: newMemory(),
+    };
     const watcher = {
       chain,
       network: network.chainId,
@@ -151,7 +165,7 @@ export async function openRelayScene(input: SceneInput = {}) {
       watcher,
       /** One round of each relayer. */
       relay: async () => {
-        for (const relayer of relayers) await relayOnce(relayDeps, relayer);
+        for (const relayer of [...relayers, own]) await relayOnce(relayDeps, relayer);
       },
       /** Rounds of the watcher until it has read everything. */
       watch: async () => {
@@ -208,11 +222,15 @@ export async function openRelayScene(input: SceneInput = {}) {
 
   return {
     ...base,
+    databaseUrl: database.url,
     feed,
     chains,
+    connected,
     chain,
     control,
     signers,
+    intermediate: intermediate.address,
+    merchantId: MERCHANT,
     movePayment,
     payers,
     counts,
@@ -228,9 +246,11 @@ export async function openRelayScene(input: SceneInput = {}) {
       method = 'eip3009-vrs' as PayMethod,
       told = {} as Partial<Item>,
       hasCode = false,
+      isHeld = false,
       signature = undefined as string | undefined,
     } = {}) {
-      const { payer, item, signed } = await payers.payable(method, told);
+      const recipient = isHeld ? { recipient: intermediate.address } : {};
+      const { payer, item, signed } = await payers.payable(method, { ...recipient, ...told });
       await newPayment(item.subject);
       const stored = newItem(item, { state: 'due', signature: signature ?? signed.signature });
       const buyer = { account: stored.account, name: 'Wallet', icon: null };
@@ -239,23 +259,26 @@ export async function openRelayScene(input: SceneInput = {}) {
         event: { type: 'confirmed', buyer, token: { asset: item.asset, value: item.amount }, isNative: false },
         actor: 'test',
         evidence: {},
-        items: { accepted: [{ ...stored, hasCode }] },
+        items: { accepted: [{ ...stored, hasCode, isHeld }] },
       });
       if (!outcome.ok) throw new Error(outcome.refusal);
       return { payer, item, signed, id: item.subject, commitment: signed.commitment };
     },
 
     /** A payment whose payer was handed a native action. */
-    async offer(lifeMs = 5 * 60_000) {
+    async offer(lifeMs = 5 * 60_000, { isHeld = false } = {}) {
       const payer: Payer = payers.newPayer();
       const deadlineS = Math.floor((nowMs + lifeMs) / 1_000);
-      const item = await payers.newItem(payer, 'native', { deadlineS });
+      const item = await payers.newItem(payer, 'native', {
+        deadlineS,
+        ...(isHeld && { recipient: intermediate.address }),
+      });
       control.setBalance(payer.address, SANDBOX_ASSETS.native, 10n ** 20n);
       await newPayment(item.subject);
       await command(base, async (tx, now) => {
         const deadline = new Date(deadlineS * 1_000);
         await raiseNativeDeadline(tx, { paymentId: item.subject, deadline, now });
-        await insertItems(tx, [newItem(item, { state: 'offered', signature: null })], now);
+        await insertItems(tx, [{ ...newItem(item, { state: 'offered', signature: null }), isHeld }], now);
       });
       const pay = () => {
         const [action] = chain.walletActions(item, 0n);

@@ -94,6 +94,11 @@ describe('the watcher', () => {
     assert.equal(await scene.status(id), 'succeeded');
     assert.equal((await scene.item(commitment))?.state, 'due');
     assert.deepEqual(await scene.alerts(), [`deep_reorg ${id}`]);
+    const log = await listPaymentEvents(scene.db.sql, id);
+    assert.deepEqual(
+      log.map(({ event, toStatus }) => `${event} ${toStatus}`),
+      ['confirmed processing', 'succeeded succeeded', 'reorged succeeded'],
+    );
     await node.turn(4);
     assert.equal(scene.control.balanceOf(item.recipient, item.asset), 990n);
     assert.equal((await scene.item(commitment))?.state, 'paid');

@@ -33,16 +33,20 @@ const TOKEN = parseAbi([
 ]);
 
 /** The gateway as `npm start` runs it, with its sandbox chain, and what a test does around it. */
-export async function startSandbox() {
+export async function startSandbox(settings: Readonly<Record<string, string>> = {}) {
   const database = await createTestDatabase();
-  const home = await mkdtemp(join(tmpdir(), 'till-wallet-sdk-'));
-  const node = await startNodeProcess({
-    TILL_HOME: home,
-    DATABASE_URL: database.url,
-    SANDBOX_BLOCK_MS: BLOCK_MS,
-    RATE_LIMIT_KEY_PER_SECOND: '10000',
-    RATE_LIMIT_ADDRESS_PER_SECOND: '10000',
-  });
+  const home = await mkdtemp(join(tmpdir(), 'till-sandbox-'));
+  const start = (more: Readonly<Record<string, string>> = {}) =>
+    startNodeProcess({
+      TILL_HOME: home,
+      DATABASE_URL: database.url,
+      SANDBOX_BLOCK_MS: BLOCK_MS,
+      RATE_LIMIT_KEY_PER_SECOND: '10000',
+      RATE_LIMIT_ADDRESS_PER_SECOND: '10000',
+      ...settings,
+      ...more,
+    });
+  let node = await start();
   const stop = async () => {
     node.signal('SIGTERM');
     await node.ended;
@@ -51,7 +55,19 @@ export async function startSandbox() {
   };
   try {
     const file = (await node.ready()) as SandboxFile;
-    return { ...describe(node.baseUrl, file), stop };
+    return {
+      ...describe(node.baseUrl, file),
+      databaseUrl: database.url,
+      stop,
+      /** Ends the gateway and starts it again in the same place; in between, nobody answers. */
+      async restart(whileDown: () => Promise<void> = async () => {}) {
+        node.signal('SIGTERM');
+        await node.ended;
+        await whileDown();
+        node = await start({ PORT: new URL(node.baseUrl).port });
+        await node.ready();
+      },
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -86,6 +102,7 @@ function describe(baseUrl: string, file: SandboxFile) {
   const addressOf = (symbol: string) => (assets[symbol] ?? '').split('erc20:')[1] as Hex;
   return {
     baseUrl,
+    rpcUrl,
     appId: file.appId,
     call,
     /** CAIP-19 by symbol. */

@@ -1,3 +1,4 @@
+import { hasPassed } from '../../domain/has-passed.ts';
 import type { OpenSend } from '../../store/sends.ts';
 import type { RelayDeps, Relayer } from './relayer.ts';
 
@@ -7,8 +8,12 @@ const STUCK_EVERY_MS = 10_000;
 const STUCK_AFTER_MS = 5 * 60_000;
 
 /** Tells the operator of a relayer that runs dry. */
-export async function checkBalance(deps: RelayDeps, { chain, signer, id, alarms, memory }: Relayer): Promise<void> {
-  const minBalance = deps.settings.minBalance?.(id.network);
+export async function checkBalance(
+  deps: RelayDeps,
+  { chain, signer, id, alarms, memory, isCoinOnly = false }: Relayer,
+): Promise<void> {
+  // What the intermediate account holds of the coin is not for gas.
+  const minBalance = isCoinOnly ? undefined : deps.settings.minBalance?.(id.network);
   const nowMs = deps.world.clock.nowMs();
   if (minBalance === undefined || !isTime(memory.balanceCheckedAtMs, nowMs, BALANCE_EVERY_MS)) return;
   const balance = await chain.balance(signer.address);
@@ -36,5 +41,5 @@ export function alarmSubject({ network, signer }: Relayer['id']): string {
 }
 
 function isTime(lastMs: number | undefined, nowMs: number, everyMs: number): boolean {
-  return lastMs === undefined || nowMs - lastMs >= everyMs;
+  return lastMs === undefined || hasPassed(lastMs, nowMs, everyMs);
 }

@@ -1,8 +1,11 @@
+import { unpaidEntry } from '../../domain/books.ts';
 import { decide } from '../../domain/payment.ts';
+import { lockBookItems } from '../../store/book-items.ts';
 import { declineDueItem } from '../../store/due-items.ts';
 import { findItems } from '../../store/items.ts';
 import type { PaymentFeed } from '../../store/payment-feed.ts';
 import { lockPayments, movePayments, stateOf } from '../../store/payments.ts';
+import { recordEntries } from '../books/record.ts';
 import { type CommandDeps, command } from '../command.ts';
 
 /**
@@ -19,7 +22,13 @@ export async function declineItem(
     const [payment] = item === undefined ? [] : await lockPayments(tx, [item.subject]);
     if (payment === undefined) return undefined;
     const decision = decide(stateOf(payment), event, now.getTime());
+    const booked = await lockBookItems(tx, [commitment]);
     if (!decision.ok || !(await declineDueItem(tx, commitment, now))) return undefined;
+    await recordEntries(
+      tx,
+      booked.map((item) => unpaidEntry(item, 'declined')),
+      now,
+    );
     const facts = { failureCode: event.failureCode };
     const move = { payment, to: decision.to, at: now, event: event.type, actor, evidence, facts };
     const moved = await movePayments(tx, [move]);

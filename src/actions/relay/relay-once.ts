@@ -1,3 +1,4 @@
+import { hasPassed } from '../../domain/has-passed.ts';
 import { findWork } from '../../store/due-items.ts';
 import { lastNonce, listOpenSends, type OpenSend, reopenSends } from '../../store/sends.ts';
 import { commandOfLeader } from '../hold-lease.ts';
@@ -26,10 +27,10 @@ const IDLE: Rest = { ms: 250, canBeWoken: true };
  * read from the chain by the watcher.
  */
 export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest> {
-  const { chain, signer, id } = relayer;
+  const { chain, signer, id, isCoinOnly } = relayer;
   const nowMs = deps.world.clock.nowMs();
   await checkBalance(deps, relayer);
-  const { hasOpen, hasDue } = await findWork(deps.db.sql, { ...id, now: new Date(nowMs) });
+  const { hasOpen, hasDue } = await findWork(deps.db.sql, { ...id, isCoinOnly, now: new Date(nowMs) });
   if (!hasOpen) {
     deps.meters.inFlight(id, 0);
     await checkStuck(deps, relayer, []);
@@ -50,7 +51,7 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
 /** With nothing to send the chain is asked a few times per block, however often news of other payments comes in. */
 function isTimeToLook({ chain, memory }: Relayer, nowMs: number): boolean {
   const blockMs = chain.network.finality?.blockTimeMs ?? 0;
-  return nowMs - memory.lookedAtMs >= Math.min(Math.max(blockMs / 4, IDLE.ms), 2_000);
+  return hasPassed(memory.lookedAtMs, nowMs, Math.min(Math.max(blockMs / 4, IDLE.ms), 2_000));
 }
 
 export interface Journal {

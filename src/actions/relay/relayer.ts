@@ -31,6 +31,8 @@ export interface Relayer {
   readonly signer: Signer;
   readonly id: SenderId;
   readonly share: Share;
+  /** Whether it sends nothing but its own coin, as the intermediate account does. */
+  readonly isCoinOnly?: boolean;
   readonly lease: Lease;
   readonly alarms: RelayAlarms;
   readonly memory: RelayMemory;

@@ -37,7 +37,8 @@ export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Openin
   if (first === undefined) return IDLE;
   const nowMs = deps.world.clock.nowMs();
   memory.gatheringSinceMs ??= nowMs;
-  const gatheredMs = nowMs - memory.gatheringSinceMs;
+  // A clock that was set counts as time that has passed: see `hasPassed`.
+  const gatheredMs = Math.abs(nowMs - memory.gatheringSinceMs);
   const isFull = due.length >= chain.maxBatchItems(itemOf(first));
   if (opening.inFlight > 0 && !isFull && gatheredMs < WINDOW_MS) {
     return { ms: WINDOW_MS - gatheredMs, canBeWoken: false };
@@ -51,10 +52,11 @@ export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Openin
   return due.length === MAX_DUE || batches.length > opening.room ? AT_ONCE : IDLE;
 }
 
-function readDue(deps: RelayDeps, { id, share }: Relayer, { chainTimeMs }: Opening): Promise<DueItem[]> {
+function readDue(deps: RelayDeps, { id, share, isCoinOnly }: Relayer, { chainTimeMs }: Opening): Promise<DueItem[]> {
   const nowMs = deps.world.clock.nowMs();
   return findDueItems(deps.db.sql, {
-    network: id.network,
+    ...id,
+    isCoinOnly,
     now: new Date(nowMs),
     deadlineAfter: new Date(chainTimeMs + DEADLINE_MARGIN_MS),
     share,

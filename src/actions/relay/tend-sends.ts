@@ -50,8 +50,9 @@ function inFlightOf(send: OpenSend, { memory }: Relayer, nowMs: number): InFligh
   return {
     nonce: send.nonce,
     fees: { max: send.maxFee, tip: send.tip },
-    signedAgoMs: nowMs - send.signedAt.getTime(),
-    broadcastAgoMs: broadcastAtMs === undefined ? undefined : nowMs - broadcastAtMs,
+    // Another node may have signed it, and clocks are set: what seems to be of the future is old.
+    signedAgoMs: Math.abs(nowMs - send.signedAt.getTime()),
+    broadcastAgoMs: broadcastAtMs === undefined ? undefined : Math.abs(nowMs - broadcastAtMs),
     isOutbid: memory.outbid.has(send.nonce),
   };
 }

@@ -4,6 +4,7 @@ import { findItems, itemOf, type StoredItem } from '../../store/items.ts';
 import { findPayments } from '../../store/payments.ts';
 import { noncesOf } from '../../store/sends.ts';
 import { commandOfLeader } from '../hold-lease.ts';
+import { settleOutgoing } from '../payout/settle-outgoing.ts';
 import { raiseAlert } from '../raise-alert.ts';
 import { judgePayments } from './judge-payments.ts';
 import { settlePaid } from './settle-paid.ts';
@@ -69,22 +70,24 @@ async function decidePaid(
       : [];
   });
   if (ripe.length === 0) return [];
+  const paymentIds = ripe.flatMap(({ item }) => (item.purpose === 'payment' ? [item.subject] : []));
   const [nonces, payments] = await Promise.all([
     noncesOf(deps.db.sql, [...new Set(ripe.map(({ event }) => event.transactionHash))]),
-    findPayments(deps.db.sql, [...new Set(ripe.map(({ item }) => item.subject))]),
+    findPayments(deps.db.sql, [...new Set(paymentIds)]),
   ]);
   const statuses = new Map(payments.flatMap((payment) => (payment ? [[payment.id, payment.status]] : [])));
   return Promise.all(
     ripe.map(({ event, item }) =>
-      unlessAtFault(deps, watcher, event, () =>
-        settlePaid(deps, {
+      unlessAtFault(deps, watcher, event, () => {
+        if (item.purpose !== 'payment') return settleOutgoing(deps, { event, item });
+        return settlePaid(deps, {
           network: watcher.network,
           event,
           item,
           nonce: nonces.get(event.transactionHash) ?? null,
           status: statuses.get(item.subject),
-        }),
-      ),
+        });
+      }),
     ),
   );
 }
@@ -115,6 +118,8 @@ async function decideRefused(
     refused.map(async ({ commitment, fields }) => {
       const item = items.get(commitment);
       if (item === undefined || (item.state !== 'due' && item.state !== 'sent')) return;
+      // What we sign ourselves is over when its time is: until then anybody may carry it out who has seen it refused.
+      if (item.purpose !== 'payment') return;
       if (fields.reason === 'used') subjects.add(item.subject);
       if (!isTelling(fields.reason ?? '')) return;
       const reason = await refusalNow(deps, watcher, item, view.finalNumber);

@@ -7,8 +7,8 @@ import { readEvents, storedEvent } from './read-events.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 const RANGE = 500;
-/** A payer may have used the signature before we had it; nobody signs days ahead. */
-const BEFORE_ACCEPTED_MS = 60 * 60_000;
+/** A payer may have used the signature before we had it, and this node's clock may be ahead of the chain's. */
+const BEFORE_MS = 24 * 60 * 60_000;
 
 /**
  * An authorization is used up and no event tells of it. Before that is called somebody else's doing, everything since the
@@ -21,7 +21,8 @@ export async function findMissedEvent(
   { chain, cursor, stored }: { chain: Chain; cursor: ChainCursor; stored: StoredItem },
 ): Promise<boolean> {
   const { network, commitment, acceptedAt } = stored;
-  const start = await firstBlockAfter(chain, acceptedAt.getTime() - BEFORE_ACCEPTED_MS, cursor.blockNumber);
+  const earliestMs = Math.min(acceptedAt.getTime(), cursor.finalAt.getTime()) - BEFORE_MS;
+  const start = await firstBlockAfter(chain, earliestMs, cursor.blockNumber);
   for (let from = start; from <= cursor.blockNumber; from += RANGE) {
     const to = Math.min(from + RANGE - 1, cursor.blockNumber);
     const events = await readEvents(deps, { ...watcher, chain, network }, from, to);

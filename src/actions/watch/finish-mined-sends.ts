@@ -1,5 +1,6 @@
 import { retryDelayMs } from '../../domain/send-plan.ts';
 import { type FinishedSend, finishSends, listSendsToFinish, type SendToFinish } from '../../store/sends.ts';
+import { recordGas, type SpentGas } from '../books/record-gas.ts';
 import { commandOfLeader } from '../hold-lease.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
@@ -22,9 +23,10 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
   const sends = finished.filter((send) => send !== undefined);
   if (sends.length === 0) return;
   const [byte = 0] = deps.world.random.bytes(1);
-  const released = await commandOfLeader(deps, lease, (tx, now) =>
-    finishSends(tx, network, sends, new Date(now.getTime() + retryDelayMs(0, byte / 256))),
-  );
+  const released = await commandOfLeader(deps, lease, async (tx, now) => {
+    await recordGas(tx, network, sends, now);
+    return finishSends(tx, network, sends.map(closed), new Date(now.getTime() + retryDelayMs(0, byte / 256)));
+  });
   deps.log.debug({ network, sends: sends.length, released }, 'sends are final');
 }
 
@@ -33,7 +35,7 @@ async function finishedVersion(
   { chain, memory }: Watcher,
   { signer, nonce, hashes }: SendToFinish,
   view: View,
-): Promise<FinishedSend | undefined> {
+): Promise<(FinishedSend & SpentGas) | undefined> {
   const states = await Promise.all(hashes.map((hash) => chain.findTransaction(hash)));
   const key = `${signer} ${nonce}`;
   const index = states.findIndex(({ is }) => is === 'mined');
@@ -41,12 +43,17 @@ async function finishedVersion(
   const hash = hashes[index];
   if (state?.is === 'mined' && hash !== undefined) {
     memory.foreign.delete(key);
-    return state.block.number <= view.finalNumber ? { signer, nonce, hash } : undefined;
+    if (state.block.number > view.finalNumber) return undefined;
+    return { signer, nonce, hash, hashes, coinSpent: state.coinSpent, block: state.block.number };
   }
   // An endpoint may lag behind, so this is believed only when all that had been read by now is final.
   const seenAt = memory.foreign.get(key) ?? view.readNumber + 1;
   memory.foreign.set(key, seenAt);
   if (view.finalNumber < seenAt) return undefined;
   memory.foreign.delete(key);
-  return { signer, nonce, hash: null };
+  return { signer, nonce, hash: null, hashes, coinSpent: 0n, block: view.finalNumber };
+}
+
+function closed({ signer, nonce, hash }: FinishedSend): FinishedSend {
+  return { signer, nonce, hash };
 }

@@ -1,4 +1,5 @@
 import { type Block, type Chain, type ChainEvent, ChainUnavailableError } from '../../chains/chain.ts';
+import { hasPassed } from '../../domain/has-passed.ts';
 import { type ChainCursor, findCursors, listSeenBlocks, putBlocks, putCursor } from '../../store/chain-cursors.ts';
 import { putEvents } from '../../store/chain-events.ts';
 import { commandOfLeader } from '../hold-lease.ts';
@@ -26,7 +27,7 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
   const to = Math.max(cursor.blockNumber, Math.min(head.number, cursor.blockNumber + MAX_RANGE));
   const nowMs = deps.world.clock.nowMs();
   const hasMoved = to > cursor.blockNumber;
-  if (!hasMoved && nowMs - memory.readAtMs < REREAD_EVERY_MS) return viewOf(cursor, { head, hasNews: false });
+  if (!hasMoved && !hasPassed(memory.readAtMs, nowMs, REREAD_EVERY_MS)) return viewOf(cursor, { head, hasNews: false });
 
   const finalNumber = Math.max(cursor.finalNumber, Math.min(to, head.number - depth + 1));
   const from = Math.max(0, Math.min(cursor.blockNumber, cursor.finalNumber) + 1 - REREAD_BLOCKS);

@@ -4,7 +4,8 @@ import type { PaymentEvent } from '../../domain/payment.ts';
 import { type ChainCursor, findCursors } from '../../store/chain-cursors.ts';
 import { findPaidCommitments, reconsiderEvents } from '../../store/chain-events.ts';
 import { findOpenItemsOf, type OpenItem } from '../../store/due-items.ts';
-import { endItems, type ItemEnd, itemOf } from '../../store/items.ts';
+import { type ItemEnd, itemOf, type StoredItem } from '../../store/items.ts';
+import { closeItems } from '../books/record.ts';
 import { command } from '../command.ts';
 import { findMissedEvent } from './find-missed-event.ts';
 import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
@@ -33,14 +34,14 @@ export async function judgePayments(
 }
 
 /** A chain at its last final block. */
-interface FinalView {
+export interface FinalView {
   readonly chain: Chain;
   readonly cursor: ChainCursor;
   readonly paid: ReadonlySet<string>;
 }
 
 /** Of the networks that can be asked, and whose final block is agreed upon. */
-async function finalViews(deps: WatchDeps, items: readonly OpenItem[]): Promise<Map<string, FinalView>> {
+export async function finalViews(deps: WatchDeps, items: readonly StoredItem[]): Promise<Map<string, FinalView>> {
   const cursors = await findCursors(deps.db.sql);
   const views = [...Map.groupBy(items, ({ network }) => network)].map(async ([network, own]) => {
     const chain = deps.chains.find(network)?.chain;
@@ -63,14 +64,14 @@ async function judge(
   refusals: ReadonlyMap<string, string>,
 ): Promise<Conclusion> {
   const fates = await Promise.all(
-    items.map((item) => fate(deps, watcher, item, views.get(item.network), refusals.get(item.commitment))),
+    items.map((item) => fateOfItem(deps, watcher, item, views.get(item.network), refusals.get(item.commitment))),
   );
   const [first] = items;
   if (first === undefined) return 'wait';
   const conclusion = conclude(first.paymentStatus, fates);
   const ended = items.map(({ commitment }, index) => endOf(commitment, fates[index]));
   if (conclusion === 'over_anyway') {
-    await command(deps, (tx, now) => endItems(tx, ended, now));
+    await command(deps, (tx, now) => closeItems(tx, ended, now));
     return conclusion;
   }
   if (conclusion !== 'failed' && conclusion !== 'expired') return conclusion;
@@ -90,10 +91,11 @@ async function judge(
   return outcome.ok ? conclusion : 'wait';
 }
 
-async function fate(
+/** What has become of an item, as its chain proves it. */
+export async function fateOfItem(
   deps: WatchDeps,
   watcher: Watcher,
-  stored: OpenItem,
+  stored: StoredItem,
   view: FinalView | undefined,
   refusal: string | undefined,
 ): Promise<ItemFate> {

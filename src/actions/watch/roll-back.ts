@@ -8,7 +8,8 @@ import {
   type SeenBlock,
 } from '../../store/chain-cursors.ts';
 import { deleteEventsAbove } from '../../store/chain-events.ts';
-import { reviveItems } from '../../store/due-items.ts';
+import { notePayments } from '../../store/payments.ts';
+import { reopenItems } from '../books/record.ts';
 import { commandOfLeader } from '../hold-lease.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
@@ -16,8 +17,8 @@ const COMPARED_AT_ONCE = 16;
 
 /**
  * Forgets what was read of blocks that are not in the chain any more, down to the last one that is. What had not reached
- * final depth had no consequences yet. What had, stands: the payment stays succeeded, an alert names it, and the same
- * authorization is due again, so that the money arrives after all.
+ * final depth had no consequences yet. What had, stands: the payment stays succeeded, its log and an alert tell of it, and the
+ * same authorization is due again, so that the money arrives after all.
  */
 export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainCursor): Promise<ChainCursor> {
   const { chain, network, lease } = watcher;
@@ -34,11 +35,14 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
   const subjects = await commandOfLeader(deps, lease, async (tx, at) => {
     await deleteBlocksAbove(tx, network, fork.number);
     const unpaid = await deleteEventsAbove(tx, network, fork.number);
-    const revived = await reviveItems(tx, unpaid);
+    const revived = await reopenItems(tx, unpaid, at);
     for (const { subject } of revived) {
       const message = 'A reorganisation deeper than final depth removed its transaction; it is being sent again.';
       await upsertAlert(tx, { name: 'deep_reorg', subject, message, lastSeen: at });
     }
+    const evidence = { network, fork: fork.number, forkHash: fork.hash };
+    const payments = revived.map(({ subject }) => subject);
+    if (payments.length > 0) await notePayments(tx, payments, { event: 'reorged', actor: 'watcher', evidence, at });
     await putCursor(tx, next, { fencing: lease.fencing, at });
     return revived.map(({ subject }) => subject);
   });

@@ -1,7 +1,12 @@
 import { differences } from '../../domain/evidence.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
+import { strayId } from '../../domain/stray.ts';
 import type { StoredEvent } from '../../store/chain-events.ts';
-import { endItems, findItemsOf, type StoredItem } from '../../store/items.ts';
+import type { Tx } from '../../store/database.ts';
+import { findItemsOf, type StoredItem } from '../../store/items.ts';
+import { findPayments } from '../../store/payments.ts';
+import { insertStrays, type NewStray } from '../../store/strays.ts';
+import { closeItems } from '../books/record.ts';
 import { command } from '../command.ts';
 import { clearAlert, raiseAlert } from '../raise-alert.ts';
 import type { WatchDeps } from './watcher.ts';
@@ -43,11 +48,15 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
   const outcome = await deps.movePayment({
     ...move,
     event: { type: 'succeeded', transaction: { hash: event.transactionHash, nonce } },
-    items: { ended: [{ commitment, state: 'paid', reason: null }] },
+    items: { ended: [{ commitment, state: 'paid', reason: null, proof: proofOf(event) }] },
     settlement: item.isHeld ? undefined : settlementBy(item, event),
   });
-  if (!outcome.ok) await recordExtra(deps, item, outcome.payment?.status);
+  if (!outcome.ok) await recordExtra(deps, input, outcome.payment?.status);
   return { problem: null };
+}
+
+function proofOf({ transactionHash, blockNumber }: StoredEvent) {
+  return { transaction: transactionHash, block: blockNumber };
 }
 
 /** What went to the merchant's own account has reached it by this very transaction. */
@@ -59,13 +68,44 @@ function settlementBy({ asset, amount, fee, recipient }: StoredItem, { transacti
  * The payment was over already. Either this very item had paid it and was put back by a deep reorganisation; or it is
  * money beyond what was asked for, which somebody has to give back.
  */
-async function recordExtra(deps: WatchDeps, item: StoredItem, status: PaymentStatus | undefined): Promise<void> {
+async function recordExtra(
+  deps: WatchDeps,
+  { item, event }: PaidInput,
+  status: PaymentStatus | undefined,
+): Promise<void> {
   const { commitment, subject } = item;
   const others = (await findItemsOf(deps.db.sql, subject)).filter((other) => other.commitment !== commitment);
   const isSame = status === 'succeeded' && others.every(({ state }) => state !== 'paid');
   const reason = isSame ? null : 'paid_after_end';
-  await command(deps, (tx, now) => endItems(tx, [{ commitment, state: 'paid', reason }], now));
+  const end = { commitment, state: 'paid', reason, proof: proofOf(event) } as const;
+  await command(deps, async (tx, now) => {
+    await closeItems(tx, [end], now);
+    if (!isSame) await insertStrays(tx, [await lateStray(tx, item, event)], now);
+  });
   if (isSame) return clearAlert(deps, { name: 'deep_reorg', subject });
   const message = `It was paid although it had ended (${status}): the payer should get ${item.amount} of ${item.asset} back.`;
   return raiseAlert(deps, { name: 'paid_after_end', subject, message });
+}
+
+/** What was paid too late, as something to be given back: `till strays return`. */
+async function lateStray(tx: Tx, item: StoredItem, event: StoredEvent): Promise<NewStray> {
+  const { network, asset, payer, recipient, amount, fee, isHeld, subject: paymentId } = item;
+  const { transactionHash, logIndex, blockNumber } = event;
+  const [payment] = await findPayments(tx, [paymentId]);
+  const place = { network, transactionHash, logIndex, source: 'late_payment' } as const;
+  return {
+    ...place,
+    id: strayId(place),
+    blockNumber,
+    asset,
+    sender: payer,
+    account: recipient,
+    amount,
+    fee,
+    isHeld,
+    paymentId,
+    merchantId: payment?.merchantId ?? null,
+    isBooked: true,
+    state: 'unclaimed',
+  };
 }

@@ -1,7 +1,9 @@
+import { hasPassed } from '../../domain/has-passed.ts';
 import { countUndetermined, findPaymentsToJudge } from '../../store/due-items.ts';
 import { decideEvents } from './decide-events.ts';
 import { finishMinedSends } from './finish-mined-sends.ts';
 import { followChain } from './follow-chain.ts';
+import { judgeOutgoing } from './judge-outgoing.ts';
 import { judgePayments } from './judge-payments.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
@@ -21,7 +23,7 @@ export async function watchOnce(deps: WatchDeps, watcher: Watcher): Promise<bool
   const view = await followChain(deps, watcher);
   const hasMoreEvents = await decideEvents(deps, watcher, view);
   const nowMs = deps.world.clock.nowMs();
-  const isTime = view.hasNews || nowMs - watcher.memory.judgedAtMs >= JUDGE_EVERY_MS;
+  const isTime = view.hasNews || hasPassed(watcher.memory.judgedAtMs, nowMs, JUDGE_EVERY_MS);
   if (isTime && !hasMoreEvents) {
     // A round that fails here is made up for by the next one, whether or not there is news then.
     watcher.memory.judgedAtMs = 0;
@@ -42,6 +44,7 @@ async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Prom
     limit: MAX_JUDGED,
   });
   await judgePayments(deps, watcher, subjects, new Map());
+  await judgeOutgoing(deps, watcher, { finalAt: new Date(view.finalAtMs), limit: MAX_JUDGED });
 }
 
 async function raiseUndetermined(
@@ -50,7 +53,7 @@ async function raiseUndetermined(
   view: View,
 ): Promise<void> {
   const nowMs = deps.world.clock.nowMs();
-  if (nowMs - memory.checkedAtMs < CHECK_EVERY_MS) return;
+  if (!hasPassed(memory.checkedAtMs, nowMs, CHECK_EVERY_MS)) return;
   memory.checkedAtMs = nowMs;
   const before = new Date(Math.min(nowMs, view.finalAtMs) - UNDETERMINED_AFTER_MS);
   const count = await countUndetermined(deps.db.sql, { network, before });

@@ -7,6 +7,7 @@ import {
   COLLECTOR_ADDRESS,
   decodeBatchOutcome,
   encodeBatch,
+  encodeNativePayment,
   type ItemKind,
   maxItemsPerBatch,
   reasonOf,
@@ -14,9 +15,10 @@ import {
 import { dataGas } from './data-gas.ts';
 import { ethCall, mapReturned } from './eth-call.ts';
 import { collectorItem, type EvmContext } from './evm-context.ts';
-import type { RpcCall } from './json-rpc.ts';
+import type { RpcCall, RpcError } from './json-rpc.ts';
 import { readKeySignature } from './key-signature.ts';
-import type { Hex } from './rpc-values.ts';
+import { type Hex, toQuantity } from './rpc-values.ts';
+import { coinBalanceCall } from './token-calls.ts';
 
 /**
  * What an item of a plain account may use. It is known to within a little, as no code of the payer's runs; keeping it low is
@@ -30,6 +32,22 @@ const KEY_ITEM_GAS: Readonly<Record<ItemKind, number>> = {
 
 export function maxBatchItems({ method }: Item): number {
   return method === 'native' ? 1 : maxItemsPerBatch(method, { allowance: KEY_ITEM_GAS[method] });
+}
+
+/** What would become of each item. */
+export async function simulate(
+  context: EvmContext,
+  batch: readonly SignedItem[],
+  atBlock?: number,
+): Promise<readonly ItemOutcome[]> {
+  const { rpc } = context;
+  const own = ownPayment(batch);
+  if (own === undefined) return rpc.call(simulationCall(context, batch, atBlock));
+  // Not every node looks whether the sender of a call has what it sends.
+  const balance = rpc.call(coinBalanceCall(own.payer, atBlock));
+  const outcome = rpc.call(coinSimulationCall(own, atBlock));
+  const [has, would] = await Promise.all([balance, outcome]);
+  return [has < own.amount ? SHORT : would];
 }
 
 /** Asks a node what would become of each item. */
@@ -54,9 +72,42 @@ export async function signBatch(
   batch: readonly SignedItem[],
   slot: Slot,
 ): Promise<SignedTransaction> {
+  const own = ownPayment(batch);
+  if (own !== undefined) {
+    if (own.payer !== signer.address) throw new TypeError('native coin is sent by its payer');
+    const call = { to: COLLECTOR_ADDRESS, data: coinData(own), value: own.amount, gas: BigInt(COIN_GAS) };
+    return sign(context, signer, slot, call);
+  }
   const { data, gasLimit } = prepare(context, batch);
   return sign(context, signer, slot, { to: COLLECTOR_ADDRESS, data, gas: BigInt(gasLimit) });
 }
+
+/** Enough for a recipient that is a contract and does something when it is paid. */
+const COIN_GAS = 300_000;
+
+/** The one item in coin, which the signer sends by a transaction of its own. */
+function ownPayment(batch: readonly SignedItem[]): Item | undefined {
+  const [only, ...more] = batch;
+  return only?.item.method === 'native' && more.length === 0 ? only.item : undefined;
+}
+
+function coinData(item: Item): Hex {
+  return encodeNativePayment({ ...collectorItem(item), feeAccount: item.feeAccount as Hex });
+}
+
+function coinSimulationCall(item: Item, atBlock?: number): RpcCall<ItemOutcome> {
+  const call = { from: item.payer, to: COLLECTOR_ADDRESS, data: coinData(item), value: toQuantity(item.amount) };
+  const simulation = mapReturned(
+    ethCall({ ...call, gas: COIN_GAS }, atBlock),
+    (returned): ItemOutcome =>
+      'reverted' in returned ? { is: 'refused', reason: reasonOf(returned.reverted) } : { is: 'paid' },
+  );
+  return { ...simulation, readError: (error) => (isShort(error) ? SHORT : simulation.readError?.(error)) };
+}
+
+const SHORT: ItemOutcome = { is: 'refused', reason: 'short_balance' };
+/** Said by nodes that do look, before any code runs. */
+const isShort = ({ message }: RpcError) => /insufficient (funds|balance)|enough funds/.test(message);
 
 /** A transfer of nothing to oneself. */
 export async function signNothing(context: EvmContext, signer: Signer, slot: Slot): Promise<SignedTransaction> {
@@ -92,11 +143,18 @@ function prepare(context: EvmContext, batch: readonly SignedItem[]): { data: Hex
   };
 }
 
+interface Call {
+  readonly to: Hex;
+  readonly data?: Hex;
+  readonly value?: bigint;
+  readonly gas: bigint;
+}
+
 export async function sign(
   context: EvmContext,
   signer: Signer,
   { nonce, fees }: Slot,
-  { to, data = '0x', gas: ownGas }: { readonly to: Hex; readonly data?: Hex; readonly gas: bigint },
+  { to, data = '0x', value = 0n, gas: ownGas }: Call,
 ): Promise<SignedTransaction> {
   const gas = ownGas + (await dataGas(context, to, data));
   const transaction: TransactionSerializableEIP1559 = {
@@ -105,6 +163,7 @@ export async function sign(
     nonce,
     to,
     data,
+    value,
     gas,
     maxFeePerGas: fees.max,
     maxPriorityFeePerGas: fees.tip,

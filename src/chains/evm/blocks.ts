@@ -67,7 +67,10 @@ function receiptCall(hash: string): RpcCall<{ readonly found: TransactionState |
       if (readHash(receipt.transactionHash) !== hash.toLowerCase()) throw new RangeError('another transaction');
       const isReverted = readQuantity(receipt.status) === 0n;
       const gasSpent = readQuantity(receipt.gasUsed);
-      return { found: { is: 'mined', block: readBlockId(receipt), isReverted, gasSpent } };
+      // Rollups also charge for the data they put on the chain below, and say so in a field of their own.
+      const dataFee = receipt.l1Fee == null ? 0n : readQuantity(receipt.l1Fee);
+      const coinSpent = gasSpent * readQuantity(receipt.effectiveGasPrice) + dataFee;
+      return { found: { is: 'mined', block: readBlockId(receipt), isReverted, gasSpent, coinSpent } };
     },
   };
 }

@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import { manualTime } from '../../../test/manual-time.ts';
 import { createBreaker } from './breaker.ts';
 
-/** Without jitter a pause is as long as it is meant to be. */
-function start() {
+/** Half the dice, and a pause is as long as it is meant to be. */
+function start(dice = 128) {
   const time = manualTime();
   const changes: boolean[] = [];
-  const random = { bytes: (count: number) => new Uint8Array(count).fill(128) };
+  const random = { bytes: (count: number) => new Uint8Array(count).fill(dice) };
   const breaker = createBreaker({ timers: time.timers, random }, (isOpen) => changes.push(isOpen));
   const fail = (times: number) => {
     for (let count = 0; count < times; count += 1) breaker.failed();
@@ -43,13 +43,23 @@ describe('the circuit breaker', () => {
     assert.deepEqual(changes, [true, false]);
   });
 
-  it('waits for as long as it was asked to', async () => {
-    const { time, breaker } = start();
+  it('waits for as long as it was asked to, however its own pauses are drawn', async () => {
+    const { time, breaker } = start(0);
     breaker.paused(5_000);
     await time.advance(4_999);
     assert.equal(breaker.allows(), false);
     await time.advance(1);
     assert.equal(breaker.allows(), true);
+  });
+
+  it('comes back after a few seconds to an endpoint that kept asking for pauses', async () => {
+    const { time, breaker } = start();
+    for (let probe = 0; probe < 20; probe += 1) {
+      breaker.begins();
+      breaker.paused(1_000);
+      await time.advance(5_500);
+      assert.equal(breaker.allows(), true);
+    }
   });
 
   it('never waits longer than half a minute', async () => {

@@ -12,7 +12,7 @@ export interface Breaker {
   isOpen(): boolean;
   succeeded(): void;
   failed(): void;
-  /** Leaves the endpoint alone at once, for as long as it asked for or as long as the usual pause is. */
+  /** Leaves the endpoint alone at once, for as long as it asked for and, if it goes on asking, a little longer. */
   paused(pauseMs: number): void;
   close(): void;
 }
@@ -20,6 +20,8 @@ export interface Breaker {
 const FAILURES_TO_OPEN = 3;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
+/** An endpoint that asks for pauses is alive: one that has stopped asking is in use again this soon. */
+const MAX_ADDED_PAUSE_MS = 5_000;
 
 export function createBreaker(
   world: Pick<World, 'timers' | 'random'>,
@@ -34,13 +36,14 @@ export function createBreaker(
     if (state === 'open') return;
     const wasClosed = state === 'closed';
     state = 'open';
-    cancelTimer = world.timers.after(withJitter(world, Math.min(pauseMs, MAX_PAUSE_MS)), () => {
+    cancelTimer = world.timers.after(pauseMs, () => {
       state = 'trial';
     });
     if (wasClosed) onChange(true);
   }
 
-  const usualPauseMs = () => FIRST_PAUSE_MS * 2 ** Math.min(Math.max(failures - FAILURES_TO_OPEN, 0), 10);
+  const usualPauseMs = (maxMs: number) =>
+    withJitter(world, Math.min(maxMs, FIRST_PAUSE_MS * 2 ** Math.min(Math.max(failures - FAILURES_TO_OPEN, 0), 10)));
 
   return {
     allows: () => state === 'closed' || state === 'trial',
@@ -60,11 +63,13 @@ export function createBreaker(
     },
     failed: () => {
       failures += 1;
-      if (state !== 'closed' || failures >= FAILURES_TO_OPEN) open(usualPauseMs());
+      if (state !== 'closed' || failures >= FAILURES_TO_OPEN) open(usualPauseMs(MAX_PAUSE_MS));
     },
     paused: (pauseMs) => {
       failures += 1;
-      open(Math.max(pauseMs, usualPauseMs()));
+      // Never less than what it asked for: up to a quarter more keeps nodes apart that were sent away together.
+      const askedMs = Math.min(pauseMs, MAX_PAUSE_MS) * (1 + (world.random.bytes(1)[0] ?? 0) / 1_024);
+      open(Math.max(askedMs, usualPauseMs(MAX_ADDED_PAUSE_MS)));
     },
     close: () => cancelTimer(),
   };

@@ -186,6 +186,8 @@ const REASON_OF_ERROR: ReadonlyMap<string, RefusalReason> = new Map(
   (
     [
       ['OutOfGas()', 'out_of_gas'],
+      ['Late()', 'late'],
+      ['AlreadyPaid()', 'used'],
       ['ShortArrival()', 'short_arrival'],
       ['MalformedItem()', 'wrong_signature'],
       ['InvalidNonce()', 'used'],

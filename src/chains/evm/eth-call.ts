@@ -10,28 +10,46 @@ export interface EthCall {
   readonly data?: Hex;
   readonly from?: string;
   readonly gas?: number;
+  readonly value?: Hex;
 }
 
 /** Runs code on a node without a transaction, after the latest block or the given one. */
 export function ethCall(call: EthCall, atBlock?: number): RpcCall<Returned> {
-  return { ...requestOf(call, atBlock), read: (result) => ({ data: readData(result) }), readError: readRevert };
+  return {
+    ...requestOf(call, atBlock),
+    read: (result) => ({ data: readData(result) }),
+    readError: readRevert,
+    ...wordOf(call, (data) => ({ data }), atBlock),
+  };
 }
 
 /** A call whose revert is no answer to what is asked. */
 export function ethRead<T>(call: EthCall, read: (data: Hex) => T, atBlock?: number): RpcCall<T> {
-  return { ...requestOf(call, atBlock), read: (result) => read(readData(result)) };
+  return { ...requestOf(call, atBlock), read: (result) => read(readData(result)), ...wordOf(call, read, atBlock) };
 }
 
 /** As a call that may revert, in the words of the caller. */
 export function mapReturned<T>(call: RpcCall<Returned>, read: (returned: Returned) => T): RpcCall<T> {
+  const { word, ...rest } = call;
   return {
-    ...call,
+    ...rest,
     read: (result) => read(call.read(result)),
     readError: (error) => {
       const reverted = call.readError?.(error);
       return reverted === undefined ? undefined : read(reverted);
     },
+    ...(word && { word: { ...word, read: (data) => read(word.read(data)) } }),
   };
+}
+
+/** Who asks, and with how much gas, cannot be chosen when it is asked along with others. */
+function wordOf<T>(
+  { to, data, from, gas }: EthCall,
+  read: (data: Hex) => T,
+  atBlock?: number,
+): Pick<RpcCall<T>, 'word'> {
+  const canShare = data !== undefined && from === undefined && gas === undefined && atBlock === undefined;
+  return canShare ? { word: { of: to, ask: data, read } } : {};
 }
 
 function requestOf(call: EthCall, atBlock?: number): Pick<RpcCall<unknown>, 'method' | 'params' | 'minBlock'> {

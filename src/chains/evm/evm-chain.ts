@@ -2,7 +2,7 @@ import type { Log, World } from '../../deps.ts';
 import type { Item } from '../../domain/item.ts';
 import type { Chain } from '../chain.ts';
 import type { Network } from '../networks.ts';
-import { maxBatchItems, signBatch, signNothing, simulationCall } from './batches.ts';
+import { maxBatchItems, signBatch, signNothing, simulate } from './batches.ts';
 import { findBlock, findTransaction, headCall, isAgreed } from './blocks.ts';
 import { broadcastCall } from './broadcast.ts';
 import { check } from './check.ts';
@@ -10,11 +10,13 @@ import { commitmentOf as collectorCommitmentOf } from './collector.ts';
 import { createEventReader } from './collector-events.ts';
 import { collectorItem, createEvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
+import { createIncomingReader, findCoinTransfer } from './incoming.ts';
 import { judge } from './judge.ts';
 import { createRpc } from './rpc.ts';
 import { type Hex, readNumber } from './rpc-values.ts';
+import { signItem } from './sign-item.ts';
 import { survey } from './survey.ts';
-import { coinBalanceCall, usedCall } from './token-calls.ts';
+import { balanceCall, coinBalanceCall, usedCall } from './token-calls.ts';
 import type { Transport } from './transport.ts';
 import { walletActions } from './wallet-actions.ts';
 
@@ -60,14 +62,17 @@ export function createEvmChain(input: EvmChainInput): Chain {
     survey: (ask) => survey(context, ask),
     judge: (item, signature) => judge(context, item, commitmentOf(item), signature),
 
-    simulate: async (batch, atBlock) => rpc.call(simulationCall(context, batch, atBlock)),
+    simulate: (batch, atBlock) => simulate(context, batch, atBlock),
     isUsed: async (item, commitment, atBlock) =>
       rpc.call(usedCall(item, context.termsOf(item.asset), commitment, atBlock)),
+
+    signItem: (signer, item) => signItem(signer, item, context.termsOf(item.asset), commitmentOf(item)),
 
     maxBatchItems,
     minedNonce: (signer) =>
       rpc.call({ method: 'eth_getTransactionCount', params: [signer.toLowerCase(), 'latest'], read: readNumber }),
-    balance: (account) => rpc.call(coinBalanceCall(account)),
+    balance: (account, atBlock) => rpc.call(coinBalanceCall(account, atBlock)),
+    holding: async (account, asset, atBlock) => rpc.call(balanceCall(context.termsOf(asset), account, atBlock)),
     suggestFees: () => suggestFees(context),
     signBatch: (signer, batch, slot) => signBatch(context, signer, batch, slot),
     signNothing: (signer, slot) => signNothing(context, signer, slot),
@@ -77,6 +82,8 @@ export function createEvmChain(input: EvmChainInput): Chain {
     head: () => rpc.call(headCall()),
     block: (number) => findBlock(context, number),
     events: createEventReader(context),
+    incoming: createIncomingReader(context),
+    coinTransfer: (hash) => findCoinTransfer(context, hash),
     isAgreed: (block) => isAgreed(context, block),
 
     close: () => rpc.close(),

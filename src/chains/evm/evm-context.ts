@@ -3,6 +3,7 @@ import { idBytes } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
 import { assetsOf, type KnownAsset, type Network, type PayTerms } from '../networks.ts';
 import { type CollectorItem, NATIVE_TOKEN } from './collector.ts';
+import { createLens, type Lens } from './lens.ts';
 import type { Rpc } from './rpc.ts';
 import type { Hex } from './rpc-values.ts';
 import { PERMIT2_DOMAIN, separatorOf } from './typed-data.ts';
@@ -13,6 +14,8 @@ export interface EvmContext {
   readonly network: Network;
   readonly chainId: number;
   readonly rpc: Rpc;
+  /** The same endpoints, for what can be asked along with much else. */
+  readonly lens: Lens;
   readonly assets: readonly AssetTerms[];
   /** Throws for an asset that cannot be paid with here: such items are never made. */
   termsOf(asset: string): AssetTerms;
@@ -37,6 +40,7 @@ export function createEvmContext(input: Pick<EvmContext, 'world' | 'network' | '
   const byId = new Map(assets.map((terms) => [terms.known.id, terms]));
   return {
     ...input,
+    lens: createLens(input),
     assets,
     termsOf: (asset) => {
       const terms = byId.get(asset);

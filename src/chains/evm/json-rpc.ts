@@ -1,3 +1,5 @@
+import type { Hex } from './rpc-values.ts';
+
 /** A question to an Ethereum node, and how its answer is to be read. */
 export interface RpcCall<T> {
   readonly method: string;
@@ -10,6 +12,17 @@ export interface RpcCall<T> {
   readonly minBlock?: number;
   /** It does not matter how far the node has come. */
   readonly toleratesLag?: boolean;
+  /** The same as a question that the Lens can ask together with others; always about the latest block. */
+  readonly word?: WordQuestion<T>;
+}
+
+/** Something that is answered by one word, or with nothing. */
+export interface WordQuestion<T> {
+  /** An address. */
+  readonly of: string;
+  /** Calldata, or what needs no call. */
+  readonly ask: Hex | 'code_size' | 'coin';
+  readonly read: (returned: Hex) => T;
 }
 
 export interface RpcError {

@@ -3,7 +3,7 @@ import type { ItemOutcome, Verdict } from '../chain.ts';
 import { simulationCall } from './batches.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
 import { isContractSignature, readKeySignature, recoverAddress } from './key-signature.ts';
-import { allowanceCall, balanceCall, hasCodeCall, receivableCall, refusedCall, usedCall } from './token-calls.ts';
+import { allowanceCall, balanceCall, canReceive, hasCodeCall, refusedCall, usedCall } from './token-calls.ts';
 import { digestOf } from './typed-data.ts';
 
 /**
@@ -37,17 +37,17 @@ async function simulated(context: EvmContext, signed: SignedItem): Promise<Verdi
   return verdictOf(outcome ?? { is: 'refused', reason: 'unknown' }, signed.hasCode);
 }
 
-async function askChain({ rpc }: EvmContext, item: Item, terms: AssetTerms, commitment: string) {
+async function askChain({ lens }: EvmContext, item: Item, terms: AssetTerms, commitment: string) {
   const refused = refusedCall(terms, item.payer);
-  const [hasCode, balance, allowance, isUsed, isPayerRefused, canReceive] = await Promise.all([
-    rpc.call(hasCodeCall(item.payer)),
-    rpc.call(balanceCall(terms, item.payer)),
-    item.method === 'permit2' ? rpc.call(allowanceCall(terms, item.payer)) : item.amount,
-    rpc.call(usedCall(item, terms, commitment)),
-    refused === undefined ? false : rpc.call(refused),
-    rpc.call(receivableCall(terms, item.recipient)),
+  const [hasCode, balance, allowance, isUsed, isPayerRefused, isReceivable] = await Promise.all([
+    lens.ask(hasCodeCall(item.payer)),
+    lens.ask(balanceCall(terms, item.payer)),
+    item.method === 'permit2' ? lens.ask(allowanceCall(terms, item.payer)) : item.amount,
+    lens.ask(usedCall(item, terms, commitment)),
+    refused === undefined ? false : lens.ask(refused),
+    canReceive(lens, terms, item.recipient),
   ]);
-  return { hasCode, balance, allowance, isUsed, isObjected: isPayerRefused || !canReceive };
+  return { hasCode, balance, allowance, isUsed, isObjected: isPayerRefused || !isReceivable };
 }
 
 function judgeKey(

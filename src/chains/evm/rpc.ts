@@ -3,6 +3,7 @@ import { ChainUnavailableError } from '../chain.ts';
 import { withJitter } from './breaker.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
 import { EndpointFailure, type RpcCall } from './json-rpc.ts';
+import { readNumber } from './rpc-values.ts';
 import { httpTransport, type Transport } from './transport.ts';
 
 /**
@@ -41,6 +42,10 @@ const ROUND_PAUSE_MS = 150;
 /** An endpoint this far behind another one does not follow the chain any more. */
 const MAX_LAG_MS = 15_000;
 const MAX_LAG_MIN_BLOCKS = 3;
+/** While the first endpoint answers, the others are not needed; but only they can tell that it has stopped following. */
+const GLANCE_EVERY_MS = 5_000;
+
+const HEAD_CALL: RpcCall<number> = { method: 'eth_blockNumber', params: [], read: readNumber };
 
 export function createRpc(input: RpcInput): Rpc {
   const { world, network, log } = input;
@@ -61,9 +66,11 @@ export function createRpc(input: RpcInput): Rpc {
     });
   });
   let isClosed = false;
+  let glancedMs = world.clock.nowMs();
 
   async function call<T>(asked: RpcCall<T>, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<T> {
     const startedMs = world.clock.nowMs();
+    glanceAtAll(startedMs);
     // With somebody else to ask, half the time must be left for that.
     const attemptMs = endpoints.length > 1 ? Math.ceil(timeoutMs / 2) : timeoutMs;
     const failures = new Map<string, string>();
@@ -81,6 +88,24 @@ export function createRpc(input: RpcInput): Rpc {
       if (isClosed || failures.size === 0 || world.clock.nowMs() - startedMs >= timeoutMs) break;
     }
     throw new ChainUnavailableError(network, explain(asked.method, failures));
+  }
+
+  /** Asks every endpoint how far it has come, now and then. Nobody waits for it. */
+  function glanceAtAll(nowMs: number): void {
+    if (endpoints.length === 1 || Math.abs(nowMs - glancedMs) < GLANCE_EVERY_MS) return;
+    glancedMs = nowMs;
+    void callEach(HEAD_CALL);
+  }
+
+  async function callEach<T>(asked: RpcCall<T>): Promise<readonly (T | undefined)[]> {
+    return Promise.all(
+      endpoints.map((endpoint) =>
+        // One that is left alone is not asked here either: its silence is an answer soon enough.
+        endpoint.readyInMs() === Number.POSITIVE_INFINITY
+          ? undefined
+          : endpoint.ask(asked, DEFAULT_TIMEOUT_MS / 2).catch(() => undefined),
+      ),
+    );
   }
 
   /** Those that can be asked now, in the order of preference. When all that is missing is allowance, it waits for some. */
@@ -103,15 +128,7 @@ export function createRpc(input: RpcInput): Rpc {
   return {
     endpoints: endpoints.length,
     call,
-    callEach: (asked) =>
-      Promise.all(
-        endpoints.map((endpoint) =>
-          // One that is left alone is not asked here either: its silence is an answer soon enough.
-          endpoint.readyInMs() === Number.POSITIVE_INFINITY
-            ? undefined
-            : endpoint.ask(asked, DEFAULT_TIMEOUT_MS / 2).catch(() => undefined),
-        ),
-      ),
+    callEach,
     endpointsUp: () => endpoints.filter((endpoint) => endpoint.isUp()).length,
     head: () => {
       const head = highest(endpoints);

@@ -1,12 +1,13 @@
 import { ChainUnavailableError, type Survey, type SurveyAsk } from '../chain.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
-import { allowanceCall, balanceCall, receivableCall, refusedCall } from './token-calls.ts';
+import type { RpcCall } from './json-rpc.ts';
+import { allowanceCall, balanceCall, canReceive, refusedCall } from './token-calls.ts';
 
 /** Everything the options of a request need. All calls start in the same moment, so they travel together. */
 export async function survey(context: EvmContext, ask: SurveyAsk): Promise<Survey> {
-  const { rpc, network } = context;
+  const { lens, network } = context;
   const wanted = ask.assets.map(({ asset, recipient }) => ({ terms: context.termsOf(asset), recipient }));
-  const call: EvmContext['rpc']['call'] = (asked) => rpc.call(asked, ask.timeoutMs);
+  const call = <T>(asked: RpcCall<T>) => lens.ask(asked, ask.timeoutMs);
 
   async function holding(payer: string, terms: AssetTerms) {
     const refused = refusedCall(terms, payer);
@@ -20,7 +21,7 @@ export async function survey(context: EvmContext, ask: SurveyAsk): Promise<Surve
 
   const work = Promise.all([
     Promise.all(ask.payers.flatMap((payer) => wanted.map(({ terms }) => holding(payer, terms)))),
-    Promise.all(wanted.map(({ terms, recipient }) => call(receivableCall(terms, recipient)))),
+    Promise.all(wanted.map(({ terms, recipient }) => canReceive(lens, terms, recipient, ask.timeoutMs))),
   ]);
   const late = new Promise<never>((_, reject) => {
     const cancel = context.world.timers.after(ask.timeoutMs, () =>

@@ -23,14 +23,54 @@ describe('the calls a provider takes', () => {
     assert.equal(bucket.waitMs(), 0);
   });
 
-  it('are half of what was sent when the provider objects, and grow back in a minute', async () => {
+  it('are half of what was sent when the provider objects, and grow back in seconds', async () => {
     const time = manualTime();
     const bucket = createTokenBucket(time.clock, 20_000);
-    bucket.take(10);
+    bucket.take(400);
     bucket.slowDown();
-    assert.equal(bucket.waitMs(), 200);
-    await time.advance(60_000);
-    bucket.take(10);
-    assert.equal(bucket.waitMs(), 100);
+    assert.equal(bucket.waitMs(), 5, '200 a second');
+    await time.advance(3_000);
+    bucket.take(400);
+    assert.equal(bucket.waitMs(), 3, 'twice that');
+  });
+
+  it('are halved once for all the requests that were objected to in one moment', async () => {
+    const time = manualTime();
+    const bucket = createTokenBucket(time.clock, 20_000);
+    bucket.take(800);
+    for (let request = 0; request < 8; request += 1) bucket.slowDown();
+    assert.equal(bucket.waitMs(), 3, '400 a second');
+  });
+
+  it('are no fewer because a lone request after a pause was refused too', async () => {
+    const time = manualTime();
+    const bucket = createTokenBucket(time.clock, 20_000);
+    bucket.take(400);
+    bucket.slowDown();
+    for (let probe = 0; probe < 10; probe += 1) {
+      await time.advance(1_000);
+      bucket.take(3);
+      bucket.slowDown();
+    }
+    await time.advance(1_000);
+    bucket.take(1_000);
+    assert.equal(bucket.waitMs(), 0, 'ten seconds later it is as fast as before');
+  });
+
+  it('are never so few that nothing moves, unless the operator wants it so', async () => {
+    const time = manualTime();
+    const bucket = createTokenBucket(time.clock, 20_000);
+    const slow = createTokenBucket(time.clock, 5);
+    for (let objection = 0; objection < 10; objection += 1) {
+      await time.advance(5_000);
+      for (const each of [bucket, slow]) {
+        each.take(25);
+        each.slowDown();
+      }
+    }
+    assert.equal(bucket.waitMs(), 50, '20 a second');
+    await time.advance(10_000);
+    slow.take(5);
+    assert.equal(slow.waitMs(), 200);
   });
 });

@@ -1,9 +1,11 @@
 import type { Item } from '../../domain/item.ts';
+import type { KnownAsset } from '../networks.ts';
 import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from './collector.ts';
 import { ethCall, ethRead, mapReturned } from './eth-call.ts';
 import type { AssetTerms } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
-import { readData, readFlag, readQuantity, readWord } from './rpc-values.ts';
+import type { Lens } from './lens.ts';
+import { type Hex, readData, readFlag, readQuantity, readWord, toQuantity } from './rpc-values.ts';
 import { address, bytes32, functionCall, uint } from './words.ts';
 
 const balanceOf = functionCall('balanceOf(address)');
@@ -12,19 +14,33 @@ const transfer = functionCall('transfer(address,uint256)');
 const authorizationState = functionCall('authorizationState(address,bytes32)');
 const nonceBitmap = functionCall('nonceBitmap(address,uint256)');
 const isPaid = functionCall('isPaid(bytes32)');
+const BLACKLISTS = {
+  isBlacklisted: functionCall('isBlacklisted(address)'),
+  isBlackListed: functionCall('isBlackListed(address)'),
+  isFrozen: functionCall('isFrozen(address)'),
+} as const satisfies Record<NonNullable<KnownAsset['blacklist']>, unknown>;
 
-export function balanceCall({ pay, token }: AssetTerms, account: string): RpcCall<bigint> {
+export function balanceCall({ pay, token }: AssetTerms, account: string, atBlock?: number): RpcCall<bigint> {
   return pay.method === 'native'
-    ? coinBalanceCall(account)
-    : ethRead({ to: token, data: balanceOf(address(account)) }, readWord);
+    ? coinBalanceCall(account, atBlock)
+    : ethRead({ to: token, data: balanceOf(address(account)) }, readWord, atBlock);
 }
 
-export function coinBalanceCall(account: string): RpcCall<bigint> {
-  return { method: 'eth_getBalance', params: [account.toLowerCase(), 'latest'], read: readQuantity };
+export function coinBalanceCall(account: string, atBlock?: number): RpcCall<bigint> {
+  const block = atBlock === undefined ? 'latest' : toQuantity(atBlock);
+  const call = { method: 'eth_getBalance', params: [account.toLowerCase(), block], read: readQuantity };
+  return atBlock === undefined
+    ? { ...call, word: { of: account, ask: 'coin', read: readQuantity } }
+    : { ...call, minBlock: atBlock };
 }
 
 export function hasCodeCall(account: string): RpcCall<boolean> {
-  return { method: 'eth_getCode', params: [account.toLowerCase(), 'latest'], read: (code) => readData(code) !== '0x' };
+  return {
+    method: 'eth_getCode',
+    params: [account.toLowerCase(), 'latest'],
+    read: (code) => readData(code) !== '0x',
+    word: { of: account, ask: 'code_size', read: (size) => readWord(size) > 0n },
+  };
 }
 
 /** What Permit2 may take of the account. */
@@ -35,22 +51,39 @@ export function allowanceCall({ token }: AssetTerms, account: string): RpcCall<b
 /** Whether the token refuses the account; undefined where no token can say so. */
 export function refusedCall({ known, token }: AssetTerms, account: string): RpcCall<boolean> | undefined {
   if (known.blacklist === undefined) return undefined;
-  const data = functionCall(`${known.blacklist}(address)`)(address(account));
+  const data = BLACKLISTS[known.blacklist](address(account));
   // A token that lost its blacklist in an upgrade reverts, and refuses nobody.
   return mapReturned(ethCall({ to: token, data }), (returned) => 'data' in returned && readFlag(returned.data));
 }
 
 /** Whether the Collector could pay the asset out to the recipient: tried with nothing. */
-export function receivableCall({ pay, token }: AssetTerms, recipient: string): RpcCall<boolean> {
+export async function canReceive(
+  lens: Lens,
+  terms: AssetTerms,
+  recipient: string,
+  timeoutMs?: number,
+): Promise<boolean> {
+  const refused = refusedCall(terms, COLLECTOR_ADDRESS);
+  const [isReceivable, isCollectorRefused] = await Promise.all([
+    lens.ask(receivableCall(terms, recipient), timeoutMs),
+    refused === undefined ? false : lens.ask(refused, timeoutMs),
+  ]);
+  return isReceivable && !isCollectorRefused;
+}
+
+function receivableCall({ pay, token, known }: AssetTerms, recipient: string): RpcCall<boolean> {
   if (pay.method === 'native') {
     return mapReturned(ethCall({ from: COLLECTOR_ADDRESS, to: recipient }), (returned) => 'data' in returned);
   }
-  const call = { from: COLLECTOR_ADDRESS, to: token, data: transfer(address(recipient), uint(0)) };
+  const data = transfer(address(recipient), uint(0));
   // Some tokens answer nothing, which means yes; one that answers no says so in a word.
-  return mapReturned(
-    ethCall(call),
-    (returned) => 'data' in returned && (returned.data === '0x' || readWord(returned.data) !== 0n),
+  const isYes = (returned: Hex) => returned === '0x' || readWord(returned) !== 0n;
+  const call = mapReturned(
+    ethCall({ from: COLLECTOR_ADDRESS, to: token, data }),
+    (returned) => 'data' in returned && isYes(returned.data),
   );
+  // The Lens cannot ask in the Collector's name. That makes a difference to a blacklist alone, which is asked besides.
+  return known.blacklist === undefined ? call : { ...call, word: { of: token, ask: data, read: isYes } };
 }
 
 /** Whether the authorization is used up: in the token, in Permit2, or in the Collector. */

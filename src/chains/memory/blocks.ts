@@ -1,4 +1,4 @@
-import type { Block, ChainEvent } from '../chain.ts';
+import type { Block, ChainEvent, Incoming } from '../chain.ts';
 import type { Log } from './ledger.ts';
 import type { History, State } from './state.ts';
 import { hashOfText, type Transaction } from './transactions.ts';
@@ -6,6 +6,8 @@ import { hashOfText, type Transaction } from './transactions.ts';
 export interface Receipt {
   readonly isReverted: boolean;
   readonly gasSpent: bigint;
+  /** What the sender paid for it. */
+  readonly coinSpent: bigint;
   readonly logs: readonly Log[];
 }
 
@@ -13,6 +15,7 @@ export interface MinedBlock extends Block {
   readonly entries: Entry[];
   readonly receipts: Map<string, Receipt>;
   readonly events: ChainEvent[];
+  readonly transfers: Incoming[];
 }
 
 /**
@@ -39,8 +42,10 @@ interface Rules {
   nextTimestampS(parentS: number): number;
   /** Undefined when its nonce is not due or its sender cannot pay for it. */
   execute(transaction: Transaction, timestampS: number): Receipt | undefined;
-  eventOf(log: Log): EventBody;
+  eventOf(log: CollectorLog): EventBody;
 }
+
+type CollectorLog = Exclude<Log, { readonly type: 'transferred' }>;
 
 /** Plain `Omit` would forget which fields belong to which type of event. */
 type WithoutPlace<T> = T extends unknown ? Omit<T, 'block' | 'transactionHash' | 'logIndex'> : never;
@@ -68,8 +73,12 @@ export function createBlocks({ history, genesisS, nextTimestampS, execute, event
     places.set(transaction.hash, block);
     for (const log of receipt.logs) {
       const { number, hash } = block;
-      const place = { block: { number, hash }, transactionHash: transaction.hash, logIndex: block.events.length };
-      block.events.push({ ...place, ...eventOf(log) });
+      const logIndex = block.events.length + block.transfers.length;
+      const place = { block: { number, hash }, transactionHash: transaction.hash, logIndex };
+      if (log.type === 'transferred') {
+        const { asset, from, to, amount } = log;
+        block.transfers.push({ ...place, ...(log.isCoin && { logIndex: -1 }), asset, from, to, amount });
+      } else block.events.push({ ...place, ...eventOf(log) });
     }
     return true;
   }
@@ -115,5 +124,5 @@ function seal(parent: MinedBlock | undefined, timestampS: number, reorgs: number
   const number = parent === undefined ? 0 : parent.number + 1;
   const parentHash = parent?.hash ?? `0x${'0'.repeat(64)}`;
   const hash = hashOfText(`${parentHash} ${number} ${timestampS} ${reorgs}`);
-  return { number, hash, parentHash, timestampS, entries: [], receipts: new Map(), events: [] };
+  return { number, hash, parentHash, timestampS, entries: [], receipts: new Map(), events: [], transfers: [] };
 }

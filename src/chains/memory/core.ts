@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { World } from '../../deps.ts';
 import { idBytes } from '../../domain/ids.ts';
-import type { SignedItem } from '../../domain/item.ts';
+import type { Item, SignedItem } from '../../domain/item.ts';
 import type { BroadcastOutcome } from '../chain.ts';
 import { maxBatchItems } from '../evm/batches.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
@@ -9,10 +9,10 @@ import type { Network } from '../networks.ts';
 import { type Blocks, createBlocks, type EventBody, type Receipt } from './blocks.ts';
 import { createEvmRules, type EvmRules } from './evm-rules.ts';
 import { createFaults, type Faults } from './faults.ts';
-import { COIN, type Code, collect, keys, type Ledger, type Log, Refusal } from './ledger.ts';
+import { COIN, type Code, collect, keys, type Ledger, type Log, payCoin, Refusal } from './ledger.ts';
 import { createMempool, type Mempool } from './mempool.ts';
 import { createHistory, type History, type State } from './state.ts';
-import type { Draft, Transaction } from './transactions.ts';
+import { coinIn, type Draft, type Transaction } from './transactions.ts';
 
 export interface MemoryChainOptions {
   readonly network: Network;
@@ -60,8 +60,15 @@ const TRANSACTION_GAS_CAP = 2n ** 24n;
 
 export function gasLimitOf(payload: Draft['payload']): bigint {
   if (payload.kind === 'nothing') return NOTHING_GAS;
+  if (ownPayment(payload.batch) !== undefined) return ITEM_GAS;
   const { item } = checkBatch(payload.batch);
   return (TRANSACTION_GAS_CAP / BigInt(maxBatchItems(item))) * BigInt(payload.batch.length);
+}
+
+/** The one item in coin, which its payer sends by a transaction of its own. */
+export function ownPayment(batch: readonly SignedItem[]): Item | undefined {
+  const [only, ...more] = batch;
+  return only?.item.method === 'native' && more.length === 0 ? only.item : undefined;
 }
 
 /** Returns the first item. What cannot be one transaction is a mistake of the caller's, not an answer of the chain. */
@@ -140,25 +147,30 @@ export function createCore({ network, world, isAutoMining = true, genesisS }: Me
 /** Undefined when the transaction cannot be part of a block now. A reverted one can, and pays for its gas. */
 function execute(
   ledger: Ledger,
-  { from, nonce, fees, gasLimit, payload }: Transaction,
+  transaction: Transaction,
   market: Core['market'],
   settings: Core['settings'],
 ): Receipt | undefined {
   const { state } = ledger;
+  const { from, nonce, fees, gasLimit, payload } = transaction;
   const price = fees.max < market.base + fees.tip ? fees.max : market.base + fees.tip;
-  const value = payload.kind === 'act' ? payload.value : 0n;
+  const value = coinIn(payload);
   if (BigInt(nonce) !== state.get(keys.nonce(from))) return undefined;
   if (state.get(keys.balance(COIN, from)) < gasLimit * price + value) return undefined;
 
   state.set(keys.nonce(from), BigInt(nonce) + 1n);
-  const receipt = run(ledger, payload, gasLimit, settings);
+  const receipt = run(ledger, transaction, settings);
   const coin = keys.balance(COIN, from);
-  state.set(coin, state.get(coin) - receipt.gasSpent * price);
-  return receipt;
+  const coinSpent = receipt.gasSpent * price;
+  state.set(coin, state.get(coin) - coinSpent);
+  return { ...receipt, coinSpent };
 }
 
-function run(ledger: Ledger, payload: Transaction['payload'], gasLimit: bigint, settings: Core['settings']): Receipt {
-  const reverted: Receipt = { isReverted: true, gasSpent: gasLimit, logs: [] };
+/** A receipt without its price. */
+type Outcome = Omit<Receipt, 'coinSpent'>;
+
+function run(ledger: Ledger, { from, payload, gasLimit }: Transaction, settings: Core['settings']): Outcome {
+  const reverted: Outcome = { isReverted: true, gasSpent: gasLimit, logs: [] };
   if (payload.kind === 'nothing') return { isReverted: false, gasSpent: NOTHING_GAS, logs: [] };
   if (payload.kind === 'batch' && settings.revertingBatches > 0) {
     settings.revertingBatches -= 1;
@@ -167,6 +179,12 @@ function run(ledger: Ledger, payload: Transaction['payload'], gasLimit: bigint, 
   try {
     if (payload.kind === 'act') {
       const logs = ledger.state.attempt(() => payload.act(ledger));
+      return { isReverted: false, gasSpent: gasLimit, logs };
+    }
+    const own = ownPayment(payload.batch);
+    if (own !== undefined) {
+      if (own.payer !== from) throw new Refusal('unknown');
+      const logs = ledger.state.attempt(() => [payCoin(ledger, own, own.amount)]);
       return { isReverted: false, gasSpent: gasLimit, logs };
     }
     const { outcomes, logs } = collect(ledger, payload.batch);
@@ -179,7 +197,7 @@ function run(ledger: Ledger, payload: Transaction['payload'], gasLimit: bigint, 
   }
 }
 
-function eventOf(log: Log): EventBody {
+function eventOf(log: Exclude<Log, { readonly type: 'transferred' }>): EventBody {
   if (log.type === 'refused') return log;
   const { subject, payer, asset, amount, fee, recipient } = log.item;
   const { type, commitment } = log;

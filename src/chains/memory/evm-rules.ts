@@ -1,10 +1,11 @@
 import { parseChainId } from '../../domain/caip.ts';
 import type { Item } from '../../domain/item.ts';
-import type { WalletAction } from '../chain.ts';
+import type { Signer, WalletAction } from '../chain.ts';
 import { commitmentOf, NATIVE_TOKEN } from '../evm/collector.ts';
 import { type AssetTerms, collectorItem } from '../evm/evm-context.ts';
 import { readKeySignature, recoverAddress } from '../evm/key-signature.ts';
 import type { Hex } from '../evm/rpc-values.ts';
+import { signItem } from '../evm/sign-item.ts';
 import { digestOf, PERMIT2_DOMAIN, separatorOf } from '../evm/typed-data.ts';
 import { walletActions } from '../evm/wallet-actions.ts';
 import { assetsOf, type Network } from '../networks.ts';
@@ -15,6 +16,7 @@ export interface EvmRules {
   readonly assets: ReadonlyMap<string, AssetTerms>;
   commitmentOf(item: Item): string;
   walletActions(item: Item, allowance: bigint): readonly WalletAction[];
+  signItem(signer: Signer, item: Item): Promise<string>;
   /** Whose key signed the item, in lower case; undefined when it is the signature of no key. */
   signerOf(item: Item, signature: string): string | undefined;
 }
@@ -46,6 +48,7 @@ export function createEvmRules(network: Network): EvmRules {
     assets,
     commitmentOf: commit,
     walletActions: (item, allowance) => walletActions(item, termsOf(item), chainId, commit(item), allowance),
+    signItem: (signer, item) => signItem(signer, item, termsOf(item), commit(item)),
     signerOf: (item, signature) => {
       const { token, domainSeparator } = termsOf(item);
       const read = readKeySignature(signature);

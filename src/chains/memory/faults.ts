@@ -8,12 +8,15 @@ const METHODS = [
   'isUsed',
   'minedNonce',
   'balance',
+  'holding',
   'suggestFees',
   'broadcast',
   'findTransaction',
   'head',
   'block',
   'events',
+  'incoming',
+  'coinTransfer',
   'isAgreed',
 ] as const satisfies readonly (keyof Chain)[];
 

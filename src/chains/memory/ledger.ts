@@ -27,7 +27,16 @@ export type Code =
 
 export type Log =
   | { readonly type: 'paid'; readonly commitment: string; readonly item: Item }
-  | { readonly type: 'refused'; readonly commitment: string; readonly reason: RefusalReason };
+  | { readonly type: 'refused'; readonly commitment: string; readonly reason: RefusalReason }
+  /** A transfer that was not the Collector's; of coin no log tells, but the transaction itself does. */
+  | {
+      readonly type: 'transferred';
+      readonly isCoin: boolean;
+      readonly asset: string;
+      readonly from: string;
+      readonly to: string;
+      readonly amount: bigint;
+    };
 
 /** One item, or one payer's transaction, is refused. */
 export class Refusal extends Error {
@@ -155,7 +164,8 @@ function checkSignature(ledger: Ledger, item: Item, signature: string): void {
   if (signer !== expected.toLowerCase()) throw new Refusal('wrong_signature');
 }
 
-function move(state: State, token: string, from: string, to: string, units: bigint): void {
+/** Moves what an account has to another one. */
+export function move(state: State, token: string, from: string, to: string, units: bigint): void {
   const balance = state.get(keys.balance(token, from));
   if (balance < units) throw new Refusal('short_balance');
   state.set(keys.balance(token, from), balance - units);

@@ -18,9 +18,9 @@ import { maxBatchItems } from '../evm/batches.ts';
 import { isContractSignature, readKeySignature } from '../evm/key-signature.ts';
 import type { MinedBlock } from './blocks.ts';
 import { createControl, type MemoryChainControl } from './control.ts';
-import { type Core, checkBatch, createCore, gasLimitOf, type MemoryChainOptions } from './core.ts';
+import { type Core, checkBatch, createCore, gasLimitOf, type MemoryChainOptions, ownPayment } from './core.ts';
 import { misquote } from './faults.ts';
-import { COIN, collect, keys, type Ledger, Refusal, transfer } from './ledger.ts';
+import { COIN, collect, keys, type Ledger, payCoin, Refusal, transfer } from './ledger.ts';
 import { type Draft, readTransaction, signDraft } from './transactions.ts';
 
 export interface MemoryChain {
@@ -73,9 +73,19 @@ function createPort(core: Core): Chain {
     simulate: (batch, atBlock) => ask('simulate', () => simulate(ledgerAt(atBlock), batch)),
     isUsed: (item, commitment, atBlock) =>
       ask('isUsed', () => ledgerAt(atBlock).state.get(keys.used(item, commitment)) !== 0n),
+    signItem: rules.signItem,
     maxBatchItems,
     minedNonce: (signer) => ask('minedNonce', () => Number(history.state.get(keys.nonce(signer)))),
-    balance: (account) => ask('balance', () => history.state.get(keys.balance(COIN, account))),
+    balance: (account, atBlock) =>
+      ask('balance', () => {
+        const { state } = atBlock === undefined ? history : ledgerAt(atBlock);
+        return state.get(keys.balance(COIN, account));
+      }),
+    holding: (account, asset, atBlock) =>
+      ask('holding', () => {
+        const method = rules.assets.get(asset)?.pay.method;
+        return ledgerAt(atBlock).state.get(keys.balance(method === 'native' ? COIN : asset, account));
+      }),
     suggestFees: () => ask('suggestFees', () => ({ max: market.base * 2n + market.tip, tip: market.tip })),
     signBatch: async (signer, batch, slot) => sign(signer, { kind: 'batch', batch }, slot),
     signNothing: (signer, slot) => sign(signer, { kind: 'nothing' }, slot),
@@ -85,8 +95,8 @@ function createPort(core: Core): Chain {
         const block = blocks.holding(hash);
         const receipt = block?.receipts.get(hash);
         if (block === undefined || receipt === undefined) return { is: mempool.has(hash) ? 'pending' : 'unknown' };
-        const { isReverted, gasSpent } = receipt;
-        return { is: 'mined', block: { number: block.number, hash: block.hash }, isReverted, gasSpent };
+        const { isReverted, gasSpent, coinSpent } = receipt;
+        return { is: 'mined', block: { number: block.number, hash: block.hash }, isReverted, gasSpent, coinSpent };
       }),
     head: () => ask('head', () => headerOf(visibleHead())),
     block: (number) =>
@@ -109,6 +119,22 @@ function createPort(core: Core): Chain {
         }
         return [...told, ...lies.inventedEvents.filter(({ block }) => isAsked(block.number))];
       }),
+    incoming: (accounts, fromBlock, toBlock) =>
+      ask('incoming', () => {
+        if (toBlock > visibleHead().number) throw new ChainUnavailableError(network.chainId, 'the block is not known');
+        const told = [];
+        for (let number = Math.max(0, fromBlock); number <= toBlock; number += 1) {
+          const seen = blocks.at(number)?.transfers ?? [];
+          told.push(...seen.filter(({ to, logIndex }) => logIndex >= 0 && accounts.includes(to)));
+        }
+        return told;
+      }),
+    coinTransfer: (hash) =>
+      ask('coinTransfer', () =>
+        blocks
+          .holding(hash)
+          ?.transfers.find(({ transactionHash, logIndex }) => transactionHash === hash && logIndex < 0),
+      ),
     isAgreed: ({ number, hash }) => ask('isAgreed', () => !lies.isDisagreeing && blocks.at(number)?.hash === hash),
     close: () => {},
   };
@@ -161,6 +187,8 @@ function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdi
 }
 
 function simulate(ledger: Ledger, batch: readonly SignedItem[]): readonly ItemOutcome[] {
+  const own = ownPayment(batch);
+  if (own !== undefined) return [tryOut(() => payCoin(ledger, own, own.amount))];
   checkBatch(batch);
   let outcomes: readonly ItemOutcome[] = [];
   const whole = tryOut(() => {

@@ -1,5 +1,5 @@
 import type { BroadcastOutcome } from '../chain.ts';
-import type { Transaction } from './transactions.ts';
+import { coinIn, type Transaction } from './transactions.ts';
 
 /** Transactions that wait for a block, by the rules that nodes have in common. */
 export interface Mempool {
@@ -105,5 +105,5 @@ function tip({ fees }: Transaction, baseFee: bigint): bigint {
 }
 
 function costOf({ gasLimit, fees, payload }: Transaction): bigint {
-  return gasLimit * fees.max + (payload.kind === 'act' ? payload.value : 0n);
+  return gasLimit * fees.max + coinIn(payload);
 }

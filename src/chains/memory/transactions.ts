@@ -20,6 +20,13 @@ export type Payload =
   /** What payers and strangers do: no bytes of theirs ever come through the port. */
   | { readonly kind: 'act'; readonly value: bigint; readonly act: (ledger: Ledger) => readonly Log[] };
 
+/** The coin a transaction takes along. */
+export function coinIn(payload: Payload): bigint {
+  if (payload.kind === 'act') return payload.value;
+  const [only] = payload.kind === 'batch' ? payload.batch : [];
+  return only?.item.method === 'native' ? only.item.amount : 0n;
+}
+
 /** What a relayer signs: all of the transaction but its hash. */
 export interface Draft {
   readonly network: string;

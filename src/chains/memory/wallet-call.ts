@@ -3,7 +3,7 @@ import { idFromBytes } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
 import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from '../evm/collector.ts';
 import type { Core } from './core.ts';
-import { COIN, keys, type Ledger, type Log, payCoin, Refusal } from './ledger.ts';
+import { COIN, keys, type Ledger, type Log, move, payCoin, Refusal, transfer } from './ledger.ts';
 
 /** What an `eth_sendTransaction` action asks of the wallet. */
 export interface WalletCall {
@@ -20,19 +20,22 @@ export interface WalletAct {
 }
 
 const APPROVE = '0x095ea7b3';
+const TRANSFER = '0xa9059cbb';
 
-/** What the chain does when the wallet sends this: an approval, a payment in coin, or nothing that is known here. */
+/** What the chain does when the wallet sends this: an approval, a transfer, a payment in coin, or nothing that is known here. */
 export function readWalletCall(core: Core, { from: sender, to, value = '0x0', data = '0x' }: WalletCall): WalletAct {
   const from = checksumAddress(sender.toLowerCase());
   const coins = BigInt(value);
   const words = (data.slice(10).match(/.{64}/g) ?? []).map((word) => word.toLowerCase());
 
   if (data.startsWith(APPROVE)) return { from, value: 0n, act: (ledger) => approve(core, ledger, from, to, words) };
+  if (data.startsWith(TRANSFER)) return { from, value: 0n, act: (ledger) => send(core, ledger, from, to, words) };
   if (to.toLowerCase() === COLLECTOR_ADDRESS.toLowerCase()) {
     const item = readNativeItem(core, from, words);
     return { from, value: coins, act: (ledger) => [payCoin(ledger, item, coins)] };
   }
-  throw new TypeError('The memory chain knows approvals and payments to the Collector only');
+  if (data === '0x') return { from, value: coins, act: (ledger) => [sendCoin(core, ledger, from, to, coins)] };
+  throw new TypeError('The memory chain knows approvals, transfers and payments to the Collector only');
 }
 
 function approve(core: Core, { state }: Ledger, from: string, to: string, words: readonly string[]): readonly Log[] {
@@ -47,12 +50,31 @@ function approve(core: Core, { state }: Ledger, from: string, to: string, words:
   return [];
 }
 
+function send(core: Core, ledger: Ledger, from: string, token: string, words: readonly string[]): readonly Log[] {
+  const terms = [...core.rules.assets.values()].find((each) => each.token === token.toLowerCase());
+  if (terms === undefined) throw new Refusal('unknown');
+  const asset = terms.known.id;
+  const to = address(words, 0);
+  const amount = uint(words, 1);
+  transfer(ledger, asset, from, to, amount);
+  return [{ type: 'transferred', isCoin: false, asset, from, to, amount }];
+}
+
+function sendCoin(core: Core, { state }: Ledger, from: string, recipient: string, amount: bigint): Log {
+  const to = checksumAddress(recipient.toLowerCase());
+  move(state, COIN, from, to, amount);
+  return { type: 'transferred', isCoin: true, asset: coinId(core), from, to, amount };
+}
+
+function coinId({ rules }: Core): string {
+  return [...rules.assets.values()].find(({ pay }) => pay.method === 'native')?.known.id ?? COIN;
+}
+
 /** The arguments of the Collector's payable entry: fee account, payment, amount, fee, recipient, deadline. */
 function readNativeItem(core: Core, payer: string, words: readonly string[]): Item {
-  const coin = [...core.rules.assets.values()].find(({ pay }) => pay.method === 'native');
   return {
     network: core.network.chainId,
-    asset: coin?.known.id ?? COIN,
+    asset: coinId(core),
     method: 'native',
     feeAccount: address(words, 0),
     subject: idFromBytes('pay_', Buffer.from((words[1] ?? '').slice(0, 32), 'hex')),

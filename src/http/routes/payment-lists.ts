@@ -42,7 +42,7 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
     },
     async (request) => {
       const merchantIds = [merchantOf(request).id];
-      return viewList(await answerList(deps, { ...ownerOf(request), merchantIds, ...asked(request.query) }));
+      return viewList(deps, await answerList(deps, { ...ownerOf(request), merchantIds, ...asked(request.query) }));
     },
   );
 
@@ -51,7 +51,7 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
     { schema: OF_PARTNER, config: { access: READ }, preValidation, serializerCompiler },
     async (request) => {
       const merchantIds = merchantsFor(request, request.query.merchantId);
-      return viewList(await answerList(deps, { ...ownerOf(request), merchantIds, ...asked(request.query) }));
+      return viewList(deps, await answerList(deps, { ...ownerOf(request), merchantIds, ...asked(request.query) }));
     },
   );
 
@@ -76,8 +76,11 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
   );
 }
 
-function viewList({ page, nextCursor, stats, nowMs }: ListAnswer): Static<typeof PaymentListBody> {
-  return { data: page.map((payment) => viewListItem(payment, nowMs)), nextCursor, stats: viewStats(stats) };
+function viewList(
+  { config }: HttpDeps,
+  { page, nextCursor, stats, nowMs }: ListAnswer,
+): Static<typeof PaymentListBody> {
+  return { data: page.map((payment) => viewListItem(config, payment, nowMs)), nextCursor, stats: viewStats(stats) };
 }
 
 /** Those asked for that the key may see. Ids that are unknown or somebody else's just match nothing. */

@@ -9,7 +9,9 @@ import { parseUnits } from '../../domain/money.ts';
 import { isFinal, pollInMs } from '../../domain/payment.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
 import type { PaymentReader } from '../../store/payment-reader.ts';
+import { findPaymentSettlement } from '../../store/payment-settlements.ts';
 import type { PaymentGlance } from '../../store/payments.ts';
+import { findRefundOf } from '../../store/refunds.ts';
 import { actorOf, keyOf, merchantOf } from '../access.ts';
 import { cancelPayment } from '../cancel.ts';
 import type { App, HttpDeps } from '../deps.ts';
@@ -61,28 +63,36 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
   for (const url of ['/v1/payments/:id/status', '/v1/merchant/payment/:id/status']) {
     const schema = { ...STATUS, ...aliasOf(url, '/v1/payments/:id/status') };
     app.get(url, { schema, config: { access: READ, errors: ['payment_not_found'] } }, (request, reply) =>
-      sendStatus(deps, request, reply, () => findOwn(deps.glanceAtPayment, request)),
+      sendStatus(deps, request, reply, () => findOwnPayment(deps.glanceAtPayment, request)),
     );
   }
 
   app.get(
     '/v1/payments/:id',
     { schema: DETAILS, config: { access: READ, errors: ['payment_not_found'] } },
-    async (request) => viewDetails(await findOwn(deps.readPayment, request), deps.world.clock.nowMs()),
+    async (request) => {
+      const payment = await findOwnPayment(deps.readPayment, request);
+      const isPaid = payment.status === 'succeeded';
+      // Read each time: a payment stays as it is from its end on, and may yet be settled or refunded.
+      const [settlement, refund] = isPaid
+        ? await Promise.all([findPaymentSettlement(deps.db.sql, payment.id), findRefundOf(deps.db.sql, payment.id)])
+        : [];
+      return viewDetails(deps.config, { payment, settlement, refund, nowMs: deps.world.clock.nowMs() });
+    },
   );
 
   app.post(
     '/v1/payments/:id/cancel',
     { schema: CANCEL, config: { access: WRITE, errors: ['payment_not_found', 'invalid_state'], ignoresBody: true } },
     async (request) => {
-      const { id } = await findOwn(deps.readPayment, request);
+      const { id } = await findOwnPayment(deps.readPayment, request);
       return cancelPayment(deps, { paymentId: id, by: 'merchant', actor: actorOf(request) });
     },
   );
 }
 
 /** The payment in the path, if it is this merchant's. */
-function findOwn<Row extends PaymentGlance>(
+export function findOwnPayment<Row extends PaymentGlance>(
   read: PaymentReader<Row>,
   request: FastifyRequest<{ Params: { id: string } }>,
 ): Promise<Row> {

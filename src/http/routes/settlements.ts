@@ -6,6 +6,7 @@ import {
   removeSettlement,
   settlementNotFound,
 } from '../../actions/change-settlements.ts';
+import { destinationProblem } from '../../chains/destinations.ts';
 import { isTestNetwork } from '../../chains/networks.ts';
 import { type Account, type Asset, type Parsed, parseAccount, parseAsset, sameChain } from '../../domain/caip.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
@@ -34,7 +35,7 @@ export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> 
       },
     },
     async (request, reply) => {
-      const settlements = parseSettlements(request.body.settlements);
+      const settlements = parseSettlements(deps, request.body.settlements);
       refuseTestNetworks(request, settlements);
       const meaning = settlements.map(({ asset, destination }) => [asset.key, destination.id]);
       const input = {
@@ -95,17 +96,20 @@ interface ParsedSettlement {
 }
 
 /** Reads every pair, or names every field that does not go with the others. */
-function parseSettlements(pairs: readonly { asset: string; destination: string }[]): ParsedSettlement[] {
+function parseSettlements(
+  { chains }: HttpDeps,
+  pairs: readonly { asset: string; destination: string }[],
+): ParsedSettlement[] {
   const issues: Issue[] = [];
   const seen = new Set<string>();
   const parsed = pairs.map((pair, index) => {
     const at = (field: string) => `settlements[${index}].${field}`;
     const asset = wellFormed(parseAsset(pair.asset));
     const destination = wellFormed(parseAccount(pair.destination));
-    if (!sameChain(asset, destination)) {
-      const message = `must be an account on ${asset.chainId}, the chain of the asset`;
-      issues.push({ field: at('destination'), message });
-    }
+    const problem = sameChain(asset, destination)
+      ? destinationProblem(chains, destination, asset.id)
+      : `must be an account on ${asset.chainId}, the chain of the asset`;
+    if (problem !== undefined) issues.push({ field: at('destination'), message: problem });
     if (seen.has(asset.key)) issues.push({ field: at('asset'), message: 'is named more than once' });
     seen.add(asset.key);
     return { asset, destination };

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import type { ConnectedChain } from '../../chains/chains.ts';
 import { isMigrated } from '../../store/migrate.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import type { OpenApiDocument } from '../reference/openapi-document.ts';
@@ -17,7 +18,8 @@ export async function systemRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/ready', { schema: READY }, async (_request, reply) => {
     const database = await databaseState(deps);
     const isReady = database === 'ok';
-    return reply.code(isReady ? 200 : 503).send({ ready: isReady, database });
+    const chains = deps.chains.list().map(chainState);
+    return reply.code(isReady ? 200 : 503).send({ ready: isReady, database, chains });
   });
 
   app.get('/openapi.json', { schema: { hide: true } }, () => describe(app, deps));
@@ -48,15 +50,51 @@ async function databaseState({ db }: HttpDeps): Promise<'ok' | 'unreachable' | '
   }
 }
 
+/** A chain that is down does not make the node unready: it takes its own options away, and the others go on. */
+function chainState(connected: ConnectedChain): Static<typeof ChainState> {
+  const { network } = connected.chain;
+  const { endpoints, endpointsUp, headNumber } = connected.chain.health();
+  const payable = connected.payable();
+  const remarks = [
+    ...connected.problems(),
+    ...(connected.relayers.length === 0 ? ['No relayer is configured: nothing new is offered.'] : []),
+    ...(endpoints === 1 ? ['Only one endpoint is configured: nothing it says is held against a second one.'] : []),
+  ];
+  return {
+    network: network.chainId,
+    name: network.name,
+    state: endpointsUp === 0 ? 'down' : payable.length === 0 ? 'not_usable' : 'up',
+    endpoints,
+    endpointsUp,
+    head: headNumber ?? null,
+    payable: [...payable],
+    remarks,
+  };
+}
+
 const HEALTH = {
   tags: ['Operations'],
   summary: 'Is the process alive',
   response: { 200: Type.Object({ status: Type.Literal('ok') }, { description: 'It is.' }) },
 };
 
+const ChainState = Type.Object({
+  network: Type.String({ description: 'CAIP-2.' }),
+  name: Type.String(),
+  state: Type.Union([Type.Literal('up'), Type.Literal('down'), Type.Literal('not_usable')], {
+    description: '`up`; `down`: no endpoint answers; `not_usable`: nothing can be paid on it, `remarks` say why.',
+  }),
+  endpoints: Type.Integer(),
+  endpointsUp: Type.Integer(),
+  head: Type.Union([Type.Integer(), Type.Null()], { description: 'The highest block seen.' }),
+  payable: Type.Array(Type.String(), { description: 'CAIP-19 ids of what can be paid with.' }),
+  remarks: Type.Array(Type.String(), { description: 'What an operator should know, in sentences.' }),
+});
+
 const ReadyBody = Type.Object({
   ready: Type.Boolean(),
   database: Type.String({ description: '`ok`, `unreachable` or `not_migrated`.' }),
+  chains: Type.Array(ChainState, { description: 'The configured networks. None of them makes the node unready.' }),
 });
 
 const READY = {

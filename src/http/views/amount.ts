@@ -1,14 +1,22 @@
 import { Type } from 'typebox';
-import { storedUnit } from '../../chains/units.ts';
+import { findAsset } from '../../chains/networks.ts';
+import { storedUnit, tokenUnitId } from '../../chains/units.ts';
 import { nullable } from '../schemas.ts';
+import { networkIconUrl, type Origin, tokenIconUrl } from './icons.ts';
 
 /** An amount as clients see it, with what they need to show it. */
-export function viewAmount(unitId: string, value: string, decimals: number) {
+export function viewAmount(origin: Origin, unitId: string, value: string, decimals: number) {
   const unit = storedUnit(unitId, decimals);
   const { symbol: assetSymbol, name: assetName, token } = unit;
   const display = { assetSymbol, assetName, decimals: unit.decimals };
   if (token?.networkName === undefined) return { unit: unit.id, value, display };
-  return { unit: unit.id, value, display: { ...display, networkName: token.networkName } };
+  const { networkName, chainId } = token;
+  const icons = { iconUrl: tokenIconUrl(origin, assetSymbol), networkIconUrl: networkIconUrl(origin, chainId) };
+  return { unit: unit.id, value, display: { ...display, networkName, ...icons } };
+}
+
+export function viewToken(origin: Origin, asset: string, value: string) {
+  return viewAmount(origin, tokenUnitId(asset), value, findAsset(asset)?.decimals ?? 0);
 }
 
 export const AmountBody = Type.Object({

@@ -29,9 +29,9 @@ export function viewLegacyItem(payment: ListedPayment, nowMs: number): LegacyIte
     nonce: payment.transactionNonce === null ? null : int32(payment.transactionNonce),
     created_at: payment.createdAt.toISOString(),
     last_updated_at: lastUpdatedAt(payment, nowMs).toISOString(),
-    settled_at: null,
-    settlement_status: null,
-    settlement_tx_hash: null,
+    settled_at: payment.settledAt?.toISOString() ?? null,
+    settlement_status: status === 'succeeded' ? (payment.settledAt === null ? 'pending' : 'settled') : null,
+    settlement_tx_hash: payment.settledHash,
   };
 }
 
@@ -103,7 +103,7 @@ const LegacyItemBody = Type.Object({
   created_at: Timestamp,
   last_updated_at: Timestamp,
   settled_at: nullable(Timestamp),
-  settlement_status: Text,
+  settlement_status: nullable(Type.String({ description: '`pending` or `settled`, of a succeeded payment.' })),
   settlement_tx_hash: Text,
 });
 

@@ -2,9 +2,8 @@ import { Type } from 'typebox';
 import type { ListedOption } from '../../actions/list-options.ts';
 import type { OptionAction } from '../../actions/wallet-requests.ts';
 import { nullable } from '../schemas.ts';
-import { AmountBody } from './amount.ts';
+import { AmountBody, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
-import { viewToken } from './payment.ts';
 
 export function viewOption(origin: Origin, { id, option, etaS, actions }: ListedOption) {
   const { item, account, expiresAtS } = option;

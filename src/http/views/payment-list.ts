@@ -6,8 +6,10 @@ import type { ListedPayment } from '../../store/payment-lists.ts';
 import type { PaymentStats } from '../../store/payment-stats.ts';
 import { type Payment, stateOf } from '../../store/payments.ts';
 import { NextCursor, nullable, Timestamp } from '../schemas.ts';
-import { AmountBody, viewAmount } from './amount.ts';
-import { PaymentStatusField, viewToken } from './payment.ts';
+import { AmountBody, viewAmount, viewToken } from './amount.ts';
+import type { Origin } from './icons.ts';
+import { PaymentStatusField } from './payment.ts';
+import { RefundBody, viewRefund } from './refund.ts';
 
 declare global {
   interface JSON {
@@ -17,7 +19,7 @@ declare global {
 }
 
 /** One payment as lists show it: what is not known yet is left out. */
-export function viewListItem(payment: ListedPayment, nowMs: number): ListItem {
+export function viewListItem(origin: Origin, payment: ListedPayment, nowMs: number): ListItem {
   const status = visibleStatus(stateOf(payment), nowMs);
   const { amountUnit, amountValue, amountDecimals, tokenAsset, tokenValue } = payment;
   return {
@@ -26,10 +28,13 @@ export function viewListItem(payment: ListedPayment, nowMs: number): ListItem {
     referenceId: payment.referenceId,
     status,
     isTerminal: isFinal(status),
-    ...(isFiatUnit(amountUnit) && { fiatAmount: viewAmount(amountUnit, amountValue, amountDecimals) }),
-    ...(tokenAsset !== null && tokenValue !== null && { tokenAmount: viewToken(tokenAsset, tokenValue) }),
+    ...(isFiatUnit(amountUnit) && { fiatAmount: viewAmount(origin, amountUnit, amountValue, amountDecimals) }),
+    ...(tokenAsset !== null && tokenValue !== null && { tokenAmount: viewToken(origin, tokenAsset, tokenValue) }),
     ...viewBuyer(payment),
     ...viewTransaction(payment),
+    ...viewFees(origin, payment),
+    ...viewSettlement(origin, payment),
+    ...viewListedRefund(origin, payment),
     createdAt: payment.createdAt.toISOString(),
     lastUpdatedAt: lastUpdatedAt(payment, nowMs).toISOString(),
   };
@@ -55,8 +60,10 @@ function revenueByCurrency(revenue: PaymentStats['revenue']): Map<string, Decima
 }
 
 /** What time alone has changed was changed at that time, even if nobody has noted it yet. */
-export function lastUpdatedAt(payment: Payment, nowMs: number): Date {
-  const { status, updatedAt, expiresAt } = payment;
+export function lastUpdatedAt(payment: ListedPayment, nowMs: number): Date {
+  const { status, updatedAt, expiresAt, settledAt, refundUpdatedAt } = payment;
+  const later = Math.max(settledAt?.getTime() ?? 0, refundUpdatedAt?.getTime() ?? 0);
+  if (later > updatedAt.getTime()) return new Date(later);
   return visibleStatus(stateOf(payment), nowMs) === status || updatedAt > expiresAt ? updatedAt : expiresAt;
 }
 
@@ -75,6 +82,33 @@ function viewTransaction({ transactionHash: hash, transactionNonce: nonce, token
   if (hash === null || tokenAsset === null) return {};
   const networkId = chainOf(tokenAsset).replace(/^.*:/, '');
   return { transaction: { networkId, hash, ...(nonce !== null && { nonce: Number(nonce) }) } };
+}
+
+/** What was really taken, in the token that was paid; and what it is made of, where that is known. */
+function viewFees(origin: Origin, { tokenAsset, fee, feeTerms }: ListedPayment) {
+  if (tokenAsset === null || fee === null) return {};
+  const total = viewToken(origin, tokenAsset, fee);
+  if (feeTerms === null) return { fees: { total } };
+  const { fixed, percentage } = feeTerms;
+  return { fees: { total, fixed: viewToken(origin, tokenAsset, fixed), percentage } };
+}
+
+/** Of a payment that has not succeeded there is nothing to say. */
+function viewSettlement(origin: Origin, payment: ListedPayment) {
+  const { status, settledAsset, settledAmount, settledHash, settledAt } = payment;
+  if (status !== 'succeeded') return {};
+  if (settledAsset === null || settledAmount === null || settledHash === null || settledAt === null) {
+    return { settlement: { settled: false } };
+  }
+  const amount = viewToken(origin, settledAsset, settledAmount);
+  return { settlement: { settled: true, amount, txHash: settledHash }, settledAt: settledAt.toISOString() };
+}
+
+function viewListedRefund(origin: Origin, payment: ListedPayment) {
+  const { refundState: state, refundAsset: asset, refundAmount: amount, refundHash: transactionHash } = payment;
+  const { refundRequestedAt: requestedAt, refundUpdatedAt: updatedAt } = payment;
+  if (state === null || asset === null || amount === null || requestedAt === null || updatedAt === null) return {};
+  return { refund: viewRefund(origin, { state, asset, amount, transactionHash, requestedAt, updatedAt }) };
 }
 
 /** The CAIP-2 part of a CAIP-19 id. */
@@ -115,8 +149,30 @@ const ListItemBody = Type.Object({
       { description: 'What paid it, once that is known.' },
     ),
   ),
+  fees: Type.Optional(
+    Type.Object(
+      {
+        total: AmountBody,
+        fixed: Type.Optional(AmountBody),
+        percentage: Type.Optional(Type.String({ description: 'A decimal percent.', examples: ['0.4'] })),
+      },
+      { description: 'What was taken of a succeeded payment, in the token it was paid with.' },
+    ),
+  ),
+  settlement: Type.Optional(
+    Type.Object(
+      {
+        settled: Type.Boolean(),
+        amount: Type.Optional({ ...AmountBody, description: 'What reached the merchant, after fees.' }),
+        txHash: Type.Optional(Type.String()),
+      },
+      { description: 'Of a succeeded payment: whether the merchant has the money, and by which transaction.' },
+    ),
+  ),
+  refund: Type.Optional(RefundBody),
   createdAt: Timestamp,
   lastUpdatedAt: Timestamp,
+  settledAt: Type.Optional(Timestamp),
 });
 
 /** A JSON number that was made of integers; it may have more digits than a client's floating-point numbers. */

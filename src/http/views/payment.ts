@@ -1,41 +1,51 @@
 import { Type } from 'typebox';
-import { findAsset } from '../../chains/networks.ts';
 import { tokenUnitId } from '../../chains/units.ts';
 import { isFinal, PAYMENT_STATUSES, pollInMs, visibleStatus } from '../../domain/payment.ts';
+import type { PaymentSettlement } from '../../store/payment-settlements.ts';
 import { type Payment, type PaymentGlance, stateOf } from '../../store/payments.ts';
 import { enumOf, nullable } from '../schemas.ts';
-import { AmountBody, viewAmount } from './amount.ts';
+import { AmountBody, viewToken } from './amount.ts';
+import type { Origin } from './icons.ts';
+import { RefundBody, type ShownRefund, viewRefund } from './refund.ts';
 
 /** The public shapes of a payment. They show the status that holds now, whether or not the sweeper has been by. */
-export function viewStatus(payment: PaymentGlance, nowMs: number) {
+export function viewStatus(origin: Origin, payment: PaymentGlance, nowMs: number) {
   const status = visibleStatus(stateOf(payment), nowMs);
   return {
     status,
     isFinal: isFinal(status),
     pollInMs: pollInMs(status),
-    info: viewInfo(payment),
+    info: viewInfo(origin, payment),
     ...(status === 'failed' && { failureCode: payment.failureCode }),
   };
 }
 
-export function viewDetails(payment: Payment, nowMs: number) {
+export function viewDetails(origin: Origin, { payment, settlement, refund, nowMs }: ShownDetails) {
   const status = visibleStatus(stateOf(payment), nowMs);
   return {
     referenceId: payment.referenceId,
     status,
     ...(status === 'failed' && { failureCode: payment.failureCode }),
-    info: viewInfo(payment),
-    settlement: null,
+    info: viewInfo(origin, payment),
+    settlement: settlement === undefined ? null : viewSettlement(settlement),
+    ...(refund !== undefined && { refund: viewRefund(origin, refund) }),
   };
 }
 
-function viewInfo({ status, transactionHash, tokenAsset, tokenValue }: PaymentGlance) {
-  if (status !== 'succeeded' || transactionHash === null || tokenAsset === null || tokenValue === null) return null;
-  return { optionAmount: viewToken(tokenAsset, tokenValue), txId: transactionHash };
+export interface ShownDetails {
+  readonly payment: Payment;
+  readonly settlement: PaymentSettlement | undefined;
+  readonly refund: ShownRefund | undefined;
+  readonly nowMs: number;
 }
 
-export function viewToken(asset: string, value: string) {
-  return viewAmount(tokenUnitId(asset), value, findAsset(asset)?.decimals ?? 0);
+function viewSettlement({ asset, transactionHash }: PaymentSettlement) {
+  return { successful: { amount: { unit: tokenUnitId(asset) }, txId: transactionHash } };
+}
+
+function viewInfo(origin: Origin, { status, transactionHash, tokenAsset, tokenValue }: PaymentGlance) {
+  if (status !== 'succeeded' || transactionHash === null || tokenAsset === null || tokenValue === null) return null;
+  return { optionAmount: viewToken(origin, tokenAsset, tokenValue), txId: transactionHash };
 }
 
 export const PaymentStatusField = enumOf(PAYMENT_STATUSES);
@@ -66,7 +76,14 @@ export const DetailsBody = Type.Object(
     status: PaymentStatusField,
     failureCode: FailureCodeField,
     info: InfoBody,
-    settlement: Type.Null({ description: 'The transfer to the merchant, once it has been made.' }),
+    settlement: Type.Unsafe<ReturnType<typeof viewSettlement> | null>({
+      ...Type.Object({
+        successful: Type.Object({ amount: Type.Object({ unit: Type.String() }), txId: Type.String() }),
+      }),
+      type: ['object', 'null'],
+      description: 'The transfer to the merchant, once it has been made; null before.',
+    }),
+    refund: Type.Optional(RefundBody),
   },
   { description: 'The payment.' },
 );

@@ -22,6 +22,7 @@ export function describeReach(onScene: OnScene): void {
           isUsed: () => chain.isUsed(item, signed.commitment),
           minedNonce: () => chain.minedNonce(relayer.address),
           balance: () => chain.balance(relayer.address),
+          holding: () => chain.holding(relayer.address, assets.native, head.number),
           suggestFees: () => chain.suggestFees(),
           broadcast: () => chain.broadcast(bytes),
           findTransaction: () => chain.findTransaction(hash),

@@ -32,6 +32,22 @@ export function describeSending(onScene: OnScene): void {
       );
 
       it(
+        `tells what accounts held before and after, and what the transaction cost (${method})`,
+        onScene(async ({ chain, payable, relay, placeOf, mine, relayers: [{ address }] }) => {
+          const { item, signed } = await payable(method);
+          const hash = await relay([signed]);
+          const { number } = await placeOf(hash);
+          await mine();
+          const held = (account: string, block: number) => chain.holding(account, item.asset, block);
+          assert.deepEqual([await held(item.recipient, number - 1), await held(item.recipient, number)], [0n, 990n]);
+          assert.deepEqual([await held(item.payer, number - 1), await held(item.payer, number)], [1_000n, 0n]);
+          const found = await chain.findTransaction(hash);
+          const [before, after] = [await chain.balance(address, number - 1), await chain.balance(address, number)];
+          assert.equal(found.is === 'mined' && found.coinSpent, before - after);
+        }),
+      );
+
+      it(
         `refuses a bad item alone (${method})`,
         onScene(async ({ chain, payable, signItem, newItem, relay, holding, placeOf }) => {
           const first = await payable(method);

@@ -1,0 +1,83 @@
+import { findAsset } from '../../chains/networks.ts';
+import { ACCOUNTS, type Line } from '../../domain/books.ts';
+import { formatDecimal } from '../../domain/money.ts';
+import { type ExportedEntry, listExported } from '../../store/book-export.ts';
+import type { Reader } from '../../store/database.ts';
+
+/** One line of an export. Amounts are in whole tokens, written out exactly. */
+export interface ExportRow {
+  readonly at: string;
+  readonly kind: string;
+  readonly merchant: string;
+  readonly payment: string;
+  readonly asset: string;
+  readonly symbol: string;
+  /** What the payer paid; below zero for what was taken back. */
+  readonly gross: string;
+  readonly fee: string;
+  readonly net: string;
+  readonly transaction: string;
+  readonly ratePair: string;
+  /** Units of the quote currency for one of the base, as a fraction. */
+  readonly rate: string;
+}
+
+const PAGE = 1_000;
+
+/** What was earned and taken back in a period, from its first moment to before its last. */
+export async function* exportBooks(
+  db: Reader,
+  period: { readonly from: Date; readonly to: Date; readonly merchantId?: string | undefined },
+): AsyncGenerator<ExportRow> {
+  let after: { at: Date; id: string } | undefined;
+  for (;;) {
+    const page = await listExported(db, { ...period, after, limit: PAGE });
+    for (const entry of page) yield rowOf(entry);
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    after = { at: last.at, id: last.id };
+  }
+}
+
+function rowOf({ at, kind, merchantId, subject, asset, transaction, lines, quote }: ExportedEntry): ExportRow {
+  const { symbol = '', decimals = 0 } = findAsset(asset) ?? {};
+  const gross = -unitsOn(lines, ACCOUNTS.payer) - unitsOn(lines, ACCOUNTS.inFlight);
+  const fee = unitsOn(lines, ACCOUNTS.fees);
+  const amount = (units: bigint) => formatDecimal({ units, decimals });
+  return {
+    at: at.toISOString(),
+    kind,
+    merchant: merchantId ?? '',
+    payment: subject,
+    asset,
+    symbol,
+    gross: amount(gross),
+    fee: amount(fee),
+    net: amount(gross - fee),
+    transaction: transaction ?? '',
+    ratePair: textOf(quote?.pair),
+    rate: textOf(quote?.ratio),
+  };
+}
+
+function unitsOn(lines: readonly Line[], account: string): bigint {
+  return lines.reduce((sum, line) => (line.account === account ? sum + line.units : sum), 0n);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+const COLUMNS = [
+  ...(['at', 'kind', 'merchant', 'payment', 'asset', 'symbol', 'gross', 'fee', 'net', 'transaction'] as const),
+  ...(['ratePair', 'rate'] as const),
+] satisfies readonly (keyof ExportRow)[];
+
+export const CSV_HEAD = COLUMNS.join(',');
+
+/** RFC 4180. Nothing in it was written by a stranger, so nothing can be a formula. */
+export function csvLine(row: ExportRow): string {
+  return COLUMNS.map((column) =>
+    /[",\r\n]/.test(row[column]) ? `"${row[column].replaceAll('"', '""')}"` : row[column],
+  ).join(',');
+}

@@ -1,0 +1,37 @@
+import { coinOf } from '../../chains/coin.ts';
+import { ACCOUNTS, gasEntry } from '../../domain/books.ts';
+import { positionsOf } from '../../store/books.ts';
+import type { Tx } from '../../store/database.ts';
+import { recordEntries } from './record.ts';
+
+/** What a nonce cost its signer, at final depth. */
+export interface SpentGas {
+  readonly signer: string;
+  /** The transaction that was mined; null when it was none of ours. */
+  readonly hash: string | null;
+  /** Everything that was ever signed for the nonce. */
+  readonly hashes: readonly string[];
+  readonly coinSpent: bigint;
+  readonly block: number;
+}
+
+/**
+ * Books the gas of final transactions. It is the difference to what the books say that is written: after a reorganisation
+ * deeper than final depth the same transaction may have cost something else, or another one of its nonce was mined.
+ */
+export async function recordGas(tx: Tx, network: string, spent: readonly SpentGas[], at: Date): Promise<void> {
+  const positions = await positionsOf(
+    tx,
+    spent.flatMap(({ hashes }) => hashes),
+  );
+  const entries = spent.flatMap(({ signer, hash, hashes, coinSpent, block }) =>
+    hashes.flatMap((transaction) => {
+      const account = ACCOUNTS.gas(signer);
+      const booked = positions.get(transaction)?.find((line) => line.account === account)?.units ?? 0n;
+      const missing = (transaction === hash ? coinSpent : 0n) - booked;
+      const relayer = { network, asset: coinOf(network), signer };
+      return missing === 0n ? [] : [gasEntry(relayer, missing, { transaction, block })];
+    }),
+  );
+  await recordEntries(tx, entries, at);
+}

@@ -1,0 +1,61 @@
+import { acceptedEntry, type Entry, paidEntry, revertedEntry, unpaidEntry } from '../../domain/books.ts';
+import { type BookItem, lockBookItems } from '../../store/book-items.ts';
+import { insertEntries } from '../../store/books.ts';
+import type { Tx } from '../../store/database.ts';
+import { reviveItems } from '../../store/due-items.ts';
+import { endItems, type ItemEnd, insertItems, type NewItem } from '../../store/items.ts';
+
+/** Writes entries, in the transaction of what they tell of. */
+export async function recordEntries(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
+  if (entries.length > 0) await insertEntries(tx, entries, at);
+}
+
+/** Stores accepted items of payments, and what they put in flight. One that was stored before is in the books already. */
+export async function acceptItems(
+  tx: Tx,
+  items: readonly NewItem[],
+  { merchantOf, at }: { merchantOf: (paymentId: string) => string; at: Date },
+): Promise<void> {
+  const isNew = new Set(await insertItems(tx, items, at));
+  const entries = items
+    .filter(({ commitment, state }) => isNew.has(commitment) && state === 'due')
+    .map(({ commitment, item, isHeld = false }) => {
+      const { network, asset, subject, amount, fee } = item;
+      const merchantId = merchantOf(subject);
+      return acceptedEntry({ network, asset, subject, reference: commitment, merchantId, amount, fee, isHeld });
+    });
+  await recordEntries(tx, entries, at);
+}
+
+/** Ends items of payments, and books where their money is. One that is paid already stays as it is, here and there. */
+export async function closeItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Promise<void> {
+  const before = await lockBookItems(
+    tx,
+    ends.map(({ commitment }) => commitment),
+  );
+  await endItems(tx, ends, at);
+  const ended = new Map(ends.map((end) => [end.commitment, end]));
+  const entries = before.flatMap((item) => {
+    const end = ended.get(item.reference);
+    return end === undefined ? [] : endEntries(item, end);
+  });
+  await recordEntries(tx, entries, at);
+}
+
+function endEntries(item: BookItem, { state, reason, proof }: ItemEnd): Entry[] {
+  const wasInFlight = item.state === 'due' || item.state === 'sent';
+  if (item.state === 'paid') return [];
+  if (state === 'paid') return [paidEntry(item, { wasInFlight, isExtra: reason === 'paid_after_end' }, proof)];
+  // What was only offered never was in flight, and what is unpaid already has left it.
+  return wasInFlight ? [unpaidEntry(item, reason)] : [];
+}
+
+/** Takes the money of paid items out of where it seemed to be: the block that proved it is gone. */
+export async function reopenItems(tx: Tx, commitments: readonly string[], at: Date): Promise<{ subject: string }[]> {
+  if (commitments.length === 0) return [];
+  const paid = (await lockBookItems(tx, commitments)).filter(({ state }) => state === 'paid');
+  const revived = await reviveItems(tx, commitments);
+  const entries = paid.map((item) => revertedEntry(item, { isInFlight: item.hasSignature, isExtra: item.isExtra }));
+  await recordEntries(tx, entries, at);
+  return revived;
+}

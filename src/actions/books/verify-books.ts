@@ -1,0 +1,85 @@
+import { entryHash, firstHash } from '../../domain/books.ts';
+import {
+  countUnsealed,
+  findHead,
+  findWrongBalances,
+  findWrongInFlight,
+  listBookNetworks,
+  listSealed,
+} from '../../store/books.ts';
+import type { Reader } from '../../store/database.ts';
+
+export interface BooksReport {
+  readonly network: string;
+  readonly sealed: number;
+  /** Of the last entry. Written down elsewhere, it proves everything up to it. */
+  readonly head: string;
+  /** Entries that no seal protects yet. */
+  readonly unsealed: { readonly count: number; readonly oldest: Date | null };
+  readonly problems: readonly string[];
+}
+
+const PAGE = 1_000;
+/** One change can be enough to be noticed; a list of thousands says no more. */
+const MAX_PROBLEMS = 100;
+
+/** Computes every hash and every balance again. Everything that is not as it was written is named. */
+export async function verifyBooks(db: Reader): Promise<BooksReport[]> {
+  const reports: BooksReport[] = [];
+  for (const network of await listBookNetworks(db)) reports.push(await verifyNetwork(db, network));
+  return reports;
+}
+
+async function verifyNetwork(db: Reader, network: string): Promise<BooksReport> {
+  // Read before the rows: what is sealed meanwhile comes after it.
+  const head = await findHead(db, network);
+  const chain = await verifyChain(db, network, head?.sequence ?? 0);
+  const problems = [...chain.problems];
+  if (head !== undefined && chain.sequence < head.sequence) {
+    problems.push(`Entries ${chain.sequence + 1} to ${head.sequence} are missing at the end.`);
+  } else if (head !== undefined && chain.hash !== head.hash) {
+    problems.push(`The last entry, ${head.sequence}, does not have the hash that was noted for it.`);
+  }
+  // Each is one statement, so that it compares what belongs together.
+  const [balances, inFlight, unsealed] = await Promise.all([
+    findWrongBalances(db, network),
+    findWrongInFlight(db, network),
+    countUnsealed(db, network),
+  ]);
+  for (const { account, asset, kept, computed } of balances) {
+    problems.push(`The balance of ${account} in ${asset} is kept as ${kept}, but its entries add up to ${computed}.`);
+  }
+  for (const { asset, booked, items } of inFlight) {
+    problems.push(`In flight in ${asset} are ${booked} by the books, and ${items} by the items.`);
+  }
+  return { network, sealed: chain.sequence, head: chain.hash, unsealed, problems };
+}
+
+/** Walks the chain of hashes. After a change it goes on with the stored hash, so that each change is named by itself. */
+async function verifyChain(db: Reader, network: string, last: number) {
+  const problems: string[] = [];
+  const report = (problem: string) => {
+    if (problems.length < MAX_PROBLEMS) problems.push(problem);
+  };
+  let sequence = 0;
+  let hash = firstHash(network);
+  while (sequence < last) {
+    const page = await listSealed(db, network, sequence, PAGE);
+    if (page.length === 0) break;
+    for (const entry of page) {
+      // What was sealed after the head was read is for the next time.
+      if (entry.sequence > last) return { problems, sequence, hash };
+      const expected = sequence + 1;
+      if (entry.sequence !== expected) {
+        const which =
+          entry.sequence - 1 === expected ? `Entry ${expected} is` : `Entries ${expected} to ${entry.sequence - 1} are`;
+        report(`${which} missing.`);
+      } else if (entryHash(hash, entry) !== entry.hash) {
+        report(`Entry ${entry.sequence} (${entry.kind} of ${entry.subject}, id ${entry.id}) was changed.`);
+      }
+      sequence = entry.sequence;
+      hash = entry.hash;
+    }
+  }
+  return { problems, sequence, hash };
+}

@@ -1,0 +1,30 @@
+import type { Tx } from '../../store/database.ts';
+import type { Outgoing, OutgoingPurpose } from '../../store/outgoing.ts';
+import { RETURN } from '../floats/return-consequences.ts';
+import { REFUND } from '../refund/refund-consequences.ts';
+import { PAYOUT } from './payout-consequences.ts';
+
+/** What proves, at final depth, that something has arrived. */
+export interface ArrivalProof {
+  readonly transaction: string;
+  readonly block: number;
+}
+
+/**
+ * What follows for whatever the money was sent for, in the transaction that decides it. Each is called once for each turn
+ * of its life: whoever calls it holds the lock on its row in `outgoing` and has seen that row in the state before.
+ */
+export interface Consequences {
+  /** It has arrived. */
+  paid(tx: Tx, outgoing: Outgoing, proof: ArrivalProof, at: Date): Promise<void>;
+  /** It will not be tried again by itself: the money is where it was. */
+  failed(tx: Tx, outgoing: Outgoing, problem: string, at: Date): Promise<void>;
+  /** It had arrived, and a reorganisation deeper than final depth took that back for good: it is sent again. */
+  undone(tx: Tx, outgoing: Outgoing, at: Date): Promise<void>;
+}
+
+export const CONSEQUENCES: Readonly<Record<OutgoingPurpose, Consequences>> = {
+  payout: PAYOUT,
+  refund: REFUND,
+  return: RETURN,
+};

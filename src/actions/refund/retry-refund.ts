@@ -1,0 +1,30 @@
+import { refundEntry } from '../../domain/books.ts';
+import { ApiError } from '../../errors.ts';
+import { deleteAlert } from '../../store/alerts.ts';
+import { insertOutgoing } from '../../store/outgoing.ts';
+import { lockRefund, type Refund } from '../../store/refunds.ts';
+import { recordEntries } from '../books/record.ts';
+import { type CommandDeps, command } from '../command.ts';
+import { aboutRefund, moveRefund } from './move-refund.ts';
+
+/** Sends a failed refund once more; what covers it was kept for it. */
+export function retryRefund(deps: CommandDeps, { id, actor }: { id: string; actor: string }): Promise<Refund> {
+  return command(deps, async (tx, now) => {
+    const refund = await lockRefund(tx, id);
+    if (refund === undefined) throw refundNotFound(id);
+    if (refund.state !== 'failed') throw new ApiError('invalid_state', `The refund is ${refund.state}, not failed.`);
+    await moveRefund(tx, refund, { event: 'retried', actor, evidence: {} }, now);
+    const { network, asset, method, account: payer, recipient, merchantId } = refund;
+    const amount = BigInt(refund.amount);
+    const outgoing = { id, purpose: 'refund', network, asset, method, payer, recipient, amount } as const;
+    const begun = await insertOutgoing(tx, [{ ...outgoing, merchantId, floatOwner: null }], now);
+    if (begun.length !== 1) throw new Error('A failed refund is on its way.');
+    await recordEntries(tx, [refundEntry('sent', aboutRefund(refund), amount)], now);
+    await deleteAlert(tx, { name: 'refund_failed', subject: id });
+    return { ...refund, state: 'sending' };
+  });
+}
+
+export function refundNotFound(id: string): ApiError {
+  return new ApiError('payment_not_found', `There is no refund ${id.slice(0, 80)}.`);
+}

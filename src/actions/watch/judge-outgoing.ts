@@ -1,0 +1,33 @@
+import { findOutgoingToJudge, type OutgoingItem } from '../../store/due-items.ts';
+import { lapseOutgoing } from '../payout/lapse-outgoing.ts';
+import { type FinalView, fateOfItem, finalViews } from './judge-payments.ts';
+import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
+
+/**
+ * Ends items of payouts, refunds and returns that the chain proves can never be carried out. Nothing else does: as long as
+ * one might be, the next attempt would be paid besides it.
+ */
+export async function judgeOutgoing(
+  deps: WatchDeps,
+  watcher: Watcher,
+  { finalAt, limit }: { finalAt: Date; limit: number },
+): Promise<void> {
+  const items = await findOutgoingToJudge(deps.db.sql, { network: watcher.network, finalAt, limit });
+  if (items.length === 0) return;
+  const view = (await finalViews(deps, items)).get(watcher.network);
+  await Promise.all(
+    items.map((item) =>
+      judge(deps, watcher, item, view).catch((error: unknown) => {
+        if (!isItsOwnFault(error)) throw error;
+        deps.log.error({ subject: item.subject, err: error }, 'what leaves the intermediate account cannot be judged');
+      }),
+    ),
+  );
+}
+
+async function judge(deps: WatchDeps, watcher: Watcher, item: OutgoingItem, view: FinalView | undefined) {
+  const fate = await fateOfItem(deps, watcher, item, view, undefined);
+  if (fate.is === 'ran_out') await lapseOutgoing(deps, item, { isCancelled: false, refusal: item.refusal });
+  // Used up without an event of the Collector: whoever has the account's key has cancelled it.
+  if (fate.is === 'failed') await lapseOutgoing(deps, item, { isCancelled: true, refusal: fate.reason });
+}

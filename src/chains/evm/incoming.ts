@@ -1,0 +1,67 @@
+import { checksumAddress } from '../../domain/caip.ts';
+import type { Incoming } from '../chain.ts';
+import { findTransaction } from './blocks.ts';
+import { COLLECTOR_ADDRESS, NATIVE_TOKEN } from './collector.ts';
+import type { EvmContext } from './evm-context.ts';
+import type { RpcCall } from './json-rpc.ts';
+import { createLogReader, readPlace } from './logs.ts';
+import { readData, readFields, readHash, readQuantity, readWord } from './rpc-values.ts';
+import { address, keccakText } from './words.ts';
+
+const TRANSFER_TOPIC = `0x${keccakText('Transfer(address,address,uint256)').toString('hex')}`;
+
+type IncomingReader = (accounts: readonly string[], from: number, to: number) => Promise<readonly Incoming[]>;
+
+/** Reads what tokens tell of transfers. What the Collector pays out is told by its own events. */
+export function createIncomingReader(context: EvmContext): IncomingReader {
+  const byToken = new Map(
+    context.assets.flatMap(({ token, known }) =>
+      token === NATIVE_TOKEN ? [] : [[token as string, known.id] as const],
+    ),
+  );
+  const readLogs = createLogReader(context, readTransfer);
+
+  return async (accounts, fromBlock, toBlock) => {
+    if (accounts.length === 0 || byToken.size === 0) return [];
+    const topics = [TRANSFER_TOPIC, null, accounts.map((account) => `0x${address(account)}`)];
+    const transfers = await readLogs({ address: [...byToken.keys()], topics }, fromBlock, toBlock);
+    return transfers.filter(({ from, amount }) => from !== COLLECTOR_ADDRESS && amount > 0n);
+  };
+
+  function readTransfer(log: Record<string, unknown>): Incoming {
+    const asset = byToken.get(readData(log.address));
+    if (asset === undefined) throw new RangeError('a log of somebody else');
+    if (!Array.isArray(log.topics) || log.topics[0] !== TRANSFER_TOPIC) throw new RangeError('a log of another kind');
+    const [, from, to] = log.topics;
+    return { ...readPlace(log), asset, from: readAccount(from), to: readAccount(to), amount: readWord(log.data) };
+  }
+}
+
+function readAccount(topic: unknown): string {
+  return checksumAddress(`0x${readHash(topic).slice(-40)}`);
+}
+
+/** Coin that somebody sends by a plain transaction. What contracts do with coin inside of one leaves no trace to read. */
+export async function findCoinTransfer(context: EvmContext, hash: string): Promise<Incoming | undefined> {
+  const coin = context.assets.find(({ token }) => token === NATIVE_TOKEN);
+  const [state, sent] = await Promise.all([findTransaction(context, hash), context.rpc.call(coinCall(hash))]);
+  if (coin === undefined || state.is !== 'mined' || state.isReverted || sent === null) return undefined;
+  return { block: state.block, transactionHash: hash.toLowerCase(), logIndex: -1, asset: coin.known.id, ...sent };
+}
+
+function coinCall(hash: string): RpcCall<Pick<Incoming, 'from' | 'to' | 'amount'> | null> {
+  return {
+    method: 'eth_getTransactionByHash',
+    params: [hash],
+    read: (result) => {
+      if (result === null) return null;
+      const transaction = readFields(result);
+      if (readHash(transaction.hash) !== hash.toLowerCase()) throw new RangeError('another transaction');
+      const amount = readQuantity(transaction.value);
+      // One without a recipient makes a contract.
+      if (transaction.to === null || transaction.to === undefined || amount === 0n) return null;
+      const [from, to] = [readData(transaction.from), readData(transaction.to)].map(checksumAddress);
+      return { from: from ?? '', to: to ?? '', amount };
+    },
+  };
+}

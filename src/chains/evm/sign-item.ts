@@ -1,0 +1,14 @@
+import type { Item } from '../../domain/item.ts';
+import type { Signer } from '../chain.ts';
+import type { AssetTerms } from './evm-context.ts';
+import { digestOf } from './typed-data.ts';
+import { uint } from './words.ts';
+
+/** Signs what a payer's wallet would be asked to sign, with a key of ours. */
+export async function signItem(signer: Signer, item: Item, terms: AssetTerms, commitment: string): Promise<string> {
+  const { token, domainSeparator } = terms;
+  if (domainSeparator === undefined) throw new TypeError('native coin is not paid by a signature');
+  if (signer.address !== item.payer) throw new TypeError('an item is signed by its payer');
+  const { r, s, yParity } = await signer.sign(digestOf(item, token, domainSeparator, commitment));
+  return `0x${uint(r)}${uint(s)}${(27 + yParity).toString(16)}`;
+}

@@ -1,0 +1,80 @@
+import { CSV_HEAD, csvLine, type ExportRow, exportBooks } from '../actions/books/export-books.ts';
+import { type BooksReport, verifyBooks } from '../actions/books/verify-books.ts';
+import { listBalances, listBookNetworks } from '../store/books.ts';
+import { type Command, databaseCommand } from './command.ts';
+import { id, moment, oneOf } from './kinds.ts';
+import { listing } from './listing.ts';
+import { optional, required, withDefault } from './options.ts';
+import { layoutTable } from './table.ts';
+
+const verify = databaseCommand({
+  name: 'books verify',
+  summary: 'Compute every hash and every balance of the books again. Exit code 1 when something was changed.',
+  positionals: {},
+  options: {},
+  examples: ['books verify', 'books verify --json'],
+  run: async ({ db }) => {
+    const reports = await verifyBooks(db.sql);
+    const problems = reports.flatMap((report) => report.problems.map((problem) => `${report.network}: ${problem}`));
+    return { json: reports, text: describe(reports, problems), exitCode: problems.length === 0 ? 0 : 1 };
+  },
+});
+
+function describe(reports: readonly BooksReport[], problems: readonly string[]): string {
+  if (reports.length === 0) return 'The books are empty.';
+  const table = layoutTable(reports, [
+    { title: 'network', cell: ({ network }) => network },
+    { title: 'sealed', cell: ({ sealed }) => String(sealed) },
+    { title: 'not sealed', cell: ({ unsealed }) => String(unsealed.count) },
+    { title: 'since', cell: ({ unsealed }) => unsealed.oldest },
+    { title: 'last hash', cell: ({ head }) => head },
+  ]);
+  return `${table}\n\n${problems.length === 0 ? 'Every entry is as it was written, and every balance adds up.' : problems.join('\n')}`;
+}
+
+const balances = databaseCommand({
+  name: 'books balances',
+  summary: 'Show what every account of the books holds, in the smallest unit of each asset.',
+  positionals: {},
+  options: {},
+  examples: ['books balances', 'books balances --json'],
+  run: async ({ db }) => {
+    const networks = await listBookNetworks(db.sql);
+    const found = await Promise.all(networks.map((network) => listBalances(db.sql, network)));
+    // Text, because programs read JSON numbers as floats.
+    const rows = found.flat().map(({ units, ...rest }) => ({ ...rest, units: units.toString() }));
+    return listing(rows, {
+      columns: [
+        { title: 'account', cell: ({ account }) => account },
+        { title: 'asset', cell: ({ asset }) => asset },
+        { title: 'units', cell: ({ units }) => units },
+      ],
+      empty: 'The books are empty.',
+    });
+  },
+});
+
+const exportPeriod = databaseCommand({
+  name: 'books export',
+  summary: 'Write out what was earned and taken back in a period, for accountants.',
+  positionals: {},
+  options: {
+    format: withDefault(oneOf(['csv', 'json']), 'csv', 'How to write it.'),
+    from: required(moment, 'The first moment of the period.'),
+    to: required(moment, 'The end of the period; what happened at it belongs to the next one.'),
+    merchant: optional(id, 'One merchant only.'),
+  },
+  examples: [
+    'books export --from 2026-01-01 --to 2026-02-01',
+    'books export --format json --from 2026-01-01 --to 2026-02-01 --merchant mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6',
+  ],
+  check: ({ from, to }) => (from < to ? [] : ['--to must be later than --from']),
+  run: async ({ db }, { format, from, to, merchant }) => {
+    const rows: ExportRow[] = [];
+    for await (const row of exportBooks(db.sql, { from, to, merchantId: merchant })) rows.push(row);
+    const text = format === 'json' ? JSON.stringify(rows, null, 2) : [CSV_HEAD, ...rows.map(csvLine)].join('\n');
+    return { json: rows, text };
+  },
+});
+
+export const booksCommands: readonly Command[] = [verify, balances, exportPeriod];

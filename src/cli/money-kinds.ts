@@ -1,0 +1,46 @@
+import { assetsOf, findAsset } from '../chains/networks.ts';
+import { parseAccount, parseAsset } from '../domain/caip.ts';
+import { formatDecimal, parseUnits } from '../domain/money.ts';
+import { type Kind, Problem } from './kinds.ts';
+
+/** An asset this gateway knows: its CAIP-19 id, or its network and symbol, `eip155:8453/USDC`. */
+export const knownAsset: Kind<string> = {
+  placeholder: 'asset',
+  parse: (raw) => {
+    const [network = '', symbol = ''] = raw.split('/');
+    const named = assetsOf(network).find((asset) => asset.symbol === symbol);
+    if (named !== undefined) return named.id;
+    const parsed = parseAsset(raw);
+    const known = parsed.ok ? findAsset(parsed.value.id) : undefined;
+    return known?.id ?? new Problem('must be an asset that Till knows, by its CAIP-19 id or as eip155:8453/USDC');
+  },
+};
+
+/** An account of one network; the address alone would not say of which. */
+export const account: Kind<{ readonly chainId: string; readonly address: string }> = {
+  placeholder: 'caip10',
+  parse: (raw) => {
+    const parsed = parseAccount(raw);
+    return parsed.ok ? parsed.value : new Problem('must be a CAIP-10 account such as eip155:8453:0x…');
+  },
+};
+
+export const transactionHash: Kind<string> = {
+  placeholder: 'hash',
+  parse: (raw) =>
+    /^0x[0-9a-f]{64}$/i.test(raw) ? raw.toLowerCase() : new Problem('must be 0x and 64 hexadecimal digits'),
+};
+
+/** In the smallest unit, as everywhere where money is meant to the last digit. */
+export const units: Kind<bigint> = {
+  placeholder: 'units',
+  parse: (raw) => parseUnits(raw) ?? new Problem('must be a whole number of the smallest unit, above zero'),
+};
+
+/** `12.5 USDC on Base`. */
+export function amountText(asset: string, amount: string | bigint): string {
+  const known = findAsset(asset);
+  if (known === undefined) return `${amount} of ${asset}`;
+  const [chainId] = asset.split('/');
+  return `${formatDecimal({ units: BigInt(amount), decimals: known.decimals })} ${known.symbol} on ${chainId}`;
+}

@@ -1,0 +1,89 @@
+import { rebuild } from '../actions/books/rebuild.ts';
+import { type ReconcileReport, reconcile } from '../actions/books/reconcile.ts';
+import type { Chains, ConnectedChain } from '../chains/chains.ts';
+import { ApiError } from '../errors.ts';
+import { withChains } from './chains.ts';
+import { type Command, databaseCommand } from './command.ts';
+import { blockNumber, id } from './kinds.ts';
+import { optional, required } from './options.ts';
+import { layoutTable } from './table.ts';
+
+const compare = databaseCommand({
+  name: 'reconcile',
+  summary:
+    'Compare the books with the chains, block by block, and what the accounts of the operator hold. Exit code 1 when something differs.',
+  positionals: {},
+  options: {
+    network: optional(id, 'One network only, such as eip155:8453.'),
+    from: optional(blockNumber, 'The first block; otherwise the first one that anything is known of.'),
+  },
+  examples: ['reconcile', 'reconcile --network eip155:8453 --from 41000000 --json'],
+  check: ({ network, from }) =>
+    from !== undefined && network === undefined ? ['--from needs --network: blocks are numbered by each chain'] : [],
+  run: (deps, { network, from }) =>
+    withChains(deps, async (chains) => {
+      const reports: ReconcileReport[] = [];
+      for (const connected of chosen(chains, network)) {
+        const report = await reconcile(deps, connected, { from });
+        if (report !== undefined) reports.push(report);
+      }
+      const differences = reports.flatMap((report) =>
+        report.differences.map(({ message, block }) => `${report.network}, block ${block}: ${message}`),
+      );
+      return { json: reports, text: describe(reports, differences), exitCode: differences.length === 0 ? 0 : 1 };
+    }),
+});
+
+function describe(reports: readonly ReconcileReport[], differences: readonly string[]): string {
+  if (reports.length === 0) return 'No chain was read yet: there is nothing to compare.';
+  const table = layoutTable(reports, [
+    { title: 'network', cell: ({ network }) => network },
+    { title: 'blocks', cell: ({ from, to }) => `${from} to ${to}` },
+    { title: 'events', cell: ({ events }) => String(events) },
+    { title: 'not ours', cell: ({ foreign }) => String(foreign) },
+    { title: 'being decided', cell: ({ waiting }) => String(waiting) },
+    { title: 'differences', cell: (report) => String(report.differences.length) },
+  ]);
+  return `${table}\n\n${differences.length === 0 ? 'The books and the chains agree.' : differences.join('\n')}`;
+}
+
+const restore = databaseCommand({
+  name: 'rebuild',
+  summary: 'Make payments and book entries again that are on a chain and were lost here, as far as the chain can know.',
+  positionals: {},
+  options: {
+    network: required(id, 'The network, such as eip155:8453.'),
+    from: required(blockNumber, 'The first block of what was lost.'),
+    to: optional(blockNumber, 'The last one; otherwise the last final block.'),
+    merchant: optional(id, 'Whose payments are those of which the chain cannot tell.'),
+  },
+  examples: [
+    'rebuild --network eip155:8453 --from 41000000 --to 41000500',
+    'rebuild --network eip155:8453 --from 41000000 --merchant mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6',
+  ],
+  check: ({ from, to }) => (to !== undefined && to < from ? ['--to must not be less than --from'] : []),
+  run: (deps, { network, from, to, merchant }) =>
+    withChains(deps, async (chains) => {
+      const [connected] = chosen(chains, network);
+      const report = connected && (await rebuild(deps, connected, { from, to, merchantId: merchant }));
+      if (report === undefined) throw new ApiError('invalid_state', 'The chain was not read yet.');
+      const { rebuilt, unplaced } = report;
+      const lines = [
+        ...rebuilt.map((payment) => `${payment} was made again.`),
+        ...unplaced.map(
+          (payment) => `${payment} was paid, but nobody can tell to whom: name the merchant with --merchant.`,
+        ),
+      ];
+      const text = lines.length === 0 ? 'Nothing was lost in these blocks.' : lines.join('\n');
+      return { json: report, text, exitCode: unplaced.length === 0 ? 0 : 1 };
+    }),
+});
+
+function chosen(chains: Chains, network: string | undefined): readonly ConnectedChain[] {
+  if (network === undefined) return chains.list();
+  const connected = chains.find(network);
+  if (connected === undefined) throw new ApiError('invalid_state', `${network} is not a configured network.`);
+  return [connected];
+}
+
+export const reconcileCommands: readonly Command[] = [compare, restore];

@@ -1,0 +1,85 @@
+import { refundNotFound, retryRefund } from '../actions/refund/retry-refund.ts';
+import { REFUND_STATES } from '../domain/refund.ts';
+import { findRefund, findRefundOf, listRefundEvents, listRefunds } from '../store/refunds.ts';
+import { type Command, databaseCommand, OPERATOR } from './command.ts';
+import { id, oneOf } from './kinds.ts';
+import { listing } from './listing.ts';
+import { amountText } from './money-kinds.ts';
+import { optional, repeated, required } from './options.ts';
+import { layoutFields, layoutTable } from './table.ts';
+
+const MAX_LISTED = 200;
+
+const list = databaseCommand({
+  name: 'refunds list',
+  summary: `Show refunds of all partners, the newest first, at most ${MAX_LISTED}.`,
+  positionals: {},
+  options: {
+    state: repeated(oneOf(REFUND_STATES), REFUND_STATES.length, 'Only in this state.'),
+    merchant: optional(id, 'Only of this merchant.'),
+  },
+  examples: ['refunds list', 'refunds list --state failed --state awaiting_funds'],
+  run: async ({ db }, { state, merchant }) => {
+    const states = state.length === 0 ? REFUND_STATES : state;
+    return listing(await listRefunds(db.sql, { states, merchantId: merchant, limit: MAX_LISTED }), {
+      columns: [
+        { title: 'id', cell: (refund) => refund.id },
+        { title: 'payment', cell: (refund) => refund.paymentId },
+        { title: 'merchant', cell: (refund) => refund.merchantId },
+        { title: 'amount', cell: (refund) => amountText(refund.asset, refund.amount) },
+        { title: 'state', cell: (refund) => refund.state },
+        { title: 'problem', cell: (refund) => refund.problem },
+        { title: 'requested', cell: (refund) => refund.requestedAt },
+      ],
+      empty: 'No refunds.',
+    });
+  },
+});
+
+const show = databaseCommand({
+  name: 'refunds show',
+  summary: 'Show a refund, and everything that happened to it.',
+  positionals: { id: required(id, 'The refund, or its payment.') },
+  options: {},
+  examples: ['refunds show rfnd_21KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'refunds show pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  run: async ({ db }, { id: asked }) => {
+    const refund = (await findRefund(db.sql, asked)) ?? (await findRefundOf(db.sql, asked));
+    if (refund === undefined) throw refundNotFound(asked);
+    const events = await listRefundEvents(db.sql, refund.id);
+    const fields = {
+      refund: refund.id,
+      payment: refund.paymentId,
+      merchant: refund.merchantId,
+      state: refund.state,
+      amount: amountText(refund.asset, refund.amount),
+      to: refund.recipient,
+      'from what is held': amountText(refund.asset, refund.fromHeld),
+      "from the merchant's float": amountText(refund.asset, refund.fromMerchant),
+      "from the operator's float": amountText(refund.asset, refund.fromOperator),
+      transaction: refund.transactionHash,
+      problem: refund.problem,
+    };
+    const history = layoutTable(events, [
+      { title: 'at', cell: ({ at }) => at },
+      { title: 'event', cell: ({ event }) => event },
+      { title: 'to', cell: ({ toState }) => toState },
+      { title: 'by', cell: ({ actor }) => actor },
+      { title: 'evidence', cell: ({ evidence }) => JSON.stringify(evidence) },
+    ]);
+    return { json: { ...refund, events }, text: `${layoutFields(fields)}\n\n${history}` };
+  },
+});
+
+const retry = databaseCommand({
+  name: 'refunds retry',
+  summary: 'Send a failed refund once more. What covers it was kept for it.',
+  positionals: { id: required(id, 'The refund, as shown by refunds list.') },
+  options: {},
+  examples: ['refunds retry rfnd_21KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  run: async (deps, { id: refundId }) => {
+    const refund = await retryRefund(deps, { id: refundId, actor: OPERATOR });
+    return { json: refund, text: `Refund ${refund.id} is being sent again.` };
+  },
+});
+
+export const refundCommands: readonly Command[] = [list, show, retry];

@@ -1,0 +1,54 @@
+import { returnStray } from '../actions/floats/return-stray.ts';
+import { listStrays } from '../store/strays.ts';
+import { withChains } from './chains.ts';
+import { type Command, databaseCommand, OPERATOR } from './command.ts';
+import { id } from './kinds.ts';
+import { listing } from './listing.ts';
+import { account, amountText } from './money-kinds.ts';
+import { flag, optional, required } from './options.ts';
+
+const MAX_LISTED = 200;
+
+const list = databaseCommand({
+  name: 'strays list',
+  summary: `Show money that came without being asked for, or too late, the newest first, at most ${MAX_LISTED}.`,
+  positionals: {},
+  options: { all: flag('Also what was returned or made a float since.') },
+  examples: ['strays list', 'strays list --all --json'],
+  run: async ({ db }, { all }) => {
+    const states = all ? (['unclaimed', 'float', 'returning', 'returned'] as const) : (['unclaimed'] as const);
+    return listing(await listStrays(db.sql, { states, limit: MAX_LISTED }), {
+      columns: [
+        { title: 'id', cell: (stray) => stray.id },
+        {
+          title: 'what',
+          cell: (stray) => (stray.source === 'transfer' ? 'transfer' : `paid late: ${stray.paymentId}`),
+        },
+        { title: 'amount', cell: (stray) => amountText(stray.asset, stray.amount) },
+        { title: 'from', cell: (stray) => stray.sender },
+        { title: 'to', cell: (stray) => stray.account },
+        { title: 'transaction', cell: (stray) => stray.transactionHash },
+        { title: 'state', cell: (stray) => stray.state },
+        { title: 'seen', cell: (stray) => stray.seenAt },
+      ],
+      empty: 'No stray money.',
+    });
+  },
+});
+
+const giveBack = databaseCommand({
+  name: 'strays return',
+  summary: 'Send stray money back; of a late payment all that was paid, with floats covering what is not there.',
+  positionals: { id: required(id, 'The stray, as shown by strays list.') },
+  options: {
+    to: optional(account, 'Where to. Default: who sent it, which for a transfer may be an exchange: ask before.'),
+  },
+  examples: ['strays return stry_31KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  run: (deps, { id: strayId, to }) =>
+    withChains(deps, async (chains) => {
+      const stray = await returnStray({ ...deps, chains }, { id: strayId, to, actor: OPERATOR });
+      return { json: stray, text: `${amountText(stray.asset, stray.amount)} is on its way back: ${stray.id}` };
+    }),
+});
+
+export const strayCommands: readonly Command[] = [list, giveBack];

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  ACCOUNTS,
+  acceptedEntry,
+  addUp,
+  type BookedItem,
+  correctingEntry,
+  type Entry,
+  entryHash,
+  firstHash,
+  floatAddedEntry,
+  floatReturnEntry,
+  gasEntry,
+  INTERMEDIATE,
+  OPERATOR_FLOAT,
+  paidEntry,
+  paidPosition,
+  payoutEntry,
+  refundCoveredEntry,
+  refundEntry,
+  refundUncoveredEntry,
+  relayerFundedEntry,
+  revertedEntry,
+  strayReceivedEntry,
+  strayReturnEntry,
+  unpaidEntry,
+} from './books.ts';
+import { feeOf } from './fees.ts';
+
+const NETWORK = 'eip155:1';
+const ASSET = `${NETWORK}/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48`;
+const PROOF = { transaction: '0xaa', block: 7 };
+const MERCHANT = 'mrch_1';
+
+function itemOf(amount: bigint, fee: bigint, isHeld = false): BookedItem {
+  return {
+    network: NETWORK,
+    asset: ASSET,
+    subject: 'pay_1',
+    reference: '0xc0',
+    merchantId: MERCHANT,
+    amount,
+    fee,
+    isHeld,
+  };
+}
+
+const balances = (entries: readonly Entry[]) =>
+  new Map(addUp(entries.flatMap(({ lines }) => lines)).map(({ account, units }) => [account, units]));
+
+const amounts = fc.bigInt({ min: 1n, max: 10n ** 30n });
+/** Percentages with up to 18 decimals, and a fixed part. */
+const terms = fc.record({
+  percentage: fc
+    .tuple(fc.integer({ min: 0, max: 99 }), fc.stringMatching(/^[0-9]{0,18}$/))
+    .map(([whole, fraction]) => (fraction === '' ? `${whole}` : `${whole}.${fraction}`)),
+  fixed: fc.bigInt({ min: 0n, max: 10n ** 20n }).map((value) => [{ unit: ASSET, value: value.toString() }]),
+});
+const items = fc
+  .tuple(amounts, terms, fc.boolean())
+  .map(([amount, fees, isHeld]) => itemOf(amount, feeOf(fees, ASSET, amount), isHeld));
+
+describe('the books', () => {
+  it('split every payment into net and fee, to the unit', () => {
+    fc.assert(
+      fc.property(items, fc.boolean(), fc.boolean(), (item, wasInFlight, isExtra) => {
+        const entries = [
+          ...(wasInFlight ? [acceptedEntry(item)] : []),
+          paidEntry(item, { wasInFlight, isExtra }, PROOF),
+        ];
+        const held = isExtra ? ACCOUNTS.stray : ACCOUNTS.payable(MERCHANT);
+        const on = balances(entries);
+        const net = on.get(item.isHeld ? held : ACCOUNTS.settled(MERCHANT)) ?? 0n;
+        assert.equal(net + (on.get(ACCOUNTS.fees) ?? 0n), item.amount);
+        assert.equal(on.get(ACCOUNTS.payer), -item.amount);
+        assert.equal(on.get(ACCOUNTS.inFlight), undefined);
+        assert.deepEqual(
+          addUp(entries.flatMap(({ lines }) => lines)).sort(byAccount),
+          paidPosition(item, isExtra).sort(byAccount),
+        );
+      }),
+    );
+  });
+
+  it('balance in every entry, whatever happens to a payment', () => {
+    fc.assert(
+      fc.property(items, fc.boolean(), (item, isInFlight) => {
+        const about = { ...item, reference: '0x1' };
+        const cover = { payable: item.amount - item.fee, merchantFloat: 3n, operatorFloat: item.fee };
+        const relayer = { network: NETWORK, asset: ASSET, signer: '0x5' };
+        const entries = [
+          acceptedEntry(item),
+          unpaidEntry(item, 'ran_out'),
+          revertedEntry(item, { isInFlight, isExtra: false }),
+          payoutEntry('sent', about, item.amount),
+          payoutEntry('done', about, item.amount, PROOF),
+          payoutEntry('failed', about, item.amount, PROOF),
+          refundCoveredEntry(about, cover),
+          refundUncoveredEntry(about, cover),
+          refundEntry('sent', about, item.amount),
+          refundEntry('done', about, item.amount, PROOF),
+          refundEntry('failed', about, item.amount, PROOF),
+          floatAddedEntry(about, OPERATOR_FLOAT, item.amount, PROOF),
+          floatReturnEntry('sent', about, { owner: MERCHANT, units: item.amount }),
+          floatReturnEntry('done', about, { owner: MERCHANT, units: item.amount, proof: PROOF }),
+          strayReceivedEntry(about, item.amount, PROOF),
+          strayReturnEntry('sent', about, { units: item.amount }),
+          relayerFundedEntry(relayer, item.amount, 7),
+          gasEntry(relayer, item.amount, PROOF),
+        ];
+        for (const { lines } of entries) {
+          assert.equal(
+            lines.reduce((sum, { units }) => sum + units, 0n),
+            0n,
+          );
+          assert.ok(lines.length >= 2);
+          assert.ok(lines.every(({ units }) => units !== 0n));
+        }
+      }),
+    );
+  });
+
+  it('come back to nothing when an authorization ends unused, and when a final payment is taken back', () => {
+    const item = itemOf(1_000n, 10n, true);
+    assert.deepEqual([...balances([acceptedEntry(item), unpaidEntry(item, null)])], []);
+    const paid = [acceptedEntry(item), paidEntry(item, { wasInFlight: true, isExtra: false }, PROOF)];
+    const back = revertedEntry(item, { isInFlight: false, isExtra: false });
+    assert.deepEqual([...balances([...paid, back])], []);
+  });
+
+  it('keep what a payout moves on the intermediate account until it is final', () => {
+    const item = itemOf(1_000n, 10n, true);
+    const about = { ...item, reference: '0x1' };
+    const paid = paidEntry(item, { wasInFlight: false, isExtra: false }, PROOF);
+    const lying = (entries: readonly Entry[]) =>
+      [...balances(entries)]
+        .filter(([account]) => account.startsWith(INTERMEDIATE))
+        .reduce((sum, [, units]) => sum + units, 0n);
+    const sent = payoutEntry('sent', about, 990n);
+    assert.equal(lying([paid, sent]), 990n);
+    assert.equal(lying([paid, sent, payoutEntry('failed', about, 990n, PROOF)]), 990n);
+    const done = [paid, sent, payoutEntry('done', about, 990n, PROOF)];
+    assert.equal(lying(done), 0n);
+    assert.equal(balances(done).get(ACCOUNTS.settled(MERCHANT)), 990n);
+  });
+
+  it('give the payer everything back in a refund, from what covers it', () => {
+    const item = itemOf(1_000n, 10n, true);
+    const about = { ...item, reference: '0x1' };
+    const cover = { payable: 990n, merchantFloat: 0n, operatorFloat: 10n };
+    const on = balances([
+      floatAddedEntry({ ...about, merchantId: null }, OPERATOR_FLOAT, 50n, PROOF),
+      paidEntry(item, { wasInFlight: false, isExtra: false }, PROOF),
+      refundCoveredEntry(about, cover),
+      refundEntry('sent', about, 1_000n),
+      refundEntry('done', about, 1_000n, PROOF),
+    ]);
+    assert.deepEqual(Object.fromEntries(on), {
+      outside: -50n,
+      fees: 10n,
+      [ACCOUNTS.float(OPERATOR_FLOAT)]: 40n,
+    });
+  });
+
+  it('are corrected by exactly what is missing', () => {
+    const item = itemOf(1_000n, 10n);
+    const shouldBe = paidPosition(item, false);
+    assert.equal(correctingEntry(item, { is: shouldBe, shouldBe, proof: PROOF }), undefined);
+    const accepted = acceptedEntry(item);
+    const correction = correctingEntry(item, { is: accepted.lines, shouldBe, proof: PROOF });
+    assert.ok(correction !== undefined);
+    assert.deepEqual(addUp([...accepted.lines, ...correction.lines]).sort(byAccount), shouldBe.sort(byAccount));
+  });
+});
+
+describe('the hash of an entry', () => {
+  const placed = { ...acceptedEntry(itemOf(1_000n, 10n)), sequence: 1, at: new Date(0) };
+
+  it('changes with every part of it, and with everything before it', () => {
+    const line = { account: 'payer', units: 1n };
+    const changed = [
+      { sequence: 2 },
+      { at: new Date(1) },
+      { network: 'eip155:2' },
+      { asset: 'x' },
+      { kind: 'unpaid' as const },
+      { subject: 'pay_2' },
+      { reference: '0xc1' },
+      { merchantId: 'mrch_2' },
+      { merchantId: null },
+      { transaction: '0xbb' },
+      { block: 8 },
+      { note: 'x' },
+      { lines: [...placed.lines, line] },
+      { lines: placed.lines.toReversed() },
+    ].map((change) => entryHash(firstHash(NETWORK), { ...placed, ...change }));
+    const hashes = new Set([
+      ...changed,
+      entryHash(firstHash(NETWORK), placed),
+      entryHash(firstHash('eip155:2'), placed),
+    ]);
+    assert.equal(hashes.size, changed.length + 2);
+  });
+
+  it('stays the same for ever', () => {
+    assert.equal(entryHash(firstHash(NETWORK), placed), entryHash(firstHash(NETWORK), { ...placed }));
+    assert.match(entryHash(firstHash(NETWORK), placed), /^[0-9a-f]{64}$/);
+  });
+});
+
+function byAccount(a: { account: string }, b: { account: string }): number {
+  return a.account < b.account ? -1 : 1;
+}

@@ -1,0 +1,43 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * Whether an IP address can belong to somebody out in the internet: not this machine, not a network behind it, and none
+ * of the ranges that are set aside for special use (RFC 6890 and the registries of IANA).
+ */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return !SPECIAL.check(address, 'ipv4');
+  // Of IPv6 only global unicast is public, without the parts of it that lead back into IPv4 or nowhere.
+  return family === 6 && GLOBAL.check(address, 'ipv6') && !SPECIAL.check(address, 'ipv6');
+}
+
+const GLOBAL = new BlockList();
+GLOBAL.addSubnet('2000::', 3, 'ipv6');
+
+const SPECIAL = new BlockList();
+for (const [network, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const) {
+  SPECIAL.addSubnet(network, bits, 'ipv4');
+}
+for (const [network, bits] of [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+] as const) {
+  SPECIAL.addSubnet(network, bits, 'ipv6');
+}

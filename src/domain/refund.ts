@@ -1,0 +1,40 @@
+/**
+ * The life of a refund. The table says where each event leads; whoever moves one goes through `decideRefund`, and the
+ * database agrees by updating only the state and version it was decided on.
+ */
+export const REFUND_TRANSITIONS = {
+  requested: { covered: 'sending', short: 'awaiting_funds' },
+  awaiting_funds: { covered: 'sending' },
+  sending: { paid: 'refunded', failed: 'failed' },
+  failed: { retried: 'sending' },
+  // A reorganisation deeper than final depth took its transaction away, and it ran out before it was mined again.
+  refunded: { undone: 'sending' },
+} as const satisfies Record<string, Partial<Record<RefundEvent, string>>>;
+
+export type RefundState = keyof typeof REFUND_TRANSITIONS;
+
+/** What happens to a refund. */
+export type RefundEvent = 'covered' | 'short' | 'paid' | 'failed' | 'retried' | 'undone';
+
+export const REFUND_STATES = Object.keys(REFUND_TRANSITIONS) as readonly RefundState[];
+
+/** Where the event leads; undefined when it cannot happen in that state. */
+export function decideRefund(state: RefundState, event: RefundEvent): RefundState | undefined {
+  return (REFUND_TRANSITIONS[state] as Partial<Record<RefundEvent, RefundState>>)[event];
+}
+
+/** What a refund is paid from, in the smallest unit of the paid asset. The three add up to what the payer had paid. */
+export interface Cover {
+  /** The payment's own net amount, where it still lies on the intermediate account. */
+  readonly held: bigint;
+  /** The merchant's float. */
+  readonly merchant: bigint;
+  /** The operator's float: what was taken as a fee is not there any more. */
+  readonly operator: bigint;
+}
+
+/** Where the money to give a payment back comes from. */
+export function coverOf({ amount, fee, isHeld }: { amount: bigint; fee: bigint; isHeld: boolean }): Cover {
+  const net = amount - fee;
+  return { held: isHeld ? net : 0n, merchant: isHeld ? 0n : net, operator: fee };
+}

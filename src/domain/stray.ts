@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+import { markedId } from './ids.ts';
+
+/** Where a stray was seen on its chain. */
+export interface StrayPlace {
+  readonly network: string;
+  readonly transactionHash: string;
+  readonly logIndex: number;
+  readonly source: string;
+}
+
+/** The id follows from the place: it is the same whenever it is seen, and in every copy of the database. */
+export function strayId({ network, transactionHash, logIndex, source }: StrayPlace): string {
+  const hash = createHash('sha256').update([network, transactionHash, logIndex, source].join(' ')).digest();
+  return markedId('stry_', hash.subarray(0, 16));
+}

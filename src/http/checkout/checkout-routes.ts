@@ -1,0 +1,118 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { PageState } from '../../../web/src/page-state.ts';
+import { findLogo } from '../../store/logos.ts';
+import { findPartner } from '../../store/partners.ts';
+import type { Gates } from '../access.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { errorSender, toApiError } from '../errors.ts';
+import { paymentIdIn } from '../payment-id.ts';
+import { addressGroup } from '../rate-limit.ts';
+import { paymentNotFound } from '../routes/payments.ts';
+import { renderDocument } from './page-document.ts';
+import { pageHeaders } from './page-policy.ts';
+import { chooseLanguage, type Language, paymentPage } from './page-state.ts';
+import { sendFile, sendText } from './static-files.ts';
+import { transactionUrl } from './transaction-link.ts';
+
+const FOREVER = 'public, max-age=31536000, immutable';
+const ONE_DAY = 'public, max-age=86400';
+/** Without a build there is nothing to render the page with; the API works all the same. */
+const NOT_BUILT = 'The checkout page has not been built. Run: npm run build';
+
+/** The page payers open, and what it is made of. */
+export async function checkoutRoutes(app: App, { gates, ...deps }: HttpDeps & { gates: Gates }): Promise<void> {
+  /** Whoever asks for pages counts like a caller without a key. */
+  const onRequest = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
+    try {
+      gates.load.check();
+      gates.limits.address.take(reply, addressGroup(request.ip));
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  };
+  const sendError = errorSender(deps);
+  const page = {
+    schema: { hide: true },
+    onRequest,
+    errorHandler: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+      deps.page === undefined ? sendError(error, request, reply) : sendTrouble(deps, error, request, reply),
+  };
+
+  app.get('/', page, (request, reply) => sendPayment(deps, wordIn(request, 'pid'), request, reply));
+  app.get('/pay_*', page, (request, reply) =>
+    sendPayment(deps, request.url.split('?', 1)[0]?.slice(1), request, reply),
+  );
+  app.get('/tx/:network/:id', page, (request, reply) => {
+    const { network, id } = request.params as { network: string; id: string };
+    const url = transactionUrl(deps, network, id);
+    if (url === undefined) throw paymentNotFound();
+    return reply.header('Referrer-Policy', 'no-referrer').redirect(url);
+  });
+
+  for (const [prefix, cacheControl] of [
+    ['assets', FOREVER],
+    ['icons', ONE_DAY],
+  ] as const) {
+    app.get(`/${prefix}/*`, { schema: { hide: true } }, (request, reply) => {
+      const file = deps.page?.files.get(`${prefix}/${(request.params as { '*': string })['*']}`);
+      if (file === undefined) return reply.callNotFound();
+      if (prefix === 'icons') reply.header('Cross-Origin-Resource-Policy', 'cross-origin');
+      return sendFile({ file, cacheControl }, request, reply);
+    });
+  }
+
+  app.get('/logos/:hash', { schema: { hide: true }, onRequest }, async (request, reply) => {
+    const { hash } = request.params as { hash: string };
+    const logo = /^[0-9a-f]{32}$/.test(hash) ? await findLogo(deps.db.sql, hash) : undefined;
+    if (logo === undefined) return reply.callNotFound();
+    reply.headers({ 'Cache-Control': FOREVER, ETag: `"${hash}"`, 'Cross-Origin-Resource-Policy': 'cross-origin' });
+    return request.headers['if-none-match'] === `"${hash}"`
+      ? reply.code(304).send()
+      : reply.type(logo.type).send(logo.bytes);
+  });
+}
+
+async function sendPayment(
+  deps: HttpDeps,
+  spelling: string | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const id = spelling === undefined ? undefined : paymentIdIn(spelling, deps.config.publicUrl);
+  const payment = id === undefined ? undefined : await deps.readPayment(id);
+  if (payment === undefined) throw paymentNotFound();
+  const frameOrigins = (await findPartner(deps.db.sql, payment.partnerId))?.frameOrigins ?? [];
+  const isEmbeddable = frameOrigins.length > 0;
+  reply.headers(pageHeaders(deps.config, { frameOrigins }));
+  return sendPage(deps, request, reply, (language) => paymentPage(deps, { payment, language, isEmbeddable }));
+}
+
+/** What went wrong, as a page: there is no payment here, or there is no telling right now. */
+function sendTrouble(deps: HttpDeps, error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const { status, retryAfterS } = toApiError(error);
+  if (status >= 500) deps.log.error({ requestId: request.id, err: error }, 'request failed');
+  if (retryAfterS !== undefined) reply.header('Retry-After', String(retryAfterS));
+  reply.code(status).headers(pageHeaders(deps.config));
+  const kind = status === 404 ? 'not_found' : 'unavailable';
+  return sendPage(deps, request, reply, async (language) => ({ kind, ...language }));
+}
+
+async function sendPage(
+  { page }: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  stateIn: (language: Language) => Promise<PageState>,
+): Promise<FastifyReply> {
+  if (page === undefined) return reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT);
+  const asked = { acceptLanguage: request.headers['accept-language'], lang: wordIn(request, 'lang') };
+  const state = await stateIn(chooseLanguage(page.renderer, asked));
+  reply.type('text/html; charset=utf-8');
+  return sendText(renderDocument(page, state), request, reply);
+}
+
+/** A parameter of the query, if it was given once. */
+function wordIn({ query }: FastifyRequest, name: string): string | undefined {
+  const value = (query as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { loadPageBundle } from './page-bundle.ts';
+
+const MANIFEST = {
+  'src/entry-client.tsx': { file: 'assets/entry-1.js', css: ['assets/page-2.css'], imports: ['_shared.js'] },
+  '_shared.js': { file: 'assets/shared-3.js', css: ['assets/shared-4.css'], imports: ['src/entry-client.tsx'] },
+  'src/qr.ts': { file: 'assets/qr-5.js' },
+};
+
+describe('the build of the page', () => {
+  let dir: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'till-page-'));
+  });
+  afterEach(() => rm(dir, { recursive: true, force: true }));
+
+  async function write(files: Readonly<Record<string, string>>): Promise<void> {
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(dirname(join(dir, name)), { recursive: true });
+      await writeFile(join(dir, name), text);
+    }
+  }
+
+  it('is loaded with what its entry needs, and nothing that comes on demand', async () => {
+    await write({
+      'client/.vite/manifest.json': JSON.stringify(MANIFEST),
+      'server/entry-server.js': "export const render = () => ({ html: 'x' });",
+      'client/assets/entry-1.js': '1',
+      'client/assets/font.woff2': '2',
+      'client/assets/source.map': '3',
+      'client/icons/token/USDC.svg': '<svg/>',
+      'client/secret.js': '4',
+    });
+    const page = await loadPageBundle(dir);
+    assert.deepEqual(page?.scripts, ['/assets/entry-1.js']);
+    assert.deepEqual(page.styles, ['/assets/page-2.css', '/assets/shared-4.css']);
+    assert.deepEqual(page.preloads, ['/assets/shared-3.js']);
+    assert.equal(page.renderer.render({} as never).html, 'x');
+    assert.deepEqual([...page.files.keys()].sort(), ['assets/entry-1.js', 'assets/font.woff2', 'icons/token/USDC.svg']);
+    assert.equal(page.files.get('icons/token/USDC.svg')?.type, 'image/svg+xml; charset=utf-8');
+  });
+
+  it('is missing where there is none, or only a part of one', async () => {
+    assert.equal(await loadPageBundle(dir), undefined);
+    await write({ 'client/.vite/manifest.json': JSON.stringify(MANIFEST) });
+    assert.equal(await loadPageBundle(dir), undefined);
+  });
+
+  it('is refused when it is the build of something else', async () => {
+    await write({ 'client/.vite/manifest.json': '{}', 'server/entry-server.js': 'export const render = 1;' });
+    await assert.rejects(loadPageBundle(dir), /has no src\/entry-client\.tsx/);
+  });
+});

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { PageState } from '../../../web/src/page-state.ts';
+import { readStaticFiles, type StaticFiles } from './static-files.ts';
+
+/** The checkout page as it was built: what renders it on the server, and what browsers load. */
+export interface PageBundle {
+  readonly renderer: PageRenderer;
+  /** Paths on this origin, in the order they are needed. */
+  readonly styles: readonly string[];
+  readonly scripts: readonly string[];
+  /** What the scripts import: fetched at once instead of one after the other. */
+  readonly preloads: readonly string[];
+  /** By path, without the leading slash. */
+  readonly files: StaticFiles;
+}
+
+/** What the server half of the build exports. */
+export interface PageRenderer {
+  render(state: PageState): { readonly html: string };
+  /** One of its locales: the one asked for, else the best of the browser's list. */
+  pickLocale(acceptLanguage: string | undefined, lang: string | undefined): string;
+  readonly LOCALES: Readonly<Record<string, { readonly dir: 'ltr' | 'rtl' }>>;
+  readonly STRINGS: Readonly<Record<string, PageState['strings']>>;
+}
+
+interface ManifestEntry {
+  readonly file: string;
+  readonly css?: readonly string[];
+  readonly imports?: readonly string[];
+}
+
+const ENTRY = 'src/entry-client.tsx';
+/** Only these folders of the build are served. */
+const SERVED = ['assets', 'icons'];
+
+/** The page built into this folder; undefined when it was not built, or not to the end. */
+export async function loadPageBundle(dir: string): Promise<PageBundle | undefined> {
+  const server = join(dir, 'server/entry-server.js');
+  const manifestText = await readFile(join(dir, 'client/.vite/manifest.json'), 'utf8').catch(ignoreMissing);
+  if (manifestText === undefined || !existsSync(server)) return undefined;
+  const manifest = JSON.parse(manifestText) as Readonly<Record<string, ManifestEntry>>;
+  const renderer = (await import(pathToFileURL(server).href)) as PageRenderer;
+  const [entry, ...imported] = chunksOf(manifest, ENTRY);
+  if (entry === undefined) throw new Error(`The build of the checkout page has no ${ENTRY}.`);
+  return {
+    renderer,
+    styles: [entry, ...imported].flatMap(({ css = [] }) => css).map(toPath),
+    scripts: [toPath(entry.file)],
+    preloads: imported.map(({ file }) => toPath(file)),
+    files: await readStaticFiles(join(dir, 'client'), SERVED),
+  };
+}
+
+/** The entry, then everything it imports before it can run, each once. */
+function chunksOf(manifest: Readonly<Record<string, ManifestEntry>>, name: string): ManifestEntry[] {
+  const found = new Map<string, ManifestEntry>();
+  const add = (key: string) => {
+    const chunk = manifest[key];
+    if (chunk === undefined || found.has(key)) return;
+    found.set(key, chunk);
+    for (const next of chunk.imports ?? []) add(next);
+  };
+  add(name);
+  return [...found.values()];
+}
+
+function toPath(file: string): string {
+  return `/${file}`;
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}

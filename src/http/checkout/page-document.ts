@@ -1,0 +1,53 @@
+import type { PageState } from '../../../web/src/page-state.ts';
+import { Html, html } from '../reference/html.ts';
+import type { PageBundle } from './page-bundle.ts';
+
+/** A page without JavaScript asks again this often. */
+const REFRESH_S = 5;
+const FAVICON = 'icons/till.svg';
+/** The letters of most languages; the others are loaded when the page needs them. */
+const FIRST_FONT = /^assets\/inter-latin-wght-normal.*\.woff2$/;
+
+/** The whole document: the page as it is now, and the state its script goes on from. */
+export function renderDocument(bundle: PageBundle, state: PageState): string {
+  const isOpen = state.kind === 'unavailable' || (state.kind === 'payment' && !state.payment.isFinal);
+  const { html: markup } = bundle.renderer.render(state);
+  const font = [...bundle.files.keys()].find((path) => FIRST_FONT.test(path));
+  return html`<!doctype html>
+<html lang="${state.locale}" dir="${state.dir}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<title>${titleOf(state)}</title>
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<meta name="format-detection" content="telephone=no">
+${bundle.files.has(FAVICON) && html`<link rel="icon" href="/${FAVICON}" type="image/svg+xml">`}
+${bundle.styles.map((path) => html`<link rel="stylesheet" href="${path}">`)}
+${font !== undefined && html`<link rel="preload" href="/${font}" as="font" type="font/woff2" crossorigin>`}
+${bundle.preloads.map((path) => html`<link rel="modulepreload" href="${path}">`)}
+${bundle.scripts.map((path) => html`<script type="module" src="${path}"></script>`)}
+${isOpen && html`<noscript><meta http-equiv="refresh" content="${REFRESH_S}"></noscript>`}
+</head>
+<body>
+<div id="root">${new Html(markup)}</div>
+<script type="application/json" id="state">${new Html(jsonInHtml(state))}</script>
+</body>
+</html>
+`.markup;
+}
+
+function titleOf(state: PageState): string {
+  const { kind, strings } = state;
+  if (kind !== 'payment') return kind === 'not_found' ? strings.notFoundTitle : strings.unavailableTitle;
+  const { name } = state.payment.merchant;
+  // By a function, because a name may hold what a replacement text gives a meaning to.
+  return strings.payMerchant.replace('{merchant}', () => name);
+}
+
+/** JSON that cannot end the script it stands in, nor begin a comment there. */
+function jsonInHtml(value: unknown): string {
+  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}

@@ -1,0 +1,29 @@
+/**
+ * What a page may do: nothing inline, nothing from elsewhere. Wallets announce themselves with pictures as `data:` URLs.
+ * The public origin is named beside `'self'` because the page may have been opened by another name of this machine.
+ */
+export function pageHeaders(
+  { publicUrl }: { readonly publicUrl: string },
+  { frameOrigins = [], formAction = "'none'" }: { readonly frameOrigins?: readonly string[]; formAction?: string } = {},
+): Readonly<Record<string, string>> {
+  const ancestors = frameOrigins.length === 0 ? "'none'" : frameOrigins.join(' ');
+  return {
+    'Content-Security-Policy': [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "font-src 'self'",
+      `img-src 'self' data: ${publicUrl}`,
+      "connect-src 'self'",
+      "manifest-src 'self'",
+      "base-uri 'none'",
+      `form-action ${formAction}`,
+      `frame-ancestors ${ancestors}`,
+    ].join('; '),
+    // For browsers that do not know frame-ancestors. It cannot name origins, so it must be left out where some are let in.
+    ...(frameOrigins.length === 0 && { 'X-Frame-Options': 'DENY' }),
+    // The address of the page is what lets one pay, or cancel: other sites do not get to see it.
+    'Referrer-Policy': 'no-referrer',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  };
+}

@@ -1,0 +1,61 @@
+import type { PageState, PaidInfo, PaymentPage } from '../../../web/src/page-state.ts';
+import { CHECKOUT_APPS } from '../../actions/open-checkout.ts';
+import { parseUnit } from '../../chains/units.ts';
+import type { Payment } from '../../store/payments.ts';
+import type { HttpDeps } from '../deps.ts';
+import { gatewayUrl } from '../payment-id.ts';
+import { viewForPayer } from '../views/payer-info.ts';
+import { viewStatus } from '../views/payment.ts';
+import type { PageRenderer } from './page-bundle.ts';
+import { explorerPath } from './transaction-link.ts';
+
+export type Language = Pick<PageState, 'locale' | 'dir' | 'strings'>;
+
+/** The language of the page: the one asked for, else the best of the browser's list. */
+export function chooseLanguage(
+  { pickLocale, LOCALES, STRINGS }: PageRenderer,
+  asked: { readonly acceptLanguage: string | undefined; readonly lang: string | undefined },
+): Language {
+  const locale = pickLocale(asked.acceptLanguage, asked.lang);
+  const strings = STRINGS[locale];
+  if (strings === undefined) throw new Error(`The checkout page has no words for ${locale}.`);
+  return { locale, dir: LOCALES[locale]?.dir ?? 'ltr', strings };
+}
+
+/** What the page begins with: the same the API would tell it, in one piece. */
+export async function paymentPage(
+  deps: HttpDeps,
+  { payment, language, isEmbeddable }: { payment: Payment; language: Language; isEmbeddable: boolean },
+): Promise<PaymentPage> {
+  const { config, world, sandbox } = deps;
+  const nowMs = world.clock.nowMs();
+  const { info, failureCode, isFinal } = viewStatus(config, payment, nowMs);
+  const forPayer = await viewForPayer(deps, payment);
+  const { successUrl, errorUrl } = payment;
+  return {
+    kind: 'payment',
+    ...language,
+    paymentId: payment.id,
+    appId: CHECKOUT_APPS[payment.mode],
+    gatewayUrl: gatewayUrl(config.publicUrl, payment.id),
+    nowMs,
+    payment: {
+      ...forPayer,
+      isFinal,
+      info: info === null ? null : { ...info, explorerUrl: explorerOf(deps, info) },
+      ...(failureCode !== undefined && { failureCode }),
+    },
+    checkout: successUrl === null || errorUrl === null ? null : { successUrl, errorUrl },
+    referenceId: payment.referenceId,
+    sandbox:
+      sandbox === undefined || payment.mode === 'live'
+        ? null
+        : { rpcPath: '/sandbox/rpc', chainId: sandbox.chainId, blockViewPath: '/sandbox/tx' },
+    embedder: isEmbeddable,
+  };
+}
+
+function explorerOf(deps: HttpDeps, { optionAmount, txId }: Omit<PaidInfo, 'explorerUrl'>): string | null {
+  const unit = parseUnit(optionAmount.unit);
+  return unit.ok && unit.value.token !== undefined ? explorerPath(deps, unit.value.token.chainId, txId) : null;
+}

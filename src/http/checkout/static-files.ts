@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** The files of the built page, in memory: they are few and small, and do not change while the node runs. */
+export type StaticFiles = ReadonlyMap<string, StaticFile>;
+
+export interface StaticFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly hash: string;
+  /** Made when they are first asked for. */
+  readonly compressed: Map<Encoding, Promise<Buffer>>;
+}
+
+type Encoding = 'br' | 'gzip';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.woff2': 'font/woff2',
+  '.png': 'image/png',
+  '.webp': 'image/webp',
+};
+const COMPRESSIBLE = /^text\/|svg|json/;
+/** A build has about a hundred files; something is wrong with a folder that has more than this. */
+const MAX_FILES = 2_000;
+
+/** Every file of the folders, by its path from the root, with slashes. */
+export async function readStaticFiles(root: string, folders: readonly string[]): Promise<StaticFiles> {
+  const files = new Map<string, StaticFile>();
+  for (const folder of folders) {
+    const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true }).catch(() => []);
+    for (const entry of entries.slice(0, MAX_FILES)) {
+      const type = TYPES[extname(entry.name)];
+      if (!entry.isFile() || type === undefined) continue;
+      const path = join(entry.parentPath, entry.name);
+      const bytes = await readFile(path);
+      const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+      files.set(relative(root, path).split(sep).join('/'), { type, bytes, hash, compressed: new Map() });
+    }
+  }
+  return files;
+}
+
+/** Answers with the file, compressed if the client takes that, or with 304 if it has it already. */
+export async function sendFile(
+  { file, cacheControl }: { readonly file: StaticFile; readonly cacheControl: string },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const encoding = COMPRESSIBLE.test(file.type) ? bestEncoding(request.headers['accept-encoding']) : undefined;
+  const etag = `"${file.hash}${encoding === undefined ? '' : `-${encoding}`}"`;
+  reply.header('Cache-Control', cacheControl).header('ETag', etag).header('Vary', 'Accept-Encoding');
+  if (request.headers['if-none-match']?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) {
+    return reply.code(304).send();
+  }
+  reply.type(file.type);
+  if (encoding === undefined) return reply.send(file.bytes);
+  return reply.header('Content-Encoding', encoding).send(await compressedFile(file, encoding));
+}
+
+function compressedFile({ bytes, compressed }: StaticFile, encoding: Encoding): Promise<Buffer> {
+  const known = compressed.get(encoding);
+  if (known !== undefined) return known;
+  const made = BEST[encoding](bytes);
+  compressed.set(encoding, made);
+  return made;
+}
+
+/** Answers with text that was made for this request: compressed quickly rather than well. */
+export async function sendText(text: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const encoding = bestEncoding(request.headers['accept-encoding']);
+  reply.header('Vary', 'Accept-Encoding, Accept-Language');
+  if (encoding === undefined) return reply.send(text);
+  return reply.header('Content-Encoding', encoding).send(await QUICK[encoding](Buffer.from(text)));
+}
+
+/** Of those the client names and does not rule out. */
+function bestEncoding(header: string | undefined): Encoding | undefined {
+  const accepted = new Set(
+    (header ?? '')
+      .split(',')
+      .map((part) => part.trim().toLowerCase())
+      .filter((part) => !/;\s*q=0(\.0*)?$/.test(part))
+      .map((part) => part.split(';', 1)[0]?.trim()),
+  );
+  return accepted.has('br') ? 'br' : accepted.has('gzip') ? 'gzip' : undefined;
+}
+
+const brotli = promisify(brotliCompress);
+const zip = promisify(gzip);
+const withQuality = (quality: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
+
+const BEST: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Buffer>>> = {
+  br: (bytes) => brotli(bytes, withQuality(11)),
+  gzip: (bytes) => zip(bytes, { level: 9 }),
+};
+const QUICK: typeof BEST = {
+  br: (bytes) => brotli(bytes, withQuality(4)),
+  gzip: (bytes) => zip(bytes, { level: 5 }),
+};

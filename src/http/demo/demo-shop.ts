@@ -1,0 +1,103 @@
+import type { App, HttpDeps } from '../deps.ts';
+
+/** A shop of the sandbox: it has a key like any other partner's, and uses the public API as any other shop would. */
+export interface DemoShop {
+  readonly apiKey: string;
+  readonly merchantId: string;
+  /** The sandbox chain: CAIP-2, and where its JSON-RPC is. */
+  readonly chainId: string;
+  readonly rpcUrl: string;
+}
+
+export interface Product {
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+  readonly price: { readonly unit: string; readonly value: string };
+  readonly priceText: string;
+}
+
+/** One is priced in euros, so that a payer sees both what is paid at par and what is converted. */
+export const PRODUCTS: readonly Product[] = [
+  {
+    id: 'beans',
+    name: 'Morning beans',
+    text: 'Whole beans, medium roast, 250 g',
+    price: { unit: 'iso4217/USD', value: '1400' },
+    priceText: '$14.00',
+  },
+  {
+    id: 'mug',
+    name: 'Stoneware mug',
+    text: 'Thrown by hand, holds 300 ml',
+    price: { unit: 'iso4217/EUR', value: '1950' },
+    priceText: '€19.50',
+  },
+  {
+    id: 'kettle',
+    name: 'Pour-over kettle',
+    text: 'Slow, thin and steady, 0.9 l',
+    price: { unit: 'iso4217/USD', value: '6800' },
+    priceText: '$68.00',
+  },
+];
+
+export interface ShopDeps extends HttpDeps {
+  readonly sandbox: DemoShop;
+}
+
+/** Enough time to look around. */
+const LIFETIME_S = 15 * 60;
+const LOCAL = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|$)/;
+
+/** Creates the payment and answers where the payer has to go. */
+export async function orderProduct(
+  app: App,
+  { config, world, sandbox }: ShopDeps,
+  product: Product,
+): Promise<{ readonly gatewayUrl: string }> {
+  const reference = `DEMO-${Buffer.from(world.random.bytes(4)).toString('hex').toUpperCase()}`;
+  const back = `${config.publicUrl}/demo/thanks?product=${product.id}`;
+  // Payers are sent back over HTTPS, or to this machine; elsewhere the checkout ends on its own screen.
+  const canReturn = config.publicUrl.startsWith('https:') || LOCAL.test(config.publicUrl);
+  return callApi(app, sandbox, 'POST', '/v1/payments', {
+    amount: product.price,
+    referenceId: reference,
+    expiresAt: Math.floor(world.clock.nowMs() / 1000) + LIFETIME_S,
+    ...(canReturn && { checkout: { successUrl: back, errorUrl: back } }),
+  });
+}
+
+export interface OrderState {
+  readonly status: string;
+  readonly isFinal: boolean;
+  readonly info: { readonly txId: string } | null;
+}
+
+/** What became of a payment, asked with the shop's own key: a redirect proves nothing. */
+export function checkOrder(app: App, { sandbox }: ShopDeps, paymentId: string): Promise<OrderState> {
+  return callApi(app, sandbox, 'GET', `/v1/payments/${encodeURIComponent(paymentId)}/status`);
+}
+
+/** Calls this gateway's own API, all of it but the socket. */
+async function callApi<T>(
+  app: App,
+  { apiKey, merchantId }: DemoShop,
+  method: 'GET' | 'POST',
+  url: string,
+  payload?: object,
+): Promise<T> {
+  const headers = { 'api-key': apiKey, 'merchant-id': merchantId };
+  const response = await app.inject({ method, url, headers, ...(payload && { payload }) });
+  if (response.statusCode >= 300) throw new DemoApiError(response.statusCode);
+  return response.json();
+}
+
+export class DemoApiError extends Error {
+  readonly status: number;
+  constructor(status: number) {
+    super(`The API answered the demo shop with ${status}.`);
+    this.name = 'DemoApiError';
+    this.status = status;
+  }
+}

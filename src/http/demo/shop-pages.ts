@@ -1,0 +1,67 @@
+import { type Content, type Html, html } from '../reference/html.ts';
+import type { DemoPage } from './demo-page.ts';
+import { type OrderState, PRODUCTS, type Product } from './demo-shop.ts';
+
+/** A payment that is under way is looked at again this often. */
+const REFRESH_S = 2;
+
+export function shopPage(): DemoPage {
+  return {
+    title: 'Demo shop',
+    body: html`<div class="hero">
+<p class="eyebrow">Sandbox</p>
+<h1>Good coffee,<br>paid in a moment.</h1>
+<p class="lead">Pick something and pay for it with play money. The payment settles on a chain that runs on this machine, and you can look at it there.</p>
+</div>
+<ul class="shelf">${PRODUCTS.map(card)}</ul>`,
+  };
+}
+
+function card({ id, name, text, priceText }: Product): Html {
+  return html`<li class="card">
+<div class="tile ${id}" aria-hidden="true">${DRAWINGS[id]}</div>
+<h2>${name}</h2>
+<p>${text}</p>
+<form method="post" action="/demo/buy/${id}"><span class="price">${priceText}</span><button type="submit" aria-label="Buy ${name} for ${priceText}">Buy</button></form>
+</li>`;
+}
+
+/** What the shop shows when the payer comes back: what the API says, whatever the address says. */
+export function thanksPage(order: OrderState | undefined, product: Product | undefined): DemoPage {
+  const goods = product?.name ?? 'your order';
+  if (order === undefined) {
+    return message('No such order', 'There is no order for this payment.', BACK_TO_SHOP);
+  }
+  if (order.status === 'succeeded') {
+    return message(
+      'Thank you!',
+      `It is paid. ${product === undefined ? 'Your order' : product.name} is on its imaginary way.`,
+      html`${order.info !== null && html`<a class="button" href="/sandbox/tx/${order.info.txId}">See the transaction</a>`}${BACK_TO_SHOP}`,
+    );
+  }
+  if (order.isFinal) {
+    return message('Not paid', `The payment is ${order.status}, so ${goods} stays on the shelf.`, BACK_TO_SHOP);
+  }
+  const page = message('One moment', 'The payment is not through yet. This page looks again by itself.', BACK_TO_SHOP);
+  return { ...page, refreshS: REFRESH_S };
+}
+
+export function troublePage(text: string): DemoPage {
+  return message('That did not work', text, BACK_TO_SHOP);
+}
+
+function message(title: string, text: string, actions: Content): DemoPage {
+  return {
+    title: `${title} · Demo shop`,
+    body: html`<div class="message"><h1>${title}</h1><p class="lead">${text}</p><p class="actions">${actions}</p></div>`,
+  };
+}
+
+const BACK_TO_SHOP = html`<a class="button quiet" href="/demo">Back to the shop</a>`;
+
+/** Drawn for this page, in the colours of its tiles. */
+const DRAWINGS: Readonly<Record<string, Html>> = {
+  beans: html`<svg viewBox="0 0 160 160"><path d="M50 44h60l8 84a8 8 0 0 1-8 8H50a8 8 0 0 1-8-8z" class="a"/><path d="M52 28h56a4 4 0 0 1 4 4v14H48V32a4 4 0 0 1 4-4z" class="b"/><rect x="60" y="72" width="40" height="40" rx="20" class="c"/><path d="M80 76c-8 10 8 20 0 32" class="line"/></svg>`,
+  mug: html`<svg viewBox="0 0 160 160"><path d="M104 64h10a20 20 0 0 1 0 40h-10" class="ring"/><path d="M40 52h66v58a20 20 0 0 1-20 20H60a20 20 0 0 1-20-20z" class="a"/><path d="M40 52h66v20c-22 10-44-8-66 2z" class="b"/><path d="M60 38c-5-6 5-10 0-17M80 38c-5-6 5-10 0-17" class="line"/></svg>`,
+  kettle: html`<svg viewBox="0 0 160 160"><path d="M104 60c16-16 26-8 22 8s-8 34-18 44" class="ring"/><path d="M58 104C40 96 36 72 24 62" class="ring"/><path d="M58 58h46l14 66a8 8 0 0 1-8 10H52a8 8 0 0 1-8-10z" class="a"/><path d="M62 46h38l4 12H58z" class="b"/><circle cx="81" cy="40" r="6" class="c"/></svg>`,
+};

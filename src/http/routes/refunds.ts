@@ -1,0 +1,43 @@
+import { Type } from 'typebox';
+import { requestRefund } from '../../actions/refund/request-refund.ts';
+import { actorOf, merchantOf } from '../access.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../idempotency.ts';
+
+const WRITE = { scheme: 'partner', merchant: 'header', scope: 'refunds:write', takesDeleted: true } as const;
+
+export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
+  const config = {
+    access: WRITE,
+    idempotency: 'accepted',
+    errors: ['payment_not_found', 'payment_not_succeeded', 'already_refunded', 'idempotency_conflict'],
+  } as const;
+  app.post('/v1/refunds', { schema: REFUND, config }, async (request, reply) => {
+    const { paymentId } = request.body;
+    const input = { paymentId, merchantId: merchantOf(request).id, actor: actorOf(request) };
+    const hasKey = idempotencyKeyOf(request) !== undefined;
+    const idempotent = hasKey ? idempotentRequest(request, [paymentId]) : undefined;
+    const answer = await requestRefund(deps, input, idempotent, (id) => ({ status: 200, body: { paymentId: id } }));
+    return sendAnswer(deps, reply, answer);
+  });
+}
+
+const REFUND = {
+  tags: ['Refunds'],
+  summary: 'Refund a payment',
+  description:
+    'Gives back everything the payer paid, in the asset it was paid with, to the account that paid. A payment is refunded once. The answer says that the refund was taken on; how it goes on is told by `refund` in the payment.',
+  body: Type.Object({
+    paymentId: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      pattern: '^pay_[A-Za-z0-9]+$',
+      'x-rule': 'must be pay_ and letters or digits',
+      description: 'The payment, which must have succeeded.',
+      examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+    }),
+  }),
+  response: {
+    200: Type.Object({ paymentId: Type.String() }, { description: 'The refund was taken on.' }),
+  },
+};

@@ -1,0 +1,89 @@
+import type { Reader, Tx } from './database.ts';
+
+/** Money that came without being asked for. */
+export interface Stray {
+  readonly id: string;
+  readonly network: string;
+  readonly transactionHash: string;
+  readonly logIndex: number;
+  readonly blockNumber: number;
+  /** A plain transfer, or a payment that arrived after its end. */
+  readonly source: 'transfer' | 'late_payment';
+  readonly asset: string;
+  readonly sender: string;
+  /** The account of ours it came to. */
+  readonly account: string;
+  readonly amount: string;
+  /** Of a late payment: what was taken of it, and whether the rest lies on that account. */
+  readonly fee: string;
+  readonly isHeld: boolean;
+  readonly paymentId: string | null;
+  readonly merchantId: string | null;
+  /** Whether that account is the intermediate one, whose money is in the books. */
+  readonly isBooked: boolean;
+  readonly state: 'unclaimed' | 'float' | 'returning' | 'returned';
+  readonly seenAt: Date;
+}
+
+export type NewStray = Omit<Stray, 'state' | 'seenAt'> & { readonly state: 'unclaimed' | 'float' };
+
+/** Stores what is new, and returns the ids of that: each log of the chain is one stray at most. */
+export async function insertStrays(tx: Tx, strays: readonly NewStray[], at: Date): Promise<string[]> {
+  const inserted = await tx<{ id: string }[]>`
+    insert into strays (id, network, transaction_hash, log_index, block_number, source, asset, sender, account, amount,
+      fee, is_held, payment_id, merchant_id, is_booked, state, seen_at, updated_at)
+    select s.id, s.network, s."transactionHash", s."logIndex", s."blockNumber", s.source, s.asset, s.sender, s.account,
+      s.amount, s.fee, s."isHeld", s."paymentId", s."merchantId", s."isBooked", s.state, ${at}::timestamptz, ${at}::timestamptz
+    from jsonb_to_recordset(${tx.json(strays as never)}) as s(
+      id text, network text, "transactionHash" text, "logIndex" int, "blockNumber" bigint, source text, asset text,
+      sender text, account text, amount numeric, fee numeric, "isHeld" boolean, "paymentId" text, "merchantId" text,
+      "isBooked" boolean, state text)
+    on conflict do nothing
+    returning id`;
+  return inserted.map(({ id }) => id);
+}
+
+/** Moves a stray; false when it is not in that state. */
+export async function moveStray(
+  tx: Tx,
+  { id, from, to, at }: { id: string; from: Stray['state']; to: Stray['state']; at: Date },
+): Promise<boolean> {
+  const { count } = await tx`
+    update strays set state = ${to}, updated_at = ${at} where id = ${id} and state = ${from}`;
+  return count === 1;
+}
+
+export async function lockStray(tx: Tx, id: string): Promise<Stray | undefined> {
+  const [row] = await tx<Stray[]>`select ${strayColumns(tx)} from strays where id = ${id} for update`;
+  return row;
+}
+
+/** The newest first. */
+export function listStrays(
+  db: Reader,
+  { states, limit }: { states: readonly Stray['state'][]; limit: number },
+): Promise<Stray[]> {
+  return db<Stray[]>`
+    select ${strayColumns(db)} from strays where state = any(${states as string[]}::text[])
+    order by seen_at desc, id limit ${limit}`;
+}
+
+/** The last block of the network that was searched for strays. */
+export async function findStrayCursor(db: Reader, network: string): Promise<number | undefined> {
+  const [row] = await db<{ number: string }[]>`
+    select block_number as number from stray_cursors where network = ${network}`;
+  return row && Number(row.number);
+}
+
+/** Two nodes may search the same blocks; the cursor never goes back. */
+export async function putStrayCursor(tx: Tx, network: string, blockNumber: number): Promise<void> {
+  await tx`
+    insert into stray_cursors (network, block_number) values (${network}, ${blockNumber})
+    on conflict (network) do update set block_number = greatest(stray_cursors.block_number, excluded.block_number)`;
+}
+
+function strayColumns(db: Reader) {
+  return db`id, network, transaction_hash as "transactionHash", log_index as "logIndex",
+    block_number::int as "blockNumber", source, asset, sender, account, amount, fee, is_held as "isHeld",
+    payment_id as "paymentId", merchant_id as "merchantId", is_booked as "isBooked", state, seen_at as "seenAt"`;
+}

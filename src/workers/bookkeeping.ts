@@ -1,0 +1,48 @@
+import { createAlarms } from '../actions/alarms.ts';
+import { auditBooks, auditLeaseName } from '../actions/books/audit-books.ts';
+import { sealLeaseName, sealOnce } from '../actions/books/seal-entries.ts';
+import type { LeaseDeps } from '../actions/hold-lease.ts';
+import type { Chains, ConnectedChain } from '../chains/chains.ts';
+import { type LedWork, newHolder, startLeading } from './leading.ts';
+import type { WorkerDeps } from './loop.ts';
+
+/** An entry is sealed this soon after it was written. */
+const SEAL_EVERY_MS = 1_000;
+const AUDIT_EVERY_MS = 60_000;
+
+export interface BookkeepingDeps extends WorkerDeps {
+  readonly chains: Chains;
+}
+
+/** Seals the books of every network and compares them with its chain; the returned function stops it on this node. */
+export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
+  const leaseDeps: LeaseDeps = { ...deps, holder: newHolder(deps.world) };
+  const alarms = createAlarms(deps, 'books_differ');
+  return startLeading(
+    leaseDeps,
+    // Apart, because sealing must not wait for a chain that is out of reach.
+    deps.chains.list().flatMap((connected) => [sealing(connected), auditing(connected)]),
+  );
+
+  function sealing({ chain }: ConnectedChain): LedWork {
+    const network = chain.network.chainId;
+    return {
+      name: sealLeaseName(network),
+      start: (lease) => async (signal) => {
+        if (!(await sealOnce(leaseDeps, network, lease))) await deps.world.timers.sleep(SEAL_EVERY_MS, signal);
+      },
+    };
+  }
+
+  function auditing(connected: ConnectedChain): LedWork {
+    return {
+      name: auditLeaseName(connected.chain.network.chainId),
+      start: (lease) => {
+        const audited = { connected, lease, alarms, doubted: new Set<string>() };
+        return async (signal) => {
+          if (!(await auditBooks(leaseDeps, audited))) await deps.world.timers.sleep(AUDIT_EVERY_MS, signal);
+        };
+      },
+    };
+  }
+}

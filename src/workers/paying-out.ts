@@ -1,0 +1,33 @@
+import { recordStrays } from '../actions/floats/record-strays.ts';
+import { beginOutgoing } from '../actions/payout/begin-outgoing.ts';
+import { payOutHeld } from '../actions/payout/pay-out-held.ts';
+import { coverRefunds } from '../actions/refund/cover-refunds.ts';
+import { ChainUnavailableError } from '../chains/chain.ts';
+import type { Chains, ConnectedChain } from '../chains/chains.ts';
+import type { Job, WorkerDeps } from './loop.ts';
+
+/** What leaves the intermediate account, and what came to it unasked. Any node may do any of it at any time. */
+export function payingOutJobs(deps: WorkerDeps & { chains: Chains }): readonly Job[] {
+  return [
+    { name: 'cover-refunds', everyMs: 500, run: () => coverRefunds(deps) },
+    { name: 'pay-out-held', everyMs: 1_000, run: () => payOutHeld(deps) },
+    { name: 'begin-outgoing', everyMs: 500, run: () => onEach(deps, (connected) => beginOutgoing(deps, connected)) },
+    { name: 'record-strays', everyMs: 5_000, run: () => onEach(deps, (connected) => recordStrays(deps, connected)) },
+  ];
+}
+
+/** On every network; one that cannot be asked is no failure of the job, and holds up no other. */
+async function onEach(
+  { chains }: { chains: Chains },
+  work: (connected: ConnectedChain) => Promise<boolean>,
+): Promise<boolean> {
+  const more = await Promise.all(
+    chains.list().map((connected) =>
+      work(connected).catch((error: unknown) => {
+        if (error instanceof ChainUnavailableError) return false;
+        throw error;
+      }),
+    ),
+  );
+  return more.includes(true);
+}

@@ -1,0 +1,34 @@
+import type { Timers } from '../deps.ts';
+
+/** Sleeps for that long, or until there is news. */
+export type Nap = (ms: number, signal: AbortSignal) => Promise<void>;
+
+export interface Wake {
+  all(): void;
+  sleeper(): Nap;
+}
+
+/** Sleep that news ends early, also news that came just before. */
+export function createWake(timers: Timers): Wake {
+  const sleepers = new Set<() => void>();
+  return {
+    all: () => {
+      for (const wakeUp of sleepers) wakeUp();
+    },
+    sleeper() {
+      let hasNews = false;
+      let nap: AbortController | undefined;
+      sleepers.add(() => {
+        hasNews = true;
+        nap?.abort();
+      });
+      return async (ms, signal) => {
+        if (!hasNews) {
+          nap = new AbortController();
+          await timers.sleep(ms, AbortSignal.any([signal, nap.signal]));
+        }
+        hasNews = false;
+      };
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { parseEther } from 'viem';
+import { en } from '../../web/src/strings/en.ts';
+import { missingBrowser } from './chromium.ts';
+import { injectWallet, REJECTED } from './injected-wallet.ts';
+import { assertSpent, openScene, payWith, type Scene, SHOP, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
+
+describe('paying on the checkout', { skip: missingBrowser(), concurrency: 4 }, () => {
+  let scene: Scene;
+  before(async () => {
+    scene = await openScene();
+  });
+  after(() => scene?.close());
+
+  it('takes one signature and no gas with a token that knows authorizations', async () => {
+    const { page, wallet, injected, problems, close } = await scene.visitWith({ USDC: TEN_TOKENS + 5n });
+    const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
+    await payWith(page, gatewayUrl, 'USDC');
+    await steps.isPaid(page);
+    assert.deepEqual(injected.prompts(), ['eth_signTypedData_v4']);
+    assert.equal(await scene.statusOf(paymentId), 'succeeded');
+    await assertSpent(scene, wallet, 'USDC', 5n);
+    assert.deepEqual(problems, []);
+    await close();
+  });
+
+  it('explains the one-time set-up of a token that needs it, and never again', async () => {
+    const { page, wallet, injected, close } = await scene.visitWith({ USDT: 2n * TEN_TOKENS, ETH: parseEther('1') });
+    await payWith(page, (await scene.createPayment(...TEN_DOLLARS)).gatewayUrl, 'USDT');
+    await steps.isAt(page, en.setupTitle);
+    await page.getByText(/Network fee: about/).waitFor();
+    await page.getByRole('button', { name: en.setupContinue }).click();
+    await steps.isPaid(page);
+    assert.deepEqual(injected.prompts(), ['eth_sendTransaction', 'eth_signTypedData_v4']);
+    injected.calls.length = 0;
+    await payWith(page, (await scene.createPayment(...TEN_DOLLARS)).gatewayUrl, 'USDT');
+    await steps.isPaid(page);
+    assert.deepEqual(injected.prompts(), ['eth_signTypedData_v4']);
+    await assertSpent(scene, wallet, 'USDT', 0n);
+    await close();
+  });
+
+  it("takes the chain's own coin by a transaction of the payer", async () => {
+    const { page, injected, close } = await scene.visitWith({ ETH: parseEther('1') });
+    const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
+    await payWith(page, gatewayUrl, 'ETH');
+    await steps.isPaid(page);
+    assert.deepEqual(injected.prompts(), ['eth_sendTransaction']);
+    assert.equal(await scene.statusOf(paymentId), 'succeeded');
+    await close();
+  });
+
+  it('pays with the wallet that was chosen of two', async () => {
+    const { context, page, injected, close } = await scene.visitWith(
+      { USDC: TEN_TOKENS },
+      { wallet: { name: 'First' } },
+    );
+    const second = await scene.createWallet({ USDC: TEN_TOKENS });
+    const other = await injectWallet(context, second, { name: 'Second' });
+    await page.goto((await scene.createPayment(...TEN_DOLLARS)).gatewayUrl);
+    await page.getByRole('button', { name: 'First' }).waitFor();
+    await steps.connect(page, 'Second');
+    await steps.pay(page);
+    await steps.isPaid(page);
+    assert.deepEqual(injected.calls, []);
+    assert.deepEqual(other.prompts(), ['eth_signTypedData_v4']);
+    await assertSpent(scene, second, 'USDC', 0n);
+    await close();
+  });
+
+  it('can be declined in the wallet, and then done all the same', async () => {
+    const { page, injected, close } = await scene.visitWith({ USDC: TEN_TOKENS });
+    injected.setWhim(({ method }) => (method === 'eth_signTypedData_v4' ? REJECTED : undefined));
+    const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
+    await payWith(page, gatewayUrl, 'USDC');
+    await page.getByText(en.rejected).first().waitFor();
+    assert.equal(await scene.statusOf(paymentId), 'requires_action');
+    injected.setWhim(() => undefined);
+    await steps.pay(page);
+    await steps.isPaid(page);
+    await close();
+  });
+
+  it('says so when the account holds too little', async () => {
+    const { page, close } = await scene.visitWith({ USDC: 5n });
+    await page.goto((await scene.createPayment(...TEN_DOLLARS)).gatewayUrl);
+    await page.getByRole('button', { name: 'Test Wallet' }).click();
+    await steps.isAt(page, en.noFundsTitle);
+    await close();
+  });
+
+  it('switches the wallet to the right network first', async () => {
+    const { page, injected, close } = await scene.visitWith({ USDC: TEN_TOKENS }, { wallet: { chainId: '0x1' } });
+    await payWith(page, (await scene.createPayment(...TEN_DOLLARS)).gatewayUrl, 'USDC');
+    await steps.isPaid(page);
+    assert.deepEqual(injected.prompts(), ['wallet_switchEthereumChain', 'eth_signTypedData_v4']);
+    await close();
+  });
+
+  it('takes the payer back to the shop, three seconds after', async () => {
+    const { page, shopVisits, close } = await scene.visitWith({ USDC: TEN_TOKENS });
+    const checkout = { successUrl: `${SHOP}/ok?order=1&sig=a%2Fb#top`, errorUrl: `${SHOP}/no` };
+    const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS, { checkout });
+    await payWith(page, gatewayUrl, 'USDC');
+    await page.waitForURL(`${SHOP}/**`);
+    assert.deepEqual(shopVisits, [`${SHOP}/ok?order=1&sig=a%2Fb&payment_id=${paymentId}`]);
+    assert.equal(page.url(), `${SHOP}/ok?order=1&sig=a%2Fb&payment_id=${paymentId}#top`);
+    await close();
+  });
+});

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { en } from '../../web/src/strings/en.ts';
+import { startSandbox } from '../wallet-sdk/sandbox.ts';
+import type { TestWallet } from '../wallet-sdk/test-wallet.ts';
+import { launchBrowser } from './chromium.ts';
+import { type InjectedWalletInput, injectWallet } from './injected-wallet.ts';
+
+export type Scene = Awaited<ReturnType<typeof openScene>>;
+
+/** Ten dollars, and as much in tokens. */
+export const TEN_DOLLARS = ['iso4217/USD', '1000'] as const;
+export const TEN_TOKENS = 10_000_000n;
+/** Where the demo merchant would send its payers; the tests answer in its place. */
+export const SHOP = 'https://shop.example';
+/** A payment takes a block or two; everything on a busy machine takes longer. */
+const WITHIN_MS = 20_000;
+
+/** The real gateway with its chain, and a real browser in front of it. */
+export async function openScene(settings: Readonly<Record<string, string>> = {}) {
+  const sandbox = await startSandbox(settings);
+  let browser: Browser;
+  try {
+    browser = await launchBrowser();
+  } catch (error) {
+    await sandbox.stop();
+    throw error;
+  }
+  return {
+    ...sandbox,
+    /** A visitor with nothing but a browser. */
+    visit: (options: BrowserContextOptions = {}) => openVisit(browser, options),
+    /** A visitor whose browser has a wallet with these holdings. */
+    async visitWith(holdings: Readonly<Record<string, bigint>>, { wallet: input, ...options }: VisitInput = {}) {
+      const wallet = await sandbox.createWallet(holdings);
+      const visit = await openVisit(browser, options);
+      const injected = await injectWallet(visit.context, wallet, input);
+      return { ...visit, wallet, injected };
+    },
+    statusOf: async (paymentId: string) =>
+      (await sandbox.call<{ status: string }>('GET', `/v1/payments/${paymentId}/status`)).status,
+    async close() {
+      await browser.close();
+      await sandbox.stop();
+    },
+  };
+}
+
+export type VisitInput = BrowserContextOptions & { readonly wallet?: InjectedWalletInput };
+export type Visit = Awaited<ReturnType<typeof openVisit>>;
+
+async function openVisit(browser: Browser, options: BrowserContextOptions) {
+  const context = await browser.newContext({ locale: 'en-US', ...options });
+  const requests = watchRequests(context);
+  const strangers: string[] = [];
+  // Whatever gets this far has left the page; what its policy refuses does not.
+  await context.route(/^https?:\/\/(?!localhost|127\.0\.0\.1)/, (route) => {
+    strangers.push(route.request().url());
+    return route.abort();
+  });
+  const shopVisits: string[] = [];
+  await context.route(/^https:\/\/shop\.example[:/]/, (route) => {
+    shopVisits.push(route.request().url());
+    return route.fulfill({ contentType: 'text/html', body: '<title>The shop</title>' });
+  });
+  context.setDefaultTimeout(WITHIN_MS);
+  const page = await context.newPage();
+  const problems = watchProblems(page);
+  return { context, page, requests, strangers, problems, shopVisits, close: () => context.close() };
+}
+
+/** The URLs that were asked for. */
+function watchRequests(context: BrowserContext): string[] {
+  const urls: string[] = [];
+  context.on('request', (request) => urls.push(request.url()));
+  return urls;
+}
+
+/** What the page complains of, broken rules of its policy included. */
+function watchProblems(page: Page): string[] {
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text());
+  });
+  return problems;
+}
+
+/** What a payer does on the page, in the words of the page. */
+export const steps = {
+  title: (page: Page, name: string | RegExp) => page.getByRole('heading', { name }),
+  async isAt(page: Page, title: string | RegExp): Promise<void> {
+    await steps.title(page, typeof title === 'string' ? wordsOf(title) : title).waitFor();
+  },
+  async connect(page: Page, wallet = 'Test Wallet'): Promise<void> {
+    await page.getByRole('button', { name: wallet }).click();
+    await steps.isAt(page, en.choosingTitle);
+  },
+  async choose(page: Page, symbol: string): Promise<void> {
+    await page.locator('label', { has: page.getByText(symbol, { exact: true }) }).click();
+  },
+  async pay(page: Page): Promise<void> {
+    await page.getByRole('button', { name: wordsOf(en.payButton) }).click();
+  },
+  isPaid: (page: Page) => steps.isAt(page, en.paidTitle),
+};
+
+/** A text of the page with anything in its gaps. */
+export function wordsOf(text: string): RegExp {
+  const escaped = text.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replace(/\{\w+\}/g, '.+')}$`);
+}
+
+/** Everything from the first look to "paid". */
+export async function payWith(page: Page, gatewayUrl: string, symbol: string): Promise<void> {
+  await page.goto(gatewayUrl);
+  await steps.connect(page);
+  await steps.choose(page, symbol);
+  await steps.pay(page);
+}
+
+/** The wallet's money is where it belongs, and no more of it. */
+export async function assertSpent(scene: Scene, wallet: TestWallet, symbol: string, left: bigint): Promise<void> {
+  assert.equal(await scene.balanceOf(symbol, wallet.address), left);
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { toHex } from 'viem';
+import { outgoingId } from '../../../src/domain/ids.ts';
+import type { OnScene } from '../conformance.ts';
+import type { Payer, Scene } from '../harness.ts';
+
+/** What accounts of the operator's own do and get. */
+export function describeOwnAccounts(onScene: OnScene): void {
+  describe('accounts of ours', () => {
+    for (const method of ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const) {
+      it(
+        `sign items that are carried out like anybody's (${method})`,
+        onScene(async (scene) => {
+          const { chain, relayers, newItem, fund, relay, holding, assets } = scene;
+          const [own] = relayers;
+          const item = await newItem({ address: own.address } as Payer, method, { fee: 0n });
+          const subject = outgoingId('rfnd_', item.subject);
+          const refund = { ...item, subject };
+          await fund(own.address, item.asset, item.amount);
+          if (method === 'permit2') await approve(scene, assets.permit2);
+          const signature = await chain.signItem(own, refund);
+          const signed = { item: refund, commitment: chain.commitmentOf(refund), signature, hasCode: false };
+          assert.deepEqual(await chain.judge(refund, signature), { is: 'good', hasCode: false });
+          await relay([signed], relayers[1]);
+          assert.equal(await holding(refund.recipient, refund.asset), refund.amount);
+          assert.deepEqual(await chain.simulate([signed]), [{ is: 'refused', reason: 'used' }]);
+          await assert.rejects(chain.signItem(relayers[1], refund), /signed by its payer/);
+        }),
+      );
+    }
+
+    it(
+      'send coin by a transaction of their own, once',
+      onScene(async (scene) => {
+        const { chain, relayers, newItem, relay, holding, assets } = scene;
+        const [own] = relayers;
+        const item = await newItem({ address: own.address } as Payer, 'native', { fee: 0n });
+        const commitment = chain.commitmentOf(item);
+        const signed = { item, commitment, signature: '0x', hasCode: false };
+        assert.deepEqual(await chain.simulate([signed]), [{ is: 'paid' }]);
+        const rich = { ...item, amount: 10n ** 30n };
+        assert.deepEqual(await chain.simulate([{ ...signed, item: rich }]), [
+          { is: 'refused', reason: 'short_balance' },
+        ]);
+        await relay([signed], own);
+        assert.equal(await holding(item.recipient, assets.native), item.amount);
+        assert.equal(await chain.isUsed(item, commitment), true);
+        assert.deepEqual(await chain.simulate([signed]), [{ is: 'refused', reason: 'used' }]);
+      }),
+    );
+
+    it(
+      'are told of tokens that reach them, but for what the Collector pays out',
+      onScene(async ({ chain, newPayer, newAccount, fund, send, mine, assets, payable, relay }) => {
+        const [payer, mine1, mine2] = [newPayer(), newAccount(), newAccount()];
+        const asset = assets['eip3009-vrs'];
+        await fund(payer.address, asset, 100n);
+        await fund(payer.address, assets.native, 10n ** 18n);
+        const { number } = await chain.head();
+        const hash = await send(payer, transfer(payer, asset, mine1, 60n));
+        await mine();
+        await send(payer, transfer(payer, asset, newAccount(), 40n));
+        await mine();
+        const { signed } = await payable('eip3009-vrs', { recipient: mine2 });
+        await relay([signed]);
+        const to = (await chain.head()).number;
+        const found = await chain.incoming([mine1, mine2], number + 1, to);
+        const told = found.map(({ transactionHash, from, to: reached, amount }) => [
+          transactionHash,
+          from,
+          reached,
+          amount,
+        ]);
+        assert.deepEqual(told, [[hash, payer.address, mine1, 60n]]);
+        assert.equal(found[0]?.asset, asset);
+        assert.deepEqual(
+          await chain.block(found[0]?.block.number ?? 0).then((block) => block?.hash),
+          found[0]?.block.hash,
+        );
+        assert.deepEqual(await chain.incoming([mine1], to, to), []);
+        assert.deepEqual(await chain.incoming([], number + 1, to), []);
+      }),
+    );
+
+    it(
+      'are told of coin by the transaction that brought it',
+      onScene(async ({ chain, newPayer, newAccount, fund, send, mine, assets }) => {
+        const [payer, own] = [newPayer(), newAccount()];
+        await fund(payer.address, assets.native, 10n ** 18n);
+        const params = [{ from: payer.address, to: own, value: toHex(70n) }];
+        const hash = await send(payer, { method: 'eth_sendTransaction', params });
+        assert.equal(await chain.coinTransfer(hash), undefined);
+        await mine();
+        const found = await chain.coinTransfer(hash);
+        assert.deepEqual([found?.from, found?.to, found?.amount], [payer.address, own, 70n]);
+        assert.equal(found?.asset, assets.native);
+        assert.equal(await chain.coinTransfer(`0x${'ab'.repeat(32)}`), undefined);
+      }),
+    );
+  });
+}
+
+/** Lets Permit2 take tokens of the first relayer, whose key is a sandbox key. */
+async function approve({ chain, relayers, mine, send, newItem }: Scene, asset: string): Promise<void> {
+  const { SANDBOX_KEYS } = await import('../../../src/sandbox/genesis.ts');
+  const { privateKeyToAccount } = await import('viem/accounts');
+  const own = privateKeyToAccount(SANDBOX_KEYS.relayer);
+  assert.equal(own.address, relayers[0].address);
+  const item = await newItem(own, 'permit2', { asset });
+  for (const action of chain.walletActions(item, 0n)) {
+    if (action.method === 'eth_sendTransaction') await send(own, action);
+  }
+  await mine();
+}
+
+function transfer(payer: Payer, asset: string, to: string, units: bigint) {
+  const word = (value: string) => value.slice(2).toLowerCase().padStart(64, '0');
+  const data = `0xa9059cbb${word(to)}${word(toHex(units))}`;
+  const token = asset.slice(asset.lastIndexOf(':') + 1);
+  return { method: 'eth_sendTransaction', params: [{ from: payer.address, to: token, data }] } as const;
+}

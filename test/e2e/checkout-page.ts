@@ -1,0 +1,41 @@
+import type { PageBundle } from '../../src/http/checkout/page-bundle.ts';
+import type { StaticFile } from '../../src/http/checkout/static-files.ts';
+import type { PageState } from '../../web/src/page-state.ts';
+import { en } from '../../web/src/strings/en.ts';
+
+/** A page as small as one can be, for what the server adds to it. */
+export function standInPage(): PageBundle {
+  return {
+    renderer: {
+      render: (state) => ({ html: `<main>${state.kind}</main>` }),
+      pickLocale: (acceptLanguage, lang) =>
+        [lang, acceptLanguage?.slice(0, 2)].find((locale) => locale === 'ar' || locale === 'en') ?? 'en',
+      LOCALES: { en: { dir: 'ltr' }, ar: { dir: 'rtl' } },
+      STRINGS: { en, ar: en },
+    },
+    styles: ['/assets/page-1.css'],
+    scripts: ['/assets/page-2.js'],
+    preloads: ['/assets/shared-3.js'],
+    files: new Map([
+      ['assets/page-2.js', file('text/javascript; charset=utf-8', 'let a = 1;'.repeat(200))],
+      ['icons/token/USDC.svg', file('image/svg+xml; charset=utf-8', '<svg/>')],
+    ]),
+  };
+}
+
+function file(type: string, text: string): StaticFile {
+  return { type, bytes: Buffer.from(text), hash: String(text.length), compressed: new Map() };
+}
+
+/** The state in the document, as the page's script reads it. */
+export function stateIn(document: string): PageState {
+  const [, json = ''] = /<script type="application\/json" id="state">(.*?)<\/script>/s.exec(document) ?? [];
+  return JSON.parse(json) as PageState;
+}
+
+/** The state of a page that has a payment. */
+export function paymentIn(document: string) {
+  const state = stateIn(document);
+  if (state.kind !== 'payment') throw new Error(`The page shows ${state.kind}.`);
+  return state;
+}

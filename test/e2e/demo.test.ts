@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { standInPage } from './checkout-page.ts';
+import { openPayingShop, type PayingShop, SANDBOX } from './paying-shop.ts';
+
+describe('the sandbox shop', () => {
+  let outer: PayingShop;
+  const asked: unknown[] = [];
+  const rpc = createServer(async (request, response) => {
+    let text = '';
+    for await (const part of request) text += part;
+    asked.push(JSON.parse(text));
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":"2.0","id":1,"result":"0x7a69"}');
+  });
+  const sandbox = { apiKey: '', merchantId: '', chainId: SANDBOX, rpcUrl: '' };
+  before(async () => {
+    await once(rpc.listen(0, '127.0.0.1'), 'listening');
+    sandbox.rpcUrl = `http://127.0.0.1:${(rpc.address() as AddressInfo).port}`;
+    outer = await openPayingShop({ page: standInPage(), sandbox });
+    sandbox.apiKey = outer.shop.secret;
+    sandbox.merchantId = outer.shop.merchant.id;
+  });
+  after(async () => {
+    await outer.gateway.stop();
+    rpc.close();
+  });
+  const open = (url: string, method: 'GET' | 'POST' = 'GET') => outer.gateway.app.inject({ url, method });
+
+  it('has three products that can be bought without a script', async () => {
+    const { statusCode, body, headers } = await open('/demo');
+    assert.equal(statusCode, 200);
+    assert.equal([...body.matchAll(/<form method="post" action="\/demo\/buy\/\w+">/g)].length, 3);
+    assert.doesNotMatch(body, /<script|style=/);
+    assert.match(String(headers['content-security-policy']), /form-action 'self' http:\/\/localhost:8080;/);
+    assert.equal((await open('/demo/demo.css')).headers['content-type'], 'text/css; charset=utf-8');
+  });
+
+  it('creates a payment and sends the payer to the checkout, which sends them back', async () => {
+    for (const product of ['beans', 'mug', 'kettle']) {
+      const bought = await open(`/demo/buy/${product}`, 'POST');
+      assert.equal(bought.statusCode, 303, bought.body);
+      const { pathname, search, searchParams } = new URL(String(bought.headers.location));
+      const row = await outer.payment(searchParams.get('pid') ?? '');
+      assert.equal(row.status, 'requires_action');
+      assert.equal(row.success_url, `http://localhost:8080/demo/thanks?product=${product}`);
+      assert.equal((await open(pathname + search)).statusCode, 200);
+    }
+    assert.equal((await open('/demo/buy/yacht', 'POST')).statusCode, 404);
+  });
+
+  it('believes the API, not the redirect', async () => {
+    const id = await outer.created();
+    const thanks = async (query: string) => open(`/demo/thanks?${query}`);
+    const waiting = await thanks(`product=mug&payment_id=${id}`);
+    assert.match(waiting.body, /One moment/);
+    assert.match(waiting.body, /http-equiv="refresh"/);
+    await outer.shop.cancel(id);
+    assert.match((await thanks(`product=mug&payment_id=${id}`)).body, /Not paid/);
+    for (const query of [
+      '',
+      'payment_id=pay_01H0000000000000000000000A',
+      'payment_id=<script>',
+      'payment_id=a&payment_id=b',
+    ]) {
+      const missing = await thanks(query);
+      assert.equal(missing.statusCode, 404, query);
+      assert.match(missing.body, /No such order/);
+      assert.doesNotMatch(missing.body, /<script/);
+    }
+  });
+
+  it('passes reading and raw transactions on to the chain, and nothing else', async () => {
+    const call = async (payload: unknown) =>
+      outer.gateway.app.inject({ url: '/sandbox/rpc', method: 'POST', payload: payload as object });
+    const good = await call({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] });
+    assert.equal(good.json().result, '0x7a69');
+    assert.equal(asked.length, 1);
+    for (const method of [
+      'eth_sendTransaction',
+      'eth_accounts',
+      'hardhat_setBalance',
+      'evm_mine',
+      'debug_traceCall',
+      '',
+    ]) {
+      assert.equal((await call({ jsonrpc: '2.0', id: 7, method, params: [] })).json().error.code, -32601, method);
+    }
+    const mixed = await call([
+      { jsonrpc: '2.0', id: 1, method: 'eth_chainId' },
+      { jsonrpc: '2.0', id: 2, method: 'evm_mine' },
+    ]);
+    assert.equal(mixed.json().length, 2);
+    assert.equal(asked.length, 1, 'nothing of a batch with something else in it');
+    for (const body of [[], {}, [1], { method: 5 }, Array(21).fill({ method: 'eth_chainId' })]) {
+      assert.equal((await call(body)).statusCode, 400, JSON.stringify(body).slice(0, 40));
+    }
+  });
+
+  it('shows the chain: its blocks, and a transaction in words', async () => {
+    const { chain } = outer.network();
+    const head = await chain.head();
+    const blocks = await open('/sandbox/blocks');
+    assert.equal(blocks.statusCode, 200, blocks.body);
+    assert.match(blocks.body, new RegExp(`<strong>${head.number}</strong>`));
+    for (const hash of ['0x12', `0x${'ab'.repeat(32)}`, '<script>']) {
+      const missing = await open(`/sandbox/tx/${encodeURIComponent(hash)}`);
+      assert.equal(missing.statusCode, 404);
+      assert.doesNotMatch(missing.body, /<script/);
+    }
+  });
+
+  it('is there only in the sandbox', async () => {
+    const plain = await openPayingShop();
+    for (const url of ['/demo', '/demo/thanks', '/sandbox/blocks', '/sandbox/rpc']) {
+      assert.equal((await plain.gateway.app.inject({ url })).statusCode, 404, url);
+    }
+    await plain.gateway.stop();
+  });
+});

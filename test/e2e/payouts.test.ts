@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { payOutHeld } from '../../src/actions/payout/pay-out-held.ts';
+import { outgoingId } from '../../src/domain/ids.ts';
+import { itemOf } from '../../src/store/items.ts';
+import { COIN, DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
+import type { TestNode } from './relay-scene.ts';
+
+describe('payouts of what is held', () => {
+  let scene: RefundScene;
+  let node: TestNode;
+  let destination: string;
+  beforeEach(async () => {
+    scene = await openRefundScene();
+    node = await scene.newNode();
+    destination = scene.payers.newAccount();
+  });
+  afterEach(() => scene.close());
+
+  it('wait for a destination, then go out together, and make their payments settled', async () => {
+    const payments = [];
+    for (let count = 0; count < 5; count += 1) payments.push(await scene.paid(node, { isHeld: true }));
+    await scene.live(node, 2);
+    for (const { id } of payments) {
+      assert.equal((await scene.payout(id))?.state, 'held');
+      assert.equal(await scene.settlement(id), undefined);
+    }
+    const sent = (await scene.versions()).length;
+    await scene.register(destination);
+    await scene.live(node);
+    const settlements = await Promise.all(payments.map(({ id }) => scene.settlement(id)));
+    assert.deepEqual(new Set(settlements.map((settlement) => settlement?.amount)), new Set(['990']));
+    assert.equal(new Set(settlements.map((settlement) => settlement?.transactionHash)).size, 1);
+    assert.equal((await scene.versions()).length, sent + 1);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 5n * 990n);
+    assert.equal((await scene.books())[`settled/${scene.merchantId}`], 5n * 990n);
+    assert.equal(await scene.isBalanced(), true);
+  });
+
+  it('to a destination that cannot receive are held again, hold nobody up, and go to another one at once', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    scene.control.setBlacklisted(destination, DOLLAR);
+    await scene.register(destination);
+    await scene.live(node, 2);
+    scene.pass(3_700_000);
+    await scene.live(node, 2);
+    const held = await scene.payout(id);
+    assert.deepEqual([held?.state, held?.problem], ['held', 'recipient_blacklisted']);
+    assert.deepEqual(await scene.alerts(), [`payout_failed ${outgoingId('pout_', id)}`]);
+    const other = scene.payers.newAccount();
+    await scene.redirect(other);
+    await scene.live(node);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    assert.equal(scene.control.balanceOf(other, DOLLAR), 990n);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 0n);
+    assert.deepEqual(await scene.alerts(), []);
+    assert.equal(await scene.isBalanced(), true);
+  });
+
+  it('that were signed are carried out as signed, whatever is registered meanwhile', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.register(destination);
+    await scene.payOut();
+    await scene.redirect(scene.payers.newAccount());
+    await scene.live(node);
+    assert.equal((await scene.settlement(id))?.recipient, destination);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+  });
+
+  it('are made once when the authorization is relayed by a stranger first', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.register(destination);
+    await scene.payOut();
+    const [stored] = await scene.itemsOf(outgoingId('pout_', id));
+    assert.ok(stored?.signature);
+    const { commitment, signature } = stored;
+    scene.control.relayAsStranger([{ item: itemOf(stored), commitment, signature, hasCode: false }]);
+    await scene.live(node);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+  });
+
+  it('of coin are sent by the intermediate account itself', async () => {
+    scene.control.setBalance(scene.intermediate, COIN, 10n ** 18n);
+    const { id, pay, item } = await scene.offerHeld();
+    pay();
+    await node.turn(2);
+    assert.equal(await scene.status(id), 'succeeded');
+    await scene.register(destination, COIN);
+    await scene.live(node);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    assert.equal(scene.control.balanceOf(destination, COIN), item.amount - item.fee);
+    assert.equal((await scene.settlement(id))?.asset, COIN);
+  });
+
+  it('need the key of the intermediate account: without it they wait', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.register(destination);
+    const { intermediateSigner: _key, ...keyless } = scene.connected;
+    const chains = { find: () => keyless, list: () => [keyless] };
+    assert.equal(await payOutHeld({ ...scene, chains }), false);
+    assert.equal((await scene.payout(id))?.state, 'held');
+  });
+});

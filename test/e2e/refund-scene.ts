@@ -1,0 +1,157 @@
+import { command } from '../../src/actions/command.ts';
+import { addFloat } from '../../src/actions/floats/add-float.ts';
+import { recordStrays } from '../../src/actions/floats/record-strays.ts';
+import { beginOutgoing } from '../../src/actions/payout/begin-outgoing.ts';
+import { payOutHeld } from '../../src/actions/payout/pay-out-held.ts';
+import { coverRefunds } from '../../src/actions/refund/cover-refunds.ts';
+import { requestRefund } from '../../src/actions/refund/request-refund.ts';
+import { parseAsset } from '../../src/domain/caip.ts';
+import { outgoingId } from '../../src/domain/ids.ts';
+import { listFloats } from '../../src/store/floats.ts';
+import { findItemsOf } from '../../src/store/items.ts';
+import { findOutgoing } from '../../src/store/outgoing.ts';
+import { findPaymentSettlement } from '../../src/store/payment-settlements.ts';
+import { findPayout } from '../../src/store/payouts.ts';
+import { findRefundOf, listRefundEvents } from '../../src/store/refunds.ts';
+import { insertCryptoSettlements, listSettlements, updateDestination } from '../../src/store/settlements.ts';
+import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
+import { openRelayScene, type SceneInput, type TestNode } from './relay-scene.ts';
+
+export type RefundScene = Awaited<ReturnType<typeof openRefundScene>>;
+
+export const DOLLAR = SANDBOX_ASSETS['eip3009-vrs'];
+export const TETHER = SANDBOX_ASSETS.permit2;
+export const COIN = SANDBOX_ASSETS.native;
+
+/** A scene whose intermediate account pays out: what its workers do, step by step. */
+export async function openRefundScene(input: SceneInput = {}) {
+  const scene = await openRelayScene(input);
+  const { connected, control, intermediate, merchantId, network, db } = scene;
+  control.setAllowance(intermediate, TETHER, 2n ** 256n - 1n);
+
+  const payOut = async () => {
+    await coverRefunds(scene);
+    await payOutHeld(scene);
+    await beginOutgoing(scene, connected);
+    await recordStrays(scene, connected);
+  };
+
+  /** Somebody transfers tokens, in a block of its own; the hash. */
+  function transfer({ from, to = intermediate, asset = DOLLAR, units }: TransferInput): string {
+    control.setBalance(from, asset, control.balanceOf(from, asset) + units);
+    control.setBalance(from, SANDBOX_ASSETS.native, 10n ** 18n);
+    const word = (value: string) => value.slice(2).toLowerCase().padStart(64, '0');
+    const data = `0xa9059cbb${word(to)}${word(`0x${units.toString(16)}`)}`;
+    const token = asset.slice(asset.lastIndexOf(':') + 1);
+    const hash = control.send({ method: 'eth_sendTransaction', params: [{ from, to: token, data }] });
+    control.mine();
+    return hash;
+  }
+
+  /** Somebody sends coin to the intermediate account, in a block of its own; the hash. */
+  function sendCoin(units: bigint): string {
+    const from = scene.payers.newAccount();
+    control.setBalance(from, COIN, 10n ** 18n);
+    const params = [{ from, to: intermediate, value: `0x${units.toString(16)}` }];
+    const hash = control.send({ method: 'eth_sendTransaction', params });
+    control.mine();
+    return hash;
+  }
+
+  return {
+    ...scene,
+    payOut,
+    sendCoin,
+    transfer,
+    /** A payment that has succeeded; its item and its payer. */
+    async paid(node: TestNode, ask: Parameters<typeof scene.accept>[0] = {}) {
+      const accepted = await scene.accept(ask);
+      await node.turn(2);
+      if ((await scene.status(accepted.id)) !== 'succeeded') throw new Error('The payment was not paid.');
+      return accepted;
+    },
+    /** What happens in some blocks' time, workers and all. */
+    async live(node: TestNode, turns = 4) {
+      for (let turn = 0; turn < turns; turn += 1) {
+        await payOut();
+        await node.turn();
+      }
+    },
+    request: (paymentId: string) =>
+      requestRefund(scene, { paymentId, merchantId, actor: 'test' }, undefined, (id) => ({ status: 200, body: id })),
+    async register(destination: string, asset = DOLLAR) {
+      const parsed = parseAsset(asset);
+      if (!parsed.ok) throw new Error(parsed.problem);
+      const row = { id: `crypto_${destination}`, merchantId, asset, assetKey: parsed.value.key };
+      await command(scene, (tx, createdAt) =>
+        insertCryptoSettlements(tx, [{ ...row, destination: `${network}:${destination}`, createdAt }]),
+      );
+    },
+    /** Another destination takes the place of the registered one. */
+    async redirect(destination: string, asset = DOLLAR) {
+      const { crypto } = await listSettlements(db.sql, merchantId);
+      const id = crypto.find((settlement) => settlement.asset === asset)?.id ?? '';
+      await command(scene, (tx, at) => updateDestination(tx, { id, destination: `${network}:${destination}`, at }));
+    },
+    /** A payment in coin that goes to the intermediate account. */
+    offerHeld: () => scene.offer(undefined, { isHeld: true }),
+    /** Fills a float by a transfer on chain. */
+    async fill(node: TestNode, owner: string, units: bigint, asset = DOLLAR) {
+      const transactionHash = transfer({ from: scene.payers.newAccount(), asset, units });
+      control.mine(input.depth ?? 1);
+      await node.watch();
+      return addFloat(scene, { owner, asset, transactionHash, actor: 'test' });
+    },
+    /** Makes the database one from before the refund was asked for; the chain is what it is. */
+    async forget(paymentId: string) {
+      const id = outgoingId('rfnd_', paymentId);
+      await command(scene, async (tx) => {
+        await tx`alter table refund_events disable trigger all`;
+        await tx`delete from refund_events where refund_id = ${id}`;
+        await tx`alter table refund_events enable trigger all`;
+        await tx`delete from refunds where id = ${id}`;
+        await tx`delete from outgoing where id = ${id}`;
+        await tx`delete from send_items where commitment in (select commitment from items where subject = ${id})`;
+        await tx`delete from items where subject = ${id}`;
+        await tx`update payouts set state = 'held' where payment_id = ${paymentId}`;
+      });
+    },
+    refund: async (paymentId: string) => {
+      const refund = await findRefundOf(db.sql, paymentId);
+      if (refund === undefined) throw new Error('There is no such refund.');
+      return refund;
+    },
+    history: async (paymentId: string) =>
+      (await listRefundEvents(db.sql, outgoingId('rfnd_', paymentId))).map(
+        ({ event, toState }) => `${event} ${toState}`,
+      ),
+    payout: (paymentId: string) => findPayout(db.sql, paymentId),
+    outgoing: (id: string) => findOutgoing(db.sql, id),
+    itemsOf: (id: string) => findItemsOf(db.sql, id),
+    settlement: (paymentId: string) => findPaymentSettlement(db.sql, paymentId),
+    floats: async () => Object.fromEntries((await listFloats(db.sql)).map(({ owner, units }) => [owner, units])),
+    /** What every account of the books holds of the asset. */
+    async books(asset = DOLLAR) {
+      const rows = await db.sql<{ account: string; units: string }[]>`
+        select line ->> 'account' as account, sum((line ->> 'units')::numeric)::text as units
+        from book_entries, jsonb_array_elements(lines) as line where asset = ${asset}
+        group by 1 having sum((line ->> 'units')::numeric) <> 0 order by 1`;
+      return Object.fromEntries(rows.map(({ account, units }) => [account, BigInt(units)]));
+    },
+    /** Whether the books say the same of the intermediate account as the chain. */
+    async isBalanced(asset = DOLLAR) {
+      const books = await this.books(asset);
+      const booked = Object.entries(books)
+        .filter(([account]) => account.startsWith('intermediate/'))
+        .reduce((sum, [, units]) => sum + units, 0n);
+      return booked === control.balanceOf(intermediate, asset);
+    },
+  };
+}
+
+interface TransferInput {
+  readonly from: string;
+  readonly to?: string;
+  readonly asset?: string;
+  readonly units: bigint;
+}

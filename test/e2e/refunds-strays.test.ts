@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { addFloat } from '../../src/actions/floats/add-float.ts';
+import { returnFloat } from '../../src/actions/floats/return-float.ts';
+import { returnStray } from '../../src/actions/floats/return-stray.ts';
+import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
+import { listStrays, type Stray } from '../../src/store/strays.ts';
+import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
+import type { TestNode } from './relay-scene.ts';
+
+const STATES = ['unclaimed', 'float', 'returning', 'returned'] as const;
+
+describe('money outside of payments', () => {
+  let scene: RefundScene;
+  let node: TestNode;
+  beforeEach(async () => {
+    scene = await openRefundScene();
+    node = await scene.newNode();
+    await scene.live(node, 1);
+  });
+  afterEach(() => scene.close());
+
+  const strays = () => listStrays(scene.db.sql, { states: STATES, limit: 10 });
+  const only = async (): Promise<Stray> => {
+    const [stray, ...more] = await strays();
+    assert.ok(stray);
+    assert.deepEqual(more, []);
+    return stray;
+  };
+
+  it('that reached the intermediate account is found, listed, and returned to its sender', async () => {
+    const sender = scene.payers.newAccount();
+    const hash = scene.transfer({ from: sender, units: 77n });
+    await scene.live(node, 2);
+    const stray = await only();
+    assert.deepEqual([stray.transactionHash, stray.sender, stray.amount], [hash, sender, '77']);
+    assert.deepEqual(await scene.alerts(), [`stray_money ${stray.id}`]);
+    assert.equal(await scene.isBalanced(), true);
+    await returnStray(scene, { id: stray.id, to: undefined, actor: 'test' });
+    await assert.rejects(returnStray(scene, { id: stray.id, to: undefined, actor: 'test' }), /returning/);
+    await scene.live(node);
+    assert.equal((await only()).state, 'returned');
+    assert.equal(scene.control.balanceOf(sender, DOLLAR), 77n);
+    assert.deepEqual(await scene.alerts(), []);
+    assert.equal(await scene.isBalanced(), true);
+  });
+
+  it('that reached a relayer is found, and the relayer signs for its return', async () => {
+    const sender = scene.payers.newAccount();
+    const [relayer] = scene.signers;
+    scene.transfer({ from: sender, to: relayer?.address ?? '', units: 5n });
+    await scene.live(node, 2);
+    await returnStray(scene, { id: (await only()).id, to: undefined, actor: 'test' });
+    await scene.live(node);
+    assert.equal((await only()).state, 'returned');
+    assert.equal(scene.control.balanceOf(sender, DOLLAR), 5n);
+    assert.equal(await scene.isBalanced(), true);
+  });
+
+  it('that came for a payment after its end is recorded once, and given back whole', async () => {
+    await scene.fill(node, OPERATOR_FLOAT, 10n);
+    const late = await scene.accept({ isHeld: true });
+    const failed = { type: 'failed', failureCode: null } as const;
+    await scene.movePayment({ paymentId: late.id, event: failed, actor: 'test', evidence: {} });
+    await scene.live(node, 3);
+    const stray = (await strays()).find(({ source }) => source === 'late_payment');
+    assert.deepEqual([stray?.paymentId, stray?.amount, stray?.fee], [late.id, '1000', '10']);
+    assert.deepEqual(await scene.alerts(), [`paid_after_end ${late.id}`]);
+    await returnStray(scene, { id: stray?.id ?? '', to: undefined, actor: 'test' });
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(late.payer.address, DOLLAR), 1_000n);
+    assert.deepEqual(await scene.floats(), { operator: '0' });
+    assert.deepEqual(await scene.alerts(), []);
+    assert.equal(await scene.isBalanced(), true);
+  });
+
+  it('that went to the merchant too late comes out of the merchant’s float, or nothing moves', async () => {
+    await scene.fill(node, OPERATOR_FLOAT, 10n);
+    const late = await scene.accept();
+    const failed = { type: 'failed', failureCode: null } as const;
+    await scene.movePayment({ paymentId: late.id, event: failed, actor: 'test', evidence: {} });
+    await scene.live(node, 3);
+    const id = (await strays()).find(({ source }) => source === 'late_payment')?.id ?? '';
+    await assert.rejects(
+      returnStray(scene, { id, to: undefined, actor: 'test' }),
+      /not enough in the float of mrch_test/,
+    );
+    assert.deepEqual(await scene.floats(), { operator: '10' });
+    await scene.fill(node, scene.merchantId, 990n);
+    await returnStray(scene, { id, to: undefined, actor: 'test' });
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(late.payer.address, DOLLAR), 1_000n);
+    assert.equal(await scene.isBalanced(), true);
+  });
+
+  it('becomes a float once: found before or not, and never with somebody else’s transfer', async () => {
+    const from = scene.payers.newAccount();
+    const hash = scene.transfer({ from, units: 40n });
+    await scene.live(node, 2);
+    assert.equal((await only()).state, 'unclaimed');
+    const input = { owner: OPERATOR_FLOAT, asset: DOLLAR, transactionHash: hash, actor: 'test' };
+    assert.equal(await addFloat(scene, input), 40n);
+    assert.equal((await only()).state, 'float');
+    assert.equal(await scene.isBalanced(), true);
+    await assert.rejects(addFloat(scene, input), /before/);
+    await assert.rejects(addFloat(scene, { ...input, asset: TETHER }), /transfers nothing of that asset/);
+    await assert.rejects(addFloat(scene, { ...input, transactionHash: `0x${'ab'.repeat(32)}` }), /no such transaction/);
+    await assert.rejects(addFloat(scene, { ...input, owner: 'mrch_nobody' }), /mrch_nobody/);
+    const elsewhere = scene.transfer({ from, to: scene.payers.newAccount(), units: 40n });
+    await assert.rejects(addFloat(scene, { ...input, transactionHash: elsewhere }), /transfers nothing/);
+    const payment = await scene.paid(node, { isHeld: true });
+    const { transactionHash } = await scene.payment(payment.id);
+    await assert.rejects(addFloat(scene, { ...input, transactionHash: transactionHash ?? '' }), /transfers nothing/);
+    assert.deepEqual(await scene.floats(), { operator: '40' });
+  });
+
+  it('is not a float before it lies deep enough', async () => {
+    const deep = await openRefundScene({ depth: 3 });
+    try {
+      await deep.newNode();
+      const transactionHash = deep.transfer({ from: deep.payers.newAccount(), units: 40n });
+      const input = { owner: OPERATOR_FLOAT, asset: DOLLAR, transactionHash, actor: 'test' };
+      await assert.rejects(addFloat(deep, input), /deep enough/);
+      deep.control.mine(2);
+      assert.equal(await addFloat(deep, input), 40n);
+    } finally {
+      await deep.close();
+    }
+  });
+
+  it('that is a float can be returned, and is a float again when it does not arrive', async () => {
+    await scene.fill(node, OPERATOR_FLOAT, 100n);
+    const recipient = scene.payers.newAccount();
+    const input = { owner: OPERATOR_FLOAT, asset: DOLLAR, units: 60n, recipient, actor: 'test' };
+    await assert.rejects(returnFloat(scene, { ...input, units: 101n }), /less than that/);
+    await returnFloat(scene, input);
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(recipient, DOLLAR), 60n);
+    assert.deepEqual(await scene.floats(), { operator: '40' });
+    scene.control.setBlacklisted(recipient, DOLLAR);
+    await returnFloat(scene, { ...input, units: 40n });
+    assert.deepEqual(await scene.floats(), { operator: '0' });
+    await scene.live(node, 2);
+    scene.pass(3_700_000);
+    await scene.live(node, 2);
+    assert.deepEqual(await scene.floats(), { operator: '40' });
+    assert.equal(await scene.isBalanced(), true);
+  });
+});

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import postgres from 'postgres';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { type OptionBody, readBuild, result } from '../e2e/paying-shop.ts';
+import { type NodeProcess, startNodeProcess } from '../node-process.ts';
+import { type RpcProxy, startRpcProxy } from '../rpc-proxy.ts';
+import { until } from '../until.ts';
+import { type FaultChain, FUNDS, startFaultChain } from './fault-chain.ts';
+import { ENDPOINT_SECRET, isBroadcast } from './fault-scene.ts';
+import { AMOUNT, tokenOf, USDC, WITHIN } from './shopper.ts';
+
+const NETWORK = 'eip155:31337';
+const SEND = { methods: ['eth_sendRawTransaction'] };
+
+describe('a gateway in a process of its own', () => {
+  let chain: FaultChain;
+  let proxy: RpcProxy;
+  let database: TestDatabase;
+  let home: string;
+  let sql: postgres.Sql;
+  const nodes: NodeProcess[] = [];
+  let survivor: Running;
+  /** Every answer of the API. */
+  const answers: string[] = [];
+  before(async () => {
+    [chain, database, home] = await Promise.all([
+      startFaultChain({ payers: 6 }),
+      createTestDatabase(),
+      mkdtemp(join(tmpdir(), 'till-faults-')),
+    ]);
+    proxy = await startRpcProxy({ targetUrl: chain.url });
+    sql = postgres(database.url, { max: 2, onnotice: () => {} });
+  });
+  after(async () => {
+    for (const node of nodes) node.signal('SIGKILL');
+    await Promise.all(nodes.map(({ ended }) => ended));
+    await sql.end();
+    await proxy.close();
+    await chain.close();
+    await database.drop();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  async function start() {
+    const node = await startNodeProcess({
+      TILL_HOME: home,
+      DATABASE_URL: database.url,
+      RPC_URLS: `${NETWORK}=${proxy.url}/v3/${ENDPOINT_SECRET}`,
+      LOG_LEVEL: 'debug',
+      MAX_EVENT_LOOP_DELAY_MS: '0',
+    });
+    nodes.push(node);
+    const { apiKey, merchantId } = await node.ready();
+    const ask = async (path: string, body?: object) => {
+      const headers = { 'api-key': apiKey, 'merchant-id': merchantId, 'content-type': 'application/json' };
+      const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
+      const response = await fetch(`${node.baseUrl}${path}`, { ...init, signal: AbortSignal.timeout(WITHIN.withinMs) });
+      const text = await response.text();
+      answers.push(text);
+      return { status: response.status, body: JSON.parse(text) };
+    };
+    return { node, ask };
+  }
+  type Running = Awaited<ReturnType<typeof start>>;
+
+  /** Signed by its payer, and not handed in yet. */
+  async function sign({ ask }: Running) {
+    const payer = chain.newPayer();
+    const order = { amount: { unit: 'iso4217/USD', value: '1000' }, referenceId: 'ORDER' };
+    const { paymentId: id } = (await ask('/v1/payments', order)).body as { paymentId: string };
+    const url = `/v1/gateway/payment/${id}`;
+    const listed = await ask(`${url}/options`, { accounts: [`${NETWORK}:${payer.address}`] });
+    const option = (listed.body.options as OptionBody[]).find(({ amount }) => amount.unit === `caip19/${USDC}`);
+    assert.ok(option, JSON.stringify(listed.body));
+    const signature = await payer.signTypedData(JSON.parse(String(readBuild(option).params[1])));
+    const confirmation = { optionId: option.id, results: [result(signature)] };
+    return {
+      id,
+      payer,
+      confirm: (on: Running) => on.ask(`${url}/confirm`, confirmation),
+      status: async (on: Running) => (await on.ask(`${url}/status`)).body as { status: string; info: { txId: string } },
+    };
+  }
+
+  const charged = async ({ payer }: Awaited<ReturnType<typeof sign>>) =>
+    FUNDS - (await chain.balanceOf(tokenOf(USDC), payer.address));
+  const storedFor = async (id: string) =>
+    sql<{ hash: string; bytes: string }[]>`
+      select v.hash, v.bytes from items i join send_items si on si.commitment = i.commitment
+      join send_versions v on v.network = si.network and v.signer = si.signer and v.nonce = si.nonce
+      where i.subject = ${id}`;
+  const isSent = (id: string) =>
+    until(
+      'it is sent',
+      async () => {
+        const stored = await storedFor(id);
+        const sent = proxy.calls.filter(isBroadcast).map(({ params }) => params?.[0]);
+        return stored.some(({ bytes }) => sent.includes(bytes));
+      },
+      WITHIN,
+    );
+
+  it('F3: a node that is killed after the broadcast, and before it, leaves payments that the next one finishes, each paid once', async () => {
+    const first = await start();
+    const [sent, unsent] = [await sign(first), await sign(first)];
+    assert.equal((await sent.confirm(first)).body.status, 'processing');
+    await isSent(sent.id);
+    proxy.lie({ as: 'drop', isForwarded: false }, SEND);
+    assert.equal((await unsent.confirm(first)).body.status, 'processing');
+    await isSent(unsent.id);
+    first.node.signal('SIGKILL');
+    assert.equal(await first.node.ended, 'SIGKILL');
+    proxy.tellTheTruth();
+    const before = await Promise.all([sent, unsent].map(({ id }) => storedFor(id)));
+    await chain.mine(2);
+    assert.deepEqual([await charged(sent), await charged(unsent)], [AMOUNT, 0n]);
+
+    const second = await start();
+    survivor = second;
+    for (const [index, payment] of [sent, unsent].entries()) {
+      await until(
+        'it has succeeded',
+        async () => {
+          await chain.mine();
+          return (await payment.status(second)).status === 'succeeded';
+        },
+        WITHIN,
+      );
+      const { status, body } = await payment.confirm(second);
+      assert.deepEqual([status, body.status], [200, 'succeeded']);
+      assert.equal((await payment.status(second)).info.txId, before[index]?.[0]?.hash, 'by the bytes that were stored');
+      assert.equal(await charged(payment), AMOUNT, 'the payer is charged once');
+    }
+    const recipients = await sql<{ recipient: string }[]>`select distinct recipient from items`;
+    assert.equal(recipients.length, 1);
+  });
+
+  it('F34: nothing that is answered, logged or alerted names an endpoint, whatever it does', async () => {
+    const node = survivor;
+    const payment = await sign(node);
+    const told = `cannot reach ${proxy.url}/v3/${ENDPOINT_SECRET}`;
+    const lies = [
+      { as: 'status', status: 500, body: told, isForwarded: false },
+      { as: 'error', code: -32_000, message: told },
+      { as: 'drop', isForwarded: false },
+      { as: 'result', of: () => told },
+    ] as const;
+    for (const lie of lies) {
+      proxy.lie(lie);
+      const { status, body } = await payment.confirm(node);
+      assert.deepEqual([status, body.code], [503, 'internal_error']);
+      await node.ask(`/v1/gateway/payment/${payment.id}/options`, {
+        accounts: [`${NETWORK}:${payment.payer.address}`],
+      });
+      await node.ask('/ready');
+      proxy.tellTheTruth();
+      await until('the endpoint is trusted again', async () => {
+        await chain.mine();
+        return (await node.ask('/ready')).body.chains[0].endpointsUp > 0;
+      });
+    }
+    const alerts = await sql`select * from alerts`;
+    const logged = nodes.map((each) => withoutBanner(each.output()));
+    const everything = [...answers, ...logged, JSON.stringify(alerts)].join('\n');
+    assert.ok(everything.includes('no endpoint answered'), 'there were failures to tell of');
+    for (const secret of [ENDPOINT_SECRET, new URL(proxy.url).host]) assert.ok(!everything.includes(secret));
+  });
+});
+
+/** What is logged. The sandbox also tells its newcomer where the chain is, which carries play money only. */
+function withoutBanner(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .join('\n');
+}

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { pino } from 'pino';
+import type { RelaySettings } from '../../src/actions/relay/relayer.ts';
+import { connectChains } from '../../src/chains/connect.ts';
+import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
+import { createLocalSigner } from '../../src/chains/evm/local-signer.ts';
+import { findNetwork } from '../../src/chains/networks.ts';
+import type { Timers, World } from '../../src/deps.ts';
+import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
+import { listAlerts } from '../../src/store/alerts.ts';
+import { systemWorld } from '../../src/system.ts';
+import { startRelaying } from '../../src/workers/relaying.ts';
+import { startWatching } from '../../src/workers/watching.ts';
+import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { startTestGateway } from '../gateway.ts';
+import { type RpcProxy, startRpcProxy } from '../rpc-proxy.ts';
+import { type FaultChain, startFaultChain } from './fault-chain.ts';
+import { openShopper } from './shopper.ts';
+
+export type FaultScene = Awaited<ReturnType<typeof openFaultScene>>;
+export type FaultNode = Awaited<ReturnType<typeof startNode>>;
+
+export interface FaultSceneInput {
+  /** Blocks a payment must lie deep. */
+  readonly depth?: number;
+  /** RPC endpoints of the chain, each of which can lie by itself. */
+  readonly endpoints?: number;
+  readonly payers?: number;
+  readonly relaying?: RelaySettings;
+  /** Whether the gateway has a second network, with a chain of its own. */
+  readonly hasSecond?: boolean;
+}
+
+/** Part of every endpoint's address; whoever is told of it could spend the operator's quota. */
+export const ENDPOINT_SECRET = 'k3y-0f-the-pr0vider';
+const BLOCK_MS = 400;
+/** Base Sepolia, with its dollar. */
+const SECOND = {
+  chainId: 84_532,
+  token: { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', name: 'USDC' },
+} as const;
+/** How much more patient the adapter is in production: a test need not wait out a timeout of ten seconds. */
+const HASTE = 10;
+
+/** A real chain, endpoints of it that lie on command, a database, and a whole gateway that relays and watches. */
+export async function openFaultScene(input: FaultSceneInput = {}) {
+  const chain = await startFaultChain({ payers: input.payers ?? 12 });
+  const proxies = await Promise.all(
+    Array.from({ length: input.endpoints ?? 1 }, () => startRpcProxy({ targetUrl: chain.url })),
+  );
+  const second = input.hasSecond ? await startFaultChain({ ...SECOND, payers: 1 }) : undefined;
+  const secondProxy = second && (await startRpcProxy({ targetUrl: second.url }));
+  const database = await createTestDatabase();
+  const place: Place = { input, database, proxies, second: second && secondProxy && { ...second, proxy: secondProxy } };
+  const first = await startNode(place);
+  const nodes = [first];
+  const [proxy] = proxies as [RpcProxy];
+  const { sql } = first.gateway.db;
+
+  const scene = {
+    chain,
+    /** The first endpoint. */
+    proxy,
+    proxies,
+    second: place.second,
+    node: first,
+    sql,
+    shopper: await openShopper({ chain, gateway: first.gateway }),
+    relayer: SANDBOX_ACCOUNTS.relayer,
+    network: `eip155:${chain.chainId}`,
+    /** One more node on the same database, with connections and a clock of its own. */
+    async startNode(terms: NodeTerms = {}): Promise<FaultNode> {
+      const node = await startNode(place, terms);
+      nodes.push(node);
+      return node;
+    },
+    alerts: async () => (await listAlerts(sql)).map(({ name, subject }) => `${name} ${subject}`),
+    /** Every transaction that is stored, in the order of nonces. */
+    versions: async () => [
+      ...(await sql<{ hash: string; bytes: string; nonce: number; state: string }[]>`
+        select v.hash, v.bytes, v.nonce::int as nonce, s.state from send_versions v
+        join sends s on s.network = v.network and s.signer = v.signer and s.nonce = v.nonce
+        order by v.nonce, v.max_fee`),
+    ],
+    item: async (paymentId: string) =>
+      (await sql`select * from items where subject = ${paymentId}`)[0] as
+        | { state: string; signature: string | null; commitment: string; refusal: string | null; deadline: Date }
+        | undefined,
+    /** The stored transactions that carry the payment. */
+    versionsOf: async (paymentId: string) => [
+      ...(await sql<{ hash: string; bytes: string; nonce: number }[]>`
+        select v.hash, v.bytes, v.nonce::int as nonce from items i join send_items si on si.commitment = i.commitment
+        join send_versions v on v.network = si.network and v.signer = si.signer and v.nonce = si.nonce
+        where i.subject = ${paymentId} order by v.nonce, v.max_fee`),
+    ],
+    /** Whether an endpoint was asked to broadcast these bytes. */
+    wasSent: (bytes: string | undefined) =>
+      proxies.some(({ calls }) => calls.some((call) => isBroadcast(call) && call.params?.[0] === bytes)),
+    /** How often the endpoints were asked to broadcast. */
+    broadcasts: () => proxies.flatMap(({ calls }) => calls).filter(isBroadcast).length,
+    /** Every endpoint tells the truth again. */
+    tellTheTruth() {
+      for (const each of [...proxies, ...(secondProxy ? [secondProxy] : [])]) each.tellTheTruth();
+    },
+    async close() {
+      const told = [...nodes.map((node) => node.log()), ...(await scene.alerts())].join();
+      for (const node of nodes.reverse()) await node.stop();
+      await Promise.all([...proxies, ...(secondProxy ? [secondProxy] : [])].map((each) => each.close()));
+      await Promise.all([chain.close(), second?.close()]);
+      await database.drop();
+      // F34, under every fault of the scene.
+      assert.ok(!told.includes(ENDPOINT_SECRET), 'no log and no alert names an endpoint');
+    },
+  };
+  return scene;
+}
+
+interface Place {
+  readonly input: FaultSceneInput;
+  readonly database: TestDatabase;
+  readonly proxies: readonly RpcProxy[];
+  readonly second: (FaultChain & { proxy: RpcProxy }) | undefined;
+}
+
+interface NodeTerms {
+  /** By how much the node's clock is off. */
+  readonly clockOffMs?: number;
+  /** Whether it only answers requests, and leaves the work to others. */
+  readonly isIdle?: boolean;
+}
+
+async function startNode({ input, database, proxies, second }: Place, terms: NodeTerms = {}) {
+  let clockOffMs = terms.clockOffMs ?? 0;
+  const clock = { nowMs: () => Date.now() + clockOffMs };
+  const world: World = { ...systemWorld, clock };
+  const lines: string[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
+  const networks = [
+    { chainId: 'eip155:31337', urls: proxies.map(({ url }) => url) },
+    ...(second === undefined ? [] : [{ chainId: `eip155:${second.chainId}`, urls: [second.proxy.url] }]),
+  ];
+  const chains = connectChains(
+    { world, log },
+    networks.map(({ chainId, urls }) => ({
+      chain: createEvmChain({
+        world: { ...world, timers: hasty(systemWorld.timers) },
+        network: {
+          ...networkOf(chainId),
+          finality: { blockTimeMs: BLOCK_MS, depth: input.depth ?? 1, reason: 'test' },
+        },
+        endpoints: urls.map((url) => `${url}/v3/${ENDPOINT_SECRET}`),
+        log,
+      }),
+      relayers: [createLocalSigner(SANDBOX_KEYS.relayer)],
+      feeAccount: SANDBOX_ACCOUNTS.feeAccount,
+      intermediateAccount: SANDBOX_ACCOUNTS.intermediate,
+    })),
+  );
+  await chains.looked;
+  const gateway = await startTestGateway({
+    databaseUrl: database.url,
+    chains,
+    rates: sandboxRates(),
+    world: { clock },
+  });
+  const deps = { ...gateway, world, log };
+  const works = terms.isIdle
+    ? []
+    : [
+        startRelaying({ ...deps, ...(input.relaying && { relaying: input.relaying }) }),
+        startWatching({ ...deps, watching: { startAt: () => 0 } }),
+      ];
+  let isStopped = false;
+  return {
+    gateway,
+    chains,
+    /** Everything it has logged. */
+    log: () => lines.join(''),
+    /** How many rounds of its work have failed. */
+    failedRounds: () => lines.filter((line) => line.includes('"a round failed"')).length,
+    nowMs: clock.nowMs,
+    /** Its clock jumps. */
+    pass(ms: number) {
+      clockOffMs += ms;
+    },
+    async stop() {
+      if (isStopped) return;
+      isStopped = true;
+      await Promise.all(works.map((stop) => stop()));
+      await chains.stop();
+      await gateway.stop();
+    },
+  };
+}
+
+function networkOf(chainId: string) {
+  const network = findNetwork(chainId);
+  if (network === undefined) throw new Error(`There is no network ${chainId}.`);
+  return network;
+}
+
+/** Waits a tenth of the time. */
+function hasty(timers: Timers): Timers {
+  return {
+    ...timers,
+    after: (delayMs, run) => timers.after(delayMs / HASTE, run),
+    sleep: (delayMs, signal) => timers.sleep(delayMs / HASTE, signal),
+  };
+}
+
+export const isBroadcast = ({ method }: { method: string }) => method === 'eth_sendRawTransaction';

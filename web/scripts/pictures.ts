@@ -1,0 +1,119 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { type StoryServer, serveStories } from './story-server.ts';
+
+/**
+ * `node web/scripts/pictures.ts [folder] [name]`: a picture of every state of the checkout, in both themes, on a phone and on a
+ * desk. Each is also held against the rules of axe; a state that breaks one fails the run.
+ */
+const FOLDER = resolve(process.argv[2] ?? join(import.meta.dirname, '../../docs/pictures/checkout'));
+const ONLY = process.argv[3];
+const SIZES = [
+  { width: 390, height: 844, hasTouch: true },
+  { width: 1280, height: 800, hasTouch: false },
+] as const;
+const THEMES = ['light', 'dark'] as const;
+const BROWSER_FLAGS = [
+  '--no-sandbox',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+];
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const server = await serveStories();
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const browser = await chromium.launch({ executablePath, args: BROWSER_FLAGS });
+try {
+  await mkdir(FOLDER, { recursive: true });
+  for (const name of ONLY === undefined ? await readdir(FOLDER) : []) {
+    if (name.endsWith('.webp')) await rm(join(FOLDER, name));
+  }
+  const problems: string[] = [];
+  for (const theme of THEMES) {
+    for (const size of SIZES) problems.push(...(await takeAll(browser, server, theme, size)));
+  }
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  process.stdout.write(
+    `${server.stories.length * THEMES.length * SIZES.length} pictures, ${problems.length} problems\n`,
+  );
+  process.exitCode = problems.length === 0 ? 0 : 1;
+} finally {
+  await browser.close();
+  await server.close();
+}
+
+async function takeAll(
+  from: Browser,
+  { url, stories }: StoryServer,
+  theme: (typeof THEMES)[number],
+  { width, height, hasTouch }: (typeof SIZES)[number],
+): Promise<string[]> {
+  const problems: string[] = [];
+  for (const javaScriptEnabled of [true, false]) {
+    const context = await from.newContext({
+      viewport: { width, height },
+      hasTouch,
+      isMobile: hasTouch,
+      colorScheme: theme,
+      reducedMotion: 'reduce',
+      javaScriptEnabled,
+    });
+    const page = await context.newPage();
+    const encoder = await from.newPage();
+    page.on('console', (entry) => entry.type() === 'error' && problems.push(`${page.url()}: ${entry.text()}`));
+    for (const { name, isScriptless } of stories) {
+      if (isScriptless === javaScriptEnabled || (ONLY !== undefined && !name.startsWith(ONLY))) continue;
+      await page.goto(`${url}/story/${name}`, { waitUntil: 'load' });
+      const picture = await wholePage(page, width, height);
+      await writeFile(join(FOLDER, `${name}-${theme}-${width}.webp`), await asWebp(encoder, picture));
+      if (javaScriptEnabled)
+        problems.push(...(await accessProblems(page)).map((text) => `${name} ${theme} ${width}: ${text}`));
+    }
+    await encoder.close();
+    await context.close();
+  }
+  return problems;
+}
+
+/** By a window as high as the page: a full-page picture makes Chromium forget that the device is touched. */
+async function wholePage(page: Page, width: number, height: number): Promise<Buffer> {
+  await page.setViewportSize({ width, height });
+  const box = await page.locator('.page').boundingBox();
+  if (box !== null && box.height > height) await page.setViewportSize({ width, height: Math.ceil(box.height) });
+  return page.screenshot();
+}
+
+/** A tenth of the size of the PNG. The browser is the encoder that is there anyway. */
+async function asWebp(encoder: Page, png: Buffer): Promise<Buffer> {
+  const encoded = await encoder.evaluate(
+    async (source) => {
+      const image = new Image();
+      image.src = source;
+      await image.decode();
+      const canvas = document.createElement('canvas');
+      canvas.width = image.width;
+      canvas.height = image.height;
+      canvas.getContext('2d')?.drawImage(image, 0, 0);
+      return canvas.toDataURL('image/webp', 0.8);
+    },
+    `data:image/png;base64,${png.toString('base64')}`,
+  );
+  return Buffer.from(encoded.slice(encoded.indexOf(',') + 1), 'base64');
+}
+
+async function accessProblems(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { axe: checker } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }> };
+    };
+    const { violations } = await checker.run();
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary ?? ''}`),
+    );
+  });
+}

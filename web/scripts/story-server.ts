@@ -1,0 +1,81 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join, normalize } from 'node:path';
+import { build, createServer } from 'vite';
+
+const WEB = join(import.meta.dirname, '..');
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+/** As strict as the gateway's own: a story that breaks it breaks there. */
+const POLICY = "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self' data:";
+
+interface StoryInfo {
+  readonly name: string;
+  readonly isScriptless: boolean;
+}
+
+export interface StoryServer {
+  readonly url: string;
+  readonly stories: readonly StoryInfo[];
+  close(): Promise<void>;
+}
+
+/** Builds the page and serves every story as a document of its own, without scripts. */
+export async function serveStories(): Promise<StoryServer> {
+  // A build of its own: a gateway may be serving the other one.
+  const client = await mkdtemp(join(tmpdir(), 'till-stories-'));
+  await build({ root: WEB, logLevel: 'warn', build: { outDir: client } });
+  const vite = await createServer({
+    root: WEB,
+    appType: 'custom',
+    server: { middlewareMode: true, hmr: false, ws: false },
+  });
+  const { STORIES } = (await vite.ssrLoadModule('/src/stories.ts')) as typeof import('../src/stories.ts');
+  const { renderStory } = (await vite.ssrLoadModule(
+    '/src/render-story.tsx',
+  )) as typeof import('../src/render-story.tsx');
+  const manifest = JSON.parse(await readFile(join(client, '.vite/manifest.json'), 'utf8'));
+  const styles: readonly string[] = manifest['src/entry-client.tsx'].css;
+  const pages = new Map(STORIES.map((story) => [`/story/${story.name}`, documentOf(renderStory(story), styles)]));
+
+  const server = createHttpServer((request, response) => {
+    const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname);
+    const page = pages.get(path);
+    if (page !== undefined) {
+      response
+        .writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': POLICY })
+        .end(page);
+      return;
+    }
+    readFile(join(client, path)).then(
+      (file) => response.writeHead(200, { 'Content-Type': TYPES[extname(path)] ?? 'text/plain' }).end(file),
+      () => response.writeHead(404).end(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stories: STORIES.map(({ name, isScriptless = false }) => ({ name, isScriptless })),
+    async close() {
+      server.close();
+      await vite.close();
+      await rm(client, { recursive: true, force: true });
+    },
+  };
+}
+
+function documentOf(
+  { html, lang, dir }: { html: string; lang: string; dir: string },
+  styles: readonly string[],
+): string {
+  const links = styles.map((path) => `<link rel="stylesheet" href="/${path}">`).join('');
+  const viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">';
+  const head = `<meta charset="utf-8">${viewport}<title>Till</title><link rel="icon" href="/icons/till.svg">${links}`;
+  return `<!doctype html><html lang="${lang}" dir="${dir}"><head>${head}</head><body><div id="root">${html}</div></body></html>`;
+}

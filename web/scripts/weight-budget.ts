@@ -1,0 +1,42 @@
+import { gzipSync } from 'node:zlib';
+import type { Plugin, Rollup } from 'vite';
+
+interface Budget {
+  /** Compressed, of all scripts a payer with an injected wallet loads. */
+  readonly scriptBytes: number;
+  /** Compressed. */
+  readonly styleBytes: number;
+}
+
+/** Fails the build when the page has become too heavy for a phone on a bad line. What is loaded on demand is not counted. */
+export function weightBudget(budget: Budget): Plugin {
+  return {
+    name: 'till:weight-budget',
+    generateBundle(options, bundle) {
+      if (options.format !== 'es' || !this.environment || this.environment.name === 'ssr') return;
+      const scripts = [...firstChunks(bundle)].reduce((sum, chunk) => sum + compressed(chunk.code), 0);
+      const styles = Object.values(bundle)
+        .filter((file) => file.type === 'asset' && file.fileName.endsWith('.css'))
+        .reduce((sum, file) => sum + compressed((file as Rollup.OutputAsset).source), 0);
+      this.info(`checkout: ${scripts} bytes of script, ${styles} bytes of style, compressed`);
+      if (scripts > budget.scriptBytes) this.error(`scripts weigh ${scripts} bytes, more than ${budget.scriptBytes}`);
+      if (styles > budget.styleBytes) this.error(`styles weigh ${styles} bytes, more than ${budget.styleBytes}`);
+    },
+  };
+}
+
+/** The entry and everything it imports before it can run. */
+function firstChunks(bundle: Rollup.OutputBundle): Set<Rollup.OutputChunk> {
+  const found = new Set<Rollup.OutputChunk>();
+  const add = (file: Rollup.OutputAsset | Rollup.OutputChunk | undefined) => {
+    if (file?.type !== 'chunk' || found.has(file)) return;
+    found.add(file);
+    for (const name of file.imports) add(bundle[name]);
+  };
+  for (const file of Object.values(bundle)) if (file.type === 'chunk' && file.isEntry) add(file);
+  return found;
+}
+
+function compressed(content: string | Uint8Array): number {
+  return gzipSync(content, { level: 9 }).byteLength;
+}

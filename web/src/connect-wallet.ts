@@ -1,0 +1,46 @@
+import type { CheckoutContext } from './checkout-context.ts';
+import { loadOptions } from './load-options.ts';
+import { noticeOf } from './pay.ts';
+import { accountIn, accountsIn, askWallet } from './wallet-request.ts';
+import type { Wallet } from './wallets.ts';
+
+/** Asks a wallet for an account. It may be locked, say no, answer nonsense, or never answer: the payer can always go back. */
+export async function connectWallet(context: CheckoutContext, wallet: Wallet): Promise<void> {
+  const { dispatch, begin, expectAnswer, gotAnswer } = context;
+  const { provider, ...card } = wallet;
+  const signal = begin();
+  dispatch({ type: 'connect', wallet: card });
+  expectAnswer();
+  try {
+    const account = accountIn(await askWallet(provider, 'eth_requestAccounts'));
+    if (signal.aborted) return;
+    if (account === undefined) return dispatch({ type: 'stumbled', notice: 'walletNonsense' });
+    dispatch({ type: 'connected', account });
+    await loadOptions(context, signal);
+  } catch (error) {
+    if (!signal.aborted) dispatch({ type: 'stumbled', notice: noticeOf(error) });
+  } finally {
+    if (!signal.aborted) gotAnswer();
+  }
+}
+
+/** Follows the payer from account to account. Returns how to stop. */
+export function watchAccounts(context: CheckoutContext, { provider }: Wallet): () => void {
+  const { flow, dispatch, begin } = context;
+  const onAccounts = (payload: unknown) => {
+    const accounts = accountsIn(payload);
+    const { step } = flow();
+    // A request that is with the wallet names its account, and is answered for it whichever one is shown now.
+    if (step.at === 'asking' && accounts.includes(step.session.account)) return;
+    dispatch({ type: 'account_changed', account: accounts[0] ?? null });
+    if (flow().step === step) return;
+    const signal = begin();
+    void loadOptions(context, signal);
+  };
+  try {
+    provider.on?.('accountsChanged', onAccounts);
+  } catch {
+    // Before it is asked for anything, the account is looked at again.
+  }
+  return () => void provider.removeListener?.('accountsChanged', onAccounts);
+}

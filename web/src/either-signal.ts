@@ -1,0 +1,10 @@
+/** Ends when one of the two does. Browsers inside wallets are often some years old, and do not know `AbortSignal.any`. */
+export function eitherSignal(first: AbortSignal, second: AbortSignal): AbortSignal {
+  if (typeof AbortSignal.any === 'function') return AbortSignal.any([first, second]);
+  const either = new AbortController();
+  for (const signal of [first, second]) {
+    if (signal.aborted) either.abort();
+    signal.addEventListener('abort', () => either.abort(), { once: true });
+  }
+  return either.signal;
+}

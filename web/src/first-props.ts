@@ -1,0 +1,34 @@
+import { startFlow } from './flow.ts';
+import type { PageState } from './page-state.ts';
+import type { Actions, PhonePanel } from './ui/actions.ts';
+import type { App } from './ui/app.tsx';
+
+const nothing = () => {};
+
+/** Before the script runs, nothing can be done. */
+const NO_ACTIONS: Actions = {
+  connect: nothing,
+  choose: nothing,
+  pay: nothing,
+  checkAgain: nothing,
+  back: nothing,
+  cancel: nothing,
+  togglePhone: nothing,
+  copyLink: nothing,
+  leave: nothing,
+};
+
+export const CLOSED_PHONE: PhonePanel = { isOpen: false, qr: null, isCopied: false, lastWallet: null };
+
+/** What the page shows at first: the same on the server and in the browser. */
+export function firstProps(page: PageState): Parameters<typeof App>[0] {
+  if (page.kind !== 'payment') return { page };
+  return {
+    page,
+    flow: startFlow(page.payment),
+    nowMs: page.nowMs,
+    secondsToReturn: null,
+    phone: CLOSED_PHONE,
+    actions: NO_ACTIONS,
+  };
+}

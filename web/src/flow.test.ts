@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { GatewayOption } from './api.ts';
+import { advance, canCancel, type Flow, type FlowEvent, type Step, startFlow } from './flow.ts';
+import type { PaymentView } from './page-state.ts';
+import type { WalletCard } from './wallets.ts';
+
+const PAYMENT: PaymentView = {
+  status: 'requires_action',
+  isFinal: false,
+  amount: { unit: 'iso4217/EUR', value: '4250', display: { assetSymbol: 'EUR', assetName: 'Euro', decimals: 2 } },
+  expiresAt: 2_000_000_000,
+  merchant: { name: 'Kiosk', iconUrl: null },
+  buyer: null,
+  info: null,
+};
+const WALLET: WalletCard = { id: 'a', key: 'org.a', name: 'A', icon: null, kind: 'announced' };
+const ACCOUNT = `0x${'a'.repeat(40)}`;
+const OTHER = `0x${'b'.repeat(40)}`;
+
+const action = (method: string) => ({ type: 'walletRpc', data: { chain_id: 'eip155:1', method, params: [] } }) as const;
+const option = (id: string, actions: GatewayOption['actions']): GatewayOption => ({
+  id,
+  account: `eip155:1:${ACCOUNT}`,
+  amount: {
+    unit: `caip19/eip155:1/erc20:0x${id}`,
+    value: '1',
+    display: { assetSymbol: id, assetName: id, decimals: 6 },
+  },
+  etaS: 5,
+  actions,
+  expiresAt: null,
+});
+const SIGNED = option('signed', [{ type: 'build', data: { data: '00' } }]);
+const SETUP = option('setup', [action('eth_sendTransaction'), action('eth_signTypedData_v4')]);
+
+const run = (events: readonly FlowEvent[], flow = startFlow(PAYMENT)): Flow => events.reduce(advance, flow);
+const status = (name: PaymentView['status'], isFinal = false): FlowEvent => ({
+  type: 'status',
+  status: { status: name, isFinal, info: null },
+});
+const CONNECT: readonly FlowEvent[] = [
+  { type: 'connect', wallet: WALLET },
+  { type: 'connected', account: ACCOUNT },
+];
+const CHOOSE: readonly FlowEvent[] = [
+  ...CONNECT,
+  { type: 'options_came', options: [SIGNED, SETUP], preferredUnit: null },
+];
+const SIGN: readonly FlowEvent[] = [...CHOOSE, { type: 'pay' }, { type: 'asked', ask: 'sign' }];
+const choiceIn = (flow: Flow) => {
+  assert.ok('option' in flow.step);
+  const { session, options, option: chosen } = flow.step;
+  return { session, options, option: chosen };
+};
+
+describe('the flow', () => {
+  it('leads from a wallet to a paid payment', () => {
+    const signing = run(SIGN);
+    assert.equal(signing.step.at, 'asking');
+    const handedOver = advance(signing, { type: 'authorised', choice: choiceIn(signing), txId: null });
+    assert.deepEqual(
+      { at: handedOver.step.at, isDelivered: 'isDelivered' in handedOver.step && handedOver.step.isDelivered },
+      { at: 'confirming', isDelivered: false },
+    );
+    const paid = run([{ type: 'delivered' }, status('processing'), status('succeeded', true)], handedOver);
+    assert.equal(paid.step.at, 'ended');
+    assert.equal(paid.payment.status, 'succeeded');
+  });
+
+  it('begins where the payment is', () => {
+    assert.equal(startFlow({ ...PAYMENT, status: 'processing' }).step.at, 'confirming');
+    assert.equal(startFlow({ ...PAYMENT, status: 'expired', isFinal: true }).step.at, 'ended');
+  });
+
+  it('explains a set-up before the wallet asks for it', () => {
+    const setup = run([...CHOOSE, { type: 'choose', optionId: 'setup' }, { type: 'pay' }]);
+    assert.equal(setup.step.at, 'setup');
+    const priced = advance(setup, { type: 'setup_cost', cost: '0.1 ETH' });
+    assert.equal(priced.step.at === 'setup' && priced.step.cost, '0.1 ETH');
+    assert.equal(advance(priced, { type: 'pay' }).step.at, 'preparing');
+  });
+
+  it('chooses the token used the last time, and keeps a choice when prices are refreshed', () => {
+    const preferred = run([
+      ...CONNECT,
+      { type: 'options_came', options: [SIGNED, SETUP], preferredUnit: SETUP.amount.unit },
+    ]);
+    assert.equal(choiceIn(preferred).option.id, 'setup');
+    const renewed = [
+      { ...SIGNED, id: 'signed 2' },
+      { ...SETUP, id: 'setup 2' },
+    ];
+    const refreshed = advance(preferred, { type: 'options_came', options: renewed, preferredUnit: null });
+    assert.equal(choiceIn(refreshed).option.id, 'setup 2');
+  });
+
+  it('says so when nothing covers the amount', () => {
+    assert.equal(run([...CONNECT, { type: 'options_came', options: [], preferredUnit: null }]).step.at, 'no_funds');
+  });
+
+  it('goes back to the choice when the wallet is declined, with a word about it', () => {
+    const declined = advance(run(SIGN), { type: 'stumbled', notice: 'rejected' });
+    assert.equal(declined.step.at, 'choosing');
+    assert.equal(declined.notice, 'rejected');
+    assert.equal(advance(declined, { type: 'pay' }).notice, null);
+  });
+
+  it('ignores answers nobody waits for any more', () => {
+    const ready = run([{ type: 'connect', wallet: WALLET }, { type: 'back' }]);
+    const late: readonly FlowEvent[] = [
+      { type: 'connected', account: ACCOUNT },
+      { type: 'options_came', options: [SIGNED], preferredUnit: null },
+      { type: 'asked', ask: 'sign' },
+      { type: 'setup_sent', txId: '0x1' },
+      { type: 'slow' },
+      { type: 'delivered' },
+    ];
+    for (const event of late) assert.equal(advance(ready, event), ready, event.type);
+  });
+
+  it('takes a transaction that was sent for a fact, wherever the payer is by then', () => {
+    const sending = run([...CHOOSE, { type: 'pay' }, { type: 'asked', ask: 'send' }]);
+    const back = advance(sending, { type: 'back' });
+    assert.equal(back.notice, 'maybePending');
+    assert.equal(advance(back, { type: 'authorised', choice: null, txId: '0x1' }).step.at, 'confirming');
+  });
+
+  it('follows the payer to another account, and lets go of a locked wallet', () => {
+    const changed = advance(run(CHOOSE), { type: 'account_changed', account: OTHER });
+    assert.equal(changed.step.at === 'loading' && changed.step.session.account, OTHER);
+    assert.equal(changed.notice, 'accountChanged');
+    const locked = advance(run(CHOOSE), { type: 'account_changed', account: null });
+    assert.deepEqual([locked.step.at, locked.notice], ['ready', 'walletLocked']);
+    const same = run(CHOOSE);
+    assert.equal(advance(same, { type: 'account_changed', account: ACCOUNT }), same);
+  });
+
+  it('shows what happened elsewhere, in every step', () => {
+    for (const flow of everyStep()) {
+      assert.equal(advance(flow, status('processing')).step.at, flow.step.at === 'ended' ? 'ended' : 'confirming');
+      assert.equal(advance(flow, status('expired', true)).step.at, 'ended');
+    }
+  });
+
+  it('keeps a sent transaction in sight while the gateway has not seen it yet', () => {
+    const sent = advance(run(SIGN), { type: 'authorised', choice: null, txId: '0x1' });
+    assert.equal(advance(sent, status('requires_action')).step.at, 'confirming');
+  });
+
+  it('moves no more once it has ended', () => {
+    const ended = run([status('cancelled', true)]);
+    for (const event of everyEvent()) assert.equal(advance(ended, event).step.at, 'ended', event.type);
+  });
+
+  it('can be cancelled only while nothing is signed or asked for', () => {
+    const allowed = everyStep()
+      .filter(canCancel)
+      .map(({ step }) => step.at);
+    assert.deepEqual(allowed, ['ready', 'choosing', 'no_funds', 'refused', 'setup']);
+    const cancelling = run([{ type: 'cancelling' }]);
+    assert.equal(cancelling.isCancelling, true);
+    assert.equal(advance(cancelling, { type: 'cancel_refused' }).notice, 'cannotCancel');
+  });
+
+  it('never leaves its states, whatever happens in whatever order', () => {
+    const events = everyEvent();
+    for (const flow of everyStep()) {
+      for (const first of events) {
+        for (const second of events) {
+          const { step, payment } = run([first, second], flow);
+          assert.equal(step.at === 'ended', payment.isFinal, `${flow.step.at}: ${first.type}, ${second.type}`);
+        }
+      }
+    }
+  });
+});
+
+function everyStep(): readonly Flow[] {
+  const base = run(CHOOSE);
+  const choice = choiceIn(base);
+  const { session } = choice;
+  const steps: readonly Step[] = [
+    { at: 'ready' },
+    { at: 'connecting', wallet: WALLET, isSlow: false },
+    { at: 'loading', session },
+    { at: 'choosing', ...choice },
+    { at: 'no_funds', session },
+    { at: 'refused', session },
+    { at: 'setup', cost: null, ...choice },
+    { at: 'preparing', ...choice },
+    { at: 'asking', ask: 'sign', isSlow: false, ...choice },
+    { at: 'mining', txId: '0x1', ...choice },
+    { at: 'confirming', choice, txId: null, isDelivered: false },
+  ];
+  return steps.map((step) => ({ ...base, step }));
+}
+
+function everyEvent(): readonly FlowEvent[] {
+  return [
+    { type: 'wallets_found', wallets: [] },
+    { type: 'connect', wallet: WALLET },
+    { type: 'connected', account: OTHER },
+    { type: 'account_changed', account: OTHER },
+    { type: 'account_changed', account: null },
+    { type: 'options_asked' },
+    { type: 'options_came', options: [SIGNED], preferredUnit: null },
+    { type: 'options_came', options: [], preferredUnit: null },
+    { type: 'refused' },
+    { type: 'choose', optionId: 'signed' },
+    { type: 'pay' },
+    { type: 'setup_cost', cost: '1' },
+    { type: 'asked', ask: 'send' },
+    { type: 'slow' },
+    { type: 'setup_sent', txId: '0x1' },
+    { type: 'authorised', choice: null, txId: null },
+    { type: 'delivered' },
+    { type: 'stumbled', notice: 'rejected' },
+    { type: 'back' },
+    { type: 'cancelling' },
+    { type: 'cancel_refused' },
+    { type: 'connection', connection: 'away' },
+    status('requires_action'),
+    status('processing'),
+    status('succeeded', true),
+  ];
+}

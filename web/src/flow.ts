@@ -1,0 +1,289 @@
+import type { GatewayOption } from './api.ts';
+import type { PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
+import type { WalletCard } from './wallets.ts';
+
+/**
+ * The payer's way, as a pure state machine. Whatever the page shows follows from this state, and everything that happens
+ * (a click, a wallet's answer, news from the gateway) is an event. An event that does not fit the step changes nothing:
+ * that is how answers that come late or twice are harmless.
+ */
+export interface Flow {
+  readonly payment: PaymentView;
+  readonly step: Step;
+  readonly notice: Notice | null;
+  readonly connection: Connection;
+  /** Null until the page has looked. */
+  readonly wallets: readonly WalletCard[] | null;
+  readonly isCancelling: boolean;
+}
+
+export type Connection = 'good' | 'offline' | 'away';
+
+export type Step =
+  | { readonly at: 'ready' }
+  | { readonly at: 'connecting'; readonly wallet: WalletCard; readonly isSlow: boolean }
+  | { readonly at: 'loading'; readonly session: Session }
+  | ({ readonly at: 'choosing' } & Choice)
+  | { readonly at: 'no_funds'; readonly session: Session }
+  | { readonly at: 'refused'; readonly session: Session }
+  /** A token that needs a permission first: explained before the wallet asks. */
+  | ({ readonly at: 'setup'; readonly cost: string | null } & Choice)
+  | ({ readonly at: 'preparing' } & Choice)
+  | ({ readonly at: 'asking'; readonly ask: Ask; readonly isSlow: boolean } & Choice)
+  | ({ readonly at: 'mining'; readonly txId: string } & Choice)
+  /** The payer's part is done. Until it is delivered, the page has to stay open. */
+  | {
+      readonly at: 'confirming';
+      /** Null when it was made before a reload, or elsewhere. */
+      readonly choice: Choice | null;
+      /** The payer's own transaction, where the payment is one. */
+      readonly txId: string | null;
+      readonly isDelivered: boolean;
+    }
+  | { readonly at: 'ended' };
+
+/** What the wallet is asked for. */
+export type Ask = 'switch' | 'approve' | 'sign' | 'send';
+
+/** A wallet that let the page see an account. */
+export interface Session {
+  readonly wallet: WalletCard;
+  /** In lower case. */
+  readonly account: string;
+}
+
+export interface Choice {
+  readonly session: Session;
+  /** The best first; never empty. */
+  readonly options: readonly GatewayOption[];
+  readonly option: GatewayOption;
+}
+
+export type Notice =
+  | 'rejected'
+  | 'pendingRequest'
+  | 'walletError'
+  | 'walletNonsense'
+  | 'walletLocked'
+  | 'wrongChain'
+  | 'wrongAccount'
+  | 'accountChanged'
+  | 'quoteExpired'
+  | 'notAccepted'
+  | 'setupFailed'
+  | 'reverted'
+  | 'cannotCancel'
+  | 'maybePending'
+  | 'away';
+
+export type FlowEvent =
+  | { readonly type: 'wallets_found'; readonly wallets: readonly WalletCard[] }
+  | { readonly type: 'connect'; readonly wallet: WalletCard }
+  | { readonly type: 'connected'; readonly account: string }
+  | { readonly type: 'account_changed'; readonly account: string | null }
+  | { readonly type: 'options_asked'; readonly notice?: Notice }
+  | { readonly type: 'options_came'; readonly options: readonly GatewayOption[]; readonly preferredUnit: string | null }
+  | { readonly type: 'refused' }
+  | { readonly type: 'choose'; readonly optionId: string }
+  | { readonly type: 'pay' }
+  | { readonly type: 'setup_cost'; readonly cost: string }
+  | { readonly type: 'asked'; readonly ask: Ask }
+  | { readonly type: 'slow' }
+  | { readonly type: 'setup_sent'; readonly txId: string }
+  | { readonly type: 'authorised'; readonly choice: Choice | null; readonly txId: string | null }
+  | { readonly type: 'delivered' }
+  /** Something went wrong on the payer's side: back to where they can try again. */
+  | { readonly type: 'stumbled'; readonly notice: Notice }
+  | { readonly type: 'back' }
+  | { readonly type: 'cancelling' }
+  | { readonly type: 'cancel_refused' }
+  | { readonly type: 'status'; readonly status: StatusNews }
+  | { readonly type: 'connection'; readonly connection: Connection };
+
+export interface StatusNews {
+  readonly status: PaymentStatus;
+  readonly isFinal: boolean;
+  readonly info: PaidInfo | null;
+  readonly failureCode?: string | null;
+}
+
+export function startFlow(payment: PaymentView): Flow {
+  return {
+    payment,
+    step: stepOf(payment, { at: 'ready' }),
+    notice: null,
+    connection: 'good',
+    wallets: null,
+    isCancelling: false,
+  };
+}
+
+export function advance(flow: Flow, event: FlowEvent): Flow {
+  switch (event.type) {
+    case 'wallets_found':
+      return { ...flow, wallets: event.wallets };
+    case 'connection':
+      return flow.connection === event.connection ? flow : { ...flow, connection: event.connection };
+    case 'status':
+      return withStatus(flow, event.status);
+    case 'cancelling':
+      return canCancel(flow) ? { ...flow, isCancelling: true, notice: null } : flow;
+    case 'cancel_refused':
+      return { ...flow, isCancelling: false, notice: flow.step.at === 'ended' ? null : 'cannotCancel' };
+    // A transaction that was sent is a fact, even when the payer has gone back to another step meanwhile.
+    case 'authorised':
+      return isOver(flow) ? flow : at(flow, confirming(event.choice, event.txId));
+    default:
+      return isOver(flow) ? flow : onTheWay(flow, event);
+  }
+}
+
+type WayEvent = Exclude<
+  FlowEvent,
+  { type: 'wallets_found' | 'connection' | 'status' | 'cancelling' | 'cancel_refused' | 'authorised' }
+>;
+
+/** Everything that only means something while the payer has something to do. */
+function onTheWay(flow: Flow, event: WayEvent): Flow {
+  const { step } = flow;
+  const session = sessionOf(step);
+  switch (event.type) {
+    case 'connect':
+      return step.at === 'confirming' ? flow : at(flow, { at: 'connecting', wallet: event.wallet, isSlow: false });
+    case 'connected':
+      if (step.at !== 'connecting') return flow;
+      return at(flow, { at: 'loading', session: { wallet: step.wallet, account: event.account } });
+    case 'account_changed':
+      return accountChanged(flow, event.account);
+    case 'options_asked':
+      return session === null ? flow : at(flow, { at: 'loading', session }, event.notice ?? null);
+    case 'options_came':
+      return optionsCame(flow, event);
+    case 'refused':
+      return session === null ? flow : at(flow, { at: 'refused', session });
+    case 'choose':
+      return chosen(flow, event.optionId);
+    case 'pay':
+      return pay(flow);
+    case 'setup_cost':
+      return step.at === 'setup' ? { ...flow, step: { ...step, cost: event.cost } } : flow;
+    case 'asked':
+      if (!isPaying(step)) return flow;
+      return at(flow, { at: 'asking', ask: event.ask, isSlow: false, ...choiceOf(step) });
+    case 'slow':
+      return step.at === 'connecting' || step.at === 'asking' ? { ...flow, step: { ...step, isSlow: true } } : flow;
+    case 'setup_sent':
+      return isPaying(step) ? at(flow, { at: 'mining', txId: event.txId, ...choiceOf(step) }) : flow;
+    case 'delivered':
+      return step.at === 'confirming' ? { ...flow, step: { ...step, isDelivered: true } } : flow;
+    case 'stumbled':
+      return at(flow, backFrom(step), event.notice);
+    case 'back':
+      if (step.at === 'confirming') return flow;
+      // The request stays open in the wallet, and the payer may still say yes to it.
+      return at(flow, backFrom(step), step.at === 'asking' && step.ask === 'send' ? 'maybePending' : null);
+  }
+}
+
+/** The news of the gateway are the truth, except that it hears of a payer's own transaction later than this page. */
+function withStatus(flow: Flow, news: StatusNews): Flow {
+  const before = flow.payment;
+  // Answers can overtake each other: what is final stays so.
+  if (before.isFinal && news.status !== before.status) return flow;
+  const payment = { ...before, ...news, info: news.info ?? before.info };
+  const step = stepOf(payment, flow.step);
+  if (step === flow.step && news.status === before.status && payment.info === before.info) return flow;
+  const isNew = step !== flow.step;
+  return { ...flow, payment, step, notice: isNew ? null : flow.notice, isCancelling: flow.isCancelling && !isNew };
+}
+
+function stepOf({ status, isFinal }: PaymentView, step: Step): Step {
+  if (isFinal) return step.at === 'ended' ? step : { at: 'ended' };
+  if (status !== 'processing') return step;
+  if (step.at === 'confirming') return step.isDelivered ? step : { ...step, isDelivered: true };
+  return { ...confirming('option' in step ? choiceOf(step) : null, null), isDelivered: true };
+}
+
+function accountChanged(flow: Flow, account: string | null): Flow {
+  const { step } = flow;
+  if (!('session' in step)) return flow;
+  if (account === null) return at(flow, { at: 'ready' }, 'walletLocked');
+  if (account === step.session.account) return flow;
+  return at(flow, { at: 'loading', session: { ...step.session, account } }, 'accountChanged');
+}
+
+function optionsCame(flow: Flow, { options, preferredUnit }: Extract<FlowEvent, { type: 'options_came' }>): Flow {
+  const { step } = flow;
+  if (step.at !== 'loading' && step.at !== 'choosing') return flow;
+  const { session } = step;
+  const wanted = step.at === 'choosing' ? step.option.amount.unit : preferredUnit;
+  const option = options.find(({ amount }) => amount.unit === wanted) ?? options[0];
+  if (option === undefined) return at(flow, { at: 'no_funds', session });
+  return at(flow, { at: 'choosing', session, options, option }, flow.notice);
+}
+
+function chosen(flow: Flow, optionId: string): Flow {
+  const { step } = flow;
+  if (step.at !== 'choosing') return flow;
+  const option = step.options.find(({ id }) => id === optionId);
+  return option === undefined ? flow : at(flow, { ...step, option });
+}
+
+function pay(flow: Flow): Flow {
+  const { step } = flow;
+  if (step.at === 'choosing' && needsSetup(step.option)) return at(flow, { ...step, at: 'setup', cost: null });
+  if (step.at === 'choosing' || step.at === 'setup') return at(flow, { at: 'preparing', ...choiceOf(step) });
+  return flow;
+}
+
+/** Where a payer lands who cannot or will not go on from here. */
+function backFrom(step: Step): Step {
+  if (step.at === 'confirming') return step.choice === null ? { at: 'ready' } : { at: 'choosing', ...step.choice };
+  return 'option' in step && step.at !== 'choosing' ? { at: 'choosing', ...choiceOf(step) } : { at: 'ready' };
+}
+
+function sessionOf(step: Step): Session | null {
+  if (step.at === 'confirming') return step.choice?.session ?? null;
+  return 'session' in step ? step.session : null;
+}
+
+function isPaying(step: Step): step is Extract<Step, { at: 'preparing' | 'asking' | 'mining' }> {
+  return step.at === 'preparing' || step.at === 'asking' || step.at === 'mining';
+}
+
+export function choiceOf({ session, options, option }: Choice): Choice {
+  return { session, options, option };
+}
+
+function confirming(choice: Choice | null, txId: string | null) {
+  return { at: 'confirming', choice, txId, isDelivered: false } as const;
+}
+
+function at(flow: Flow, step: Step, notice: Notice | null = null): Flow {
+  return { ...flow, step, notice };
+}
+
+function isOver({ step }: Flow): boolean {
+  return step.at === 'ended';
+}
+
+/** A transaction of the payer's own comes before the signature. */
+export function needsSetup({ actions }: GatewayOption): boolean {
+  return actions.length > 1 && sendsTransaction(actions[0]);
+}
+
+/** Whether the payer pays for gas. A coin's action is fetched later, and then holds nothing yet. */
+export function isNative({ amount }: GatewayOption): boolean {
+  return amount.unit.includes('/slip44:');
+}
+
+function sendsTransaction(action: GatewayOption['actions'][number] | undefined): boolean {
+  return action?.type === 'walletRpc' && action.data.method === 'eth_sendTransaction';
+}
+
+/** Only while nothing is signed, and no request is with the wallet. */
+export function canCancel({ step, payment, isCancelling }: Flow): boolean {
+  return payment.status === 'requires_action' && !isCancelling && CANCELLABLE.has(step.at);
+}
+
+const CANCELLABLE: ReadonlySet<Step['at']> = new Set(['ready', 'choosing', 'no_funds', 'refused', 'setup']);

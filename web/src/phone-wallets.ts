@@ -1,0 +1,14 @@
+/** Wallet apps that open a page in their own browser, where they are an injected wallet. Addresses are their published ones. */
+export interface PhoneWallet {
+  readonly name: string;
+  readonly href: string;
+}
+
+export function phoneWallets(gatewayUrl: string): readonly PhoneWallet[] {
+  const encoded = encodeURIComponent(gatewayUrl);
+  return [
+    { name: 'MetaMask', href: `https://metamask.app.link/dapp/${gatewayUrl.replace(/^https?:\/\//, '')}` },
+    { name: 'Base', href: `https://go.cb-w.com/dapp?cb_url=${encoded}` },
+    { name: 'Trust Wallet', href: `https://link.trustwallet.com/open_url?coin_id=60&url=${encoded}` },
+  ];
+}

@@ -1,0 +1,89 @@
+/**
+ * The little this browser remembers. Storage may be full, forbidden or filled with nonsense by others; then the page has a
+ * bad memory, and works.
+ */
+export interface Memory {
+  readonly lastUnit: string | null;
+  readonly lastWallet: string | null;
+  rememberChoice(choice: { readonly unit: string; readonly wallet: string }): void;
+  /** What the payer authorised, or was asked to send, for this payment, until the payment has ended. */
+  pending(paymentId: string): Pending | null;
+  rememberPending(paymentId: string, pending: Pending): void;
+  forgetPending(paymentId: string): void;
+  /** Whether this tab has been sent back to the shop before: the back button must not become a trap. */
+  hasLeft(paymentId: string): boolean;
+  rememberLeft(paymentId: string): void;
+}
+
+export interface Pending {
+  readonly optionId: string;
+  /** The wallet's answers; null while a transaction is only asked for, and may or may not have been sent. */
+  readonly results: readonly string[] | null;
+  readonly txId: string | null;
+}
+
+interface Stores {
+  /** Getters, because merely reading `window.localStorage` throws where it is forbidden. */
+  readonly local: () => Storage;
+  readonly session: () => Storage;
+}
+
+const CHOICE = 'till.choice';
+const PENDING = 'till.pending';
+const LEFT = 'till.left';
+/** Payments left unfinished in this browser that are worth remembering. */
+const MAX_PENDING = 8;
+
+export function createMemory({ local, session }: Stores): Memory {
+  const choice = read(local, CHOICE) as { unit?: unknown; wallet?: unknown } | null;
+  const allPending = () => entriesOf(read(local, PENDING));
+  return {
+    lastUnit: textOr(choice?.unit),
+    lastWallet: textOr(choice?.wallet),
+    rememberChoice: (value) => write(local, CHOICE, value),
+    pending: (paymentId) => pendingOf(allPending().find(([id]) => id === paymentId)?.[1]),
+    rememberPending: (paymentId, pending) => {
+      const others = allPending().filter(([id]) => id !== paymentId);
+      write(local, PENDING, [[paymentId, pending], ...others].slice(0, MAX_PENDING));
+    },
+    forgetPending: (paymentId) => {
+      const all = allPending();
+      const others = all.filter(([id]) => id !== paymentId);
+      if (others.length < all.length) write(local, PENDING, others);
+    },
+    hasLeft: (paymentId) => read(session, LEFT) === paymentId,
+    rememberLeft: (paymentId) => write(session, LEFT, paymentId),
+  };
+}
+
+function read(store: () => Storage, key: string): unknown {
+  try {
+    return JSON.parse(store().getItem(key) ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
+function write(store: () => Storage, key: string, value: unknown): void {
+  try {
+    store().setItem(key, JSON.stringify(value));
+  } catch {
+    // Nothing depends on it.
+  }
+}
+
+function textOr(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter((entry) => Array.isArray(entry) && typeof entry[0] === 'string');
+}
+
+function pendingOf(value: unknown): Pending | null {
+  const { optionId, results, txId } = Object(value) as Record<string, unknown>;
+  if (typeof optionId !== 'string') return null;
+  const isList = Array.isArray(results) && results.every((result) => typeof result === 'string');
+  return { optionId, results: isList ? results : null, txId: textOr(txId) };
+}

@@ -1,0 +1,34 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { concat, keccak, toHex, word } from './bytes.ts';
+
+export interface Key {
+  /** In lower case. */
+  readonly address: string;
+  sign(digest: Uint8Array): { readonly r: bigint; readonly s: bigint; readonly yParity: 0 | 1 };
+  /** The 65 bytes wallets answer with. */
+  signature(digest: Uint8Array): string;
+}
+
+/**
+ * The payer of the sandbox chain. Everybody can compute this key from these words, so it is worth nothing anywhere else:
+ * never send real money to its account.
+ */
+export function sandboxPayer(): Key {
+  return keyOf(keccak(new TextEncoder().encode('till sandbox test key: payer')));
+}
+
+export function keyOf(secret: Uint8Array): Key {
+  const publicKey = secp256k1.getPublicKey(secret, false);
+  const sign = (digest: Uint8Array) => {
+    const { r, s, recovery } = secp256k1.sign(digest, secret);
+    return { r, s, yParity: recovery === 1 ? 1 : 0 } as const;
+  };
+  return {
+    address: toHex(keccak(publicKey.slice(1)).slice(-20)),
+    sign,
+    signature: (digest) => {
+      const { r, s, yParity } = sign(digest);
+      return toHex(concat(word(r), word(s), Uint8Array.of(27 + yParity)));
+    },
+  };
+}

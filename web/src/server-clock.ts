@@ -1,0 +1,24 @@
+/**
+ * The server's time. Payers' clocks may be wrong by an hour, so the page starts from the time in the document, goes on with
+ * the monotonic clock, and is put right by the answers of the gateway, because that clock may stand still in a sleeping
+ * laptop.
+ */
+export interface ServerClock {
+  nowMs(): number;
+  observe(serverMs: number): void;
+}
+
+/** `Date` headers tell whole seconds, and answers take time: smaller differences are noise. */
+const TOLERANCE_MS = 2_000;
+
+export function createServerClock(renderedAtMs: number, monotonicMs: () => number, sinceRenderMs: number): ServerClock {
+  let offsetMs = renderedAtMs + sinceRenderMs - monotonicMs();
+  const nowMs = () => offsetMs + monotonicMs();
+  return {
+    nowMs,
+    observe(serverMs) {
+      const difference = serverMs - nowMs();
+      if (Math.abs(difference) > TOLERANCE_MS) offsetMs += difference;
+    },
+  };
+}

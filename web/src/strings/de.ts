@@ -1,0 +1,151 @@
+import type { Strings } from './en.ts';
+
+export const de: Strings = {
+  payMerchant: '{merchant} bezahlen',
+  reference: 'Referenz',
+  timeLeft: 'Noch {time}',
+  oneMinuteLeft: 'Noch eine Minute zum Bezahlen.',
+  sandboxTag: 'Sandbox',
+  sandboxNote: 'Spielgeld auf einer Testkette',
+  poweredBy: 'Bereitgestellt von {name}',
+  secureNote: 'Ihre Unterschrift gilt für diesen Betrag und diesen Händler. Mehr kann nicht abgebucht werden.',
+  opensNewTab: 'öffnet in einem neuen Tab',
+
+  readyTitle: 'Wie möchten Sie bezahlen?',
+  readyText: 'Verbinden Sie eine Wallet, um zu sehen, womit Sie bezahlen können. Noch wird nichts abgebucht.',
+  lookingForWallets: 'Wallets werden gesucht',
+  lastUsed: 'Zuletzt benutzt',
+  noWalletTitle: 'Keine Wallet in diesem Browser',
+  noWalletText:
+    'Scannen Sie den Code mit einer Wallet auf Ihrem Telefon, oder öffnen Sie den Link im Browser Ihrer Wallet.',
+  browserWallet: 'Wallet im Browser',
+  sandboxWallet: 'Sandbox-Wallet',
+  sandboxWalletText: 'Ein Testkonto mit Spielgeld',
+  phoneWallet: 'Mit dem Telefon bezahlen',
+  phoneWalletText: 'Code scannen oder Link kopieren',
+  qrLabel: 'QR-Code des Zahlungslinks, der auch als Text daneben steht',
+  qrHint: 'Mit einer Wallet-App scannen, die Zahlungslinks annimmt.',
+  paymentLink: 'Zahlungslink',
+  copyLink: 'Kopieren',
+  copied: 'Kopiert',
+  openInApp: 'In einer Wallet-App öffnen',
+  cancelPayment: 'Zahlung abbrechen',
+  cancelQuestion: 'Diese Zahlung abbrechen?',
+  cancelYes: 'Ja, abbrechen',
+  cancelNo: 'Behalten',
+
+  connectingTitle: '{wallet} wird geöffnet',
+  connectingText: 'Bestätigen Sie die Verbindung in Ihrer Wallet.',
+  slowWallet: 'Noch keine Antwort. Vielleicht ist Ihre Wallet gesperrt, oder ihr Fenster liegt hinter diesem.',
+  useAnother: 'Andere Wallet benutzen',
+  tryAgain: 'Noch einmal versuchen',
+  back: 'Zurück',
+
+  loadingTitle: 'Guthaben wird geprüft',
+  loadingText: 'Gesucht werden Token, die für {amount} reichen.',
+
+  choosingTitle: 'Bezahlen mit',
+  bestForYou: 'Am besten',
+  noFee: 'Keine Netzgebühr',
+  plusFee: 'Zuzüglich Netzgebühr',
+  setupFirst: 'Erst einmalig einrichten',
+  onNetwork: 'auf {network}',
+  showMore: '{count} weitere anzeigen',
+  payButton: '{amount} bezahlen',
+  changeWallet: 'Ändern',
+  account: 'Konto',
+
+  noFundsTitle: 'Nicht genug Guthaben',
+  noFundsText: 'Kein Token in {account} reicht für {amount} in einem Netz, das für diese Zahlung infrage kommt.',
+  noFundsHint: 'Laden Sie Guthaben auf oder wechseln Sie in Ihrer Wallet das Konto, und prüfen Sie noch einmal.',
+  checkAgain: 'Noch einmal prüfen',
+
+  refusedTitle: 'Dieses Konto kann hier nicht bezahlen',
+  refusedText: 'Zahlungen von diesem Konto werden nicht angenommen. Es wurde nichts abgebucht.',
+
+  setupTitle: '{token} einmalig einrichten',
+  setupText: '{token} verlangt einmal Ihre Erlaubnis. Danach unterschreiben Sie nur noch.',
+  setupAllow: '{token} erlauben',
+  setupAllowText: 'Eine Transaktion in Ihrer Wallet, einmal je Token und Netz.',
+  setupCost: 'Netzgebühr: etwa {cost}',
+  setupCostUnknown: 'Kostet eine kleine Netzgebühr.',
+  setupSign: 'Zahlung unterschreiben',
+  setupSignText: 'Kostenlos, und über genau {amount}.',
+  setupContinue: 'Weiter',
+
+  preparingTitle: 'Ihre Zahlung wird vorbereitet',
+  switchTitle: 'Zu {network} wechseln',
+  switchText: 'Ihre Wallet bittet Sie, das Netz zu wechseln.',
+  approveTitle: '{token} in {wallet} erlauben',
+  approveText: 'Bestätigen Sie die einmalige Erlaubnis. Ihre Zahlung folgt gleich danach.',
+  miningTitle: 'Einrichtung wird abgeschlossen',
+  miningText: 'Das Netz bestätigt Ihre Erlaubnis. Dann bittet Ihre Wallet um die Unterschrift.',
+  signTitle: 'In {wallet} unterschreiben',
+  signText: 'Prüfen Sie den Betrag und unterschreiben Sie. Das ist kostenlos.',
+  sendTitle: 'In {wallet} bestätigen',
+  sendText: 'Prüfen Sie den Betrag und senden Sie ihn. Ihre Wallet rechnet die Netzgebühr dazu.',
+  sendBackWarning:
+    'Lehnen Sie die Anfrage in Ihrer Wallet ab, bevor Sie zurückgehen, damit Sie nicht doppelt bezahlen.',
+
+  deliverTitle: 'Ihre Zahlung wird übergeben',
+  deliverText: 'Bitte lassen Sie diese Seite noch einen Moment offen.',
+  confirmTitle: 'Ihre Zahlung wird bestätigt',
+  confirmText: 'Sie haben alles getan. Sie können bleiben oder die Seite schließen: Die Zahlung läuft weiter.',
+  usuallyTakes: 'Dauert meist {duration}',
+  stepSigned: 'Von Ihnen freigegeben',
+  stepSent: 'Unterwegs',
+  stepFinal: 'Vom Netz bestätigt',
+  viewTransaction: 'Transaktion ansehen',
+
+  paidTitle: 'Bezahlt',
+  paidText: '{merchant} hat Ihre Zahlung erhalten.',
+  paidWith: 'Bezahlt mit',
+  paidFrom: 'Von',
+  network: 'Netz',
+  transaction: 'Transaktion',
+  returningIn: 'In {seconds} geht es weiter …',
+  returnNow: 'Zurück zu {merchant}',
+  closePage: 'Sie können diese Seite schließen.',
+
+  failedTitle: 'Zahlung fehlgeschlagen',
+  failedText: 'Die Zahlung kam nicht zustande, {merchant} wurde nicht bezahlt. Beginnen Sie im Shop noch einmal.',
+  declinedText: 'Die Zahlung wurde abgelehnt, {merchant} wurde nicht bezahlt.',
+  expiredTitle: 'Diese Zahlung ist abgelaufen',
+  expiredText: 'Die Zeit zum Bezahlen ist vorbei. Gehen Sie zurück zu {merchant}, um neu zu beginnen.',
+  cancelledTitle: 'Zahlung abgebrochen',
+  cancelledText: 'Es wurde nichts abgebucht.',
+
+  notFoundTitle: 'Zahlung nicht gefunden',
+  notFoundText: 'Prüfen Sie den Link, oder bitten Sie den Shop um einen neuen.',
+  unavailableTitle: 'Gleich wieder da',
+  unavailableText: 'Der Zahlungsdienst ist gerade nicht erreichbar. Diese Seite versucht es von selbst noch einmal.',
+  offline: 'Sie sind offline. Sobald Sie wieder online sind, geht es weiter.',
+  away: 'Der Zahlungsdienst antwortet nicht. Es wird weiter versucht …',
+
+  rejected: 'Sie haben in Ihrer Wallet abgelehnt. Es wurde nichts abgebucht.',
+  pendingRequest:
+    'In Ihrer Wallet ist schon eine Anfrage offen. Beantworten Sie sie dort, und versuchen Sie es dann noch einmal.',
+  walletError: 'Ihre Wallet hat ein Problem gemeldet. Versuchen Sie es noch einmal oder mit einer anderen Wallet.',
+  walletNonsense:
+    'Mit der Antwort Ihrer Wallet lässt sich nichts anfangen. Versuchen Sie es noch einmal oder mit einer anderen Wallet.',
+  walletLocked:
+    'Ihre Wallet ist gesperrt oder nicht mehr verbunden. Entsperren Sie sie, und versuchen Sie es noch einmal.',
+  wrongChain:
+    'Ihre Wallet ist noch in einem anderen Netz. Wechseln Sie zu {network}, und versuchen Sie es noch einmal.',
+  wrongAccount:
+    'Ihre Wallet hat für ein anderes Konto geantwortet. Wählen Sie darin {account}, und versuchen Sie es noch einmal.',
+  accountChanged: 'Sie haben das Konto gewechselt. Damit kann das neue bezahlen.',
+  quoteExpired: 'Der Preis war veraltet und wurde erneuert. Bitte prüfen Sie ihn, und bezahlen Sie noch einmal.',
+  notAccepted:
+    'Die Zahlung wurde nicht angenommen, es wurde nichts abgebucht. Prüfen Sie Ihr Guthaben, und versuchen Sie es noch einmal.',
+  setupFailed: 'Die Transaktion zum Einrichten ist fehlgeschlagen. Bitte versuchen Sie es noch einmal.',
+  reverted:
+    'Das Netz hat die Transaktion abgelehnt. Der Betrag ist noch auf Ihrem Konto. Bitte versuchen Sie es noch einmal.',
+  cannotCancel: 'Die Zahlung kann nicht mehr abgebrochen werden.',
+  maybePending:
+    'Vielleicht ist in Ihrer Wallet noch eine Anfrage zu dieser Zahlung offen. Sehen Sie dort nach, bevor Sie noch einmal bezahlen.',
+
+  noScriptTitle: 'Wir warten auf Ihre Zahlung',
+  noScript:
+    'Um in diesem Browser zu bezahlen, schalten Sie JavaScript ein. Sie können den Zahlungslink auch in einer Wallet-App öffnen. Diese Seite zeigt den Stand und erneuert sich von selbst.',
+};

@@ -1,0 +1,46 @@
+/** `fill('Pay {merchant}', { merchant: 'Kiosk' })`. A value is never looked into, whatever it holds. */
+export function fill(template: string, values: Readonly<Record<string, string>>): string {
+  return partsOf(template)
+    .map((part) => (part.isName ? (values[part.text] ?? '') : part.text))
+    .join('');
+}
+
+/** A template as words and names, in order. */
+export function partsOf(template: string): readonly { readonly text: string; readonly isName: boolean }[] {
+  return template
+    .split(/\{(\w+)\}/)
+    .map((text, index) => ({ text, isName: index % 2 === 1 }))
+    .filter(({ text }) => text !== '');
+}
+
+/** `0x1234…abcd`: enough to recognise one's own account by. */
+export function shortAccount(account: string): string {
+  const address = account.slice(account.lastIndexOf(':') + 1);
+  return address.length <= 13 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`;
+}
+
+/** Two letters that stand for a name until its picture is there. */
+export function initialsOf(name: string): string {
+  const words = name.split(/[\s\-_.,]+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  const letters = words.slice(0, 2).map((word) => /[\p{L}\p{N}]/u.exec(word)?.[0] ?? '');
+  return letters.join('').toLocaleUpperCase();
+}
+
+/**
+ * Somebody else's text on one short line. It is cut by characters as people see them, because half an emoji is a broken
+ * one, and cannot turn the text around it: marks that do so are left out.
+ */
+export function clamp(text: string, maxChars: number): string {
+  const one = text
+    .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  const chars = charactersOf(one);
+  return chars.length <= maxChars ? one : `${chars.slice(0, maxChars - 1).join('')}…`;
+}
+
+/** Browsers inside wallets are often some years old: those without a segmenter cut between code points. */
+function charactersOf(text: string): readonly string[] {
+  if (typeof Intl.Segmenter !== 'function') return [...text];
+  return Array.from(new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text), ({ segment }) => segment);
+}

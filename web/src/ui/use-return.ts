@@ -1,0 +1,50 @@
+import { useCallback, useEffect, useState } from 'react';
+import type { Flow } from '../flow.ts';
+import { tellEmbedder, wayBack } from '../leaving.ts';
+import type { PaymentPage } from '../page-state.ts';
+import type { Memory } from '../remembered.ts';
+
+const SECONDS = 3;
+
+/** At the end: tells an app around the page, counts down, and takes the payer back to the shop, once. */
+export function useReturn(page: PaymentPage, { step, payment }: Flow, memory: Memory) {
+  const [secondsToReturn, setSeconds] = useState<number | null>(null);
+  const hasEnded = step.at === 'ended';
+  const isPaid = payment.status === 'succeeded';
+  const { paymentId } = page;
+  const url = hasEnded ? wayBack(page, payment.status) : null;
+
+  const leave = useCallback(() => {
+    if (url === null) return;
+    memory.rememberLeft(paymentId);
+    location.assign(url);
+  }, [url, paymentId, memory]);
+
+  useEffect(() => {
+    if (hasEnded) tellEmbedder(window, isPaid);
+  }, [hasEnded, isPaid]);
+
+  useEffect(() => {
+    if (url === null || memory.hasLeft(paymentId)) return;
+    setSeconds(SECONDS);
+    let left = SECONDS;
+    const timer = setInterval(() => {
+      left -= 1;
+      setSeconds(left);
+      if (left > 0) return;
+      clearInterval(timer);
+      leave();
+    }, 1_000);
+    // Back from the shop: the page is as it was left, and must not send the payer away again.
+    const onShow = (event: PageTransitionEvent) => {
+      if (event.persisted) setSeconds(null);
+    };
+    window.addEventListener('pageshow', onShow);
+    return () => {
+      clearInterval(timer);
+      window.removeEventListener('pageshow', onShow);
+    };
+  }, [url, paymentId, memory, leave]);
+
+  return { secondsToReturn, leave };
+}

@@ -1,0 +1,16 @@
+import { createContext, useContext } from 'react';
+import type { Strings } from '../strings/en.ts';
+
+export interface Words {
+  readonly strings: Strings;
+  readonly locale: string;
+}
+
+export const WordsContext = createContext<Words | null>(null);
+
+/** The words of the page, in the payer's language. */
+export function useWords(): Words {
+  const words = useContext(WordsContext);
+  if (words === null) throw new Error('no words around this component');
+  return words;
+}

@@ -1,0 +1,61 @@
+import type { Provider } from './wallets.ts';
+
+/** What became of a request to a wallet, when it did not become an answer. */
+export type WalletFailure = 'rejected' | 'pending' | 'unknown_chain' | 'silent' | 'error';
+
+export class WalletError extends Error {
+  readonly why: WalletFailure;
+  constructor(why: WalletFailure) {
+    super(why);
+    this.name = 'WalletError';
+    this.why = why;
+  }
+}
+
+/** Requests the payer has to answer take as long as they take. All others should come back at once. */
+export const QUICK_MS = 10_000;
+
+/** Asks a wallet. Whatever it does wrong (throws, rejects with nonsense, never answers) becomes one of few failures. */
+export async function askWallet(
+  provider: Provider,
+  method: string,
+  params: readonly unknown[] = [],
+  timeoutMs?: number,
+): Promise<unknown> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    const answer = Promise.resolve(provider.request({ method, params }));
+    if (timeoutMs === undefined) return await answer;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new WalletError('silent')), timeoutMs);
+    });
+    return await Promise.race([answer, late]);
+  } catch (error) {
+    throw error instanceof WalletError ? error : new WalletError(failureOf(error));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Codes of EIP-1193 and EIP-1474; some wallets wrap the one that counts. */
+function failureOf(error: unknown): WalletFailure {
+  const { code, data } = Object(error) as { code?: unknown; data?: unknown };
+  const { originalError } = Object(data) as { originalError?: unknown };
+  const codes = [code, (Object(originalError) as { code?: unknown }).code];
+  if (codes.includes(4001) || codes.includes('ACTION_REJECTED')) return 'rejected';
+  if (codes.includes(-32002)) return 'pending';
+  if (codes.includes(4902)) return 'unknown_chain';
+  return 'error';
+}
+
+/** The first account of an answer, in lower case; undefined when it holds none that can be one. */
+export function accountIn(answer: unknown): string | undefined {
+  return accountsIn(answer)[0];
+}
+
+export function accountsIn(answer: unknown): readonly string[] {
+  if (!Array.isArray(answer)) return [];
+  return answer.flatMap((account) =>
+    /^0x[0-9a-f]{40}$/i.test(String(account)) ? [String(account).toLowerCase()] : [],
+  );
+}

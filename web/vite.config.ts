@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+import { weightBudget } from './scripts/weight-budget.ts';
+
+/**
+ * Two builds of the same pages: one for the browser, with a manifest the server finds the hashed names in, and one for the
+ * server, which needs nothing else at run time.
+ */
+export default defineConfig(({ isSsrBuild }) => ({
+  root: import.meta.dirname,
+  plugins: [react(), weightBudget({ scriptBytes: 90_000, styleBytes: 15_000 })],
+  build: {
+    outDir: isSsrBuild ? 'dist/server' : 'dist/client',
+    emptyOutDir: true,
+    copyPublicDir: !isSsrBuild,
+    manifest: !isSsrBuild,
+    target: 'es2022',
+    // A data: URL would need a hole in the content security policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rollupOptions: isSsrBuild ? {} : { input: join(import.meta.dirname, 'src/entry-client.tsx') },
+  },
+  // Both only for the build: React in production mode, and one file that imports nothing.
+  define: isSsrBuild ? { 'process.env.NODE_ENV': '"production"' } : {},
+  ssr: { noExternal: isSsrBuild ? true : [] },
+}));
