@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { cpus, release, totalmem } from 'node:os';
+import { checkoutMeasurement } from './checkout.ts';
 import { createMeasurement } from './create.ts';
 import { faultsMeasurement } from './faults.ts';
 import { type Figure, isMet, type Measurement } from './figures.ts';
@@ -24,6 +25,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   gasMeasurement,
   optionsMeasurement,
   faultsMeasurement,
+  checkoutMeasurement,
   growthMeasurement,
 ];
 
