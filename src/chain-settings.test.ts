@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { depthOf, isSandbox, minBalanceOn, needsOwnChain, networksInUse, relayersOf } from './chain-settings.ts';
+import {
+  depthOf,
+  intermediateSignerOf,
+  isSandbox,
+  minBalanceOn,
+  needsOwnChain,
+  networksInUse,
+  relayersOf,
+} from './chain-settings.ts';
 import { findNetwork } from './chains/networks.ts';
 import { type Config, readConfig } from './config.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from './sandbox/genesis.ts';
@@ -66,6 +74,27 @@ describe('the networks in use', () => {
   it('never get a key that everybody knows, except for the sandbox', () => {
     const config = configOf({ RELAYER_KEYS: SANDBOX_KEYS.relayer });
     assert.throws(() => relayersOf({ config, world }, ethereum), /RELAYER_KEYS has a key of the sandbox for eip155:1/);
+  });
+
+  it('have a signer for the intermediate account where its key is configured', () => {
+    const external = { INTERMEDIATE_KEY: ACCOUNT, EXTERNAL_SIGNER_URL: 'http://127.0.0.1:1' };
+    const signerOn = (environment: Record<string, string>, network = ethereum) =>
+      intermediateSignerOf({ config: configOf(environment), world }, network)?.address;
+    assert.equal(signerOn({}), undefined);
+    assert.equal(signerOn(external), ACCOUNT);
+    assert.equal(signerOn({}, sandbox), SANDBOX_ACCOUNTS.intermediate);
+    assert.equal(signerOn(external, sandbox), SANDBOX_ACCOUNTS.intermediate);
+    assert.equal(signerOn({ INTERMEDIATE_ACCOUNT: `eip155:31337=${ACCOUNT}` }, sandbox), undefined);
+    assert.throws(
+      () => signerOn({ INTERMEDIATE_KEY: KEY }),
+      /INTERMEDIATE_KEY is the key of 0x\w+, and INTERMEDIATE_ACCOUNT/,
+    );
+    assert.throws(
+      () => signerOn({ INTERMEDIATE_KEY: SANDBOX_KEYS.intermediate }),
+      /INTERMEDIATE_KEY has a key of the sandbox/,
+    );
+    const unsigned = readConfig({ INTERMEDIATE_KEY: ACCOUNT });
+    assert.ok('problems' in unsigned && unsigned.problems[0]?.startsWith('INTERMEDIATE_KEY has addresses'));
   });
 
   it('have a balance below which relayers are looked after', () => {

@@ -68,7 +68,7 @@ export function relayersOf({ config, world }: { config: Config; world: World }, 
 }
 
 /** Who signs what leaves the intermediate account; undefined where nobody is configured to. */
-function intermediateSignerOf(deps: { config: Config; world: World }, network: Network): Signer | undefined {
+export function intermediateSignerOf(deps: { config: Config; world: World }, network: Network): Signer | undefined {
   const { intermediateKey, intermediateAccount } = deps.config;
   const isOwn = network.chainId === SANDBOX_NETWORK;
   const isOwnAccount = isOwn && intermediateAccount?.on.get(SANDBOX_NETWORK) === undefined;

@@ -147,7 +147,7 @@ export const SETTINGS = {
     'INTERMEDIATE_KEY',
     secret(signingKey()),
     undefined,
-    'Private key of `INTERMEDIATE_ACCOUNT`, or its address when `EXTERNAL_SIGNER_URL` holds the key. It signs payouts and refunds; it pays no gas.',
+    'Private key of `INTERMEDIATE_ACCOUNT`, or its address when `EXTERNAL_SIGNER_URL` holds the key. It signs payouts and refunds, and pays gas only for those in native coin.',
     'none: what the account keeps stays there; the sandbox chain has its own',
   ),
   finalityDepths: setting(

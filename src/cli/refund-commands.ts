@@ -41,7 +41,7 @@ const show = databaseCommand({
   summary: 'Show a refund, and everything that happened to it.',
   positionals: { id: required(id, 'The refund, or its payment.') },
   options: {},
-  examples: ['refunds show rfnd_21KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'refunds show pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  examples: ['refunds show rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'refunds show pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async ({ db }, { id: asked }) => {
     const refund = (await findRefund(db.sql, asked)) ?? (await findRefundOf(db.sql, asked));
     if (refund === undefined) throw refundNotFound(asked);
@@ -75,7 +75,7 @@ const retry = databaseCommand({
   summary: 'Send a failed refund once more. What covers it was kept for it.',
   positionals: { id: required(id, 'The refund, as shown by refunds list.') },
   options: {},
-  examples: ['refunds retry rfnd_21KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  examples: ['refunds retry rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: refundId }) => {
     const refund = await retryRefund(deps, { id: refundId, actor: OPERATOR });
     return { json: refund, text: `Refund ${refund.id} is being sent again.` };

@@ -43,7 +43,7 @@ const giveBack = databaseCommand({
   options: {
     to: optional(account, 'Where to. Default: who sent it, which for a transfer may be an exchange: ask before.'),
   },
-  examples: ['strays return stry_31KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  examples: ['strays return stry_1HKHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: (deps, { id: strayId, to }) =>
     withChains(deps, async (chains) => {
       const stray = await returnStray({ ...deps, chains }, { id: strayId, to, actor: OPERATOR });

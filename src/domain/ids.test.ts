@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { firstIdAt, ID_PREFIXES, idBytes, idFromBytes, isId, newId } from './ids.ts';
+import { firstIdAt, ID_PREFIXES, idBytes, idFromBytes, isId, markedId, newId, outgoingId, paymentIdOf } from './ids.ts';
 
 const prefix = fc.constantFrom(...ID_PREFIXES);
 const timeMs = fc.nat({ max: 2 ** 48 - 1 });
@@ -142,5 +142,40 @@ describe('isId', () => {
 
   it('answers for any text', () => {
     fc.assert(fc.property(prefix, anyText, (prefix, text) => !isId(prefix, prefix + text)));
+  });
+});
+
+describe('ids of what leaves the intermediate account', () => {
+  /** Times of payments, until the year 2527. */
+  const payment = fc.tuple(fc.nat({ max: 2 ** 44 - 1 }), random10).map(([ms, random]) => newId('pay_', ms, random));
+  const kind = fc.constantFrom('pout_' as const, 'rfnd_' as const);
+
+  it('give their payment back, and are the same each time', () => {
+    fc.assert(
+      fc.property(kind, payment, (prefix, id) => {
+        const outgoing = outgoingId(prefix, id);
+        assert.ok(isId(prefix, outgoing));
+        assert.equal(paymentIdOf(outgoing), id);
+        assert.equal(outgoingId(prefix, id), outgoing);
+      }),
+    );
+  });
+
+  it('differ on chain from those of payments and of each other', () => {
+    fc.assert(
+      fc.property(payment, bytes16, (id, bytes) => {
+        const ids = [
+          id,
+          outgoingId('pout_', id),
+          outgoingId('rfnd_', id),
+          markedId('stry_', bytes),
+          markedId('flot_', bytes),
+        ];
+        assert.deepEqual(
+          ids.map((each) => (idBytes(each)[0] ?? 0) >> 4),
+          [0, 1, 2, 3, 4],
+        );
+      }),
+    );
   });
 });

@@ -1,3 +1,4 @@
+import { createAlarms } from '../actions/alarms.ts';
 import { recordStrays } from '../actions/floats/record-strays.ts';
 import { beginOutgoing } from '../actions/payout/begin-outgoing.ts';
 import { payOutHeld } from '../actions/payout/pay-out-held.ts';
@@ -8,10 +9,15 @@ import type { Job, WorkerDeps } from './loop.ts';
 
 /** What leaves the intermediate account, and what came to it unasked. Any node may do any of it at any time. */
 export function payingOutJobs(deps: WorkerDeps & { chains: Chains }): readonly Job[] {
+  const outgoing = { ...deps, keyless: createAlarms(deps, 'intermediate_key_missing') };
   return [
     { name: 'cover-refunds', everyMs: 500, run: () => coverRefunds(deps) },
     { name: 'pay-out-held', everyMs: 1_000, run: () => payOutHeld(deps) },
-    { name: 'begin-outgoing', everyMs: 500, run: () => onEach(deps, (connected) => beginOutgoing(deps, connected)) },
+    {
+      name: 'begin-outgoing',
+      everyMs: 500,
+      run: () => onEach(deps, (connected) => beginOutgoing(outgoing, connected)),
+    },
     { name: 'record-strays', everyMs: 5_000, run: () => onEach(deps, (connected) => recordStrays(deps, connected)) },
   ];
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { beginOutgoing } from '../../src/actions/payout/begin-outgoing.ts';
 import { payOutHeld } from '../../src/actions/payout/pay-out-held.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
 import { itemOf } from '../../src/store/items.ts';
@@ -34,7 +35,7 @@ describe('payouts of what is held', () => {
     assert.equal((await scene.versions()).length, sent + 1);
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 5n * 990n);
     assert.equal((await scene.books())[`settled/${scene.merchantId}`], 5n * 990n);
-    assert.equal(await scene.isBalanced(), true);
+    assert.deepEqual(await scene.differences(), []);
   });
 
   it('to a destination that cannot receive are held again, hold nobody up, and go to another one at once', async () => {
@@ -54,7 +55,7 @@ describe('payouts of what is held', () => {
     assert.equal(scene.control.balanceOf(other, DOLLAR), 990n);
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 0n);
     assert.deepEqual(await scene.alerts(), []);
-    assert.equal(await scene.isBalanced(), true);
+    assert.deepEqual(await scene.differences(), []);
   });
 
   it('that were signed are carried out as signed, whatever is registered meanwhile', async () => {
@@ -91,6 +92,19 @@ describe('payouts of what is held', () => {
     assert.equal((await scene.payout(id))?.state, 'paid');
     assert.equal(scene.control.balanceOf(destination, COIN), item.amount - item.fee);
     assert.equal((await scene.settlement(id))?.asset, COIN);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('and refunds that wait for the key of their account say so', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.register(destination);
+    await payOutHeld(scene);
+    const { intermediateSigner: _key, ...keyless } = scene.connected;
+    await beginOutgoing(scene, keyless);
+    assert.deepEqual(await scene.alerts(), [`intermediate_key_missing ${scene.network}`]);
+    await scene.live(node);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    assert.deepEqual(await scene.alerts(), []);
   });
 
   it('need the key of the intermediate account: without it they wait', async () => {

@@ -1,3 +1,5 @@
+import { createAlarms } from '../../src/actions/alarms.ts';
+import { reconcile } from '../../src/actions/books/reconcile.ts';
 import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/floats/add-float.ts';
 import { recordStrays } from '../../src/actions/floats/record-strays.ts';
@@ -25,7 +27,8 @@ export const COIN = SANDBOX_ASSETS.native;
 
 /** A scene whose intermediate account pays out: what its workers do, step by step. */
 export async function openRefundScene(input: SceneInput = {}) {
-  const scene = await openRelayScene(input);
+  const base = await openRelayScene(input);
+  const scene = { ...base, keyless: createAlarms(base, 'intermediate_key_missing') };
   const { connected, control, intermediate, merchantId, network, db } = scene;
   control.setAllowance(intermediate, TETHER, 2n ** 256n - 1n);
 
@@ -138,13 +141,10 @@ export async function openRefundScene(input: SceneInput = {}) {
         group by 1 having sum((line ->> 'units')::numeric) <> 0 order by 1`;
       return Object.fromEntries(rows.map(({ account, units }) => [account, BigInt(units)]));
     },
-    /** Whether the books say the same of the intermediate account as the chain. */
-    async isBalanced(asset = DOLLAR) {
-      const books = await this.books(asset);
-      const booked = Object.entries(books)
-        .filter(([account]) => account.startsWith('intermediate/'))
-        .reduce((sum, [, units]) => sum + units, 0n);
-      return booked === control.balanceOf(intermediate, asset);
+    /** What the books and the chain do not agree about. */
+    async differences() {
+      const report = await reconcile(scene, connected, { from: 0 });
+      return report?.differences.map(({ message }) => message);
     },
   };
 }

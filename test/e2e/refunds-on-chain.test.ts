@@ -21,7 +21,7 @@ import { startRelaying } from '../../src/workers/relaying.ts';
 import { startWatching } from '../../src/workers/watching.ts';
 import { freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
 import { until } from '../until.ts';
-import { readBuild, refusal, result, SANDBOX, USDC, USDT, type Wallet, walletOn } from './paying-shop.ts';
+import { ETH, readBuild, refusal, result, SANDBOX, USDC, USDT, type Wallet, walletOn } from './paying-shop.ts';
 import { openShop, type Shop } from './shop.ts';
 
 const TOKEN = parseAbi([
@@ -108,22 +108,25 @@ describe('refunds and payouts on a real chain', () => {
     return BigInt((await evm.request({ method: 'eth_call', params: [{ to, data }, 'latest'] })) as string);
   };
   /** The merchant sends tokens to the intermediate account. */
-  async function transfer(asset: string, units: bigint): Promise<string> {
-    const from = privateKeyToAccount(SANDBOX_KEYS.payer);
-    const count = await evm.request({ method: 'eth_getTransactionCount', params: [from.address, 'pending'] });
-    const raw = await from.signTransaction({
+  const transfer = (asset: string, units: bigint) =>
+    send({
+      to: asset.slice(asset.lastIndexOf(':') + 1) as Hex,
+      data: encodeFunctionData({ abi: TOKEN, functionName: 'transfer', args: [SANDBOX_ACCOUNTS.intermediate, units] }),
+    });
+  async function send(call: { to: Hex; data: Hex; value?: bigint }): Promise<string> {
+    const count = await evm.request({ method: 'eth_getTransactionCount', params: [payer.address, 'pending'] });
+    const raw = await payer.signTransaction({
       type: 'eip1559',
       chainId: 31337,
       nonce: Number(count),
       gas: 200_000n,
       maxFeePerGas: 100_000_000_000n,
       maxPriorityFeePerGas: 1_000_000_000n,
-      to: asset.slice(asset.lastIndexOf(':') + 1) as Hex,
-      data: encodeFunctionData({ abi: TOKEN, functionName: 'transfer', args: [SANDBOX_ACCOUNTS.intermediate, units] }),
+      ...call,
     });
     const hash = (await evm.request({ method: 'eth_sendRawTransaction', params: [raw] })) as string;
     const receipt = () => evm.request({ method: 'eth_getTransactionReceipt', params: [hash] });
-    await until('the transfer is mined', async () => (await receipt()) !== null, WITHIN);
+    await until('it is mined', async () => (await receipt()) !== null, WITHIN);
     return hash;
   }
 
@@ -150,6 +153,21 @@ describe('refunds and payouts on a real chain', () => {
       assert.equal(item.status, 'succeeded');
     });
   }
+
+  it('gives coin back by a transaction of the intermediate account’s own', async () => {
+    const { paymentId: id } = await shop.created();
+    const option = await wallet.option(id, account, ETH);
+    const [action] = (await wallet.fetch(id, option.id)).json().actions;
+    const { to, value, data } = action.data.params[0] as { to: Hex; value: Hex; data: Hex };
+    const hash = await send({ to, data, value: BigInt(value) });
+    assert.equal((await wallet.confirm(id, option.id, [result(hash)])).statusCode, 200);
+    await until('it succeeds', async () => (await shop.status(id)).json().status === 'succeeded', WITHIN);
+    const coins = () => evm.request({ method: 'eth_getBalance', params: [payer.address, 'latest'] });
+    const before = BigInt((await coins()) as string);
+    assert.equal((await refund(id)).statusCode, 200);
+    await isRefunded(id);
+    assert.equal(BigInt((await coins()) as string), before + BigInt(value));
+  });
 
   it('pays what is held out when a destination is registered, and shows it as settled; then floats pay a refund', async () => {
     const id = await pay(USDC);

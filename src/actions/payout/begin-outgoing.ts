@@ -1,6 +1,5 @@
 import type { Signer } from '../../chains/chain.ts';
-import type { Chains, ConnectedChain } from '../../chains/chains.ts';
-import type { Log } from '../../deps.ts';
+import type { ConnectedChain } from '../../chains/chains.ts';
 import { idBytes } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
 import { upsertAlert } from '../../store/alerts.ts';
@@ -17,17 +16,19 @@ import {
   planAttempt,
   renewOutgoing,
 } from '../../store/outgoing.ts';
+import type { Alarms } from '../alarms.ts';
 import { type CommandDeps, command, commandOfOne } from '../command.ts';
 import { concludePaid } from './settle-outgoing.ts';
 
 export interface OutgoingDeps extends CommandDeps {
-  readonly chains: Chains;
-  readonly log: Log;
+  /** Raised while something is to leave an account whose key is not configured. */
+  readonly keyless: Alarms;
 }
 
 /** How long an attempt can be carried out: enough for any outage that passes, and soon enough over to try another way. */
 const LIFE_MS = 3_600_000;
 const MAX_BEGUN = 200;
+const BEGUN_AT_ONCE = 8;
 /** The chain must have been read nearly to its head before anything is signed: see `findForgotten`. */
 const MAX_BEHIND = 16;
 const FORGOTTEN_RETRY_MS = 3_600_000;
@@ -39,9 +40,23 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
   const network = connected.chain.network.chainId;
   const now = new Date(deps.world.clock.nowMs());
   const waiting = await findOutgoingToBegin(deps.db.sql, { network, now, limit: MAX_BEGUN });
-  if (waiting.length === 0 || !(await isReadToHead(deps, connected))) return false;
-  for (const outgoing of waiting) await begin(deps, connected, outgoing);
-  return waiting.length === MAX_BEGUN;
+  const signable = waiting.flatMap((outgoing) => {
+    const signer = signerOf(connected, outgoing.payer);
+    return signer === undefined ? [] : [{ outgoing, signer }];
+  });
+  const unsigned = waiting.length - signable.length;
+  const message = `${unsigned} payouts, refunds or returns wait for the key of their account: see INTERMEDIATE_KEY.`;
+  await deps.keyless.set(network, unsigned === 0 ? undefined : message);
+  if (signable.length === 0 || !(await isReadToHead(deps, connected))) return false;
+  const failures: unknown[] = [];
+  for (let start = 0; start < signable.length; start += BEGUN_AT_ONCE) {
+    const some = signable.slice(start, start + BEGUN_AT_ONCE);
+    const begun = await Promise.allSettled(some.map((each) => begin(deps, connected, each)));
+    failures.push(...begun.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])));
+  }
+  // One that cannot be begun holds up no other; the job is told of it, and all are looked at again.
+  if (failures.length > 0) throw failures[0];
+  return unsigned === 0 && waiting.length === MAX_BEGUN;
 }
 
 /**
@@ -50,10 +65,12 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
  * are signed once more, to the same item; two nodes at once sign the same one. So every signature there will ever be
  * belongs to terms that are stored, and none is made while an earlier one may still be used.
  */
-async function begin(deps: OutgoingDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<void> {
+async function begin(
+  deps: OutgoingDeps,
+  connected: ConnectedChain,
+  { outgoing, signer }: { outgoing: Outgoing; signer: Signer },
+): Promise<void> {
   const { chain } = connected;
-  const signer = signerOf(connected, outgoing.payer);
-  if (signer === undefined) return;
   const attempt = attemptOf(outgoing) ?? (await plan(deps, connected, outgoing));
   if (attempt === undefined) return;
   const item = itemOf(outgoing, attempt);

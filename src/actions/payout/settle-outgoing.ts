@@ -22,8 +22,8 @@ export async function settleOutgoing(
     if (outgoing.commitment !== commitment) return 'another attempt has taken its place';
     await endItems(tx, [{ commitment, state: 'paid', reason: null, proof }], now);
     // Put back by a deep reorganisation, and now carried out again: what followed from it stands.
-    if (outgoing.state === 'paid') await deleteAlert(tx, { name: 'deep_reorg', subject });
-    else await concludePaid(tx, outgoing, proof, now);
+    if (outgoing.state !== 'paid') await concludePaid(tx, outgoing, proof, now);
+    await deleteAlert(tx, { name: 'deep_reorg', subject });
     return null;
   });
   return { problem };

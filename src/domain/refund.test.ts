@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { coverOf, decideRefund, REFUND_STATES, type RefundEvent, type RefundState } from './refund.ts';
+
+const EVENTS: readonly RefundEvent[] = ['covered', 'short', 'paid', 'failed', 'retried', 'undone'];
+
+describe('the life of a refund', () => {
+  it('has these moves and no others', () => {
+    const moves = REFUND_STATES.flatMap((state) =>
+      EVENTS.flatMap((event) => {
+        const to = decideRefund(state, event);
+        return to === undefined ? [] : [`${state} ${event} ${to}`];
+      }),
+    );
+    assert.deepEqual(moves, [
+      'requested covered sending',
+      'requested short awaiting_funds',
+      'awaiting_funds covered sending',
+      'sending paid refunded',
+      'sending failed failed',
+      'failed retried sending',
+      'refunded undone sending',
+    ]);
+  });
+
+  it('never sends anything that was not covered first', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 30 }), (events) => {
+        let state: RefundState = 'requested';
+        let isCovered = false;
+        for (const event of events) {
+          const to: RefundState | undefined = decideRefund(state, event);
+          if (to === undefined) continue;
+          if (event === 'covered') isCovered = true;
+          state = to;
+          assert.ok(isCovered || state === 'requested' || state === 'awaiting_funds');
+        }
+      }),
+    );
+  });
+});
+
+describe('what covers a refund', () => {
+  it('adds up to what was paid, to the unit; the fee is always the operator’s', () => {
+    const amounts = fc
+      .bigInt({ min: 1n, max: 2n ** 100n })
+      .chain((amount) =>
+        fc.record({ amount: fc.constant(amount), fee: fc.bigInt({ min: 0n, max: amount }), isHeld: fc.boolean() }),
+      );
+    fc.assert(
+      fc.property(amounts, (payment) => {
+        const { held, merchant, operator } = coverOf(payment);
+        assert.equal(held + merchant + operator, payment.amount);
+        assert.equal(operator, payment.fee);
+        assert.equal(payment.isHeld ? merchant : held, 0n);
+      }),
+    );
+  });
+});
