@@ -54,17 +54,3 @@ export function listFloats(db: Reader, owner?: string): Promise<Float[]> {
     select owner, network, asset, units from floats
     where ${owner === undefined ? db`true` : db`owner = ${owner}`} order by owner, asset`;
 }
-
-export interface FloatChangeRow {
-  readonly at: Date;
-  readonly asset: string;
-  readonly units: string;
-  readonly kind: FloatChange['kind'];
-  readonly subject: string;
-}
-
-/** The newest first. */
-export function listFloatChanges(db: Reader, owner: string, limit: number): Promise<FloatChangeRow[]> {
-  return db<FloatChangeRow[]>`
-    select at, asset, units, kind, subject from float_changes where owner = ${owner} order by id desc limit ${limit}`;
-}

@@ -41,7 +41,7 @@ export function formatAmount(amount: Amount, locale: string): string {
 }
 
 /** At least two decimals where there are any, as money is written. */
-export function formatNumber(text: string, locale: string): string {
+function formatNumber(text: string, locale: string): string {
   const decimals = text.split('.')[1]?.length ?? 0;
   return new Intl.NumberFormat(latinDigits(locale), {
     minimumFractionDigits: Math.min(2, decimals),

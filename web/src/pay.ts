@@ -112,7 +112,7 @@ const POLL_MS = 1_500;
 const MAX_POLLS = 600;
 
 /** The wallet's own node is asked. A wallet that sped the transaction up gave it another hash, but the permission is there. */
-export async function waitUntilMined(
+async function waitUntilMined(
   provider: Provider,
   { params }: WalletRpc,
   txId: string,

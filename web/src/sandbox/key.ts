@@ -17,7 +17,7 @@ export function sandboxPayer(): Key {
   return keyOf(keccak(new TextEncoder().encode('till sandbox test key: payer')));
 }
 
-export function keyOf(secret: Uint8Array): Key {
+function keyOf(secret: Uint8Array): Key {
   const publicKey = secp256k1.getPublicKey(secret, false);
   const sign = (digest: Uint8Array) => {
     const { r, s, recovery } = secp256k1.sign(digest, secret);

@@ -105,7 +105,7 @@ function feeText(option: GatewayOption, strings: Strings): string {
 }
 
 /** Which account is about to pay, and the way to another one. */
-export function SessionChip({ session, onChange }: { readonly session: Session; readonly onChange: () => void }) {
+function SessionChip({ session, onChange }: { readonly session: Session; readonly onChange: () => void }) {
   const { strings } = useWords();
   return (
     <span className="session">

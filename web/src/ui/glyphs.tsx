@@ -30,11 +30,6 @@ export const ChevronGlyph = () => (
     <path d="M9.5 6.5 15 12l-5.5 5.5" />
   </Glyph>
 );
-export const BackGlyph = () => (
-  <Glyph isFlipped>
-    <path d="M14.5 6.5 9 12l5.5 5.5" />
-  </Glyph>
-);
 export const OutGlyph = () => (
   <Glyph isFlipped>
     <path d="M9 6h9v9M18 6 7 17" />
