@@ -38,7 +38,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'metrics.ts',
     'request-times.ts',
   ],
-  workers: ['domain', 'chains', 'store', 'actions', 'deps.ts', 'metrics.ts'],
+  workers: ['domain', 'chains', 'screening', 'store', 'actions', 'deps.ts', 'metrics.ts'],
   sandbox: ['domain', 'chains', 'store', 'actions', 'batcher.ts', 'deps.ts', 'system.ts'],
   cli: [
     'domain',

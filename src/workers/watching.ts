@@ -4,6 +4,7 @@ import { watchOnce } from '../actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../actions/watch/watcher.ts';
 import { type Chain, ChainUnavailableError } from '../chains/chain.ts';
 import type { Chains } from '../chains/chains.ts';
+import type { Screening } from '../screening/screening.ts';
 import { hasOpenItems } from '../store/due-items.ts';
 import type { PaymentFeed } from '../store/payment-feed.ts';
 import { type LedWork, newHolder, startLeading } from './leading.ts';
@@ -14,6 +15,7 @@ import { createPace } from './watch-pace.ts';
 export interface WatchingDeps extends WorkerDeps {
   readonly chains: Chains;
   readonly movePayment: PaymentMover;
+  readonly screening: Screening;
   /** A payment that moved may have to be looked for on a chain. */
   readonly feed: PaymentFeed;
   readonly watching?: WatchSettings;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { createMetrics } from '../../src/metrics.ts';
+import { NO_SCREENING } from '../../src/screening/screening.ts';
 import { systemWorld } from '../../src/system.ts';
 import type { WorkerDeps } from '../../src/workers/loop.ts';
 import { startRelaying } from '../../src/workers/relaying.ts';
@@ -20,7 +21,10 @@ describe('nodes that relay and watch', () => {
   function startNode() {
     const deps: WorkerDeps = { db: scene.db, world: systemWorld, log: scene.log, metrics: createMetrics() };
     const { chains, feed, movePayment } = scene;
-    const parts = [startRelaying({ ...deps, chains, feed }), startWatching({ ...deps, chains, feed, movePayment })];
+    const parts = [
+      startRelaying({ ...deps, chains, feed }),
+      startWatching({ ...deps, chains, feed, movePayment, screening: NO_SCREENING }),
+    ];
     const stop = () => Promise.all(parts.map((stopPart) => stopPart()));
     stops.push(stop);
     return { ...deps, stop };

@@ -12,6 +12,7 @@ import { findNetwork } from '../../src/chains/networks.ts';
 import type { World } from '../../src/deps.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import type { Item, PayMethod } from '../../src/domain/item.ts';
+import { NO_SCREENING, type Screening } from '../../src/screening/screening.ts';
 import { listAlerts } from '../../src/store/alerts.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { findItems, insertItems, raiseNativeDeadline } from '../../src/store/items.ts';
@@ -35,6 +36,7 @@ export interface SceneInput {
   readonly relayers?: number;
   readonly relaying?: RelaySettings;
   readonly watching?: WatchSettings;
+  readonly screening?: Screening;
   /** Time passes by itself. */
   readonly isRealTime?: boolean;
 }
@@ -125,6 +127,7 @@ export async function openRelayScene(input: SceneInput = {}) {
       ...leaseDeps,
       chains,
       movePayment,
+      screening: input.screening ?? NO_SCREENING,
       settings: input.watching ?? {},
       meters: { blocks: () => {}, event: (_, outcome) => count('event', outcome), reorg: () => count('reorg') },
     };

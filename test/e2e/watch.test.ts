@@ -105,6 +105,18 @@ describe('the watcher', () => {
     assert.deepEqual(await scene.alerts(), []);
   });
 
+  it('lets a payment stand whose payer turns out to be listed, and tells a person', async () => {
+    const list = { hash: 'ab', version: '7', date: '2026-03-01' };
+    await open({ screening: { decide: (accounts) => ({ hits: accounts, list }) } });
+    const { id } = await scene.accept();
+    const node = await scene.newNode();
+    await node.turn(2);
+    assert.equal(await scene.status(id), 'succeeded');
+    assert.deepEqual(await scene.alerts(), [`screened_payer ${id}`]);
+    const log = await listPaymentEvents(scene.db.sql, id);
+    assert.deepEqual(log.at(-1)?.evidence.screenedPayer, list);
+  });
+
   it('ignores events whose commitment is not ours', async () => {
     await open();
     const { id, item } = await scene.accept();

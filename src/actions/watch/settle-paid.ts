@@ -9,6 +9,7 @@ import { insertStrays, type NewStray } from '../../store/strays.ts';
 import { closeItems } from '../books/record.ts';
 import { command } from '../command.ts';
 import { clearAlert, raiseAlert } from '../raise-alert.ts';
+import { screenPaid } from '../screen-paid.ts';
 import type { WatchDeps } from './watcher.ts';
 
 export interface PaidInput {
@@ -36,6 +37,7 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
     block: event.blockNumber,
     blockHash: event.blockHash,
     logIndex: event.logIndex,
+    ...(await screenPaid(deps, { paymentId: subject, account: `${network}:${item.payer}` })),
   };
   const move = { paymentId: subject, actor: 'watcher', evidence };
   if (status === 'requires_action') {

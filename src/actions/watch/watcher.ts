@@ -1,6 +1,7 @@
 import type { Chain } from '../../chains/chain.ts';
 import { ChainUnavailableError } from '../../chains/chain.ts';
 import type { Chains } from '../../chains/chains.ts';
+import type { Screening } from '../../screening/screening.ts';
 import { databaseFault } from '../../store/database.ts';
 import type { StoredItem } from '../../store/items.ts';
 import type { Lease } from '../../store/leases.ts';
@@ -11,6 +12,7 @@ import type { PaymentMover } from '../move-payment.ts';
 export interface WatchDeps extends LeaseDeps {
   readonly chains: Chains;
   readonly movePayment: PaymentMover;
+  readonly screening: Screening;
   readonly settings: WatchSettings;
   readonly meters: WatchMeters;
 }
