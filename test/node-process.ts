@@ -23,7 +23,7 @@ export interface NodeProcess {
 export async function startNodeProcess(settings: { TILL_HOME: string } & Record<string, string>): Promise<NodeProcess> {
   const port = settings.PORT === undefined ? await freePort() : Number(settings.PORT);
   const child: ChildProcess = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port), METRICS_PORT: '0', ...settings },
+    env: { ...inherited(), PORT: String(port), METRICS_PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -62,4 +62,10 @@ async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** What a program needs to run at all, and quickly: compiled code is shared by all processes of a test run. */
+function inherited(): Record<string, string | undefined> {
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, HOME, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
 }

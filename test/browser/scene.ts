@@ -46,6 +46,18 @@ export async function openScene(settings: Readonly<Record<string, string>> = {})
   };
 }
 
+let shared: Promise<Scene> | undefined;
+
+/** One gateway and one browser for all suites of a process: both take seconds to start. */
+export function sharedScene(): Promise<Scene> {
+  shared ??= openScene();
+  return shared;
+}
+
+export async function closeSharedScene(): Promise<void> {
+  await (await shared)?.close();
+}
+
 export type VisitInput = BrowserContextOptions & { readonly wallet?: InjectedWalletInput };
 export type Visit = Awaited<ReturnType<typeof openVisit>>;
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { changePartner } from '../../src/actions/change-partner.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -7,7 +7,7 @@ import { systemWorld } from '../../src/system.ts';
 import { en } from '../../web/src/strings/en.ts';
 import { until } from '../until.ts';
 import { missingBrowser } from './chromium.ts';
-import { openScene, payWith, type Scene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
+import { payWith, type Scene, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
 
 const HOSTILE = [
   '</script><script>document.title="owned"</script>',
@@ -22,9 +22,8 @@ const PARTNER = 'prtn_0000000000000000000000DEM0';
 describe('the checkout guards its payer', { skip: missingBrowser(), concurrency: 4 }, () => {
   let scene: Scene;
   before(async () => {
-    scene = await openScene();
+    scene = await sharedScene();
   });
-  after(() => scene?.close());
 
   async function paymentOf(merchantName: string) {
     const body = { merchantName, merchantEmail: 'shop@example.com', iconUrl: 'https://evil.example/logo.png' };

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { parseEther } from 'viem';
 import { en } from '../../web/src/strings/en.ts';
 import { missingBrowser } from './chromium.ts';
 import { injectWallet, REJECTED } from './injected-wallet.ts';
-import { assertSpent, openScene, payWith, type Scene, SHOP, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
+import { assertSpent, payWith, type Scene, SHOP, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
 
 describe('paying on the checkout', { skip: missingBrowser(), concurrency: 4 }, () => {
   let scene: Scene;
   before(async () => {
-    scene = await openScene();
+    scene = await sharedScene();
   });
-  after(() => scene?.close());
 
   it('takes one signature and no gas with a token that knows authorizations', async () => {
     const { page, wallet, injected, problems, close } = await scene.visitWith({ USDC: TEN_TOKENS + 5n });

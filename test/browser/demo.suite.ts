@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { en } from '../../web/src/strings/en.ts';
 import { missingBrowser } from './chromium.ts';
-import { openScene, type Scene, steps } from './scene.ts';
+import { type Scene, sharedScene, steps } from './scene.ts';
 
 describe('a newcomer in the sandbox', { skip: missingBrowser() }, () => {
   let scene: Scene;
   before(async () => {
-    scene = await openScene();
+    scene = await sharedScene();
   });
-  after(() => scene?.close());
 
   for (const [product, name] of [
     ['Morning beans', 'beans'],

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { en } from '../../web/src/strings/en.ts';
 import { missingBrowser } from './chromium.ts';
 import { REJECTED, SILENCE, type Whim } from './injected-wallet.ts';
-import { openScene, payWith, type Scene, steps, TEN_DOLLARS, TEN_TOKENS, wordsOf } from './scene.ts';
+import { payWith, type Scene, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS, wordsOf } from './scene.ts';
 
 const on =
   (wanted: string, answer: unknown): Whim =>
@@ -13,9 +13,8 @@ const on =
 describe('wallets that do not behave', { skip: missingBrowser(), concurrency: 4 }, () => {
   let scene: Scene;
   before(async () => {
-    scene = await openScene();
+    scene = await sharedScene();
   });
-  after(() => scene?.close());
 
   for (const [what, whim, notice] of [
     ['say no', on('eth_requestAccounts', REJECTED), en.rejected],

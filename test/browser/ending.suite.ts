@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { en } from '../../web/src/strings/en.ts';
 import { until } from '../until.ts';
 import { missingBrowser } from './chromium.ts';
-import { openScene, payWith, type Scene, SHOP, steps, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
+import { payWith, type Scene, SHOP, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
 
 describe('the end of a checkout', { skip: missingBrowser(), concurrency: 4 }, () => {
   let scene: Scene;
   before(async () => {
-    scene = await openScene();
+    scene = await sharedScene();
   });
-  after(() => scene?.close());
 
   const CHECKOUT = { successUrl: `${SHOP}/ok`, errorUrl: `${SHOP}/no` };
 

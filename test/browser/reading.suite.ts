@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { parseEther } from 'viem';
 import { en } from '../../web/src/strings/en.ts';
 import { missingBrowser } from './chromium.ts';
 import { SILENCE } from './injected-wallet.ts';
-import { openScene, payWith, type Scene, SHOP, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
+import { payWith, type Scene, SHOP, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
@@ -15,9 +15,8 @@ const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch:
 describe('everybody can read and use the checkout', { skip: missingBrowser(), concurrency: 4 }, () => {
   let scene: Scene;
   before(async () => {
-    scene = await openScene();
+    scene = await sharedScene();
   });
-  after(() => scene?.close());
 
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`in every state, ${colorScheme}: axe finds nothing`, async () => {

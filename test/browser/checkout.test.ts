@@ -1,0 +1,10 @@
+import { after } from 'node:test';
+import './paying.suite.ts';
+import './wallets.suite.ts';
+import './ending.suite.ts';
+import './reading.suite.ts';
+import './guarding.suite.ts';
+import './demo.suite.ts';
+import { closeSharedScene } from './scene.ts';
+
+after(closeSharedScene);
