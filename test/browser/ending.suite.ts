@@ -71,6 +71,9 @@ describe('the end of a checkout', { skip: missingBrowser(), concurrency: 4 }, ()
     await visit.page.goto((await scene.createPayment(...TEN_DOLLARS)).gatewayUrl);
     await cancel(visit);
     await steps.isAt(visit.page, en.cancelledTitle);
+    // What it was asking when the end came may still be under way.
+    await visit.page.clock.runFor(5_000);
+    await visit.page.waitForLoadState('networkidle');
     const before = visit.requests.length;
     // Longer than any pause the page makes between two questions.
     await visit.page.clock.runFor(60_000);
