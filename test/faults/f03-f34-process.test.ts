@@ -158,10 +158,12 @@ describe('a gateway in a process of its own', () => {
       });
       await node.ask('/ready');
       proxy.tellTheTruth();
-      await until('the endpoint is trusted again', async () => {
+      const isTrusted = async () => {
         await chain.mine();
         return (await node.ask('/ready')).body.chains[0].endpointsUp > 0;
-      });
+      };
+      // A provider that failed several times in a row is left alone for seconds.
+      await until('the endpoint is trusted again', isTrusted, { withinMs: 60_000 });
     }
     const alerts = await sql`select * from alerts`;
     const logged = nodes.map((each) => withoutBanner(each.output()));
