@@ -1,4 +1,4 @@
-import type { Chain } from '../../chains/chain.ts';
+import { type Chain, ChainUnavailableError } from '../../chains/chain.ts';
 import type { ChainCursor } from '../../store/chain-cursors.ts';
 import { putEvents } from '../../store/chain-events.ts';
 import type { StoredItem } from '../../store/items.ts';
@@ -41,7 +41,10 @@ async function firstBlockAfter(chain: Chain, atMs: number, highest: number): Pro
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const block = await chain.block(middle);
-    if (block !== undefined && block.timestampS * 1000 >= atMs) high = middle;
+    // It was read before: an endpoint that does not have it lags behind, and must not make us look too late.
+    if (block === undefined)
+      throw new ChainUnavailableError(chain.network.chainId, 'it is shorter than what was read of it');
+    if (block.timestampS * 1000 >= atMs) high = middle;
     else low = middle + 1;
   }
   return low;
