@@ -1,4 +1,4 @@
-import type { Item, PayMethod } from '../domain/item.ts';
+import type { Item, PayMethod, SignedItem } from '../domain/item.ts';
 import type { Reader, Tx } from './database.ts';
 
 /** offered: a native action was handed out. due: waits to be sent. sent: is in a stored transaction. The rest is over. */
@@ -186,6 +186,12 @@ export function itemOf(stored: StoredItem): Item {
     fee: BigInt(stored.fee),
     deadlineS: stored.deadline.getTime() / 1000,
   };
+}
+
+/** The item with what its payer signed. */
+export function signedItemOf(stored: StoredItem & { readonly signature: string }): SignedItem {
+  const { commitment, signature, hasCode } = stored;
+  return { item: itemOf(stored), commitment, signature, hasCode };
 }
 
 /** The columns of a `StoredItem`, of the table or alias `items`. */

@@ -3,20 +3,12 @@ import { findWork } from '../../store/due-items.ts';
 import { lastNonce, listOpenSends, type OpenSend, reopenSends } from '../../store/sends.ts';
 import { commandOfLeader } from '../hold-lease.ts';
 import { checkBalance, checkStuck } from './check-relayer.ts';
-import type { RelayDeps, Relayer } from './relayer.ts';
+import { IDLE, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
 import { sendDue } from './send-due.ts';
 import { tendSends } from './tend-sends.ts';
 
-/** How long to rest, and whether news of an accepted item may cut it short. */
-export interface Rest {
-  readonly ms: number;
-  readonly canBeWoken: boolean;
-}
-
 /** Nonces are pipelined, so that throughput does not depend on the time between blocks; but not without bound. */
 const MAX_IN_FLIGHT = 16;
-/** Items accepted on any node wake the relayer; this finds what news of was lost. It asks the database alone. */
-const IDLE: Rest = { ms: 250, canBeWoken: true };
 
 /**
  * One round of one signer: look at what is in flight and help it along, then send what is due.

@@ -72,6 +72,15 @@ export function newMemory(): RelayMemory {
   };
 }
 
+/** How long to rest, and whether news of an accepted item may cut it short. */
+export interface Rest {
+  readonly ms: number;
+  readonly canBeWoken: boolean;
+}
+
+/** Items accepted on any node wake the relayer; this finds what news of was lost. It asks the database alone. */
+export const IDLE: Rest = { ms: 250, canBeWoken: true };
+
 /** The name of the lease that makes a node the one writer of this signer's nonces. */
 export function relayLeaseName({ network, signer }: SenderId): string {
   return `relay ${network} ${signer}`;

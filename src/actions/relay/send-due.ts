@@ -1,18 +1,15 @@
 import { ChainUnavailableError, type Fees } from '../../chains/chain.ts';
-import type { SignedItem } from '../../domain/item.ts';
 import { intoBatches, retryDelayMs } from '../../domain/send-plan.ts';
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/due-items.ts';
-import { itemOf } from '../../store/items.ts';
+import { itemOf, signedItemOf } from '../../store/items.ts';
 import { insertSend, type NewVersion } from '../../store/sends.ts';
 import { command } from '../command.ts';
 import { commandOfLeader } from '../hold-lease.ts';
 import { broadcastStored } from './broadcast-stored.ts';
-import type { Rest } from './relay-once.ts';
-import { chance, type RelayDeps, type Relayer } from './relayer.ts';
+import { chance, IDLE, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
 
 /** With something in flight, what comes waits this long for company: one transaction is cheaper than two. */
 const WINDOW_MS = 80;
-const IDLE: Rest = { ms: 250, canBeWoken: true };
 const AT_ONCE: Rest = { ms: 0, canBeWoken: false };
 /** Enough for several full transactions; more is read in the next round. */
 const MAX_DUE = 1_000;
@@ -104,7 +101,7 @@ async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, nonce, fees
   const { chain, signer, id } = relayer;
   if (items.length === 0) return false;
   // Dying here loses a signature of ours and nothing else: no nonce is taken, the items are due.
-  const signed = await chain.signBatch(signer, items.map(signedItem), { nonce, fees });
+  const signed = await chain.signBatch(signer, items.map(signedItemOf), { nonce, fees });
   const isStored = await store(deps, relayer, items, { ...signed, nonce, maxFee: fees.max, tip: fees.tip });
   if (!isStored) return false;
   // Dying here leaves stored bytes that never left: whoever leads next finds and sends them.
@@ -165,7 +162,7 @@ async function refusals(
   batch: readonly DueItem[],
 ): Promise<readonly (string | undefined)[]> {
   try {
-    const outcomes = await relayer.chain.simulate(batch.map(signedItem));
+    const outcomes = await relayer.chain.simulate(batch.map(signedItemOf));
     return batch.map((_, index) => {
       const outcome = outcomes[index];
       return outcome?.is === 'paid' ? undefined : (outcome?.reason ?? 'unknown');
@@ -182,9 +179,4 @@ async function refusals(
     deps.log.error({ ...relayer.id, commitment: only?.commitment, err: error }, 'an item cannot be simulated');
     return ['unknown'];
   }
-}
-
-function signedItem(stored: DueItem): SignedItem {
-  const { commitment, signature, hasCode } = stored;
-  return { item: itemOf(stored), commitment, signature, hasCode };
 }

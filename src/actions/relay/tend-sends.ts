@@ -1,6 +1,6 @@
 import type { Fees, SignedTransaction } from '../../chains/chain.ts';
 import { type InFlight, planSends, type SendStep } from '../../domain/send-plan.ts';
-import { itemOf } from '../../store/items.ts';
+import { signedItemOf } from '../../store/items.ts';
 import { findLiveItems, insertSend, insertVersion, type OpenSend } from '../../store/sends.ts';
 import { commandOfLeader } from '../hold-lease.ts';
 import { broadcastStored } from './broadcast-stored.ts';
@@ -84,17 +84,8 @@ async function signStep(
 /** The same items again, those that are still to be paid; with none left the nonce is used up for as little as possible. */
 async function resign(deps: RelayDeps, relayer: Relayer, nonce: number, fees: Fees): Promise<SignedTransaction> {
   const items = await findLiveItems(deps.db.sql, relayer.id, nonce);
-  const batch = items.flatMap((stored) =>
-    stored.signature === null
-      ? []
-      : [
-          {
-            item: itemOf(stored),
-            commitment: stored.commitment,
-            signature: stored.signature,
-            hasCode: stored.hasCode,
-          },
-        ],
+  const batch = items.flatMap(({ signature, ...stored }) =>
+    signature === null ? [] : [signedItemOf({ ...stored, signature })],
   );
   if (batch.length === 0) return signNothing(relayer, nonce, fees);
   return relayer.chain.signBatch(relayer.signer, batch, { nonce, fees });
