@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { findMissedEvent } from '../../src/actions/watch/find-missed-event.ts';
+import { ChainUnavailableError } from '../../src/chains/chain.ts';
 import { listPaymentEvents } from '../../src/store/payments.ts';
 import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
 
@@ -290,6 +292,18 @@ describe('the watcher', () => {
     await node.watch();
     await node.turn(4);
     assert.equal(await scene.status(id), 'succeeded');
+  });
+
+  it('calls it unknown, not missing, when an endpoint lacks the blocks that an event may lie in', async () => {
+    await open();
+    const { commitment } = await scene.accept();
+    const node = await scene.newNode();
+    const stored = await scene.item(commitment);
+    assert.ok(stored);
+    const chain = { ...scene.chain, block: async () => undefined };
+    const finalAt = new Date(scene.nowMs());
+    const cursor = { network: scene.network, blockNumber: 9, blockHash: '0x', finalNumber: 9, finalAt };
+    await assert.rejects(findMissedEvent({} as never, node.watcher, { chain, cursor, stored }), ChainUnavailableError);
   });
 
   it('fails a payment that was refused in a final block and still would be', async () => {
