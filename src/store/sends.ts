@@ -168,6 +168,30 @@ export async function finishSends(
   return row?.released ?? 0;
 }
 
+/** A transaction that carries a payment out. */
+export interface CarryingTransaction {
+  readonly network: string;
+  readonly hash: string;
+}
+
+/** The transaction a payment was seen to be carried out by; until then, the one that was last broadcast to do so. */
+export async function findCarryingTransaction(db: Reader, paymentId: string): Promise<CarryingTransaction | undefined> {
+  const [row] = await db<CarryingTransaction[]>`
+    select i.network, t.hash from items i, lateral (
+      select e.transaction_hash as hash, true as is_seen, null as broadcast_at, null as max_fee from chain_events e
+      where e.commitment = i.commitment and e.network = i.network and e.type = 'paid' and e.problem is null
+      union all
+      select v.hash, false, v.broadcast_at, v.max_fee
+      from send_items c
+      join sends s on s.network = c.network and s.signer = c.signer and s.nonce = c.nonce and s.state = 'open'
+      join send_versions v on v.network = s.network and v.signer = s.signer and v.nonce = s.nonce
+      where c.commitment = i.commitment and v.broadcast_at is not null
+    ) t
+    where i.subject = ${paymentId} and i.purpose = 'payment'
+    order by t.is_seen desc, t.broadcast_at desc, t.max_fee desc limit 1`;
+  return row;
+}
+
 /** The nonces of transactions of ours, by hash. */
 export async function noncesOf(db: Reader, hashes: readonly string[]): Promise<Map<string, number>> {
   const rows = await db<{ hash: string; nonce: string }[]>`

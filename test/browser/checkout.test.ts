@@ -1,6 +1,4 @@
 import { after } from 'node:test';
-import './paying.suite.ts';
-import './wallets.suite.ts';
 import './ending.suite.ts';
 import './reading.suite.ts';
 import './guarding.suite.ts';

@@ -4,7 +4,7 @@ import { en } from '../../web/src/strings/en.ts';
 import { missingBrowser } from './chromium.ts';
 import { type Scene, sharedScene, steps } from './scene.ts';
 
-describe('a newcomer in the sandbox', { skip: missingBrowser() }, () => {
+describe('a newcomer in the sandbox', { skip: missingBrowser(), concurrency: 3 }, () => {
   let scene: Scene;
   before(async () => {
     scene = await sharedScene();

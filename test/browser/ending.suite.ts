@@ -5,6 +5,9 @@ import { until } from '../until.ts';
 import { missingBrowser } from './chromium.ts';
 import { payWith, type Scene, SHOP, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
 
+/** What the page counts down from before it sends the payer back. */
+const COUNTDOWN_MS = 3_000;
+
 describe('the end of a checkout', { skip: missingBrowser(), concurrency: 4 }, () => {
   let scene: Scene;
   before(async () => {
@@ -91,9 +94,11 @@ describe('the end of a checkout', { skip: missingBrowser(), concurrency: 4 }, ()
       const visit = await scene.visit();
       const checkout = { successUrl: `${SHOP}/ok`, errorUrl };
       const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS, { checkout });
+      await visit.page.clock.install();
       await visit.page.goto(gatewayUrl);
       await cancel(visit);
-      await visit.page.waitForURL(/^https:\/\/shop\.example/);
+      await steps.isAt(visit.page, en.cancelledTitle);
+      await Promise.all([visit.page.waitForURL(/^https:\/\/shop\.example/), visit.page.clock.runFor(COUNTDOWN_MS)]);
       assert.equal(visit.page.url(), expected.replace('ID', paymentId));
       await visit.close();
     });

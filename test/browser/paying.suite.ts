@@ -17,6 +17,7 @@ describe('paying on the checkout', { skip: missingBrowser(), concurrency: 4 }, (
     const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     await payWith(page, gatewayUrl, 'USDC');
     await steps.isPaid(page);
+    await page.getByText(en.paidFrom, { exact: true }).waitFor();
     assert.deepEqual(injected.prompts(), ['eth_signTypedData_v4']);
     assert.equal(await scene.statusOf(paymentId), 'succeeded');
     await assertSpent(scene, wallet, 'USDC', 5n);

@@ -62,7 +62,8 @@ export type VisitInput = BrowserContextOptions & { readonly wallet?: InjectedWal
 export type Visit = Awaited<ReturnType<typeof openVisit>>;
 
 async function openVisit(browser: Browser, options: BrowserContextOptions) {
-  const context = await browser.newContext({ locale: 'en-US', ...options });
+  // Nothing can be clicked while it moves.
+  const context = await browser.newContext({ locale: 'en-US', reducedMotion: 'reduce', ...options });
   const requests = watchRequests(context);
   const strangers: string[] = [];
   // Whatever gets this far has left the page; what its policy refuses does not.

@@ -10,6 +10,9 @@ const on =
   ({ method }) =>
     method === wanted ? answer : undefined;
 
+/** More than the page waits before it has a word of advice. */
+const PATIENCE_MS = 13_000;
+
 describe('wallets that do not behave', { skip: missingBrowser(), concurrency: 4 }, () => {
   let scene: Scene;
   before(async () => {
@@ -83,8 +86,11 @@ describe('wallets that do not behave', { skip: missingBrowser(), concurrency: 4 
   it('never answer: the payer is told where to look, and can take another way', async () => {
     const whim = on('eth_requestAccounts', SILENCE);
     const { page, close } = await scene.visitWith({ USDC: TEN_TOKENS }, { wallet: { whim } });
+    await page.clock.install();
     await page.goto((await scene.createPayment(...TEN_DOLLARS)).gatewayUrl);
     await page.getByRole('button', { name: 'Test Wallet' }).click();
+    await steps.isAt(page, en.connectingTitle);
+    await page.clock.runFor(PATIENCE_MS);
     await page.getByText(en.slowWallet).first().waitFor();
     await page.getByRole('button', { name: en.useAnother }).click();
     await steps.isAt(page, en.readyTitle);

@@ -380,6 +380,7 @@ describe('payments', () => {
           expiresAt,
           merchant: { name: 'Test shop', iconUrl: null },
           buyer: null,
+          transaction: null,
         },
       });
     });
@@ -415,6 +416,8 @@ describe('payments', () => {
       assert.deepEqual(details, { referenceId: 'ORDER-42', status: 'succeeded', info: paid, settlement: null });
       assert.deepEqual(status, { status: 'succeeded', isFinal: true, pollInMs: null, info: paid });
       assert.equal(info.status, 'succeeded');
+      const explorerUrl = `https://basescan.org/tx/${TX_HASH}`;
+      assert.deepEqual(info.transaction, { chainId: 'eip155:8453', txId: TX_HASH, explorerUrl });
     });
 
     it('with why, when they have failed and only then', async () => {

@@ -4,12 +4,31 @@ import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { type StoryServer, serveStories } from './story-server.ts';
 
-/**
- * `node web/scripts/pictures.ts [folder] [name]`: a picture of every state of the checkout, in both themes, on a phone and on a
- * desk. Each is also held against the rules of axe; a state that breaks one fails the run.
- */
-const FOLDER = resolve(process.argv[2] ?? join(import.meta.dirname, '../../docs/pictures/checkout'));
+const USAGE = `npm run pictures [-- folder [name]]
+
+Makes every picture of the documentation: the shop, the API reference, and every state of the checkout, in both themes, on a
+phone and on a desk. Each state is also held against the rules of axe; one that breaks a rule fails the run.
+
+folder   where they go, docs/pictures unless told
+name     only those whose name begins with this
+
+Needs Chromium (CHROMIUM names it, if it is not /usr/bin/chromium), and for the pictures in Japanese a font that has its
+letters, such as Debian's fonts-vlgothic.
+`;
+
+if (process.argv.includes('--help')) {
+  process.stdout.write(USAGE);
+  process.exit(0);
+}
+
+const FOLDER = resolve(process.argv[2] ?? join(import.meta.dirname, '../../docs/pictures'));
+const CHECKOUT = join(FOLDER, 'checkout');
 const ONLY = process.argv[3];
+/** Pages of the gateway that have one state. */
+const STILLS = [
+  { name: 'shop', path: '/demo' },
+  { name: 'reference', path: '/docs' },
+] as const;
 const SIZES = [
   { width: 390, height: 844, hasTouch: true },
   { width: 1280, height: 800, hasTouch: false },
@@ -23,27 +42,39 @@ const BROWSER_FLAGS = [
   '--no-first-run',
 ];
 
+let count = 0;
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const server = await serveStories();
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const browser = await chromium.launch({ executablePath, args: BROWSER_FLAGS });
 try {
-  await mkdir(FOLDER, { recursive: true });
-  for (const name of ONLY === undefined ? await readdir(FOLDER) : []) {
-    if (name.endsWith('.webp')) await rm(join(FOLDER, name));
+  await mkdir(CHECKOUT, { recursive: true });
+  for (const name of ONLY === undefined ? await readdir(CHECKOUT) : []) {
+    if (name.endsWith('.webp')) await rm(join(CHECKOUT, name));
   }
+  await takeStills(browser, server);
   const problems: string[] = [];
   for (const theme of THEMES) {
     for (const size of SIZES) problems.push(...(await takeAll(browser, server, theme, size)));
   }
   for (const problem of problems) process.stderr.write(`${problem}\n`);
-  process.stdout.write(
-    `${server.stories.length * THEMES.length * SIZES.length} pictures, ${problems.length} problems\n`,
-  );
+  process.stdout.write(`${count} pictures, ${problems.length} problems\n`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } finally {
   await browser.close();
   await server.close();
+}
+
+/** As the first window of a desk shows them. */
+async function takeStills(from: Browser, { url }: StoryServer): Promise<void> {
+  const page = await from.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+  const encoder = await from.newPage();
+  for (const { name, path } of STILLS.filter(({ name }) => isWanted(name))) {
+    await page.goto(url + path, { waitUntil: 'load' });
+    await save(encoder, join(FOLDER, name), await page.screenshot());
+  }
+  await encoder.close();
+  await page.close();
 }
 
 async function takeAll(
@@ -66,10 +97,9 @@ async function takeAll(
     const encoder = await from.newPage();
     page.on('console', (entry) => entry.type() === 'error' && problems.push(`${page.url()}: ${entry.text()}`));
     for (const { name, isScriptless } of stories) {
-      if (isScriptless === javaScriptEnabled || (ONLY !== undefined && !name.startsWith(ONLY))) continue;
+      if (isScriptless === javaScriptEnabled || !isWanted(name)) continue;
       await page.goto(`${url}/story/${name}`, { waitUntil: 'load' });
-      const picture = await wholePage(page, width, height);
-      await writeFile(join(FOLDER, `${name}-${theme}-${width}.webp`), await asWebp(encoder, picture));
+      await save(encoder, join(CHECKOUT, `${name}-${theme}-${width}`), await wholePage(page, width, height));
       if (javaScriptEnabled)
         problems.push(...(await accessProblems(page)).map((text) => `${name} ${theme} ${width}: ${text}`));
     }
@@ -85,6 +115,15 @@ async function wholePage(page: Page, width: number, height: number): Promise<Buf
   const box = await page.locator('.page').boundingBox();
   if (box !== null && box.height > height) await page.setViewportSize({ width, height: Math.ceil(box.height) });
   return page.screenshot();
+}
+
+function isWanted(name: string): boolean {
+  return ONLY === undefined || name.startsWith(ONLY);
+}
+
+async function save(encoder: Page, path: string, png: Buffer): Promise<void> {
+  await writeFile(`${path}.webp`, await asWebp(encoder, png));
+  count += 1;
 }
 
 /** A tenth of the size of the PNG. The browser is the encoder that is there anyway. */

@@ -4,8 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { build, createServer } from 'vite';
+import { type DemoPage, renderDemoPage } from '../../src/http/demo/demo-page.ts';
+import { renderReference } from '../../src/http/reference/render-reference.ts';
 
 const WEB = join(import.meta.dirname, '..');
+const HTTP = join(WEB, '../src/http');
+/** Stylesheets of the pages that are not the checkout's. */
+const STYLESHEETS: Readonly<Record<string, string>> = {
+  '/demo/demo.css': join(HTTP, 'demo/demo.css'),
+  '/docs/reference.css': join(HTTP, 'reference/reference.css'),
+};
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css',
   '.js': 'text/javascript',
@@ -26,7 +34,7 @@ export interface StoryServer {
   close(): Promise<void>;
 }
 
-/** Builds the page and serves every story as a document of its own, without scripts. */
+/** Builds the page and serves every story as a document of its own, without scripts; also the shop and the reference. */
 export async function serveStories(): Promise<StoryServer> {
   // A build of its own: a gateway may be serving the other one.
   const client = await mkdtemp(join(tmpdir(), 'till-stories-'));
@@ -42,7 +50,14 @@ export async function serveStories(): Promise<StoryServer> {
   )) as typeof import('../src/render-story.tsx');
   const manifest = JSON.parse(await readFile(join(client, '.vite/manifest.json'), 'utf8'));
   const styles: readonly string[] = manifest['src/entry-client.tsx'].css;
-  const pages = new Map(STORIES.map((story) => [`/story/${story.name}`, documentOf(renderStory(story), styles)]));
+  // By a name the compiler does not follow: behind it is the whole server, which is another program.
+  const { shopPage }: { shopPage(): DemoPage } = await import(join(HTTP, 'demo/shop-pages.ts'));
+  const reference = JSON.parse(await readFile(join(WEB, '../openapi.json'), 'utf8'));
+  const pages = new Map([
+    ...STORIES.map((story) => [`/story/${story.name}`, documentOf(renderStory(story), styles)] as const),
+    ['/demo', renderDemoPage(shopPage())],
+    ['/docs', renderReference({ ...reference, servers: [{ url: 'http://localhost:8080' }] })],
+  ]);
 
   const server = createHttpServer((request, response) => {
     const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname);
@@ -53,7 +68,7 @@ export async function serveStories(): Promise<StoryServer> {
         .end(page);
       return;
     }
-    readFile(join(client, path)).then(
+    readFile(STYLESHEETS[path] ?? join(client, path)).then(
       (file) => response.writeHead(200, { 'Content-Type': TYPES[extname(path)] ?? 'text/plain' }).end(file),
       () => response.writeHead(404).end(),
     );

@@ -1,5 +1,5 @@
 import { eitherSignal } from './either-signal.ts';
-import type { Amount, PaidInfo, PaymentStatus } from './page-state.ts';
+import type { Amount, PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
 
 /**
  * The gateway, as the page sees it. Every answer is three-valued: it said yes, it said no, or it could not be asked. The
@@ -39,12 +39,16 @@ export interface StatusBody {
   readonly failureCode?: string | null;
 }
 
+/** What the status does not tell: who pays, and by which transaction. */
+export type PaymentDetails = Pick<PaymentView, 'buyer' | 'transaction'>;
+
 export interface Gateway {
+  details(signal: AbortSignal): Promise<Answer<PaymentDetails>>;
   options(accounts: readonly string[], signal: AbortSignal): Promise<Answer<readonly GatewayOption[]>>;
   fetchActions(option: GatewayOption, signal: AbortSignal): Promise<Answer<readonly WalletRpc[]>>;
   confirm(optionId: string, results: readonly string[], signal: AbortSignal): Promise<Answer<StatusBody>>;
-  /** Held by the gateway while the status is the known one. */
-  status(known: PaymentStatus | null, signal: AbortSignal): Promise<Answer<StatusBody>>;
+  /** Held by the gateway while the status is the known one, for as long as it may be or for less. */
+  status(known: PaymentStatus | null, signal: AbortSignal, holdMs?: number): Promise<Answer<StatusBody>>;
   cancel(signal: AbortSignal): Promise<Answer<unknown>>;
 }
 
@@ -69,6 +73,7 @@ export function createGateway(input: GatewayInput): Gateway {
     ask(input, base + path, { method: 'POST', body: JSON.stringify(body) }, signal, TIMEOUT_MS);
 
   return {
+    details: async (signal) => read(await ask(input, base, { method: 'GET' }, signal, TIMEOUT_MS), detailsIn),
     options: async (accounts, signal) =>
       read(await post('/options', { accounts }, signal), (body) => listIn(body, 'options', isOption)),
     fetchActions: async ({ id, actions }, signal) => {
@@ -83,9 +88,9 @@ export function createGateway(input: GatewayInput): Gateway {
       const body = { optionId, results: results.map((result) => ({ type: 'walletRpc', data: [result] })) };
       return read(await post('/confirm', body, signal), statusIn);
     },
-    status: async (known, signal) => {
+    status: async (known, signal, holdMs = HOLD_MS) => {
       const headers: Record<string, string> = known === null ? {} : { 'If-None-Match': `"${known}"` };
-      const path = `${base}/status?maxPollMs=${known === null ? 0 : HOLD_MS}`;
+      const path = `${base}/status?maxPollMs=${known === null ? 0 : holdMs}`;
       const answer = await ask(input, path, { method: 'GET', headers }, signal, HOLD_MS + TIMEOUT_MS);
       // Unchanged: the last answer still holds.
       if (answer.is === 'refused' && answer.status === 304 && known !== null) {
@@ -163,6 +168,15 @@ function statusIn(body: unknown): StatusBody | undefined {
   const status = fieldIn(body, 'status');
   const isKnown = typeof status === 'string' && STATUSES.includes(status);
   return isKnown && typeof fieldIn(body, 'isFinal') === 'boolean' ? (body as StatusBody) : undefined;
+}
+
+function detailsIn(body: unknown): PaymentDetails | undefined {
+  const buyer = fieldIn(body, 'buyer');
+  const transaction = fieldIn(body, 'transaction');
+  const isRead =
+    (buyer === null || typeof fieldIn(buyer, 'accountCaip10') === 'string') &&
+    (transaction === null || typeof fieldIn(transaction, 'txId') === 'string');
+  return isRead ? ({ buyer, transaction } as PaymentDetails) : undefined;
 }
 
 function isOption(item: unknown): item is GatewayOption {

@@ -1,5 +1,5 @@
 import type { Gateway, StatusBody } from './api.ts';
-import type { Flow, FlowEvent, StatusNews } from './flow.ts';
+import { type Flow, type FlowEvent, lacksDetails, type StatusNews } from './flow.ts';
 import { chainOf, transactionPath } from './networks.ts';
 import type { PaymentPage } from './page-state.ts';
 import type { Memory } from './remembered.ts';
@@ -35,6 +35,13 @@ export function tellStatus({ dispatch }: CheckoutContext, body: StatusBody): voi
   const explorerUrl = info && transactionPath(chainOf(info.optionAmount.unit), info.txId);
   const news: StatusNews = { status, isFinal, failureCode, info: info && { ...info, explorerUrl } };
   dispatch({ type: 'status', status: news });
+}
+
+/** Asks what the status does not tell, where there is something to learn. */
+export async function learnDetails({ gateway, flow, dispatch }: CheckoutContext, signal: AbortSignal): Promise<void> {
+  if (!lacksDetails(flow())) return;
+  const answer = await gateway.details(signal);
+  if (answer.is === 'ok' && !signal.aborted) dispatch({ type: 'details', details: answer.value });
 }
 
 /** Asks for the status at once. Whether it told why nothing can be paid now. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import type { Answer, Gateway, GatewayOption, StatusBody, WalletRpc } from './api.ts';
 import { type Checkout, createCheckout } from './checkout.ts';
-import type { PaymentPage, PaymentStatus } from './page-state.ts';
+import type { PaymentPage, PaymentStatus, TransactionView } from './page-state.ts';
 import { createMemory, type Memory } from './remembered.ts';
 import { createServerClock } from './server-clock.ts';
 import { en } from './strings/en.ts';
@@ -13,6 +13,8 @@ const OTHER = `0x${'b'.repeat(40)}`;
 const SIGNATURE = `0x${'5a'.repeat(65)}`;
 const TX = `0x${'7e'.repeat(32)}`;
 const CHAIN = 'eip155:8453';
+const BUYER = { accountCaip10: `${CHAIN}:${ACCOUNT}`, accountProviderName: 'W' };
+const LINK: TransactionView = { txId: TX, explorerUrl: `https://explorer.example/${TX}` };
 
 const PAGE: PaymentPage = {
   kind: 'payment',
@@ -30,6 +32,7 @@ const PAGE: PaymentPage = {
     expiresAt: 300,
     merchant: { name: 'Kiosk', iconUrl: null },
     buyer: null,
+    transaction: null,
     info: null,
   },
   checkout: null,
@@ -85,6 +88,7 @@ function fakeGateway(over: Partial<Gateway> = {}) {
     return ok(body());
   };
   const gateway: Gateway = {
+    details: count('details', over.details ?? (async () => ok({ buyer: null, transaction: null }))),
     options: count('options', over.options ?? (async () => ok([SIGNED, PERMIT, NATIVE]))),
     fetchActions: count(
       'fetch',
@@ -97,12 +101,12 @@ function fakeGateway(over: Partial<Gateway> = {}) {
         }),
     ),
     confirm: count('confirm', over.confirm ?? confirmed),
-    status: count('status', async (known, signal) => {
+    status: count('status', async (known, signal, holdMs = 20_000) => {
       if (known === status) {
         await new Promise<void>((resolve) => {
           wake = resolve;
           signal.addEventListener('abort', () => resolve());
-          setTimeout(resolve, 20_000);
+          setTimeout(resolve, holdMs);
         });
       }
       return signal.aborted ? AWAY : ok(body());
@@ -228,6 +232,53 @@ describe('the checkout', () => {
     mock.timers.tick(120_000);
     await Promise.resolve();
     assert.equal(calls.length, before);
+  });
+
+  it('finds the transaction that was sent for the payer, and follows it to a higher fee, with few requests', async () => {
+    const told = { buyer: BUYER, transaction: null as TransactionView | null };
+    const { gateway, calls } = fakeGateway({ details: async () => ok({ ...told }) });
+    const { wallet } = fakeWallet();
+    const checkout = open({ gateway, wallet });
+    await choose(checkout, 'USDC');
+    await until('who pays', () => checkout.getFlow().payment.buyer !== null);
+    const count = () => calls.filter((name) => name === 'details').length;
+    const seconds = async (howMany: number) => {
+      for (let quarter = 0; quarter < howMany * 4; quarter += 1) {
+        mock.timers.tick(250);
+        for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+      }
+    };
+    await seconds(30);
+    assert.ok(count() >= 8 && count() <= 12, `${count()} requests in half a minute without a transaction`);
+    told.transaction = LINK;
+    await seconds(4);
+    assert.deepEqual(checkout.getFlow().payment.transaction, LINK);
+    const before = count();
+    await seconds(63);
+    assert.equal(count() - before, 3, 'one with each status request that was held');
+    told.transaction = { ...LINK, txId: `0x${'bb'.repeat(32)}` };
+    await until('the next one', () => checkout.getFlow().payment.transaction?.txId !== LINK.txId);
+    assert.equal(at(checkout), 'confirming');
+  });
+
+  it('hears of the end at once, also right after the news before', async () => {
+    const { gateway, move } = fakeGateway();
+    const checkout = open({ gateway });
+    move('processing');
+    await until('processing', () => checkout.getFlow().payment.status === 'processing');
+    for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+    move('succeeded');
+    for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+    assert.equal(at(checkout), 'ended');
+  });
+
+  it('tells who paid, also when the way was too short to see anything on it', async () => {
+    const { gateway, move } = fakeGateway({ details: async () => ok({ buyer: BUYER, transaction: LINK }) });
+    const checkout = open({ gateway });
+    move('succeeded');
+    await reach(checkout, 'ended');
+    await until('who paid', () => checkout.getFlow().payment.buyer !== null);
+    assert.deepEqual(checkout.getFlow().payment.buyer, BUYER);
   });
 
   it('keeps to about one status request in twenty seconds while nothing happens', async () => {

@@ -1,5 +1,5 @@
 import { backoffMs, pause } from './backoff.ts';
-import { type CheckoutContext, type CheckoutDeps, learnStatus, tellStatus } from './checkout-context.ts';
+import { type CheckoutContext, type CheckoutDeps, learnDetails, learnStatus, tellStatus } from './checkout-context.ts';
 import { connectWallet, watchAccounts } from './connect-wallet.ts';
 import { eitherSignal } from './either-signal.ts';
 import { advance, canCancel, type Flow, type FlowEvent, startFlow } from './flow.ts';
@@ -26,6 +26,8 @@ export interface Checkout {
 /** A wallet that has not answered by then gets the payer a word of advice. */
 const SLOW_MS = 12_000;
 const MAX_CANCELS = 4;
+/** So often the page looks for the transaction that was sent for the payer, until it knows it. */
+const LOOKING_MS = 2_000;
 
 /** Runs the effects of the flow. One thing happens at a time: starting the next one ends the one before. */
 export function createCheckout(deps: CheckoutDeps): Checkout {
@@ -82,7 +84,11 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
       void followStatus({
         ...deps,
         known: () => flow.payment.status,
-        onStatus: (body) => tellStatus(context, body),
+        holdMs: () => (isWaitingForLink(flow) ? LOOKING_MS : undefined),
+        onStatus: (body) => {
+          tellStatus(context, body);
+          void learnDetails(context, life.signal);
+        },
         onConnection: (connection) => dispatch({ type: 'connection', connection }),
         signal: life.signal,
       });
@@ -126,6 +132,10 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
 /** Whether the payment is being paid elsewhere: what goes on here is over then. */
 function isOvertaken(before: Flow, after: Flow, { type }: FlowEvent): boolean {
   return type === 'status' && after.step.at === 'confirming' && before.step.at !== 'confirming';
+}
+
+function isWaitingForLink({ payment: { status, transaction } }: Flow): boolean {
+  return status === 'processing' && transaction === null;
 }
 
 /** After a reload: what was authorised before is delivered, and what may still be with the wallet is told. */

@@ -12,6 +12,7 @@ const PAYMENT: PaymentView = {
   expiresAt: 2_000_000_000,
   merchant: { name: 'Kiosk', iconUrl: null },
   buyer: null,
+  transaction: null,
   info: null,
 };
 const WALLET: WalletCard = { id: 'a', key: 'org.a', name: 'A', icon: null, kind: 'announced' };

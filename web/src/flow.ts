@@ -1,4 +1,4 @@
-import type { GatewayOption } from './api.ts';
+import type { GatewayOption, PaymentDetails } from './api.ts';
 import type { PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
 import type { WalletCard } from './wallets.ts';
 
@@ -98,6 +98,7 @@ export type FlowEvent =
   | { readonly type: 'cancelling' }
   | { readonly type: 'cancel_refused' }
   | { readonly type: 'status'; readonly status: StatusNews }
+  | { readonly type: 'details'; readonly details: PaymentDetails }
   | { readonly type: 'connection'; readonly connection: Connection };
 
 export interface StatusNews {
@@ -126,6 +127,8 @@ export function advance(flow: Flow, event: FlowEvent): Flow {
       return flow.connection === event.connection ? flow : { ...flow, connection: event.connection };
     case 'status':
       return withStatus(flow, event.status);
+    case 'details':
+      return withDetails(flow, event.details);
     case 'cancelling':
       return canCancel(flow) ? { ...flow, isCancelling: true, notice: null } : flow;
     case 'cancel_refused':
@@ -140,7 +143,7 @@ export function advance(flow: Flow, event: FlowEvent): Flow {
 
 type WayEvent = Exclude<
   FlowEvent,
-  { type: 'wallets_found' | 'connection' | 'status' | 'cancelling' | 'cancel_refused' | 'authorised' }
+  { type: 'wallets_found' | 'connection' | 'status' | 'details' | 'cancelling' | 'cancel_refused' | 'authorised' }
 >;
 
 /** Everything that only means something while the payer has something to do. */
@@ -195,6 +198,18 @@ function withStatus(flow: Flow, news: StatusNews): Flow {
   if (step === flow.step && news.status === before.status && payment.info === before.info) return flow;
   const isNew = step !== flow.step;
   return { ...flow, payment, step, notice: isNew ? null : flow.notice, isCancelling: flow.isCancelling && !isNew };
+}
+
+function withDetails(flow: Flow, { buyer, transaction }: PaymentDetails): Flow {
+  const { payment } = flow;
+  const isKnown =
+    buyer?.accountCaip10 === payment.buyer?.accountCaip10 && transaction?.txId === payment.transaction?.txId;
+  return isKnown ? flow : { ...flow, payment: { ...payment, buyer, transaction } };
+}
+
+/** While it is on its way, and when the way was too short for the page to learn who pays. */
+export function lacksDetails({ payment: { status, buyer } }: Flow): boolean {
+  return status === 'processing' || (status === 'succeeded' && buyer === null);
 }
 
 function stepOf({ status, isFinal }: PaymentView, step: Step): Step {

@@ -8,6 +8,8 @@ interface FollowInput {
   readonly gateway: Pick<Gateway, 'status'>;
   /** What the page shows already; null asks at once instead of waiting for a change. */
   readonly known: () => PaymentStatus | null;
+  /** How long the gateway may wait for a change; undefined leaves it the longest time. */
+  readonly holdMs: () => number | undefined;
   readonly onStatus: (status: StatusBody) => void;
   readonly onConnection: (connection: Connection) => void;
   readonly isOnline: () => boolean;
@@ -17,22 +19,30 @@ interface FollowInput {
   readonly signal: AbortSignal;
 }
 
-/** No more than one request in this time, whatever the gateway answers. */
+/** No more than one request in this time while nothing changes, whatever the gateway answers. */
 const MIN_INTERVAL_MS = 1_000;
+/** More than a payment has; after that, changes are not worth hurrying for. */
+const MAX_CHANGES = 4;
 
 /** Keeps one request with the gateway until the payment is final. One failure is a hiccup; two in a row are told. */
 export async function followStatus(input: FollowInput): Promise<void> {
   const { gateway, onStatus, onConnection, isOnline, outside, random, signal } = input;
+  let changes = 0;
   for (let failures = 0; !signal.aborted; ) {
     const known = failures === 0 ? input.known() : null;
-    const answer = await untilOffline(outside, signal, (request) => gateway.status(known, request));
+    const answer = await untilOffline(outside, signal, (request) => gateway.status(known, request, input.holdMs()));
     if (signal.aborted) return;
     if (answer.is === 'ok') {
       failures = 0;
       onConnection('good');
       onStatus(answer.value);
       if (answer.value.isFinal) return;
-      // A gateway with no place left to hold the request answers at once.
+      // What has just changed may change again at once. A gateway with no place left to hold the request, though, answers
+      // at once when nothing has.
+      if (known !== null && known !== answer.value.status && changes < MAX_CHANGES) {
+        changes += 1;
+        continue;
+      }
       await pause(Math.max(MIN_INTERVAL_MS, answer.value.pollInMs ?? 0), signal);
       continue;
     }

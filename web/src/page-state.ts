@@ -52,15 +52,21 @@ export interface PaymentView {
     readonly accountProviderName: string;
     readonly accountProviderIcon?: string | null;
   } | null;
+  /** What carries the payment out, as far as anything was sent. */
+  readonly transaction: TransactionView | null;
   /** What was paid, and the transaction that did it. */
   readonly info: PaidInfo | null;
   readonly failureCode?: string | null;
 }
 
-export interface PaidInfo {
-  readonly optionAmount: Amount;
+export interface TransactionView {
   readonly txId: string;
+  /** Null where nothing shows the network's transactions. */
   readonly explorerUrl: string | null;
+}
+
+export interface PaidInfo extends TransactionView {
+  readonly optionAmount: Amount;
 }
 
 /** As the API shows amounts: an integer of the smallest unit, and what is needed to show it. */

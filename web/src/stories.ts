@@ -82,6 +82,7 @@ const PAYMENT: PaymentView = {
   expiresAt: NOW_MS / 1000 + 272,
   merchant: { name: 'Kaffeehaus Lindqvist', iconUrl: null },
   buyer: null,
+  transaction: null,
   info: null,
 };
 
@@ -162,8 +163,8 @@ export const STORIES: readonly Story[] = [
   tell('delivering', { at: 'confirming', choice: choice(EURC), txId: null, isDelivered: false }),
   tell(
     'confirming',
-    { at: 'confirming', choice: choice(ETH), txId: '0xa3f1', isDelivered: true },
-    { payment: { status: 'processing' } },
+    { at: 'confirming', choice: choice(EURC), txId: null, isDelivered: true },
+    { payment: { status: 'processing', transaction: PAID_INFO, buyer: BUYER } },
   ),
   tell('paid', null, { payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER } }),
   tell('paid-returning', null, {
@@ -181,9 +182,10 @@ export const STORIES: readonly Story[] = [
   message('unavailable'),
   tell('hostile-merchant', READY, { payment: HOSTILE, page: { referenceId: '"><img src=x onerror=alert(1)>' } }),
   tell('no-script', null, { isScriptless: true }),
-  tell('no-script-processing', null, { payment: { status: 'processing' }, isScriptless: true }),
+  tell('no-script-processing', null, { payment: { status: 'processing', transaction: PAID_INFO }, isScriptless: true }),
   tell('arabic', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('ar') }),
   tell('arabic-phone', READY, { page: inLanguage('ar'), phone: OPEN_PHONE }),
   tell('german', { at: 'setup', ...choice(USDT), cost: '0,0021 POL' }, { page: inLanguage('de') }),
+  tell('japanese', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('ja') }),
   tell('french', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('fr') }),
 ];

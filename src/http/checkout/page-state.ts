@@ -4,7 +4,7 @@ import { parseUnit } from '../../chains/units.ts';
 import type { Payment } from '../../store/payments.ts';
 import type { HttpDeps } from '../deps.ts';
 import { gatewayUrl } from '../payment-id.ts';
-import { viewForPayer } from '../views/payer-info.ts';
+import { viewWithTransaction } from '../views/payer-info.ts';
 import { viewStatus } from '../views/payment.ts';
 import type { PageRenderer } from './page-bundle.ts';
 import { explorerPath } from './transaction-link.ts';
@@ -30,7 +30,7 @@ export async function paymentPage(
   const { config, world, sandbox } = deps;
   const nowMs = world.clock.nowMs();
   const { info, failureCode, isFinal } = viewStatus(config, payment, nowMs);
-  const forPayer = await viewForPayer(deps, payment);
+  const forPayer = await viewWithTransaction(deps, payment);
   const { successUrl, errorUrl } = payment;
   return {
     kind: 'payment',

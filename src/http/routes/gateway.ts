@@ -5,7 +5,7 @@ import type { App, HttpDeps } from '../deps.ts';
 import { callerName, findPayable, GATEWAY_ACCESS } from '../gateway-caller.ts';
 import { CancelledBody } from '../schemas.ts';
 import { NOT_MODIFIED, StatusQuery, sendStatus } from '../status.ts';
-import { PayerInfoBody, viewForPayer } from '../views/payer-info.ts';
+import { PayerPaymentBody, viewWithTransaction } from '../views/payer-info.ts';
 import { StatusBody } from '../views/payment.ts';
 import { payingRoutes } from './gateway-paying.ts';
 import { PaymentParams } from './payments.ts';
@@ -17,7 +17,7 @@ export async function gatewayRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get(
     '/payment/:id',
     { schema: GET, config: { access: GATEWAY_ACCESS, errors: ['payment_not_found'] } },
-    async (request) => viewForPayer(deps, await findPayable(deps, deps.readPayment, request)),
+    async (request) => viewWithTransaction(deps, await findPayable(deps, deps.readPayment, request)),
   );
 
   app.get(
@@ -47,7 +47,7 @@ const GET = {
   tags: TAGS,
   summary: 'Get what the payer needs to begin',
   params: PaymentParams,
-  response: { 200: PayerInfoBody },
+  response: { 200: PayerPaymentBody },
 };
 
 const STATUS = {

@@ -1,11 +1,14 @@
-import { Type } from 'typebox';
-import { visibleStatus } from '../../domain/payment.ts';
+import { type Static, Type } from 'typebox';
+import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
 import { type Payment, stateOf } from '../../store/payments.ts';
+import { findCarryingTransaction } from '../../store/sends.ts';
+import { transactionUrl } from '../checkout/transaction-link.ts';
 import type { HttpDeps } from '../deps.ts';
 import { nullable } from '../schemas.ts';
 import { AmountBody, viewAmount } from './amount.ts';
 import { logoUrl } from './icons.ts';
 import { PaymentStatusField } from './payment.ts';
+import { chainOf } from './payment-list.ts';
 
 /** A payment as its payer sees it. */
 export async function viewForPayer(deps: HttpDeps, payment: Payment) {
@@ -21,6 +24,30 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
     },
     buyer: viewBuyer(payment),
   };
+}
+
+/** The same, with the transaction the payer waits for. */
+export async function viewWithTransaction(deps: HttpDeps, payment: Payment) {
+  const view = await viewForPayer(deps, payment);
+  return { ...view, transaction: await viewTransaction(deps, payment, view.status) };
+}
+
+async function viewTransaction(
+  deps: HttpDeps,
+  { id, transactionHash, tokenAsset }: Payment,
+  status: PaymentStatus,
+): Promise<Static<typeof TransactionBody> | null> {
+  if (status === 'processing') {
+    const carrying = await findCarryingTransaction(deps.db.sql, id);
+    return carrying === undefined ? null : linked(deps, carrying.network, carrying.hash);
+  }
+  if (status !== 'succeeded' || transactionHash === null || tokenAsset === null) return null;
+  return linked(deps, chainOf(tokenAsset), transactionHash);
+}
+
+function linked(deps: HttpDeps, chainId: string, txId: string) {
+  const url = transactionUrl(deps, chainId, txId);
+  return { chainId, txId, explorerUrl: url === undefined ? null : new URL(url, deps.config.publicUrl).href };
 }
 
 function viewBuyer({ buyerAccount, buyerName, buyerIcon }: Payment) {
@@ -41,6 +68,26 @@ export const PayerInfoBody = Type.Object(
         accountProviderIcon: nullable(Type.String()),
       }),
       type: ['object', 'null'],
+    }),
+  },
+  { description: 'The payment, for the payer.' },
+);
+
+const TransactionBody = Type.Object({
+  chainId: Type.String({ description: 'CAIP-2.', examples: ['eip155:8453'] }),
+  txId: Type.String({ description: 'Transaction id.' }),
+  explorerUrl: nullable(Type.String({ description: 'Where people can look at it; null if nowhere.' })),
+});
+
+export const PayerPaymentBody = Type.Object(
+  {
+    ...PayerInfoBody.properties,
+    transaction: Type.Unsafe<Static<typeof TransactionBody> | null>({
+      ...TransactionBody,
+      type: ['object', 'null'],
+      description:
+        'What carries the payment out. While it is `processing` this is what was last sent, if anything was: another ' +
+        'transaction may take its place. Once it has `succeeded` it is the one that paid.',
     }),
   },
   { description: 'The payment, for the payer.' },

@@ -1,5 +1,6 @@
 import type { Flow, Step } from '../flow.ts';
 import { chainOf, transactionPath } from '../networks.ts';
+import type { TransactionView } from '../page-state.ts';
 import { shortAccount } from '../text.ts';
 import { unitText } from '../time-left.ts';
 import type { Actions } from './actions.ts';
@@ -10,7 +11,7 @@ import { Moment, StepTitle } from './moment.tsx';
 import { Money } from './money-text.tsx';
 import { NoticeBox } from './notice.tsx';
 import { TokenPicture, WalletPicture } from './pictures.tsx';
-import { TransactionLink } from './transaction-link.tsx';
+import { TransactionLink, TransactionOnItsWay } from './transaction-link.tsx';
 import { useWords } from './words.ts';
 
 interface StepProps<At extends Step['at']> {
@@ -220,9 +221,10 @@ export function Mining({ step }: StepProps<'mining'>) {
   );
 }
 
-export function Confirming({ step }: StepProps<'confirming'>) {
+export function Confirming({ flow, step }: StepProps<'confirming'>) {
   const { strings, locale } = useWords();
   const option = step.choice?.option ?? null;
+  const transaction = flow.payment.transaction ?? ownTransaction(step);
   const seconds = option?.etaS ?? 0;
   return (
     <Moment
@@ -241,9 +243,13 @@ export function Confirming({ step }: StepProps<'confirming'>) {
           <Fill text={strings.usuallyTakes} duration={unitText(seconds, 'second', locale)} />
         </p>
       )}
-      {step.txId !== null && option !== null && (
-        <TransactionLink href={transactionPath(chainOf(option.amount.unit), step.txId)} />
-      )}
+      {transaction !== null && <TransactionOnItsWay transaction={transaction} />}
     </Moment>
   );
+}
+
+/** The payer's own transaction is known here before the gateway has seen it. */
+function ownTransaction({ txId, choice }: Extract<Step, { at: 'confirming' }>): TransactionView | null {
+  if (txId === null || choice === null) return null;
+  return { txId, explorerUrl: transactionPath(chainOf(choice.option.amount.unit), txId) };
 }

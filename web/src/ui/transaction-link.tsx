@@ -1,3 +1,5 @@
+import type { TransactionView } from '../page-state.ts';
+import { shortAccount } from '../text.ts';
 import { OutGlyph } from './glyphs.tsx';
 import { useWords } from './words.ts';
 
@@ -10,5 +12,16 @@ export function TransactionLink({ href }: { readonly href: string | null }) {
       <span className="unseen"> ({strings.opensNewTab})</span>
       <OutGlyph />
     </a>
+  );
+}
+
+/** A transaction on its way: to be looked at where that is possible, else by its id. */
+export function TransactionOnItsWay({ transaction }: { readonly transaction: TransactionView }) {
+  const { strings } = useWords();
+  if (transaction.explorerUrl !== null) return <TransactionLink href={transaction.explorerUrl} />;
+  return (
+    <p className="small">
+      {strings.transaction} <span dir="ltr">{shortAccount(transaction.txId)}</span>
+    </p>
   );
 }

@@ -1,0 +1,7 @@
+import { after } from 'node:test';
+import './paying.suite.ts';
+import './wallets.suite.ts';
+import './truth.suite.ts';
+import { closeSharedScene } from './scene.ts';
+
+after(closeSharedScene);
