@@ -57,6 +57,8 @@ export interface Chain {
   events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
   /** Known tokens that reached one of these accounts in these blocks otherwise than through the Collector, in order. */
   incoming(accounts: readonly string[], fromBlock: number, toBlock: number): Promise<readonly Incoming[]>;
+  /** Coin that transactions of that block brought to one of these accounts; what contracts sent is not among it. */
+  coinTransfers(accounts: readonly string[], block: number): Promise<readonly Incoming[]>;
   /** The transfer of native coin that a transaction is, once it is mined; undefined when it is none, or has failed. */
   coinTransfer(hash: string): Promise<Incoming | undefined>;
   /** Whether enough endpoints have this very block for a decision that cannot be taken back. */

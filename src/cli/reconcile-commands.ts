@@ -1,11 +1,12 @@
 import { rebuild } from '../actions/books/rebuild.ts';
 import { type ReconcileReport, reconcile } from '../actions/books/reconcile.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
+import { OPERATOR_FLOAT } from '../domain/books.ts';
 import { ApiError } from '../errors.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand } from './command.ts';
 import { blockNumber, id } from './kinds.ts';
-import { optional, required } from './options.ts';
+import { flag, optional, required } from './options.ts';
 import { layoutTable } from './table.ts';
 
 const compare = databaseCommand({
@@ -49,30 +50,30 @@ function describe(reports: readonly ReconcileReport[], differences: readonly str
 
 const restore = databaseCommand({
   name: 'rebuild',
-  summary: 'Make payments and book entries again that are on a chain and were lost here, as far as the chain can know.',
+  summary: 'Make payments, payouts, refunds and book entries again that were lost here, as far as the chain can know.',
   positionals: {},
   options: {
     network: required(id, 'The network, such as eip155:8453.'),
     from: required(blockNumber, 'The first block of what was lost.'),
     to: optional(blockNumber, 'The last one; otherwise the last final block.'),
-    merchant: optional(id, 'Whose payments are those of which the chain cannot tell.'),
+    merchant: optional(id, 'Whose payments and floats are those of which the chain cannot tell.'),
+    operator: flag('The operator’s are the floats of which the chain cannot tell.'),
   },
   examples: [
     'rebuild --network eip155:8453 --from 41000000 --to 41000500',
     'rebuild --network eip155:8453 --from 41000000 --merchant mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6',
   ],
   check: ({ from, to }) => (to !== undefined && to < from ? ['--to must not be less than --from'] : []),
-  run: (deps, { network, from, to, merchant }) =>
+  run: (deps, { network, from, to, merchant, operator }) =>
     withChains(deps, async (chains) => {
       const [connected] = chosen(chains, network);
-      const report = connected && (await rebuild(deps, connected, { from, to, merchantId: merchant }));
+      const floatOwner = operator ? OPERATOR_FLOAT : merchant;
+      const report = connected && (await rebuild(deps, connected, { from, to, merchantId: merchant, floatOwner }));
       if (report === undefined) throw new ApiError('invalid_state', 'The chain was not read yet.');
       const { rebuilt, unplaced } = report;
       const lines = [
-        ...rebuilt.map((payment) => `${payment} was made again.`),
-        ...unplaced.map(
-          (payment) => `${payment} was paid, but nobody can tell to whom: name the merchant with --merchant.`,
-        ),
+        ...rebuilt.map((each) => `${each} was made again.`),
+        ...unplaced.map(({ id: each, problem }) => `${each} ${problem}.`),
       ];
       const text = lines.length === 0 ? 'Nothing was lost in these blocks.' : lines.join('\n');
       return { json: report, text, exitCode: unplaced.length === 0 ? 0 : 1 };

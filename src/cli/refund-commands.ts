@@ -72,13 +72,13 @@ const show = databaseCommand({
 
 const retry = databaseCommand({
   name: 'refunds retry',
-  summary: 'Send a failed refund once more. What covers it was kept for it.',
+  summary: 'Try a failed refund once more. What covers it was kept for it.',
   positionals: { id: required(id, 'The refund, as shown by refunds list.') },
   options: {},
   examples: ['refunds retry rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: refundId }) => {
     const refund = await retryRefund(deps, { id: refundId, actor: OPERATOR });
-    return { json: refund, text: `Refund ${refund.id} is being sent again.` };
+    return { json: refund, text: `Refund ${refund.id} is ${refund.state}.` };
   },
 });
 

@@ -1,5 +1,6 @@
 import { returnStray } from '../actions/floats/return-stray.ts';
-import { listStrays } from '../store/strays.ts';
+import { isGasMoney } from '../actions/floats/stray-entries.ts';
+import { listStrays, type Stray } from '../store/strays.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand, OPERATOR } from './command.ts';
 import { id } from './kinds.ts';
@@ -22,12 +23,12 @@ const list = databaseCommand({
         { title: 'id', cell: (stray) => stray.id },
         {
           title: 'what',
-          cell: (stray) => (stray.source === 'transfer' ? 'transfer' : `paid late: ${stray.paymentId}`),
+          cell: whatOf,
         },
         { title: 'amount', cell: (stray) => amountText(stray.asset, stray.amount) },
-        { title: 'from', cell: (stray) => stray.sender },
+        { title: 'from', cell: (stray) => stray.sender ?? 'unknown' },
         { title: 'to', cell: (stray) => stray.account },
-        { title: 'transaction', cell: (stray) => stray.transactionHash },
+        { title: 'transaction', cell: (stray) => stray.transactionHash ?? `in block ${stray.blockNumber}` },
         { title: 'state', cell: (stray) => stray.state },
         { title: 'seen', cell: (stray) => stray.seenAt },
       ],
@@ -35,6 +36,11 @@ const list = databaseCommand({
     });
   },
 });
+
+function whatOf(stray: Stray): string {
+  if (stray.source === 'late_payment') return `paid late: ${stray.paymentId}`;
+  return isGasMoney(stray) ? 'coin, used for gas' : 'transfer';
+}
 
 const giveBack = databaseCommand({
   name: 'strays return',

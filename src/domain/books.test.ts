@@ -28,6 +28,7 @@ import {
   unpaidEntry,
 } from './books.ts';
 import { feeOf } from './fees.ts';
+import { feeInToken, quoteFor } from './quote.ts';
 
 const NETWORK = 'eip155:1';
 const ASSET = `${NETWORK}/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48`;
@@ -50,17 +51,34 @@ function itemOf(amount: bigint, fee: bigint, isHeld = false): BookedItem {
 const balances = (entries: readonly Entry[]) =>
   new Map(addUp(entries.flatMap(({ lines }) => lines)).map(({ account, units }) => [account, units]));
 
-const amounts = fc.bigInt({ min: 1n, max: 10n ** 30n });
+const PRICE_UNIT = 'iso4217/USD';
+const decimals = fc.integer({ min: 0, max: 18 });
 /** Percentages with up to 18 decimals, and a fixed part. */
 const terms = fc.record({
   percentage: fc
     .tuple(fc.integer({ min: 0, max: 99 }), fc.stringMatching(/^[0-9]{0,18}$/))
     .map(([whole, fraction]) => (fraction === '' ? `${whole}` : `${whole}.${fraction}`)),
-  fixed: fc.bigInt({ min: 0n, max: 10n ** 20n }).map((value) => [{ unit: ASSET, value: value.toString() }]),
+  fixed: fc.bigInt({ min: 0n, max: 10n ** 20n }).map((value) => [{ unit: PRICE_UNIT, value: value.toString() }]),
 });
+/** Payments as they are quoted: prices and tokens of any decimals. */
 const items = fc
-  .tuple(amounts, terms, fc.boolean())
-  .map(([amount, fees, isHeld]) => itemOf(amount, feeOf(fees, ASSET, amount), isHeld));
+  .record({
+    value: fc.bigInt({ min: 1n, max: 10n ** 30n }),
+    ofPrice: decimals,
+    ofToken: decimals,
+    terms,
+    isHeld: fc.boolean(),
+  })
+  .map(({ value, ofPrice, ofToken, terms: fees, isHeld }) => {
+    const price = { unit: PRICE_UNIT, value, decimals: ofPrice };
+    const quote = quoteFor({
+      price,
+      asset: { id: ASSET, symbol: 'A', decimals: ofToken, peg: 'USD' },
+      rate: undefined,
+    });
+    assert.ok(quote);
+    return itemOf(quote.amount, feeInToken(quote, feeOf(fees, PRICE_UNIT, value)), isHeld);
+  });
 
 describe('the books', () => {
   it('split every payment into net and fee, to the unit', () => {
@@ -167,9 +185,9 @@ describe('the books', () => {
   it('are corrected by exactly what is missing', () => {
     const item = itemOf(1_000n, 10n);
     const shouldBe = paidPosition(item, false);
-    assert.equal(correctingEntry(item, { is: shouldBe, shouldBe, proof: PROOF }), undefined);
+    assert.equal(correctingEntry('rebuilt', item, { is: shouldBe, shouldBe, proof: PROOF }), undefined);
     const accepted = acceptedEntry(item);
-    const correction = correctingEntry(item, { is: accepted.lines, shouldBe, proof: PROOF });
+    const correction = correctingEntry('rebuilt', item, { is: accepted.lines, shouldBe, proof: PROOF });
     assert.ok(correction !== undefined);
     assert.deepEqual(addUp([...accepted.lines, ...correction.lines]).sort(byAccount), shouldBe.sort(byAccount));
   });

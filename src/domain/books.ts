@@ -33,6 +33,9 @@ export type EntryKind =
   | 'paid'
   | 'reverted'
   | 'rebuilt'
+  | 'payout_rebuilt'
+  | 'refund_rebuilt'
+  | 'return_rebuilt'
   | 'payout_sent'
   | 'payout_done'
   | 'payout_failed'
@@ -76,8 +79,10 @@ export const ACCOUNTS = {
   float: (owner: FloatOwner) => `${INTERMEDIATE}float/${owner}`,
   /** Came without being asked for. */
   stray: `${INTERMEDIATE}stray`,
-  /** The coin a relayer has for gas. */
+  /** The coin that a relayer, or the intermediate account, has for gas. */
   relayer: (signer: string) => `relayer/${signer}`,
+  /** Of that, what is on its way back to whoever sent it: until that is final it lies there still. */
+  relayerOutgoing: (signer: string) => `relayer/${signer}/outgoing`,
   /** The coin a relayer has burnt. */
   gas: (signer: string) => `gas/${signer}`,
 } as const;
@@ -141,13 +146,19 @@ export function paidPosition(item: BookedItem, isExtra: boolean): Line[] {
   return withoutZeros([{ account: ACCOUNTS.payer, units: -item.amount }, ...gains(item, isExtra)]);
 }
 
-/** Moves what entries of an item say to what they should say; undefined when they do. */
+/** Moves what the entries about something say to what they should say; undefined when they do. */
 export function correctingEntry(
-  item: BookedItem,
+  kind: Extract<EntryKind, `${string}rebuilt`>,
+  about: EntrySubject,
   { is, shouldBe, proof }: { is: readonly Line[]; shouldBe: readonly Line[]; proof: Proof },
 ): Entry | undefined {
-  const lines = addUp([...shouldBe, ...is.map(({ account, units }) => ({ account, units: -units }))]);
-  return lines.length === 0 ? undefined : entry('rebuilt', item, lines, proof);
+  const lines = difference(shouldBe, is);
+  return lines.length === 0 ? undefined : entry(kind, about, lines, proof);
+}
+
+/** What has to be added to the second to get the first. */
+export function difference(shouldBe: readonly Line[], is: readonly Line[]): Line[] {
+  return addUp([...shouldBe, ...is.map(({ account, units }) => ({ account, units: -units }))]);
 }
 
 /** What the payment's fee and net amount came to: the one place where a payment is split. */
@@ -220,13 +231,13 @@ const RETURNS = {
 export function floatReturnEntry(
   step: 'sent' | 'done' | 'failed',
   about: EntrySubject,
-  { owner, units, proof }: { owner: FloatOwner; units: bigint; proof?: Proof },
+  { owner, units, proof }: { owner: FloatOwner; units: bigint; proof?: Proof | undefined },
 ): Entry {
   const ends = { source: ACCOUNTS.float(owner), target: ACCOUNTS.outside, proof };
   return outgoingEntry(RETURNS[step][0], step, about, units, ends);
 }
 
-export function strayReceivedEntry(about: EntrySubject, units: bigint, proof: Proof): Entry {
+export function strayReceivedEntry(about: EntrySubject, units: bigint, proof: Partial<Proof>): Entry {
   return transfer('stray_received', about, units, ACCOUNTS.outside, ACCOUNTS.stray, proof);
 }
 
@@ -241,7 +252,7 @@ export function strayCoveredEntry(about: Refund, cover: Omit<Cover, 'payable'>):
 export function strayReturnEntry(
   step: 'sent' | 'done' | 'failed',
   about: EntrySubject,
-  { units, proof }: { units: bigint; proof?: Proof },
+  { units, proof }: { units: bigint; proof?: Proof | undefined },
 ): Entry {
   const ends = { source: ACCOUNTS.stray, target: ACCOUNTS.outside, proof };
   return outgoingEntry(RETURNS[step][1], step, about, units, ends);
@@ -260,6 +271,20 @@ export function relayerFundedEntry({ network, asset, signer }: RelayerSubject, u
   return transfer('relayer_funded', about, units, ACCOUNTS.outside, ACCOUNTS.relayer(signer), { block });
 }
 
+/** Coin that somebody sent to an account of ours: it is there for gas until somebody says what else it is for. */
+export function coinReceivedEntry(about: EntrySubject, signer: string, units: bigint, proof: Partial<Proof>): Entry {
+  return transfer('relayer_funded', about, units, ACCOUNTS.outside, ACCOUNTS.relayer(signer), proof);
+}
+
+export function coinReturnEntry(
+  step: 'sent' | 'done' | 'failed',
+  about: EntrySubject,
+  { signer, units, proof }: { signer: string; units: bigint; proof?: Proof | undefined },
+): Entry {
+  const ends = { source: ACCOUNTS.relayer(signer), target: ACCOUNTS.outside, proof };
+  return outgoingEntry(RETURNS[step][1], step, about, units, { ...ends, way: ACCOUNTS.relayerOutgoing(signer) });
+}
+
 export function gasEntry({ network, asset, signer }: RelayerSubject, units: bigint, proof: Proof): Entry {
   const about = { network, asset, subject: signer, reference: proof.transaction, merchantId: null };
   return transfer('gas', about, units, ACCOUNTS.relayer(signer), ACCOUNTS.gas(signer), proof);
@@ -268,6 +293,8 @@ export function gasEntry({ network, asset, signer }: RelayerSubject, units: bigi
 interface Ends {
   readonly source: string;
   readonly target: string;
+  /** Where it is until it is final. */
+  readonly way?: string;
   readonly proof: Proof | undefined;
 }
 
@@ -276,10 +303,10 @@ function outgoingEntry(
   step: 'sent' | 'done' | 'failed',
   about: EntrySubject,
   units: bigint,
-  { source, target, proof }: Ends,
+  { source, target, way = ACCOUNTS.outgoing, proof }: Ends,
 ): Entry {
-  if (step === 'sent') return transfer(kind, about, units, source, ACCOUNTS.outgoing);
-  return transfer(kind, about, units, ACCOUNTS.outgoing, step === 'done' ? target : source, proof);
+  if (step === 'sent') return transfer(kind, about, units, source, way);
+  return transfer(kind, about, units, way, step === 'done' ? target : source, proof);
 }
 
 type Circumstances = Partial<Proof & { readonly note: string | null }>;
@@ -305,6 +332,11 @@ function entry(kind: EntryKind, about: EntrySubject, lines: readonly Line[], cir
   const kept = withoutZeros(lines);
   if (kept.reduce((sum, { units }) => sum + units, 0n) !== 0n) throw new RangeError('An entry does not balance.');
   return { network, asset, kind, subject, reference, merchantId, transaction, block, note, lines: kept };
+}
+
+/** What all these entries come to. */
+export function positionOf(entries: readonly Entry[]): Line[] {
+  return addUp(entries.flatMap(({ lines }) => lines));
 }
 
 /** One line for each account that is left with something. */

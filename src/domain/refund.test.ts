@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { coverOf, decideRefund, REFUND_STATES, type RefundEvent, type RefundState } from './refund.ts';
+import { coverOf, decideRefund, REFUND_STATES, type RefundEvent, type RefundState, retryOf } from './refund.ts';
 
-const EVENTS: readonly RefundEvent[] = ['covered', 'short', 'paid', 'failed', 'retried', 'undone'];
+const EVENTS: readonly RefundEvent[] = [
+  'covered',
+  'short',
+  'screened',
+  'paid',
+  'failed',
+  'retried',
+  'reopened',
+  'undone',
+];
 
 describe('the life of a refund', () => {
   it('has these moves and no others', () => {
@@ -16,10 +25,13 @@ describe('the life of a refund', () => {
     assert.deepEqual(moves, [
       'requested covered sending',
       'requested short awaiting_funds',
+      'requested screened failed',
       'awaiting_funds covered sending',
+      'awaiting_funds screened failed',
       'sending paid refunded',
       'sending failed failed',
       'failed retried sending',
+      'failed reopened requested',
       'refunded undone sending',
     ]);
   });
@@ -29,12 +41,13 @@ describe('the life of a refund', () => {
       fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 30 }), (events) => {
         let state: RefundState = 'requested';
         let isCovered = false;
-        for (const event of events) {
+        for (const asked of events) {
+          const event = state === 'failed' && asked === 'retried' ? retryOf(isCovered) : asked;
           const to: RefundState | undefined = decideRefund(state, event);
           if (to === undefined) continue;
           if (event === 'covered') isCovered = true;
           state = to;
-          assert.ok(isCovered || state === 'requested' || state === 'awaiting_funds');
+          assert.ok(isCovered || state === 'requested' || state === 'awaiting_funds' || state === 'failed');
         }
       }),
     );

@@ -3,10 +3,11 @@
  * database agrees by updating only the state and version it was decided on.
  */
 export const REFUND_TRANSITIONS = {
-  requested: { covered: 'sending', short: 'awaiting_funds' },
-  awaiting_funds: { covered: 'sending' },
+  requested: { covered: 'sending', short: 'awaiting_funds', screened: 'failed' },
+  awaiting_funds: { covered: 'sending', screened: 'failed' },
   sending: { paid: 'refunded', failed: 'failed' },
-  failed: { retried: 'sending' },
+  // One that was never covered begins anew.
+  failed: { retried: 'sending', reopened: 'requested' },
   // A reorganisation deeper than final depth took its transaction away, and it ran out before it was mined again.
   refunded: { undone: 'sending' },
 } as const satisfies Record<string, Partial<Record<RefundEvent, string>>>;
@@ -14,13 +15,18 @@ export const REFUND_TRANSITIONS = {
 export type RefundState = keyof typeof REFUND_TRANSITIONS;
 
 /** What happens to a refund. */
-export type RefundEvent = 'covered' | 'short' | 'paid' | 'failed' | 'retried' | 'undone';
+export type RefundEvent = 'covered' | 'short' | 'screened' | 'paid' | 'failed' | 'retried' | 'reopened' | 'undone';
 
 export const REFUND_STATES = Object.keys(REFUND_TRANSITIONS) as readonly RefundState[];
 
 /** Where the event leads; undefined when it cannot happen in that state. */
 export function decideRefund(state: RefundState, event: RefundEvent): RefundState | undefined {
   return (REFUND_TRANSITIONS[state] as Partial<Record<RefundEvent, RefundState>>)[event];
+}
+
+/** How a failed refund goes on: what covers it was kept for it, or was never there. */
+export function retryOf(isCovered: boolean): 'retried' | 'reopened' {
+  return isCovered ? 'retried' : 'reopened';
 }
 
 /** What a refund is paid from, in the smallest unit of the paid asset. The three add up to what the payer had paid. */

@@ -4,6 +4,7 @@ import { markedId } from './ids.ts';
 /** Where a stray was seen on its chain. */
 export interface StrayPlace {
   readonly network: string;
+  /** Where no transaction can be told: the account and the block. */
   readonly transactionHash: string;
   readonly logIndex: number;
   readonly source: string;

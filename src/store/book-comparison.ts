@@ -48,43 +48,30 @@ export function findDestinationOwners(db: Reader, destinations: readonly string[
     where lower(destination) = any(${destinations.map((each) => each.toLowerCase())}::text[])`;
 }
 
-export interface AssetUnits {
+interface AssetUnits {
   readonly asset: string;
   readonly units: bigint;
 }
 
 /**
- * What accounts whose names begin like this held at a block: what they hold now, less what stands on later blocks. One
- * statement, so that nothing is counted twice or not at all while the watcher works.
+ * What an account of ours must hold at a block by the books: what the accounts of the books whose names begin like this
+ * hold now, less what stands on later blocks, with what the Collector has moved there or away by that block and nobody has
+ * drawn consequences from yet. Fees count where they go to the same account. One statement, so that nothing is counted
+ * twice or not at all while the watcher works.
  */
 export async function heldAt(
   db: Reader,
-  { network, accounts, block }: { network: string; accounts: string; block: number },
-): Promise<AssetUnits[]> {
-  const rows = await db<{ asset: string; units: string }[]>`
-    select asset, sum(units)::text as units from (
-      select asset, units from book_balances where network = ${network} and starts_with(account, ${accounts})
-      union all
-      select b.asset, l.units
-      from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
-      where b.network = ${network} and b.sequence is null and starts_with(l.account, ${accounts})
-      union all
-      select b.asset, -l.units
-      from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
-      where b.network = ${network} and b.block_number > ${block} and starts_with(l.account, ${accounts})
-    ) as parts group by asset order by asset`;
-  return rows.map(({ asset, units }) => ({ asset, units: BigInt(units) }));
-}
-
-/**
- * The same for the operator's intermediate account, with what the Collector has moved there or away by that block and
- * nobody has drawn consequences from yet. Fees count where they go to the same account.
- */
-export async function intermediateAt(
-  db: Reader,
-  { network, address, block, hasFees }: { network: string; address: string; block: number; hasFees: boolean },
+  ask: {
+    readonly network: string;
+    readonly address: string;
+    readonly block: number;
+    readonly accounts: readonly string[];
+    readonly hasFees: boolean;
+  },
 ): Promise<(AssetUnits & { readonly fees: bigint })[]> {
-  const own = db`(starts_with(account, 'intermediate/') or ${hasFees} and account = 'fees')`;
+  const { network, block, accounts, hasFees } = ask;
+  const address = ask.address.toLowerCase();
+  const own = db`(account ^@ any(${accounts as string[]}::text[]) or ${hasFees} and account = 'fees')`;
   const rows = await db<{ asset: string; units: string; fees: string }[]>`
     select asset, sum(units)::text as units, coalesce(sum(units) filter (where account = 'fees'), 0)::text as fees from (
       select asset, account, units from book_balances where network = ${network} and ${own}
@@ -98,9 +85,9 @@ export async function intermediateAt(
       where b.network = ${network} and b.block_number > ${block} and ${own}
       union all
       select i.asset, 'undecided',
-        case when lower(i.recipient) = ${address.toLowerCase()} then i.amount - i.fee else 0 end
-        + case when lower(i.fee_account) = ${address.toLowerCase()} then i.fee else 0 end
-        - case when lower(i.payer) = ${address.toLowerCase()} then i.amount else 0 end
+        case when lower(i.recipient) = ${address} then i.amount - i.fee else 0 end
+        + case when lower(i.fee_account) = ${address} then i.fee else 0 end
+        - case when lower(i.payer) = ${address} then i.amount else 0 end
       from chain_events e join items i on i.commitment = e.commitment
       where e.network = ${network} and e.type = 'paid' and e.block_number <= ${block} and e.decided_at is null
         and i.state <> 'paid'
@@ -119,4 +106,26 @@ export async function putAuditedBlock(tx: Tx, network: string, block: number): P
   await tx`
     insert into book_audits (network, block_number) values (${network}, ${block})
     on conflict (network) do update set block_number = excluded.block_number`;
+}
+
+/** Up to which block the coin of an account is explained; undefined when nobody has looked yet. */
+export async function findCoinCursor(db: Reader, network: string, account: string): Promise<number | undefined> {
+  const [row] = await db<{ block: string }[]>`
+    select block_number as block from coin_cursors where network = ${network} and account = ${account}`;
+  return row && Number(row.block);
+}
+
+export async function putCoinCursor(
+  tx: Tx,
+  { network, account, block }: { network: string; account: string; block: number },
+): Promise<void> {
+  await tx`
+    insert into coin_cursors (network, account, block_number) values (${network}, ${account}, ${block})
+    on conflict (network, account) do update set block_number = greatest(coin_cursors.block_number, excluded.block_number)`;
+}
+
+/** What came since is looked for once more: it may have been lost here. */
+export async function rewindCoinCursors(tx: Tx, network: string, block: number): Promise<void> {
+  await tx`
+    update coin_cursors set block_number = least(block_number, ${block}) where network = ${network}`;
 }

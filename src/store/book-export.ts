@@ -32,7 +32,7 @@ export async function listExported(
     select b.id, b.at, b.kind, b.merchant_id as "merchantId", b.subject, b.asset, b.transaction_hash as transaction, b.lines,
       i.quote
     from book_entries b left join items i on i.commitment = b.reference
-    where b.at >= ${from} and b.at < ${to} and b.kind in ('paid', 'reverted', 'rebuilt', 'refund_done')
+    where b.at >= ${from} and b.at < ${to} and b.kind in ('paid', 'reverted', 'rebuilt', 'refund_done', 'refund_rebuilt')
       and (${merchantId ?? null}::text is null or b.merchant_id = ${merchantId ?? null})
       and (b.at, b.id) > (${after?.at ?? from}::timestamptz, ${after?.id ?? '0'}::bigint)
     order by b.at, b.id limit ${limit}`;

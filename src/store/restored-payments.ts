@@ -1,5 +1,6 @@
 import type { PayMethod } from '../domain/item.ts';
 import type { Tx } from './database.ts';
+import type { ItemPurpose } from './items.ts';
 
 /** A payment as far as the chain can know it. */
 export interface RestoredPayment {
@@ -49,6 +50,7 @@ export async function insertRestoredPayment(tx: Tx, payment: RestoredPayment, no
 export interface RestoredItem {
   readonly commitment: string;
   readonly subject: string;
+  readonly purpose: ItemPurpose;
   readonly network: string;
   readonly asset: string;
   readonly method: PayMethod;
@@ -58,17 +60,20 @@ export interface RestoredItem {
   readonly feeAccount: string;
   readonly amount: bigint;
   readonly fee: bigint;
+  readonly deadline: Date;
   readonly isHeld: boolean;
   readonly endReason: 'paid_after_end' | null;
   readonly paidAt: Date;
 }
 
-/** Makes the item again. Its deadline is lost: it was not over when it was paid. */
+/** Makes the item again, if it is not there. */
 export async function insertRestoredItem(tx: Tx, item: RestoredItem): Promise<void> {
   await tx`
-    insert into items (commitment, subject, network, asset, method, payer, account, recipient, fee_account, amount, fee,
-      deadline, is_held, buyer_name, state, accepted_at, ended_at, end_reason)
-    values (${item.commitment}, ${item.subject}, ${item.network}, ${item.asset}, ${item.method}, ${item.payer},
-      ${item.account}, ${item.recipient}, ${item.feeAccount}, ${item.amount.toString()}, ${item.fee.toString()},
-      ${item.paidAt}, ${item.isHeld}, 'Wallet', 'paid', ${item.paidAt}, ${item.paidAt}, ${item.endReason})`;
+    insert into items (commitment, subject, purpose, network, asset, method, payer, account, recipient, fee_account,
+      amount, fee, deadline, is_held, buyer_name, state, accepted_at, ended_at, end_reason)
+    values (${item.commitment}, ${item.subject}, ${item.purpose}, ${item.network}, ${item.asset}, ${item.method},
+      ${item.payer}, ${item.account}, ${item.recipient}, ${item.feeAccount}, ${item.amount.toString()},
+      ${item.fee.toString()}, ${item.deadline}, ${item.isHeld}, ${item.purpose === 'payment' ? 'Wallet' : ''}, 'paid',
+      ${item.paidAt}, ${item.paidAt}, ${item.endReason})
+    on conflict (commitment) do nothing`;
 }

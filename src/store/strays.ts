@@ -4,13 +4,14 @@ import type { Reader, Tx } from './database.ts';
 export interface Stray {
   readonly id: string;
   readonly network: string;
-  readonly transactionHash: string;
+  /** Null for coin that came from within a transaction: nobody can tell which, nor who sent it. */
+  readonly transactionHash: string | null;
   readonly logIndex: number;
   readonly blockNumber: number;
   /** A plain transfer, or a payment that arrived after its end. */
   readonly source: 'transfer' | 'late_payment';
   readonly asset: string;
-  readonly sender: string;
+  readonly sender: string | null;
   /** The account of ours it came to. */
   readonly account: string;
   readonly amount: string;
@@ -19,7 +20,7 @@ export interface Stray {
   readonly isHeld: boolean;
   readonly paymentId: string | null;
   readonly merchantId: string | null;
-  /** Whether that account is the intermediate one, whose money is in the books. */
+  /** Whether it lies on the intermediate account, among what belongs to somebody. */
   readonly isBooked: boolean;
   readonly state: 'unclaimed' | 'float' | 'returning' | 'returned';
   readonly seenAt: Date;
@@ -53,9 +54,23 @@ export async function moveStray(
   return count === 1;
 }
 
+/** Lets strays be what has become of them already, where that is known; returns those. */
+export async function followOutgoing(tx: Tx, ids: readonly string[], at: Date): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    update strays s set state = case o.state when 'paid' then 'returned' else 'returning' end, updated_at = ${at}
+    from outgoing o
+    where s.id = any(${ids as string[]}::text[]) and o.id = s.id and o.state in ('paid', 'sending')
+    returning s.id`;
+  return rows.map(({ id }) => id);
+}
+
 export async function lockStray(tx: Tx, id: string): Promise<Stray | undefined> {
   const [row] = await tx<Stray[]>`select ${strayColumns(tx)} from strays where id = ${id} for update`;
   return row;
+}
+
+export function findStrays(db: Reader, ids: readonly string[]): Promise<Stray[]> {
+  return db<Stray[]>`select ${strayColumns(db)} from strays where id = any(${ids as string[]}::text[])`;
 }
 
 /** The newest first. */

@@ -5,10 +5,11 @@ import { payOutHeld } from '../actions/payout/pay-out-held.ts';
 import { coverRefunds } from '../actions/refund/cover-refunds.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
+import type { Screening } from '../screening/screening.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
 /** What leaves the intermediate account, and what came to it unasked. Any node may do any of it at any time. */
-export function payingOutJobs(deps: WorkerDeps & { chains: Chains }): readonly Job[] {
+export function payingOutJobs(deps: WorkerDeps & { chains: Chains; screening: Screening }): readonly Job[] {
   const outgoing = { ...deps, keyless: createAlarms(deps, 'intermediate_key_missing') };
   return [
     { name: 'cover-refunds', everyMs: 500, run: () => coverRefunds(deps) },

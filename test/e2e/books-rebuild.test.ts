@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/rebuild.ts';
+import { makeReceipt } from '../../src/actions/make-receipt.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
+import { receiptKeyOf } from '../../src/domain/receipt.ts';
+import { listStrays } from '../../src/store/strays.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 
@@ -42,9 +45,10 @@ describe('till rebuild', () => {
       `delete from payments where id = '${held.id}'`,
     );
     const first = await rebuild(scene, scene.connected, { from: 0 });
-    assert.deepEqual([first?.rebuilt, first?.unplaced], [[], [held.id]]);
+    assert.deepEqual([first?.rebuilt, first?.unplaced.map(({ id }) => id)], [[], [held.id]]);
+    assert.match(first?.unplaced[0]?.problem ?? '', /--merchant/);
     const unknown = await rebuild(scene, scene.connected, { from: 0, merchantId: 'mrch_nobody' });
-    assert.deepEqual([unknown?.rebuilt, unknown?.unplaced], [[], [held.id]]);
+    assert.deepEqual([unknown?.rebuilt, unknown?.unplaced.map(({ id }) => id)], [[], [held.id]]);
     const second = await rebuild(scene, scene.connected, { from: 0, merchantId: MERCHANT });
     assert.deepEqual([second?.rebuilt, second?.unplaced], [[held.id], []]);
     assert.equal((await scene.balances(USDC))[ACCOUNTS.payable(MERCHANT)], 990n);
@@ -63,6 +67,59 @@ describe('till rebuild', () => {
     assert.deepEqual(await scene.payment(direct.id), before);
     assert.deepEqual(await scene.differences(), []);
     assert.deepEqual(await scene.problems(), []);
+  });
+
+  it('makes a payment again whose item is still there', async () => {
+    const { direct } = await openPaid();
+    await lose(
+      `delete from payment_events where payment_id = '${direct.id}'`,
+      `delete from payments where id = '${direct.id}'`,
+    );
+    assert.deepEqual(await scene.differences(), [`${direct.id} was paid on chain, and nothing is known of its item.`]);
+    const report = await rebuild(scene, scene.connected, { from: 0, merchantId: MERCHANT });
+    assert.deepEqual(report?.rebuilt, [direct.id]);
+    assert.equal(await scene.status(direct.id), 'succeeded');
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('makes payments again that have a receipt, as the commitment proves what no event tells', async () => {
+    const { direct } = await openPaid();
+    const receiptKey = receiptKeyOf(new Uint8Array(32).fill(7));
+    const receiptOf = async () => (await makeReceipt({ ...scene, receiptKey }, await scene.payment(direct.id))).receipt;
+    const before = await receiptOf();
+    await lose(
+      `delete from payment_events where payment_id = '${direct.id}'`,
+      `delete from payment_settlements where payment_id = '${direct.id}'`,
+      `delete from chain_events where commitment = '${direct.commitment}'`,
+      `delete from book_entries where reference = '${direct.commitment}'`,
+      ...itemRows(direct.commitment),
+      `delete from payments where id = '${direct.id}'`,
+    );
+    await rebuild(scene, scene.connected, { from: 0, merchantId: MERCHANT });
+    const after = await receiptOf();
+    // The chain knows neither the price nor what the merchant called it.
+    const lost = { referenceId: 'rebuilt', priceUnit: `caip19/${USDC}`, priceValue: before.amount };
+    assert.deepEqual(after, { ...before, ...lost, succeededAt: after.succeededAt });
+  });
+
+  it('makes a payment again that came after the end of another, and what is to be given back of it', async () => {
+    scene = await openBooksScene();
+    const late = await scene.accept({ told: { recipient: scene.connected.intermediateAccount }, isHeld: true });
+    const failed = { type: 'failed', failureCode: null } as const;
+    await scene.movePayment({ paymentId: late.id, event: failed, actor: 'test', evidence: {} });
+    await (await scene.newNode()).turn(2);
+    const strays = () => listStrays(scene.db.sql, { states: ['unclaimed'], limit: 5 });
+    const [before] = await strays();
+    await lose(
+      `delete from strays where payment_id = '${late.id}'`,
+      `delete from alerts`,
+      `delete from book_entries where reference = '${late.commitment}'`,
+      ...itemRows(late.commitment),
+    );
+    assert.deepEqual((await rebuild(scene, scene.connected, { from: 0 }))?.rebuilt, [late.id]);
+    assert.deepEqual([...(await strays())], [{ ...before, seenAt: new Date(scene.nowMs()) }]);
+    assert.deepEqual(await scene.alerts(), [`paid_after_end ${late.id}`]);
+    assert.deepEqual(await scene.differences(), []);
   });
 
   it('makes entries again, and the balances right, when only they were lost', async () => {

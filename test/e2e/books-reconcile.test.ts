@@ -7,6 +7,8 @@ import { rebuild } from '../../src/actions/books/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
+import { feeOf } from '../../src/domain/fees.ts';
+import { feeInToken, quoteFor } from '../../src/domain/quote.ts';
 import { insertCryptoSettlements } from '../../src/store/settlements.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
@@ -16,6 +18,7 @@ const PAYMENTS = 1_000;
 const AT_ONCE = 50;
 const SEED = 20_260_301;
 const MERCHANT = 'mrch_test';
+const USD = 'iso4217/USD';
 const DESTINATION = checksumAddress('0xde57000000000000000000000000000000000001');
 const ASSETS = [SANDBOX_ASSETS['eip3009-vrs'], SANDBOX_ASSETS['eip3009-bytes']] as const;
 
@@ -76,14 +79,23 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
 
   async function accept() {
     const method = dice(2) === 0 ? 'eip3009-vrs' : 'eip3009-bytes';
-    const amount = BigInt(1 + dice(1_000_000)) ** BigInt(1 + dice(3));
-    const fee = (amount * BigInt(dice(1_001))) / 1_000n;
+    const { amount, fee } = quoted();
     const isHeld = dice(3) === 0;
     const recipient = isHeld ? scene.connected.intermediateAccount : DESTINATION;
     const { item } = await scene.accept({ method, told: { amount, fee, recipient }, isHeld });
     add(paid.gross, item.asset, amount);
     add(paid.fee, item.asset, fee);
     add(paid.held, item.asset, isHeld ? amount - fee : 0n);
+  }
+
+  /** A price and a token of any decimals, under any fees. */
+  function quoted() {
+    const price = { unit: USD, value: BigInt(1 + dice(1_000_000)) ** BigInt(1 + dice(3)), decimals: dice(19) };
+    const fixed = [{ unit: USD, value: String(dice(3) === 0 ? dice(1_000_000) : 0) }];
+    const terms = { percentage: `${dice(100)}.${dice(1_000_000)}`, fixed };
+    const asset = { id: 'any', symbol: 'ANY', decimals: dice(19), peg: 'USD' };
+    const quote = quoteFor({ price, asset, rate: undefined }) ?? assert.fail('A dollar token is at par.');
+    return { amount: quote.amount, fee: feeInToken(quote, feeOf(terms, USD, price.value)) };
   }
 
   /** One of the ways in which chains and endpoints make trouble. */
@@ -155,7 +167,7 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
     scene.control.setBalance(address, SANDBOX_ASSETS.native, balance - 7n);
     await node.turn(3);
     const [difference, ...more] = await scene.differences();
-    assert.match(difference ?? '', new RegExp(`^Relayer ${address} has 7 less coin than the books say`));
+    assert.match(difference ?? '', new RegExp(`^Account ${address} has 7 less coin than the books say`));
     assert.deepEqual(more, []);
     scene.control.setBalance(address, SANDBOX_ASSETS.native, balance);
     await node.turn(3);

@@ -1,5 +1,5 @@
-import { recordRelayerFunds } from '../../src/actions/books/audit-books.ts';
 import { reconcile } from '../../src/actions/books/reconcile.ts';
+import { recordCoin } from '../../src/actions/books/record-coin.ts';
 import { sealLeaseName, sealOnce } from '../../src/actions/books/seal-entries.ts';
 import { verifyBooks } from '../../src/actions/books/verify-books.ts';
 import { command } from '../../src/actions/command.ts';
@@ -35,7 +35,7 @@ export async function openBooksScene(input: SceneInput = {}) {
       }
     },
     /** Notes what the relayers have, so that what they lose is missed. */
-    openRelayers: async () => recordRelayerFunds(deps, { connected, lease: await lead() }),
+    openRelayers: async () => recordCoin(deps, { connected, lease: await lead() }),
     verify: async () => (await verifyBooks(scene.db.sql)).find((report) => report.network === network),
     async problems() {
       return (await verifyBooks(scene.db.sql)).flatMap(({ problems }) => problems);

@@ -9,6 +9,7 @@ import { coverRefunds } from '../../src/actions/refund/cover-refunds.ts';
 import { requestRefund } from '../../src/actions/refund/request-refund.ts';
 import { parseAsset } from '../../src/domain/caip.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
+import { NO_SCREENING } from '../../src/screening/screening.ts';
 import { listFloats } from '../../src/store/floats.ts';
 import { findItemsOf } from '../../src/store/items.ts';
 import { findOutgoing } from '../../src/store/outgoing.ts';
@@ -28,7 +29,8 @@ export const COIN = SANDBOX_ASSETS.native;
 /** A scene whose intermediate account pays out: what its workers do, step by step. */
 export async function openRefundScene(input: SceneInput = {}) {
   const base = await openRelayScene(input);
-  const scene = { ...base, keyless: createAlarms(base, 'intermediate_key_missing') };
+  const keyless = createAlarms(base, 'intermediate_key_missing');
+  const scene = { ...base, keyless, screening: input.screening ?? NO_SCREENING };
   const { connected, control, intermediate, merchantId, network, db } = scene;
   control.setAllowance(intermediate, TETHER, 2n ** 256n - 1n);
 
@@ -51,11 +53,10 @@ export async function openRefundScene(input: SceneInput = {}) {
     return hash;
   }
 
-  /** Somebody sends coin to the intermediate account, in a block of its own; the hash. */
-  function sendCoin(units: bigint): string {
-    const from = scene.payers.newAccount();
+  /** Somebody sends coin, to the intermediate account unless told otherwise, in a block of its own; the hash. */
+  function sendCoin(units: bigint, { from = scene.payers.newAccount(), to = intermediate } = {}): string {
     control.setBalance(from, COIN, 10n ** 18n);
-    const params = [{ from, to: intermediate, value: `0x${units.toString(16)}` }];
+    const params = [{ from, to, value: `0x${units.toString(16)}` }];
     const hash = control.send({ method: 'eth_sendTransaction', params });
     control.mine();
     return hash;

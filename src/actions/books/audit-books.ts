@@ -1,14 +1,10 @@
 import type { ConnectedChain } from '../../chains/chains.ts';
-import { coinOf } from '../../chains/coin.ts';
-import { relayerFundedEntry } from '../../domain/books.ts';
 import { findAuditedBlock, putAuditedBlock } from '../../store/book-comparison.ts';
-import { findCursors } from '../../store/chain-cursors.ts';
 import type { Lease } from '../../store/leases.ts';
 import type { Alarms } from '../alarms.ts';
 import { commandOfLeader, type LeaseDeps } from '../hold-lease.ts';
-import { relayerSurpluses } from './compare-balances.ts';
 import { reconcile } from './reconcile.ts';
-import { recordEntries } from './record.ts';
+import { recordCoin } from './record-coin.ts';
 
 /** Compared once more, in case an endpoint had not everything to tell the first time. */
 const OVERLAP_BLOCKS = 50;
@@ -29,7 +25,7 @@ export interface Audited {
 export async function auditBooks(deps: LeaseDeps, audited: Audited): Promise<boolean> {
   const { connected, lease, alarms, doubted } = audited;
   const network = connected.chain.network.chainId;
-  await recordRelayerFunds(deps, { connected, lease });
+  await recordCoin(deps, { connected, lease });
   const last = await findAuditedBlock(deps.db.sql, network);
   const from = last === undefined ? undefined : Math.max(0, last + 1 - OVERLAP_BLOCKS);
   const report = await reconcile(deps, connected, { from, maxBlocks: MAX_BLOCKS });
@@ -48,20 +44,4 @@ export async function auditBooks(deps: LeaseDeps, audited: Audited): Promise<boo
 
 export function auditLeaseName(network: string): string {
   return `audit ${network}`;
-}
-
-/** Books coin that has reached relayers: nobody announces it, so it is found by comparing. */
-export async function recordRelayerFunds(
-  deps: LeaseDeps,
-  { connected, lease }: Pick<Audited, 'connected' | 'lease'>,
-): Promise<void> {
-  const network = connected.chain.network.chainId;
-  const cursor = (await findCursors(deps.db.sql)).find((each) => each.network === network);
-  if (cursor === undefined) return;
-  const block = cursor.finalNumber;
-  const surpluses = await relayerSurpluses(deps.db.sql, connected, block);
-  const entries = surpluses
-    .filter(({ surplus }) => surplus > 0n)
-    .map(({ signer, surplus }) => relayerFundedEntry({ network, asset: coinOf(network), signer }, surplus, block));
-  if (entries.length > 0) await commandOfLeader(deps, lease, (tx, now) => recordEntries(tx, entries, now));
 }

@@ -1,6 +1,6 @@
 import type { Chain, ChainEvent } from '../../chains/chain.ts';
 import { findAsset } from '../../chains/networks.ts';
-import { addUp, type Line, paidPosition } from '../../domain/books.ts';
+import { difference, type Line, paidPosition } from '../../domain/books.ts';
 import { differences } from '../../domain/evidence.ts';
 import { type EventState, findDestinationOwners, findEventStates, findReverted } from '../../store/book-comparison.ts';
 import { type ComparedItem, findComparedItems, findOtherItems } from '../../store/book-items.ts';
@@ -8,7 +8,8 @@ import { listEntriesInBlocks, positionsOf, type StoredEntry } from '../../store/
 import type { Reader } from '../../store/database.ts';
 import { findPayments } from '../../store/payments.ts';
 import { noncesOf } from '../../store/sends.ts';
-import { subjectOfEvent } from './subject-of-event.ts';
+import { compareOutgoing, unitsOn } from './compare-outgoing.ts';
+import { isSame, subjectOfEvent } from './subject-of-event.ts';
 
 /** Something the books and the chain do not agree about. */
 export interface Difference {
@@ -33,6 +34,8 @@ export interface EventsCompared {
 interface Ask {
   readonly chain: Chain;
   readonly intermediateAccount: string;
+  /** That account and the relayers. */
+  readonly own: readonly string[];
   readonly from: number;
   readonly to: number;
 }
@@ -40,13 +43,13 @@ interface Ask {
 /** Holds the Collector's events of some blocks against items, payments and books, and the books against the events. */
 export async function compareEvents(
   db: Reader,
-  { chain, intermediateAccount, from, to }: Ask,
+  { chain, intermediateAccount, own, from, to }: Ask,
 ): Promise<EventsCompared> {
   const network = chain.network.chainId;
   const told = (await chain.events(from, to)).filter((event): event is PaidEvent => event.type === 'paid');
   // First what was decided, then what it was decided upon: the other way round a decision could fall in between.
   const states = await findEventStates(db, { network, from, to });
-  const facts = await readFacts(db, { network, intermediateAccount, told });
+  const facts = await readFacts(db, { network, intermediateAccount, own, told });
   const stateOf = new Map(states.map((state) => [placeOf(state), state]));
   const found: Difference[] = [];
   let foreign = 0;
@@ -54,8 +57,10 @@ export async function compareEvents(
   for (const event of told) {
     const item = facts.items.get(event.commitment);
     const state = stateOf.get(placeOf(event));
-    if (facts.others.has(event.commitment)) continue;
-    if (item === undefined) {
+    if (facts.isOutgoing(event)) {
+      if (state?.isDecided === false) waiting += 1;
+      else found.push(...facts.compareOutgoing(event).map((problem) => differing(event, problem)));
+    } else if (item === undefined) {
       if (facts.isOurs(event)) found.push(differing(event, 'was paid on chain, and nothing is known of its item.'));
       else foreign += 1;
     } else if (state?.isDecided === false) {
@@ -77,15 +82,21 @@ export async function compareEvents(
 
 interface Facts {
   readonly items: ReadonlyMap<string, ComparedItem>;
-  readonly others: ReadonlySet<string>;
   readonly positions: ReadonlyMap<string, Line[]>;
   readonly reverted: ReadonlySet<string>;
   isOurs(event: PaidEvent): boolean;
+  isOutgoing(event: PaidEvent): boolean;
+  compareOutgoing(event: PaidEvent): readonly string[];
 }
 
 async function readFacts(
   db: Reader,
-  { network, intermediateAccount, told }: { network: string; intermediateAccount: string; told: readonly PaidEvent[] },
+  {
+    network,
+    intermediateAccount,
+    own,
+    told,
+  }: Pick<Ask, 'intermediateAccount' | 'own'> & { readonly network: string; readonly told: readonly PaidEvent[] },
 ): Promise<Facts> {
   const commitments = [...new Set(told.map(({ commitment }) => commitment))];
   const [items, others, positions, reverted] = await Promise.all([
@@ -95,9 +106,22 @@ async function readFacts(
     findReverted(db, commitments),
   ]);
   const known = new Map(items.map((item) => [item.reference, item]));
-  const unknown = told.filter(({ commitment }) => !known.has(commitment) && !others.has(commitment));
-  const isOurs = await ownershipOf(db, { network, intermediateAccount, unknown });
-  return { items: known, others, positions, reverted, isOurs };
+  const isOutgoing = (event: PaidEvent) => others.has(event.commitment) || hasLeft(event, own);
+  const outgoing = told.filter(isOutgoing);
+  const unknown = told.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
+  return {
+    items: known,
+    positions,
+    reverted,
+    isOurs: await ownershipOf(db, { network, intermediateAccount, unknown }),
+    isOutgoing,
+    compareOutgoing: await compareOutgoing(db, outgoing),
+  };
+}
+
+/** Whether money left one of these accounts by it: nobody but the holder of the account's key can make it happen. */
+export function hasLeft(event: PaidEvent, own: readonly string[]): boolean {
+  return findAsset(event.asset) !== undefined && own.some((account) => isSame(event.payer, account));
 }
 
 /**
@@ -126,7 +150,7 @@ export async function ownershipOf(
     (sent.has(event.transactionHash) ||
       paidBy.get(subjectOfEvent(event)) === event.transactionHash ||
       paidAt.has(`${network}:${event.recipient}`.toLowerCase()) ||
-      [event.payer, event.recipient].some((account) => isSame(account, intermediateAccount)));
+      isSame(event.recipient, intermediateAccount));
 }
 
 function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | undefined, facts: Facts): Difference[] {
@@ -142,7 +166,7 @@ function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | 
   problems.push(...comparePayment(event, item, facts.reverted.has(event.commitment)));
   const position = paidPosition({ ...item, amount: event.amount, fee: event.fee }, item.isExtra);
   const booked = facts.positions.get(event.commitment) ?? [];
-  for (const { account } of addUp([...position, ...booked.map(negated)])) {
+  for (const { account } of difference(position, booked)) {
     problems.push(
       `is in the books with ${unitsOn(account, booked)} on ${account} instead of ${unitsOn(account, position)}.`,
     );
@@ -171,18 +195,6 @@ function notOnChain({ subject, block, transaction, kind }: StoredEntry): Differe
 function differing(event: PaidEvent, problem: string): Difference {
   const subject = subjectOfEvent(event);
   return { subject, block: event.block.number, transaction: event.transactionHash, message: `${subject} ${problem}` };
-}
-
-export function isSame(account: string, other: string): boolean {
-  return account.toLowerCase() === other.toLowerCase();
-}
-
-function unitsOn(account: string, lines: readonly Line[]): bigint {
-  return lines.find((line) => line.account === account)?.units ?? 0n;
-}
-
-function negated({ account, units }: Line): Line {
-  return { account, units: -units };
 }
 
 function placeOf({ transactionHash, logIndex }: Pick<EventState, 'transactionHash' | 'logIndex'>): string {

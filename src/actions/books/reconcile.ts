@@ -2,7 +2,8 @@ import type { ConnectedChain } from '../../chains/chains.ts';
 import { firstKnownBlock } from '../../store/book-comparison.ts';
 import { findCursors } from '../../store/chain-cursors.ts';
 import type { Reader } from '../../store/database.ts';
-import { compareIntermediate, relayerShortages, relayerSurpluses } from './compare-balances.ts';
+import { ownAccounts } from '../floats/record-strays.ts';
+import { coinShortages, coinSurpluses, compareIntermediate } from './compare-balances.ts';
 import { compareEvents, type Difference } from './compare-events.ts';
 
 export interface ReconcileReport {
@@ -38,13 +39,13 @@ export async function reconcile(
   const differences: Difference[] = [];
   for (let start = from; start <= to; start += RANGE) {
     const range = { from: start, to: Math.min(start + RANGE - 1, to) };
-    const compared = await compareEvents(db.sql, { chain, intermediateAccount, ...range });
+    const compared = await compareEvents(db.sql, { chain, intermediateAccount, own: ownAccounts(connected), ...range });
     total.events += compared.events;
     total.foreign += compared.foreign;
     total.waiting += compared.waiting;
     differences.push(...compared.differences);
   }
   differences.push(...(await compareIntermediate(db.sql, connected, final)));
-  differences.push(...relayerShortages(await relayerSurpluses(db.sql, connected, final), final));
+  differences.push(...coinShortages(await coinSurpluses(db.sql, connected, final), final));
   return { network, from, to, ...total, differences };
 }

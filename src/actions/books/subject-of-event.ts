@@ -8,3 +8,8 @@ export function subjectOfEvent({ subject }: { readonly subject: string }): strin
   const bytes = Buffer.from(subject.replace(/^0x/, ''), 'hex');
   return idFromBytes(PREFIXES[(bytes[0] ?? 0) >> 4] ?? 'pay_', bytes);
 }
+
+/** Whether two addresses are the same account. */
+export function isSame(account: string, other: string): boolean {
+  return account.toLowerCase() === other.toLowerCase();
+}

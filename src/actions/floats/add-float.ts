@@ -1,6 +1,6 @@
 import { type Chain, ChainUnavailableError, type Incoming } from '../../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../chains/chains.ts';
-import { floatAddedEntry, OPERATOR_FLOAT, strayReceivedEntry } from '../../domain/books.ts';
+import { floatAddedEntry, OPERATOR_FLOAT } from '../../domain/books.ts';
 import { ApiError } from '../../errors.ts';
 import { deleteAlert } from '../../store/alerts.ts';
 import { appendAudit } from '../../store/audit-log.ts';
@@ -11,7 +11,8 @@ import { insertStrays, moveStray } from '../../store/strays.ts';
 import { recordEntries } from '../books/record.ts';
 import { merchantNotFound } from '../change-merchant.ts';
 import { type CommandDeps, command } from '../command.ts';
-import { aboutStray, strayOf } from './record-strays.ts';
+import { strayOf } from './record-strays.ts';
+import { aboutStray, strayReceivedEntries } from './stray-entries.ts';
 
 export interface AddFloatInput {
   /** A merchant's id, or the operator. */
@@ -58,7 +59,7 @@ async function claim(
   const proof = { transaction: transfer.transactionHash, block: transfer.block.number };
   const about = { ...aboutStray(stray), merchantId: owner === OPERATOR_FLOAT ? null : owner };
   // Found and booked as a stray before, it is one no more.
-  const entries = isNew ? [] : [strayReceivedEntry(aboutStray(stray), -transfer.amount, proof)];
+  const entries = isNew ? [] : strayReceivedEntries(stray, -transfer.amount, proof);
   await changeFloats(tx, [{ owner, network, asset, units: transfer.amount, kind: 'added', subject: id }], at);
   await recordEntries(tx, [...entries, floatAddedEntry(about, owner, transfer.amount, proof)], at);
   await deleteAlert(tx, { name: 'stray_money', subject: id });

@@ -1,4 +1,4 @@
-import { floatReturnEntry, OPERATOR_FLOAT, strayCoveredEntry, strayReturnEntry } from '../../domain/books.ts';
+import { floatReturnEntry, OPERATOR_FLOAT, strayCoveredEntry } from '../../domain/books.ts';
 import { deleteAlert, upsertAlert } from '../../store/alerts.ts';
 import type { Tx } from '../../store/database.ts';
 import { changeFloats } from '../../store/floats.ts';
@@ -6,8 +6,8 @@ import type { Outgoing } from '../../store/outgoing.ts';
 import { lockStray, moveStray, type Stray } from '../../store/strays.ts';
 import { recordEntries } from '../books/record.ts';
 import type { ArrivalProof, Consequences } from '../payout/consequences.ts';
-import { aboutStray } from './record-strays.ts';
 import { coverOfStray } from './return-stray.ts';
+import { aboutStray, strayReturnEntries } from './stray-entries.ts';
 
 /** Floats and strays that are given back. */
 export const RETURN: Consequences = {
@@ -21,7 +21,7 @@ export const RETURN: Consequences = {
     }
     await recordEntries(tx, returnEntries('done', outgoing, stray, BigInt(outgoing.amount), proof), at);
   },
-  async failed(tx, outgoing, problem, at) {
+  async failed(tx, outgoing, { problem }, at) {
     const { id, network, asset, floatOwner } = outgoing;
     const units = BigInt(outgoing.amount);
     const stray = await strayOf(tx, outgoing);
@@ -73,8 +73,6 @@ function returnEntries(
   proof?: ArrivalProof,
 ) {
   const about = { network, asset, subject: id, reference: id, merchantId };
-  const proven = proof === undefined ? {} : { proof };
-  if (floatOwner !== null) return [floatReturnEntry(step, about, { owner: floatOwner, units, ...proven })];
-  // Money on a relayer's account is not in the books.
-  return stray?.isBooked === true ? [strayReturnEntry(step, about, { units, ...proven })] : [];
+  if (floatOwner !== null) return [floatReturnEntry(step, about, { owner: floatOwner, units, proof })];
+  return stray === undefined ? [] : strayReturnEntries(step, stray, { units, proof });
 }

@@ -1,15 +1,17 @@
 import type { Chains } from '../../chains/chains.ts';
 import { findAsset } from '../../chains/networks.ts';
-import { OPERATOR_FLOAT, strayCoveredEntry, strayReturnEntry } from '../../domain/books.ts';
+import { ACCOUNTS, OPERATOR_FLOAT, strayCoveredEntry } from '../../domain/books.ts';
 import { type Cover, coverOf } from '../../domain/refund.ts';
 import { ApiError } from '../../errors.ts';
 import { appendAudit } from '../../store/audit-log.ts';
+import { lockBalance } from '../../store/books.ts';
+import type { Tx } from '../../store/database.ts';
 import { insertOutgoing } from '../../store/outgoing.ts';
 import { lockStray, moveStray, type Stray } from '../../store/strays.ts';
 import { recordEntries } from '../books/record.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { connectedOf } from './add-float.ts';
-import { aboutStray } from './record-strays.ts';
+import { aboutStray, isGasMoney, strayReturnEntries } from './stray-entries.ts';
 import { takeFromFloats } from './take-from-floats.ts';
 
 export interface ReturnStrayInput {
@@ -32,6 +34,9 @@ export function returnStray(deps: CommandDeps & { chains: Chains }, input: Retur
     const method = findAsset(asset)?.pay?.method;
     if (method === undefined) throw refused(`${asset} is no asset that Till can send.`);
     if (input.to !== undefined && input.to.chainId !== network) throw refused(`It lies on ${network}: so must --to.`);
+    const recipient = input.to?.address ?? stray.sender;
+    if (recipient === null) throw refused('Nobody can tell who sent it: say with --to where it goes.');
+    if (isGasMoney(stray)) await refuseSpent(tx, stray);
     const cover = coverOfStray(stray);
     const parts = [
       { owner: cover.merchantId, units: cover.merchant },
@@ -43,7 +48,6 @@ export function returnStray(deps: CommandDeps & { chains: Chains }, input: Retur
     const amount = BigInt(stray.amount);
     // What a merchant's float pays lies on the intermediate account, wherever the late payment went.
     const payer = stray.isHeld ? stray.account : connectedOf(deps.chains, asset).intermediateAccount;
-    const recipient = input.to?.address ?? stray.sender;
     const outgoing = { id, purpose: 'return', network, asset, method, payer, recipient, amount } as const;
     const begun = await insertOutgoing(tx, [{ ...outgoing, merchantId, floatOwner: null }], now);
     if (begun.length !== 1) throw new Error('The stray is on its way already.');
@@ -53,7 +57,7 @@ export function returnStray(deps: CommandDeps & { chains: Chains }, input: Retur
       tx,
       [
         ...(cover.merchant + cover.operator > 0n ? [strayCoveredEntry(about, added)] : []),
-        ...(stray.isBooked ? [strayReturnEntry('sent', aboutStray(stray), { units: amount })] : []),
+        ...strayReturnEntries('sent', stray, { units: amount }),
       ],
       now,
     );
@@ -63,8 +67,17 @@ export function returnStray(deps: CommandDeps & { chains: Chains }, input: Retur
   });
 }
 
+/** Coin lies with what the account has for gas, and may have been used for that. Nobody else's is sent instead. */
+async function refuseSpent(tx: Tx, { account, asset, amount }: Stray): Promise<void> {
+  const left = await lockBalance(tx, ACCOUNTS.relayer(account), asset);
+  if (left < BigInt(amount))
+    throw refused(`It was used for gas: ${left > 0n ? left : 0n} of the coin of ${account} is left.`);
+}
+
 /** What floats add to a stray that is given back; to a plain transfer, nothing. */
-export function coverOfStray(stray: Stray): Cover & { readonly merchantId: string } {
+export function coverOfStray(
+  stray: Pick<Stray, 'amount' | 'fee' | 'isHeld' | 'merchantId'>,
+): Cover & { readonly merchantId: string } {
   const cover = coverOf({ amount: BigInt(stray.amount), fee: BigInt(stray.fee), isHeld: stray.isHeld });
   return { ...cover, merchantId: stray.merchantId ?? '' };
 }

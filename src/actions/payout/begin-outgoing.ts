@@ -1,12 +1,15 @@
 import type { Signer } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
+import type { Log } from '../../deps.ts';
 import { idBytes } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
+import type { Screening } from '../../screening/screening.ts';
 import { upsertAlert } from '../../store/alerts.ts';
 import { findCursors } from '../../store/chain-cursors.ts';
 import { insertItems } from '../../store/items.ts';
 import {
   type Attempt,
+  endFailed,
   type ForgottenEvent,
   findForgotten,
   findOutgoingToBegin,
@@ -18,9 +21,13 @@ import {
 } from '../../store/outgoing.ts';
 import type { Alarms } from '../alarms.ts';
 import { type CommandDeps, command, commandOfOne } from '../command.ts';
+import { listNaming, SCREENED } from '../refund/screen-refund.ts';
+import { CONSEQUENCES } from './consequences.ts';
 import { concludePaid } from './settle-outgoing.ts';
 
 export interface OutgoingDeps extends CommandDeps {
+  readonly log: Log;
+  readonly screening: Screening;
   /** Raised while something is to leave an account whose key is not configured. */
   readonly keyless: Alarms;
 }
@@ -71,6 +78,7 @@ async function begin(
   { outgoing, signer }: { outgoing: Outgoing; signer: Signer },
 ): Promise<void> {
   const { chain } = connected;
+  if (await isScreened(deps, outgoing)) return;
   const attempt = attemptOf(outgoing) ?? (await plan(deps, connected, outgoing));
   if (attempt === undefined) return;
   const item = itemOf(outgoing, attempt);
@@ -83,6 +91,24 @@ async function begin(
     const signed = { ...ours, commitment, purpose: outgoing.purpose, item, signature, hintedHash: null };
     await insertItems(tx, [{ ...signed, state: 'due' }], now);
   });
+}
+
+/**
+ * Whether it must not leave: who would get it is on the list in force. What was planned before and is not among the items
+ * was never signed for anybody to see, so nothing of it can be carried out. Merchants are the operator's to choose.
+ */
+async function isScreened(deps: OutgoingDeps, { id, purpose, network, recipient }: Outgoing): Promise<boolean> {
+  const list = purpose === 'payout' ? undefined : listNaming(deps.screening, { network, recipient });
+  if (list === undefined) return false;
+  await command(deps, async (tx, at) => {
+    const outgoing = await lockOutgoing(tx, id);
+    if (outgoing?.state !== 'sending' || outgoing.isDue) return;
+    const failure = { problem: SCREENED, evidence: { screening: list } };
+    await CONSEQUENCES[purpose].failed(tx, outgoing, failure, at);
+    await endFailed(tx, { id, problem: SCREENED, at });
+  });
+  deps.log.warn({ id, list }, 'not sent: its recipient is on the screening list');
+  return true;
 }
 
 /** Whose key moves the money: mostly that of the intermediate account; of a stray, whatever account it came to. */

@@ -35,7 +35,7 @@ async function goOn(tx: Tx, outgoing: Outgoing, { isCancelled, refusal }: Lapse,
   const problem = isCancelled ? 'cancelled' : (refusal ?? 'ran_out');
   if (outgoing.state === 'paid') await CONSEQUENCES[purpose].undone(tx, outgoing, at);
   if (isCancelled || isTelling(problem) || attempts >= MAX_ATTEMPTS) {
-    await CONSEQUENCES[purpose].failed(tx, { ...outgoing, state: 'sending' }, problem, at);
+    await CONSEQUENCES[purpose].failed(tx, { ...outgoing, state: 'sending' }, { problem }, at);
     await endFailed(tx, { id, problem, at });
     return;
   }

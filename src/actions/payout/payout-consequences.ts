@@ -21,7 +21,7 @@ export const PAYOUT: Consequences = {
     await recordEntries(tx, [payoutEntry('done', aboutPayout(outgoing), BigInt(amount), proof)], at);
     await deleteAlert(tx, { name: 'payout_failed', subject: id });
   },
-  async failed(tx, outgoing, problem, at) {
+  async failed(tx, outgoing, { problem }, at) {
     const { id, amount } = outgoing;
     const retryAt = new Date(at.getTime() + RETRY_MS);
     await holdAgain(tx, { paymentId: paymentIdOf(id), problem, retryAt, at });

@@ -1,4 +1,5 @@
 import { OPERATOR_FLOAT, refundCoveredEntry, refundEntry } from '../../domain/books.ts';
+import type { Screening } from '../../screening/screening.ts';
 import { deleteAlert, upsertAlert } from '../../store/alerts.ts';
 import type { Tx } from '../../store/database.ts';
 import { insertOutgoing } from '../../store/outgoing.ts';
@@ -7,20 +8,25 @@ import { recordEntries } from '../books/record.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { takeFromFloats } from '../floats/take-from-floats.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
+import { screenRefund } from './screen-refund.ts';
 
 const MAX_REFUNDS = 200;
 
 /** Finds the money for refunds, and sends those it is there for on their way; whether there is more. */
-export async function coverRefunds(deps: CommandDeps): Promise<boolean> {
+export async function coverRefunds(deps: CommandDeps & { screening: Screening }): Promise<boolean> {
   const ids = await findCoverable(deps.db.sql, { operator: OPERATOR_FLOAT, limit: MAX_REFUNDS });
-  for (const id of ids) await command(deps, (tx, now) => cover(tx, id, now));
+  for (const id of ids) await command(deps, (tx, now) => cover(tx, deps.screening, id, now));
   return ids.length === MAX_REFUNDS;
 }
 
 /** All of the money or none of it: what covers a part is left for refunds it covers wholly. */
-async function cover(tx: Tx, id: string, at: Date): Promise<void> {
+async function cover(tx: Tx, screening: Screening, id: string, at: Date): Promise<void> {
   const refund = await lockFreeRefund(tx, id);
   if (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds') return;
+  if (await screenRefund(tx, screening, { refund, actor: 'payer-out', at })) {
+    await deleteAlert(tx, { name: 'refund_awaiting_funds', subject: id });
+    return;
+  }
   const taken = await takeFromFloats(
     tx,
     {

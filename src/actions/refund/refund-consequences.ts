@@ -17,10 +17,15 @@ export const REFUND: Consequences = {
     await recordEntries(tx, [refundEntry('done', aboutRefund(refund), BigInt(refund.amount), proof)], at);
     await deleteAlert(tx, { name: 'refund_failed', subject: refund.id });
   },
-  async failed(tx, outgoing, problem, at) {
+  async failed(tx, outgoing, { problem, evidence }, at) {
     const refund = await refundOf(tx, outgoing);
     // What covers it stays set aside: it is for this refund, whenever it is tried again.
-    await moveRefund(tx, refund, { event: 'failed', actor: 'watcher', evidence: { problem }, problem }, at);
+    await moveRefund(
+      tx,
+      refund,
+      { event: 'failed', actor: 'watcher', evidence: { problem, ...evidence }, problem },
+      at,
+    );
     await recordEntries(tx, [refundEntry('failed', aboutRefund(refund), BigInt(refund.amount))], at);
     const message = `The refund to ${refund.recipient} did not arrive (${problem}): till refunds retry ${refund.id}`;
     await upsertAlert(tx, { name: 'refund_failed', subject: refund.id, message, lastSeen: at });

@@ -2,12 +2,14 @@ import type { Chains } from '../../chains/chains.ts';
 import { outgoingId } from '../../domain/ids.ts';
 import { coverOf } from '../../domain/refund.ts';
 import { ApiError } from '../../errors.ts';
+import type { Screening } from '../../screening/screening.ts';
 import type { Tx } from '../../store/database.ts';
 import { findPayingItem } from '../../store/items.ts';
 import { lockPayments, type Payment } from '../../store/payments.ts';
 import { takeForRefund } from '../../store/payouts.ts';
-import { insertRefund, type NewRefund } from '../../store/refunds.ts';
+import { insertRefund, lockRefund, type NewRefund } from '../../store/refunds.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../command.ts';
+import { screenRefund } from './screen-refund.ts';
 
 export interface RequestRefundInput {
   readonly paymentId: string;
@@ -21,7 +23,7 @@ export interface RequestRefundInput {
  * then on it cannot be paid out. Workers do the rest.
  */
 export function requestRefund(
-  deps: CommandDeps & { chains: Chains },
+  deps: CommandDeps & { chains: Chains; screening: Screening },
   input: RequestRefundInput,
   request: IdempotentRequest | undefined,
   answer: (paymentId: string) => Answer,
@@ -35,6 +37,8 @@ export function requestRefund(
     const refund = await refundOf(deps, tx, payment, now);
     const isFirst = await insertRefund(tx, refund, { actor: input.actor, at: now });
     if (!isFirst) throw new ApiError('already_refunded', 'The payment was refunded before.');
+    const taken = await lockRefund(tx, refund.id);
+    if (taken !== undefined) await screenRefund(tx, deps.screening, { refund: taken, actor: 'screening', at: now });
     return answer(payment.id);
   });
 }

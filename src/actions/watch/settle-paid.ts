@@ -1,13 +1,11 @@
 import { differences } from '../../domain/evidence.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
-import { strayId } from '../../domain/stray.ts';
 import type { StoredEvent } from '../../store/chain-events.ts';
-import type { Tx } from '../../store/database.ts';
 import { findItemsOf, type StoredItem } from '../../store/items.ts';
-import { findPayments } from '../../store/payments.ts';
-import { insertStrays, type NewStray } from '../../store/strays.ts';
+import { insertStrays } from '../../store/strays.ts';
 import { closeItems } from '../books/record.ts';
 import { command } from '../command.ts';
+import { lateAlert, lateStray } from '../floats/late-stray.ts';
 import { clearAlert, raiseAlert } from '../raise-alert.ts';
 import { screenPaid } from '../screen-paid.ts';
 import type { WatchDeps } from './watcher.ts';
@@ -85,29 +83,5 @@ async function recordExtra(
     if (!isSame) await insertStrays(tx, [await lateStray(tx, item, event)], now);
   });
   if (isSame) return clearAlert(deps, { name: 'deep_reorg', subject });
-  const message = `It was paid although it had ended (${status}): the payer should get ${item.amount} of ${item.asset} back.`;
-  return raiseAlert(deps, { name: 'paid_after_end', subject, message });
-}
-
-/** What was paid too late, as something to be given back: `till strays return`. */
-async function lateStray(tx: Tx, item: StoredItem, event: StoredEvent): Promise<NewStray> {
-  const { network, asset, payer, recipient, amount, fee, isHeld, subject: paymentId } = item;
-  const { transactionHash, logIndex, blockNumber } = event;
-  const [payment] = await findPayments(tx, [paymentId]);
-  const place = { network, transactionHash, logIndex, source: 'late_payment' } as const;
-  return {
-    ...place,
-    id: strayId(place),
-    blockNumber,
-    asset,
-    sender: payer,
-    account: recipient,
-    amount,
-    fee,
-    isHeld,
-    paymentId,
-    merchantId: payment?.merchantId ?? null,
-    isBooked: true,
-    state: 'unclaimed',
-  };
+  return raiseAlert(deps, lateAlert(item, status));
 }

@@ -10,7 +10,7 @@ import { commitmentOf as collectorCommitmentOf } from './collector.ts';
 import { createEventReader } from './collector-events.ts';
 import { collectorItem, createEvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
-import { createIncomingReader, findCoinTransfer } from './incoming.ts';
+import { createIncomingReader, findCoinTransfer, listCoinTransfers } from './incoming.ts';
 import { judge } from './judge.ts';
 import { createRpc } from './rpc.ts';
 import { type Hex, readNumber } from './rpc-values.ts';
@@ -83,6 +83,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     block: (number) => findBlock(context, number),
     events: createEventReader(context),
     incoming: createIncomingReader(context),
+    coinTransfers: (accounts, block) => listCoinTransfers(context, accounts, block),
     coinTransfer: (hash) => findCoinTransfer(context, hash),
     isAgreed: (block) => isAgreed(context, block),
 

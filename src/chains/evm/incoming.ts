@@ -1,11 +1,12 @@
 import { checksumAddress } from '../../domain/caip.ts';
-import type { Incoming } from '../chain.ts';
+import type { BlockId, Incoming } from '../chain.ts';
+import { coinOf } from '../coin.ts';
 import { findTransaction } from './blocks.ts';
 import { COLLECTOR_ADDRESS, NATIVE_TOKEN } from './collector.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { createLogReader, readPlace } from './logs.ts';
-import { readData, readFields, readHash, readQuantity, readWord } from './rpc-values.ts';
+import { readBlock, readData, readFields, readHash, readQuantity, readWord, toQuantity } from './rpc-values.ts';
 import { address, keccakText } from './words.ts';
 
 const TRANSFER_TOPIC = `0x${keccakText('Transfer(address,address,uint256)').toString('hex')}`;
@@ -46,10 +47,51 @@ export async function findCoinTransfer(context: EvmContext, hash: string): Promi
   const coin = context.assets.find(({ token }) => token === NATIVE_TOKEN);
   const [state, sent] = await Promise.all([findTransaction(context, hash), context.rpc.call(coinCall(hash))]);
   if (coin === undefined || state.is !== 'mined' || state.isReverted || sent === null) return undefined;
-  return { block: state.block, transactionHash: hash.toLowerCase(), logIndex: -1, asset: coin.known.id, ...sent };
+  return { block: state.block, logIndex: -1, asset: coin.known.id, ...sent };
 }
 
-function coinCall(hash: string): RpcCall<Pick<Incoming, 'from' | 'to' | 'amount'> | null> {
+/** The same for all transactions of a block. It is asked for whole, so this is for when something is known to be in it. */
+export async function listCoinTransfers(
+  context: EvmContext,
+  accounts: readonly string[],
+  number: number,
+): Promise<readonly Incoming[]> {
+  const asset = coinOf(context.network.chainId);
+  const { block, sent } = await context.rpc.call(fullBlockCall(accounts, number));
+  const states = await Promise.all(sent.map(({ transactionHash }) => findTransaction(context, transactionHash)));
+  return sent.flatMap((transfer, index) => {
+    const state = states[index];
+    const isCarriedOut = state?.is === 'mined' && !state.isReverted && state.block.hash === block.hash;
+    return isCarriedOut ? [{ block, logIndex: -1, asset, ...transfer }] : [];
+  });
+}
+
+type SentCoin = Pick<Incoming, 'transactionHash' | 'from' | 'to' | 'amount'>;
+
+function fullBlockCall(
+  accounts: readonly string[],
+  number: number,
+): RpcCall<{ readonly block: BlockId; readonly sent: readonly SentCoin[] }> {
+  const asked = new Set(accounts.map((account) => account.toLowerCase()));
+  return {
+    method: 'eth_getBlockByNumber',
+    params: [toQuantity(number), true],
+    minBlock: number,
+    read: (result) => {
+      const { transactions } = readFields(result);
+      const block = readBlock(result);
+      if (block.number !== number || !Array.isArray(transactions)) throw new RangeError('another block');
+      // Chains have transactions of kinds of their own: only those to our accounts must be of a form we know.
+      const ours = transactions
+        .map(readFields)
+        .filter(({ to }) => typeof to === 'string' && asked.has(to.toLowerCase()));
+      const sent = ours.flatMap((transaction) => readSentCoin(transaction) ?? []);
+      return { block: { number, hash: block.hash }, sent };
+    },
+  };
+}
+
+function coinCall(hash: string): RpcCall<SentCoin | null> {
   return {
     method: 'eth_getTransactionByHash',
     params: [hash],
@@ -57,11 +99,16 @@ function coinCall(hash: string): RpcCall<Pick<Incoming, 'from' | 'to' | 'amount'
       if (result === null) return null;
       const transaction = readFields(result);
       if (readHash(transaction.hash) !== hash.toLowerCase()) throw new RangeError('another transaction');
-      const amount = readQuantity(transaction.value);
-      // One without a recipient makes a contract.
-      if (transaction.to === null || transaction.to === undefined || amount === 0n) return null;
-      const [from, to] = [readData(transaction.from), readData(transaction.to)].map(checksumAddress);
-      return { from: from ?? '', to: to ?? '', amount };
+      return readSentCoin(transaction) ?? null;
     },
   };
+}
+
+/** Undefined when the transaction brings nobody coin. */
+function readSentCoin({ hash, from, to, value }: Record<string, unknown>): SentCoin | undefined {
+  const amount = readQuantity(value);
+  // One without a recipient makes a contract.
+  if (to === null || to === undefined || amount === 0n) return undefined;
+  const [sender, recipient] = [readData(from), readData(to)].map(checksumAddress) as [string, string];
+  return { transactionHash: readHash(hash), from: sender, to: recipient, amount };
 }

@@ -17,6 +17,7 @@ const METHODS = [
   'events',
   'incoming',
   'coinTransfer',
+  'coinTransfers',
   'isAgreed',
 ] as const satisfies readonly (keyof Chain)[];
 

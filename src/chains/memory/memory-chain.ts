@@ -129,6 +129,12 @@ function createPort(core: Core): Chain {
         }
         return told;
       }),
+    coinTransfers: (accounts, number) =>
+      ask('coinTransfers', () => {
+        const block = number > visibleHead().number ? undefined : blocks.at(number);
+        if (block === undefined) throw new ChainUnavailableError(network.chainId, 'the block is not known');
+        return block.transfers.filter(({ to, logIndex }) => logIndex < 0 && accounts.includes(to));
+      }),
     coinTransfer: (hash) =>
       ask('coinTransfer', () =>
         blocks

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { toHex } from 'viem';
+import { ChainUnavailableError } from '../../../src/chains/chain.ts';
 import { outgoingId } from '../../../src/domain/ids.ts';
 import type { OnScene } from '../conformance.ts';
 import type { Payer, Scene } from '../harness.ts';
@@ -96,6 +97,11 @@ export function describeOwnAccounts(onScene: OnScene): void {
         assert.deepEqual([found?.from, found?.to, found?.amount], [payer.address, own, 70n]);
         assert.equal(found?.asset, assets.native);
         assert.equal(await chain.coinTransfer(`0x${'ab'.repeat(32)}`), undefined);
+        const number = found?.block.number ?? 0;
+        assert.deepEqual(await chain.coinTransfers([newAccount(), own], number), [found]);
+        assert.deepEqual(await chain.coinTransfers([newAccount()], number), []);
+        assert.deepEqual(await chain.coinTransfers([own], number - 1), []);
+        await assert.rejects(chain.coinTransfers([own], number + 1_000), ChainUnavailableError);
       }),
     );
   });

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { rebuild } from '../../src/actions/books/rebuild.ts';
+import { returnFloat } from '../../src/actions/floats/return-float.ts';
+import { returnStray } from '../../src/actions/floats/return-stray.ts';
+import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
+import { outgoingId } from '../../src/domain/ids.ts';
+import { listStrays } from '../../src/store/strays.ts';
+import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
+import type { TestNode } from './relay-scene.ts';
+
+describe('till rebuild, of what left', () => {
+  let scene: RefundScene;
+  let node: TestNode;
+  beforeEach(async () => {
+    scene = await openRefundScene();
+    node = await scene.newNode();
+    await scene.live(node, 1);
+  });
+  afterEach(() => scene.close());
+
+  /** Drops rows behind the gateway's back, past every guard. */
+  const lose = (...statements: readonly string[]) =>
+    scene.db.begin(async (tx) => {
+      await tx.unsafe('set local session_replication_role = replica');
+      for (const statement of statements) await tx.unsafe(statement);
+    });
+  const outgoingRows = (id: string) => [
+    `delete from send_items where commitment in (select commitment from items where subject = '${id}')`,
+    `delete from chain_events where commitment in (select commitment from items where subject = '${id}')`,
+    `delete from items where subject = '${id}'`,
+    `delete from outgoing where id = '${id}'`,
+  ];
+  const refundRows = (id: string) => [
+    ...outgoingRows(id),
+    `delete from refund_events where refund_id = '${id}'`,
+    `delete from refunds where id = '${id}'`,
+  ];
+  const entryRows = (id: string) => `delete from book_entries where reference = '${id}'`;
+  const restore = async (input: { merchantId?: string; floatOwner?: string } = {}) => {
+    const report = await rebuild(scene, scene.connected, { from: 0, ...input });
+    return { rebuilt: report?.rebuilt, unplaced: report?.unplaced.map(({ problem }) => problem) };
+  };
+  const nothing = { rebuilt: [], unplaced: [] };
+
+  /** A refund that was paid from what was held, the fee from the operator's float. */
+  async function refunded() {
+    const payment = await scene.paid(node, { isHeld: true });
+    await scene.fill(node, OPERATOR_FLOAT, 25n);
+    await scene.request(payment.id);
+    await scene.live(node);
+    assert.equal((await scene.refund(payment.id)).state, 'refunded');
+    assert.deepEqual(await restore(), nothing);
+    return { ...payment, refundId: outgoingId('rfnd_', payment.id) };
+  }
+
+  it('names a refund that was lost with its entries, makes it again, and never sends it again', async () => {
+    const { id, refundId, payer, item } = await refunded();
+    const [before, books] = [await scene.refund(id), await scene.books()];
+    await lose(
+      ...refundRows(refundId),
+      entryRows(refundId),
+      `update payouts set state = 'held' where payment_id = '${id}'`,
+    );
+    assert.ok((await scene.differences())?.includes(`${refundId} left on chain, and nothing is known of it.`));
+    assert.deepEqual(await restore(), { rebuilt: [refundId], unplaced: [] });
+    const { version: _, requestedAt: __, updatedAt: ___, ...same } = before;
+    assert.partialDeepStrictEqual(await scene.refund(id), same);
+    assert.equal((await scene.payout(id))?.state, 'refunded');
+    assert.deepEqual(await scene.books(), books);
+    assert.deepEqual(await scene.floats(), { operator: '15' });
+    assert.deepEqual(await scene.differences(), []);
+    await assert.rejects(scene.request(id), { code: 'already_refunded' });
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(payer.address, DOLLAR), item.amount);
+    assert.deepEqual(await restore(), nothing);
+  });
+
+  it('takes the cover of a lost refund from its floats, or says which has too little', async () => {
+    const { refundId } = await refunded();
+    await lose(
+      ...refundRows(refundId),
+      entryRows(refundId),
+      `delete from float_changes where subject = '${refundId}'`,
+      `update floats set units = 3`,
+    );
+    const { rebuilt, unplaced } = await restore();
+    assert.deepEqual(rebuilt, []);
+    assert.match(unplaced?.[0] ?? '', /float of operator, in which there is too little/);
+    await lose(`update floats set units = 25`);
+    assert.deepEqual((await restore()).rebuilt, [refundId]);
+    assert.deepEqual(await scene.floats(), { operator: '15' });
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('ends a refund that was asked for and whose sending was forgotten', async () => {
+    const { id, refundId, payer, item } = await refunded();
+    await scene.forget(id);
+    await lose(entryRows(refundId), `delete from float_changes where subject = '${refundId}'`);
+    await lose(`update floats set units = 25`);
+    await scene.request(id);
+    assert.equal((await scene.refund(id)).state, 'requested');
+    assert.deepEqual((await restore()).rebuilt, [refundId]);
+    assert.deepEqual(await scene.history(id), ['requested requested', 'covered sending', 'paid refunded']);
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(payer.address, DOLLAR), item.amount);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('makes a payment and its payout again, which is shown as settled', async () => {
+    const { id, commitment } = await scene.paid(node, { isHeld: true });
+    const destination = scene.payers.newAccount();
+    await scene.register(destination);
+    await scene.live(node);
+    const payoutId = outgoingId('pout_', id);
+    const [settlement, books] = [await scene.settlement(id), await scene.books()];
+    await lose(
+      ...outgoingRows(payoutId),
+      ...outgoingRows(id),
+      entryRows(payoutId),
+      entryRows(commitment),
+      ...['payment_settlements', 'payouts', 'payment_events'].map(
+        (table) => `delete from ${table} where payment_id = '${id}'`,
+      ),
+      `delete from payments where id = '${id}'`,
+    );
+    const first = await restore();
+    assert.deepEqual(first.rebuilt, []);
+    assert.match(first.unplaced?.[1] ?? '', new RegExp(`belongs to ${id}, which is not known`));
+    assert.deepEqual(await restore({ merchantId: scene.merchantId }), { rebuilt: [id, payoutId], unplaced: [] });
+    const { at: _, ...same } = settlement ?? assert.fail('The payout was not settled.');
+    assert.partialDeepStrictEqual(await scene.settlement(id), same);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    assert.deepEqual(await scene.books(), books);
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+    assert.deepEqual(await scene.differences(), []);
+    assert.deepEqual(await restore(), nothing);
+  });
+
+  it('makes entries of a payout again when only they were lost', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.register(scene.payers.newAccount());
+    await scene.live(node);
+    const payoutId = outgoingId('pout_', id);
+    const books = await scene.books();
+    await lose(`delete from book_entries where reference = '${payoutId}' and kind = 'payout_done'`);
+    const settled = `settled/${scene.merchantId}`;
+    assert.ok(
+      (await scene.differences())?.includes(`${payoutId} is in the books with 0 on ${settled} instead of 990.`),
+    );
+    assert.deepEqual((await restore()).rebuilt, [payoutId]);
+    assert.deepEqual(await scene.books(), books);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('makes strays and their returns again', async () => {
+    const sender = scene.payers.newAccount();
+    scene.transfer({ from: sender, units: 77n });
+    await scene.live(node, 2);
+    const strays = () => listStrays(scene.db.sql, { states: ['unclaimed', 'float', 'returned'], limit: 5 });
+    const [{ id } = assert.fail('The stray was not found.')] = await strays();
+    await returnStray(scene, { id, to: undefined, actor: 'test' });
+    await scene.live(node);
+    await lose(...outgoingRows(id), entryRows(id), `delete from strays where id = '${id}'`);
+    assert.deepEqual((await restore()).rebuilt, [id]);
+    assert.deepEqual(
+      (await strays()).map(({ state, amount }) => [state, amount]),
+      [['returned', '77']],
+    );
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(sender, DOLLAR), 77n);
+    assert.deepEqual(await scene.alerts(), []);
+    assert.deepEqual(await scene.differences(), []);
+    assert.deepEqual(await restore(), nothing);
+  });
+
+  it('does not take a float for a stray when only its row was lost', async () => {
+    await scene.fill(node, OPERATOR_FLOAT, 100n);
+    const books = await scene.books();
+    await lose(`delete from strays`);
+    await restore();
+    const [stray] = await listStrays(scene.db.sql, { states: ['unclaimed', 'float'], limit: 5 });
+    assert.deepEqual([stray?.state, await scene.books()], ['float', books]);
+    assert.deepEqual(await scene.alerts(), []);
+  });
+
+  it('asks whose float was returned where nothing tells', async () => {
+    await scene.fill(node, OPERATOR_FLOAT, 100n);
+    const recipient = scene.payers.newAccount();
+    const id = await returnFloat(scene, { owner: OPERATOR_FLOAT, asset: DOLLAR, units: 60n, recipient, actor: 'test' });
+    await scene.live(node);
+    const books = await scene.books();
+    await lose(...outgoingRows(id), entryRows(id), `delete from float_changes where subject = '${id}'`);
+    await lose(`update floats set units = 100`);
+    assert.match((await restore()).unplaced?.[0] ?? '', /nobody can tell whose/);
+    assert.deepEqual((await restore({ floatOwner: OPERATOR_FLOAT })).rebuilt, [id]);
+    assert.deepEqual(await scene.floats(), { operator: '40' });
+    assert.deepEqual(await scene.books(), books);
+    assert.deepEqual(await scene.differences(), []);
+  });
+});
