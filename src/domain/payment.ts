@@ -81,8 +81,12 @@ export function decide(payment: PaymentState, event: PaymentEvent, nowMs: number
   return to === undefined ? refuse('not_from_this_status') : { ok: true, to };
 }
 
+const FINAL: ReadonlySet<string> = new Set(
+  Object.entries(TRANSITIONS).flatMap(([status, moves]) => (Object.keys(moves).length === 0 ? [status] : [])),
+);
+
 export function isFinal(status: PaymentStatus): boolean {
-  return Object.keys(TRANSITIONS[status]).length === 0;
+  return FINAL.has(status);
 }
 
 /**

@@ -148,22 +148,62 @@ export function admit(admission: Admission): Promise<void> | undefined {
 /** What is checked once the caller is known. */
 function welcome(admission: Admission, requested: string | undefined, caller: Caller): Promise<void> | undefined {
   const { gate, request, reply } = admission;
-  const { deps, limits, access } = gate;
-  if (caller.via === 'key') {
-    checkKey(caller.key, deps.world.clock.nowMs());
-    limits.key.take(reply, caller.key.id);
-    deps.keyUses.note(caller.key.id);
-  }
+  const { deps, access } = gate;
+  if (caller.via === 'key') count(gate, reply, caller.key, deps.world.clock.nowMs());
   request.caller = caller;
-  request.apiVersion = settleVersion(reply, requested, caller);
+  request.apiVersion = versionFor(requested, caller);
+  reply.header('Pay-Version', request.apiVersion);
+  reply.header('WCP-Version', request.apiVersion);
   if (caller.via === 'key') checkScope(caller.key, access.scope);
   if (access.merchant === undefined) return undefined;
-  return admitMerchant(admission, merchantIdIn(access.merchant, request));
+  return admitMerchant(gate, request, merchantIdIn(access.merchant, request));
+}
+
+/** What every request of a key goes through. */
+function count({ deps, limits }: Gates, reply: AnswerHeaders, key: KeyHolder, nowMs: number): void {
+  checkKey(key, nowMs);
+  limits.key.take(reply, key.id, nowMs);
+  deps.keyUses.note(key.id);
+}
+
+/** What was found out about a key, a merchant and a version: it holds while their rows are the ones in memory. */
+export interface Pass {
+  readonly caller: Extract<Caller, { via: 'key' }>;
+  readonly keyHash: string;
+  readonly merchant: PayableMerchant;
+  readonly version: Version;
+}
+
+/** A pass for the request; undefined when key or merchant are not in memory. Throws what `admit` would refuse it with. */
+export function passFor(gate: Gate, request: Visit): Pass | undefined {
+  const { deps, access } = gate;
+  const key = headerOf(request, 'api-key');
+  const merchantId = headerOf(request, 'merchant-id');
+  if (key === undefined || merchantId === undefined || deps.merchants.peek(merchantId) === undefined) return undefined;
+  const keyHash = hashOf(key);
+  const known = deps.keys.peek(keyHash);
+  if (known === undefined) return undefined;
+  checkHeaderBytes(request);
+  const caller = { via: 'key', mode: known.mode, key: known } as const;
+  request.caller = caller;
+  const version = versionFor(checkForm(request), caller);
+  checkScope(known, access.scope);
+  admitMerchant(gate, request, merchantId);
+  return { caller, keyHash, merchant: merchantOf(request), version };
+}
+
+export function holds({ deps }: Gates, { caller, keyHash, merchant }: Pass, nowMs: number): boolean {
+  return deps.keys.peek(keyHash, nowMs) === caller.key && deps.merchants.peek(merchant.id, nowMs) === merchant;
+}
+
+/** What is left of `admit` for a request that has a pass. */
+export function admitWithPass(gates: Gates, { caller }: Pass, reply: AnswerHeaders, nowMs: number): void {
+  gates.load.check(nowMs);
+  count(gates, reply, caller.key, nowMs);
 }
 
 /** The merchant the request is about must be the caller's own. */
-function admitMerchant({ gate, request }: Admission, id: string): Promise<void> | undefined {
-  const { deps, access } = gate;
+function admitMerchant({ deps, access }: Gate, request: Visit, id: string): Promise<void> | undefined {
   const { partnerId, mode, merchantIds } = keyOf(request);
   if (merchantIds !== null && !merchantIds.includes(id)) {
     throw new ApiError('forbidden', 'This Api-Key is not for this merchant.');
@@ -192,14 +232,6 @@ function merchantIdIn(place: 'path' | 'header', request: Visit): string {
   const id = headerOf(request, 'merchant-id');
   if (id === undefined) throw new ApiError('missing_merchant_id', 'Header Merchant-Id is missing.');
   return id;
-}
-
-/** Whether key and merchant of a partner's request are in memory, so that letting it in takes no waiting. */
-export function isKnownVisit({ deps }: Gates, request: Visit): boolean {
-  const key = headerOf(request, 'api-key');
-  const merchantId = headerOf(request, 'merchant-id');
-  if (key === undefined || merchantId === undefined) return false;
-  return deps.keys.peek(hashOf(key)) !== undefined && deps.merchants.peek(merchantId) !== undefined;
 }
 
 /** The key a partner route was called with. */
@@ -234,11 +266,15 @@ export function headerOf(request: Visit, name: (typeof OUR_HEADERS)[number]): st
 function checkHeaderBytes(request: Visit): void {
   for (const name of OUR_HEADERS) {
     const value = request.headers[name];
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII itself
-    if (value !== undefined && !/^[\x00-\x7f]*$/.test(String(value))) {
+    if (value !== undefined && !isAscii(String(value))) {
       throw new ApiError('header_not_ascii', `Header ${name} holds a character outside ASCII.`);
     }
   }
+}
+
+export function isAscii(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII itself
+  return /^[\x00-\x7f]*$/.test(text);
 }
 
 function checkForm(request: Visit): string | undefined {
@@ -331,12 +367,10 @@ function unknownKey(): ApiError {
   return new ApiError('invalid_api_key', 'The Api-Key is unknown, revoked or expired.');
 }
 
-function settleVersion(reply: AnswerHeaders, requested: string | undefined, caller: Caller): Version {
+function versionFor(requested: string | undefined, caller: Caller): Version {
   const pin = caller.via === 'key' ? caller.key.pinnedVersion : DEFAULT_PIN;
   const resolution = resolveVersion({ requested, pin });
   if (!resolution.ok) throw new ApiError(resolution.code, resolution.message);
-  reply.header('Pay-Version', resolution.version);
-  reply.header('WCP-Version', resolution.version);
   return resolution.version;
 }
 

@@ -10,7 +10,7 @@ export interface RateLimit {
    * Takes one token; throws `rate_limited` when there is none. Once half of the tokens are gone the headers say what is
    * left: before that it is nobody's concern.
    */
-  take(answer: { header(name: string, value: string): unknown }, caller: string): void;
+  take(answer: { header(name: string, value: string): unknown }, caller: string, nowMs?: number): void;
 }
 
 export interface RateLimitInput {
@@ -42,8 +42,7 @@ export function createRateLimit(clock: Clock, { name, perSecond, onRefusal }: Ra
   }
 
   return {
-    take(answer, caller) {
-      const nowMs = clock.nowMs();
+    take(answer, caller, nowMs = clock.nowMs()) {
       const bucket = bucketOf(caller, nowMs);
       const refill = Math.max(0, nowMs - bucket.filledAtMs) * (perSecond / 1000);
       bucket.tokens = Math.min(perSecond, bucket.tokens + refill);

@@ -1,19 +1,19 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isId } from '../domain/ids.ts';
-import { isFinal } from '../domain/payment.ts';
-import type { PaymentGlance } from '../store/payments.ts';
-import { type AnswerHeaders, admit, type Gates, isKnownVisit, merchantOf, type Visit } from './access.ts';
+import { isFinal, visibleStatus } from '../domain/payment.ts';
+import { type PaymentGlance, stateOf } from '../store/payments.ts';
+import { type AnswerHeaders, admitWithPass, type Gates, holds, isAscii, type Pass, passFor } from './access.ts';
 import { logRequest } from './observe.ts';
 import type { RequestIds } from './request-ids.ts';
 import { READ } from './routes/payments.ts';
-import { etagOf } from './status.ts';
 import type { Origin } from './views/icons.ts';
 import { viewStatus } from './views/payment.ts';
 
 /**
  * How a payment stands is asked for more than everything else together. A request that wants only that, by a key and for
- * a merchant this node knows, is answered here, before the framework makes its objects for it. That saves a tenth of its
- * processor time. Whatever is not that plain goes on to the route, which gives the same answers and all the others.
+ * a merchant this node knows, is answered here, before the framework makes its objects for it. What it is let in by is
+ * found out once and then holds while the rows of key and merchant stay the same. Whatever is not that plain goes on to the
+ * route, which gives the same answers and all the others.
  */
 export interface StatusLane {
   readonly gates: Gates;
@@ -27,38 +27,57 @@ const PREFIX = '/v1/payments/';
 const SUFFIX = '/status';
 const ID_LENGTH = 30;
 const URL_LENGTH = PREFIX.length + ID_LENGTH + SUFFIX.length;
+const MAX_PASSES = 10_000;
 
 export function statusLane(lane: StatusLane, route: RequestListener): RequestListener {
   const { deps } = lane.gates;
+  const { clock } = deps.world;
   const gate = { ...lane.gates, access: READ };
   const timer = deps.metrics.requestTimes.of({ method: 'GET', route: ROUTE, status: 200 });
   const fixed = Object.entries(lane.headers).flat();
+  const passes = new Map<string, LanePass>();
+
+  /** The pass from an earlier request, or a new one. */
+  function findPass(request: IncomingMessage, { key, merchantId, version }: PlainRequest, nowMs: number) {
+    const name = version === '' ? `${key} ${merchantId}` : `${key} ${merchantId} ${version}`;
+    const known = passes.get(name);
+    if (known !== undefined && holds(gate, known, nowMs)) return known;
+    // Only callers this node does not know are counted by their address, and they go to the route.
+    const visit = { headers: request.headers, ip: '', params: undefined };
+    const pass = passFor(gate, { ...visit, caller: undefined, apiVersion: undefined, merchant: undefined });
+    if (pass === undefined) return undefined;
+    if (passes.size >= MAX_PASSES) passes.clear();
+    const headers = [...fixed, 'Pay-Version', pass.version, 'WCP-Version', pass.version];
+    const kept = { ...pass, headers: [...headers, 'Content-Type', 'application/json; charset=utf-8'] };
+    passes.set(name, kept);
+    return kept;
+  }
 
   return (request, response) => {
-    const id = plainlyAskedFor(request);
-    const visit = id === undefined ? undefined : visitOf(request);
-    if (id === undefined || visit === undefined || deps.longPolls.isReleased || !isKnownVisit(gate, visit)) {
-      return route(request, response);
-    }
-    const startedAtMs = deps.world.clock.nowMs();
-    const head = new Head(fixed);
+    const asked = deps.longPolls.isReleased ? undefined : readPlain(request);
+    if (asked === undefined) return route(request, response);
+    const startedAtMs = clock.nowMs();
+    const limits = new Headers();
+    let pass: LanePass | undefined;
     try {
-      if (admit({ gate, request: visit, reply: head }) !== undefined) return route(request, response);
+      pass = findPass(request, asked, startedAtMs);
+      if (pass === undefined) return route(request, response);
+      admitWithPass(gate, pass, limits, startedAtMs);
     } catch {
       // The route refuses it again, and in full.
       return route(request, response);
     }
-    deps.glanceAtPayment(id).then(
+    const { caller, merchant, headers } = pass;
+    deps.glanceAtPayment(asked.id).then(
       (payment) => {
-        const nowMs = deps.world.clock.nowMs();
-        if (payment?.merchantId !== merchantOf(visit).id) return route(request, response);
-        const requestId = lane.requestIds(request);
-        head.header('Request-Id', requestId);
-        send(response, head, { body: bodyOf(deps.config, payment, nowMs), etag: etagOf(payment, nowMs) });
+        if (payment?.merchantId !== merchant.id) return route(request, response);
+        const nowMs = clock.nowMs();
+        const requestId = lane.requestIds(asked);
+        send(response, answerTo(deps.config, payment, nowMs), [...headers, ...limits.list, 'Request-Id', requestId]);
         timer.record(nowMs - startedAtMs);
         logRequest(
           deps.log,
-          { id: requestId, method: 'GET', url: request.url ?? '', caller: visit.caller },
+          { id: requestId, method: 'GET', url: request.url ?? '', caller },
           200,
           nowMs - startedAtMs,
         );
@@ -68,50 +87,123 @@ export function statusLane(lane: StatusLane, route: RequestListener): RequestLis
   };
 }
 
-/** The id in the path, if the request asks for the status and for nothing else. */
-function plainlyAskedFor({ method, url = '', headers }: IncomingMessage): string | undefined {
-  if (url.length !== URL_LENGTH || method !== 'GET' || !url.startsWith(PREFIX) || !url.endsWith(SUFFIX))
-    return undefined;
-  if (headers['if-none-match'] !== undefined || headers['content-length'] !== undefined) return undefined;
-  if (headers['transfer-encoding'] !== undefined) return undefined;
-  const id = url.slice(PREFIX.length, PREFIX.length + ID_LENGTH);
-  return isId('pay_', id) ? id : undefined;
+interface LanePass extends Pass {
+  /** Names and values in turn: the form in which Node sends them as they are. */
+  readonly headers: readonly string[];
 }
 
-function visitOf({ headers }: IncomingMessage): Visit {
-  // Only callers this node does not know are counted by their address, and they go to the route.
-  return { headers, ip: '', params: undefined, caller: undefined, apiVersion: undefined, merchant: undefined };
-}
-
-/** Names and values in turn: the form in which Node sends them as they are. */
-class Head implements AnswerHeaders {
-  readonly list: string[];
-  constructor(fixed: readonly string[]) {
-    this.list = fixed.slice();
-  }
+class Headers implements AnswerHeaders {
+  readonly list: string[] = [];
   header(name: string, value: string): void {
     this.list.push(name, value);
   }
 }
 
-function send(response: ServerResponse, head: Head, { body, etag }: { body: string; etag: string }): void {
-  head.header('ETag', etag);
-  head.header('Content-Type', 'application/json; charset=utf-8');
-  head.header('Content-Length', String(Buffer.byteLength(body)));
-  response.writeHead(200, head.list);
-  // Everything in it is ASCII, which is written without being encoded.
-  response.end(body, 'latin1');
+interface PlainRequest {
+  readonly id: string;
+  readonly key: string;
+  readonly merchantId: string;
+  /** Empty when it names none. */
+  readonly version: string;
+  /** What the request is called by its sender. */
+  readonly headers: { readonly 'request-id'?: string };
+}
+
+const UNNAMED = {};
+
+/** What the request asks for, if that is the status and nothing else. */
+function readPlain({ method, url = '', rawHeaders }: IncomingMessage): PlainRequest | undefined {
+  if (url.length !== URL_LENGTH || method !== 'GET' || !url.startsWith(PREFIX) || !url.endsWith(SUFFIX))
+    return undefined;
+  const id = url.slice(PREFIX.length, PREFIX.length + ID_LENGTH);
+  let [key, merchantId, version] = ['', '', ''];
+  let headers: PlainRequest['headers'] = UNNAMED;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const value = rawHeaders[at + 1] ?? '';
+    switch (roleOf(rawHeaders[at] ?? '')) {
+      case 'none':
+        continue;
+      case 'key':
+        if (key !== '') return undefined;
+        key = value;
+        continue;
+      case 'merchant':
+        if (merchantId !== '') return undefined;
+        merchantId = value;
+        continue;
+      case 'version':
+        if (version !== '') return undefined;
+        version = value;
+        continue;
+      case 'name':
+        headers = { 'request-id': value };
+        continue;
+      case 'text':
+        if (!isAscii(value)) return undefined;
+        continue;
+      case 'other':
+        return undefined;
+    }
+  }
+  return key !== '' && merchantId !== '' && isId('pay_', id) ? { id, key, merchantId, version, headers } : undefined;
+}
+
+/** What a header means for a plain request; `other` makes it not plain. */
+type Role = 'none' | 'key' | 'merchant' | 'version' | 'name' | 'text' | 'other';
+
+const ROLES: Readonly<Record<string, Role>> = {
+  'api-key': 'key',
+  'merchant-id': 'merchant',
+  'pay-version': 'version',
+  'wcp-version': 'version',
+  'request-id': 'name',
+  'x-api-key': 'other',
+  'app-id': 'other',
+  'client-id': 'other',
+  'idempotency-key': 'other',
+  'sdk-name': 'text',
+  'sdk-version': 'text',
+  'sdk-platform': 'text',
+  'if-none-match': 'other',
+  'content-length': 'other',
+  'transfer-encoding': 'other',
+};
+
+/** By the spellings that were seen: clients have few, and always the same. */
+const spellings = new Map<string, Role>();
+const MAX_SPELLINGS = 500;
+
+function roleOf(name: string): Role {
+  const known = spellings.get(name);
+  if (known !== undefined) return known;
+  const lower = name.toLowerCase();
+  const role = Object.hasOwn(ROLES, lower) ? (ROLES[lower] ?? 'none') : 'none';
+  if (spellings.size < MAX_SPELLINGS) spellings.set(name, role);
+  return role;
+}
+
+interface Answer {
+  readonly body: string;
+  readonly etag: string;
+  readonly length: string;
 }
 
 /** Before the end there is nothing in the answer but the status: one text for each. */
-const OPEN_BODIES = new Map<string, string>();
+const OPEN_ANSWERS = new Map<string, Answer>();
 
-function bodyOf(origin: Origin, payment: PaymentGlance, nowMs: number): string {
-  const view = viewStatus(origin, payment, nowMs);
-  if (isFinal(view.status)) return JSON.stringify(view);
-  const known = OPEN_BODIES.get(view.status);
+function answerTo(origin: Origin, payment: PaymentGlance, nowMs: number): Answer {
+  const status = visibleStatus(stateOf(payment), nowMs);
+  const known = OPEN_ANSWERS.get(status);
   if (known !== undefined) return known;
-  const body = JSON.stringify(view);
-  OPEN_BODIES.set(view.status, body);
-  return body;
+  const body = JSON.stringify(viewStatus(origin, payment, nowMs));
+  const answer = { body, etag: `"${status}"`, length: String(Buffer.byteLength(body)) };
+  if (!isFinal(status)) OPEN_ANSWERS.set(status, answer);
+  return answer;
+}
+
+function send(response: ServerResponse, { body, etag, length }: Answer, headers: string[]): void {
+  headers.push('ETag', etag, 'Content-Length', length);
+  response.writeHead(200, headers);
+  // Everything in it is ASCII, which is written without being encoded.
+  response.end(body, 'latin1');
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { revokeKey } from '../../src/actions/issue-key.ts';
 import { createTestMerchant, startTestGateway, type TestGateway } from '../gateway.ts';
+import { manualTime } from '../manual-time.ts';
 import { listen } from '../sockets.ts';
 import { happen, openShop, type Shop } from './shop.ts';
 
@@ -75,6 +77,34 @@ describe('a plain status request', () => {
     assert.equal((await bothWays(path, { 'merchant-id': shop.merchant.id })).body.code, 'missing_api_key');
     assert.equal((await bothWays(path, { 'api-key': shop.secret })).body.code, 'missing_merchant_id');
     assert.equal((await bothWays(`${path.replace('pay_', 'PAY_')}`)).body.code, 'payment_not_found');
+  });
+
+  it('is let in however its headers are spelled, and with what wallets send beside them', async () => {
+    const { paymentId } = await shop.created();
+    const path = `/v1/payments/${paymentId}/status`;
+    const spelled = {
+      'API-KEY': shop.secret,
+      'Merchant-ID': shop.merchant.id,
+      'Sdk-Name': 'pos',
+      'sdk-version': '1.2.3',
+    };
+    const answer = await fetch(origin + path, { headers: { ...spelled, 'Request-Id': 'mine-7' } });
+    assert.deepEqual([answer.status, answer.headers.get('request-id')], [200, 'mine-7']);
+    assert.equal((await bothWays(path, { ...shop.headers, 'sdk-name': 'café' })).body.code, 'header_not_ascii');
+  });
+
+  it('is refused as soon as its key is revoked', async () => {
+    const time = manualTime();
+    const node = await startTestGateway({ world: time });
+    const own = await openShop(node);
+    const url = `http://127.0.0.1:${await listen(node)}/v1/payments/${(await own.created()).paymentId}/status`;
+    const ask = async () => (await fetch(url, { headers: own.headers })).status;
+    const before = await ask();
+    await revokeKey(node, { actor: 'test', keyId: own.key.id });
+    await time.advance(5_000);
+    const after = await ask();
+    await node.stop();
+    assert.deepEqual([before, after], [200, 401]);
   });
 
   it('tells the version it was asked in', async () => {
