@@ -1,12 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import postgres from 'postgres';
 import { startEmbeddedPostgres } from '../src/sandbox/embedded-postgres.ts';
 import { systemWorld } from '../src/system.ts';
-import { freePort, startProcess, stopProcess, until } from './processes.ts';
+import { freePort, GATEWAY, startProcess, stopProcess, until } from './processes.ts';
 import { makeFolder, removeFolder } from './temporary.ts';
 
 /** A gateway in a process of its own, with a database of its own, as an operator would run it. */
@@ -23,7 +22,6 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const READY_WITHIN_MS = 60_000;
 const STATS_FOLDED_WITHIN_MS = 60_000;
 
@@ -36,15 +34,14 @@ const ENVIRONMENT = {
   LONG_POLLS_PER_KEY: '20000',
 };
 
-export async function startGateway({ nodeOptions = [] as readonly string[] } = {}): Promise<Gateway> {
-  const home = await makeFolder();
-  return launch(home, nodeOptions);
+export async function startGateway(): Promise<Gateway> {
+  return launch(await makeFolder());
 }
 
-async function launch(home: string, nodeOptions: readonly string[]): Promise<Gateway> {
+async function launch(home: string): Promise<Gateway> {
   const port = await freePort();
   await rm(join(home, 'sandbox.json'), { force: true });
-  const child = startProcess([...nodeOptions, MAIN], { ...ENVIRONMENT, TILL_HOME: home, PORT: String(port) });
+  const child = startProcess(GATEWAY, { ...ENVIRONMENT, TILL_HOME: home, PORT: String(port) });
   const { apiKey } = await until('the gateway is ready', () => readySandbox(child, home, port), {
     withinMs: READY_WITHIN_MS,
   });
@@ -63,7 +60,7 @@ async function launch(home: string, nodeOptions: readonly string[]): Promise<Gat
     restart: async (work) => {
       await end();
       if (work !== undefined) await withDatabaseAlone(home, work);
-      return launch(home, nodeOptions);
+      return launch(home);
     },
     stop: async () => {
       await end();

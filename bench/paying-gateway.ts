@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
 import { keccak256, stringToBytes } from 'viem';
 import { createPartner } from '../src/actions/create-partner.ts';
@@ -12,7 +11,7 @@ import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { systemWorld } from '../src/system.ts';
 import { call } from './calls.ts';
-import { freePort, startProcess, stopProcess, until } from './processes.ts';
+import { freePort, GATEWAY, startProcess, stopProcess, until } from './processes.ts';
 import { makeFolder, removeFolder } from './temporary.ts';
 
 /** A gateway that is configured as in production, with networks, a relayer and accounts, on chains of the benchmark. */
@@ -39,7 +38,6 @@ export interface PayingGatewayInput {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const RELAYER_KEY = keccak256(stringToBytes('till benchmark relayer'));
 const READY_WITHIN_MS = 60_000;
 
@@ -64,7 +62,7 @@ export async function startPayingGateway(input: PayingGatewayInput): Promise<Pay
     ...input.settings,
   };
   const launch = async () => {
-    const started = startProcess(['--max-semi-space-size=64', MAIN], settings);
+    const started = startProcess(GATEWAY, settings);
     await until('the gateway is ready', () => readiness(started, port), { withinMs: READY_WITHIN_MS });
     return started;
   };

@@ -2,11 +2,15 @@ import { type ChildProcess, execFile, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const STOP_WITHIN_MS = 20_000;
 const TOOL_OUTPUT_BYTES = 4 * 1024 * 1024;
 const children = new Set<ChildProcess>();
+
+/** The gateway as `npm start` starts it. */
+export const GATEWAY = ['--max-semi-space-size=64', fileURLToPath(new URL('../src/main.ts', import.meta.url))];
 
 /** Starts a server of the benchmark; it inherits nothing of the environment but what is named. */
 export function startProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
