@@ -12,32 +12,40 @@ const MAX_TIP = 1_000_000_000_000n;
 const MAX_BASE_FEE = 20_000_000_000_000n;
 
 interface FeeHistory {
-  readonly nextBaseFee: bigint;
+  /** Of the block after those that were asked about. */
+  readonly baseFee: bigint;
   readonly tips: readonly bigint[];
 }
 
-/** Enough to be in one of the next blocks: the base fee may double meanwhile, which takes it six full blocks. */
+/** Enough to be in one of the next blocks: the base fee may more than double meanwhile, which takes it seven full blocks. */
 export async function suggestFees({ rpc, network }: EvmContext): Promise<Fees> {
-  const { nextBaseFee, tips } = await rpc.call(feeHistoryCall);
+  const { baseFee, tips } = await rpc.call(feeHistoryCall(rpc.head()));
   const paid = tips.filter((tip) => tip > 0n).sort((left, right) => (left < right ? -1 : 1));
   const usual = paid[Math.floor(paid.length / 2)] ?? 0n;
   const tip = min(max(usual, network.minTip ?? DEFAULT_MIN_TIP), MAX_TIP);
-  return { max: min(nextBaseFee, MAX_BASE_FEE) * 2n + tip, tip };
+  return { max: (min(baseFee, MAX_BASE_FEE) * 9n) / 4n + tip, tip };
 }
 
-const feeHistoryCall: RpcCall<FeeHistory> = {
-  method: 'eth_feeHistory',
-  params: [toQuantity(RECENT_BLOCKS), 'latest', [PERCENTILE]],
-  read: (result) => {
-    const { baseFeePerGas, reward } = readFields(result);
-    if (!Array.isArray(baseFeePerGas) || baseFeePerGas.length === 0) throw new TypeError('no base fees');
-    return {
-      nextBaseFee: readQuantity(baseFeePerGas.at(-1)),
-      // Nodes leave it out, or the rows empty, when the blocks were.
-      tips: Array.isArray(reward) ? reward.flatMap((row: unknown[]) => row.map(readQuantity)) : [],
-    };
-  },
-};
+/**
+ * Up to the last block but one: what comes after that is known. To tell the fee of a block that is not there yet, some nodes
+ * carry out everything that waits for it.
+ */
+function feeHistoryCall(head = 0): RpcCall<FeeHistory> {
+  return {
+    method: 'eth_feeHistory',
+    params: [toQuantity(RECENT_BLOCKS), head > 0 ? toQuantity(head - 1) : 'latest', [PERCENTILE]],
+    ...(head > 0 && { minBlock: head - 1 }),
+    read: (result) => {
+      const { baseFeePerGas, reward } = readFields(result);
+      if (!Array.isArray(baseFeePerGas) || baseFeePerGas.length === 0) throw new TypeError('no base fees');
+      return {
+        baseFee: readQuantity(baseFeePerGas.at(-1)),
+        // Nodes leave it out, or the rows empty, when the blocks were.
+        tips: Array.isArray(reward) ? reward.flatMap((row: unknown[]) => row.map(readQuantity)) : [],
+      };
+    },
+  };
+}
 
 const max = (left: bigint, right: bigint) => (left > right ? left : right);
 const min = (left: bigint, right: bigint) => (left < right ? left : right);
