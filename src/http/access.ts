@@ -131,7 +131,7 @@ interface Admission {
 }
 
 /** Throws, or rejects, with what the request is refused for. Nothing is returned when nothing has to be waited for. */
-export function admit(admission: Admission): Promise<void> | undefined {
+function admit(admission: Admission): Promise<void> | undefined {
   const { gate, request, reply } = admission;
   const { deps, limits, load } = gate;
   load.check();
