@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import type { FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
+import type { FastifyRequest, RequestPayload } from 'fastify';
 import { ApiError } from '../errors.ts';
 import type { App } from './deps.ts';
 
@@ -26,6 +27,11 @@ export function readRequests(app: App): void {
   });
 
   app.addHook('onRoute', (route) => {
+    if ([route.method].flat().every((method) => method === 'GET' || method === 'HEAD')) return;
+    route.preParsing = [...[route.preParsing ?? []].flat(), endEmptyBody];
+  });
+
+  app.addHook('onRoute', (route) => {
     const { properties } = (route.schema?.querystring ?? {}) as QuerySchema;
     if (properties === undefined) return;
     const types = Object.entries(properties).map(([name, { type }]) => ({ name, type }));
@@ -43,6 +49,13 @@ export function readRequests(app: App): void {
     route.preValidation = [...[route.preValidation ?? []].flat(), readQuery];
   });
 }
+
+/** A request without a body comes ended (`optimizeEmptyRequests`), and would be waited for: it is read as an empty one. */
+function endEmptyBody({ raw }: FastifyRequest, _reply: unknown, body: RequestPayload, done: PayloadDone): void {
+  done(null, raw.readableEnded ? Readable.from([]) : body);
+}
+
+type PayloadDone = (error: null, body: RequestPayload) => void;
 
 declare module 'fastify' {
   interface FastifyContextConfig {

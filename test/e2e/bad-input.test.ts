@@ -429,6 +429,8 @@ describe('bad input', { concurrency: true }, () => {
         ['a header without a name', 'GET /health HTTP/1.1\r\nHost: localhost\r\n: a\r\n\r\n'],
         ['headers without end', `GET /health HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}`, 431],
         ['a path without end', `GET /${'x'.repeat(20_000)}`, 431],
+        ['no body', post()],
+        ['no body for a method that is not there', post().replace('POST', 'DELETE'), 405],
         ['a negative length', post('Content-Length: -1')],
         ['two lengths', post('Content-Length: 2', 'Content-Length: 3')],
         ['a length that is no number', post('Content-Length: 0x10')],
