@@ -16,7 +16,7 @@ import { createQuiet } from './quiet.ts';
 import { runWrk } from './wrk.ts';
 
 const MERCHANTS = 50;
-const SECONDS = 5;
+const SECONDS = 4;
 const ROUNDS = 5;
 
 /** Creating payments, beside PostgreSQL's own benchmark writing the same rows, and beside HTTP that writes nothing. */

@@ -30,7 +30,7 @@ export const statusMeasurement: Measurement = {
         run: (input) => runWrk({ ...input, script: 'status', port, args: [gateway.apiKey, file] }),
       });
       const sides = [side('gateway', gateway), side('bare Fastify', bare)] as const;
-      return [await contest(sides, { name: 'status', atLeast: 0.8, rounds: 7, seconds: 4 })];
+      return [await contest(sides, { name: 'status', atLeast: 0.8, rounds: 5, seconds: 4 })];
     } finally {
       await bare.stop();
       await gateway.stop();
