@@ -11,3 +11,8 @@ create table coin_cursors (
   block_number bigint not null,
   primary key (network, account)
 );
+
+-- Where the search for strays began: what came before is what the accounts had when the books were opened.
+alter table stray_cursors add column first_block bigint;
+update stray_cursors set first_block = block_number;
+alter table stray_cursors alter column first_block set not null;

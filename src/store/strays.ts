@@ -83,17 +83,23 @@ export function listStrays(
     order by seen_at desc, id limit ${limit}`;
 }
 
-/** The last block of the network that was searched for strays. */
-export async function findStrayCursor(db: Reader, network: string): Promise<number | undefined> {
-  const [row] = await db<{ number: string }[]>`
-    select block_number as number from stray_cursors where network = ${network}`;
-  return row && Number(row.number);
+/** Which blocks of a network were searched for strays. */
+export interface StrayCursor {
+  /** What came up to this block is what the accounts had when the network was first met. */
+  readonly begunAt: number;
+  readonly searchedTo: number;
+}
+
+export async function findStrayCursor(db: Reader, network: string): Promise<StrayCursor | undefined> {
+  const [row] = await db<StrayCursor[]>`
+    select first_block::int as "begunAt", block_number::int as "searchedTo" from stray_cursors where network = ${network}`;
+  return row;
 }
 
 /** Two nodes may search the same blocks; the cursor never goes back. */
 export async function putStrayCursor(tx: Tx, network: string, blockNumber: number): Promise<void> {
   await tx`
-    insert into stray_cursors (network, block_number) values (${network}, ${blockNumber})
+    insert into stray_cursors (network, first_block, block_number) values (${network}, ${blockNumber}, ${blockNumber})
     on conflict (network) do update set block_number = greatest(stray_cursors.block_number, excluded.block_number)`;
 }
 

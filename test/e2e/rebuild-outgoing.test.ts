@@ -199,4 +199,15 @@ describe('till rebuild, of what left', () => {
     assert.deepEqual(await scene.books(), books);
     assert.deepEqual(await scene.differences(), []);
   });
+
+  it('leaves alone what lay on the accounts before the gateway first saw the chain', async () => {
+    const fresh = await openRefundScene();
+    fresh.transfer({ from: fresh.payers.newAccount(), units: 77n });
+    await fresh.live(await fresh.newNode(), 2);
+    const differences = await fresh.differences();
+    const report = await rebuild(fresh, fresh.connected, { from: 0 });
+    assert.deepEqual(report?.rebuilt, []);
+    assert.deepEqual(await fresh.differences(), differences);
+    await fresh.close();
+  });
 });

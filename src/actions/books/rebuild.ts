@@ -1,8 +1,9 @@
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { rewindCoinCursors } from '../../store/book-comparison.ts';
-import { refoldBalances } from '../../store/books.ts';
+import { positionsOf, refoldBalances } from '../../store/books.ts';
 import { findCursors } from '../../store/chain-cursors.ts';
 import { findItems } from '../../store/items.ts';
+import { findStrayCursor } from '../../store/strays.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { ownAccounts, storeStrays, strayOf } from '../floats/record-strays.ts';
 import { hasLeft, ownershipOf, type PaidEvent } from './compare-events.ts';
@@ -107,13 +108,22 @@ async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events
   };
 }
 
+/** What came unasked since the books began; of what had come before, only what the books tell of. */
 async function restoreStrays(
   deps: CommandDeps,
   connected: ConnectedChain,
   from: number,
   to: number,
 ): Promise<string[]> {
+  const { sql } = deps.db;
+  const cursor = await findStrayCursor(sql, connected.chain.network.chainId);
   const found = await connected.chain.incoming(ownAccounts(connected), from, to);
   const strays = found.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
-  return command(deps, (tx, now) => storeStrays(tx, strays, now));
+  const booked = await positionsOf(
+    sql,
+    strays.map(({ id }) => id),
+  );
+  const isSince = (block: number) => cursor !== undefined && block > cursor.begunAt;
+  const ours = strays.filter(({ id, blockNumber }) => isSince(blockNumber) || booked.has(id));
+  return command(deps, (tx, now) => storeStrays(tx, ours, now));
 }

@@ -34,11 +34,12 @@ export async function recordStrays(deps: CommandDeps & { log: Log }, connected: 
   const cursors = await findCursors(deps.db.sql);
   const final = cursors.find((cursor) => cursor.network === network)?.finalNumber;
   if (final === undefined) return false;
-  const searched = await findStrayCursor(deps.db.sql, network);
-  if (searched === undefined) {
+  const cursor = await findStrayCursor(deps.db.sql, network);
+  if (cursor === undefined) {
     await commandOfOne(deps, (tx) => putStrayCursor(tx, network, final));
     return false;
   }
+  const { searchedTo: searched } = cursor;
   if (final <= searched) return false;
   const to = Math.min(final, searched + MAX_RANGE);
   const accounts = ownAccounts(connected);
