@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { InjectOptions } from 'fastify';
@@ -386,26 +387,24 @@ describe('bad input', { concurrency: true }, () => {
     let port: number;
     before(async () => {
       wired = await furnish();
-      // The real limits are for slow networks; what happens at them can be seen sooner.
-      const sooner = { headersTimeout: 1_000, requestTimeout: 1_500, connectionsCheckingInterval: 100 };
-      Object.assign(wired.gateway.app.server, sooner);
       port = await listen(wired.gateway);
     });
     after(() => wired.gateway.stop());
 
-    const post = (...lines: string[]) =>
+    const post = (...lines: string[]) => postBy(wired, ...lines);
+    const postBy = ({ headers }: typeof wired, ...lines: string[]) =>
       [
         `POST /v1/merchants HTTP/1.1`,
         'Host: localhost',
-        `Api-Key: ${wired.headers['api-key']}`,
+        `Api-Key: ${headers['api-key']}`,
         'Content-Type: application/json',
         'Idempotency-Key: wire',
         ...lines,
         '',
         '',
       ].join('\r\n');
-    const isAlive = async () =>
-      (await exchange(port, 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'))?.status === 200;
+    const isAlive = async (at = port) =>
+      (await exchange(at, 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'))?.status === 200;
     function assertWire(answer: WireAnswer | undefined, what: string, status = 400): void {
       assert.ok(answer, `${what}: no answer`);
       assert.equal(answer.status, status, `${what}: ${answer.body}`);
@@ -470,25 +469,35 @@ describe('bad input', { concurrency: true }, () => {
     });
 
     it('that stops in the middle is given up after a while, and holds up nobody', async () => {
-      const before = await wired.contents();
+      const impatient = await furnish();
+      // The real limits are for slow networks; what happens at them can be seen sooner.
+      const sooner = { headersTimeout: 2_000, requestTimeout: 2_500, connectionsCheckingInterval: 100 };
+      Object.assign(impatient.gateway.app.server, sooner);
+      const at = await listen(impatient.gateway);
+      const before = await impatient.contents();
       const halves: [name: string, bytes: string][] = [
         ['nothing but a request line', 'GET /health HTTP/1.1\r\n'],
         ['half a header', 'GET /health HTTP/1.1\r\nHost: loc'],
-        ['half a body', `${post('Content-Length: 100')}{"merchantName":`],
-        ['half a chunk', `${post('Transfer-Encoding: chunked')}50\r\n{"merchantName":`],
+        ['half a body', `${postBy(impatient, 'Content-Length: 100')}{"merchantName":`],
+        ['half a chunk', `${postBy(impatient, 'Transfer-Encoding: chunked')}50\r\n{"merchantName":`],
       ];
-      const sockets = await Promise.all(halves.map(() => openSocket(port)));
-      const answers = sockets.map((socket) => readAnswer(socket));
-      for (const [index, [, bytes]] of halves.entries()) sockets[index]?.write(bytes);
-      const idle = await Promise.all(Array.from({ length: 50 }, () => openSocket(port)));
-      assert.ok(await isAlive(), 'meanwhile others are served');
-      for (const [index, [name]] of halves.entries()) {
-        const answer = await answers[index];
-        assert.equal(answer?.status, 408, name);
-        assert.equal(JSON.parse(answer.body).code, 'invalid_params');
+      const sockets = await Promise.all([...halves, ...Array<undefined>(50)].map(() => openSocket(at)));
+      try {
+        const answers = halves.map(([, bytes], index) => {
+          sockets[index]?.write(bytes);
+          return readAnswer(sockets[index] as Socket, { withinMs: 20_000 });
+        });
+        assert.ok(await isAlive(at), 'meanwhile others are served');
+        for (const [index, [name]] of halves.entries()) {
+          const answer = await answers[index];
+          assert.equal(answer?.status, 408, name);
+          assert.equal(JSON.parse(answer.body).code, 'invalid_params');
+        }
+        assert.deepEqual(await impatient.contents(), before);
+      } finally {
+        for (const socket of sockets) socket.destroy();
+        await impatient.gateway.stop();
       }
-      for (const socket of [...sockets, ...idle]) socket.destroy();
-      assert.deepEqual(await wired.contents(), before);
     });
 
     it('from a client that hangs up in the middle writes nothing', async () => {
