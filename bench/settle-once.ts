@@ -24,7 +24,7 @@ const GOLDEN = 0.618;
 /** How long one payer waits who is alone: from handing the signature in to "paid". */
 export const settleOnceMeasurement: Measurement = {
   names: ['settle_1'],
-  measure: async () => [await measureSettleOnce(15)],
+  measure: async () => [await measureSettleOnce(9)],
 };
 
 export async function measureSettleOnce(rounds: number): Promise<Figure> {
