@@ -13,7 +13,7 @@ export const SERVER_OPTIONS = {
     headersTimeout: 15_000,
     connectionsCheckingInterval: 5_000,
     maxHeaderSize: 16 * 1024,
-    // A request without a body needs no stream to end: that is a seventh of a status request's processor time.
+    // A request without a body needs no stream to end: most of what is asked here has none.
     optimizeEmptyRequests: true,
   },
   // Longer than the usual 60 s of load balancers, so that they close idle connections, not we under their feet.
