@@ -59,7 +59,7 @@ export interface AnswerHeaders {
   header(name: string, value: string): unknown;
 }
 
-const OUR_HEADERS = [
+export const OUR_HEADERS = [
   'api-key',
   'x-api-key',
   'app-id',

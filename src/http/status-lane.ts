@@ -2,10 +2,20 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { isId } from '../domain/ids.ts';
 import { isFinal, visibleStatus } from '../domain/payment.ts';
 import { type PaymentGlance, stateOf } from '../store/payments.ts';
-import { type AnswerHeaders, admitWithPass, type Gates, holds, isAscii, type Pass, passFor } from './access.ts';
+import {
+  type AnswerHeaders,
+  admitWithPass,
+  type Gates,
+  holds,
+  isAscii,
+  OUR_HEADERS,
+  type Pass,
+  passFor,
+} from './access.ts';
 import { logRequest } from './observe.ts';
 import type { RequestIds } from './request-ids.ts';
 import { READ } from './routes/payments.ts';
+import { etagOf } from './status.ts';
 import type { Origin } from './views/icons.ts';
 import { viewStatus } from './views/payment.ts';
 
@@ -39,7 +49,8 @@ export function statusLane(lane: StatusLane, route: RequestListener): RequestLis
 
   /** The pass from an earlier request, or a new one. */
   function findPass(request: IncomingMessage, { key, merchantId, version }: PlainRequest, nowMs: number) {
-    const name = version === '' ? `${key} ${merchantId}` : `${key} ${merchantId} ${version}`;
+    // No header holds a line break.
+    const name = `${key}\n${merchantId}\n${version}`;
     const known = passes.get(name);
     if (known !== undefined && holds(gate, known, nowMs)) return known;
     // Only callers this node does not know are counted by their address, and they go to the route.
@@ -57,7 +68,7 @@ export function statusLane(lane: StatusLane, route: RequestListener): RequestLis
     const asked = deps.longPolls.isReleased ? undefined : readPlain(request);
     if (asked === undefined) return route(request, response);
     const startedAtMs = clock.nowMs();
-    const limits = new Headers();
+    const limits = new HeaderList();
     let pass: LanePass | undefined;
     try {
       pass = findPass(request, asked, startedAtMs);
@@ -92,7 +103,7 @@ interface LanePass extends Pass {
   readonly headers: readonly string[];
 }
 
-class Headers implements AnswerHeaders {
+class HeaderList implements AnswerHeaders {
   readonly list: string[] = [];
   header(name: string, value: string): void {
     this.list.push(name, value);
@@ -151,23 +162,21 @@ function readPlain({ method, url = '', rawHeaders }: IncomingMessage): PlainRequ
 /** What a header means for a plain request; `other` makes it not plain. */
 type Role = 'none' | 'key' | 'merchant' | 'version' | 'name' | 'text' | 'other';
 
-const ROLES: Readonly<Record<string, Role>> = {
-  'api-key': 'key',
-  'merchant-id': 'merchant',
-  'pay-version': 'version',
-  'wcp-version': 'version',
-  'request-id': 'name',
-  'x-api-key': 'other',
-  'app-id': 'other',
-  'client-id': 'other',
-  'idempotency-key': 'other',
-  'sdk-name': 'text',
-  'sdk-version': 'text',
-  'sdk-platform': 'text',
-  'if-none-match': 'other',
-  'content-length': 'other',
-  'transfer-encoding': 'other',
-};
+const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
+  // Whatever else of ours a request brings, the route looks at it.
+  ...OUR_HEADERS.map((name) => [name, 'other'] as const),
+  ['if-none-match', 'other'],
+  ['content-length', 'other'],
+  ['transfer-encoding', 'other'],
+  ['api-key', 'key'],
+  ['merchant-id', 'merchant'],
+  ['pay-version', 'version'],
+  ['wcp-version', 'version'],
+  ['request-id', 'name'],
+  ['sdk-name', 'text'],
+  ['sdk-version', 'text'],
+  ['sdk-platform', 'text'],
+]);
 
 /** By the spellings that were seen: clients have few, and always the same. */
 const spellings = new Map<string, Role>();
@@ -176,8 +185,7 @@ const MAX_SPELLINGS = 500;
 function roleOf(name: string): Role {
   const known = spellings.get(name);
   if (known !== undefined) return known;
-  const lower = name.toLowerCase();
-  const role = Object.hasOwn(ROLES, lower) ? (ROLES[lower] ?? 'none') : 'none';
+  const role = ROLES.get(name.toLowerCase()) ?? 'none';
   if (spellings.size < MAX_SPELLINGS) spellings.set(name, role);
   return role;
 }
@@ -196,7 +204,7 @@ function answerTo(origin: Origin, payment: PaymentGlance, nowMs: number): Answer
   const known = OPEN_ANSWERS.get(status);
   if (known !== undefined) return known;
   const body = JSON.stringify(viewStatus(origin, payment, nowMs));
-  const answer = { body, etag: `"${status}"`, length: String(Buffer.byteLength(body)) };
+  const answer = { body, etag: etagOf(payment, nowMs), length: String(Buffer.byteLength(body)) };
   if (!isFinal(status)) OPEN_ANSWERS.set(status, answer);
   return answer;
 }

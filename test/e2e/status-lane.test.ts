@@ -93,6 +93,18 @@ describe('a plain status request', () => {
     assert.equal((await bothWays(path, { ...shop.headers, 'sdk-name': 'café' })).body.code, 'header_not_ascii');
   });
 
+  it('is not taken for another that it spells alike', async () => {
+    const { paymentId } = await shop.created();
+    const path = `/v1/payments/${paymentId}/status`;
+    const version = '2026-02-18';
+    assert.equal((await bothWays(path, { ...shop.headers, 'pay-version': version })).status, 200);
+    const [key, merchantId] = [shop.secret, shop.merchant.id];
+    const joined = { 'api-key': key, 'merchant-id': `${merchantId} ${version}` };
+    assert.equal((await bothWays(path, joined)).body.code, 'merchant_not_found');
+    const moved = { 'api-key': `${key} ${merchantId}`, 'merchant-id': version };
+    assert.equal((await bothWays(path, moved)).body.code, 'invalid_api_key');
+  });
+
   it('is refused as soon as its key is revoked', async () => {
     const time = manualTime();
     const node = await startTestGateway({ world: time });
