@@ -10,6 +10,7 @@ import {
 import type { ComparedOutgoing } from '../../store/book-outgoing.ts';
 import { coverOfStray } from '../floats/return-stray.ts';
 import { aboutStray, strayReceivedEntries, strayReturnEntries } from '../floats/stray-entries.ts';
+import { aboutOutgoing } from '../payout/about-outgoing.ts';
 
 /** Where the books must have everything of what has left an account of ours, whatever happened on the way. */
 export function outgoingPosition(outgoing: ComparedOutgoing): Line[] {
@@ -39,14 +40,4 @@ export function outgoingPosition(outgoing: ComparedOutgoing): Line[] {
     ...strayReturnEntries('sent', stray, { units }),
     ...strayReturnEntries('done', stray, { units }),
   ]);
-}
-
-/** How the books name it. */
-export function aboutOutgoing({
-  id,
-  network,
-  asset,
-  merchantId,
-}: Pick<ComparedOutgoing, 'id' | 'network' | 'asset' | 'merchantId'>) {
-  return { network, asset, subject: id, reference: id, merchantId: merchantId ?? '' };
 }

@@ -6,7 +6,7 @@ import { insertOutgoing, type NewOutgoing } from '../../store/outgoing.ts';
 import { lockPayablePayouts, type PayablePayout, startPayouts } from '../../store/payouts.ts';
 import { recordEntries } from '../books/record.ts';
 import { type CommandDeps, command } from '../command.ts';
-import { aboutPayout } from './payout-consequences.ts';
+import { aboutOutgoing } from './about-outgoing.ts';
 
 const MAX_PAYOUTS = 500;
 
@@ -27,7 +27,7 @@ export async function payOutHeld(deps: CommandDeps & { chains: Chains }): Promis
     const rows = payouts.map(outgoingOf);
     const begun = new Set(await insertOutgoing(tx, rows, now));
     if (begun.size !== rows.length) throw new Error('A held amount is on its way already.');
-    const entries = rows.map((row) => payoutEntry('sent', aboutPayout(row), row.amount));
+    const entries = rows.map((row) => payoutEntry('sent', aboutOutgoing(row), row.amount));
     await recordEntries(tx, entries, now);
     return found.length === MAX_PAYOUTS;
   });

@@ -1,10 +1,11 @@
 import { payoutEntry } from '../../domain/books.ts';
 import { paymentIdOf } from '../../domain/ids.ts';
 import { deleteAlert, upsertAlert } from '../../store/alerts.ts';
-import type { Outgoing } from '../../store/outgoing.ts';
+
 import { deletePaymentSettlement, insertPaymentSettlements } from '../../store/payment-settlements.ts';
 import { holdAgain, setPayoutState } from '../../store/payouts.ts';
 import { recordEntries } from '../books/record.ts';
+import { aboutOutgoing } from './about-outgoing.ts';
 import type { Consequences } from './consequences.ts';
 
 /** Nothing has changed that we know of: the same destination is tried again now and then, another one at once. */
@@ -18,14 +19,14 @@ export const PAYOUT: Consequences = {
     const settlement = { paymentId, asset, amount, recipient, transactionHash: proof.transaction, at };
     await insertPaymentSettlements(tx, [settlement]);
     await setPayoutState(tx, { paymentId, from: 'sending', to: 'paid', at });
-    await recordEntries(tx, [payoutEntry('done', aboutPayout(outgoing), BigInt(amount), proof)], at);
+    await recordEntries(tx, [payoutEntry('done', aboutOutgoing(outgoing), BigInt(amount), proof)], at);
     await deleteAlert(tx, { name: 'payout_failed', subject: id });
   },
   async failed(tx, outgoing, { problem }, at) {
     const { id, amount } = outgoing;
     const retryAt = new Date(at.getTime() + RETRY_MS);
     await holdAgain(tx, { paymentId: paymentIdOf(id), problem, retryAt, at });
-    await recordEntries(tx, [payoutEntry('failed', aboutPayout(outgoing), BigInt(amount))], at);
+    await recordEntries(tx, [payoutEntry('failed', aboutOutgoing(outgoing), BigInt(amount))], at);
     const message = `The payout to ${outgoing.recipient} did not arrive (${problem}); the money is held.`;
     await upsertAlert(tx, { name: 'payout_failed', subject: id, message, lastSeen: at });
   },
@@ -33,16 +34,6 @@ export const PAYOUT: Consequences = {
     const paymentId = paymentIdOf(outgoing.id);
     await deletePaymentSettlement(tx, paymentId);
     await setPayoutState(tx, { paymentId, from: 'paid', to: 'sending', at });
-    await recordEntries(tx, [payoutEntry('done', aboutPayout(outgoing), -BigInt(outgoing.amount))], at);
+    await recordEntries(tx, [payoutEntry('done', aboutOutgoing(outgoing), -BigInt(outgoing.amount))], at);
   },
 };
-
-/** How the books name a payout. */
-export function aboutPayout({
-  id,
-  network,
-  asset,
-  merchantId,
-}: Pick<Outgoing, 'id' | 'network' | 'asset' | 'merchantId'>) {
-  return { network, asset, subject: id, reference: id, merchantId: merchantId ?? '' };
-}
