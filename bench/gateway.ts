@@ -3,8 +3,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import postgres from 'postgres';
+import { systemWorld } from '../src/runtime/system-world.ts';
 import { startEmbeddedPostgres } from '../src/sandbox/embedded-postgres.ts';
-import { systemWorld } from '../src/system.ts';
 import { freePort, GATEWAY, startProcess, stopProcess, until } from './processes.ts';
 import { makeFolder, removeFolder } from './temporary.ts';
 

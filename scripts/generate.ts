@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { readConfig, SETTINGS, type Setting } from '../src/config.ts';
 import { CATALOGUE } from '../src/errors.ts';
 import { buildApp } from '../src/http/app.ts';
 import type { HttpDeps } from '../src/http/deps.ts';
-import { createMetrics } from '../src/metrics.ts';
-import { systemWorld } from '../src/system.ts';
+import { createMetrics } from '../src/runtime/metrics.ts';
+import { systemWorld } from '../src/runtime/system-world.ts';
+import { readConfig, SETTINGS, type Setting } from '../src/settings/config.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const settings = Object.values(SETTINGS) as Setting<unknown>[];
@@ -75,7 +75,7 @@ value stops the start with exit code 2 and a line for every problem. \`npm run t
 |---|---|---|---|
 ${rows.join('\n')}
 
-This page and \`.env.example\` are generated from \`src/config.ts\`.
+This page and \`.env.example\` are generated from \`src/settings/config.ts\`.
 `;
 }
 

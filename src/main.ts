@@ -1,9 +1,26 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { CommandDeps } from './actions/command.ts';
-import { copyLogos } from './actions/copy-logo.ts';
+import { copyLogos } from './actions/parties/copy-logo.ts';
+import { createRescreener } from './actions/paying/rescreen-items.ts';
 import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
-import { createRescreener } from './actions/rescreen-items.ts';
+import { buildApp } from './http/app.ts';
+import { loadPageBundle } from './http/checkout/page-bundle.ts';
+import { openFilesWarning } from './http/entry/open-files.ts';
+import { serveMetrics } from './http/metrics-server.ts';
+import { createImageFetcher } from './logos/fetch-image.ts';
+import { connectNetworks, openRates, openScreening } from './outside.ts';
+import { createParts } from './parts.ts';
+import { createLog } from './runtime/log.ts';
+import { watchProcess } from './runtime/metrics.ts';
+import { systemWorld } from './runtime/system-world.ts';
+import type { World } from './runtime/world.ts';
+import { banner } from './sandbox/banner.ts';
+import { ChainStartError, startSandboxChain } from './sandbox/chain-process.ts';
+import { announceSandbox, openSandbox } from './sandbox/demo.ts';
+import { startEmbeddedPostgres } from './sandbox/embedded-postgres.ts';
+import { HomeInUseError, lockHome } from './sandbox/home-lock.ts';
+import { ScreeningListError } from './screening/follow-list.ts';
 import {
   ChainSettingsError,
   depthOf,
@@ -12,29 +29,12 @@ import {
   type NetworkInUse,
   needsOwnChain,
   networksInUse,
-} from './chain-settings.ts';
-import { type Config, readConfig, secretValues } from './config.ts';
-import type { World } from './deps.ts';
-import { readEnvironment } from './environment.ts';
-import { buildApp } from './http/app.ts';
-import { loadPageBundle } from './http/checkout/page-bundle.ts';
-import { serveMetrics } from './http/metrics-server.ts';
-import { openFilesWarning } from './http/open-files.ts';
-import { createLog } from './log.ts';
-import { createImageFetcher } from './logos/fetch-image.ts';
-import { watchProcess } from './metrics.ts';
-import { SANDBOX_NETWORK } from './network-settings.ts';
-import { connectNetworks, openRates, openScreening } from './outside.ts';
-import { createParts } from './parts.ts';
-import { banner } from './sandbox/banner.ts';
-import { ChainStartError, startSandboxChain } from './sandbox/chain-process.ts';
-import { announceSandbox, openSandbox } from './sandbox/demo.ts';
-import { startEmbeddedPostgres } from './sandbox/embedded-postgres.ts';
-import { HomeInUseError, lockHome } from './sandbox/home-lock.ts';
-import { ScreeningListError } from './screening/follow-list.ts';
-import { openDatabase } from './store/database.ts';
-import { migrate, SchemaMismatchError } from './store/migrate.ts';
-import { systemWorld } from './system.ts';
+} from './settings/chains.ts';
+import { type Config, readConfig, secretValues } from './settings/config.ts';
+import { readEnvironment } from './settings/environment.ts';
+import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
+import { openDatabase } from './store/plumbing/database.ts';
+import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
 import { housekeepingJobs } from './workers/housekeeping.ts';
 import { startJobs } from './workers/loop.ts';

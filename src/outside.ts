@@ -1,18 +1,18 @@
+import { clearAlert, raiseAlert } from './actions/alerts.ts';
 import type { CommandDeps } from './actions/command.ts';
-import { clearAlert, raiseAlert } from './actions/raise-alert.ts';
 import { OtherSandboxChainError, rememberSandboxChain } from './actions/remember-sandbox-chain.ts';
-import { chainTerms, isSandbox, type NetworkInUse } from './chain-settings.ts';
 import type { Chain } from './chains/chain.ts';
 import { type ConnectedChains, connectChains } from './chains/connect.ts';
-import type { Config } from './config.ts';
-import type { Log } from './deps.ts';
-import { SANDBOX_NETWORK } from './network-settings.ts';
 import { followRates } from './rates/follow-rates.ts';
 import { createHttpSource } from './rates/http-source.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
 import { sandboxRates } from './rates/sandbox-rates.ts';
+import type { Log } from './runtime/world.ts';
 import { followScreeningList } from './screening/follow-list.ts';
 import { NO_SCREENING, type Screening } from './screening/screening.ts';
+import { chainTerms, isSandbox, type NetworkInUse } from './settings/chains.ts';
+import type { Config } from './settings/config.ts';
+import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
 
 /** What the gateway asks of the world outside: chains, rates and lists, as they are configured. */
 

@@ -1,15 +1,15 @@
 import type { InjectOptions } from 'fastify';
 import { pino } from 'pino';
-import { createPartner } from '../src/actions/create-partner.ts';
-import { issueKey } from '../src/actions/issue-key.ts';
-import { registerApp } from '../src/actions/register-app.ts';
-import { type Config, readConfig } from '../src/config.ts';
-import type { World } from '../src/deps.ts';
+import { createPartner } from '../src/actions/parties/create-partner.ts';
+import { issueKey } from '../src/actions/parties/issue-key.ts';
+import { registerApp } from '../src/actions/parties/register-app.ts';
 import type { Mode } from '../src/domain/mode.ts';
 import { buildApp } from '../src/http/app.ts';
 import { createParts, type PartsInput } from '../src/parts.ts';
-import { openDatabase } from '../src/store/database.ts';
-import { systemWorld } from '../src/system.ts';
+import { systemWorld } from '../src/runtime/system-world.ts';
+import type { World } from '../src/runtime/world.ts';
+import { type Config, readConfig } from '../src/settings/config.ts';
+import { openDatabase } from '../src/store/plumbing/database.ts';
 import { createTestDatabase } from './database.ts';
 import { checkResponse } from './openapi.ts';
 

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { systemWorld } from '../src/runtime/system-world.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/sandbox/embedded-postgres.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { systemWorld } from '../src/system.ts';
+import { migrate } from '../src/store/plumbing/migrate.ts';
 import { makeTemplate, TEST_SERVER } from './database.ts';
 
 let server: EmbeddedPostgres | undefined;

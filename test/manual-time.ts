@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock, Timers } from '../src/deps.ts';
-import { systemWorld } from '../src/system.ts';
+import { systemWorld } from '../src/runtime/system-world.ts';
+import type { Clock, Timers } from '../src/runtime/world.ts';
 
 /** Time that passes only when the test says so; what is due then runs. */
 export interface ManualTime {

@@ -16,45 +16,27 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
 const sources = tracked.filter((name) => /^src\/.*\.ts$/.test(name) && !/\.(test|fixture)\.ts$/.test(name));
 
-/** What each folder of `src` may import, besides itself. Files directly in `src` are named one by one. */
+/** The folders of `src` that each folder may import. `main.ts`, `parts.ts` and `outside.ts` put them together. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   domain: [],
-  chains: ['domain', 'deps.ts', 'batcher.ts'],
-  rates: ['domain', 'deps.ts'],
-  screening: ['domain', 'deps.ts'],
-  logos: ['domain', 'deps.ts'],
-  store: ['domain', 'deps.ts', 'batcher.ts'],
-  actions: ['domain', 'chains', 'rates', 'screening', 'logos', 'store', 'deps.ts', 'errors.ts', 'batcher.ts'],
-  http: [
-    'domain',
-    'chains',
-    'rates',
-    'screening',
-    'store',
-    'actions',
-    'deps.ts',
-    'errors.ts',
-    'config.ts',
-    'metrics.ts',
-    'request-times.ts',
-  ],
-  workers: ['domain', 'chains', 'screening', 'store', 'actions', 'deps.ts', 'metrics.ts'],
-  sandbox: ['domain', 'chains', 'store', 'actions', 'batcher.ts', 'deps.ts', 'system.ts'],
-  cli: [
-    'domain',
-    'chains',
-    'store',
-    'actions',
-    'sandbox',
-    'chain-settings.ts',
-    'config.ts',
-    'deps.ts',
-    'errors.ts',
-    'log.ts',
-    'system.ts',
-    'environment.ts',
-  ],
+  runtime: ['domain'],
+  chains: ['domain', 'runtime'],
+  rates: ['domain', 'runtime'],
+  screening: ['domain', 'runtime'],
+  logos: ['domain', 'runtime'],
+  settings: ['domain', 'runtime', 'chains', 'rates', 'sandbox'],
+  store: ['domain', 'runtime'],
+  actions: ['domain', 'runtime', 'chains', 'rates', 'screening', 'logos', 'store', 'errors.ts'],
+  http: ['domain', 'runtime', 'settings', 'chains', 'rates', 'screening', 'store', 'actions', 'errors.ts'],
+  workers: ['domain', 'runtime', 'chains', 'screening', 'store', 'actions'],
+  sandbox: ['domain', 'runtime', 'chains', 'store', 'actions'],
+  cli: ['domain', 'runtime', 'settings', 'chains', 'store', 'actions', 'sandbox', 'errors.ts'],
 };
+
+/** The rooms of `actions`, from the ground up: a room imports its own files and those of the rooms above it in this list. */
+const ACTION_ROOMS = ['', 'books', 'parties', 'paying', 'outgoing', 'relay', 'watch', 'books/audit', 'books/restore'];
+/** The rooms of `store`, likewise. */
+const STORE_ROOMS = ['plumbing', 'parties', 'chain', 'payments', 'money'];
 
 /** Which outside packages only one place may know. */
 const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {
@@ -65,13 +47,58 @@ const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {
   '@fastify/cors': ['src/http/'],
   '@fastify/swagger': ['src/http/'],
   typebox: ['src/http/'],
-  'prom-client': ['src/metrics.ts'],
+  'prom-client': ['src/runtime/metrics.ts'],
 };
 
+/** The packages and files that a file imports, types included. */
 function importsOf(name: string): string[] {
   return [...read(name).matchAll(/^(?:import|export)\s[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'/gms)].map(
     (match) => match[1] ?? match[2] ?? '',
   );
+}
+
+/** The files of this tree that a file imports, by their path from the root. */
+function neighboursOf(name: string): string[] {
+  return importsOf(name)
+    .filter((target) => target.startsWith('.'))
+    .map((target) => relative(ROOT, join(ROOT, dirname(name), target)));
+}
+
+/** The first circle of imports among these files, as a path that ends where it began; empty if there is none. */
+function findCircle(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const cleared = new Set<string>();
+  const walk = (name: string, path: readonly string[]): string[] => {
+    if (path.includes(name)) return [...path.slice(path.indexOf(name)), name];
+    if (cleared.has(name)) return [];
+    for (const next of imports.get(name) ?? []) {
+      const circle = walk(next, [...path, name]);
+      if (circle.length > 0) return circle;
+    }
+    cleared.add(name);
+    return [];
+  };
+  for (const name of imports.keys()) {
+    const circle = walk(name, []);
+    if (circle.length > 0) return circle;
+  }
+  return [];
+}
+
+/** Imports from a room into a later one. */
+function roomsCrossed(folder: string, rooms: readonly string[]): string[] {
+  const roomOf = (name: string) => {
+    const inside = dirname(name).slice(folder.length + 1);
+    const room = rooms.findLastIndex((each) => each !== '' && (inside === each || inside.startsWith(`${each}/`)));
+    return inside === '' ? rooms.indexOf('') : room;
+  };
+  const files = sources.filter((name) => name.startsWith(`${folder}/`));
+  const homeless = files.filter((name) => roomOf(name) === -1).map((name) => `${name} is in no room`);
+  const crossings = files.flatMap((name) =>
+    neighboursOf(name)
+      .filter((target) => target.startsWith(`${folder}/`) && roomOf(target) > roomOf(name))
+      .map((target) => `${name} imports ${target}`),
+  );
+  return [...homeless, ...crossings];
 }
 
 describe('the house', () => {
@@ -87,12 +114,36 @@ describe('the house', () => {
           const [head = ''] = target.split('/');
           const isContract = target.startsWith('../contracts/artifacts/') && ['chains', 'sandbox'].includes(layer);
           // The one thing the server and the browser share: what the page begins with.
-          const isPageState = target === '../web/src/page-state.ts' && layer === 'http';
+          const isPageState = target === '../web/src/checkout/page-state.ts' && layer === 'http';
           return head !== layer && !allowed.includes(head) && !isContract && !isPageState;
         })
         .map((target) => `${name} imports ${target}`);
     });
     assert.deepEqual(wrong, []);
+  });
+
+  it('has no circle of imports', () => {
+    const scripts = tracked.filter((name) => /^(src|web\/src|test|bench|scripts)\/.*\.tsx?$/.test(name));
+    assert.deepEqual(findCircle(new Map(scripts.map((name) => [name, neighboursOf(name)]))), []);
+  });
+
+  it('would notice a circle of imports', () => {
+    const planted = new Map([
+      ['a.ts', ['b.ts']],
+      ['b.ts', ['c.ts']],
+      ['c.ts', ['b.ts']],
+    ]);
+    assert.deepEqual(findCircle(planted), ['b.ts', 'c.ts', 'b.ts']);
+  });
+
+  it('has rooms whose imports go one way', () => {
+    assert.deepEqual(roomsCrossed('src/actions', ACTION_ROOMS), []);
+    assert.deepEqual(roomsCrossed('src/store', STORE_ROOMS), []);
+    const shared = tracked.filter((name) => /^web\/src\/shared\/.*\.tsx?$/.test(name));
+    const outward = shared.flatMap((name) =>
+      neighboursOf(name).filter((target) => target.startsWith('web/') && !target.startsWith('web/src/shared/')),
+    );
+    assert.deepEqual(outward, []);
   });
 
   it('keeps each outside package in its place', () => {
@@ -119,10 +170,10 @@ describe('the house', () => {
 
   it('reads the environment, the clock, timers and randomness only where they come in', () => {
     const outside: readonly [pattern: RegExp, places: readonly string[]][] = [
-      [/\bprocess\.env\b/, ['src/environment.ts']],
-      [/\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(/, ['src/system.ts']],
-      [/(?<!\.)\bset(Timeout|Interval|Immediate)\(/, ['src/system.ts', 'src/main.ts']],
-      [/\bMath\.random\(|\brandomBytes\(|\brandomUUID\(/, ['src/system.ts']],
+      [/\bprocess\.env\b/, ['src/settings/environment.ts']],
+      [/\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(/, ['src/runtime/system-world.ts']],
+      [/(?<!\.)\bset(Timeout|Interval|Immediate)\(/, ['src/runtime/system-world.ts', 'src/main.ts']],
+      [/\bMath\.random\(|\brandomBytes\(|\brandomUUID\(/, ['src/runtime/system-world.ts']],
     ];
     const wrong = outside.flatMap(([pattern, places]) =>
       sources

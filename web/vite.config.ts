@@ -19,7 +19,7 @@ export default defineConfig(({ isSsrBuild }) => ({
     // A data: URL would need a hole in the content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rollupOptions: isSsrBuild ? {} : { input: join(import.meta.dirname, 'src/entry-client.tsx') },
+    rollupOptions: isSsrBuild ? {} : { input: join(import.meta.dirname, 'src/checkout/entry-client.tsx') },
   },
   // Both only for the build: React in production mode, and one file that imports nothing.
   define: isSsrBuild ? { 'process.env.NODE_ENV': '"production"' } : {},

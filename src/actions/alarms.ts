@@ -1,6 +1,6 @@
-import type { Log } from '../deps.ts';
+import type { Log } from '../runtime/world.ts';
+import { clearAlert, raiseAlert } from './alerts.ts';
 import type { CommandDeps } from './command.ts';
-import { clearAlert, raiseAlert } from './raise-alert.ts';
 
 /** Alerts of one name that come and go with a condition that is looked at again and again. */
 export interface Alarms {

@@ -1,9 +1,9 @@
-import type { World } from '../deps.ts';
 import { requestHash } from '../domain/idempotency.ts';
 import { ApiError } from '../errors.ts';
-import { type Database, databaseFault, savepoint, type Tx } from '../store/database.ts';
-import { claimKey, findAnswer, type IdempotencyScope, storeAnswer } from '../store/idempotency-keys.ts';
-import { limitLockWait } from '../store/locks.ts';
+import type { World } from '../runtime/world.ts';
+import { type Database, databaseFault, savepoint, type Tx } from '../store/plumbing/database.ts';
+import { claimKey, findAnswer, type IdempotencyScope, storeAnswer } from '../store/plumbing/idempotency-keys.ts';
+import { limitLockWait } from '../store/plumbing/locks.ts';
 
 /** The one write path: whatever changes the database goes through `command` or `idempotentCommand`. */
 export interface CommandDeps {

@@ -1,5 +1,5 @@
-import { pruneKeys } from '../store/idempotency-keys.ts';
-import { prunePaymentKeys } from '../store/new-payments.ts';
+import { prunePaymentKeys } from '../store/payments/new-payments.ts';
+import { pruneKeys } from '../store/plumbing/idempotency-keys.ts';
 import { type CommandDeps, command } from './command.ts';
 
 const KEPT_MS = 8 * 24 * 3_600_000; // clients are promised seven days

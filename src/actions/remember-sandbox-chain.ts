@@ -1,4 +1,4 @@
-import { sharedSecret } from '../store/secrets.ts';
+import { sharedSecret } from '../store/plumbing/secrets.ts';
 import { type CommandDeps, command } from './command.ts';
 
 /** The database's payments were made on another sandbox chain than the one at hand. */

@@ -1,4 +1,4 @@
-import { sharedSecret } from '../store/secrets.ts';
+import { sharedSecret } from '../store/plumbing/secrets.ts';
 import { type CommandDeps, command } from './command.ts';
 
 const BYTES = 32;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { manualTime } from '../../test/manual-time.ts';
 import { until } from '../../test/until.ts';
-import { systemWorld } from '../system.ts';
+import { systemWorld } from '../runtime/system-world.ts';
 import { type Chain, type ChainCheck, ChainUnavailableError } from './chain.ts';
 import { type ChainTerms, connectChains } from './connect.ts';
 

@@ -1,4 +1,4 @@
-import type { Log, World } from '../deps.ts';
+import type { Log, World } from '../runtime/world.ts';
 import { type Chain, ChainUnavailableError, type Signer } from './chain.ts';
 import type { Chains, ConnectedChain } from './chains.ts';
 

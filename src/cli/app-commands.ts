@@ -1,6 +1,6 @@
-import { registerApp, unregisterApp } from '../actions/register-app.ts';
+import { registerApp, unregisterApp } from '../actions/parties/register-app.ts';
 import { MODES } from '../domain/mode.ts';
-import { listWalletApps } from '../store/wallet-apps.ts';
+import { listWalletApps } from '../store/parties/wallet-apps.ts';
 import { type Command, databaseCommand, OPERATOR } from './command.ts';
 import { httpsUrl, id, oneOf, text } from './kinds.ts';
 import { listing } from './listing.ts';

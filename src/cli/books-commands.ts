@@ -1,6 +1,6 @@
 import { CSV_HEAD, csvLine, type ExportRow, exportBooks } from '../actions/books/export-books.ts';
 import { type BooksReport, verifyBooks } from '../actions/books/verify-books.ts';
-import { listBalances, listBookNetworks } from '../store/books.ts';
+import { listBalances, listBookNetworks } from '../store/money/books.ts';
 import { type Command, databaseCommand } from './command.ts';
 import { id, moment, oneOf } from './kinds.ts';
 import { listing } from './listing.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { chainTerms, type NetworkInUse, needsOwnChain, networksInUse } from '../chain-settings.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import { ApiError } from '../errors.ts';
 import { runningSandboxChain } from '../sandbox/chain-process.ts';
+import { chainTerms, type NetworkInUse, needsOwnChain, networksInUse } from '../settings/chains.ts';
 import type { Context } from './connect.ts';
 
 /** The networks of the configuration; without any, the sandbox chain of a gateway that runs on this machine. */

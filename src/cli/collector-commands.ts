@@ -1,7 +1,7 @@
-import { relayersOf } from '../chain-settings.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
 import { DeploymentError, deployCollector } from '../chains/evm/deploy-collector.ts';
 import { ApiError } from '../errors.ts';
+import { relayersOf } from '../settings/chains.ts';
 import { configuredNetworks } from './chains.ts';
 import { type Command, command } from './command.ts';
 import { id } from './kinds.ts';

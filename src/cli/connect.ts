@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
-import type { Log, World } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import type { Log, World } from '../runtime/world.ts';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../sandbox/embedded-postgres.ts';
 import { HomeInUseError, lockHome } from '../sandbox/home-lock.ts';
-import { type Database, openDatabase } from '../store/database.ts';
-import { migrate, migrationState } from '../store/migrate.ts';
+import type { Config } from '../settings/config.ts';
+import { type Database, openDatabase } from '../store/plumbing/database.ts';
+import { migrate, migrationState } from '../store/plumbing/migrate.ts';
 
 export interface Context {
   readonly config: Config;

@@ -1,8 +1,8 @@
-import { ChainSettingsError } from '../chain-settings.ts';
 import { ApiError, type ErrorCode, type Issue } from '../errors.ts';
 import { HomeInUseError } from '../sandbox/home-lock.ts';
-import { databaseFault } from '../store/database.ts';
-import { SchemaMismatchError } from '../store/migrate.ts';
+import { ChainSettingsError } from '../settings/chains.ts';
+import { databaseFault } from '../store/plumbing/database.ts';
+import { SchemaMismatchError } from '../store/plumbing/migrate.ts';
 import { UsageError } from './command-line.ts';
 import { helpCall } from './help.ts';
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { command } from '../actions/command.ts';
-import type { World } from '../deps.ts';
 import { newId } from '../domain/ids.ts';
-import { type Database, openDatabase } from '../store/database.ts';
-import { findPayableMerchants, insertMerchant } from '../store/merchants.ts';
-import { systemWorld } from '../system.ts';
+import { systemWorld } from '../runtime/system-world.ts';
+import type { World } from '../runtime/world.ts';
+import { findPayableMerchants, insertMerchant } from '../store/parties/merchants.ts';
+import { type Database, openDatabase } from '../store/plumbing/database.ts';
 import { runTill } from './till.ts';
 
 const START_MS = Date.parse('2026-11-15T12:00:00Z');

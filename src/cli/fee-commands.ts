@@ -1,12 +1,12 @@
-import { merchantNotFound } from '../actions/change-merchant.ts';
-import { partnerNotFound } from '../actions/change-partner.ts';
-import { setFees } from '../actions/set-fees.ts';
+import { merchantNotFound } from '../actions/parties/change-merchant.ts';
+import { partnerNotFound } from '../actions/parties/change-partner.ts';
+import { setFees } from '../actions/parties/set-fees.ts';
 import { parseUnit, storedUnit } from '../chains/units.ts';
 import { isPercentage } from '../domain/fees.ts';
 import { formatDecimal, parseUnits } from '../domain/money.ts';
-import { listFees, type StoredFees } from '../store/fees.ts';
-import { findMerchantOfAnyPartner } from '../store/merchants.ts';
-import { findPartner } from '../store/partners.ts';
+import { listFees, type StoredFees } from '../store/parties/fees.ts';
+import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
+import { findPartner } from '../store/parties/partners.ts';
 import { type Command, databaseCommand, OPERATOR } from './command.ts';
 import { future, id, type Kind, Problem } from './kinds.ts';
 import { listing } from './listing.ts';

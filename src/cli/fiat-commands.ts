@@ -1,7 +1,7 @@
-import { merchantNotFound } from '../actions/change-merchant.ts';
-import { addFiatSettlement, removeFiatSettlement } from '../actions/keep-fiat.ts';
-import { findMerchantOfAnyPartner } from '../store/merchants.ts';
-import { listFiatSettlements } from '../store/settlements.ts';
+import { merchantNotFound } from '../actions/parties/change-merchant.ts';
+import { addFiatSettlement, removeFiatSettlement } from '../actions/parties/keep-fiat.ts';
+import { listFiatSettlements } from '../store/parties/destinations.ts';
+import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
 import { type Command, databaseCommand, OPERATOR } from './command.ts';
 import { id, oneOf, text } from './kinds.ts';
 import { listing } from './listing.ts';

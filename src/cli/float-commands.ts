@@ -1,7 +1,7 @@
-import { addFloat } from '../actions/floats/add-float.ts';
-import { returnFloat } from '../actions/floats/return-float.ts';
+import { addFloat } from '../actions/outgoing/float/add-float.ts';
+import { returnFloat } from '../actions/outgoing/float/return-float.ts';
 import { OPERATOR_FLOAT } from '../domain/books.ts';
-import { listFloats } from '../store/floats.ts';
+import { listFloats } from '../store/money/floats.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand, OPERATOR } from './command.ts';
 import { id } from './kinds.ts';

@@ -1,9 +1,9 @@
-import { partnerNotFound } from '../actions/change-partner.ts';
-import { type IssuedKey, issueKey, revokeKey, rotateKey } from '../actions/issue-key.ts';
+import { partnerNotFound } from '../actions/parties/change-partner.ts';
+import { type IssuedKey, issueKey, revokeKey, rotateKey } from '../actions/parties/issue-key.ts';
 import { MODES } from '../domain/mode.ts';
 import { SCOPES } from '../domain/scope.ts';
-import { type ApiKey, listApiKeys } from '../store/api-keys.ts';
-import { findPartner } from '../store/partners.ts';
+import { type ApiKey, listApiKeys } from '../store/parties/api-keys.ts';
+import { findPartner } from '../store/parties/partners.ts';
 import { type Command, databaseCommand, OPERATOR } from './command.ts';
 import { duration, future, id, oneOf, scope, text } from './kinds.ts';
 import { listing } from './listing.ts';

@@ -1,9 +1,9 @@
-import { changeMerchant } from '../actions/change-merchant.ts';
-import { partnerNotFound } from '../actions/change-partner.ts';
+import { changeMerchant } from '../actions/parties/change-merchant.ts';
+import { partnerNotFound } from '../actions/parties/change-partner.ts';
 import { MERCHANT_STATUSES, type MerchantStatus } from '../domain/merchant.ts';
 import { MODES } from '../domain/mode.ts';
-import { listMerchantsOfAllPartners } from '../store/merchants.ts';
-import { findPartner } from '../store/partners.ts';
+import { listMerchantsOfAllPartners } from '../store/parties/merchants.ts';
+import { findPartner } from '../store/parties/partners.ts';
 import { type Command, databaseCommand, OPERATOR } from './command.ts';
 import { id, oneOf, text } from './kinds.ts';
 import { listing } from './listing.ts';

@@ -10,10 +10,10 @@ import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { COLLECTOR_ADDRESS, CREATE2_DEPLOYER } from '../chains/evm/collector.ts';
 import { createLocalSigner } from '../chains/evm/local-signer.ts';
+import { systemWorld } from '../runtime/system-world.ts';
 import { type SandboxChain, startSandboxChain } from '../sandbox/chain-process.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, sandboxGenesis } from '../sandbox/genesis.ts';
 import { createLocalEvm, type LocalEvm } from '../sandbox/local-evm.ts';
-import { systemWorld } from '../system.ts';
 import { runTill } from './till.ts';
 
 const quiet = () => {};

@@ -1,7 +1,7 @@
-import { type NetworkInUse, relayersOf } from '../chain-settings.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
 import { createEvmChain } from '../chains/evm/evm-chain.ts';
 import { assetsOf } from '../chains/networks.ts';
+import { type NetworkInUse, relayersOf } from '../settings/chains.ts';
 import { configuredNetworks } from './chains.ts';
 import { type Command, command, type Output } from './command.ts';
 import type { Context } from './connect.ts';

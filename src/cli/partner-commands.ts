@@ -1,6 +1,6 @@
-import { changePartner } from '../actions/change-partner.ts';
-import { createPartner } from '../actions/create-partner.ts';
-import { listPartners, type Partner } from '../store/partners.ts';
+import { changePartner } from '../actions/parties/change-partner.ts';
+import { createPartner } from '../actions/parties/create-partner.ts';
+import { listPartners, type Partner } from '../store/parties/partners.ts';
 import { type Command, databaseCommand, OPERATOR, type Output } from './command.ts';
 import { frameOrigin, id, text, version } from './kinds.ts';
 import { listing } from './listing.ts';

@@ -2,8 +2,14 @@ import { storedUnit, tokenUnitId } from '../chains/units.ts';
 import { formatDecimal } from '../domain/money.ts';
 import { visibleStatus } from '../domain/payment.ts';
 import { ApiError } from '../errors.ts';
-import { findMerchantOfAnyPartner } from '../store/merchants.ts';
-import { findPayments, listPaymentEvents, type Payment, type PaymentEventRow, stateOf } from '../store/payments.ts';
+import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
+import {
+  findPayments,
+  listPaymentEvents,
+  type Payment,
+  type PaymentEventRow,
+  stateOf,
+} from '../store/payments/payments.ts';
 import { type Command, databaseCommand } from './command.ts';
 import { id } from './kinds.ts';
 import { required } from './options.ts';

@@ -1,5 +1,5 @@
-import { rebuild } from '../actions/books/rebuild.ts';
-import { type ReconcileReport, reconcile } from '../actions/books/reconcile.ts';
+import { type ReconcileReport, reconcile } from '../actions/books/audit/reconcile.ts';
+import { rebuild } from '../actions/books/restore/rebuild.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import { OPERATOR_FLOAT } from '../domain/books.ts';
 import { ApiError } from '../errors.ts';

@@ -1,6 +1,6 @@
-import { refundNotFound, retryRefund } from '../actions/refund/retry-refund.ts';
+import { refundNotFound, retryRefund } from '../actions/outgoing/refund/retry-refund.ts';
 import { REFUND_STATES } from '../domain/refund.ts';
-import { findRefund, findRefundOf, listRefundEvents, listRefunds } from '../store/refunds.ts';
+import { findRefund, findRefundOf, listRefundEvents, listRefunds } from '../store/money/refunds.ts';
 import { type Command, databaseCommand, OPERATOR } from './command.ts';
 import { id, oneOf } from './kinds.ts';
 import { listing } from './listing.ts';

@@ -1,6 +1,6 @@
-import { returnStray } from '../actions/floats/return-stray.ts';
-import { isGasMoney } from '../actions/floats/stray-entries.ts';
-import { listStrays, type Stray } from '../store/strays.ts';
+import { returnStray } from '../actions/outgoing/stray/return-stray.ts';
+import { isGasMoney } from '../actions/outgoing/stray/stray-entries.ts';
+import { listStrays, type Stray } from '../store/money/strays.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand, OPERATOR } from './command.ts';
 import { id } from './kinds.ts';

@@ -1,6 +1,6 @@
-import { describeConfig, SETTINGS } from '../config.ts';
-import { listAlerts } from '../store/alerts.ts';
-import { migrate, migrationState } from '../store/migrate.ts';
+import { describeConfig, SETTINGS } from '../settings/config.ts';
+import { listAlerts } from '../store/plumbing/alerts.ts';
+import { migrate, migrationState } from '../store/plumbing/migrate.ts';
 import { type Command, command, databaseCommand } from './command.ts';
 import { type Connection, connect, onPool } from './connect.ts';
 import { listing } from './listing.ts';

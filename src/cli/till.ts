@@ -1,9 +1,9 @@
-import { readConfig, secretValues } from '../config.ts';
-import type { World } from '../deps.ts';
 import { redactApiKeys } from '../domain/api-key.ts';
-import { readEnvironment } from '../environment.ts';
-import { createLog, strikeSecrets } from '../log.ts';
-import { systemWorld } from '../system.ts';
+import { createLog, strikeSecrets } from '../runtime/log.ts';
+import { systemWorld } from '../runtime/system-world.ts';
+import type { World } from '../runtime/world.ts';
+import { readConfig, secretValues } from '../settings/config.ts';
+import { readEnvironment } from '../settings/environment.ts';
 import type { Output } from './command.ts';
 import { hasFlag, readCommandLine } from './command-line.ts';
 import { ConfigurationError, describeFailure, type Failure } from './failure.ts';

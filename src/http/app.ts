@@ -2,16 +2,17 @@ import { createServer, type RequestListener } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify';
 import { ApiError } from '../errors.ts';
-import { createGates, guardRoutes } from './access.ts';
 import { checkoutRoutes } from './checkout/checkout-routes.ts';
-import { CROSS_ORIGIN_HEADERS, CROSS_ORIGIN_PREFIX } from './cross-origin.ts';
 import { demoRoutes } from './demo/demo-routes.ts';
 import type { App, HttpDeps } from './deps.ts';
+import { createGates, guardRoutes } from './entry/access.ts';
+import { CROSS_ORIGIN_HEADERS, CROSS_ORIGIN_PREFIX } from './entry/cross-origin.ts';
+import { observe } from './entry/observe.ts';
+import { readRequests } from './entry/request-format.ts';
+import { createRequestIds, type RequestIds } from './entry/request-ids.ts';
+import { answerBrokenRequest, SERVER_OPTIONS } from './entry/server-options.ts';
 import { errorSender } from './errors.ts';
-import { observe } from './observe.ts';
 import { describeApi } from './openapi.ts';
-import { readRequests } from './request-format.ts';
-import { createRequestIds, type RequestIds } from './request-ids.ts';
 import { gatewayRoutes } from './routes/gateway.ts';
 import { merchantRoutes } from './routes/merchants.ts';
 import { paymentListRoutes } from './routes/payment-lists.ts';
@@ -20,8 +21,7 @@ import { receiptRoutes } from './routes/receipts.ts';
 import { refundRoutes } from './routes/refunds.ts';
 import { settlementRoutes } from './routes/settlements.ts';
 import { systemRoutes } from './routes/system.ts';
-import { answerBrokenRequest, SERVER_OPTIONS } from './server-options.ts';
-import { statusLane } from './status-lane.ts';
+import { statusLane } from './status/status-lane.ts';
 
 /** The whole HTTP side. `main.ts` makes it listen; tests may inject requests instead. */
 export async function buildApp(deps: HttpDeps): Promise<App> {

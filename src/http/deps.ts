@@ -2,27 +2,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { Logger } from 'pino';
-import type { CreatedPayment, PaymentOrder } from '../actions/create-payment.ts';
-import type { PaymentMover } from '../actions/move-payment.ts';
+import type { CreatedPayment, PaymentOrder } from '../actions/paying/create-payment.ts';
+import type { PaymentMover } from '../actions/paying/move-payment.ts';
 import type { Chains } from '../chains/chains.ts';
-import type { Config } from '../config.ts';
-import type { World } from '../deps.ts';
 import type { ReceiptKey } from '../domain/receipt.ts';
-import type { Metrics } from '../metrics.ts';
 import type { Rates } from '../rates/rates.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { World } from '../runtime/world.ts';
 import type { Screening } from '../screening/screening.ts';
-import type { KeyHolder } from '../store/api-keys.ts';
-import type { Database } from '../store/database.ts';
-import type { FreshCache } from '../store/fresh-cache.ts';
-import type { PayableMerchant } from '../store/merchants.ts';
-import type { PaymentReader } from '../store/payment-reader.ts';
-import type { Payment, PaymentGlance } from '../store/payments.ts';
-import type { DestinationReader } from '../store/settlements.ts';
-import type { WalletApp } from '../store/wallet-apps.ts';
+import type { Config } from '../settings/config.ts';
+import type { KeyHolder } from '../store/parties/api-keys.ts';
+import type { DestinationReader } from '../store/parties/destinations.ts';
+import type { PayableMerchant } from '../store/parties/merchants.ts';
+import type { WalletApp } from '../store/parties/wallet-apps.ts';
+import type { PaymentReader } from '../store/payments/payment-reader.ts';
+import type { Payment, PaymentGlance } from '../store/payments/payments.ts';
+import type { Database } from '../store/plumbing/database.ts';
+import type { FreshCache } from '../store/plumbing/fresh-cache.ts';
 import type { PageBundle } from './checkout/page-bundle.ts';
-import type { DemoShop } from './demo/demo-shop.ts';
-import type { HoldPlaces } from './hold-places.ts';
-import type { LongPolls } from './long-poll.ts';
+import type { HoldPlaces } from './status/hold-places.ts';
+import type { LongPolls } from './status/long-poll.ts';
 
 /** A Fastify instance whose routes get their types from their schemas. */
 export type App = FastifyInstance<
@@ -74,4 +73,13 @@ export interface HttpDeps {
 /** Notes that a key was used; written to the database later, many at a time. */
 export interface KeyUses {
   note(keyId: string): void;
+}
+
+/** A shop of the sandbox: it has a key like any other partner's, and uses the public API as any other shop would. */
+export interface DemoShop {
+  readonly apiKey: string;
+  readonly merchantId: string;
+  /** The sandbox chain: CAIP-2, and where its JSON-RPC is. */
+  readonly chainId: string;
+  readonly rpcUrl: string;
 }

@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { ChainUnavailableError } from '../chains/chain.ts';
-import type { Log } from '../deps.ts';
 import { ApiError, type Issue, validationError } from '../errors.ts';
-import { databaseFault } from '../store/database.ts';
+import type { Log } from '../runtime/world.ts';
+import { databaseFault } from '../store/plumbing/database.ts';
 
 /** The only place where an error becomes an HTTP answer. */
 export function errorSender({ log }: { log: Log }) {

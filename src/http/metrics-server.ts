@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
-import type { Metrics } from '../metrics.ts';
-import { listAlerts } from '../store/alerts.ts';
-import type { Database } from '../store/database.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { listAlerts } from '../store/plumbing/alerts.ts';
+import type { Database } from '../store/plumbing/database.ts';
 
 const DEFAULT_PORT = 9464;
 

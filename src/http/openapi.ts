@@ -2,8 +2,8 @@ import swagger from '@fastify/swagger';
 import type { FastifySchema, RouteOptions } from 'fastify';
 import { KNOWN_VERSIONS } from '../domain/version.ts';
 import { CATALOGUE, type ErrorCode } from '../errors.ts';
-import type { Access } from './access.ts';
 import type { App } from './deps.ts';
+import type { Access } from './entry/access.ts';
 import { ErrorBody } from './schemas.ts';
 
 declare module 'fastify' {

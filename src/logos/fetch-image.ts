@@ -1,9 +1,9 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { type RequestOptions, request } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import type { Timers } from '../deps.ts';
 import { type ImageType, imageType } from '../domain/image-type.ts';
 import { isPublicAddress } from '../domain/public-address.ts';
+import type { Timers } from '../runtime/world.ts';
 
 /** An image as it was found at an address. */
 export interface FetchedImage {

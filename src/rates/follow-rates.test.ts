@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { pino } from 'pino';
 import { manualTime } from '../../test/manual-time.ts';
 import { ratio } from '../domain/rate.ts';
-import { systemWorld } from '../system.ts';
+import { systemWorld } from '../runtime/system-world.ts';
 import { followRates } from './follow-rates.ts';
 import { type RateSource, RateSourceError } from './rates.ts';
 

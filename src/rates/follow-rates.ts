@@ -1,5 +1,5 @@
-import type { Log, World } from '../deps.ts';
 import type { Pair } from '../domain/rate.ts';
+import type { Log, World } from '../runtime/world.ts';
 import { createRateBook, keyOf, type RateBook, type RateRules } from './rate-book.ts';
 import { type RateSource, RateSourceError, type Rates } from './rates.ts';
 

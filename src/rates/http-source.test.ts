@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { manualTime } from '../../test/manual-time.ts';
 import { until } from '../../test/until.ts';
-import { systemWorld } from '../system.ts';
+import { systemWorld } from '../runtime/system-world.ts';
 import { createHttpSource } from './http-source.ts';
 
 const PAIR = { base: 'ETH', quote: 'USD' };

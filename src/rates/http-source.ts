@@ -1,4 +1,4 @@
-import type { Timers } from '../deps.ts';
+import type { Timers } from '../runtime/world.ts';
 import { textAt } from './json-pointer.ts';
 import type { HttpSourceTerms } from './rate-sources.ts';
 import { type RateSource, RateSourceError } from './rates.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { World } from '../deps.ts';
+import type { World } from '../runtime/world.ts';
 import { sandboxGenesis } from './genesis.ts';
 import type { Predeploy } from './local-evm.ts';
 import { readIfThere, writeWhole } from './postgres-folder.ts';

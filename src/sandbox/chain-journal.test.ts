@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { systemWorld } from '../system.ts';
+import { systemWorld } from '../runtime/system-world.ts';
 import { BrokenJournalError, type ChainRecord, openChainJournal } from './chain-journal.ts';
 
 const record = (atMs: number): ChainRecord => ({ atMs, transaction: `0x${'ab'.repeat(atMs)}` });

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { createBatcher } from '../batcher.ts';
-import type { Timers } from '../deps.ts';
+import { createBatcher } from '../runtime/batcher.ts';
+import type { Timers } from '../runtime/world.ts';
 
 /**
  * What made a chain what it is, in order: the transactions it accepted, and the blocks it made of whatever was waiting.

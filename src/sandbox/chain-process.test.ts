@@ -9,7 +9,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { createWalletClient, defineChain, type Hex, http, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { until } from '../../test/until.ts';
-import { systemWorld } from '../system.ts';
+import { systemWorld } from '../runtime/system-world.ts';
 import { runningSandboxChain, type SandboxChain, type SandboxChainInput, startSandboxChain } from './chain-process.ts';
 import { SANDBOX_KEYS } from './genesis.ts';
 import { processStart } from './os-process.ts';

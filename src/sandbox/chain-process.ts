@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Log, World } from '../deps.ts';
+import type { Log, World } from '../runtime/world.ts';
 import type { ChainOrder, ChainReport } from './chain-program.ts';
 import { findPort } from './free-port.ts';
 import { processEnding } from './postgres-account.ts';

@@ -1,4 +1,4 @@
-import { systemWorld } from '../system.ts';
+import { systemWorld } from '../runtime/system-world.ts';
 import { serveChain } from './chain-server.ts';
 import { lockHome } from './home-lock.ts';
 import { openKeptChain } from './kept-chain.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import postgres from 'postgres';
-import { systemWorld } from '../system.ts';
+import { systemWorld } from '../runtime/system-world.ts';
 import { type EmbeddedPostgres, runningEmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
 import { findPort } from './free-port.ts';
 import { processExists, processStart } from './os-process.ts';

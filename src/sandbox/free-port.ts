@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import type { Random } from '../deps.ts';
+import type { Random } from '../runtime/world.ts';
 
 // Below the ports which Linux (from 32768) and macOS (from 49152) give to outgoing connections. A server that has to
 // come back on its port would otherwise find it taken now and then: by any outgoing connection, even by a client that

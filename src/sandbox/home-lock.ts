@@ -1,7 +1,7 @@
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Timers } from '../deps.ts';
-import { systemWorld } from '../system.ts';
+import { systemWorld } from '../runtime/system-world.ts';
+import type { Timers } from '../runtime/world.ts';
 import { processStart, UNKNOWN_START } from './os-process.ts';
 
 const LOCK_FILE = 'gateway.lock';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { manualTime } from '../../test/manual-time.ts';
-import { systemWorld } from '../system.ts';
+import { systemWorld } from '../runtime/system-world.ts';
 import { answer } from './chain-server.ts';
 import { type KeptChain, openKeptChain } from './kept-chain.ts';
 

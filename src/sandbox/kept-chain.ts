@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { World } from '../deps.ts';
+import type { World } from '../runtime/world.ts';
 import { keptGenesis, newGenesis } from './chain-genesis.ts';
 import { type ChainJournal, type ChainRecord, openChainJournal } from './chain-journal.ts';
 import { sandboxFirstBlock } from './genesis.ts';

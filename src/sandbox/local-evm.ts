@@ -10,8 +10,8 @@ import {
   type Provider,
   type ProviderConfig,
 } from '@nomicfoundation/edr';
-import type { World } from '../deps.ts';
-import { systemWorld } from '../system.ts';
+import { systemWorld } from '../runtime/system-world.ts';
+import type { World } from '../runtime/world.ts';
 
 type Hex = `0x${string}`;
 

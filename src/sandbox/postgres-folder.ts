@@ -13,7 +13,7 @@ import {
   truncate,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Log, Random } from '../deps.ts';
+import type { Log, Random } from '../runtime/world.ts';
 import { type Account, type Launcher, runTool } from './postgres-account.ts';
 
 /** Where everything about one embedded server lies. */

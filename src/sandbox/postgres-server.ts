@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Log, World } from '../deps.ts';
+import type { Log, World } from '../runtime/world.ts';
 import { findProcesses, processCommand, processExists } from './os-process.ts';
 import { type Launcher, processEnding, spawnAs } from './postgres-account.ts';
 import { boundLog, type PostgresFolder, readIfThere } from './postgres-folder.ts';

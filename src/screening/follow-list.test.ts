@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { pino } from 'pino';
 import { manualTime } from '../../test/manual-time.ts';
 import { until } from '../../test/until.ts';
-import { systemWorld } from '../system.ts';
+import { systemWorld } from '../runtime/system-world.ts';
 import { followScreeningList } from './follow-list.ts';
 
 const ALICE = `0x${'a'.repeat(40)}`;

@@ -1,5 +1,5 @@
 import { open, stat } from 'node:fs/promises';
-import type { Log, World } from '../deps.ts';
+import type { Log, World } from '../runtime/world.ts';
 import type { Screening } from './screening.ts';
 import { parseScreeningList, type ScreeningList } from './screening-list.ts';
 

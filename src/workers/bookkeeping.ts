@@ -1,7 +1,7 @@
 import { createAlarms } from '../actions/alarms.ts';
-import { auditBooks, auditLeaseName } from '../actions/books/audit-books.ts';
+import { auditBooks, auditLeaseName } from '../actions/books/audit/audit-books.ts';
 import { sealLeaseName, sealOnce } from '../actions/books/seal-entries.ts';
-import type { LeaseDeps } from '../actions/hold-lease.ts';
+import type { LeaseDeps } from '../actions/lease.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import { type LedWork, newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';

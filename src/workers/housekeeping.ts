@@ -1,8 +1,8 @@
-import { expirePayments } from '../actions/expire-payments.ts';
-import { foldStats } from '../actions/fold-stats.ts';
+import type { KeyUseRecorder } from '../actions/parties/record-key-uses.ts';
+import { expirePayments } from '../actions/paying/expire-payments.ts';
+import { foldStats } from '../actions/paying/fold-stats.ts';
 import { pruneIdempotencyKeys } from '../actions/prune-idempotency-keys.ts';
-import type { KeyUseRecorder } from '../actions/record-key-uses.ts';
-import type { PaymentFeed } from '../store/payment-feed.ts';
+import type { PaymentFeed } from '../store/payments/payment-feed.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
 /** What keeps the tables small and the records current. */

@@ -1,6 +1,6 @@
-import { type LeaseDeps, LeaseLostError, whileLeading } from '../actions/hold-lease.ts';
+import { type LeaseDeps, LeaseLostError, whileLeading } from '../actions/lease.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
-import type { Lease } from '../store/leases.ts';
+import type { Lease } from '../store/plumbing/leases.ts';
 
 /** How often a node that does not lead looks whether it could. */
 const TAKE_EVERY_MS = 1_000;

@@ -1,7 +1,7 @@
+import { clearAlert, raiseAlert } from '../actions/alerts.ts';
 import type { CommandDeps } from '../actions/command.ts';
-import { clearAlert, raiseAlert } from '../actions/raise-alert.ts';
-import type { Log } from '../deps.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Log } from '../runtime/world.ts';
 
 /** Something done again and again, on every node. What may not be done twice at once is guarded in the database. */
 export interface Job {

@@ -1,8 +1,8 @@
 import { createAlarms } from '../actions/alarms.ts';
-import { recordStrays } from '../actions/floats/record-strays.ts';
-import { beginOutgoing } from '../actions/payout/begin-outgoing.ts';
-import { payOutHeld } from '../actions/payout/pay-out-held.ts';
-import { coverRefunds } from '../actions/refund/cover-refunds.ts';
+import { beginOutgoing } from '../actions/outgoing/begin-outgoing.ts';
+import { payOutHeld } from '../actions/outgoing/payout/pay-out-held.ts';
+import { coverRefunds } from '../actions/outgoing/refund/cover-refunds.ts';
+import { recordStrays } from '../actions/outgoing/stray/record-strays.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import type { Screening } from '../screening/screening.ts';

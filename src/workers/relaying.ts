@@ -2,7 +2,7 @@ import { createAlarms } from '../actions/alarms.ts';
 import { relayOnce } from '../actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../actions/relay/relayer.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
-import type { PaymentFeed } from '../store/payment-feed.ts';
+import type { PaymentFeed } from '../store/payments/payment-feed.ts';
 import { type LedWork, newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
 import { createWake } from './wake.ts';

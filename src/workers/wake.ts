@@ -1,4 +1,4 @@
-import type { Timers } from '../deps.ts';
+import type { Timers } from '../runtime/world.ts';
 
 /** Sleeps for that long, or until there is news. */
 export type Nap = (ms: number, signal: AbortSignal) => Promise<void>;

@@ -1,4 +1,4 @@
-import type { World } from '../deps.ts';
+import type { World } from '../runtime/world.ts';
 import type { Nap } from './wake.ts';
 
 export interface PaceInput {

@@ -1,12 +1,12 @@
 import { createAlarms } from '../actions/alarms.ts';
-import type { PaymentMover } from '../actions/move-payment.ts';
+import type { PaymentMover } from '../actions/paying/move-payment.ts';
 import { watchOnce } from '../actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../actions/watch/watcher.ts';
 import { type Chain, ChainUnavailableError } from '../chains/chain.ts';
 import type { Chains } from '../chains/chains.ts';
 import type { Screening } from '../screening/screening.ts';
-import { hasOpenItems } from '../store/due-items.ts';
-import type { PaymentFeed } from '../store/payment-feed.ts';
+import { hasOpenItems } from '../store/chain/due-items.ts';
+import type { PaymentFeed } from '../store/payments/payment-feed.ts';
 import { type LedWork, newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
 import { createWake } from './wake.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { changePartner } from '../../src/actions/change-partner.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { systemWorld } from '../../src/system.ts';
-import { en } from '../../web/src/strings/en.ts';
+import { changePartner } from '../../src/actions/parties/change-partner.ts';
+import { systemWorld } from '../../src/runtime/system-world.ts';
+import { openDatabase } from '../../src/store/plumbing/database.ts';
+import { en } from '../../web/src/checkout/strings/en.ts';
 import { until } from '../until.ts';
 import { missingBrowser } from './chromium.ts';
 import { payWith, type Scene, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';

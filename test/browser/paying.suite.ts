@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { parseEther } from 'viem';
-import { en } from '../../web/src/strings/en.ts';
+import { en } from '../../web/src/checkout/strings/en.ts';
 import { missingBrowser } from './chromium.ts';
 import { injectWallet, REJECTED } from './injected-wallet.ts';
 import { assertSpent, payWith, type Scene, SHOP, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';

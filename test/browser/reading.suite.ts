@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { parseEther } from 'viem';
-import { en } from '../../web/src/strings/en.ts';
+import { en } from '../../web/src/checkout/strings/en.ts';
 import { missingBrowser } from './chromium.ts';
 import { SILENCE } from './injected-wallet.ts';
 import { payWith, type Scene, SHOP, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { en } from '../../web/src/strings/en.ts';
+import { en } from '../../web/src/checkout/strings/en.ts';
 import { startSandbox } from '../wallet-sdk/sandbox.ts';
 import type { TestWallet } from '../wallet-sdk/test-wallet.ts';
 import { launchBrowser } from './chromium.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { en } from '../../web/src/strings/en.ts';
+import { en } from '../../web/src/checkout/strings/en.ts';
 import { missingBrowser } from './chromium.ts';
 import { assertSpent, openScene, payWith, type Scene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { en } from '../../web/src/strings/en.ts';
+import { en } from '../../web/src/checkout/strings/en.ts';
 import { missingBrowser } from './chromium.ts';
 import { SILENCE } from './injected-wallet.ts';
 import { payWith, type Scene, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';

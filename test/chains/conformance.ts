@@ -6,10 +6,7 @@ import { describeOwnAccounts } from './conformance/own-accounts.ts';
 import { describeReach } from './conformance/reach.ts';
 import { describeSending } from './conformance/sending.ts';
 import { describeSigning } from './conformance/signing.ts';
-import { createScene, type Harness, type Scene } from './harness.ts';
-
-/** Gives a test its scene, on a chain of its own, and takes the chain away afterwards. */
-export type OnScene = (test: (scene: Scene) => Promise<void>) => () => Promise<void>;
+import { createScene, type Harness, type OnScene } from './harness.ts';
 
 /** What every implementation of the port does, whatever stands behind it. */
 export function describeChain(name: string, createHarness: () => Promise<Harness>): void {

@@ -133,3 +133,6 @@ export function createScene(harness: Harness): Scene {
     },
   };
 }
+
+/** Gives a test its scene, on a chain of its own, and takes the chain away afterwards. */
+export type OnScene = (test: (scene: Scene) => Promise<void>) => () => Promise<void>;

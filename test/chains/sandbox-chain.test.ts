@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before } from 'node:test';
+import { systemWorld } from '../../src/runtime/system-world.ts';
 import { type SandboxChain, startSandboxChain } from '../../src/sandbox/chain-process.ts';
-import { systemWorld } from '../../src/system.ts';
 import { describeChain } from './conformance.ts';
 import { createEvmHarness, type ScriptedEvm } from './evm-harness.ts';
 

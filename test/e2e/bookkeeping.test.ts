@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/runtime/metrics.ts';
 import { startBookkeeping } from '../../src/workers/bookkeeping.ts';
 import { until } from '../until.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import { rebuild } from '../../src/actions/books/rebuild.ts';
-import { makeReceipt } from '../../src/actions/make-receipt.ts';
+import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
+import { makeReceipt } from '../../src/actions/paying/make-receipt.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
-import { listStrays } from '../../src/store/strays.ts';
+import { listStrays } from '../../src/store/money/strays.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createAlarms } from '../../src/actions/alarms.ts';
-import { auditBooks } from '../../src/actions/books/audit-books.ts';
+import { auditBooks } from '../../src/actions/books/audit/audit-books.ts';
 import { exportBooks } from '../../src/actions/books/export-books.ts';
-import { rebuild } from '../../src/actions/books/rebuild.ts';
+import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import { feeOf } from '../../src/domain/fees.ts';
 import { feeInToken, quoteFor } from '../../src/domain/quote.ts';
-import { insertCryptoSettlements } from '../../src/store/settlements.ts';
+import { insertCryptoSettlements } from '../../src/store/parties/destinations.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import type { TestNode } from './relay-scene.ts';

@@ -1,10 +1,10 @@
-import { reconcile } from '../../src/actions/books/reconcile.ts';
-import { recordCoin } from '../../src/actions/books/record-coin.ts';
+import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
+import { recordCoin } from '../../src/actions/books/audit/record-coin.ts';
 import { sealLeaseName, sealOnce } from '../../src/actions/books/seal-entries.ts';
 import { verifyBooks } from '../../src/actions/books/verify-books.ts';
 import { command } from '../../src/actions/command.ts';
-import { listBalances } from '../../src/store/books.ts';
-import { takeLease } from '../../src/store/leases.ts';
+import { listBalances } from '../../src/store/money/books.ts';
+import { takeLease } from '../../src/store/plumbing/leases.ts';
 import { openRelayScene, type SceneInput } from './relay-scene.ts';
 
 export type BooksScene = Awaited<ReturnType<typeof openBooksScene>>;

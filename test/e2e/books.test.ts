@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { createAlarms } from '../../src/actions/alarms.ts';
-import { auditBooks } from '../../src/actions/books/audit-books.ts';
-import { reconcile } from '../../src/actions/books/reconcile.ts';
+import { auditBooks } from '../../src/actions/books/audit/audit-books.ts';
+import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { recordEntries } from '../../src/actions/books/record.ts';
 import { command } from '../../src/actions/command.ts';
 import { ACCOUNTS, floatAddedEntry, OPERATOR_FLOAT } from '../../src/domain/books.ts';
-import { lockBalance } from '../../src/store/books.ts';
+import { lockBalance } from '../../src/store/money/books.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import type { SceneInput } from './relay-scene.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { InjectOptions } from 'fastify';
-import { changePartner } from '../../src/actions/change-partner.ts';
-import { issueKey, revokeKey, rotateKey } from '../../src/actions/issue-key.ts';
-import { unregisterApp } from '../../src/actions/register-app.ts';
-import { readConfig } from '../../src/config.ts';
+import { changePartner } from '../../src/actions/parties/change-partner.ts';
+import { issueKey, revokeKey, rotateKey } from '../../src/actions/parties/issue-key.ts';
+import { unregisterApp } from '../../src/actions/parties/register-app.ts';
 import { formatApiKey } from '../../src/domain/api-key.ts';
 import type { Scope } from '../../src/domain/scope.ts';
+import { readConfig } from '../../src/settings/config.ts';
 import {
   createTestApp,
   createTestKey,

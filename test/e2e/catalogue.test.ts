@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { outdatedFiles } from '../../scripts/generate.ts';
-import { clearAlert, raiseAlert } from '../../src/actions/raise-alert.ts';
+import { clearAlert, raiseAlert } from '../../src/actions/alerts.ts';
 import { CATALOGUE } from '../../src/errors.ts';
 import { serveMetrics } from '../../src/http/metrics-server.ts';
 import { createTestPartner, startTestGateway, type TestGateway } from '../gateway.ts';

@@ -1,7 +1,7 @@
 import type { PageBundle } from '../../src/http/checkout/page-bundle.ts';
 import type { StaticFile } from '../../src/http/checkout/static-files.ts';
-import type { PageState } from '../../web/src/page-state.ts';
-import { en } from '../../web/src/strings/en.ts';
+import type { PageState } from '../../web/src/checkout/page-state.ts';
+import { en } from '../../web/src/checkout/strings/en.ts';
 
 /** A page as small as one can be, for what the server adds to it. */
 export function standInPage(): PageBundle {

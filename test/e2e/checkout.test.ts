@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { changePartner } from '../../src/actions/change-partner.ts';
-import { CHECKOUT_APPS, openCheckout } from '../../src/actions/open-checkout.ts';
-import { unregisterApp } from '../../src/actions/register-app.ts';
+import { changePartner } from '../../src/actions/parties/change-partner.ts';
+import { CHECKOUT_APPS, openCheckout } from '../../src/actions/parties/open-checkout.ts';
+import { unregisterApp } from '../../src/actions/parties/register-app.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
 import { type ManualTime, manualTime } from '../manual-time.ts';
 import { paymentIn, standInPage, stateIn } from './checkout-page.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { recordCoin } from '../../src/actions/books/audit/record-coin.ts';
 import { recordEntries } from '../../src/actions/books/record.ts';
-import { recordCoin } from '../../src/actions/books/record-coin.ts';
 import { command } from '../../src/actions/command.ts';
-import { addFloat } from '../../src/actions/floats/add-float.ts';
-import { returnStray } from '../../src/actions/floats/return-stray.ts';
+import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
+import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
 import { ACCOUNTS, gasEntry, OPERATOR_FLOAT } from '../../src/domain/books.ts';
-import { takeLease } from '../../src/store/leases.ts';
-import { listStrays, type Stray } from '../../src/store/strays.ts';
+import { listStrays, type Stray } from '../../src/store/money/strays.ts';
+import { takeLease } from '../../src/store/plumbing/leases.ts';
 import { COIN, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { SceneInput, TestNode } from './relay-scene.ts';
 

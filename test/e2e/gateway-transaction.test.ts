@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
-import { insertVersion, takeBytes } from '../../src/store/sends.ts';
+import { insertVersion, takeBytes } from '../../src/store/chain/sends.ts';
 import { createTestApp, startTestGateway, type TestGateway } from '../gateway.ts';
 import { openRelayScene, type RelayScene } from './relay-scene.ts';
 import { payer } from './shop.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { copyLogos } from '../../src/actions/copy-logo.ts';
+import { copyLogos } from '../../src/actions/parties/copy-logo.ts';
 import { type FetchedImage, ImageError } from '../../src/logos/fetch-image.ts';
 import { createTestMerchant, startTestGateway, type TestGateway } from '../gateway.ts';
 import { type ManualTime, manualTime } from '../manual-time.ts';

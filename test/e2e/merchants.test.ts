@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { changeMerchant } from '../../src/actions/change-merchant.ts';
+import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
 import type { MerchantStatus } from '../../src/domain/merchant.ts';
 import {
   createTestKey,

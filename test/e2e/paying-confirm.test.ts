@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { openOption } from '../../src/domain/option.ts';
-import { putEvents } from '../../src/store/chain-events.ts';
-import { listPaymentEvents } from '../../src/store/payments.ts';
+import { putEvents } from '../../src/store/chain/chain-events.ts';
+import { listPaymentEvents } from '../../src/store/payments/payments.ts';
 import { createTestKey } from '../gateway.ts';
 import { until } from '../until.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { expirePayments } from '../../src/actions/expire-payments.ts';
+import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
 import {
   appWallet,
   DESTINATION,

@@ -5,7 +5,7 @@ import type { Chains, ConnectedChain } from '../../src/chains/chains.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import { findNetwork } from '../../src/chains/networks.ts';
 import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
-import { findItemsOf } from '../../src/store/items.ts';
+import { findItemsOf } from '../../src/store/chain/items.ts';
 import { createTestApp, startTestGateway, type TestGateway, type TestGatewayInput } from '../gateway.ts';
 import { type ManualTime, manualTime } from '../manual-time.ts';
 import { type Headers, openShop, type Shop } from './shop.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { foldStats } from '../../src/actions/fold-stats.ts';
+import { foldStats } from '../../src/actions/paying/fold-stats.ts';
 import { createTestKey } from '../gateway.ts';
 import { BASE_USDC, BSC_USDC, fields, type ListTest, type Query, search, startListTest } from './list-test.ts';
 import { type Headers, happen, openShop, type Shop } from './shop.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { deleteMerchant } from '../../src/actions/change-merchant.ts';
-import { expirePayments } from '../../src/actions/expire-payments.ts';
-import { foldStats } from '../../src/actions/fold-stats.ts';
+import { deleteMerchant } from '../../src/actions/parties/change-merchant.ts';
+import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
+import { foldStats } from '../../src/actions/paying/fold-stats.ts';
 import { createTestKey, createTestMerchant } from '../gateway.ts';
 import {
   BASE_USDC,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { changeMerchant, deleteMerchant } from '../../src/actions/change-merchant.ts';
-import { expirePayments } from '../../src/actions/expire-payments.ts';
+import { changeMerchant, deleteMerchant } from '../../src/actions/parties/change-merchant.ts';
+import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
 import type { MerchantStatus } from '../../src/domain/merchant.ts';
 import type { Mode } from '../../src/domain/mode.ts';
-import { listPaymentEvents } from '../../src/store/payments.ts';
+import { listPaymentEvents } from '../../src/store/payments/payments.ts';
 import { housekeepingJobs } from '../../src/workers/housekeeping.ts';
 import { startJobs } from '../../src/workers/loop.ts';
 import {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { beginOutgoing } from '../../src/actions/payout/begin-outgoing.ts';
-import { payOutHeld } from '../../src/actions/payout/pay-out-held.ts';
+import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
+import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
-import { itemOf } from '../../src/store/items.ts';
+import { itemOf } from '../../src/store/chain/items.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { rebuild } from '../../src/actions/books/rebuild.ts';
-import { returnFloat } from '../../src/actions/floats/return-float.ts';
-import { returnStray } from '../../src/actions/floats/return-stray.ts';
+import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
+import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
+import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
-import { listStrays } from '../../src/store/strays.ts';
+import { listStrays } from '../../src/store/money/strays.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 

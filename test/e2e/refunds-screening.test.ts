@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { returnStray } from '../../src/actions/floats/return-stray.ts';
-import { coverRefunds } from '../../src/actions/refund/cover-refunds.ts';
-import { retryRefund } from '../../src/actions/refund/retry-refund.ts';
+import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
+import { retryRefund } from '../../src/actions/outgoing/refund/retry-refund.ts';
+import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
-import { listRefundEvents } from '../../src/store/refunds.ts';
-import { listStrays } from '../../src/store/strays.ts';
+import { listRefundEvents } from '../../src/store/money/refunds.ts';
+import { listStrays } from '../../src/store/money/strays.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 

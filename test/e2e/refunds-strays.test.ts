@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { addFloat } from '../../src/actions/floats/add-float.ts';
-import { returnFloat } from '../../src/actions/floats/return-float.ts';
-import { returnStray } from '../../src/actions/floats/return-stray.ts';
+import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
+import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
+import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
-import { listStrays, type Stray } from '../../src/store/strays.ts';
+import { listStrays, type Stray } from '../../src/store/money/strays.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 

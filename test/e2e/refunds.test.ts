@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { addFloat } from '../../src/actions/floats/add-float.ts';
-import { beginOutgoing } from '../../src/actions/payout/begin-outgoing.ts';
-import { coverRefunds } from '../../src/actions/refund/cover-refunds.ts';
-import { retryRefund } from '../../src/actions/refund/retry-refund.ts';
+import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
+import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
+import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
+import { retryRefund } from '../../src/actions/outgoing/refund/retry-refund.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/runtime/metrics.ts';
+import { systemWorld } from '../../src/runtime/system-world.ts';
 import { NO_SCREENING } from '../../src/screening/screening.ts';
-import { systemWorld } from '../../src/system.ts';
 import type { WorkerDeps } from '../../src/workers/loop.ts';
 import { startRelaying } from '../../src/workers/relaying.ts';
 import { startWatching } from '../../src/workers/watching.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
-import { LeaseLostError } from '../../src/actions/hold-lease.ts';
-import { declineItem } from '../../src/actions/relay/decline-item.ts';
+import { LeaseLostError } from '../../src/actions/lease.ts';
+import { declineItem } from '../../src/actions/paying/decline-item.ts';
 import { listRelayers } from '../../src/actions/relay/list-relayers.ts';
-import { insertSend } from '../../src/store/sends.ts';
+import { insertSend } from '../../src/store/chain/sends.ts';
 import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
 
 /** More than any version waits before a better offer is made for its nonce. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setFees } from '../../src/actions/set-fees.ts';
+import { setFees } from '../../src/actions/parties/set-fees.ts';
 import { freshKey } from '../gateway.ts';
 import {
   DESTINATION,

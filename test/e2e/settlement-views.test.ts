@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
-import { insertPaymentSettlements } from '../../src/store/payment-settlements.ts';
+import { insertPaymentSettlements } from '../../src/store/payments/payment-settlements.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
 import { type ManualTime, manualTime } from '../manual-time.ts';
 import type { Json } from './list-test.ts';

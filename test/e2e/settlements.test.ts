@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { addFiatSettlement, removeFiatSettlement } from '../../src/actions/keep-fiat.ts';
+import { addFiatSettlement, removeFiatSettlement } from '../../src/actions/parties/keep-fiat.ts';
 import {
   createTestKey,
   createTestMerchant,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { revokeKey } from '../../src/actions/issue-key.ts';
+import { revokeKey } from '../../src/actions/parties/issue-key.ts';
 import { createTestMerchant, startTestGateway, type TestGateway } from '../gateway.ts';
 import { manualTime } from '../manual-time.ts';
 import { listen } from '../sockets.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { findMissedEvent } from '../../src/actions/watch/find-missed-event.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
-import { listPaymentEvents } from '../../src/store/payments.ts';
+import { listPaymentEvents } from '../../src/store/payments/payments.ts';
 import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
 
 const HOUR_MS = 60 * 60_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { encodeFunctionData, type Hex, keccak256, stringToBytes } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { listPaymentEvents } from '../../src/store/payments.ts';
+import { listPaymentEvents } from '../../src/store/payments/payments.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type OptionBody, readBuild, result, type Wallet, walletOn } from '../e2e/paying-shop.ts';
 import { createTestMerchant, createTestPartner, freshKey, type TestGateway } from '../gateway.ts';

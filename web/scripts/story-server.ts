@@ -44,12 +44,14 @@ export async function serveStories(): Promise<StoryServer> {
     appType: 'custom',
     server: { middlewareMode: true, hmr: false, ws: false },
   });
-  const { STORIES } = (await vite.ssrLoadModule('/src/stories.ts')) as typeof import('../src/stories.ts');
+  const { STORIES } = (await vite.ssrLoadModule(
+    '/src/checkout/stories.ts',
+  )) as typeof import('../src/checkout/stories.ts');
   const { renderStory } = (await vite.ssrLoadModule(
-    '/src/render-story.tsx',
-  )) as typeof import('../src/render-story.tsx');
+    '/src/checkout/render-story.tsx',
+  )) as typeof import('../src/checkout/render-story.tsx');
   const manifest = JSON.parse(await readFile(join(client, '.vite/manifest.json'), 'utf8'));
-  const styles: readonly string[] = manifest['src/entry-client.tsx'].css;
+  const styles: readonly string[] = manifest['src/checkout/entry-client.tsx'].css;
   // By a name the compiler does not follow: behind it is the whole server, which is another program.
   const { shopPage }: { shopPage(): DemoPage } = await import(join(HTTP, 'demo/shop-pages.ts'));
   const reference = JSON.parse(await readFile(join(WEB, '../openapi.json'), 'utf8'));

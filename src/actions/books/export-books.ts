@@ -1,8 +1,8 @@
 import { findAsset } from '../../chains/networks.ts';
 import { ACCOUNTS, type Line } from '../../domain/books.ts';
 import { formatDecimal } from '../../domain/money.ts';
-import { type ExportedEntry, listExported } from '../../store/book-export.ts';
-import type { Reader } from '../../store/database.ts';
+import { type ExportedEntry, listExported } from '../../store/money/book-export.ts';
+import type { Reader } from '../../store/plumbing/database.ts';
 
 /** One line of an export. Amounts are in whole tokens, written out exactly. */
 export interface ExportRow {

@@ -1,7 +1,7 @@
 import { coinOf } from '../../chains/coin.ts';
 import { ACCOUNTS, gasEntry } from '../../domain/books.ts';
-import { positionsOf } from '../../store/books.ts';
-import type { Tx } from '../../store/database.ts';
+import { positionsOf } from '../../store/money/books.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
 import { recordEntries } from './record.ts';
 
 /** What a nonce cost its signer, at final depth. */

@@ -1,9 +1,9 @@
 import { acceptedEntry, type Entry, paidEntry, revertedEntry, unpaidEntry } from '../../domain/books.ts';
-import { type BookItem, lockBookItems } from '../../store/book-items.ts';
-import { insertEntries } from '../../store/books.ts';
-import type { Tx } from '../../store/database.ts';
-import { reviveItems } from '../../store/due-items.ts';
-import { endItems, type ItemEnd, insertItems, type NewItem } from '../../store/items.ts';
+import { reviveItems } from '../../store/chain/due-items.ts';
+import { endItems, type ItemEnd, insertItems, type NewItem } from '../../store/chain/items.ts';
+import { type BookItem, lockBookItems } from '../../store/money/book-items.ts';
+import { insertEntries } from '../../store/money/books.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
 
 /** Writes entries, in the transaction of what they tell of. */
 export async function recordEntries(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {

@@ -1,8 +1,8 @@
 import { entryHash, firstHash } from '../../domain/books.ts';
-import { type ChainHead, findHead, findUnsealed, type Seal, sealEntries } from '../../store/books.ts';
-import type { Lease } from '../../store/leases.ts';
+import { type ChainHead, findHead, findUnsealed, type Seal, sealEntries } from '../../store/money/books.ts';
+import type { Lease } from '../../store/plumbing/leases.ts';
 import type { CommandDeps } from '../command.ts';
-import { commandOfLeader } from '../hold-lease.ts';
+import { commandOfLeader } from '../lease.ts';
 
 const MAX_ENTRIES = 500;
 

@@ -6,8 +6,8 @@ import {
   findWrongInFlight,
   listBookNetworks,
   listSealed,
-} from '../../store/books.ts';
-import type { Reader } from '../../store/database.ts';
+} from '../../store/money/books.ts';
+import type { Reader } from '../../store/plumbing/database.ts';
 
 export interface BooksReport {
   readonly network: string;

@@ -1,5 +1,5 @@
 import { ChainUnavailableError } from '../../chains/chain.ts';
-import { takeBytes } from '../../store/sends.ts';
+import { takeBytes } from '../../store/chain/sends.ts';
 import { commandOfOne } from '../command.ts';
 import { alarmSubject } from './check-relayer.ts';
 import type { RelayDeps, Relayer } from './relayer.ts';

@@ -1,5 +1,5 @@
 import { hasPassed } from '../../domain/has-passed.ts';
-import type { OpenSend } from '../../store/sends.ts';
+import type { OpenSend } from '../../store/chain/sends.ts';
 import type { RelayDeps, Relayer } from './relayer.ts';
 
 const BALANCE_EVERY_MS = 30_000;

@@ -1,9 +1,9 @@
 import { ChainUnavailableError } from '../../chains/chain.ts';
 import type { Chains } from '../../chains/chains.ts';
-import type { Clock } from '../../deps.ts';
-import type { Database } from '../../store/database.ts';
-import { leaseEnd } from '../../store/leases.ts';
-import { countOpenSends, lastNonce } from '../../store/sends.ts';
+import type { Clock } from '../../runtime/world.ts';
+import { countOpenSends, lastNonce } from '../../store/chain/sends.ts';
+import type { Database } from '../../store/plumbing/database.ts';
+import { leaseEnd } from '../../store/plumbing/leases.ts';
 import { relayLeaseName } from './relayer.ts';
 
 /** What an operator wants to know of a relayer. */

@@ -1,9 +1,9 @@
 import { hasPassed } from '../../domain/has-passed.ts';
-import { findWork } from '../../store/due-items.ts';
-import { lastNonce, listOpenSends, type OpenSend, reopenSends } from '../../store/sends.ts';
-import { commandOfLeader } from '../hold-lease.ts';
+import { findWork } from '../../store/chain/due-items.ts';
+import { lastNonce, listOpenSends, reopenSends } from '../../store/chain/sends.ts';
+import { commandOfLeader } from '../lease.ts';
 import { checkBalance, checkStuck } from './check-relayer.ts';
-import { IDLE, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
+import { IDLE, type Journal, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
 import { sendDue } from './send-due.ts';
 import { tendSends } from './tend-sends.ts';
 
@@ -44,13 +44,6 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
 function isTimeToLook({ chain, memory }: Relayer, nowMs: number): boolean {
   const blockMs = chain.network.finality?.blockTimeMs ?? 0;
   return hasPassed(memory.lookedAtMs, nowMs, Math.min(Math.max(blockMs / 4, IDLE.ms), 2_000));
-}
-
-export interface Journal {
-  /** From the mined nonce on. */
-  readonly open: readonly OpenSend[];
-  /** The first nonce that is neither mined nor taken. */
-  readonly nextNonce: number;
 }
 
 /**

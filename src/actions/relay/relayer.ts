@@ -1,9 +1,9 @@
 import type { Chain, Signer } from '../../chains/chain.ts';
-import type { Share } from '../../store/due-items.ts';
-import type { Lease } from '../../store/leases.ts';
-import type { SenderId } from '../../store/sends.ts';
+import type { Share } from '../../store/chain/due-items.ts';
+import type { OpenSend, SenderId } from '../../store/chain/sends.ts';
+import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
-import type { LeaseDeps } from '../hold-lease.ts';
+import type { LeaseDeps } from '../lease.ts';
 
 export interface RelayDeps extends LeaseDeps {
   readonly settings: RelaySettings;
@@ -90,4 +90,12 @@ export function relayLeaseName({ network, signer }: SenderId): string {
 export function chance({ world }: RelayDeps): number {
   const [byte = 0] = world.random.bytes(1);
   return byte / 256;
+}
+
+/** The stored sends of a signer that are not mined. */
+export interface Journal {
+  /** From the mined nonce on. */
+  readonly open: readonly OpenSend[];
+  /** The first nonce that is neither mined nor taken. */
+  readonly nextNonce: number;
 }

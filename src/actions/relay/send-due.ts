@@ -1,10 +1,10 @@
 import { ChainUnavailableError, type Fees } from '../../chains/chain.ts';
 import { intoBatches, retryDelayMs } from '../../domain/send-plan.ts';
-import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/due-items.ts';
-import { itemOf, signedItemOf } from '../../store/items.ts';
-import { insertSend, type NewVersion } from '../../store/sends.ts';
+import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
+import { itemOf, signedItemOf } from '../../store/chain/items.ts';
+import { insertSend, type NewVersion } from '../../store/chain/sends.ts';
 import { command } from '../command.ts';
-import { commandOfLeader } from '../hold-lease.ts';
+import { commandOfLeader } from '../lease.ts';
 import { broadcastStored } from './broadcast-stored.ts';
 import { chance, IDLE, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
 

@@ -1,11 +1,10 @@
 import type { Fees, SignedTransaction } from '../../chains/chain.ts';
 import { type InFlight, planSends, type SendStep } from '../../domain/send-plan.ts';
-import { signedItemOf } from '../../store/items.ts';
-import { findLiveItems, insertSend, insertVersion, type OpenSend } from '../../store/sends.ts';
-import { commandOfLeader } from '../hold-lease.ts';
+import { signedItemOf } from '../../store/chain/items.ts';
+import { findLiveItems, insertSend, insertVersion, type OpenSend } from '../../store/chain/sends.ts';
+import { commandOfLeader } from '../lease.ts';
 import { broadcastStored } from './broadcast-stored.ts';
-import type { Journal } from './relay-once.ts';
-import type { RelayDeps, Relayer } from './relayer.ts';
+import type { Journal, RelayDeps, Relayer } from './relayer.ts';
 
 /** Blocks without it before a transaction is taken for lost on the way, and before it is taken for too cheap. */
 const REBROADCAST_BLOCKS = 3;

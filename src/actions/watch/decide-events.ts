@@ -1,11 +1,16 @@
 import { isTelling } from '../../domain/evidence.ts';
-import { type DecidedEvent, findUndecidedEvents, markDecided, type StoredEvent } from '../../store/chain-events.ts';
-import { findItems, itemOf, type StoredItem } from '../../store/items.ts';
-import { findPayments } from '../../store/payments.ts';
-import { noncesOf } from '../../store/sends.ts';
-import { commandOfLeader } from '../hold-lease.ts';
-import { settleOutgoing } from '../payout/settle-outgoing.ts';
-import { raiseAlert } from '../raise-alert.ts';
+import {
+  type DecidedEvent,
+  findUndecidedEvents,
+  markDecided,
+  type StoredEvent,
+} from '../../store/chain/chain-events.ts';
+import { findItems, itemOf, type StoredItem } from '../../store/chain/items.ts';
+import { noncesOf } from '../../store/chain/sends.ts';
+import { findPayments } from '../../store/payments/payments.ts';
+import { raiseAlert } from '../alerts.ts';
+import { commandOfLeader } from '../lease.ts';
+import { settleOutgoing } from '../outgoing/settle-outgoing.ts';
 import { judgePayments } from './judge-payments.ts';
 import { settlePaid } from './settle-paid.ts';
 import { isItsOwnFault, type View, type WatchDeps, type Watcher } from './watcher.ts';

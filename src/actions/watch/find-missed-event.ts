@@ -1,7 +1,7 @@
 import { type Chain, ChainUnavailableError } from '../../chains/chain.ts';
-import type { ChainCursor } from '../../store/chain-cursors.ts';
-import { putEvents } from '../../store/chain-events.ts';
-import type { StoredItem } from '../../store/items.ts';
+import type { ChainCursor } from '../../store/chain/chain-cursors.ts';
+import { putEvents } from '../../store/chain/chain-events.ts';
+import type { StoredItem } from '../../store/chain/items.ts';
 import { command } from '../command.ts';
 import { readEvents, storedEvent } from './read-events.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';

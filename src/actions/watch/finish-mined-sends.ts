@@ -1,7 +1,7 @@
 import { retryDelayMs } from '../../domain/send-plan.ts';
-import { type FinishedSend, finishSends, listSendsToFinish, type SendToFinish } from '../../store/sends.ts';
+import { type FinishedSend, finishSends, listSendsToFinish, type SendToFinish } from '../../store/chain/sends.ts';
 import { recordGas, type SpentGas } from '../books/record-gas.ts';
-import { commandOfLeader } from '../hold-lease.ts';
+import { commandOfLeader } from '../lease.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
 const MAX_SENDS = 500;

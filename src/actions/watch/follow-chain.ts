@@ -1,8 +1,14 @@
 import { type Block, type Chain, type ChainEvent, ChainUnavailableError } from '../../chains/chain.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
-import { type ChainCursor, findCursors, listSeenBlocks, putBlocks, putCursor } from '../../store/chain-cursors.ts';
-import { putEvents } from '../../store/chain-events.ts';
-import { commandOfLeader } from '../hold-lease.ts';
+import {
+  type ChainCursor,
+  findCursors,
+  listSeenBlocks,
+  putBlocks,
+  putCursor,
+} from '../../store/chain/chain-cursors.ts';
+import { putEvents } from '../../store/chain/chain-events.ts';
+import { commandOfLeader } from '../lease.ts';
 import { readEvents, storedEvent } from './read-events.ts';
 import { rollBack, seenBlock } from './roll-back.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';

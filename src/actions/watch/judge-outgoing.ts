@@ -1,5 +1,5 @@
-import { findOutgoingToJudge, type OutgoingItem } from '../../store/due-items.ts';
-import { lapseOutgoing } from '../payout/lapse-outgoing.ts';
+import { findOutgoingToJudge, type OutgoingItem } from '../../store/chain/due-items.ts';
+import { lapseOutgoing } from '../outgoing/lapse-outgoing.ts';
 import { type FinalView, fateOfItem, finalViews } from './judge-payments.ts';
 import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
 

@@ -1,10 +1,10 @@
 import type { Chain } from '../../chains/chain.ts';
 import { type Conclusion, conclude, fateOf, type ItemFate } from '../../domain/evidence.ts';
 import type { PaymentEvent } from '../../domain/payment.ts';
-import { type ChainCursor, findCursors } from '../../store/chain-cursors.ts';
-import { findPaidCommitments, reconsiderEvents } from '../../store/chain-events.ts';
-import { findOpenItemsOf, type OpenItem } from '../../store/due-items.ts';
-import { type ItemEnd, itemOf, type StoredItem } from '../../store/items.ts';
+import { type ChainCursor, findCursors } from '../../store/chain/chain-cursors.ts';
+import { findPaidCommitments, reconsiderEvents } from '../../store/chain/chain-events.ts';
+import { findOpenItemsOf, type OpenItem } from '../../store/chain/due-items.ts';
+import { type ItemEnd, itemOf, type StoredItem } from '../../store/chain/items.ts';
 import { closeItems } from '../books/record.ts';
 import { command } from '../command.ts';
 import { findMissedEvent } from './find-missed-event.ts';

@@ -1,6 +1,6 @@
 import type { ChainEvent } from '../../chains/chain.ts';
-import type { StoredEvent } from '../../store/chain-events.ts';
-import { raiseAlert } from '../raise-alert.ts';
+import type { StoredEvent } from '../../store/chain/chain-events.ts';
+import { raiseAlert } from '../alerts.ts';
 import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
 
 /**

@@ -1,16 +1,16 @@
 import { type Block, type Chain, ChainUnavailableError } from '../../chains/chain.ts';
-import { upsertAlert } from '../../store/alerts.ts';
 import {
   type ChainCursor,
   deleteBlocksAbove,
   listSeenBlocks,
   putCursor,
   type SeenBlock,
-} from '../../store/chain-cursors.ts';
-import { deleteEventsAbove } from '../../store/chain-events.ts';
-import { notePayments } from '../../store/payments.ts';
+} from '../../store/chain/chain-cursors.ts';
+import { deleteEventsAbove } from '../../store/chain/chain-events.ts';
+import { notePayments } from '../../store/payments/payments.ts';
+import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import { reopenItems } from '../books/record.ts';
-import { commandOfLeader } from '../hold-lease.ts';
+import { commandOfLeader } from '../lease.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 const COMPARED_AT_ONCE = 16;

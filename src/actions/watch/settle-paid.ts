@@ -1,13 +1,13 @@
 import { differences } from '../../domain/evidence.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
-import type { StoredEvent } from '../../store/chain-events.ts';
-import { findItemsOf, type StoredItem } from '../../store/items.ts';
-import { insertStrays } from '../../store/strays.ts';
+import type { StoredEvent } from '../../store/chain/chain-events.ts';
+import { findItemsOf, type StoredItem } from '../../store/chain/items.ts';
+import { insertStrays } from '../../store/money/strays.ts';
+import { clearAlert, raiseAlert } from '../alerts.ts';
 import { closeItems } from '../books/record.ts';
 import { command } from '../command.ts';
-import { lateAlert, lateStray } from '../floats/late-stray.ts';
-import { clearAlert, raiseAlert } from '../raise-alert.ts';
-import { screenPaid } from '../screen-paid.ts';
+import { lateAlert, lateStray } from '../outgoing/stray/late-stray.ts';
+import { screenPaid } from '../paying/screen-paid.ts';
 import type { WatchDeps } from './watcher.ts';
 
 export interface PaidInput {

@@ -1,5 +1,5 @@
 import { hasPassed } from '../../domain/has-passed.ts';
-import { countUndetermined, findPaymentsToJudge } from '../../store/due-items.ts';
+import { countUndetermined, findPaymentsToJudge } from '../../store/chain/due-items.ts';
 import { decideEvents } from './decide-events.ts';
 import { finishMinedSends } from './finish-mined-sends.ts';
 import { followChain } from './follow-chain.ts';

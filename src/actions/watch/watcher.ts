@@ -2,12 +2,12 @@ import type { Chain } from '../../chains/chain.ts';
 import { ChainUnavailableError } from '../../chains/chain.ts';
 import type { Chains } from '../../chains/chains.ts';
 import type { Screening } from '../../screening/screening.ts';
-import { databaseFault } from '../../store/database.ts';
-import type { StoredItem } from '../../store/items.ts';
-import type { Lease } from '../../store/leases.ts';
+import type { StoredItem } from '../../store/chain/items.ts';
+import { databaseFault } from '../../store/plumbing/database.ts';
+import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
-import { type LeaseDeps, LeaseLostError } from '../hold-lease.ts';
-import type { PaymentMover } from '../move-payment.ts';
+import { type LeaseDeps, LeaseLostError } from '../lease.ts';
+import type { PaymentMover } from '../paying/move-payment.ts';
 
 export interface WatchDeps extends LeaseDeps {
   readonly chains: Chains;

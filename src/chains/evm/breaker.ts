@@ -1,4 +1,4 @@
-import type { World } from '../../deps.ts';
+import type { World } from '../../runtime/world.ts';
 
 /**
  * Keeps us from asking an endpoint that does not answer. After a few failures in a row it is left alone, for longer each

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseTransaction } from 'viem';
-import { systemWorld } from '../../system.ts';
+import { systemWorld } from '../../runtime/system-world.ts';
 import { ChainUnavailableError } from '../chain.ts';
 import { findNetwork, type Network } from '../networks.ts';
 import { createEvmChain } from './evm-chain.ts';

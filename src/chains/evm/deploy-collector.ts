@@ -1,4 +1,4 @@
-import type { Log, World } from '../../deps.ts';
+import type { Log, World } from '../../runtime/world.ts';
 import type { Signer } from '../chain.ts';
 import type { Network } from '../networks.ts';
 import { sign } from './batches.ts';

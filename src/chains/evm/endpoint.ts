@@ -1,5 +1,5 @@
-import { type Batcher, createBatcher } from '../../batcher.ts';
-import type { World } from '../../deps.ts';
+import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
+import type { World } from '../../runtime/world.ts';
 import { createBreaker } from './breaker.ts';
 import { type Answer, EndpointFailure, isThrottling, type RpcCall, readResponse, writeRequest } from './json-rpc.ts';
 import { readNumber } from './rpc-values.ts';

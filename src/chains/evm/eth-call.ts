@@ -1,6 +1,5 @@
 import type { RpcCall, RpcError } from './json-rpc.ts';
-import { isObject } from './json-rpc.ts';
-import { type Hex, readData, toQuantity } from './rpc-values.ts';
+import { type Hex, isObject, readData, toQuantity } from './rpc-values.ts';
 
 /** What a contract returned, or that it reverted. Both are answers of the chain. */
 export type Returned = { readonly data: Hex } | { readonly reverted: Hex };

@@ -1,5 +1,5 @@
-import type { Log, World } from '../../deps.ts';
 import type { Item } from '../../domain/item.ts';
+import type { Log, World } from '../../runtime/world.ts';
 import type { Chain } from '../chain.ts';
 import type { Network } from '../networks.ts';
 import { maxBatchItems, signBatch, signNothing, simulate } from './batches.ts';

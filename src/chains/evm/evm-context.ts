@@ -1,6 +1,6 @@
-import type { World } from '../../deps.ts';
 import { idBytes } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
+import type { World } from '../../runtime/world.ts';
 import { assetsOf, type KnownAsset, type Network, type PayTerms } from '../networks.ts';
 import { type CollectorItem, NATIVE_TOKEN } from './collector.ts';
 import { createLens, type Lens } from './lens.ts';

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { systemWorld } from '../../system.ts';
+import { systemWorld } from '../../runtime/system-world.ts';
 import { createExternalSigner, SignerError } from './external-signer.ts';
 import { createLocalSigner } from './local-signer.ts';
 

@@ -1,4 +1,4 @@
-import type { Timers } from '../../deps.ts';
+import type { Timers } from '../../runtime/world.ts';
 import type { Signer } from '../chain.ts';
 import { readKeySignature, recoverAddress } from './key-signature.ts';
 

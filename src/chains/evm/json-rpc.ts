@@ -1,4 +1,4 @@
-import type { Hex } from './rpc-values.ts';
+import { type Hex, isObject } from './rpc-values.ts';
 
 /** A question to an Ethereum node, and how its answer is to be read. */
 export interface RpcCall<T> {
@@ -100,8 +100,4 @@ function parse(text: string): unknown {
   } catch {
     throw new EndpointFailure('down', 'sent something that is not JSON');
   }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { systemWorld } from '../../runtime/system-world.ts';
 import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from '../../sandbox/genesis.ts';
 import type { LocalEvm } from '../../sandbox/local-evm.ts';
-import { systemWorld } from '../../system.ts';
 import { ChainUnavailableError } from '../chain.ts';
 import { ethCall, ethRead, mapReturned } from './eth-call.ts';
 import type { RpcCall } from './json-rpc.ts';

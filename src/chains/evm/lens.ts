@@ -1,6 +1,6 @@
 import artifact from '../../../contracts/artifacts/Lens.json' with { type: 'json' };
-import { type Batcher, createBatcher } from '../../batcher.ts';
-import type { World } from '../../deps.ts';
+import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
+import type { World } from '../../runtime/world.ts';
 import { isThrottling, type RpcCall, type WordQuestion } from './json-rpc.ts';
 import type { Rpc } from './rpc.ts';
 import { readData } from './rpc-values.ts';

@@ -1,5 +1,4 @@
 import type { Block, BlockId } from '../chain.ts';
-import { isObject } from './json-rpc.ts';
 
 /** Readers of what nodes answer. Each throws when the answer is not of its form: it was not an answer then. */
 
@@ -58,3 +57,7 @@ export function readBlockId({ blockNumber, blockHash }: Record<string, unknown>)
 }
 
 export const toQuantity = (value: number | bigint): Hex => `0x${value.toString(16)}`;
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

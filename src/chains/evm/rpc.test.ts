@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { until } from '../../../test/until.ts';
-import { systemWorld } from '../../system.ts';
+import { systemWorld } from '../../runtime/system-world.ts';
 import { ChainUnavailableError } from '../chain.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { type Lie, type LyingServer, startLyingServer } from './lying-server.fixture.ts';

@@ -1,4 +1,4 @@
-import type { Log, World } from '../../deps.ts';
+import type { Log, World } from '../../runtime/world.ts';
 import { ChainUnavailableError } from '../chain.ts';
 import { withJitter } from './breaker.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';

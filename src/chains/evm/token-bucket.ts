@@ -1,4 +1,4 @@
-import type { Clock } from '../../deps.ts';
+import type { Clock } from '../../runtime/world.ts';
 
 /**
  * How many calls a provider takes in a second. The rate is what the operator set until the provider objects; then it is half

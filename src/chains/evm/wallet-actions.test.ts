@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeFunctionData, hashTypedData, recoverTypedDataAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { systemWorld } from '../../system.ts';
+import { systemWorld } from '../../runtime/system-world.ts';
 import { findNetwork, type Network } from '../networks.ts';
 import { COLLECTOR_ABI, COLLECTOR_ADDRESS } from './collector.ts';
 import { createEvmChain } from './evm-chain.ts';

@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { World } from '../../deps.ts';
 import { idBytes } from '../../domain/ids.ts';
 import type { Item, SignedItem } from '../../domain/item.ts';
+import type { World } from '../../runtime/world.ts';
 import type { BroadcastOutcome } from '../chain.ts';
 import { maxBatchItems } from '../evm/batches.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { PageState } from '../../../web/src/page-state.ts';
-import { findLogo } from '../../store/logos.ts';
-import { findPartner } from '../../store/partners.ts';
-import type { Gates } from '../access.ts';
+import type { PageState } from '../../../web/src/checkout/page-state.ts';
+import { findLogo } from '../../store/parties/logos.ts';
+import { findPartner } from '../../store/parties/partners.ts';
 import type { App, HttpDeps } from '../deps.ts';
+import type { Gates } from '../entry/access.ts';
+import { paymentIdIn } from '../entry/payment-id.ts';
+import { addressGroup } from '../entry/rate-limit.ts';
 import { errorSender, toApiError } from '../errors.ts';
-import { paymentIdIn } from '../payment-id.ts';
-import { addressGroup } from '../rate-limit.ts';
 import { paymentNotFound } from '../routes/payments.ts';
 import { renderDocument } from './page-document.ts';
 import { pageHeaders } from './page-policy.ts';

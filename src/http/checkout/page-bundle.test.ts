@@ -6,8 +6,12 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { loadPageBundle } from './page-bundle.ts';
 
 const MANIFEST = {
-  'src/entry-client.tsx': { file: 'assets/entry-1.js', css: ['assets/page-2.css'], imports: ['_shared.js'] },
-  '_shared.js': { file: 'assets/shared-3.js', css: ['assets/shared-4.css'], imports: ['src/entry-client.tsx'] },
+  'src/checkout/entry-client.tsx': { file: 'assets/entry-1.js', css: ['assets/page-2.css'], imports: ['_shared.js'] },
+  '_shared.js': {
+    file: 'assets/shared-3.js',
+    css: ['assets/shared-4.css'],
+    imports: ['src/checkout/entry-client.tsx'],
+  },
   'src/qr.ts': { file: 'assets/qr-5.js' },
 };
 

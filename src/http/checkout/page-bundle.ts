@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { PageState } from '../../../web/src/page-state.ts';
+import type { PageState } from '../../../web/src/checkout/page-state.ts';
 import { readStaticFiles, type StaticFiles } from './static-files.ts';
 
 /** The checkout page as it was built: what renders it on the server, and what browsers load. */
@@ -32,7 +32,7 @@ interface ManifestEntry {
   readonly imports?: readonly string[];
 }
 
-const ENTRY = 'src/entry-client.tsx';
+const ENTRY = 'src/checkout/entry-client.tsx';
 /** Only these folders of the build are served. */
 const SERVED = ['assets', 'icons'];
 

@@ -1,4 +1,4 @@
-import type { PageState } from '../../../web/src/page-state.ts';
+import type { PageState } from '../../../web/src/checkout/page-state.ts';
 import { Html, html } from '../reference/html.ts';
 import type { PageBundle } from './page-bundle.ts';
 

@@ -1,9 +1,9 @@
-import type { PageState, PaidInfo, PaymentPage } from '../../../web/src/page-state.ts';
-import { CHECKOUT_APPS } from '../../actions/open-checkout.ts';
+import type { PageState, PaidInfo, PaymentPage } from '../../../web/src/checkout/page-state.ts';
+import { CHECKOUT_APPS } from '../../actions/parties/open-checkout.ts';
 import { parseUnit } from '../../chains/units.ts';
-import type { Payment } from '../../store/payments.ts';
+import type { Payment } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
-import { gatewayUrl } from '../payment-id.ts';
+import { gatewayUrl } from '../entry/payment-id.ts';
 import { viewWithTransaction } from '../views/payer-info.ts';
 import { viewStatus } from '../views/payment.ts';
 import type { PageRenderer } from './page-bundle.ts';

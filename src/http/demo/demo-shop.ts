@@ -1,13 +1,4 @@
-import type { App, HttpDeps } from '../deps.ts';
-
-/** A shop of the sandbox: it has a key like any other partner's, and uses the public API as any other shop would. */
-export interface DemoShop {
-  readonly apiKey: string;
-  readonly merchantId: string;
-  /** The sandbox chain: CAIP-2, and where its JSON-RPC is. */
-  readonly chainId: string;
-  readonly rpcUrl: string;
-}
+import type { App, DemoShop, HttpDeps } from '../deps.ts';
 
 export interface Product {
   readonly id: string;

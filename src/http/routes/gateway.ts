@@ -1,10 +1,10 @@
 import cors from '@fastify/cors';
-import { cancelPayment } from '../cancel.ts';
-import { PREFLIGHT } from '../cross-origin.ts';
+import { cancelPayment } from '../../actions/paying/cancel-payment.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { callerName, findPayable, GATEWAY_ACCESS } from '../gateway-caller.ts';
+import { PREFLIGHT } from '../entry/cross-origin.ts';
+import { callerName, findPayable, GATEWAY_ACCESS } from '../entry/gateway-caller.ts';
 import { CancelledBody } from '../schemas.ts';
-import { NOT_MODIFIED, StatusQuery, sendStatus } from '../status.ts';
+import { NOT_MODIFIED, StatusQuery, sendStatus } from '../status/status.ts';
 import { PayerPaymentBody, viewWithTransaction } from '../views/payer-info.ts';
 import { StatusBody } from '../views/payment.ts';
 import { payingRoutes } from './gateway-paying.ts';

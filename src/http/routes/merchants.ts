@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
-import { changeMerchant, deleteMerchant } from '../../actions/change-merchant.ts';
-import { createMerchant } from '../../actions/create-merchant.ts';
+import { changeMerchant, deleteMerchant } from '../../actions/parties/change-merchant.ts';
+import { createMerchant } from '../../actions/parties/create-merchant.ts';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import { ApiError } from '../../errors.ts';
-import { listMerchants, type Merchant, type MerchantQuery } from '../../store/merchants.ts';
-import { listSettlements } from '../../store/settlements.ts';
-import { actorOf, keyOf, merchantOf, ownerOf } from '../access.ts';
+import { listSettlements } from '../../store/parties/destinations.ts';
+import { listMerchants, type Merchant, type MerchantQuery } from '../../store/parties/merchants.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { idempotentRequest, sendAnswer } from '../idempotency.ts';
+import { actorOf, keyOf, merchantOf, ownerOf } from '../entry/access.ts';
+import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import {
   Cursor,
   EmailAddress,

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
-import { keyOf, merchantOf, ownerOf } from '../access.ts';
 import type { App, HttpDeps } from '../deps.ts';
+import { keyOf, merchantOf, ownerOf } from '../entry/access.ts';
 import {
   answerList,
   type ListAnswer,
@@ -9,8 +9,8 @@ import {
   type ListRequest,
   several,
   splitCommas,
-} from '../payment-query.ts';
-import { isPlausibleId } from '../plausible-id.ts';
+} from '../entry/payment-query.ts';
+import { isPlausibleId } from '../entry/plausible-id.ts';
 import {
   fromLegacyStatus,
   LegacyListBody,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { makeReceipt } from '../../actions/make-receipt.ts';
+import { makeReceipt } from '../../actions/paying/make-receipt.ts';
 import { RECEIPT_FORM } from '../../domain/receipt.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { findOwnPayment, PaymentParams, READ } from './payments.ts';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { requestRefund } from '../../actions/refund/request-refund.ts';
-import { actorOf, merchantOf } from '../access.ts';
+import { requestRefund } from '../../actions/outgoing/refund/request-refund.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../idempotency.ts';
+import { actorOf, merchantOf } from '../entry/access.ts';
+import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 
 const WRITE = { scheme: 'partner', merchant: 'header', scope: 'refunds:write', takesDeleted: true } as const;
 

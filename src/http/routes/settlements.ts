@@ -5,16 +5,16 @@ import {
   registerSettlements,
   removeSettlement,
   settlementNotFound,
-} from '../../actions/change-settlements.ts';
+} from '../../actions/parties/change-destinations.ts';
 import { destinationProblem } from '../../chains/destinations.ts';
 import { isTestNetwork } from '../../chains/networks.ts';
 import { type Account, type Asset, type Parsed, parseAccount, parseAsset, sameChain } from '../../domain/caip.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
-import { type CryptoSettlement, listSettlements, type Settlements } from '../../store/settlements.ts';
-import { actorOf, keyOf, merchantOf, ownerOf } from '../access.ts';
+import { type CryptoSettlement, listSettlements, type Settlements } from '../../store/parties/destinations.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { idempotentRequest, sendAnswer } from '../idempotency.ts';
-import { isPlausibleId } from '../plausible-id.ts';
+import { actorOf, keyOf, merchantOf, ownerOf } from '../entry/access.ts';
+import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
+import { isPlausibleId } from '../entry/plausible-id.ts';
 
 const READ = { scheme: 'partner', scope: 'merchants:read', merchant: 'path' } as const;
 const WRITE = { scheme: 'partner', scope: 'merchants:write', merchant: 'path' } as const;

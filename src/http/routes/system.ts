@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import type { ConnectedChain } from '../../chains/chains.ts';
-import { isMigrated } from '../../store/migrate.ts';
+import { isMigrated } from '../../store/plumbing/migrate.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import type { OpenApiDocument } from '../reference/openapi-document.ts';
 import { renderReference } from '../reference/render-reference.ts';

@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox';
 import { findAsset } from '../../chains/networks.ts';
 import { isFiatUnit } from '../../chains/units.ts';
 import { isFinal, PAYMENT_STATUSES, type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
-import type { ListedPayment } from '../../store/payment-lists.ts';
-import type { PaymentStats } from '../../store/payment-stats.ts';
-import { type Payment, stateOf } from '../../store/payments.ts';
+import type { ListedPayment } from '../../store/payments/payment-lists.ts';
+import type { PaymentStats } from '../../store/payments/payment-stats.ts';
+import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { enumOf, nullable, Timestamp } from '../schemas.ts';
 import { chainOf, ExactNumber, lastUpdatedAt, viewStats } from './payment-list.ts';
 

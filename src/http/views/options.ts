@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import type { ListedOption } from '../../actions/list-options.ts';
-import type { OptionAction } from '../../actions/wallet-requests.ts';
+import type { ListedOption } from '../../actions/paying/list-options.ts';
+import type { OptionAction } from '../../actions/paying/wallet-requests.ts';
 import { nullable } from '../schemas.ts';
 import { AmountBody, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
-import { type Payment, stateOf } from '../../store/payments.ts';
-import { findCarryingTransaction } from '../../store/sends.ts';
+import { findCarryingTransaction } from '../../store/chain/sends.ts';
+import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { transactionUrl } from '../checkout/transaction-link.ts';
 import type { HttpDeps } from '../deps.ts';
 import { nullable } from '../schemas.ts';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { tokenUnitId } from '../../chains/units.ts';
 import { isFinal, PAYMENT_STATUSES, pollInMs, visibleStatus } from '../../domain/payment.ts';
-import type { PaymentSettlement } from '../../store/payment-settlements.ts';
-import { type Payment, type PaymentGlance, stateOf } from '../../store/payments.ts';
+import type { PaymentSettlement } from '../../store/payments/payment-settlements.ts';
+import { type Payment, type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
 import { enumOf, nullable } from '../schemas.ts';
 import { AmountBody, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';

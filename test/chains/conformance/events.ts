@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 import type { WalletAction } from '../../../src/chains/chain.ts';
 import { idBytes } from '../../../src/domain/ids.ts';
 import type { Item } from '../../../src/domain/item.ts';
-import type { OnScene } from '../conformance.ts';
-import type { Scene } from '../harness.ts';
+import type { OnScene, Scene } from '../harness.ts';
 
 export function describeEvents(onScene: OnScene): void {
   describe('following the chain', () => {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RefusalReason } from '../../../src/chains/chain.ts';
 import type { Item } from '../../../src/domain/item.ts';
-import type { OnScene } from '../conformance.ts';
-import type { Scene } from '../harness.ts';
+import type { OnScene, Scene } from '../harness.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const TOKEN_METHODS = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;

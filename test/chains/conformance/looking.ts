@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { OnScene } from '../conformance.ts';
+import type { OnScene } from '../harness.ts';
 
 const TOKEN_METHODS = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;
 

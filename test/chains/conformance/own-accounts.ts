@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 import { toHex } from 'viem';
 import { ChainUnavailableError } from '../../../src/chains/chain.ts';
 import { outgoingId } from '../../../src/domain/ids.ts';
-import type { OnScene } from '../conformance.ts';
-import type { Payer, Scene } from '../harness.ts';
+import type { OnScene, Payer, Scene } from '../harness.ts';
 
 /** What accounts of the operator's own do and get. */
 export function describeOwnAccounts(onScene: OnScene): void {

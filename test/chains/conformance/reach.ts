@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ChainUnavailableError } from '../../../src/chains/chain.ts';
-import type { OnScene } from '../conformance.ts';
+import type { OnScene } from '../harness.ts';
 
 export function describeReach(onScene: OnScene): void {
   describe('a chain out of reach', () => {

@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Fees, Signer } from '../../../src/chains/chain.ts';
 import type { SignedItem } from '../../../src/domain/item.ts';
-import type { OnScene } from '../conformance.ts';
-import type { Scene } from '../harness.ts';
+import type { OnScene, Scene } from '../harness.ts';
 import { signerFromKey } from '../signer.ts';
 
 const TOKEN_METHODS = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;

@@ -1,0 +1,20 @@
+import type { Log } from '../runtime/world.ts';
+import { type Alert, deleteAlert, upsertAlert } from '../store/plumbing/alerts.ts';
+import { type CommandDeps, command } from './command.ts';
+
+/** Something a person should look at. It stays listed, and is exported as a metric, until it is cleared. */
+export async function raiseAlert(
+  deps: CommandDeps & { log: Log },
+  alert: Pick<Alert, 'name' | 'subject' | 'message'>,
+): Promise<void> {
+  const isNew = await command(deps, (tx, now) => upsertAlert(tx, { ...alert, lastSeen: now }));
+  if (isNew) deps.log.error({ alert: alert.name, subject: alert.subject }, alert.message);
+}
+
+export async function clearAlert(
+  deps: CommandDeps & { log: Log },
+  alert: Pick<Alert, 'name' | 'subject'>,
+): Promise<void> {
+  const wasRaised = await command(deps, (tx) => deleteAlert(tx, alert));
+  if (wasRaised) deps.log.info({ alert: alert.name, subject: alert.subject }, 'alert cleared');
+}

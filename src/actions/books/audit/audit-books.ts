@@ -1,0 +1,47 @@
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { findAuditedBlock, putAuditedBlock } from '../../../store/money/book-comparison.ts';
+import type { Lease } from '../../../store/plumbing/leases.ts';
+import type { Alarms } from '../../alarms.ts';
+import { commandOfLeader, type LeaseDeps } from '../../lease.ts';
+import { reconcile } from './reconcile.ts';
+import { recordCoin } from './record-coin.ts';
+
+/** Compared once more, in case an endpoint had not everything to tell the first time. */
+const OVERLAP_BLOCKS = 50;
+const MAX_BLOCKS = 5_000;
+
+export interface Audited {
+  readonly connected: ConnectedChain;
+  readonly lease: Lease;
+  readonly alarms: Alarms;
+  /** Accounts whose balance differed the last time. */
+  readonly doubted: Set<string>;
+}
+
+/**
+ * Compares the blocks since the last time with the books, and says whether more are left. A difference keeps it where it
+ * is: those blocks are compared again and again, and the alert stands until they agree.
+ */
+export async function auditBooks(deps: LeaseDeps, audited: Audited): Promise<boolean> {
+  const { connected, lease, alarms, doubted } = audited;
+  const network = connected.chain.network.chainId;
+  await recordCoin(deps, { connected, lease });
+  const last = await findAuditedBlock(deps.db.sql, network);
+  const from = last === undefined ? undefined : Math.max(0, last + 1 - OVERLAP_BLOCKS);
+  const report = await reconcile(deps, connected, { from, maxBlocks: MAX_BLOCKS });
+  if (report === undefined) return false;
+  // Money that has just arrived may not be booked yet: a balance counts when it differs twice.
+  const sure = report.differences.filter(({ transaction, subject }) => transaction !== null || doubted.has(subject));
+  doubted.clear();
+  for (const { subject } of report.differences) doubted.add(subject);
+  const [first] = sure;
+  const more = sure.length > 1 ? ` There are ${sure.length - 1} more: run reconcile.` : '';
+  await alarms.set(network, first && `${first.message}${more}`);
+  if (report.differences.length > 0 || report.waiting > 0) return false;
+  await commandOfLeader(deps, lease, (tx) => putAuditedBlock(tx, network, report.to));
+  return report.to - report.from + 1 >= MAX_BLOCKS;
+}
+
+export function auditLeaseName(network: string): string {
+  return `audit ${network}`;
+}

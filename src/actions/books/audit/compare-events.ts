@@ -1,0 +1,205 @@
+import type { Chain } from '../../../chains/chain.ts';
+import { findAsset } from '../../../chains/networks.ts';
+import { difference, type Line, paidPosition } from '../../../domain/books.ts';
+import { differences } from '../../../domain/evidence.ts';
+import { noncesOf } from '../../../store/chain/sends.ts';
+import {
+  type EventState,
+  findDestinationOwners,
+  findEventStates,
+  findReverted,
+} from '../../../store/money/book-comparison.ts';
+import { type ComparedItem, findComparedItems, findOtherItems } from '../../../store/money/book-items.ts';
+import { listEntriesInBlocks, positionsOf, type StoredEntry } from '../../../store/money/books.ts';
+import { findPayments } from '../../../store/payments/payments.ts';
+import type { Reader } from '../../../store/plumbing/database.ts';
+import { compareOutgoing, unitsOn } from './compare-outgoing.ts';
+import { isSame, type PaidEvent, subjectOfEvent } from './paid-event.ts';
+
+/** Something the books and the chain do not agree about. */
+export interface Difference {
+  /** Whose: a payment, or an account. */
+  readonly subject: string;
+  readonly block: number | null;
+  readonly transaction: string | null;
+  readonly message: string;
+}
+
+export interface EventsCompared {
+  readonly events: number;
+  /** Events that are no payments of ours. */
+  readonly foreign: number;
+  /** Events that the watcher has not decided on yet. */
+  readonly waiting: number;
+  readonly differences: readonly Difference[];
+}
+
+interface Ask {
+  readonly chain: Chain;
+  readonly intermediateAccount: string;
+  /** That account and the relayers. */
+  readonly own: readonly string[];
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Holds the Collector's events of some blocks against items, payments and books, and the books against the events. */
+export async function compareEvents(
+  db: Reader,
+  { chain, intermediateAccount, own, from, to }: Ask,
+): Promise<EventsCompared> {
+  const network = chain.network.chainId;
+  const told = (await chain.events(from, to)).filter((event): event is PaidEvent => event.type === 'paid');
+  // First what was decided, then what it was decided upon: the other way round a decision could fall in between.
+  const states = await findEventStates(db, { network, from, to });
+  const facts = await readFacts(db, { network, intermediateAccount, own, told });
+  const stateOf = new Map(states.map((state) => [placeOf(state), state]));
+  const found: Difference[] = [];
+  let foreign = 0;
+  let waiting = 0;
+  for (const event of told) {
+    const item = facts.items.get(event.commitment);
+    const state = stateOf.get(placeOf(event));
+    if (facts.isOutgoing(event)) {
+      if (state?.isDecided === false) waiting += 1;
+      else found.push(...facts.compareOutgoing(event).map((problem) => differing(event, problem)));
+    } else if (item === undefined) {
+      if (facts.isOurs(event)) found.push(differing(event, 'was paid on chain, and nothing is known of its item.'));
+      else foreign += 1;
+    } else if (state?.isDecided === false) {
+      waiting += 1;
+    } else {
+      found.push(...compareEvent(event, item, state, facts));
+    }
+  }
+  const booked = await listEntriesInBlocks(db, { network, kinds: ['paid', 'rebuilt'], from, to });
+  const reported = new Set(told.map(({ commitment, transactionHash }) => `${commitment} ${transactionHash}`));
+  const unreported = booked.filter(({ reference, transaction }) => !reported.has(`${reference} ${transaction}`));
+  const gone = await findReverted(
+    db,
+    unreported.map(({ reference }) => reference),
+  );
+  found.push(...unreported.filter(({ reference }) => !gone.has(reference)).map(notOnChain));
+  return { events: told.length, foreign, waiting, differences: found };
+}
+
+interface Facts {
+  readonly items: ReadonlyMap<string, ComparedItem>;
+  readonly positions: ReadonlyMap<string, Line[]>;
+  readonly reverted: ReadonlySet<string>;
+  isOurs(event: PaidEvent): boolean;
+  isOutgoing(event: PaidEvent): boolean;
+  compareOutgoing(event: PaidEvent): readonly string[];
+}
+
+async function readFacts(
+  db: Reader,
+  {
+    network,
+    intermediateAccount,
+    own,
+    told,
+  }: Pick<Ask, 'intermediateAccount' | 'own'> & { readonly network: string; readonly told: readonly PaidEvent[] },
+): Promise<Facts> {
+  const commitments = [...new Set(told.map(({ commitment }) => commitment))];
+  const [items, others, positions, reverted] = await Promise.all([
+    findComparedItems(db, commitments),
+    findOtherItems(db, commitments),
+    positionsOf(db, commitments),
+    findReverted(db, commitments),
+  ]);
+  const known = new Map(items.map((item) => [item.reference, item]));
+  const isOutgoing = (event: PaidEvent) => others.has(event.commitment) || hasLeft(event, own);
+  const outgoing = told.filter(isOutgoing);
+  const unknown = told.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
+  return {
+    items: known,
+    positions,
+    reverted,
+    isOurs: await ownershipOf(db, { network, intermediateAccount, unknown }),
+    isOutgoing,
+    compareOutgoing: await compareOutgoing(db, outgoing),
+  };
+}
+
+/** Whether money left one of these accounts by it: nobody but the holder of the account's key can make it happen. */
+export function hasLeft(event: PaidEvent, own: readonly string[]): boolean {
+  return findAsset(event.asset) !== undefined && own.some((account) => isSame(event.payer, account));
+}
+
+/**
+ * Anybody may pay anybody through the Collector, with any id. An event that nothing is known of is ours all the same when
+ * we sent it, when a payment names its transaction, or when the money went to an account that we pay to.
+ */
+export async function ownershipOf(
+  db: Reader,
+  {
+    network,
+    intermediateAccount,
+    unknown,
+  }: { network: string; intermediateAccount: string; unknown: readonly PaidEvent[] },
+): Promise<(event: PaidEvent) => boolean> {
+  if (unknown.length === 0) return () => false;
+  const accounts = [...new Set(unknown.map(({ recipient }) => `${network}:${recipient}`))];
+  const [sent, owners, payments] = await Promise.all([
+    noncesOf(db, [...new Set(unknown.map(({ transactionHash }) => transactionHash))]),
+    findDestinationOwners(db, accounts),
+    findPayments(db, [...new Set(unknown.map(subjectOfEvent))]),
+  ]);
+  const paidBy = new Map(payments.flatMap((payment) => (payment ? [[payment.id, payment.transactionHash]] : [])));
+  const paidAt = new Set(owners.map(({ destination }) => destination.toLowerCase()));
+  return (event) =>
+    findAsset(event.asset) !== undefined &&
+    (sent.has(event.transactionHash) ||
+      paidBy.get(subjectOfEvent(event)) === event.transactionHash ||
+      paidAt.has(`${network}:${event.recipient}`.toLowerCase()) ||
+      isSame(event.recipient, intermediateAccount));
+}
+
+function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | undefined, facts: Facts): Difference[] {
+  const problems: string[] = [];
+  if (state === undefined) problems.push('was paid on chain by an event that was never read.');
+  if (state?.problem != null) problems.push(`was paid on chain, and that was set aside: ${state.problem}.`);
+  const stored = { ...item, amount: item.amount.toString(), fee: item.fee.toString() };
+  const said = { ...event, amount: event.amount.toString(), fee: event.fee.toString() };
+  const wrong = differences(said, stored);
+  if (subjectOfEvent(event) !== item.subject) wrong.push('payment');
+  if (wrong.length > 0) problems.push(`differs from the chain in the ${wrong.join(', ')} of its item.`);
+  if (item.state !== 'paid') problems.push(`was paid on chain, and its item is ${item.state}.`);
+  problems.push(...comparePayment(event, item, facts.reverted.has(event.commitment)));
+  const position = paidPosition({ ...item, amount: event.amount, fee: event.fee }, item.isExtra);
+  const booked = facts.positions.get(event.commitment) ?? [];
+  for (const { account } of difference(position, booked)) {
+    problems.push(
+      `is in the books with ${unitsOn(account, booked)} on ${account} instead of ${unitsOn(account, position)}.`,
+    );
+  }
+  return problems.map((problem) => differing(event, problem));
+}
+
+function comparePayment(event: PaidEvent, { payment, isExtra }: ComparedItem, wasReverted: boolean): string[] {
+  // One that was over before belongs to what ended it.
+  if (isExtra) return [];
+  if (payment.status !== 'succeeded') return [`was paid on chain, and is ${payment.status}.`];
+  const isBuyer = payment.buyerAccount?.toLowerCase().endsWith(`:${event.payer.toLowerCase()}`) ?? false;
+  const wrong = [
+    ...(payment.tokenAsset === event.asset ? [] : ['asset']),
+    ...(payment.tokenValue === event.amount.toString() ? [] : ['amount']),
+    ...(isBuyer ? [] : ['buyer']),
+    ...(payment.transactionHash === event.transactionHash || wasReverted ? [] : ['transaction']),
+  ];
+  return wrong.length === 0 ? [] : [`differs from the chain in its ${wrong.join(', ')}.`];
+}
+
+function notOnChain({ subject, block, transaction, kind }: StoredEntry): Difference {
+  return { subject, block, transaction, message: `${subject} is in the books as ${kind}, and not on the chain.` };
+}
+
+function differing(event: PaidEvent, problem: string): Difference {
+  const subject = subjectOfEvent(event);
+  return { subject, block: event.block.number, transaction: event.transactionHash, message: `${subject} ${problem}` };
+}
+
+function placeOf({ transactionHash, logIndex }: Pick<EventState, 'transactionHash' | 'logIndex'>): string {
+  return `${transactionHash} ${logIndex}`;
+}

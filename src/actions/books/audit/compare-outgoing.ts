@@ -1,0 +1,48 @@
+import { difference, type Line } from '../../../domain/books.ts';
+import { type ComparedOutgoing, findComparedOutgoing } from '../../../store/money/book-outgoing.ts';
+import { positionsOf } from '../../../store/money/books.ts';
+import type { Reader } from '../../../store/plumbing/database.ts';
+import { outgoingPosition } from './outgoing-position.ts';
+import { isSame, type PaidEvent, subjectOfEvent } from './paid-event.ts';
+
+/** Holds events of what left accounts of ours against what is known of it; what is wrong with each. */
+export async function compareOutgoing(
+  db: Reader,
+  events: readonly PaidEvent[],
+): Promise<(event: PaidEvent) => readonly string[]> {
+  const ids = [...new Set(events.map(subjectOfEvent))];
+  // First what is known, then what is booked: the other way round something could be concluded in between.
+  const rows = ids.length === 0 ? [] : await findComparedOutgoing(db, ids);
+  const positions = ids.length === 0 ? new Map<string, Line[]>() : await positionsOf(db, ids);
+  const outgoing = new Map(rows.map((row) => [row.id, row]));
+  return (event) => {
+    const id = subjectOfEvent(event);
+    const known = outgoing.get(id);
+    if (known === undefined) return ['left on chain, and nothing is known of it.'];
+    const wrong = differingTerms(event, known);
+    if (wrong.length > 0) return [`differs from the chain in its ${wrong.join(', ')}.`];
+    if (known.state !== 'paid') return [`has left on chain, and is ${known.state}.`];
+    const booked = positions.get(id) ?? [];
+    const position = outgoingPosition(known);
+    return difference(position, booked).map(
+      ({ account }) =>
+        `is in the books with ${unitsOn(account, booked)} on ${account} instead of ${unitsOn(account, position)}.`,
+    );
+  };
+}
+
+/** In what an event is not what we would have sent. */
+export function differingTerms(
+  event: PaidEvent,
+  { asset, amount, recipient }: Pick<ComparedOutgoing, 'asset' | 'amount' | 'recipient'>,
+): string[] {
+  return [
+    ...(event.asset === asset ? [] : ['asset']),
+    ...(event.amount === BigInt(amount) ? [] : ['amount']),
+    ...(isSame(event.recipient, recipient) ? [] : ['recipient']),
+  ];
+}
+
+export function unitsOn(account: string, lines: readonly Line[]): bigint {
+  return lines.find((line) => line.account === account)?.units ?? 0n;
+}

@@ -1,0 +1,43 @@
+import {
+  floatReturnEntry,
+  type Line,
+  payoutEntry,
+  positionOf,
+  refundCoveredEntry,
+  refundEntry,
+  strayCoveredEntry,
+} from '../../../domain/books.ts';
+import type { ComparedOutgoing } from '../../../store/money/book-outgoing.ts';
+import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
+import { coverOfStray } from '../../outgoing/stray/return-stray.ts';
+import { aboutStray, strayReceivedEntries, strayReturnEntries } from '../../outgoing/stray/stray-entries.ts';
+
+/** Where the books must have everything of what has left an account of ours, whatever happened on the way. */
+export function outgoingPosition(outgoing: ComparedOutgoing): Line[] {
+  const { purpose, floatOwner, cover, stray } = outgoing;
+  const about = aboutOutgoing(outgoing);
+  const units = BigInt(outgoing.amount);
+  if (purpose === 'payout') return positionOf([payoutEntry('sent', about, units), payoutEntry('done', about, units)]);
+  if (purpose === 'refund') {
+    const [payable, merchantFloat, operatorFloat] = [cover?.held, cover?.merchant, cover?.operator].map((part) =>
+      BigInt(part ?? 0),
+    ) as [bigint, bigint, bigint];
+    return positionOf([
+      refundCoveredEntry(about, { payable, merchantFloat, operatorFloat }),
+      refundEntry('sent', about, units),
+      refundEntry('done', about, units),
+    ]);
+  }
+  if (floatOwner !== null) {
+    const float = { owner: floatOwner, units };
+    return positionOf([floatReturnEntry('sent', about, float), floatReturnEntry('done', about, float)]);
+  }
+  if (stray === null) return [];
+  const { merchantId, merchant: merchantFloat, operator: operatorFloat } = coverOfStray(stray);
+  return positionOf([
+    ...strayReceivedEntries(stray, units, {}),
+    strayCoveredEntry({ ...aboutStray(stray), merchantId }, { merchantFloat, operatorFloat }),
+    ...strayReturnEntries('sent', stray, { units }),
+    ...strayReturnEntries('done', stray, { units }),
+  ]);
+}

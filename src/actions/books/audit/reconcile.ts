@@ -1,0 +1,51 @@
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { findCursors } from '../../../store/chain/chain-cursors.ts';
+import { firstKnownBlock } from '../../../store/money/book-comparison.ts';
+import type { Reader } from '../../../store/plumbing/database.ts';
+import { ownAccounts } from '../../outgoing/stray/record-strays.ts';
+import { coinShortages, coinSurpluses, compareIntermediate } from './compare-balances.ts';
+import { compareEvents, type Difference } from './compare-events.ts';
+
+export interface ReconcileReport {
+  readonly network: string;
+  readonly from: number;
+  readonly to: number;
+  readonly events: number;
+  readonly foreign: number;
+  readonly waiting: number;
+  readonly differences: readonly Difference[];
+}
+
+/** Providers answer no larger ones, and one that fails is soon repeated. */
+const RANGE = 500;
+
+/**
+ * Compares the books with a chain, up to the last final block: every event of the Collector from the given block on, and
+ * what the intermediate account and the relayers hold. Undefined when the chain was never read.
+ */
+export async function reconcile(
+  { db }: { readonly db: { readonly sql: Reader } },
+  connected: ConnectedChain,
+  { from: asked, maxBlocks }: { readonly from?: number | undefined; readonly maxBlocks?: number } = {},
+): Promise<ReconcileReport | undefined> {
+  const { chain, intermediateAccount } = connected;
+  const network = chain.network.chainId;
+  const cursor = (await findCursors(db.sql)).find((each) => each.network === network);
+  if (cursor === undefined) return undefined;
+  const final = cursor.finalNumber;
+  const from = Math.min(asked ?? (await firstKnownBlock(db.sql, network)) ?? final, final);
+  const to = maxBlocks === undefined ? final : Math.min(from + maxBlocks - 1, final);
+  const total = { events: 0, foreign: 0, waiting: 0 };
+  const differences: Difference[] = [];
+  for (let start = from; start <= to; start += RANGE) {
+    const range = { from: start, to: Math.min(start + RANGE - 1, to) };
+    const compared = await compareEvents(db.sql, { chain, intermediateAccount, own: ownAccounts(connected), ...range });
+    total.events += compared.events;
+    total.foreign += compared.foreign;
+    total.waiting += compared.waiting;
+    differences.push(...compared.differences);
+  }
+  differences.push(...(await compareIntermediate(db.sql, connected, final)));
+  differences.push(...coinShortages(await coinSurpluses(db.sql, connected, final), final));
+  return { network, from, to, ...total, differences };
+}

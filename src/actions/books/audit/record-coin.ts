@@ -1,0 +1,163 @@
+import { ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { coinOf } from '../../../chains/coin.ts';
+import { relayerFundedEntry } from '../../../domain/books.ts';
+import { findCursors } from '../../../store/chain/chain-cursors.ts';
+import { findCoinCursor, putCoinCursor } from '../../../store/money/book-comparison.ts';
+import { positionsOf } from '../../../store/money/books.ts';
+import { findStrays, type NewStray } from '../../../store/money/strays.ts';
+import type { Lease } from '../../../store/plumbing/leases.ts';
+import type { CommandDeps } from '../../command.ts';
+import { commandOfLeader, type LeaseDeps } from '../../lease.ts';
+import { storeStrays, strayOf } from '../../outgoing/stray/record-strays.ts';
+import { recordEntries } from '../record.ts';
+import { type CoinSurplus, coinSurpluses } from './compare-balances.ts';
+import { isSame } from './paid-event.ts';
+
+export interface CoinInput {
+  readonly connected: ConnectedChain;
+  readonly lease: Lease;
+}
+
+/**
+ * Finds coin that reached accounts of ours outside of payments, in final blocks, and records it as strays: most of it is
+ * the operator's own, for gas. No log tells of it, so what each account holds is compared with the books; only where there
+ * is more does anybody look closer. What an account has when it is first met is where its books begin, and no stray.
+ */
+export async function recordCoin(deps: LeaseDeps, { connected, lease }: CoinInput): Promise<void> {
+  const network = connected.chain.network.chainId;
+  const cursor = (await findCursors(deps.db.sql)).find((each) => each.network === network);
+  if (cursor === undefined) return;
+  const block = cursor.finalNumber;
+  for (const found of await coinSurpluses(deps.db.sql, connected, block)) {
+    const { account, surplus } = found;
+    const explainedTo = await findCoinCursor(deps.db.sql, network, account);
+    const isOpening = explainedTo === undefined && surplus > 0n;
+    const opening = isOpening
+      ? [relayerFundedEntry({ network, asset: coinOf(network), signer: account }, surplus, block)]
+      : [];
+    const strays = await straysOf(deps, connected, { found, from: explainedTo ?? block, to: block });
+    if (strays === undefined || block <= (explainedTo ?? -1)) continue;
+    await commandOfLeader(deps, lease, async (tx, now) => {
+      await recordEntries(tx, opening, now);
+      await storeStrays(tx, strays, now);
+      await putCoinCursor(tx, { network, account, block });
+    });
+  }
+}
+
+interface Search {
+  readonly found: CoinSurplus;
+  /** The coin was explained up to this block, and is not at that one. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What came, as far as it can be told; undefined when that is to be looked at again. */
+async function straysOf(deps: CommandDeps, connected: ConnectedChain, search: Search): Promise<NewStray[] | undefined> {
+  if (search.found.surplus <= 0n || search.from >= search.to) return [];
+  try {
+    const strays: NewStray[] = [];
+    for (const arrival of await locate(deps, connected, search)) {
+      const told = await attribute(deps, connected, arrival);
+      if (told === undefined) return undefined;
+      strays.push(...told);
+    }
+    return strays;
+  } catch (error) {
+    if (error instanceof ChainUnavailableError) return undefined;
+    throw error;
+  }
+}
+
+/** Coin that an account has from a block on. */
+interface Arrival {
+  readonly account: string;
+  readonly block: number;
+  readonly units: bigint;
+}
+
+/** Enough for a dozen arrivals in a day of blocks. What is not told apart by then is taken for one. */
+const MAX_QUESTIONS = 200;
+/** Many endpoints forget what accounts held some hundred blocks ago; of younger blocks they can tell. */
+const KEPT_BLOCKS = 64;
+
+/** Halves the blocks until it is known in which of them the account came to have more than the books say. */
+async function locate({ db }: CommandDeps, connected: ConnectedChain, { found, from, to }: Search): Promise<Arrival[]> {
+  const { account } = found;
+  let questions = 0;
+  const surplusAt = async (block: number): Promise<bigint | undefined> => {
+    questions += 1;
+    if (questions > MAX_QUESTIONS) return undefined;
+    try {
+      const [at] = await coinSurpluses(db.sql, connected, block, [account]);
+      return at?.surplus;
+    } catch (error) {
+      if (error instanceof ChainUnavailableError && to - block > KEPT_BLOCKS) return undefined;
+      throw error;
+    }
+  };
+  const between = async (low: number, had: bigint, high: number, has: bigint): Promise<Arrival[]> => {
+    if (has <= had) return [];
+    const middle = Math.floor((low + high) / 2);
+    const told = high - low === 1 ? undefined : await surplusAt(middle);
+    if (told === undefined) return [{ account, block: high, units: has - had }];
+    const then = told < had ? had : told > has ? has : told;
+    return [...(await between(low, had, middle, then)), ...(await between(middle, then, high, has))];
+  };
+  // What there is too much of before came into the books, or rather out of them, since: that is no arrival.
+  const before = await surplusAt(from);
+  return between(from, before === undefined || before < 0n ? 0n : before, to, found.surplus);
+}
+
+/**
+ * The transactions that brought it. What none of them did came out of a contract: nobody can tell who sent that. Undefined
+ * when the Collector brought some of it and the books do not tell: that is a payment whose rows are lost.
+ */
+async function attribute(
+  { db }: CommandDeps,
+  connected: ConnectedChain,
+  arrival: Arrival,
+): Promise<NewStray[] | undefined> {
+  const { chain } = connected;
+  const { account, block, units } = arrival;
+  const [transfers, events] = await Promise.all([chain.coinTransfers([account], block), chain.events(block, block)]);
+  const coin = coinOf(chain.network.chainId);
+  const paid = events.filter(
+    (event) => event.type === 'paid' && event.asset === coin && isSame(event.recipient, account),
+  );
+  const commitments = paid.map(({ commitment }) => commitment);
+  const booked = paid.length === 0 ? new Map() : await positionsOf(db.sql, commitments);
+  if (commitments.some((commitment) => !booked.has(commitment))) return undefined;
+  const told = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
+  const known = new Set(
+    (
+      await findStrays(
+        db.sql,
+        told.map(({ id }) => id),
+      )
+    ).map(({ id }) => id),
+  );
+  const strays: NewStray[] = [];
+  let left = units;
+  for (const stray of told) {
+    if (known.has(stray.id) || BigInt(stray.amount) > left) continue;
+    strays.push(stray);
+    left -= BigInt(stray.amount);
+  }
+  return left === 0n ? strays : [...strays, nameless(connected, { ...arrival, units: left })];
+}
+
+function nameless(connected: ConnectedChain, { account, block, units }: Arrival): NewStray {
+  const { network } = connected.chain;
+  const place: Incoming = {
+    block: { number: block, hash: '' },
+    transactionHash: `${account} ${block}`,
+    logIndex: -1,
+    asset: coinOf(network.chainId),
+    from: '',
+    to: account,
+    amount: units,
+  };
+  return { ...strayOf(connected, place, 'unclaimed'), transactionHash: null, sender: null };
+}

@@ -1,0 +1,268 @@
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { correctingEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
+import { paymentIdOf } from '../../../domain/ids.ts';
+import { coverOf, type RefundEvent, type RefundState, retryOf } from '../../../domain/refund.ts';
+import { findItems, findPayingItem, type StoredItem } from '../../../store/chain/items.ts';
+import { findComparedOutgoing } from '../../../store/money/book-outgoing.ts';
+import { positionsOf } from '../../../store/money/books.ts';
+import { lockOutgoing, type Outgoing, type OutgoingPurpose } from '../../../store/money/outgoing.ts';
+import {
+  findPayout,
+  holdNetAmounts,
+  type Payout,
+  setPayoutState,
+  startPayouts,
+  takeForRefund,
+} from '../../../store/money/payouts.ts';
+import { insertRefund, lockRefund, type Refund } from '../../../store/money/refunds.ts';
+import { putRestoredOutgoing, takenFor } from '../../../store/money/restored-outgoing.ts';
+import { lockStray, moveStray } from '../../../store/money/strays.ts';
+import { findPaymentSettlement, insertPaymentSettlements } from '../../../store/payments/payment-settlements.ts';
+import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
+import { insertRestoredItem } from '../../../store/payments/restored-payments.ts';
+import { deleteAlert } from '../../../store/plumbing/alerts.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
+import { type Taking, takeFromFloats } from '../../outgoing/float/take-from-floats.ts';
+import { moveRefund } from '../../outgoing/refund/move-refund.ts';
+import { coverOfStray } from '../../outgoing/stray/return-stray.ts';
+import { differingTerms } from '../audit/compare-outgoing.ts';
+import { outgoingPosition } from '../audit/outgoing-position.ts';
+import type { PaidEvent } from '../audit/paid-event.ts';
+import { isSame, subjectOfEvent } from '../audit/paid-event.ts';
+import { recordEntries } from '../record.ts';
+import { recoverTerms } from './recover-terms.ts';
+import { accountOf, noteEvent, type Outcome, Unplaced } from './restoring.ts';
+
+/**
+ * Makes again what tells of a payout, refund or return that the chain has carried out, whatever of it is missing. From
+ * then on nobody can begin it once more: its rows say that it is done.
+ */
+export async function restoreOutgoing(
+  deps: CommandDeps,
+  connected: ConnectedChain,
+  event: PaidEvent,
+  floatOwner: string | undefined,
+): Promise<Outcome> {
+  const id = subjectOfEvent(event);
+  const [item] = await findItems(deps.db.sql, [event.commitment]);
+  const terms = item ?? (await recoverTerms(deps, connected, event));
+  return command(deps, async (tx, at) => {
+    const before = await lockOutgoing(tx, id);
+    refuseContradiction(before, event);
+    const left: Left = { id, event, before, floatOwner, at };
+    const purpose = purposeOf(id);
+    const { isChanged, ...whose } = await RESTORERS[purpose](tx, left);
+    const { asset, payer, recipient, amount, commitment, transactionHash } = event;
+    const [network = ''] = asset.split('/');
+    const { method, feeAccount, deadline } = terms;
+    const told = { purpose, network, asset, method, payer, recipient, commitment, feeAccount, deadline };
+    await putRestoredOutgoing(tx, { id, ...told, ...whose, amount: amount.toString(), transactionHash }, at);
+    const rest = { subject: id, account: accountOf(event), amount, fee: event.fee, isHeld: false, endReason: null };
+    if (!('commitment' in terms)) await insertRestoredItem(tx, { ...told, ...rest, paidAt: terms.paidAt });
+    await noteEvent(tx, event, at);
+    const isBooked = await restoreEntries(tx, left, purpose);
+    return isChanged || isBooked || item === undefined || before?.state !== 'paid' ? 'rebuilt' : 'intact';
+  });
+}
+
+/** Something that has left. */
+interface Left {
+  readonly id: string;
+  readonly event: PaidEvent;
+  /** What is known of it. */
+  readonly before: Outgoing | undefined;
+  /** Whose float it was, if nothing tells. */
+  readonly floatOwner: string | undefined;
+  readonly at: Date;
+}
+
+/** Whose money it was, and whether anything that follows from it was missing. */
+interface Restored extends Pick<Outgoing, 'merchantId' | 'floatOwner'> {
+  readonly isChanged: boolean;
+}
+
+const RESTORERS: Readonly<Record<OutgoingPurpose, (tx: Tx, left: Left) => Promise<Restored>>> = {
+  payout: restorePayout,
+  refund: restoreRefund,
+  return: (tx, left) => (left.id.startsWith('flot_') ? restoreFloatReturn(tx, left) : restoreStrayReturn(tx, left)),
+};
+
+function purposeOf(id: string): OutgoingPurpose {
+  if (id.startsWith('pout_')) return 'payout';
+  if (id.startsWith('rfnd_')) return 'refund';
+  if (id.startsWith('flot_') || id.startsWith('stry_')) return 'return';
+  throw new Unplaced('left an account of ours, and is no payout, refund or return');
+}
+
+/** What is known here may be wrong, but is not for the chain to overwrite. */
+function refuseContradiction(before: Outgoing | undefined, event: PaidEvent): void {
+  if (before === undefined) return;
+  const wrong = differingTerms(event, before);
+  if (wrong.length > 0) throw new Unplaced(`differs from what is known of it in its ${wrong.join(', ')}`);
+  const isOther = before.state === 'sending' && before.commitment !== null && before.commitment !== event.commitment;
+  if (isOther) throw new Unplaced('is being sent once more: wait until that is over');
+}
+
+async function restorePayout(tx: Tx, { id, event, at }: Left): Promise<Restored> {
+  const { payment, item } = await paymentOf(tx, id);
+  if (item.isHeld) await holdNetAmounts(tx, [item.commitment], at);
+  const payout = await findPayout(tx, payment.id);
+  if (payout === undefined || !isPayable(payout))
+    throw new Unplaced('was paid out, and nothing is held of its payment');
+  const { asset, recipient, transactionHash } = event;
+  const amount = event.amount.toString();
+  if (payout.amount !== amount) throw new Unplaced('differs from what was held in its amount');
+  const isSettled = (await findPaymentSettlement(tx, payment.id)) !== undefined;
+  await insertPaymentSettlements(tx, [{ paymentId: payment.id, asset, amount, recipient, transactionHash, at }]);
+  if (payout.state === 'held')
+    await startPayouts(tx, [{ ...payout, destination: `${payout.network}:${recipient}` }], at);
+  await setPayoutState(tx, { paymentId: payment.id, from: 'sending', to: 'paid', at });
+  await deleteAlert(tx, { name: 'payout_failed', subject: id });
+  return { merchantId: payment.merchantId, floatOwner: null, isChanged: !isSettled || payout.state !== 'paid' };
+}
+
+function isPayable({ state }: Payout): boolean {
+  return state === 'held' || state === 'sending' || state === 'paid';
+}
+
+/** The moves that lead to the end, from wherever it is. */
+const REFUND_STEPS: Readonly<Record<RefundState, readonly RefundEvent[]>> = {
+  requested: ['covered', 'paid'],
+  awaiting_funds: ['covered', 'paid'],
+  sending: ['paid'],
+  failed: ['retried', 'paid'],
+  refunded: [],
+};
+/** From a failure that came before it was covered. */
+const UNCOVERED_STEPS: readonly RefundEvent[] = ['reopened', 'covered', 'paid'];
+
+async function restoreRefund(tx: Tx, { id, event, before, at }: Left): Promise<Restored> {
+  const { payment, item } = await paymentOf(tx, id);
+  if (!isSame(event.recipient, item.payer) || event.amount !== BigInt(item.amount) || event.asset !== item.asset) {
+    throw new Unplaced('is not what its payment was');
+  }
+  const refund = (await lockRefund(tx, id)) ?? (await makeRefund(tx, { id, event, payment, item, at }));
+  const { merchantId } = payment;
+  const isUncovered = refund.state === 'failed' && retryOf(before !== undefined) === 'reopened';
+  const steps = isUncovered ? UNCOVERED_STEPS : REFUND_STEPS[refund.state];
+  if (steps.includes('covered')) {
+    const parts = [
+      { owner: merchantId, units: BigInt(refund.fromMerchant) },
+      { owner: OPERATOR_FLOAT, units: BigInt(refund.fromOperator) },
+    ];
+    await take(tx, { network: refund.network, asset: refund.asset, subject: id, kind: 'covered', parts }, at);
+  }
+  let current = refund;
+  for (const step of steps) {
+    const { transactionHash } = event;
+    const evidence = { rebuilt: true, commitment: event.commitment, block: event.block.number };
+    const proven = step === 'paid' ? { transactionHash } : {};
+    await moveRefund(tx, current, { event: step, actor: 'operator', evidence, ...proven }, at);
+    current = await presentRefund(tx, id);
+  }
+  const { id: paymentId } = payment;
+  if (refund.fromHeld !== '0') await setPayoutState(tx, { paymentId, from: 'refunding', to: 'refunded', at });
+  for (const name of ['refund_awaiting_funds', 'refund_failed']) await deleteAlert(tx, { name, subject: id });
+  return { merchantId, floatOwner: null, isChanged: refund.state !== 'refunded' };
+}
+
+/** A held amount that was not paid out by now was what the refund was paid from. */
+async function makeRefund(
+  tx: Tx,
+  { id, event, payment, item, at }: { id: string; event: PaidEvent; payment: Payment; item: StoredItem; at: Date },
+): Promise<Refund> {
+  const { id: paymentId, merchantId } = payment;
+  if (item.isHeld) await holdNetAmounts(tx, [item.commitment], at);
+  await takeForRefund(tx, paymentId, at);
+  const state = (await findPayout(tx, paymentId))?.state;
+  const isHeld = state === 'refunding' || state === 'refunded';
+  const cover = coverOf({ amount: BigInt(item.amount), fee: BigInt(item.fee), isHeld });
+  const { network, asset, method, payer: recipient, amount } = item;
+  const from = {
+    fromHeld: cover.held.toString(),
+    fromMerchant: cover.merchant.toString(),
+    fromOperator: cover.operator.toString(),
+    account: event.payer,
+  };
+  const refund = { id, paymentId, merchantId, network, asset, method, recipient, amount, ...from };
+  await insertRefund(tx, refund, { actor: 'operator', at });
+  return presentRefund(tx, id);
+}
+
+async function presentRefund(tx: Tx, id: string): Promise<Refund> {
+  const refund = await lockRefund(tx, id);
+  if (refund === undefined) throw new Error('A refund that was just written is not there.');
+  return refund;
+}
+
+async function restoreFloatReturn(tx: Tx, { id, event, before, floatOwner, at }: Left): Promise<Restored> {
+  const taken = await takenFor(tx, id);
+  const owner = before?.floatOwner ?? [...taken.keys()][0] ?? floatOwner;
+  if (owner === undefined) {
+    throw new Unplaced('left a float, but nobody can tell whose: name it with --merchant or --operator');
+  }
+  const { asset, amount: units } = event;
+  const [network = ''] = asset.split('/');
+  const parts = [{ owner, units }];
+  const isOpen = before === undefined || before.state === 'failed';
+  if (isOpen) await take(tx, { network, asset, subject: id, kind: 'returned', parts }, at);
+  return { merchantId: owner === OPERATOR_FLOAT ? null : owner, floatOwner: owner, isChanged: false };
+}
+
+async function restoreStrayReturn(tx: Tx, { id, event, at }: Left): Promise<Restored> {
+  const stray = await lockStray(tx, id);
+  if (stray === undefined) throw new Unplaced('gave back what had come before these blocks: begin with an earlier one');
+  if (stray.state === 'float') throw new Unplaced('gave back what is a float here');
+  if (stray.asset !== event.asset || stray.amount !== event.amount.toString()) {
+    throw new Unplaced('is not what had come');
+  }
+  if (stray.state === 'unclaimed') {
+    const { network, asset } = stray;
+    const { merchantId: owner, merchant, operator } = coverOfStray(stray);
+    const parts = [
+      { owner, units: merchant },
+      { owner: OPERATOR_FLOAT, units: operator },
+    ];
+    await take(tx, { network, asset, subject: id, kind: 'covered', parts }, at);
+    await moveStray(tx, { id, from: 'unclaimed', to: 'returning', at });
+  }
+  await moveStray(tx, { id, from: 'returning', to: 'returned', at });
+  for (const name of ['stray_money', 'return_failed']) await deleteAlert(tx, { name, subject: id });
+  if (stray.paymentId !== null) await deleteAlert(tx, { name: 'paid_after_end', subject: stray.paymentId });
+  return { merchantId: stray.merchantId, floatOwner: null, isChanged: stray.state !== 'returned' };
+}
+
+/** The payment of a payout or refund, and the item that paid it. */
+async function paymentOf(tx: Tx, id: string): Promise<{ payment: Payment; item: StoredItem }> {
+  const [payment] = await lockPayments(tx, [paymentIdOf(id)]);
+  const item = payment && (await findPayingItem(tx, payment.id));
+  if (payment?.status !== 'succeeded' || item === undefined) {
+    throw new Unplaced(`belongs to ${paymentIdOf(id)}, which is not known here as one that was paid`);
+  }
+  return { payment, item };
+}
+
+/** Takes from floats what they have not given for it already. */
+async function take(tx: Tx, { parts, ...taking }: Taking, at: Date): Promise<void> {
+  const given = await takenFor(tx, taking.subject);
+  const rest = parts.map(({ owner, units }) => ({ owner, units: units - (given.get(owner) ?? 0n) }));
+  const taken = await takeFromFloats(tx, { ...taking, parts: rest }, at);
+  if (taken.ok) return;
+  throw new Unplaced(
+    `was paid from the float of ${taken.missing.join(' and ')}, in which there is too little here: see till float add`,
+  );
+}
+
+/** Brings what the books say of it to what the chain says; whether that was different. */
+async function restoreEntries(tx: Tx, { id, event, at }: Left, purpose: OutgoingPurpose): Promise<boolean> {
+  const [outgoing] = await findComparedOutgoing(tx, [id]);
+  if (outgoing === undefined) throw new Error('What was just written is not there.');
+  const is = (await positionsOf(tx, [id])).get(id) ?? [];
+  const proof = { transaction: event.transactionHash, block: event.block.number };
+  const shouldBe = outgoingPosition(outgoing);
+  const entry = correctingEntry(`${purpose}_rebuilt`, aboutOutgoing(outgoing), { is, shouldBe, proof });
+  if (entry !== undefined) await recordEntries(tx, [entry], at);
+  return entry !== undefined;
+}

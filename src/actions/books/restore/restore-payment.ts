@@ -1,0 +1,169 @@
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { findAsset } from '../../../chains/networks.ts';
+import { type BookedItem, correctingEntry, paidPosition } from '../../../domain/books.ts';
+import { idBytes } from '../../../domain/ids.ts';
+import { decide, isFinal, type PaymentEvent } from '../../../domain/payment.ts';
+import { findItems } from '../../../store/chain/items.ts';
+import { noncesOf } from '../../../store/chain/sends.ts';
+import { findDestinationOwners } from '../../../store/money/book-comparison.ts';
+import { type ComparedItem, findComparedItems } from '../../../store/money/book-items.ts';
+import { positionsOf } from '../../../store/money/books.ts';
+import { holdNetAmounts } from '../../../store/money/payouts.ts';
+import { insertStrays } from '../../../store/money/strays.ts';
+import { insertPaymentSettlements } from '../../../store/payments/payment-settlements.ts';
+import { lockPayments, movePayments, type Payment, stateOf } from '../../../store/payments/payments.ts';
+import { insertRestoredItem, insertRestoredPayment } from '../../../store/payments/restored-payments.ts';
+import { upsertAlert } from '../../../store/plumbing/alerts.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { lateAlert, lateStray } from '../../outgoing/stray/late-stray.ts';
+import { storedEvent } from '../../watch/read-events.ts';
+import type { PaidEvent } from '../audit/paid-event.ts';
+import { isSame, subjectOfEvent } from '../audit/paid-event.ts';
+import { recordEntries } from '../record.ts';
+import { type RecoveredTerms, recoverTerms } from './recover-terms.ts';
+import { accountOf, noteEvent, type Outcome, Unplaced } from './restoring.ts';
+
+/**
+ * Makes a payment, its item and its entries again, whatever of it is missing. The merchant is who is paid at the recipient,
+ * or whom the caller names; the price, the reference and the time to pay are lost.
+ */
+export async function restorePayment(
+  deps: CommandDeps,
+  connected: ConnectedChain,
+  event: PaidEvent,
+  fallback: string | undefined,
+): Promise<Outcome> {
+  const [known] = await findComparedItems(deps.db.sql, [event.commitment]);
+  const terms = known === undefined ? await recoverTerms(deps, connected, event) : undefined;
+  return command(deps, async (tx, now) => {
+    const id = subjectOfEvent(event);
+    const [payment] = await lockPayments(tx, [id]);
+    const [present] = await findComparedItems(tx, [event.commitment]);
+    if (present !== undefined || terms === undefined) {
+      return present === undefined ? 'intact' : restoreEntries(tx, event, present, now);
+    }
+    const merchantId = payment?.merchantId ?? (await merchantOf(tx, connected, event)) ?? fallback;
+    if (merchantId === undefined) throw new Unplaced(NO_MERCHANT);
+    const restored = payment ?? (await makePayment(tx, event, { id, merchantId, paidAt: terms.paidAt, now }));
+    const isExtra = isFinal(restored.status) && restored.transactionHash !== event.transactionHash;
+    const isHeld = isSame(event.recipient, connected.intermediateAccount);
+    await makeItem(tx, event, { ...terms, isHeld, isExtra });
+    if (!isFinal(restored.status)) await succeed(tx, event, restored, now);
+    if (isExtra) await noteExtra(tx, event, restored, now);
+    else if (isHeld) await holdNetAmounts(tx, [event.commitment], now);
+    else await settle(tx, event, now);
+    await noteEvent(tx, event, now);
+    await restoreEntries(tx, event, { ...bookedItem(event, merchantId, isHeld), isExtra }, now);
+    return 'rebuilt';
+  });
+}
+
+const NO_MERCHANT = 'was paid, but nobody can tell to whom: name the merchant with --merchant';
+
+/** Who is paid at the recipient, if that is one merchant only. */
+async function merchantOf(tx: Tx, { chain }: ConnectedChain, { asset, recipient }: PaidEvent) {
+  const owners = await findDestinationOwners(tx, [`${chain.network.chainId}:${recipient}`]);
+  const merchants = new Set(owners.filter((owner) => owner.asset === asset).map(({ merchantId }) => merchantId));
+  return merchants.size === 1 ? [...merchants][0] : undefined;
+}
+
+async function makePayment(
+  tx: Tx,
+  event: PaidEvent,
+  { id, merchantId, paidAt, now }: { id: string; merchantId: string; paidAt: Date; now: Date },
+): Promise<Payment> {
+  const { asset, amount } = event;
+  const payment = {
+    id,
+    merchantId,
+    asset,
+    amount,
+    decimals: findAsset(asset)?.decimals ?? 0,
+    account: accountOf(event),
+    createdAt: timeOf(id),
+    paidAt,
+  };
+  if (!(await insertRestoredPayment(tx, payment, now))) throw new Unplaced(NO_MERCHANT);
+  const [restored] = await lockPayments(tx, [id]);
+  if (restored === undefined) throw new Error('A payment that was just made is not there.');
+  return restored;
+}
+
+async function makeItem(
+  tx: Tx,
+  event: PaidEvent,
+  { isExtra, ...terms }: RecoveredTerms & { isHeld: boolean; isExtra: boolean },
+): Promise<void> {
+  const { commitment, asset, payer, recipient, amount, fee } = event;
+  const [network = ''] = asset.split('/');
+  const told = { commitment, network, asset, payer, recipient, amount, fee, subject: subjectOfEvent(event) };
+  const endReason = isExtra ? 'paid_after_end' : null;
+  await insertRestoredItem(tx, { ...told, ...terms, purpose: 'payment', account: accountOf(event), endReason });
+}
+
+/** It was paid although the payment was over: somebody has to give it back. */
+async function noteExtra(tx: Tx, event: PaidEvent, payment: Payment, at: Date): Promise<void> {
+  const [item] = await findItems(tx, [event.commitment]);
+  if (item === undefined) throw new Error('An item that was just made is not there.');
+  await insertStrays(tx, [await lateStray(tx, item, storedEvent(event))], at);
+  await upsertAlert(tx, { ...lateAlert(item, payment.status), lastSeen: at });
+}
+
+/** The moves the watcher would have made. */
+async function succeed(tx: Tx, event: PaidEvent, payment: Payment, now: Date): Promise<void> {
+  const buyer = { account: accountOf(event), name: 'Wallet', icon: null };
+  const token = { asset: event.asset, value: event.amount };
+  const nonce = (await noncesOf(tx, [event.transactionHash])).get(event.transactionHash) ?? null;
+  const transaction = { hash: event.transactionHash, nonce };
+  const steps: [PaymentEvent, object][] = [[{ type: 'succeeded', transaction }, { transaction }]];
+  if (payment.status === 'requires_action') {
+    steps.unshift([
+      { type: 'confirmed', buyer, token, isNative: true },
+      { buyer, token },
+    ]);
+  }
+  for (const [step, facts] of steps) {
+    const [current] = await lockPayments(tx, [payment.id]);
+    const decision = current && decide(stateOf(current), step, now.getTime());
+    if (current === undefined || !decision?.ok) throw new Error('A payment that is not over cannot succeed.');
+    const evidence = { rebuilt: true, commitment: event.commitment, block: event.block.number };
+    const move = { payment: current, to: decision.to, at: now, event: step.type, actor: 'operator', evidence, facts };
+    await movePayments(tx, [move]);
+  }
+}
+
+async function settle(tx: Tx, event: PaidEvent, at: Date): Promise<void> {
+  const { asset, recipient, transactionHash } = event;
+  const amount = (event.amount - event.fee).toString();
+  await insertPaymentSettlements(tx, [
+    { paymentId: subjectOfEvent(event), asset, amount, recipient, transactionHash, at },
+  ]);
+}
+
+/** Brings what the books say of the item to what the chain says. */
+async function restoreEntries(
+  tx: Tx,
+  event: PaidEvent,
+  item: BookedItem & Pick<ComparedItem, 'isExtra'>,
+  at: Date,
+): Promise<Outcome> {
+  const is = (await positionsOf(tx, [event.commitment])).get(event.commitment) ?? [];
+  const truth = { ...item, amount: event.amount, fee: event.fee };
+  const proof = { transaction: event.transactionHash, block: event.block.number };
+  const entry = correctingEntry('rebuilt', truth, { is, shouldBe: paidPosition(truth, item.isExtra), proof });
+  if (entry === undefined) return 'intact';
+  await recordEntries(tx, [entry], at);
+  return 'rebuilt';
+}
+
+function bookedItem(event: PaidEvent, merchantId: string, isHeld: boolean): BookedItem {
+  const { asset, amount, fee, commitment } = event;
+  const [network = ''] = asset.split('/');
+  return { network, asset, subject: subjectOfEvent(event), reference: commitment, merchantId, amount, fee, isHeld };
+}
+
+/** Ids begin with the time they were made at. */
+function timeOf(id: string): Date {
+  return new Date(Number.parseInt(Buffer.from(idBytes(id)).toString('hex').slice(0, 12), 16));
+}

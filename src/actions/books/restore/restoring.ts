@@ -1,0 +1,27 @@
+import { markDecided, putEvents } from '../../../store/chain/chain-events.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { storedEvent } from '../../watch/read-events.ts';
+import type { PaidEvent } from '../audit/paid-event.ts';
+
+export type Outcome = 'rebuilt' | 'intact';
+
+/** Something on the chain that cannot be made again with what is known here. The message completes a sentence about it. */
+export class Unplaced extends Error {
+  constructor(problem: string) {
+    super(problem);
+    this.name = 'Unplaced';
+  }
+}
+
+/** Stores the event as one from which everything has followed. */
+export async function noteEvent(tx: Tx, event: PaidEvent, at: Date): Promise<void> {
+  const [network = ''] = event.asset.split('/');
+  const stored = storedEvent(event);
+  await putEvents(tx, network, [stored]);
+  await markDecided(tx, network, [{ ...stored, problem: null }], at);
+}
+
+/** CAIP-10. */
+export function accountOf({ asset, payer }: PaidEvent): string {
+  return `${asset.split('/')[0]}:${payer}`;
+}

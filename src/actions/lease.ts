@@ -1,0 +1,81 @@
+import type { Log } from '../runtime/world.ts';
+import type { Tx } from '../store/plumbing/database.ts';
+import { extendLease, type Lease, lockLease, takeLease } from '../store/plumbing/leases.ts';
+import { type CommandDeps, command, commandOfOne } from './command.ts';
+
+export interface LeaseDeps extends CommandDeps {
+  readonly log: Log;
+  /** Names this process among all that ever ran. */
+  readonly holder: string;
+}
+
+/** Long enough to survive a slow moment, short enough that a dead holder is soon replaced. */
+const LEASE_MS = 10_000;
+const RENEW_EVERY_MS = 3_000;
+
+/** Somebody else has taken over: whatever was about to be written is not ours to write any more. */
+export class LeaseLostError extends Error {
+  constructor(name: string) {
+    super(`The lease ${name} was taken over.`);
+    this.name = 'LeaseLostError';
+  }
+}
+
+/**
+ * Does the work while holding the lease, and says whether it was to be had. The work's signal aborts when it is told to
+ * stop and when the lease is lost. That is a courtesy: what keeps two holders apart is the fencing number of every write.
+ */
+export async function whileLeading(
+  deps: LeaseDeps,
+  name: string,
+  stop: AbortSignal,
+  work: (lease: Lease, signal: AbortSignal) => Promise<void>,
+): Promise<boolean> {
+  const lease = await commandOfOne(deps, (tx, now) =>
+    takeLease(tx, { name, holder: deps.holder, now, until: new Date(now.getTime() + LEASE_MS) }),
+  );
+  if (lease === undefined) return false;
+  deps.log.info({ lease: name, fencing: lease.fencing }, 'leading');
+  const lost = new AbortController();
+  const signal = AbortSignal.any([stop, lost.signal]);
+  const renewing = renew(deps, lease, signal).catch(() => lost.abort());
+  try {
+    await work(lease, signal);
+  } finally {
+    lost.abort();
+    await renewing;
+    // Without this the next holder waits until the lease has run out; nothing worse.
+    await commandOfOne(deps, (tx, now) => extendLease(tx, lease, now)).catch(() => {});
+  }
+  return true;
+}
+
+async function renew(deps: LeaseDeps, lease: Lease, signal: AbortSignal): Promise<void> {
+  let heldUntilMs = deps.world.clock.nowMs() + LEASE_MS;
+  while (!signal.aborted) {
+    await deps.world.timers.sleep(RENEW_EVERY_MS, signal);
+    if (signal.aborted) return;
+    const untilMs = deps.world.clock.nowMs() + LEASE_MS;
+    try {
+      if (!(await commandOfOne(deps, (tx) => extendLease(tx, lease, new Date(untilMs))))) {
+        throw new LeaseLostError(lease.name);
+      }
+      heldUntilMs = untilMs;
+    } catch (error) {
+      // The database may be away for a moment; the lease is ours until its time is over.
+      if (error instanceof LeaseLostError || deps.world.clock.nowMs() >= heldUntilMs) throw error;
+    }
+  }
+}
+
+/** A transaction that only the present holder of the lease can commit. */
+export function commandOfLeader<T>(
+  deps: CommandDeps,
+  lease: Lease,
+  work: (tx: Tx, now: Date) => Promise<T>,
+): Promise<T> {
+  return command(deps, async (tx, now) => {
+    if (!(await lockLease(tx, lease))) throw new LeaseLostError(lease.name);
+    return work(tx, now);
+  });
+}

@@ -1,0 +1,44 @@
+import type { Chains } from '../../../chains/chains.ts';
+import { findAsset } from '../../../chains/networks.ts';
+import { floatReturnEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
+import { idBytes, markedId, newId } from '../../../domain/ids.ts';
+import { ApiError } from '../../../errors.ts';
+import { insertOutgoing } from '../../../store/money/outgoing.ts';
+import { appendAudit } from '../../../store/plumbing/audit-log.ts';
+import { recordEntries } from '../../books/record.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { connectedOf } from './add-float.ts';
+import { takeFromFloats } from './take-from-floats.ts';
+
+export interface ReturnFloatInput {
+  /** A merchant's id, or the operator. */
+  readonly owner: string;
+  readonly asset: string;
+  readonly units: bigint;
+  /** An address. */
+  readonly recipient: string;
+  readonly actor: string;
+}
+
+/** Sends a part of a float to an account outside, and gives the id of what leaves. */
+export function returnFloat(deps: CommandDeps & { chains: Chains }, input: ReturnFloatInput): Promise<string> {
+  const { owner, asset, units, recipient, actor } = input;
+  const { chain, intermediateAccount: payer } = connectedOf(deps.chains, asset);
+  const network = chain.network.chainId;
+  const method = findAsset(asset)?.pay?.method;
+  if (method === undefined) throw new ApiError('invalid_state', `${asset} is no asset that Till can send.`);
+  return command(deps, async (tx, now) => {
+    const id = markedId('flot_', idBytes(newId('flot_', now.getTime(), deps.world.random.bytes(10))));
+    const parts = [{ owner, units }];
+    const taken = await takeFromFloats(tx, { network, asset, subject: id, kind: 'returned', parts }, now);
+    if (!taken.ok) throw new ApiError('invalid_state', `There is less than that in the float of ${owner}.`);
+    const merchantId = owner === OPERATOR_FLOAT ? null : owner;
+    const outgoing = { id, purpose: 'return', network, asset, method, payer, recipient, amount: units } as const;
+    await insertOutgoing(tx, [{ ...outgoing, merchantId, floatOwner: owner }], now);
+    const about = { network, asset, subject: id, reference: id, merchantId };
+    await recordEntries(tx, [floatReturnEntry('sent', about, { owner, units })], now);
+    const detail = { id, asset, units: units.toString(), recipient };
+    await appendAudit(tx, { at: now, actor, action: 'float.returned', subject: owner, detail });
+    return id;
+  });
+}

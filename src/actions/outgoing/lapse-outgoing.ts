@@ -1,0 +1,44 @@
+import { isTelling } from '../../domain/evidence.ts';
+import { endItems, type StoredItem } from '../../store/chain/items.ts';
+import { endFailed, lockOutgoing, type Outgoing, renewOutgoing } from '../../store/money/outgoing.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
+import { type CommandDeps, command } from '../command.ts';
+import { CONSEQUENCES } from './purposes.ts';
+
+/** So many attempts are made without anybody asking for them: the last one begins some hours after the first. */
+const MAX_ATTEMPTS = 5;
+const FIRST_DELAY_MS = 60_000;
+
+export interface Lapse {
+  /** Whether somebody with the account's key has used the authorization up. */
+  readonly isCancelled: boolean;
+  /** What was last said against it. */
+  readonly refusal: string | null;
+}
+
+/**
+ * The item of an attempt can never be carried out: the chain has proved it at final depth. Only then may another attempt
+ * be begun. One that was refused for a reason that will not pass by itself is left to a person instead.
+ */
+export async function lapseOutgoing(deps: CommandDeps, item: StoredItem, lapse: Lapse): Promise<void> {
+  const { commitment, subject } = item;
+  const reason = lapse.isCancelled ? 'used' : 'ran_out';
+  await command(deps, async (tx, now) => {
+    const outgoing = await lockOutgoing(tx, subject);
+    await endItems(tx, [{ commitment, state: 'unpaid', reason }], now);
+    if (outgoing?.commitment === commitment) await goOn(tx, outgoing, lapse, now);
+  });
+}
+
+async function goOn(tx: Tx, outgoing: Outgoing, { isCancelled, refusal }: Lapse, at: Date): Promise<void> {
+  const { id, attempts, purpose } = outgoing;
+  const problem = isCancelled ? 'cancelled' : (refusal ?? 'ran_out');
+  if (outgoing.state === 'paid') await CONSEQUENCES[purpose].undone(tx, outgoing, at);
+  if (isCancelled || isTelling(problem) || attempts >= MAX_ATTEMPTS) {
+    await CONSEQUENCES[purpose].failed(tx, { ...outgoing, state: 'sending' }, { problem }, at);
+    await endFailed(tx, { id, problem, at });
+    return;
+  }
+  const retryAt = new Date(at.getTime() + FIRST_DELAY_MS * 4 ** (attempts - 1));
+  await renewOutgoing(tx, { id, problem, retryAt, at });
+}

@@ -1,0 +1,64 @@
+import type { Chains } from '../../../chains/chains.ts';
+import { payoutEntry } from '../../../domain/books.ts';
+import { parseAccount } from '../../../domain/caip.ts';
+import { outgoingId } from '../../../domain/ids.ts';
+import { insertOutgoing, type NewOutgoing } from '../../../store/money/outgoing.ts';
+import { lockPayablePayouts, type PayablePayout, startPayouts } from '../../../store/money/payouts.ts';
+import { recordEntries } from '../../books/record.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { aboutOutgoing } from '../about-outgoing.ts';
+
+const MAX_PAYOUTS = 500;
+
+/**
+ * Sends held amounts on to merchants that have registered a destination since; whether there is more. The amount is
+ * claimed by the same kind of update as a refund claims it by, so it goes one way only.
+ */
+export async function payOutHeld(deps: CommandDeps & { chains: Chains }): Promise<boolean> {
+  const networks = deps.chains.list().flatMap(({ chain, intermediateSigner }) => {
+    return intermediateSigner === undefined ? [] : [chain.network.chainId];
+  });
+  if (networks.length === 0) return false;
+  return command(deps, async (tx, now) => {
+    const found = await lockPayablePayouts(tx, { networks, now, limit: MAX_PAYOUTS });
+    const payouts = found.filter(({ account, destination }) => addressOf(destination) !== account);
+    if (payouts.length === 0) return false;
+    await startPayouts(tx, payouts, now);
+    const rows = payouts.map(outgoingOf);
+    const begun = new Set(await insertOutgoing(tx, rows, now));
+    if (begun.size !== rows.length) throw new Error('A held amount is on its way already.');
+    const entries = rows.map((row) => payoutEntry('sent', aboutOutgoing(row), row.amount));
+    await recordEntries(tx, entries, now);
+    return found.length === MAX_PAYOUTS;
+  });
+}
+
+function outgoingOf({
+  paymentId,
+  merchantId,
+  network,
+  asset,
+  method,
+  account,
+  amount,
+  destination,
+}: PayablePayout): NewOutgoing {
+  return {
+    id: outgoingId('pout_', paymentId),
+    purpose: 'payout',
+    network,
+    asset,
+    method,
+    payer: account,
+    recipient: addressOf(destination),
+    amount: BigInt(amount),
+    merchantId,
+    floatOwner: null,
+  };
+}
+
+function addressOf(destination: string): string {
+  const account = parseAccount(destination);
+  if (!account.ok) throw new Error('A stored destination is not an account.');
+  return account.value.address;
+}

@@ -1,0 +1,67 @@
+import { OPERATOR_FLOAT, refundCoveredEntry, refundEntry } from '../../../domain/books.ts';
+import type { Screening } from '../../../screening/screening.ts';
+import { insertOutgoing } from '../../../store/money/outgoing.ts';
+import { findCoverable, lockFreeRefund, type Refund } from '../../../store/money/refunds.ts';
+import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { recordEntries } from '../../books/record.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { takeFromFloats } from '../float/take-from-floats.ts';
+import { aboutRefund, moveRefund } from './move-refund.ts';
+import { screenRefund } from './screen-refund.ts';
+
+const MAX_REFUNDS = 200;
+
+/** Finds the money for refunds, and sends those it is there for on their way; whether there is more. */
+export async function coverRefunds(deps: CommandDeps & { screening: Screening }): Promise<boolean> {
+  const ids = await findCoverable(deps.db.sql, { operator: OPERATOR_FLOAT, limit: MAX_REFUNDS });
+  for (const id of ids) await command(deps, (tx, now) => cover(tx, deps.screening, id, now));
+  return ids.length === MAX_REFUNDS;
+}
+
+/** All of the money or none of it: what covers a part is left for refunds it covers wholly. */
+async function cover(tx: Tx, screening: Screening, id: string, at: Date): Promise<void> {
+  const refund = await lockFreeRefund(tx, id);
+  if (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds') return;
+  if (await screenRefund(tx, screening, { refund, actor: 'payer-out', at })) {
+    await deleteAlert(tx, { name: 'refund_awaiting_funds', subject: id });
+    return;
+  }
+  const taken = await takeFromFloats(
+    tx,
+    {
+      network: refund.network,
+      asset: refund.asset,
+      subject: refund.id,
+      kind: 'covered',
+      parts: [
+        { owner: refund.merchantId, units: BigInt(refund.fromMerchant) },
+        { owner: OPERATOR_FLOAT, units: BigInt(refund.fromOperator) },
+      ],
+    },
+    at,
+  );
+  if (taken.ok) await send(tx, refund, at);
+  else if (refund.state === 'requested') await wait(tx, refund, taken.missing, at);
+}
+
+async function send(tx: Tx, refund: Refund, at: Date): Promise<void> {
+  const { id, network, asset, method, account, recipient, merchantId, fromHeld, fromMerchant, fromOperator } = refund;
+  const evidence = { held: fromHeld, merchantFloat: fromMerchant, operatorFloat: fromOperator };
+  await moveRefund(tx, refund, { event: 'covered', actor: 'payer-out', evidence }, at);
+  const amount = BigInt(refund.amount);
+  const outgoing = { id, purpose: 'refund', network, asset, method, payer: account, recipient, amount } as const;
+  const begun = await insertOutgoing(tx, [{ ...outgoing, merchantId, floatOwner: null }], at);
+  if (begun.length !== 1) throw new Error('A refund is on its way already.');
+  const taken = { payable: BigInt(fromHeld), merchantFloat: BigInt(fromMerchant), operatorFloat: BigInt(fromOperator) };
+  const about = aboutRefund(refund);
+  await recordEntries(tx, [refundCoveredEntry(about, taken), refundEntry('sent', about, amount)], at);
+  await deleteAlert(tx, { name: 'refund_awaiting_funds', subject: id });
+}
+
+async function wait(tx: Tx, refund: Refund, missing: readonly string[], at: Date): Promise<void> {
+  const problem = `not enough in the float of ${missing.join(' and ')}`;
+  await moveRefund(tx, refund, { event: 'short', actor: 'payer-out', evidence: { missing }, problem }, at);
+  const message = `There is ${problem} to pay ${refund.amount} of ${refund.asset} back: see till float add.`;
+  await upsertAlert(tx, { name: 'refund_awaiting_funds', subject: refund.id, message, lastSeen: at });
+}

@@ -1,0 +1,45 @@
+import { refundEntry } from '../../../domain/books.ts';
+import type { Outgoing } from '../../../store/money/outgoing.ts';
+import { setPayoutState } from '../../../store/money/payouts.ts';
+import { lockRefund, type Refund } from '../../../store/money/refunds.ts';
+import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { recordEntries } from '../../books/record.ts';
+import type { Consequences } from '../consequences.ts';
+import { aboutRefund, moveRefund } from './move-refund.ts';
+
+export const REFUND: Consequences = {
+  async paid(tx, outgoing, proof, at) {
+    const refund = await refundOf(tx, outgoing);
+    const { transaction: transactionHash } = proof;
+    await moveRefund(tx, refund, { event: 'paid', actor: 'watcher', evidence: { ...proof }, transactionHash }, at);
+    await setPayoutState(tx, { paymentId: refund.paymentId, from: 'refunding', to: 'refunded', at });
+    await recordEntries(tx, [refundEntry('done', aboutRefund(refund), BigInt(refund.amount), proof)], at);
+    await deleteAlert(tx, { name: 'refund_failed', subject: refund.id });
+  },
+  async failed(tx, outgoing, { problem, evidence }, at) {
+    const refund = await refundOf(tx, outgoing);
+    // What covers it stays set aside: it is for this refund, whenever it is tried again.
+    await moveRefund(
+      tx,
+      refund,
+      { event: 'failed', actor: 'watcher', evidence: { problem, ...evidence }, problem },
+      at,
+    );
+    await recordEntries(tx, [refundEntry('failed', aboutRefund(refund), BigInt(refund.amount))], at);
+    const message = `The refund to ${refund.recipient} did not arrive (${problem}): till refunds retry ${refund.id}`;
+    await upsertAlert(tx, { name: 'refund_failed', subject: refund.id, message, lastSeen: at });
+  },
+  async undone(tx, outgoing, at) {
+    const refund = await refundOf(tx, outgoing);
+    await moveRefund(tx, refund, { event: 'undone', actor: 'watcher', evidence: {} }, at);
+    await setPayoutState(tx, { paymentId: refund.paymentId, from: 'refunded', to: 'refunding', at });
+    await recordEntries(tx, [refundEntry('done', aboutRefund(refund), -BigInt(refund.amount))], at);
+  },
+};
+
+async function refundOf(tx: Tx, { id }: Outgoing): Promise<Refund> {
+  const refund = await lockRefund(tx, id);
+  if (refund === undefined) throw new Error('What was sent as a refund is none.');
+  return refund;
+}

@@ -1,0 +1,82 @@
+import type { Chains } from '../../../chains/chains.ts';
+import { outgoingId } from '../../../domain/ids.ts';
+import { coverOf } from '../../../domain/refund.ts';
+import { ApiError } from '../../../errors.ts';
+import type { Screening } from '../../../screening/screening.ts';
+import { findPayingItem } from '../../../store/chain/items.ts';
+import { takeForRefund } from '../../../store/money/payouts.ts';
+import { insertRefund, lockRefund, type NewRefund } from '../../../store/money/refunds.ts';
+import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
+import { screenRefund } from './screen-refund.ts';
+
+export interface RequestRefundInput {
+  readonly paymentId: string;
+  readonly merchantId: string;
+  readonly actor: string;
+}
+
+/**
+ * Takes on to give a payment back, all of it, to the account that paid. The payment's row is locked, so of many requests
+ * at once the first is taken and the others see it. What is held of the payment is claimed in the same transaction: from
+ * then on it cannot be paid out. Workers do the rest.
+ */
+export function requestRefund(
+  deps: CommandDeps & { chains: Chains; screening: Screening },
+  input: RequestRefundInput,
+  request: IdempotentRequest | undefined,
+  answer: (paymentId: string) => Answer,
+) {
+  return idempotentCommand(deps, request, async (tx, now) => {
+    const [payment] = await lockPayments(tx, [input.paymentId]);
+    if (payment === undefined || payment.merchantId !== input.merchantId) throw paymentNotFound();
+    if (payment.status !== 'succeeded') {
+      throw new ApiError('payment_not_succeeded', 'Only a payment that has succeeded can be refunded.');
+    }
+    const refund = await refundOf(deps, tx, payment, now);
+    const isFirst = await insertRefund(tx, refund, { actor: input.actor, at: now });
+    if (!isFirst) throw new ApiError('already_refunded', 'The payment was refunded before.');
+    const taken = await lockRefund(tx, refund.id);
+    if (taken !== undefined) await screenRefund(tx, deps.screening, { refund: taken, actor: 'screening', at: now });
+    return answer(payment.id);
+  });
+}
+
+async function refundOf(deps: { chains: Chains }, tx: Tx, payment: Payment, now: Date): Promise<NewRefund> {
+  const item = await findPayingItem(tx, payment.id);
+  if (item === undefined) throw new Error('A succeeded payment has no item that paid it.');
+  const { network, asset, method, payer, amount } = item;
+  // A held amount that is on its way to the merchant is the merchant's: then floats pay.
+  const isHeld = await takeForRefund(tx, payment.id, now);
+  const cover = coverOf({ amount: BigInt(amount), fee: BigInt(item.fee), isHeld });
+  return {
+    id: outgoingId('rfnd_', payment.id),
+    paymentId: payment.id,
+    merchantId: payment.merchantId,
+    network,
+    asset,
+    method,
+    recipient: payer,
+    amount,
+    fromHeld: cover.held.toString(),
+    fromMerchant: cover.merchant.toString(),
+    fromOperator: cover.operator.toString(),
+    account: isHeld ? item.recipient : floatAccount(deps.chains, network),
+  };
+}
+
+/** Where floats lie: on the account that is configured now. What is held lies where it came to. */
+function floatAccount(chains: Chains, network: string): string {
+  const connected = chains.find(network);
+  if (connected === undefined) {
+    throw new ApiError('internal_error', 'The network of the payment is not connected.', UNAVAILABLE);
+  }
+  return connected.intermediateAccount;
+}
+
+const UNAVAILABLE = { status: 503, retryAfterS: 60 };
+
+function paymentNotFound(): ApiError {
+  return new ApiError('payment_not_found', 'The payment was not found.');
+}

@@ -1,0 +1,33 @@
+import { refundEntry } from '../../../domain/books.ts';
+import { retryOf } from '../../../domain/refund.ts';
+import { ApiError } from '../../../errors.ts';
+import { insertOutgoing, lockOutgoing } from '../../../store/money/outgoing.ts';
+import { lockRefund, type Refund } from '../../../store/money/refunds.ts';
+import { deleteAlert } from '../../../store/plumbing/alerts.ts';
+import { recordEntries } from '../../books/record.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { aboutRefund, moveRefund } from './move-refund.ts';
+
+/** Sends a failed refund once more; what covers it was kept for it. One that failed before it was covered begins anew. */
+export function retryRefund(deps: CommandDeps, { id, actor }: { id: string; actor: string }): Promise<Refund> {
+  return command(deps, async (tx, now) => {
+    const refund = await lockRefund(tx, id);
+    if (refund === undefined) throw refundNotFound(id);
+    if (refund.state !== 'failed') throw new ApiError('invalid_state', `The refund is ${refund.state}, not failed.`);
+    await deleteAlert(tx, { name: 'refund_failed', subject: id });
+    const event = retryOf((await lockOutgoing(tx, id)) !== undefined);
+    await moveRefund(tx, refund, { event, actor, evidence: {} }, now);
+    if (event === 'reopened') return { ...refund, state: 'requested' };
+    const { network, asset, method, account: payer, recipient, merchantId } = refund;
+    const amount = BigInt(refund.amount);
+    const outgoing = { id, purpose: 'refund', network, asset, method, payer, recipient, amount } as const;
+    const begun = await insertOutgoing(tx, [{ ...outgoing, merchantId, floatOwner: null }], now);
+    if (begun.length !== 1) throw new Error('A failed refund is on its way.');
+    await recordEntries(tx, [refundEntry('sent', aboutRefund(refund), amount)], now);
+    return { ...refund, state: 'sending' };
+  });
+}
+
+export function refundNotFound(id: string): ApiError {
+  return new ApiError('payment_not_found', `There is no refund ${id.slice(0, 80)}.`);
+}

@@ -1,0 +1,35 @@
+import type { ListIdentity, Screening } from '../../../screening/screening.ts';
+import type { Refund } from '../../../store/money/refunds.ts';
+import { upsertAlert } from '../../../store/plumbing/alerts.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { moveRefund } from './move-refund.ts';
+
+/** Why something that was to leave does not. */
+export const SCREENED = 'recipient_screened';
+
+/** The list that the account is on; undefined when it is on none. */
+export function listNaming(
+  screening: Screening,
+  { network, recipient }: { readonly network: string; readonly recipient: string },
+): ListIdentity | undefined {
+  const { hits, list } = screening.decide([`${network}:${recipient}`]);
+  return hits.length > 0 && list !== null ? list : undefined;
+}
+
+/**
+ * Ends a refund that this transaction has locked, and that nothing covers yet, when who would get it is on the list in
+ * force; whether it did. What is held for it stays so. The operator can retry it when the list has changed.
+ */
+export async function screenRefund(
+  tx: Tx,
+  screening: Screening,
+  { refund, actor, at }: { refund: Refund; actor: string; at: Date },
+): Promise<boolean> {
+  const list = listNaming(screening, refund);
+  if (list === undefined) return false;
+  const { id, recipient } = refund;
+  await moveRefund(tx, refund, { event: 'screened', actor, evidence: { screening: list }, problem: SCREENED }, at);
+  const message = `${recipient} is on the screening list ${list.version} of ${list.date}. When it no longer is: till refunds retry ${id}`;
+  await upsertAlert(tx, { name: 'refund_failed', subject: id, message, lastSeen: at });
+  return true;
+}

@@ -1,0 +1,37 @@
+import { differences } from '../../domain/evidence.ts';
+import type { StoredEvent } from '../../store/chain/chain-events.ts';
+import { endItems, type StoredItem } from '../../store/chain/items.ts';
+import { endPaid, lockOutgoing, type Outgoing } from '../../store/money/outgoing.ts';
+import { deleteAlert } from '../../store/plumbing/alerts.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
+import { type CommandDeps, command } from '../command.ts';
+import type { ArrivalProof } from './consequences.ts';
+import { CONSEQUENCES } from './purposes.ts';
+
+/** A payout, refund or return that has arrived, at final depth. A problem, if it cannot be believed. */
+export async function settleOutgoing(
+  deps: CommandDeps,
+  { event, item }: { event: StoredEvent; item: StoredItem },
+): Promise<{ problem: string | null }> {
+  const { commitment, subject } = item;
+  const differing = differences(event.fields, item);
+  if (differing.length > 0) return { problem: `it differs from its item in ${differing.join(', ')}` };
+  const proof = { transaction: event.transactionHash, block: event.blockNumber };
+  const problem = await command(deps, async (tx, now) => {
+    const outgoing = await lockOutgoing(tx, subject);
+    if (outgoing === undefined) return 'nothing is known that it was sent for';
+    if (outgoing.commitment !== commitment) return 'another attempt has taken its place';
+    await endItems(tx, [{ commitment, state: 'paid', reason: null, proof }], now);
+    // Put back by a deep reorganisation, and now carried out again: what followed from it stands.
+    if (outgoing.state !== 'paid') await concludePaid(tx, outgoing, proof, now);
+    await deleteAlert(tx, { name: 'deep_reorg', subject });
+    return null;
+  });
+  return { problem };
+}
+
+/** Ends what this transaction has locked, and does what follows from that. */
+export async function concludePaid(tx: Tx, outgoing: Outgoing, proof: ArrivalProof, at: Date): Promise<void> {
+  await CONSEQUENCES[outgoing.purpose].paid(tx, outgoing, proof, at);
+  await endPaid(tx, { id: outgoing.id, hash: proof.transaction, at });
+}

@@ -1,0 +1,111 @@
+import type { Incoming } from '../../../chains/chain.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { coinOf } from '../../../chains/coin.ts';
+import { ACCOUNTS } from '../../../domain/books.ts';
+import { strayId } from '../../../domain/stray.ts';
+import type { Log } from '../../../runtime/world.ts';
+import { findCursors } from '../../../store/chain/chain-cursors.ts';
+import { positionsOf } from '../../../store/money/books.ts';
+import {
+  findStrayCursor,
+  followOutgoing,
+  insertStrays,
+  moveStray,
+  type NewStray,
+  putStrayCursor,
+} from '../../../store/money/strays.ts';
+import { upsertAlert } from '../../../store/plumbing/alerts.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { recordEntries } from '../../books/record.ts';
+import { type CommandDeps, command, commandOfOne } from '../../command.ts';
+import { isGasMoney, strayReceivedEntries } from './stray-entries.ts';
+
+const MAX_RANGE = 1_000;
+const FLOATS = ACCOUNTS.float('');
+
+/**
+ * Searches the final blocks of a network for money that reached accounts of ours outside of payments; whether there is
+ * more to search. It begins where the network is first met. Two nodes may search the same blocks: every transfer has one
+ * row, and only who inserts it books it.
+ */
+export async function recordStrays(deps: CommandDeps & { log: Log }, connected: ConnectedChain): Promise<boolean> {
+  const { chain } = connected;
+  const network = chain.network.chainId;
+  const cursors = await findCursors(deps.db.sql);
+  const final = cursors.find((cursor) => cursor.network === network)?.finalNumber;
+  if (final === undefined) return false;
+  const cursor = await findStrayCursor(deps.db.sql, network);
+  if (cursor === undefined) {
+    await commandOfOne(deps, (tx) => putStrayCursor(tx, network, final));
+    return false;
+  }
+  const { searchedTo: searched } = cursor;
+  if (final <= searched) return false;
+  const to = Math.min(final, searched + MAX_RANGE);
+  const accounts = ownAccounts(connected);
+  const found = await chain.incoming(accounts, searched + 1, to);
+  const strays = found.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
+  await command(deps, async (tx, now) => {
+    await storeStrays(tx, strays, now);
+    await putStrayCursor(tx, network, to);
+  });
+  if (strays.length > 0) deps.log.warn({ network, from: searched + 1, to, count: strays.length }, 'stray money found');
+  return to < final;
+}
+
+/** The accounts whose keys the operator has. */
+export function ownAccounts({ intermediateAccount, relayers }: ConnectedChain): string[] {
+  return [...new Set([intermediateAccount, ...relayers.map(({ address }) => address)])];
+}
+
+/** Stores and books strays that are new, and returns their ids. What the books tell of already is not booked again. */
+export async function storeStrays(tx: Tx, strays: readonly NewStray[], at: Date): Promise<string[]> {
+  if (strays.length === 0) return [];
+  const ids = await insertStrays(tx, strays, at);
+  const followed = new Set(await followOutgoing(tx, ids, at));
+  const positions = await positionsOf(tx, ids);
+  for (const stray of strays) {
+    const { id, amount } = stray;
+    if (!ids.includes(id) || followed.has(id)) continue;
+    const booked = positions.get(id) ?? [];
+    if (booked.some(({ account }) => account.startsWith(FLOATS))) {
+      await moveStray(tx, { id, from: 'unclaimed', to: 'float', at });
+      continue;
+    }
+    if (booked.length === 0) await recordEntries(tx, strayReceivedEntries(stray, BigInt(amount), proofOf(stray)), at);
+    // Coin comes to relayers all the time: the operator sends it.
+    if (isGasMoney(stray)) continue;
+    const message = `${amount} of ${stray.asset} came to ${stray.account} from ${stray.sender}, and nobody has said what for.`;
+    await upsertAlert(tx, { name: 'stray_money', subject: id, message, lastSeen: at });
+  }
+  return ids;
+}
+
+/** A transfer as it is stored. */
+export function strayOf(
+  { chain, intermediateAccount }: ConnectedChain,
+  transfer: Incoming,
+  state: NewStray['state'],
+): NewStray {
+  const { transactionHash, logIndex, block, asset, from, to, amount } = transfer;
+  const place = { network: chain.network.chainId, transactionHash, logIndex, source: 'transfer' } as const;
+  return {
+    ...place,
+    id: strayId(place),
+    blockNumber: block.number,
+    asset,
+    sender: from,
+    account: to,
+    amount: amount.toString(),
+    fee: '0',
+    isHeld: true,
+    paymentId: null,
+    merchantId: null,
+    isBooked: to === intermediateAccount && asset !== coinOf(place.network),
+    state,
+  };
+}
+
+function proofOf({ transactionHash, blockNumber }: NewStray) {
+  return { ...(transactionHash !== null && { transaction: transactionHash }), block: blockNumber };
+}

@@ -1,0 +1,78 @@
+import { floatReturnEntry, OPERATOR_FLOAT, strayCoveredEntry } from '../../../domain/books.ts';
+import { changeFloats } from '../../../store/money/floats.ts';
+import type { Outgoing } from '../../../store/money/outgoing.ts';
+import { lockStray, moveStray, type Stray } from '../../../store/money/strays.ts';
+import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { recordEntries } from '../../books/record.ts';
+import type { ArrivalProof, Consequences } from '../consequences.ts';
+import { coverOfStray } from './return-stray.ts';
+import { aboutStray, strayReturnEntries } from './stray-entries.ts';
+
+/** Floats and strays that are given back. */
+export const RETURN: Consequences = {
+  async paid(tx, outgoing, proof, at) {
+    const stray = await strayOf(tx, outgoing);
+    if (stray !== undefined) {
+      await moveStray(tx, { id: stray.id, from: 'returning', to: 'returned', at });
+      for (const name of ['stray_money', 'return_failed']) await deleteAlert(tx, { name, subject: stray.id });
+      // The alert of a payment that was paid after its end goes by the payment.
+      if (stray.paymentId !== null) await deleteAlert(tx, { name: 'paid_after_end', subject: stray.paymentId });
+    }
+    await recordEntries(tx, returnEntries('done', outgoing, stray, BigInt(outgoing.amount), proof), at);
+  },
+  async failed(tx, outgoing, { problem }, at) {
+    const { id, network, asset, floatOwner } = outgoing;
+    const units = BigInt(outgoing.amount);
+    const stray = await strayOf(tx, outgoing);
+    await recordEntries(tx, returnEntries('failed', outgoing, stray, units), at);
+    if (floatOwner !== null) {
+      const change = { owner: floatOwner, network, asset, units, kind: 'restored', subject: id } as const;
+      await changeFloats(tx, [change], at);
+    }
+    if (stray !== undefined) await uncover(tx, stray, at);
+    const message = `What was sent back to ${outgoing.recipient} did not arrive (${problem}); it is where it was.`;
+    await upsertAlert(tx, { name: 'return_failed', subject: id, message, lastSeen: at });
+  },
+  async undone(tx, outgoing, at) {
+    const stray = await strayOf(tx, outgoing);
+    if (stray !== undefined) await moveStray(tx, { id: stray.id, from: 'returned', to: 'returning', at });
+    await recordEntries(tx, returnEntries('done', outgoing, stray, -BigInt(outgoing.amount)), at);
+  },
+};
+
+/** Undefined for a float. */
+async function strayOf(tx: Tx, { id, floatOwner }: Outgoing): Promise<Stray | undefined> {
+  if (floatOwner !== null) return undefined;
+  const stray = await lockStray(tx, id);
+  if (stray === undefined) throw new Error('What was sent back is neither a stray nor a float.');
+  return stray;
+}
+
+/** The stray waits again, and floats have back what they had added. */
+async function uncover(tx: Tx, stray: Stray, at: Date): Promise<void> {
+  const { id, network, asset } = stray;
+  await moveStray(tx, { id, from: 'returning', to: 'unclaimed', at });
+  const { merchantId, merchant, operator } = coverOfStray(stray);
+  const back = { network, asset, kind: 'restored', subject: id } as const;
+  const changes = [
+    { ...back, owner: merchantId, units: merchant },
+    { ...back, owner: OPERATOR_FLOAT, units: operator },
+  ];
+  await changeFloats(tx, changes, at);
+  if (merchant + operator === 0n) return;
+  const about = { ...aboutStray(stray), merchantId };
+  await recordEntries(tx, [strayCoveredEntry(about, { merchantFloat: -merchant, operatorFloat: -operator })], at);
+}
+
+function returnEntries(
+  step: 'done' | 'failed',
+  { id, network, asset, floatOwner, merchantId }: Outgoing,
+  stray: Stray | undefined,
+  units: bigint,
+  proof?: ArrivalProof,
+) {
+  const about = { network, asset, subject: id, reference: id, merchantId };
+  if (floatOwner !== null) return [floatReturnEntry(step, about, { owner: floatOwner, units, proof })];
+  return stray === undefined ? [] : strayReturnEntries(step, stray, { units, proof });
+}

@@ -1,0 +1,87 @@
+import type { Chains } from '../../../chains/chains.ts';
+import { findAsset } from '../../../chains/networks.ts';
+import { ACCOUNTS, OPERATOR_FLOAT, strayCoveredEntry } from '../../../domain/books.ts';
+import { type Cover, coverOf } from '../../../domain/refund.ts';
+import { ApiError } from '../../../errors.ts';
+import { lockBalance } from '../../../store/money/books.ts';
+import { insertOutgoing } from '../../../store/money/outgoing.ts';
+import { lockStray, moveStray, type Stray } from '../../../store/money/strays.ts';
+import { appendAudit } from '../../../store/plumbing/audit-log.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { recordEntries } from '../../books/record.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { connectedOf } from '../float/add-float.ts';
+import { takeFromFloats } from '../float/take-from-floats.ts';
+import { aboutStray, isGasMoney, strayReturnEntries } from './stray-entries.ts';
+
+export interface ReturnStrayInput {
+  readonly id: string;
+  /** Whoever sent it, if undefined. */
+  readonly to: { readonly chainId: string; readonly address: string } | undefined;
+  readonly actor: string;
+}
+
+/**
+ * Gives a stray back. A late payment is given back whole: what does not lie on the intermediate account any more, its fee
+ * or what went to the merchant, comes out of the floats, as for a refund. All of it is there, or nothing moves.
+ */
+export function returnStray(deps: CommandDeps & { chains: Chains }, input: ReturnStrayInput): Promise<Stray> {
+  return command(deps, async (tx, now) => {
+    const stray = await lockStray(tx, input.id);
+    if (stray === undefined) throw new ApiError('payment_not_found', `There is no stray ${input.id.slice(0, 80)}.`);
+    if (stray.state !== 'unclaimed') throw refused(`It is not there to be returned: its state is ${stray.state}.`);
+    const { id, network, asset, merchantId } = stray;
+    const method = findAsset(asset)?.pay?.method;
+    if (method === undefined) throw refused(`${asset} is no asset that Till can send.`);
+    if (input.to !== undefined && input.to.chainId !== network) throw refused(`It lies on ${network}: so must --to.`);
+    const recipient = input.to?.address ?? stray.sender;
+    if (recipient === null) throw refused('Nobody can tell who sent it: say with --to where it goes.');
+    if (isGasMoney(stray)) await refuseSpent(tx, stray);
+    const cover = coverOfStray(stray);
+    const parts = [
+      { owner: cover.merchantId, units: cover.merchant },
+      { owner: OPERATOR_FLOAT, units: cover.operator },
+    ];
+    const taken = await takeFromFloats(tx, { network, asset, subject: id, kind: 'covered', parts }, now);
+    if (!taken.ok) throw refused(`There is not enough in the float of ${taken.missing.join(' and ')}.`);
+    await moveStray(tx, { id, from: 'unclaimed', to: 'returning', at: now });
+    const amount = BigInt(stray.amount);
+    // What a merchant's float pays lies on the intermediate account, wherever the late payment went.
+    const payer = stray.isHeld ? stray.account : connectedOf(deps.chains, asset).intermediateAccount;
+    const outgoing = { id, purpose: 'return', network, asset, method, payer, recipient, amount } as const;
+    const begun = await insertOutgoing(tx, [{ ...outgoing, merchantId, floatOwner: null }], now);
+    if (begun.length !== 1) throw new Error('The stray is on its way already.');
+    const about = { ...aboutStray(stray), merchantId: cover.merchantId };
+    const added = { merchantFloat: cover.merchant, operatorFloat: cover.operator };
+    await recordEntries(
+      tx,
+      [
+        ...(cover.merchant + cover.operator > 0n ? [strayCoveredEntry(about, added)] : []),
+        ...strayReturnEntries('sent', stray, { units: amount }),
+      ],
+      now,
+    );
+    const detail = { asset, amount: stray.amount, recipient };
+    await appendAudit(tx, { at: now, actor: input.actor, action: 'stray.returned', subject: id, detail });
+    return { ...stray, state: 'returning' };
+  });
+}
+
+/** Coin lies with what the account has for gas, and may have been used for that. Nobody else's is sent instead. */
+async function refuseSpent(tx: Tx, { account, asset, amount }: Stray): Promise<void> {
+  const left = await lockBalance(tx, ACCOUNTS.relayer(account), asset);
+  if (left < BigInt(amount))
+    throw refused(`It was used for gas: ${left > 0n ? left : 0n} of the coin of ${account} is left.`);
+}
+
+/** What floats add to a stray that is given back; to a plain transfer, nothing. */
+export function coverOfStray(
+  stray: Pick<Stray, 'amount' | 'fee' | 'isHeld' | 'merchantId'>,
+): Cover & { readonly merchantId: string } {
+  const cover = coverOf({ amount: BigInt(stray.amount), fee: BigInt(stray.fee), isHeld: stray.isHeld });
+  return { ...cover, merchantId: stray.merchantId ?? '' };
+}
+
+function refused(message: string): ApiError {
+  return new ApiError('invalid_state', message);
+}

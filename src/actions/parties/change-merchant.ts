@@ -1,0 +1,83 @@
+import type { MerchantStatus } from '../../domain/merchant.ts';
+import { ApiError } from '../../errors.ts';
+import { dropLogo, wishLogo } from '../../store/parties/logos.ts';
+import { lockMerchant, type Merchant, type Owner, updateMerchant } from '../../store/parties/merchants.ts';
+import { appendAudit } from '../../store/plumbing/audit-log.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
+import { type CommandDeps, command } from '../command.ts';
+
+export interface ChangeMerchantInput {
+  /** null for operators, who may change every partner's merchants. */
+  readonly owner: Owner | null;
+  readonly actor: string;
+  readonly merchantId: string;
+  /** Only what is given changes. */
+  readonly changes: {
+    readonly name?: string;
+    readonly email?: string;
+    readonly iconUrl?: string | null;
+    readonly status?: MerchantStatus;
+  };
+}
+
+export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): Promise<Merchant> {
+  return command(deps, async (tx, now) => {
+    const merchant = await lockLivingMerchant(tx, input.owner, input.merchantId);
+    const changed = { ...merchant, ...input.changes, updatedAt: now };
+    await updateMerchant(tx, changed);
+    // Naming the same URL again is how a merchant says that another picture lies there now.
+    if (input.changes.iconUrl !== undefined) await changeLogo(tx, changed);
+    const before = Object.fromEntries(
+      Object.keys(input.changes).map((name) => [name, merchant[name as keyof Merchant]]),
+    );
+    await appendAudit(tx, {
+      at: now,
+      actor: input.actor,
+      action: 'merchant.changed',
+      subject: merchant.id,
+      detail: { before, after: input.changes },
+    });
+    return changed;
+  });
+}
+
+async function changeLogo(tx: Tx, { id: merchantId, iconUrl: url, updatedAt }: Merchant): Promise<void> {
+  if (url === null) await dropLogo(tx, merchantId);
+  else await wishLogo(tx, { merchantId, url, wishedAt: updatedAt });
+}
+
+/** Hides the merchant and stops it taking payments. Deleting it again changes nothing. */
+export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInput, 'changes'>): Promise<void> {
+  return command(deps, async (tx, now) => {
+    const merchant = await lockOwnMerchant(tx, input.owner, input.merchantId);
+    if (merchant.deletedAt !== null) return;
+    await updateMerchant(tx, { ...merchant, updatedAt: now, deletedAt: now });
+    await appendAudit(tx, {
+      at: now,
+      actor: input.actor,
+      action: 'merchant.deleted',
+      subject: merchant.id,
+      detail: {},
+    });
+  });
+}
+
+/** Holds the merchant still until the transaction ends, so that nothing is hung on one that is being deleted. */
+export async function lockLivingMerchant(tx: Tx, owner: Owner | null, id: string): Promise<Merchant> {
+  const merchant = await lockOwnMerchant(tx, owner, id);
+  if (merchant.deletedAt !== null) throw merchantNotFound(id);
+  return merchant;
+}
+
+export function merchantNotFound(id: string): ApiError {
+  return new ApiError('merchant_not_found', `Merchant ${id.slice(0, 80)} was not found.`);
+}
+
+async function lockOwnMerchant(tx: Tx, owner: Owner | null, id: string): Promise<Merchant> {
+  const merchant = await lockMerchant(tx, id);
+  const isOwn =
+    merchant !== undefined &&
+    (owner === null || (merchant.partnerId === owner.partnerId && merchant.mode === owner.mode));
+  if (!isOwn) throw merchantNotFound(id);
+  return merchant;
+}

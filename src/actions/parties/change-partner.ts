@@ -1,0 +1,42 @@
+import { ApiError } from '../../errors.ts';
+import { lockPartner, type Partner, updatePartner } from '../../store/parties/partners.ts';
+import { appendAudit } from '../../store/plumbing/audit-log.ts';
+import { type CommandDeps, command } from '../command.ts';
+
+export interface ChangePartnerInput {
+  readonly actor: string;
+  readonly partnerId: string;
+  /** Only what is given changes. */
+  readonly changes: Partial<Pick<Partner, 'name' | 'pinnedVersion' | 'frameOrigins'>> & {
+    readonly isDisabled?: boolean;
+  };
+}
+
+export function changePartner(deps: CommandDeps, input: ChangePartnerInput): Promise<Partner> {
+  return command(deps, async (tx, now) => {
+    const partner = await lockPartner(tx, input.partnerId);
+    if (partner === undefined) throw partnerNotFound(input.partnerId);
+    const { isDisabled, ...fields } = input.changes;
+    const disabledAt = isDisabled === undefined ? partner.disabledAt : isDisabled ? (partner.disabledAt ?? now) : null;
+    if (fields.pinnedVersion !== undefined && fields.pinnedVersion < partner.pinnedVersion) {
+      throw new ApiError(
+        'api_version_downgrade',
+        `The partner is pinned to ${partner.pinnedVersion}: pins only move forward.`,
+      );
+    }
+    const changed = { ...partner, ...fields, disabledAt };
+    await updatePartner(tx, changed);
+    await appendAudit(tx, {
+      at: now,
+      actor: input.actor,
+      action: 'partner.changed',
+      subject: partner.id,
+      detail: input.changes,
+    });
+    return changed;
+  });
+}
+
+export function partnerNotFound(id: string): ApiError {
+  return new ApiError('partner_not_found', `There is no partner ${id}.`);
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { type FetchImage, ImageError } from '../../logos/fetch-image.ts';
+import type { Log } from '../../runtime/world.ts';
+import { type DueLogo, failLogo, storeLogo, takeDueLogos } from '../../store/parties/logos.ts';
+import { type CommandDeps, command } from '../command.ts';
+
+export interface CopyLogosDeps extends CommandDeps {
+  readonly log: Log;
+  readonly fetchImage: FetchImage;
+}
+
+/** Each takes at most five seconds and two megabytes. */
+const AT_ONCE = 4;
+/** Longer than a try can take. */
+const LEASE_MS = 60_000;
+/** Waits before the second and the third try; then the merchant has to ask again. */
+const RETRY_AFTER_MS = [60_000, 15 * 60_000];
+
+/** Copies logos that are due, a few at a time, and says whether there may be more. */
+export async function copyLogos(deps: CopyLogosDeps): Promise<boolean> {
+  const due = await command(deps, (tx, now) =>
+    takeDueLogos(tx, { now, leasedUntil: new Date(now.getTime() + LEASE_MS), limit: AT_ONCE }),
+  );
+  await Promise.all(due.map((logo) => copyLogo(deps, logo)));
+  return due.length === AT_ONCE;
+}
+
+async function copyLogo(deps: CopyLogosDeps, due: DueLogo): Promise<void> {
+  try {
+    const { type, bytes } = await deps.fetchImage(due.url);
+    const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+    await command(deps, (tx, at) => storeLogo(tx, due, { hash, type, bytes, at }));
+  } catch (error) {
+    if (!(error instanceof ImageError)) throw error;
+    const waitMs = error.isPassing ? RETRY_AFTER_MS[due.attempts - 1] : undefined;
+    deps.log.info({ merchant: due.merchantId, problem: error.message }, 'a logo could not be copied');
+    await command(deps, (tx, now) =>
+      failLogo(tx, due, {
+        problem: error.message,
+        dueAt: waitMs === undefined ? null : new Date(now.getTime() + waitMs),
+      }),
+    );
+  }
+}

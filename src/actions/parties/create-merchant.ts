@@ -1,0 +1,45 @@
+import { newId } from '../../domain/ids.ts';
+import { wishLogo } from '../../store/parties/logos.ts';
+import { insertMerchant, type Merchant, type Owner } from '../../store/parties/merchants.ts';
+import { appendAudit } from '../../store/plumbing/audit-log.ts';
+import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../command.ts';
+
+export interface CreateMerchantInput {
+  readonly owner: Owner;
+  readonly actor: string;
+  readonly name: string;
+  readonly email: string;
+  readonly iconUrl: string | null;
+}
+
+export function createMerchant(
+  deps: CommandDeps,
+  input: CreateMerchantInput,
+  request: IdempotentRequest,
+  answer: (merchant: Merchant) => Answer,
+) {
+  return idempotentCommand(deps, request, async (tx, now) => {
+    const merchant: Merchant = {
+      ...input.owner,
+      id: newId('mrch_', now.getTime(), deps.world.random.bytes(10)),
+      name: input.name,
+      email: input.email,
+      status: 'active',
+      iconUrl: input.iconUrl,
+      createdAt: now,
+      updatedAt: now,
+      deletedAt: null,
+    };
+    await insertMerchant(tx, merchant);
+    const { name, email, iconUrl } = input;
+    if (iconUrl !== null) await wishLogo(tx, { merchantId: merchant.id, url: iconUrl, wishedAt: now });
+    await appendAudit(tx, {
+      at: now,
+      actor: input.actor,
+      action: 'merchant.created',
+      subject: merchant.id,
+      detail: { name, email, iconUrl },
+    });
+    return answer(merchant);
+  });
+}

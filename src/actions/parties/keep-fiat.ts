@@ -1,0 +1,31 @@
+import { newId } from '../../domain/ids.ts';
+import { ApiError } from '../../errors.ts';
+import { deleteFiatSettlement, type FiatSettlement, insertFiatSettlement } from '../../store/parties/destinations.ts';
+import { appendAudit } from '../../store/plumbing/audit-log.ts';
+import { type CommandDeps, command } from '../command.ts';
+import { lockLivingMerchant } from './change-merchant.ts';
+
+/** Fiat destinations are records the operator keeps; partners only read them. */
+export function addFiatSettlement(
+  deps: CommandDeps,
+  input: { actor: string; merchantId: string; bankType: string; status: FiatSettlement['status'] },
+): Promise<FiatSettlement> {
+  return command(deps, async (tx, now) => {
+    const { actor, ...fields } = input;
+    await lockLivingMerchant(tx, null, input.merchantId);
+    const settlement = { ...fields, id: newId('fiat_', now.getTime(), deps.world.random.bytes(10)) };
+    await insertFiatSettlement(tx, { ...settlement, createdAt: now });
+    await appendAudit(tx, { at: now, actor, action: 'fiat.added', subject: input.merchantId, detail: settlement });
+    return settlement;
+  });
+}
+
+export function removeFiatSettlement(deps: CommandDeps, input: { actor: string; settlementId: string }): Promise<void> {
+  return command(deps, async (tx, now) => {
+    const id = input.settlementId;
+    if (!(await deleteFiatSettlement(tx, id))) {
+      throw new ApiError('invalid_params', `There is no fiat settlement ${id}.`, { status: 404 });
+    }
+    await appendAudit(tx, { at: now, actor: input.actor, action: 'fiat.removed', subject: id, detail: {} });
+  });
+}

@@ -1,0 +1,21 @@
+import { MODES, type Mode } from '../../domain/mode.ts';
+import { ensureWalletApp } from '../../store/parties/wallet-apps.ts';
+import { type CommandDeps, command } from '../command.ts';
+
+/** What merchants read as the wallet of whoever paid on the checkout page. */
+const NAME = 'Checkout';
+
+/** The public App-Ids of the checkout page: fixed, so that every node and every start finds the same ones. */
+export const CHECKOUT_APPS: Readonly<Record<Mode, string>> = {
+  test: 'app_0000000000000000000PAGET00',
+  live: 'app_0000000000000000000PAGE000',
+};
+
+/** Makes sure that the page can call the gateway's own API, in either mode. Doing it again changes nothing. */
+export function openCheckout(deps: CommandDeps): Promise<void> {
+  return command(deps, async (tx, createdAt) => {
+    for (const mode of MODES) {
+      await ensureWalletApp(tx, { id: CHECKOUT_APPS[mode], mode, name: NAME, iconUrl: null, createdAt });
+    }
+  });
+}

@@ -1,0 +1,204 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { RefusalReason, Verdict } from '../../chains/chain.ts';
+import { parseAccount } from '../../domain/caip.ts';
+import { doResultsFit, type Option, openOption, readResults, resultsHash, type Step } from '../../domain/option.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import { findPaidCommitments } from '../../store/chain/chain-events.ts';
+import { findItems, findItemsOf, hintTransaction, itemOf } from '../../store/chain/items.ts';
+import { findPayments, type Payment } from '../../store/payments/payments.ts';
+import { type CommandDeps, command } from '../command.ts';
+import type { PaymentMover } from './move-payment.ts';
+import {
+  isOverdue,
+  notPayable,
+  optionNotFound,
+  paymentExpired,
+  quoteExpired,
+  refuseScreened,
+} from './option-refusals.ts';
+import { type OptionDeps, refuseOutdated } from './terms-in-force.ts';
+
+export interface ConfirmInput {
+  readonly payment: Payment;
+  readonly optionId: string;
+  readonly results: readonly unknown[];
+  readonly buyer: { readonly name: string; readonly icon: string | null };
+  /** Who confirms: `key:<id>` or `app:<id>`. */
+  readonly actor: string;
+}
+
+type ConfirmDeps = CommandDeps & OptionDeps & { readonly movePayment: PaymentMover };
+
+/** A confirmation, read. */
+interface Confirmation {
+  readonly option: Option | undefined;
+  /** Undefined when the results do not have the form of results. */
+  readonly values: readonly string[] | undefined;
+  readonly hash: string | undefined;
+}
+
+/**
+ * Takes what a wallet brought back, and gives the payment as it stands then. The order of the checks is a promise: whoever
+ * repeats a confirmation that was accepted gets the payment's status, whatever has happened since, and nobody is charged
+ * twice. A signature that passes becomes work in the transaction that moves the payment; the rest is the relayer's.
+ */
+export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Promise<Payment> {
+  const { payment } = input;
+  const confirmation = readConfirmation(deps, input);
+  if (await isSettled(deps, payment, confirmation)) return payment;
+  const { option, values, hash } = confirmation;
+  if (option === undefined) throw optionNotFound();
+  if (values === undefined || hash === undefined || !doResultsFit(option.steps, values)) {
+    throw wrongResults(option.steps);
+  }
+  if (option.item.method === 'native') return keepHint(deps, { payment, option, transaction: values[0] ?? '', hash });
+
+  const { chain, intermediateAccount } = await refuseOutdated(deps, payment, option);
+  const { item, account } = option;
+  const { list } = refuseScreened(deps.screening, [`${item.network}:${item.payer}`]);
+  const signature = values.at(-1) ?? '';
+  const commitment = chain.commitmentOf(item);
+  const verdict = await chain.judge(item, signature);
+  // Whoever has the signature can have the item carried out, and then the money has arrived: the watcher sees to the rest.
+  const isPaidAlready = verdict.is === 'used' && (await isReportedPaid(deps, item.network, commitment));
+  if (verdict.is !== 'good' && !isPaidAlready) {
+    return refuseOrExplain(deps, { payment, confirmation, commitment, verdict });
+  }
+
+  const buyer = { account, ...input.buyer };
+  const accepted = {
+    commitment,
+    item,
+    account,
+    quote: option.quote,
+    isHeld: item.recipient === intermediateAccount,
+    feeTerms: option.feeTerms,
+    buyerName: buyer.name,
+    buyerIcon: buyer.icon,
+    state: 'due',
+    signature,
+    hasCode: verdict.is === 'good' && verdict.hasCode,
+    resultsHash: hash,
+    hintedHash: null,
+  } as const;
+  const outcome = await deps.movePayment({
+    paymentId: payment.id,
+    event: { type: 'confirmed', buyer, token: { asset: item.asset, value: item.amount }, isNative: false },
+    actor: input.actor,
+    evidence: { commitment, screening: list },
+    items: { accepted: [accepted] },
+  });
+  if (outcome.ok) return outcome.payment;
+  // Somebody else was first, and what they did decides now.
+  if (outcome.payment !== undefined && (await isSettled(deps, outcome.payment, confirmation))) return outcome.payment;
+  throw notPayable(outcome.payment?.status ?? 'expired');
+}
+
+function readConfirmation(deps: ConfirmDeps, { payment, optionId, results }: ConfirmInput): Confirmation {
+  const values = readResults(results);
+  return {
+    option: openOption(deps.optionSecret, payment.id, optionId),
+    values,
+    hash: values && resultsHash(optionId, values),
+  };
+}
+
+/** Whether the payment's status is all there is to answer. Refuses what comes too late for the payment. */
+async function isSettled(deps: ConfirmDeps, payment: Payment, { option, hash }: Confirmation): Promise<boolean> {
+  const { status, nativeDeadline } = payment;
+  const isNative = option?.item.method === 'native';
+  const isLate = status === 'expired' || isOverdue(payment, deps.world.clock.nowMs());
+  // Nothing can have been accepted for a payment that waits for its first action.
+  if (status === 'requires_action' && nativeDeadline === null && !isLate) return false;
+  if (hash !== undefined && (await wasAccepted(deps, payment, hash))) return true;
+  if (status === 'succeeded' || status === 'failed' || status === 'cancelled') return true;
+  // A payer's own transaction is judged by its block, not by when we hear of it.
+  if (isLate && !isNative) throw paymentExpired();
+  if (option === undefined) throw optionNotFound();
+  if (status !== 'processing') return false;
+  if (!isPaidBy(payment, option)) throw new ApiError('invalid_state', 'Another account is paying this payment.');
+  return true;
+}
+
+async function wasAccepted({ db }: ConfirmDeps, { id }: Payment, hash: string): Promise<boolean> {
+  return (await findItemsOf(db.sql, id)).some((item) => item.resultsHash === hash);
+}
+
+/** The same address on another network is the same payer, who must not pay twice. */
+function isPaidBy({ buyerAccount }: Payment, { item }: Option): boolean {
+  const buyer = parseAccount(buyerAccount ?? '');
+  return buyer.ok && buyer.value.address === item.payer;
+}
+
+async function isReportedPaid({ db }: ConfirmDeps, network: string, commitment: string): Promise<boolean> {
+  return (await findPaidCommitments(db.sql, { network, commitments: [commitment] })).has(commitment);
+}
+
+interface Hint {
+  readonly payment: Payment;
+  readonly option: Option;
+  readonly transaction: string;
+  readonly hash: string;
+}
+
+/** A transaction is not believed before its event is seen: what the wallet says of it is kept, and changes nothing. */
+async function keepHint(deps: ConfirmDeps, { payment, option, transaction, hash }: Hint): Promise<Payment> {
+  const items = await findItemsOf(deps.db.sql, payment.id);
+  const handedOut = items.find((stored) => isDeepStrictEqual(itemOf(stored), option.item));
+  if (handedOut === undefined) throw neverFetched();
+  const { commitment } = handedOut;
+  await command(deps, (tx) => hintTransaction(tx, { commitment, hash: transaction, resultsHash: hash }));
+  return payment;
+}
+
+interface Judged {
+  readonly payment: Payment;
+  readonly confirmation: Confirmation;
+  readonly commitment: string;
+  readonly verdict: Exclude<Verdict, { is: 'good' }>;
+}
+
+async function refuseOrExplain(deps: ConfirmDeps, judged: Judged): Promise<Payment> {
+  const { payment, confirmation, commitment, verdict } = judged;
+  const reason = verdict.is === 'refused' ? verdict.reason : verdict.is;
+  // A nonce that was used may have been used by us, for a request that came at the same time.
+  if (reason === 'used' && (await findItems(deps.db.sql, [commitment])).length > 0) {
+    const [now] = await findPayments(deps.db.sql, [payment.id]);
+    if (now !== undefined && (await isSettled(deps, now, confirmation))) return now;
+  }
+  throw REFUSALS[reason]();
+}
+
+const refused = (message: string) => () => new ApiError('invalid_state', message);
+const wrongSignature = () =>
+  validationError(
+    [{ field: 'results', message: "must hold a signature of what the option's account was asked to sign" }],
+    422,
+  );
+
+/** What each finding of the chain is told as. Wallets look for the words "insufficient funds". */
+const REFUSALS: Readonly<Record<RefusalReason | 'malformed_signature', () => ApiError>> = {
+  malformed_signature: () =>
+    validationError([{ field: 'results', message: 'must hold a signature of 65 bytes, with a low s' }], 422),
+  wrong_signature: wrongSignature,
+  short_balance: refused('The account has insufficient funds.'),
+  short_allowance: refused('Permit2 may not take the token yet: wait until the approval is mined, then confirm again.'),
+  used: refused('This authorization was used or cancelled before: ask for options again.'),
+  late: quoteExpired,
+  payer_blacklisted: refused('The token refuses transfers of this account.'),
+  recipient_blacklisted: refused('The token refuses transfers to the recipient.'),
+  paused: refused('The token has paused all transfers.'),
+  short_arrival: refused('The token does not deliver the full amount.'),
+  out_of_gas: refused('The account takes too much gas to pay.'),
+  unknown: refused('The token refuses this payment.'),
+};
+
+function wrongResults(steps: readonly Step[]): ApiError {
+  const wanted = steps.map((step) => (step === 'signature' ? 'a signature' : 'a transaction hash')).join(', then ');
+  const message = `must be one walletRpc result for each action, in order: ${wanted}`;
+  return validationError([{ field: 'results', message }], 422);
+}
+
+function neverFetched(): ApiError {
+  return validationError([{ field: 'results', message: 'cannot be of this option: its action was not fetched' }], 422);
+}

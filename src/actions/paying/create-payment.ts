@@ -1,0 +1,168 @@
+import { shortHash } from '../../domain/idempotency.ts';
+import { newId } from '../../domain/ids.ts';
+import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
+import { ApiError } from '../../errors.ts';
+import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
+import { findPayableMerchants, type Merchant } from '../../store/parties/merchants.ts';
+import { findEarlierPayments, insertPayments, type NewPayment } from '../../store/payments/new-payments.ts';
+import { findPayments, type Payment, stateOf } from '../../store/payments/payments.ts';
+import { databaseFault, isDataFault } from '../../store/plumbing/database.ts';
+import { type CommandDeps, commandOfOne, otherRequest, stillRunning } from '../command.ts';
+import { merchantNotFound } from '../parties/change-merchant.ts';
+
+/** A payment as a client asked for it, checked. */
+export interface PaymentOrder {
+  readonly merchant: Pick<Merchant, 'id' | 'partnerId' | 'mode' | 'status' | 'deletedAt'>;
+  readonly referenceId: string;
+  readonly amountUnit: string;
+  readonly amountValue: string;
+  readonly amountDecimals: number;
+  readonly tokenAsset: string | null;
+  readonly expiresAtMs: number;
+  readonly successUrl: string | null;
+  readonly errorUrl: string | null;
+  /** With everything that gives the request its meaning. */
+  readonly idempotency: { readonly key: string; readonly meaning: readonly unknown[] } | null;
+}
+
+export interface CreatedPayment {
+  readonly id: string;
+  /** As it is now: a retry may come when the payment has ended. */
+  readonly status: PaymentStatus;
+  readonly expiresAtMs: number;
+  readonly isReplayed: boolean;
+}
+
+/** Not all that wait go at once: while PostgreSQL writes some of them, this process answers and reads others. */
+const MAX_BATCH = 100;
+const MAX_CONCURRENT = 2;
+/** Of randomness in an id. */
+const ID_BYTES = 10;
+
+type Order = PaymentOrder & { readonly claim: string | null; readonly requestHash: string | null };
+type Outcome = CreatedPayment | ApiError;
+
+/**
+ * Creates payments; those asked for at the same time share one statement and one flush to disk. Each is answered only
+ * after that. A crash before leaves no trace of it, a crash after leaves it whole: a retry with the same
+ * Idempotency-Key finds it.
+ */
+export function createPaymentCreator(deps: CommandDeps): (order: PaymentOrder) => Promise<CreatedPayment> {
+  const create: Batcher<Order, Outcome> = createBatcher(deps.world.timers, {
+    run: (orders) => createPayments(deps, orders),
+    maxItems: MAX_BATCH,
+    maxConcurrent: MAX_CONCURRENT,
+    isItemsFault: (error) => isDataFault(error) || databaseFault(error) === 'busy',
+  });
+  return async (order) => {
+    const outcome = await create({ ...order, ...claimOf(order) }).catch((error: unknown) => {
+      // The only lock an insert waits for is that of another one with the same key.
+      throw databaseFault(error) === 'busy' ? stillRunning() : error;
+    });
+    if (outcome instanceof ApiError) throw outcome;
+    return outcome;
+  };
+}
+
+/** The scope of a key is the merchant, which has one partner and one mode, and this way of making payments. */
+function claimOf({ merchant, idempotency }: PaymentOrder): Pick<Order, 'claim' | 'requestHash'> {
+  if (idempotency === null) return { claim: null, requestHash: null };
+  const { key, meaning } = idempotency;
+  return { claim: shortHash(`${merchant.id} ${key}`), requestHash: shortHash(JSON.stringify(meaning)) };
+}
+
+async function createPayments(deps: CommandDeps, orders: readonly Order[]): Promise<Outcome[]> {
+  const first = firstOfEachKey(orders);
+  let rows: readonly NewPayment[] = [];
+  const made = await commandOfOne(deps, (tx, now) => {
+    // Lists by date read the time out of the id: both are this one.
+    const random = deps.world.random.bytes(ID_BYTES * orders.length);
+    rows = orders.map((order, index) =>
+      newPayment(order, now, random.subarray(index * ID_BYTES, (index + 1) * ID_BYTES)),
+    );
+    const firstRows = rows.filter((_row, index) => first.has(index));
+    return insertPayments(tx, firstRows, now);
+  });
+  const left = orders.flatMap((order, index) => (made.has(rows[index]?.id ?? '') ? [] : [order]));
+  const explained = left.length === 0 ? new Map<Order, Outcome>() : await explain(deps, left);
+  return orders.map((order, index): Outcome => {
+    const { id = '' } = rows[index] ?? {};
+    if (made.has(id)) return { id, status: 'requires_action', expiresAtMs: order.expiresAtMs, isReplayed: false };
+    return explained.get(order) ?? merchantStopped();
+  });
+}
+
+function newPayment(order: Order, now: Date, random: Uint8Array): NewPayment {
+  return {
+    id: newId('pay_', now.getTime(), random),
+    merchantId: order.merchant.id,
+    referenceId: order.referenceId,
+    amountUnit: order.amountUnit,
+    amountValue: order.amountValue,
+    amountDecimals: order.amountDecimals,
+    tokenAsset: order.tokenAsset,
+    expiresAtMs: order.expiresAtMs,
+    successUrl: order.successUrl,
+    errorUrl: order.errorUrl,
+    claim: order.claim,
+    requestHash: order.requestHash,
+  };
+}
+
+/** One statement cannot claim a key twice: of equal keys in a batch the first is sent, the others find what it made. */
+function firstOfEachKey(orders: readonly Order[]): Set<number> {
+  const seen = new Set<string>();
+  const first = new Set<number>();
+  for (const [index, { claim }] of orders.entries()) {
+    if (claim !== null && seen.has(claim)) continue;
+    if (claim !== null) seen.add(claim);
+    first.add(index);
+  }
+  return first;
+}
+
+/** What became of orders that made no payment: their keys had been used, or their merchants have stopped. */
+async function explain(deps: CommandDeps, orders: readonly Order[]): Promise<Map<Order, Outcome>> {
+  const earlier = await findEarlierPayments(
+    deps.db.sql,
+    orders.flatMap(({ claim }) => claim ?? []),
+  );
+  const payments = await findPayments(
+    deps.db.sql,
+    earlier.map(({ paymentId }) => paymentId),
+  );
+  const byClaim = new Map(earlier.map((row, index) => [row.claim, { row, payment: payments[index] }]));
+  const nowMs = deps.world.clock.nowMs();
+  const outcomes = new Map<Order, Outcome>();
+  for (const order of orders) {
+    const { row, payment } = byClaim.get(order.claim ?? '') ?? {};
+    if (row === undefined || payment === undefined) continue;
+    outcomes.set(order, row.requestHash === order.requestHash ? replayOf(payment, nowMs) : otherRequest());
+  }
+  const refused = orders.filter((order) => !outcomes.has(order));
+  for (const [order, refusal] of await refusals(deps, refused)) outcomes.set(order, refusal);
+  return outcomes;
+}
+
+function replayOf(payment: Payment, nowMs: number): CreatedPayment {
+  const state = stateOf(payment);
+  return { id: payment.id, status: visibleStatus(state, nowMs), expiresAtMs: state.expiresAtMs, isReplayed: true };
+}
+
+/** Merchants stopped between the look at them and the insert: what each of them is now says how it is told. */
+async function refusals({ db }: CommandDeps, orders: readonly Order[]): Promise<Map<Order, ApiError>> {
+  if (orders.length === 0) return new Map();
+  const ids = [...new Set(orders.map(({ merchant }) => merchant.id))];
+  const merchants = await findPayableMerchants(db.sql, ids);
+  const deleted = new Set(merchants.filter(({ deletedAt }) => deletedAt !== null).map(({ id }) => id));
+  return new Map(
+    orders.map((order) => {
+      const { id } = order.merchant;
+      return [order, deleted.has(id) ? merchantNotFound(id) : merchantStopped()];
+    }),
+  );
+}
+
+function merchantStopped(): ApiError {
+  return new ApiError('forbidden', 'The merchant is inactive or suspended and takes no new payments.');
+}

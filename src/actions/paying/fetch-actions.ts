@@ -1,0 +1,77 @@
+import { openOption } from '../../domain/option.ts';
+import { visibleStatus } from '../../domain/payment.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import { insertItems, raiseNativeDeadline } from '../../store/chain/items.ts';
+import { type Payment, stateOf } from '../../store/payments/payments.ts';
+import { type CommandDeps, command } from '../command.ts';
+import { isOverdue, notPayable, optionNotFound, paymentExpired, refuseScreened } from './option-refusals.ts';
+import { type OptionDeps, refuseOutdated } from './terms-in-force.ts';
+import { buildData, type WalletRpc, walletRequests } from './wallet-requests.ts';
+
+export interface FetchInput {
+  readonly payment: Payment;
+  readonly optionId: string;
+  /** What the option's `build` action said. */
+  readonly data: string;
+  readonly buyer: { readonly name: string; readonly icon: string | null };
+}
+
+type FetchDeps = CommandDeps & OptionDeps;
+
+/**
+ * The requests behind a `build` action. A native action can be carried out by the payer at any time from then on, whether
+ * or not they come back to say so: it is stored before it is answered.
+ */
+export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<readonly WalletRpc[]> {
+  const { payment, optionId, data, buyer } = input;
+  const nowMs = deps.world.clock.nowMs();
+  refuseUnpayable(payment, nowMs);
+  const option = openOption(deps.optionSecret, payment.id, optionId);
+  if (option === undefined) throw optionNotFound();
+  const { item } = option;
+  if (item.method === 'permit2') throw nothingToFetch();
+  const { chain, intermediateAccount } = await refuseOutdated(deps, payment, option);
+  const requests = walletRequests(chain, item, 0n);
+  // A wallet that has lost the list since sends nothing: the option says it all.
+  if (data !== '' && data !== buildData(item, requests)) throw otherData();
+  if (item.method !== 'native') return requests;
+
+  refuseScreened(deps.screening, [`${item.network}:${item.payer}`]);
+  const offered = {
+    commitment: chain.commitmentOf(item),
+    item,
+    account: option.account,
+    quote: option.quote,
+    isHeld: item.recipient === intermediateAccount,
+    feeTerms: option.feeTerms,
+    buyerName: buyer.name,
+    buyerIcon: buyer.icon,
+    state: 'offered',
+    signature: null,
+    hasCode: false,
+    resultsHash: null,
+    hintedHash: null,
+  } as const;
+  const isPayable = await command(deps, async (tx, now) => {
+    const deadline = new Date(item.deadlineS * 1000);
+    if (!(await raiseNativeDeadline(tx, { paymentId: payment.id, deadline, now }))) return false;
+    await insertItems(tx, [offered], now);
+    return true;
+  });
+  if (!isPayable) throw new ApiError('invalid_state', 'The payment cannot be paid any more.');
+  return requests;
+}
+
+function refuseUnpayable(payment: Payment, nowMs: number): void {
+  const status = visibleStatus(stateOf(payment), nowMs);
+  if (status === 'expired' || isOverdue(payment, nowMs)) throw paymentExpired();
+  if (status !== 'requires_action') throw notPayable(status);
+}
+
+function nothingToFetch(): ApiError {
+  return validationError([{ field: 'optionId', message: 'names an option that holds its actions: there is no more' }]);
+}
+
+function otherData(): ApiError {
+  return validationError([{ field: 'data', message: "must be the data of the option's build action" }]);
+}

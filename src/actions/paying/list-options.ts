@@ -1,0 +1,214 @@
+import { ChainUnavailableError, type Holding, type Survey } from '../../chains/chain.ts';
+import type { ConnectedChain } from '../../chains/chains.ts';
+import { findAsset, type KnownAsset } from '../../chains/networks.ts';
+import type { Account } from '../../domain/caip.ts';
+import { compareRank, type Option, sealOption, timesOf } from '../../domain/option.ts';
+import { feeInToken, type Quote, quoteFor, ratePairOf } from '../../domain/quote.ts';
+import { ApiError } from '../../errors.ts';
+import type { Rates } from '../../rates/rates.ts';
+import type { Log } from '../../runtime/world.ts';
+import type { Payment } from '../../store/payments/payments.ts';
+import { refuseScreened } from './option-refusals.ts';
+import { type OptionDeps, readTerms, type Terms } from './terms-in-force.ts';
+import { listedActions, type OptionAction, stepsOf, walletRequests } from './wallet-requests.ts';
+
+export interface ListOptionsDeps extends OptionDeps {
+  readonly log: Log;
+  readonly rates: Rates;
+}
+
+/** An account that could pay, with the wallet's own spelling of it, which it gets back. */
+export interface OfferedAccount extends Account {
+  readonly spelling: string;
+}
+
+export interface ListedOption {
+  readonly id: string;
+  readonly option: Option;
+  readonly etaS: number;
+  readonly actions: readonly OptionAction[];
+}
+
+/** A payer is looking at an empty screen meanwhile: a network that has not answered by then is left out. */
+const SURVEY_MS = 2_500;
+const SALT_BYTES = 6;
+
+/** Every way in which these accounts can pay the payment now, the best first. */
+export async function listOptions(
+  deps: ListOptionsDeps,
+  { payment, accounts }: { payment: Payment; accounts: readonly OfferedAccount[] },
+): Promise<readonly ListedOption[]> {
+  refuseScreened(
+    deps.screening,
+    accounts.map(({ id }) => id),
+  );
+  const terms = await readTerms(deps, payment);
+  const networks = deps.chains
+    .list()
+    .map((connected) => networkOffer(deps, { payment, accounts, terms, connected }))
+    .filter((network) => network.accounts.length > 0 && network.offers.length > 0);
+  const surveys = await Promise.all(networks.map((network) => survey(deps, network)));
+  if (networks.length > 0 && surveys.every((found) => found === undefined)) throw unavailable();
+  const listed = networks.flatMap((network, index) =>
+    optionsOn(deps, { payment, terms, network, found: surveys[index] }),
+  );
+  return listed.sort((a, b) => compareRank(a.rank, b.rank)).map(({ rank: _, ...option }) => option);
+}
+
+function unavailable(): ApiError {
+  return new ApiError('internal_error', 'No network could be asked. Try again.', { status: 503, retryAfterS: 1 });
+}
+
+/** What one network could take, before it has been asked who holds what. */
+interface NetworkOffer {
+  readonly connected: ConnectedChain;
+  readonly etaS: number;
+  readonly accounts: readonly OfferedAccount[];
+  readonly offers: readonly AssetOffer[];
+}
+
+interface AssetOffer {
+  readonly asset: KnownAsset & Required<Pick<KnownAsset, 'pay'>>;
+  readonly recipient: string;
+  readonly quote: Quote;
+}
+
+interface NetworkInput {
+  readonly payment: Payment;
+  readonly accounts: readonly OfferedAccount[];
+  readonly terms: Terms;
+  readonly connected: ConnectedChain;
+}
+
+function networkOffer(deps: ListOptionsDeps, { payment, accounts, terms, connected }: NetworkInput): NetworkOffer {
+  const { network } = connected.chain;
+  const { finality } = network;
+  const nothing = { connected, etaS: 0, accounts: [], offers: [] };
+  // Play money pays for nothing live, and a test takes no real money.
+  if (network.mode !== payment.mode || finality === undefined || connected.relayers.length === 0) return nothing;
+  return {
+    connected,
+    etaS: Math.max(1, Math.ceil((finality.blockTimeMs * finality.depth) / 1000)),
+    accounts: accounts.filter(({ chainId }) => chainId === network.chainId),
+    offers: connected.payable().flatMap((id) => assetOffer(deps, { payment, terms, connected, id }) ?? []),
+  };
+}
+
+function assetOffer(
+  { rates, world }: ListOptionsDeps,
+  { payment, terms, connected, id }: { payment: Payment; terms: Terms; connected: ConnectedChain; id: string },
+): AssetOffer | undefined {
+  const asset = findAsset(id);
+  if (asset?.pay === undefined) return undefined;
+  const price = { unit: payment.amountUnit, value: BigInt(payment.amountValue), decimals: payment.amountDecimals };
+  const pair = ratePairOf(price, asset);
+  const rate = pair && rates.rateOf(pair.base, pair.quote, world.clock.nowMs());
+  const quote = quoteFor({ price, asset, rate });
+  if (quote === undefined) return undefined;
+  return { asset: { ...asset, pay: asset.pay }, recipient: terms.recipientOf(connected, id), quote };
+}
+
+/** What the network says of all accounts and assets; undefined when it did not say it in time. */
+async function survey(
+  { world, log }: ListOptionsDeps,
+  { connected, accounts, offers }: NetworkOffer,
+): Promise<Survey | undefined> {
+  let cancelTimer = () => {};
+  const late = new Promise<undefined>((resolve) => {
+    cancelTimer = world.timers.after(SURVEY_MS, () => resolve(undefined));
+  });
+  const asked = connected.chain
+    .survey({
+      payers: accounts.map(({ address }) => address),
+      assets: offers.map(({ asset, recipient }) => ({ asset: asset.id, recipient })),
+      timeoutMs: SURVEY_MS,
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof ChainUnavailableError)) throw error;
+      log.debug({ network: error.network, err: error }, 'left out of options');
+      return undefined;
+    });
+  try {
+    return await Promise.race([asked, late]);
+  } finally {
+    cancelTimer();
+  }
+}
+
+interface OptionsInput {
+  readonly payment: Payment;
+  readonly terms: Terms;
+  readonly network: NetworkOffer;
+  readonly found: Survey | undefined;
+}
+
+function optionsOn(deps: ListOptionsDeps, { payment, terms, network, found }: OptionsInput) {
+  if (found === undefined) return [];
+  const holdings = new Map(found.holdings.map((holding) => [`${holding.payer} ${holding.asset}`, holding]));
+  return network.offers
+    .filter(({ asset }) => !found.unreceivable.includes(asset.id))
+    .flatMap((offer) =>
+      network.accounts.flatMap((account) => {
+        const holding = holdings.get(`${account.address} ${offer.asset.id}`);
+        if (holding === undefined || !canPay(offer, holding)) return [];
+        return listedOption(deps, { payment, terms, network, offer, account, holding }) ?? [];
+      }),
+    );
+}
+
+/** A payer's own transaction also costs gas, so the whole balance of the coin is never enough. */
+function canPay({ asset, quote }: AssetOffer, { balance, isRefused }: Holding): boolean {
+  return !isRefused && (asset.pay.method === 'native' ? balance > quote.amount : balance >= quote.amount);
+}
+
+interface ListedInput extends Omit<OptionsInput, 'found'> {
+  readonly offer: AssetOffer;
+  readonly account: OfferedAccount;
+  readonly holding: Holding;
+}
+
+function listedOption(deps: ListOptionsDeps, input: ListedInput) {
+  const { payment, terms, network, offer, account, holding } = input;
+  const { chain, feeAccount } = network.connected;
+  const { asset, quote, recipient } = offer;
+  const { method } = asset.pay;
+  const needsTransaction = method === 'native' || (method === 'permit2' && holding.allowance < quote.amount);
+  const times = timesOf({
+    nowMs: deps.world.clock.nowMs(),
+    paymentExpiresAtS: payment.expiresAt.getTime() / 1000,
+    method,
+    needsTransaction,
+    isRateBound: quote.isRateBound,
+  });
+  if (times === undefined) return undefined;
+  const item = {
+    network: chain.network.chainId,
+    asset: asset.id,
+    method,
+    subject: payment.id,
+    payer: account.address,
+    recipient,
+    feeAccount,
+    amount: quote.amount,
+    fee: feeInToken(quote, terms.pricedFee),
+    deadlineS: times.deadlineS,
+  };
+  const requests = walletRequests(chain, item, holding.allowance);
+  const option: Option = {
+    item,
+    account: account.spelling,
+    pricedFee: terms.pricedFee,
+    feeTerms: { percentage: terms.percentage, fixed: feeInToken(quote, terms.pricedFixedFee).toString() },
+    quote: quote.record,
+    expiresAtS: times.expiresAtS,
+    steps: stepsOf(requests),
+  };
+  const rank = { isAtPar: !quote.isRateBound, needsTransaction, etaS: network.etaS };
+  return {
+    id: sealOption(deps.optionSecret, option, deps.world.random.bytes(SALT_BYTES)),
+    option,
+    etaS: network.etaS,
+    actions: listedActions(item, requests),
+    rank,
+  };
+}

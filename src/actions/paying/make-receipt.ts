@@ -1,0 +1,81 @@
+import { committedPlace } from '../../chains/committed.ts';
+import {
+  RECEIPT_FORM,
+  type Receipt,
+  type ReceiptKey,
+  type ReceiptSignature,
+  signReceipt,
+} from '../../domain/receipt.ts';
+import { ApiError } from '../../errors.ts';
+import { findPaidEvent } from '../../store/chain/chain-events.ts';
+import { findPayingItem, itemOf } from '../../store/chain/items.ts';
+import { listPaymentEvents, type Payment } from '../../store/payments/payments.ts';
+import type { Database } from '../../store/plumbing/database.ts';
+
+export interface ReceiptDeps {
+  readonly db: Database;
+  readonly receiptKey: ReceiptKey;
+}
+
+export interface SignedReceipt {
+  readonly receipt: Receipt;
+  readonly signature: ReceiptSignature;
+}
+
+/**
+ * The receipt of a payment that has succeeded. Nothing in it is of the moment, so it is the same whenever it is asked for;
+ * unless a deep reorganisation has put the payment's transaction into another block.
+ */
+export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Payment): Promise<SignedReceipt> {
+  if (payment.status !== 'succeeded') throw notPaid();
+  const item = await findPayingItem(db.sql, payment.id);
+  const [event, history] = await Promise.all([
+    item && findPaidEvent(db.sql, item),
+    listPaymentEvents(db.sql, payment.id),
+  ]);
+  if (item === undefined || event === undefined) throw notOnChain();
+  const place = committedPlace(itemOf(item), item.commitment);
+  // A receipt that nobody could verify is worse than none.
+  if (place === undefined) throw notWhole();
+  const succeeded = history.find(({ toStatus }) => toStatus === 'succeeded');
+  const receipt: Receipt = {
+    form: RECEIPT_FORM,
+    paymentId: payment.id,
+    merchantId: payment.merchantId,
+    referenceId: payment.referenceId,
+    priceUnit: payment.amountUnit,
+    priceValue: payment.amountValue,
+    succeededAt: (succeeded?.at ?? payment.updatedAt).toISOString(),
+    network: item.network,
+    chainId: place.chainId,
+    asset: item.asset,
+    token: place.token,
+    collector: place.collector,
+    payer: item.payer,
+    recipient: item.recipient,
+    feeAccount: item.feeAccount,
+    amount: item.amount,
+    fee: item.fee,
+    deadline: String(item.deadline.getTime() / 1000),
+    commitment: item.commitment,
+    transaction: event.transactionHash,
+    blockNumber: String(event.blockNumber),
+    blockHash: event.blockHash,
+    logIndex: String(event.logIndex),
+  };
+  return { receipt, signature: signReceipt(receiptKey, receipt) };
+}
+
+function notPaid(): ApiError {
+  return new ApiError('invalid_state', 'Only a succeeded payment has a receipt.');
+}
+
+/** After a reorganisation deeper than final depth, until its transaction is in the chain again. */
+function notOnChain(): ApiError {
+  return new ApiError('invalid_state', 'The transaction of this payment is not in the chain at this moment.');
+}
+
+/** A payment that was restored from the chain alone, which does not tell all that a commitment is made of. */
+function notWhole(): ApiError {
+  return new ApiError('invalid_state', 'Not everything that the payer of this payment signed is known any more.');
+}

@@ -1,0 +1,40 @@
+import type { PaymentStatus } from '../../domain/payment.ts';
+import { ApiError } from '../../errors.ts';
+import type { Screening } from '../../screening/screening.ts';
+import type { Payment } from '../../store/payments/payments.ts';
+
+/** The refusals that a wallet can meet on its way, each in one place. */
+
+/** Says what the accounts were held against; refuses when one of them is on the list. */
+export function refuseScreened(screening: Screening, accounts: readonly string[]) {
+  const decision = screening.decide(accounts);
+  if (decision.hits.length > 0) throw new ApiError('sanctioned_user', 'This account cannot pay here.');
+  return decision;
+}
+
+/** While a native transaction may still come, a payment is past its expiry without having ended. */
+export function isOverdue({ status, expiresAt }: Payment, nowMs: number): boolean {
+  return status === 'requires_action' && nowMs >= expiresAt.getTime();
+}
+
+export function paymentExpired(): ApiError {
+  return new ApiError('payment_expired', 'The payment has expired.');
+}
+
+export function notPayable(status: PaymentStatus): ApiError {
+  return new ApiError('invalid_state', `The payment cannot be paid: it is ${status}.`);
+}
+
+/** Wallets look for these very words. */
+export function optionNotFound(): ApiError {
+  const issues = [{ field: 'optionId', message: 'is not an option of this payment' }];
+  return new ApiError('params_validation', 'Validation error: Option not found', { issues });
+}
+
+export function quoteExpired(): ApiError {
+  return new ApiError('quote_expired', 'The option has expired: ask for options again.');
+}
+
+export function noExecutor(): ApiError {
+  return new ApiError('executor_not_found', 'Payments are not taken on this network any more: ask for options again.');
+}

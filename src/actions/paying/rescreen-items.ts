@@ -1,0 +1,49 @@
+import type { Log } from '../../runtime/world.ts';
+import type { ListIdentity, Screening } from '../../screening/screening.ts';
+import { listOpenPayers, type OpenPayer } from '../../store/payments/open-payers.ts';
+import type { PaymentFeed } from '../../store/payments/payment-feed.ts';
+import type { CommandDeps } from '../command.ts';
+import { declineItem } from './decline-item.ts';
+import { alertOfScreenedPayer } from './screen-paid.ts';
+
+export interface RescreenDeps extends CommandDeps {
+  readonly log: Log;
+  readonly feed: PaymentFeed;
+  readonly screening: Screening;
+}
+
+const PAGE = 500;
+
+/**
+ * Holds everybody whose payment is under way against a list they were not screened by. The returned job does so once for
+ * each new list, a page at a time, and on every node: another node may have accepted a payment by its old list after this
+ * one was done. What a crash leaves undone, the next start does, because it begins without having seen any list.
+ */
+export function createRescreener(deps: RescreenDeps): () => Promise<boolean> {
+  let progress: { readonly hash: string; readonly after: string | undefined } | undefined;
+  return async () => {
+    const { list } = deps.screening.decide([]);
+    if (list === null) return false;
+    const after = progress?.hash === list.hash ? progress.after : '';
+    if (after === undefined) return false;
+    const next = await rescreenPage(deps, after);
+    progress = { hash: list.hash, after: next };
+    return next !== undefined;
+  };
+}
+
+/** The commitment to go on after; undefined when that was all. */
+async function rescreenPage(deps: RescreenDeps, after: string): Promise<string | undefined> {
+  const payers = await listOpenPayers(deps.db.sql, { after, limit: PAGE });
+  const { hits, list } = deps.screening.decide(payers.map(({ account }) => account));
+  for (const payer of payers) if (list !== null && hits.includes(payer.account)) await refuse(deps, payer, list);
+  return payers.length < PAGE ? undefined : payers.at(-1)?.commitment;
+}
+
+/** Only what was never sent can be declined. From then on the chain decides, and a person is told. */
+async function refuse(deps: RescreenDeps, payer: OpenPayer, list: ListIdentity): Promise<void> {
+  const { commitment, paymentId } = payer;
+  const isDeclined = await declineItem(deps, { commitment, actor: 'screening', evidence: { screening: list } });
+  if (isDeclined) deps.log.warn({ paymentId, list }, 'payment declined by a new screening list');
+  else await alertOfScreenedPayer(deps, { paymentId, list });
+}

@@ -1,0 +1,33 @@
+import type { Log } from '../../runtime/world.ts';
+import type { ListIdentity, Screening } from '../../screening/screening.ts';
+import { raiseAlert } from '../alerts.ts';
+import type { CommandDeps } from '../command.ts';
+
+type AlertDeps = CommandDeps & { readonly log: Log };
+
+/**
+ * Holds the payer of a payment that has arrived against the list in force, which may be newer than the one it was accepted
+ * by; native coin arrives without having been accepted at all. What was paid is paid: a hit is told to a person, and what
+ * is returned goes into the evidence of the move. Asked before that move, so that a crash between the two loses nothing.
+ */
+export async function screenPaid(
+  deps: AlertDeps & { readonly screening: Screening },
+  { paymentId, account }: { readonly paymentId: string; readonly account: string },
+): Promise<{ readonly screenedPayer?: ListIdentity }> {
+  const { hits, list } = deps.screening.decide([account]);
+  if (list === null || hits.length === 0) return {};
+  await alertOfScreenedPayer(deps, { paymentId, list });
+  return { screenedPayer: list };
+}
+
+/** The payer of a payment that can no longer be stopped is on the list. It stays for a person to look at. */
+export async function alertOfScreenedPayer(
+  deps: AlertDeps,
+  { paymentId, list }: { readonly paymentId: string; readonly list: ListIdentity },
+): Promise<void> {
+  await raiseAlert(deps, {
+    name: 'screened_payer',
+    subject: paymentId,
+    message: `Its payer is on the screening list ${list.version} of ${list.date}, and was found too late to decline it.`,
+  });
+}

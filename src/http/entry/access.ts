@@ -1,0 +1,380 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { merchantNotFound } from '../../actions/parties/change-merchant.ts';
+import { hashApiKey, parseApiKey } from '../../domain/api-key.ts';
+import type { Mode } from '../../domain/mode.ts';
+import type { Scope } from '../../domain/scope.ts';
+import { checkVersionForm, DEFAULT_PIN, resolveVersion, type Version } from '../../domain/version.ts';
+import { ApiError } from '../../errors.ts';
+import type { KeyHolder } from '../../store/parties/api-keys.ts';
+import { findPayableMerchants, type Owner, type PayableMerchant } from '../../store/parties/merchants.ts';
+import type { WalletApp } from '../../store/parties/wallet-apps.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { createLoadGauge, type LoadGauge } from './load-shedding.ts';
+import { isPlausibleId } from './plausible-id.ts';
+import { addressGroup, createRateLimit, type RateLimit } from './rate-limit.ts';
+
+/**
+ * Who may call a route. Every `/v1` route names it in its `config`, and the hook below checks it before the body is
+ * read, in the order of the error catalogue: header bytes, form of the version, credentials, rate limit, version
+ * against the pin, scope, merchant.
+ */
+export interface Access {
+  /** `partner`: an Api-Key. `gateway`: that, or an App-Id with a Client-Id. `legacy`: an Api-Key or X-Api-Key. */
+  readonly scheme: 'partner' | 'gateway' | 'legacy';
+  readonly scope: Scope;
+  /** Where the route finds the merchant it is about, if it is about one. */
+  readonly merchant?: 'path' | 'header';
+  /** The route also answers for deleted merchants. */
+  readonly takesDeleted?: true;
+}
+
+export type Caller =
+  | { readonly via: 'key'; readonly mode: Mode; readonly key: KeyHolder }
+  | { readonly via: 'app'; readonly mode: Mode; readonly app: WalletApp };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+  interface FastifyRequest {
+    caller: Caller | undefined;
+    apiVersion: Version | undefined;
+    merchant: PayableMerchant | undefined;
+  }
+}
+
+/** As much of a request as is looked at here, and what is found out about it. */
+export interface Visit {
+  readonly headers: IncomingHttpHeaders;
+  readonly ip: string;
+  readonly params: unknown;
+  caller: Caller | undefined;
+  apiVersion: Version | undefined;
+  merchant: PayableMerchant | undefined;
+}
+
+/** The headers of an answer in the making. */
+export interface AnswerHeaders {
+  header(name: string, value: string): unknown;
+}
+
+export const OUR_HEADERS = [
+  'api-key',
+  'x-api-key',
+  'app-id',
+  'client-id',
+  'merchant-id',
+  'pay-version',
+  'wcp-version',
+  'idempotency-key',
+  'sdk-name',
+  'sdk-version',
+  'sdk-platform',
+] as const;
+
+/** What the checks share, whichever way a request comes in. */
+export interface Gates {
+  readonly deps: HttpDeps;
+  readonly limits: Limits;
+  readonly load: LoadGauge;
+}
+
+export function createGates(deps: HttpDeps): Gates {
+  const onRefusal = () => deps.metrics.refusals.inc({ reason: 'rate_limited' });
+  const { addressRequestsPerSecond, keyRequestsPerSecond } = deps.config;
+  const limits = {
+    address: createRateLimit(deps.world.clock, { name: 'address', perSecond: addressRequestsPerSecond, onRefusal }),
+    key: createRateLimit(deps.world.clock, { name: 'key', perSecond: keyRequestsPerSecond, onRefusal }),
+  };
+  const load = createLoadGauge(deps.world, {
+    maxDelayMs: deps.config.maxEventLoopDelayMs,
+    onRefusal: () => deps.metrics.refusals.inc({ reason: 'overloaded' }),
+  });
+  return { deps, limits, load };
+}
+
+export function guardRoutes(app: App, gates: Gates): void {
+  app.decorateRequest('caller', undefined);
+  app.decorateRequest('apiVersion', undefined);
+  app.decorateRequest('merchant', undefined);
+  app.addHook('onClose', async () => gates.load.stop());
+  app.addHook('onRoute', (route) => {
+    const { access } = route.config ?? {};
+    if (access === undefined) return;
+    const guard = guardOf({ ...gates, access });
+    route.onRequest = [...[route.onRequest ?? []].flat(), guard];
+  });
+}
+
+/** In callback style: a known caller of a known merchant is let in without waiting for a turn of the event loop. */
+function guardOf(gate: Gate) {
+  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
+    try {
+      const pending = admit({ gate, request, reply });
+      if (pending === undefined) done();
+      else pending.then(() => done(), done);
+    } catch (error) {
+      done(error as Error);
+    }
+  };
+}
+
+export interface Gate extends Gates {
+  readonly access: Access;
+}
+
+interface Admission {
+  readonly gate: Gate;
+  readonly request: Visit;
+  readonly reply: AnswerHeaders;
+}
+
+/** Throws, or rejects, with what the request is refused for. Nothing is returned when nothing has to be waited for. */
+function admit(admission: Admission): Promise<void> | undefined {
+  const { gate, request, reply } = admission;
+  const { deps, limits, load } = gate;
+  load.check();
+  checkHeaderBytes(request);
+  const requested = checkForm(request);
+  const credentials = readCredentials(admission);
+  const known = credentials.via === 'key' ? deps.keys.peek(hashOf(credentials.key)) : undefined;
+  if (known !== undefined) return welcome(admission, requested, { via: 'key', mode: known.mode, key: known });
+  // Only a caller this node does not know costs its address anything: guessing is limited, busy shops are not.
+  limits.address.take(reply, addressGroup(request.ip));
+  return identify(deps, credentials).then((caller) => welcome(admission, requested, caller));
+}
+
+/** What is checked once the caller is known. */
+function welcome(admission: Admission, requested: string | undefined, caller: Caller): Promise<void> | undefined {
+  const { gate, request, reply } = admission;
+  const { deps, access } = gate;
+  if (caller.via === 'key') count(gate, reply, caller.key, deps.world.clock.nowMs());
+  request.caller = caller;
+  request.apiVersion = versionFor(requested, caller);
+  reply.header('Pay-Version', request.apiVersion);
+  reply.header('WCP-Version', request.apiVersion);
+  if (caller.via === 'key') checkScope(caller.key, access.scope);
+  if (access.merchant === undefined) return undefined;
+  return admitMerchant(gate, request, merchantIdIn(access.merchant, request));
+}
+
+/** What every request of a key goes through. */
+function count({ deps, limits }: Gates, reply: AnswerHeaders, key: KeyHolder, nowMs: number): void {
+  checkKey(key, nowMs);
+  limits.key.take(reply, key.id, nowMs);
+  deps.keyUses.note(key.id);
+}
+
+/** What was found out about a key, a merchant and a version: it holds while their rows are the ones in memory. */
+export interface Pass {
+  readonly caller: Extract<Caller, { via: 'key' }>;
+  readonly keyHash: string;
+  readonly merchant: PayableMerchant;
+  readonly version: Version;
+}
+
+/** A pass for the request; undefined when key or merchant are not in memory. Throws what `admit` would refuse it with. */
+export function passFor(gate: Gate, request: Visit): Pass | undefined {
+  const { deps, access } = gate;
+  const key = headerOf(request, 'api-key');
+  const merchantId = headerOf(request, 'merchant-id');
+  if (key === undefined || merchantId === undefined || deps.merchants.peek(merchantId) === undefined) return undefined;
+  const keyHash = hashOf(key);
+  const known = deps.keys.peek(keyHash);
+  if (known === undefined) return undefined;
+  checkHeaderBytes(request);
+  const caller = { via: 'key', mode: known.mode, key: known } as const;
+  request.caller = caller;
+  const version = versionFor(checkForm(request), caller);
+  checkScope(known, access.scope);
+  admitMerchant(gate, request, merchantId);
+  return { caller, keyHash, merchant: merchantOf(request), version };
+}
+
+export function holds({ deps }: Gates, { caller, keyHash, merchant }: Pass, nowMs: number): boolean {
+  return deps.keys.peek(keyHash, nowMs) === caller.key && deps.merchants.peek(merchant.id, nowMs) === merchant;
+}
+
+/** What is left of `admit` for a request that has a pass. */
+export function admitWithPass(gates: Gates, { caller }: Pass, reply: AnswerHeaders, nowMs: number): void {
+  gates.load.check(nowMs);
+  count(gates, reply, caller.key, nowMs);
+}
+
+/** The merchant the request is about must be the caller's own. */
+function admitMerchant({ deps, access }: Gate, request: Visit, id: string): Promise<void> | undefined {
+  const { partnerId, mode, merchantIds } = keyOf(request);
+  if (merchantIds !== null && !merchantIds.includes(id)) {
+    throw new ApiError('forbidden', 'This Api-Key is not for this merchant.');
+  }
+  const accept = (merchant: PayableMerchant | undefined) => {
+    const isOwn = merchant?.partnerId === partnerId && merchant.mode === mode;
+    if (!isOwn || (merchant.deletedAt !== null && !access.takesDeleted)) throw merchantNotFound(id);
+    request.merchant = merchant;
+  };
+  if (!isPlausibleId(id)) throw merchantNotFound(id);
+  // A merchant's own routes show it as it is this moment; for its payments a look some seconds old will do, because
+  // the insert looks again.
+  const known = access.merchant === 'header' ? deps.merchants.peek(id) : undefined;
+  if (known !== undefined) return void accept(known);
+  const read = access.merchant === 'header' ? deps.merchants.get(id) : readMerchant(deps, id);
+  return read.then(accept);
+}
+
+async function readMerchant(deps: HttpDeps, id: string): Promise<PayableMerchant | undefined> {
+  const [merchant] = await findPayableMerchants(deps.db.sql, [id]);
+  return merchant;
+}
+
+function merchantIdIn(place: 'path' | 'header', request: Visit): string {
+  if (place === 'path') return (request.params as { merchantId: string }).merchantId;
+  const id = headerOf(request, 'merchant-id');
+  if (id === undefined) throw new ApiError('missing_merchant_id', 'Header Merchant-Id is missing.');
+  return id;
+}
+
+/** The key a partner route was called with. */
+export function keyOf(request: Visit): KeyHolder {
+  if (request.caller?.via !== 'key') throw new Error('This route is not open to callers without a key.');
+  return request.caller.key;
+}
+
+/** Whose data the caller of a partner route sees. */
+export function ownerOf(request: FastifyRequest): Owner {
+  const { partnerId, mode } = keyOf(request);
+  return { partnerId, mode };
+}
+
+/** The caller's name in the audit log. */
+export function actorOf(request: FastifyRequest): string {
+  return `key:${keyOf(request).id}`;
+}
+
+/** The merchant a merchant's route is about. */
+export function merchantOf(request: Visit): PayableMerchant {
+  if (request.merchant === undefined) throw new Error('This route names no merchant.');
+  return request.merchant;
+}
+
+export function headerOf(request: Visit, name: (typeof OUR_HEADERS)[number]): string | undefined {
+  const value = request.headers[name];
+  // An empty header says nothing, and proxies are known to send one in place of none.
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function checkHeaderBytes(request: Visit): void {
+  for (const name of OUR_HEADERS) {
+    const value = request.headers[name];
+    if (value !== undefined && !isAscii(String(value))) {
+      throw new ApiError('header_not_ascii', `Header ${name} holds a character outside ASCII.`);
+    }
+  }
+}
+
+export function isAscii(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII itself
+  return /^[\x00-\x7f]*$/.test(text);
+}
+
+function checkForm(request: Visit): string | undefined {
+  const form = checkVersionForm({
+    payVersion: headerOf(request, 'pay-version'),
+    wcpVersion: headerOf(request, 'wcp-version'),
+  });
+  if (!form.ok) throw new ApiError(form.code, form.message);
+  return form.requested;
+}
+
+interface Limits {
+  readonly address: RateLimit;
+  readonly key: RateLimit;
+}
+
+async function identify(deps: HttpDeps, credentials: Credentials): Promise<Caller> {
+  if (credentials.via === 'app') {
+    const app = await deps.apps.get(credentials.appId);
+    if (app === undefined) throw new ApiError('invalid_app_id', 'The App-Id is unknown.');
+    return { via: 'app', mode: app.mode, app };
+  }
+  const isWellFormed = parseApiKey(credentials.key) !== undefined;
+  const key = isWellFormed ? await deps.keys.get(hashOf(credentials.key)) : undefined;
+  if (key === undefined) throw unknownKey();
+  return { via: 'key', mode: key.mode, key };
+}
+
+/** Hashes of keys that were seen lately: the same few keys come with every request. */
+const hashes = new Map<string, string>();
+const MAX_HASHES = 1_000;
+
+function hashOf(key: string): string {
+  const known = hashes.get(key);
+  if (known !== undefined) return known;
+  const hash = hashApiKey(key);
+  if (hashes.size >= MAX_HASHES) hashes.clear();
+  hashes.set(key, hash);
+  return hash;
+}
+
+type Credentials = { via: 'key'; key: string } | { via: 'app'; appId: string };
+
+/** A request that shows no credentials, or not in a way we can use, costs its address as much as a wrong guess. */
+function readCredentials({ gate, request, reply }: Admission): Credentials {
+  const { access, limits } = gate;
+  try {
+    if (access.scheme === 'gateway') return gatewayCredentials(request);
+    return access.scheme === 'legacy' ? legacyCredentials(request) : partnerCredentials(request);
+  } catch (error) {
+    limits.address.take(reply, addressGroup(request.ip));
+    throw error;
+  }
+}
+
+/** Old clients of the deprecated list send their key under another name. */
+function legacyCredentials(request: Visit): Credentials {
+  const key = headerOf(request, 'x-api-key') ?? headerOf(request, 'api-key');
+  if (key === undefined) throw new ApiError('missing_merchant_api_key', 'Header X-Api-Key is missing.');
+  return { via: 'key', key };
+}
+
+function partnerCredentials(request: Visit): Credentials {
+  const key = headerOf(request, 'api-key');
+  if (key === undefined) throw new ApiError('missing_api_key', 'Header Api-Key is missing.');
+  return { via: 'key', key };
+}
+
+function gatewayCredentials(request: Visit): Credentials {
+  const key = headerOf(request, 'api-key');
+  const appId = headerOf(request, 'app-id');
+  const clientId = headerOf(request, 'client-id');
+  if (key !== undefined && appId !== undefined) {
+    throw new ApiError('conflicting_auth_headers', 'Send either Api-Key or App-Id with Client-Id, not both.');
+  }
+  if (key !== undefined) return { via: 'key', key };
+  if (appId !== undefined && clientId !== undefined) return { via: 'app', appId };
+  if (appId !== undefined) throw new ApiError('missing_client_id', 'Header App-Id needs Client-Id beside it.');
+  if (clientId !== undefined) throw new ApiError('missing_app_id', 'Header Client-Id needs App-Id beside it.');
+  throw new ApiError('missing_auth_headers', 'Send Api-Key, or App-Id with Client-Id.');
+}
+
+function checkKey({ revokedAt, expiresAt, partnerDisabledAt }: KeyHolder, nowMs: number): void {
+  const isOver = revokedAt !== null || (expiresAt !== null && expiresAt.getTime() <= nowMs);
+  if (isOver) throw unknownKey();
+  if (partnerDisabledAt !== null) throw new ApiError('unauthorized', 'The partner of this Api-Key is disabled.');
+}
+
+function unknownKey(): ApiError {
+  return new ApiError('invalid_api_key', 'The Api-Key is unknown, revoked or expired.');
+}
+
+function versionFor(requested: string | undefined, caller: Caller): Version {
+  const pin = caller.via === 'key' ? caller.key.pinnedVersion : DEFAULT_PIN;
+  const resolution = resolveVersion({ requested, pin });
+  if (!resolution.ok) throw new ApiError(resolution.code, resolution.message);
+  return resolution.version;
+}
+
+function checkScope(key: KeyHolder, scope: Scope): void {
+  if (key.scopes === null || key.scopes.includes(scope)) return;
+  throw new ApiError('forbidden', `This Api-Key lacks the scope ${scope}.`);
+}

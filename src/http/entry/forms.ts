@@ -1,0 +1,54 @@
+import { type Parsed, parseAccount, parseAsset, parseChainId } from '../../domain/caip.ts';
+import { parseTimestamp } from '../../domain/timestamp.ts';
+
+/**
+ * Forms of text that no pattern can judge. A schema names one in `x-form`, so that the validator tells of all broken
+ * fields at once, whether they break a length, a pattern or a checksum. Each says what is wrong, or nothing; it may look
+ * at the fields beside it.
+ */
+const FORMS: Readonly<Record<string, (text: string, beside: Beside) => string | undefined>> = {
+  'https-url': (text) => (isHttpsUrl(text) ? undefined : 'must be an HTTPS URL'),
+  'caip19-asset': (text) => problemOf(parseAsset(text)),
+  'caip10-account': (text) => problemOf(parseAccount(text)),
+  'caip2-chain': (text) => problemOf(parseChainId(text)),
+  timestamp: (text) => problemOf(parseTimestamp(text)),
+  'end-of-range': (text, { startTs, start_ts }) => endProblem(text, startTs ?? start_ts),
+};
+
+type Beside = Readonly<Record<string, unknown>>;
+
+/** The keyword as Ajv takes it. */
+export const FORM_KEYWORD = {
+  keyword: 'x-form',
+  type: 'string',
+  schemaType: 'string',
+  errors: true,
+  validate,
+} as const;
+
+function validate(form: string, text: string, _schema?: unknown, place?: { readonly parentData: Beside }): boolean {
+  const check = FORMS[form];
+  if (check === undefined) throw new Error(`No schema may ask for the form ${form}: there is none.`);
+  const message = check(text, place?.parentData ?? {});
+  // This is how Ajv is told what was wrong.
+  validate.errors = message === undefined ? [] : [{ keyword: 'x-form', message, params: {} }];
+  return message === undefined;
+}
+validate.errors = [] as { keyword: string; message: string; params: Record<string, never> }[];
+
+/** Credentials in a URL that others will see are a mistake. */
+function isHttpsUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url?.protocol === 'https:' && url.username === '' && url.password === '';
+}
+
+function endProblem(text: string, start: unknown): string | undefined {
+  const end = parseTimestamp(text);
+  const begin = typeof start === 'string' ? parseTimestamp(start) : undefined;
+  if (!end.ok) return end.problem;
+  return begin?.ok && begin.value > end.value ? 'must not be before the start of the range' : undefined;
+}
+
+function problemOf(parsed: Parsed<unknown>): string | undefined {
+  return parsed.ok ? undefined : parsed.problem;
+}

@@ -1,0 +1,34 @@
+import type { FastifyRequest } from 'fastify';
+import type { PaymentReader } from '../../store/payments/payment-reader.ts';
+import type { PaymentGlance } from '../../store/payments/payments.ts';
+import type { HttpDeps } from '../deps.ts';
+import { paymentNotFound } from '../routes/payments.ts';
+import { headerOf } from './access.ts';
+import { paymentIdIn } from './payment-id.ts';
+
+/** Wallets and the checkout: the unguessable payment id is what lets them. */
+export const GATEWAY_ACCESS = { scheme: 'gateway', scope: 'gateway' } as const;
+
+/** The payment the path names, if it is of the caller's mode. */
+export async function findPayable<Row extends PaymentGlance>(
+  { config }: HttpDeps,
+  read: PaymentReader<Row>,
+  request: FastifyRequest<{ Params: { id: string } }>,
+): Promise<Row> {
+  const id = paymentIdIn(request.params.id, config.publicUrl);
+  const payment = id === undefined ? undefined : await read(id);
+  if (payment === undefined || payment.mode !== request.caller?.mode) throw paymentNotFound();
+  return payment;
+}
+
+/** The caller's name in the history of a payment. */
+export function callerName({ caller }: FastifyRequest): string {
+  return caller?.via === 'key' ? `key:${caller.key.id}` : `app:${caller?.app.id}`;
+}
+
+/** What the merchant is shown of the wallet that pays. */
+export function walletOf(request: FastifyRequest): { readonly name: string; readonly icon: string | null } {
+  const { caller } = request;
+  if (caller?.via === 'app') return { name: caller.app.name, icon: caller.app.iconUrl };
+  return { name: caller?.key.label || headerOf(request, 'sdk-name') || 'Wallet', icon: null };
+}

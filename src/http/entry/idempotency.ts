@@ -1,0 +1,39 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Answer, IdempotentRequest } from '../../actions/command.ts';
+import { parseIdempotencyKey } from '../../domain/idempotency.ts';
+import { validationError } from '../../errors.ts';
+import type { HttpDeps } from '../deps.ts';
+import { headerOf, keyOf } from './access.ts';
+
+const HEADER = 'Idempotency-Key';
+
+/** The request's key, if it has one. */
+export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
+  const header = headerOf(request, 'idempotency-key');
+  if (header === undefined) return undefined;
+  const parsed = parseIdempotencyKey(header);
+  if (!parsed.ok) throw validationError([{ field: HEADER, message: parsed.problem }]);
+  return parsed.key;
+}
+
+/** The request's key with its scope and meaning, for routes that require one. */
+export function idempotentRequest(request: FastifyRequest, meaning: unknown): IdempotentRequest {
+  const key = idempotencyKeyOf(request);
+  if (key === undefined) throw validationError([{ field: HEADER, message: 'is required' }]);
+  const { partnerId, mode } = keyOf(request);
+  const route = `${request.method} ${request.routeOptions.url}`;
+  return { scope: { partnerId, mode, merchantId: request.merchant?.id ?? '', route, key }, meaning };
+}
+
+/** Replays are marked, so that a client can tell its retry from a first answer. */
+export function sendAnswer(
+  { metrics }: HttpDeps,
+  reply: FastifyReply,
+  answer: Answer & { isReplayed: boolean },
+): FastifyReply {
+  if (answer.isReplayed) {
+    metrics.replays.inc();
+    reply.header('Idempotent-Replayed', 'true');
+  }
+  return reply.code(answer.status).send(answer.body);
+}

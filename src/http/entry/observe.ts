@@ -1,0 +1,46 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestTimer } from '../../runtime/request-times.ts';
+import type { App, HttpDeps } from '../deps.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    startedAtMs: number;
+  }
+}
+
+/**
+ * One log line and one measurement per request, when its answer is sent. Only the path is logged: a query may hold what
+ * is nobody's business.
+ */
+export function observe(app: App, { log, metrics, world, longPolls }: HttpDeps): void {
+  app.decorateRequest('startedAtMs', 0);
+  app.addHook('onRoute', (route) => {
+    const timers = new Map<number, RequestTimer>();
+    const onSend = (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: () => void) => {
+      const { statusCode: status } = reply;
+      const ms = world.clock.nowMs() - request.startedAtMs;
+      let timer = timers.get(status);
+      if (timer === undefined) {
+        timer = metrics.requestTimes.of({ method: request.method, route: route.url, status });
+        timers.set(status, timer);
+      }
+      timer.record(ms);
+      // A client that kept its connection would keep a stopping node waiting.
+      if (longPolls.isReleased) reply.header('Connection', 'close');
+      logRequest(log, request, status, ms);
+      done();
+    };
+    route.onSend = [...[route.onSend ?? []].flat(), onSend];
+  });
+}
+
+export function logRequest(
+  log: HttpDeps['log'],
+  { id: requestId, method, url, caller }: Pick<FastifyRequest, 'id' | 'method' | 'url' | 'caller'>,
+  status: number,
+  ms: number,
+): void {
+  if (!log.isLevelEnabled('info')) return;
+  const key = caller?.via === 'key' ? { partner: caller.key.partnerId, key: caller.key.id } : {};
+  log.info({ requestId, method, path: url.split('?', 1)[0], status, ms, ...key }, 'request');
+}

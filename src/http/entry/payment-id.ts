@@ -1,0 +1,26 @@
+import { isId } from '../../domain/ids.ts';
+
+/**
+ * The payment id in a gateway route. Wallets send the id, or, for hosts they do not know, the whole gateway URL
+ * percent-encoded once more. A URL of another host names no payment of ours.
+ */
+export function paymentIdIn(parameter: string, publicUrl: string): string | undefined {
+  if (isId('pay_', parameter)) return parameter;
+  const url = URL.parse(decoded(parameter));
+  if (url === null || url.origin !== publicUrl) return undefined;
+  const id = url.searchParams.get('pid') || url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
+  return isId('pay_', id) ? id : undefined;
+}
+
+function decoded(text: string): string {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function gatewayUrl(publicUrl: string, paymentId: string): string {
+  return `${publicUrl}/?pid=${paymentId}`;
+}

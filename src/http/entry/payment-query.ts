@@ -1,0 +1,162 @@
+import type { FastifyRequest } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import { ASSETS } from '../../chains/networks.ts';
+import { openCursor, sealCursor } from '../../domain/cursor.ts';
+import type { PaymentStatus } from '../../domain/payment.ts';
+import { parseTimestamp } from '../../domain/timestamp.ts';
+import { ApiError } from '../../errors.ts';
+import type { Owner } from '../../store/parties/merchants.ts';
+import { type ListedPayment, listPayments, type PaymentFilter } from '../../store/payments/payment-lists.ts';
+import { type PaymentStats, readPaymentStats } from '../../store/payments/payment-stats.ts';
+import type { HttpDeps } from '../deps.ts';
+import { Cursor, enumOf, limitOf } from '../schemas.ts';
+
+/** What a client asks a list of payments for, whatever the list calls it. */
+export interface ListRequest extends Owner {
+  readonly merchantIds: readonly string[] | null;
+  readonly start: string | undefined;
+  readonly end: string | undefined;
+  readonly symbols: readonly string[];
+  readonly networks: readonly string[];
+  readonly statuses: readonly PaymentStatus[];
+  readonly referenceId: string | undefined;
+  readonly sortBy: 'date' | 'amount' | undefined;
+  readonly sortDir: 'asc' | 'desc' | undefined;
+  readonly cursor: string | undefined;
+  readonly limit: number | undefined;
+}
+
+export interface ListAnswer {
+  readonly page: readonly ListedPayment[];
+  readonly nextCursor: string | null;
+  readonly stats: PaymentStats;
+  readonly nowMs: number;
+}
+
+/** One page of payments, where the next one begins, and what all pages come to. */
+export async function answerList(deps: HttpDeps, request: ListRequest): Promise<ListAnswer> {
+  const nowMs = deps.world.clock.nowMs();
+  const { sortBy = 'date', sortDir = 'desc', limit = DEFAULT_LIMIT } = request;
+  const question = canonical(request, sortBy, sortDir);
+  const filter = filterOf(request, new Date(nowMs));
+  const afterId = openAfter(deps, question, request.cursor);
+  const [rows, stats] = await Promise.all([
+    listPayments(deps.db.sql, { ...filter, sortBy, sortDir, afterId, limit: limit + 1 }),
+    readPaymentStats(deps.db.sql, filter),
+  ]);
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  const nextCursor = last === undefined ? null : sealCursor(deps.cursorSecret, question, [last.id]);
+  return { page, nextCursor, stats, nowMs };
+}
+
+/** The same question in one spelling: a cursor belongs to it, and to no other owner, merchants, filters or order. */
+function canonical(request: ListRequest, sortBy: string, sortDir: string): string {
+  const { partnerId, mode, merchantIds, start, end, symbols, networks, statuses, referenceId } = request;
+  const set = (items: readonly string[]) => [...new Set(items)].sort();
+  return JSON.stringify([
+    'payments',
+    partnerId,
+    mode,
+    merchantIds && set(merchantIds),
+    timeOf(start) ?? null,
+    timeOf(end) ?? null,
+    set(symbols.map((symbol) => symbol.toLowerCase())),
+    set(networks),
+    set(statuses),
+    referenceId ?? null,
+    sortBy,
+    sortDir,
+  ]);
+}
+
+function filterOf(request: ListRequest, now: Date): PaymentFilter {
+  const { partnerId, mode, merchantIds, start, end, symbols, networks, statuses, referenceId } = request;
+  return {
+    partnerId,
+    mode,
+    merchantIds,
+    fromMs: timeOf(start),
+    untilMs: timeOf(end),
+    assets: symbols.length === 0 ? undefined : assetsCalled(symbols),
+    networks: networks.length === 0 ? undefined : networks,
+    statuses: statuses.length === 0 ? undefined : statuses,
+    referencePart: referenceId,
+    now,
+  };
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  const parsed = text === undefined ? undefined : parseTimestamp(text);
+  return parsed?.ok ? parsed.value : undefined;
+}
+
+/** A symbol nobody knows names no asset, and so matches nothing. */
+function assetsCalled(symbols: readonly string[]): string[] {
+  const wanted = new Set(symbols.map((symbol) => symbol.toLowerCase()));
+  return ASSETS.filter(({ symbol }) => wanted.has(symbol.toLowerCase())).map(({ id }) => id);
+}
+
+function openAfter(deps: HttpDeps, question: string, cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const [afterId] = openCursor(deps.cursorSecret, question, cursor) ?? [];
+  if (afterId === undefined) {
+    throw new ApiError(
+      'invalid_params',
+      'The cursor is not one of ours for this query: use nextCursor with the same filters and the same order.',
+    );
+  }
+  return afterId;
+}
+
+/** Takes `a,b` for `a` and `b`, in parameters that may also be repeated. Runs before the schema looks at them. */
+export function splitCommas(names: readonly string[]) {
+  return (request: FastifyRequest, _reply: unknown, done: () => void): void => {
+    const query = request.query as Record<string, unknown>;
+    for (const name of names) {
+      if (Object.hasOwn(query, name)) query[name] = [query[name]].flat().flatMap((value) => String(value).split(','));
+    }
+    done();
+  };
+}
+
+const DEFAULT_LIMIT = 50;
+const MOST_VALUES = 50;
+const REPEATED = 'May be repeated, or hold several with commas between them.';
+
+const range = (form: string, description: string) =>
+  Type.Optional(
+    Type.String({
+      'x-form': form,
+      description: `${description} RFC 3339 with its offset; the seconds may be left out.`,
+      examples: ['2026-02-18T09:30:00Z'],
+    }),
+  );
+
+/** Parameters that every list of payments takes, under whatever name. */
+export const ListParameter = {
+  start: range('timestamp', 'Made at this time or later.'),
+  end: range('end-of-range', 'Made before this time.'),
+  sortBy: Type.Optional(
+    enumOf(['date', 'amount'], 'Default: date. Amounts are compared in major units, whatever the currency.'),
+  ),
+  sortDir: Type.Optional(enumOf(['asc', 'desc'], 'Default: desc.')),
+  cursor: Type.Optional(Cursor),
+  limit: limitOf(200, DEFAULT_LIMIT),
+  symbols: (description: string) =>
+    several(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        pattern: '^[^/:\\p{Cc}\\p{Cs}]*$',
+        'x-rule': 'must be the symbol of a token, such as USDC; CAIP-19 ids are not taken here',
+        examples: ['USDC'],
+      }),
+      description,
+    ),
+  networks: () => several(Type.String({ 'x-form': 'caip2-chain', examples: ['eip155:8453'] }), 'CAIP-2 chain ids.'),
+} as const;
+
+export function several<S extends TSchema>(item: S, description: string) {
+  return Type.Optional(Type.Array(item, { maxItems: MOST_VALUES, description: `${description} ${REPEATED}` }));
+}

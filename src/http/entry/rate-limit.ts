@@ -1,0 +1,75 @@
+import { ApiError } from '../../errors.ts';
+import type { Clock } from '../../runtime/world.ts';
+
+/**
+ * A token bucket per caller, in this node's memory: a bucket holds one second's worth and fills steadily. Limits are
+ * per node on purpose: a shared counter would put a round trip into every request.
+ */
+export interface RateLimit {
+  /**
+   * Takes one token; throws `rate_limited` when there is none. Once half of the tokens are gone the headers say what is
+   * left: before that it is nobody's concern.
+   */
+  take(answer: { header(name: string, value: string): unknown }, caller: string, nowMs?: number): void;
+}
+
+export interface RateLimitInput {
+  /** The name of the policy in the headers. */
+  readonly name: string;
+  readonly perSecond: number;
+  readonly onRefusal: () => void;
+}
+
+const MAX_BUCKETS = 100_000;
+
+interface Bucket {
+  tokens: number;
+  filledAtMs: number;
+}
+
+export function createRateLimit(clock: Clock, { name, perSecond, onRefusal }: RateLimitInput): RateLimit {
+  const buckets = new Map<string, Bucket>();
+  const policy = `"${name}";q=${perSecond};w=1`;
+
+  function bucketOf(caller: string, nowMs: number): Bucket {
+    const known = buckets.get(caller);
+    if (known !== undefined) return known;
+    // A full table drops its oldest bucket: a flood of new addresses must not grow the memory without end.
+    if (buckets.size >= MAX_BUCKETS) buckets.delete(buckets.keys().next().value ?? '');
+    const fresh = { tokens: perSecond, filledAtMs: nowMs };
+    buckets.set(caller, fresh);
+    return fresh;
+  }
+
+  return {
+    take(answer, caller, nowMs = clock.nowMs()) {
+      const bucket = bucketOf(caller, nowMs);
+      const refill = Math.max(0, nowMs - bucket.filledAtMs) * (perSecond / 1000);
+      bucket.tokens = Math.min(perSecond, bucket.tokens + refill);
+      bucket.filledAtMs = nowMs;
+      const isAllowed = bucket.tokens >= 1;
+      if (isAllowed) bucket.tokens -= 1;
+      if (bucket.tokens <= perSecond / 2) {
+        answer.header('RateLimit-Policy', policy);
+        answer.header('RateLimit', `"${name}";r=${Math.floor(bucket.tokens)};t=1`);
+      }
+      if (isAllowed) return;
+      onRefusal();
+      throw new ApiError('rate_limited', `More than ${perSecond} requests a second. Try again in a second.`, {
+        retryAfterS: 1,
+      });
+    },
+  };
+}
+
+/** IPv6 clients own a whole /64, so that is what is counted. */
+export function addressGroup(address: string): string {
+  if (!address.includes(':')) return address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [head = '', tail] = address.split('%')[0]?.split('::') ?? [];
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - first.length - last.length)).fill('0');
+  return `${[...first, ...zeros, ...last].slice(0, 4).join(':')}::/64`;
+}

@@ -1,0 +1,91 @@
+import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
+import type { FastifyRequest, RequestPayload } from 'fastify';
+import { ApiError } from '../../errors.ts';
+import type { App } from '../deps.ts';
+
+/**
+ * How requests are read: JSON bodies strictly, query strings by their schema.
+ */
+export function readRequests(app: App): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser(['text/plain', 'application/json']);
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const bytes = body as Buffer;
+    // Clients that always send the header send it with an empty body too, on DELETE for one.
+    if (bytes.length === 0 || request.routeOptions.config.ignoresBody) return done(null, undefined);
+    if (!isUtf8(bytes)) return done(new ApiError('invalid_params', 'The body is not valid UTF-8.'));
+    parseJson(request, bytes.toString(), (error, value) => {
+      if (error) done(new ApiError('invalid_params', 'The body is not valid JSON.'));
+      else done(null, value);
+    });
+  });
+
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, _body, done) => {
+    if (request.routeOptions.config.ignoresBody) done(null, undefined);
+    else done(new ApiError('invalid_params', 'The body must be application/json.', { status: 415 }));
+  });
+
+  app.addHook('onRoute', (route) => {
+    if ([route.method].flat().every((method) => method === 'GET' || method === 'HEAD')) return;
+    route.preParsing = [...[route.preParsing ?? []].flat(), endEmptyBody];
+  });
+
+  app.addHook('onRoute', (route) => {
+    const { properties } = (route.schema?.querystring ?? {}) as QuerySchema;
+    if (properties === undefined) return;
+    const types = Object.entries(properties).map(([name, { type }]) => ({ name, type }));
+    const readQuery = (request: FastifyRequest, _reply: unknown, done: (error?: Error) => void) => {
+      if (!request.url.includes('?')) return done();
+      try {
+        refuseBrokenEncoding(request.url);
+      } catch (error) {
+        return done(error as Error);
+      }
+      const query = request.query as Record<string, unknown>;
+      for (const { name, type } of types) if (Object.hasOwn(query, name)) query[name] = fromText(type, query[name]);
+      done();
+    };
+    route.preValidation = [...[route.preValidation ?? []].flat(), readQuery];
+  });
+}
+
+/** A request without a body comes ended (`optimizeEmptyRequests`), and would be waited for: it is read as an empty one. */
+function endEmptyBody({ raw }: FastifyRequest, _reply: unknown, body: RequestPayload, done: PayloadDone): void {
+  done(null, raw.readableEnded ? Readable.from([]) : body);
+}
+
+type PayloadDone = (error: null, body: RequestPayload) => void;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whatever the client sends as a body, of any type, is not looked at. */
+    ignoresBody?: true;
+  }
+}
+
+/** Left alone, text that is not percent-encoded UTF-8 would be taken for its own spelling. */
+function refuseBrokenEncoding(url: string): void {
+  try {
+    decodeURIComponent(url.slice(url.indexOf('?') + 1));
+  } catch {
+    throw new ApiError('invalid_params', 'The query is not percent-encoded UTF-8.');
+  }
+}
+
+interface QuerySchema {
+  readonly properties?: Readonly<Record<string, { readonly type?: string | readonly string[] }>>;
+}
+
+/**
+ * A query string is all text. Only plain decimal numbers become numbers (`0x10`, `1e3` and ` 5` stay text, and the
+ * schema refuses them), and a repeated parameter stays a list, which a schema for one value refuses.
+ */
+function fromText(type: string | readonly string[] | undefined, value: unknown): unknown {
+  const takes = (name: string) => type === name || (Array.isArray(type) && type.includes(name));
+  if (takes('array')) return Array.isArray(value) ? value : [value];
+  if (typeof value !== 'string') return value;
+  if (takes('integer') && /^-?\d{1,19}$/.test(value)) return Number(value);
+  if (takes('boolean') && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}

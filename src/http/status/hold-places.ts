@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../errors.ts';
+import { addressGroup } from '../entry/rate-limit.ts';
+
+/** Held requests cost memory, not work, so they have a budget of their own: how many a caller may hold at once. */
+export interface HoldPlaces {
+  /** Takes a place until `free` is called; throws `rate_limited` when the caller has no place left. */
+  take(request: FastifyRequest, reply: FastifyReply): HoldPlace;
+}
+
+export interface HoldPlace {
+  /** Aborts when the client has gone. */
+  readonly gone: AbortSignal;
+  free(): void;
+}
+
+export interface HoldPlacesInput {
+  readonly perKey: number;
+  readonly perAddress: number;
+  readonly onRefusal: () => void;
+}
+
+export function createHoldPlaces({ perKey, perAddress, onRefusal }: HoldPlacesInput): HoldPlaces {
+  const taken = new Map<string, number>();
+  return {
+    take(request, reply) {
+      const { caller } = request;
+      const isKey = caller?.via === 'key';
+      const name = isKey ? caller.key.id : addressGroup(request.ip);
+      const limit = isKey ? perKey : perAddress;
+      const count = taken.get(name) ?? 0;
+      if (count >= limit) {
+        onRefusal();
+        reply.header('RateLimit-Policy', `"holds";q=${limit};qu="concurrent-requests"`);
+        reply.header('RateLimit', '"holds";r=0;t=1');
+        throw new ApiError('rate_limited', `More than ${limit} requests are being held.`, { retryAfterS: 1 });
+      }
+      taken.set(name, count + 1);
+      const gone = new AbortController();
+      const onClose = () => gone.abort();
+      // One that went while we were reading says so no more.
+      if (reply.raw.destroyed) onClose();
+      else reply.raw.once('close', onClose);
+      return {
+        gone: gone.signal,
+        free() {
+          reply.raw.off('close', onClose);
+          const left = (taken.get(name) ?? 1) - 1;
+          if (left === 0) taken.delete(name);
+          else taken.set(name, left);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { isFinal, visibleStatus } from '../../domain/payment.ts';
+import { type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
+import type { HttpDeps } from '../deps.ts';
+import { viewStatus } from '../views/payment.ts';
+import type { HoldPlace } from './hold-places.ts';
+
+/** Wallets give up on a request after 30 s: no hold is longer than this. */
+const MAX_HOLD_MS = 25_000;
+
+export const StatusQuery = Type.Object({
+  maxPollMs: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Hold the request until the status changes, at most this long (25 s is the most).',
+    }),
+  ),
+});
+
+export const NOT_MODIFIED = Type.Null({ description: 'Nothing has changed since the answer with that `ETag`.' });
+
+/**
+ * Answers with the status of a payment, or holds the request until it changes. The status is all that changes in this
+ * answer before the end, so the status is its entity tag.
+ */
+export async function sendStatus(
+  deps: HttpDeps,
+  request: FastifyRequest<{ Querystring: { maxPollMs?: number } }>,
+  reply: FastifyReply,
+  find: () => Promise<PaymentGlance>,
+): Promise<ReturnType<typeof viewStatus>> {
+  const found = await find();
+  const known = request.headers['if-none-match'];
+  const since = known === undefined || known === '' ? etagOf(found, deps.world.clock.nowMs()) : known;
+  const payment = await holdRequest(deps, { request, reply, payment: found, since, find });
+  const nowMs = deps.world.clock.nowMs();
+  const etag = etagOf(payment, nowMs);
+  reply.header('ETag', etag);
+  // The framework takes the reply itself for "already answered".
+  if (known !== undefined && isAmong(known, etag)) return reply.code(304).send() as never;
+  return viewStatus(deps.config, payment, nowMs);
+}
+
+interface HeldRequest {
+  readonly request: FastifyRequest<{ Querystring: { maxPollMs?: number } }>;
+  readonly reply: FastifyReply;
+  readonly payment: PaymentGlance;
+  /** The client knows the status of these entity tags. */
+  readonly since: string;
+  readonly find: () => Promise<PaymentGlance>;
+}
+
+/** The payment once it has another status or the last one, at the latest when the time the request asked for is over. */
+export async function holdRequest(deps: HttpDeps, held: HeldRequest): Promise<PaymentGlance> {
+  const { request, reply, payment, since, find } = held;
+  const nowMs = deps.world.clock.nowMs();
+  const untilMs = nowMs + Math.min(request.query.maxPollMs ?? 0, MAX_HOLD_MS);
+  if (isOver(payment, { since, untilMs }, nowMs)) return payment;
+  return hold(deps, { payment, since, untilMs, find, place: deps.holdPlaces.take(request, reply) });
+}
+
+interface Hold {
+  readonly payment: PaymentGlance;
+  /** The client knows the status of these entity tags. */
+  readonly since: string;
+  readonly untilMs: number;
+  readonly find: () => Promise<PaymentGlance>;
+  readonly place: HoldPlace;
+}
+
+/** The payment as it is when there is nothing left to wait for, nobody waits any more, or the node stops. */
+async function hold({ longPolls, world }: HttpDeps, { place, find, ...input }: Hold): Promise<PaymentGlance> {
+  const watch = longPolls.watch(input.payment.id, place.gone);
+  try {
+    for (;;) {
+      const payment = await find();
+      const nowMs = world.clock.nowMs();
+      if (isOver(payment, input, nowMs) || place.gone.aborted || longPolls.isReleased) return payment;
+      await watch.wait(Math.min(input.untilMs, wakeAtMs(payment, nowMs)) - nowMs);
+    }
+  } finally {
+    watch.end();
+    place.free();
+  }
+}
+
+export function etagOf(payment: PaymentGlance, nowMs: number): string {
+  return `"${visibleStatus(stateOf(payment), nowMs)}"`;
+}
+
+/** Whether an If-None-Match names the tag: it may list several, and proxies that compress make them weak. */
+function isAmong(header: string, etag: string): boolean {
+  return header === etag || header === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
+
+/** Nothing is left to wait for: the status is another one or the last one, or the time is over. */
+function isOver(payment: PaymentGlance, { since, untilMs }: Pick<Hold, 'since' | 'untilMs'>, nowMs: number): boolean {
+  const status = visibleStatus(stateOf(payment), nowMs);
+  return nowMs >= untilMs || isFinal(status) || !isAmong(since, `"${status}"`);
+}
+
+/** The moment the clock alone changes what is seen. */
+function wakeAtMs({ status, expiresAt }: PaymentGlance, nowMs: number): number {
+  return status === 'requires_action' && expiresAt.getTime() > nowMs ? expiresAt.getTime() : Number.POSITIVE_INFINITY;
+}

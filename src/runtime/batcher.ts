@@ -1,0 +1,84 @@
+import type { Timers } from './world.ts';
+
+/**
+ * Runs many small pieces of work as few big ones. What arrives while the pieces before it are under way waits and then
+ * goes together: under load the batches grow by themselves, and without load nothing waits.
+ */
+export type Batcher<Item, Result> = (item: Item) => Promise<Result>;
+
+export interface BatcherInput<Item, Result> {
+  /** One result per item, in order. */
+  readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly maxItems: number;
+  readonly maxConcurrent: number;
+  /**
+   * For how many turns of the event loop a batch gathers, one if not given. A turn is short when there is little to do and
+   * long when there is much, so this makes quick batches fewer and bigger under load and costs nothing without.
+   */
+  readonly turns?: number;
+  /** Whether a failed batch should be tried again item by item, so that one bad item fails alone. */
+  readonly isItemsFault: (error: unknown) => boolean;
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function createBatcher<Item, Result>(timers: Timers, input: BatcherInput<Item, Result>): Batcher<Item, Result> {
+  const { turns = 1 } = input;
+  const queue: Waiting<Item, Result>[] = [];
+  let running = 0;
+  let isScheduled = false;
+
+  function schedule(): void {
+    if (isScheduled || running >= input.maxConcurrent || queue.length === 0) return;
+    isScheduled = true;
+    gather(turns);
+  }
+
+  function gather(turnsLeft: number): void {
+    timers.soon(() => {
+      if (turnsLeft > 1 && queue.length < input.maxItems) gather(turnsLeft - 1);
+      else start();
+    });
+  }
+
+  function start(): void {
+    isScheduled = false;
+    void flush(queue.splice(0, input.maxItems));
+    schedule();
+  }
+
+  async function flush(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    running += 1;
+    try {
+      await runBatch(batch);
+    } finally {
+      running -= 1;
+      schedule();
+    }
+  }
+
+  async function runBatch(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await input.run(batch.map(({ item }) => item));
+      batch.forEach(({ resolve }, index) => {
+        resolve(results[index] as Result);
+      });
+    } catch (error) {
+      if (batch.length > 1 && input.isItemsFault(error)) {
+        for (const waiting of batch) await runBatch([waiting]);
+        return;
+      }
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      queue.push({ item, resolve, reject });
+      schedule();
+    });
+}

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import type { World } from './world.ts';
+
+/** The real world: this machine's clock, timers and randomness. */
+export const systemWorld: World = {
+  clock: { nowMs: Date.now },
+  timers: {
+    after: (delayMs, run) => {
+      const timer = setTimeout(run, delayMs);
+      return () => clearTimeout(timer);
+    },
+    soon: (run) => void setImmediate(run),
+    sleep: (delayMs, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve();
+        const finish = () => {
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', finish);
+          resolve();
+        };
+        const timer = setTimeout(finish, delayMs);
+        signal?.addEventListener('abort', finish, { once: true });
+      }),
+  },
+  random: { bytes: (count) => randomBytes(count) },
+};

@@ -1,0 +1,133 @@
+import type { Signer } from '../chains/chain.ts';
+import type { ChainTerms } from '../chains/connect.ts';
+import { createEvmChain } from '../chains/evm/evm-chain.ts';
+import { createExternalSigner } from '../chains/evm/external-signer.ts';
+import { createLocalSigner } from '../chains/evm/local-signer.ts';
+import { findAsset, findNetwork, type Network } from '../chains/networks.ts';
+import type { Log, World } from '../runtime/world.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';
+import type { Config } from './config.ts';
+import { isAddress, SANDBOX_NETWORK, valueOn } from './network-kinds.ts';
+
+/** A hundredth of a coin: some hundred batches on the networks where gas is dear. */
+const DEFAULT_MIN_BALANCE = 10n ** 16n;
+
+/** Settings that are each right alone, and wrong together. */
+export class ChainSettingsError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ChainSettingsError';
+  }
+}
+
+/** A network with its endpoints, as configuration has it. */
+export interface NetworkInUse {
+  readonly network: Network;
+  readonly endpoints: readonly string[];
+}
+
+/** Without configured endpoints the gateway brings a chain of its own. */
+export function needsOwnChain(config: Config): boolean {
+  return config.rpcUrls === undefined;
+}
+
+/** Whether all money of this gateway is play money of a sandbox chain, its own one or that of another node. */
+export function isSandbox(config: Config): boolean {
+  return [...(config.rpcUrls?.keys() ?? [])].every((network) => network === SANDBOX_NETWORK);
+}
+
+/** The configured networks, or the sandbox chain where it was found. */
+export function networksInUse(config: Config, sandbox: { readonly rpcUrl: string } | undefined): NetworkInUse[] {
+  const urls = config.rpcUrls ?? (sandbox === undefined ? [] : [[SANDBOX_NETWORK, [sandbox.rpcUrl]] as const]);
+  return [...urls].map(([chainId, endpoints]) => ({ network: networkOf(config, chainId), endpoints }));
+}
+
+/** What acts on each network: its chain, its relayers and the operator's accounts. */
+export function chainTerms(
+  deps: { world: World; log: Log; config: Config },
+  networks: readonly NetworkInUse[],
+): ChainTerms[] {
+  return networks.map(({ network, endpoints }) => ({
+    chain: createEvmChain({ world: deps.world, log: deps.log, network, endpoints }),
+    relayers: relayersOf(deps, network),
+    feeAccount: accountOf(deps.config.feeAccount, network, SANDBOX_ACCOUNTS.feeAccount),
+    intermediateAccount: accountOf(deps.config.intermediateAccount, network, SANDBOX_ACCOUNTS.intermediate),
+    intermediateSigner: intermediateSignerOf(deps, network),
+  }));
+}
+
+/** Who sends transactions on the network. */
+export function relayersOf({ config, world }: { config: Config; world: World }, network: Network): Signer[] {
+  const isOwn = network.chainId === SANDBOX_NETWORK;
+  // Keys that were configured for every network have no coins on a sandbox chain, whose own relayers have plenty.
+  const keys = isOwn
+    ? (config.relayerKeys?.on.get(SANDBOX_NETWORK) ?? [SANDBOX_KEYS.relayer, SANDBOX_KEYS.secondRelayer])
+    : (valueOn(config.relayerKeys, network.chainId) ?? []);
+  refuseWellKnown('RELAYER_KEYS', keys, network);
+  return keys.map((key) => signerOf({ config, world }, key));
+}
+
+/** Who signs what leaves the intermediate account; undefined where nobody is configured to. */
+export function intermediateSignerOf(deps: { config: Config; world: World }, network: Network): Signer | undefined {
+  const { intermediateKey, intermediateAccount } = deps.config;
+  const isOwn = network.chainId === SANDBOX_NETWORK;
+  const isOwnAccount = isOwn && intermediateAccount?.on.get(SANDBOX_NETWORK) === undefined;
+  const own = isOwnAccount ? SANDBOX_KEYS.intermediate : undefined;
+  const key = isOwn ? (intermediateKey?.on.get(SANDBOX_NETWORK) ?? own) : valueOn(intermediateKey, network.chainId);
+  if (key === undefined) return undefined;
+  refuseWellKnown('INTERMEDIATE_KEY', [key], network);
+  const signer = signerOf(deps, key);
+  const account = accountOf(intermediateAccount, network, SANDBOX_ACCOUNTS.intermediate);
+  if (signer.address !== account) {
+    throw new ChainSettingsError(
+      `INTERMEDIATE_KEY is the key of ${signer.address}, and INTERMEDIATE_ACCOUNT on ${network.chainId} is ${account}.`,
+    );
+  }
+  return signer;
+}
+
+function refuseWellKnown(env: string, keys: readonly string[], network: Network): void {
+  const wellKnown: ReadonlySet<string> = new Set(Object.values(SANDBOX_KEYS));
+  if (network.chainId === SANDBOX_NETWORK || !keys.some((key) => wellKnown.has(key))) return;
+  throw new ChainSettingsError(
+    `${env} has a key of the sandbox for ${network.chainId}. Everybody knows it: use one of your own.`,
+  );
+}
+
+function signerOf({ config, world }: { config: Config; world: World }, key: string): Signer {
+  const { externalSignerUrl: url } = config;
+  return url !== undefined && isAddress(key)
+    ? createExternalSigner({ timers: world.timers, url, address: key })
+    : createLocalSigner(key);
+}
+
+/** The balance below which a relayer needs looking after. */
+export function minBalanceOn(config: Config, network: string): bigint {
+  return valueOn(config.relayerMinBalance, network) ?? DEFAULT_MIN_BALANCE;
+}
+
+/** How deep a payment of this amount must lie, where the operator has said so. */
+export function depthOf(
+  config: Config,
+  { network, asset, amount }: { readonly network: string; readonly asset: string; readonly amount: string },
+): number | undefined {
+  const tokens = BigInt(amount) / 10n ** BigInt(findAsset(asset)?.decimals ?? 0);
+  const rules = valueOn(config.finalityDepths, network)?.filter(({ fromTokens }) => tokens >= fromTokens) ?? [];
+  return rules.length === 0 ? undefined : Math.max(...rules.map(({ depth }) => depth));
+}
+
+function accountOf(setting: Config['feeAccount'], network: Network, sandboxAccount: string): string {
+  if (network.chainId === SANDBOX_NETWORK) return setting?.on.get(SANDBOX_NETWORK) ?? sandboxAccount;
+  const account = valueOn(setting, network.chainId);
+  if (account === undefined) throw new ChainSettingsError(`No account is configured on ${network.chainId}.`);
+  return account;
+}
+
+/** The network with the depth the operator asks for. */
+function networkOf(config: Config, chainId: string): Network {
+  const network = findNetwork(chainId);
+  if (network?.finality === undefined) throw new ChainSettingsError(`Till takes no payments on ${chainId}.`);
+  const always = valueOn(config.finalityDepths, chainId)?.filter(({ fromTokens }) => fromTokens === 0n) ?? [];
+  const depth = Math.max(network.finality.depth, ...always.map((rule) => rule.depth));
+  return { ...network, finality: { ...network.finality, depth } };
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Config, describeConfig, readConfig, secretValues } from './config.ts';
+import { valueOn } from './network-kinds.ts';
+
+const ALICE = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const BOB = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
+const KEY = `0x${'1a'.repeat(32)}`;
+const OTHER_KEY = `0x${'2b'.repeat(32)}`;
+const ACCOUNTS = { FEE_ACCOUNT: ALICE, INTERMEDIATE_ACCOUNT: BOB };
+
+function read(environment: Record<string, string>): Config {
+  const result = readConfig(environment);
+  assert.ok('config' in result, 'problems' in result ? result.problems.join('; ') : '');
+  return result.config;
+}
+
+function problemsOf(environment: Record<string, string>): string[] {
+  const result = readConfig(environment);
+  return 'problems' in result ? result.problems : [];
+}
+
+describe('settings of networks', () => {
+  it('are all unset for the sandbox', () => {
+    const config = read({});
+    assert.deepEqual(
+      [config.rpcUrls, config.relayerKeys, config.feeAccount, config.sandboxBlockMs],
+      [undefined, undefined, undefined, 250],
+    );
+  });
+
+  it('name endpoints, keys and accounts by network', () => {
+    const config = read({
+      RPC_URLS: ' eip155:8453=https://a.example/v2/k,https://b.example\n eip155:1=http://10.0.0.7:8545 ',
+      RELAYER_KEYS: `${KEY.toUpperCase().replace('0X', '0x')},${OTHER_KEY} eip155:1=${OTHER_KEY}`,
+      FEE_ACCOUNT: ALICE.toLowerCase(),
+      INTERMEDIATE_ACCOUNT: `eip155:8453=${ALICE} ${BOB}`,
+      RELAYER_MIN_BALANCE: '0.05 eip155:137=5',
+      FINALITY_DEPTHS: 'eip155:1=6,20@10000',
+    });
+    assert.deepEqual(config.rpcUrls?.get('eip155:8453'), ['https://a.example/v2/k', 'https://b.example']);
+    assert.deepEqual(config.rpcUrls?.get('eip155:1'), ['http://10.0.0.7:8545']);
+    assert.deepEqual(valueOn(config.relayerKeys, 'eip155:8453'), [KEY, OTHER_KEY]);
+    assert.deepEqual(valueOn(config.relayerKeys, 'eip155:1'), [OTHER_KEY]);
+    assert.equal(valueOn(config.feeAccount, 'eip155:1'), ALICE);
+    assert.equal(valueOn(config.intermediateAccount, 'eip155:8453'), ALICE);
+    assert.equal(valueOn(config.intermediateAccount, 'eip155:1'), BOB);
+    assert.equal(valueOn(config.relayerMinBalance, 'eip155:1'), 50_000_000_000_000_000n);
+    assert.equal(valueOn(config.relayerMinBalance, 'eip155:137'), 5_000_000_000_000_000_000n);
+    assert.deepEqual(valueOn(config.finalityDepths, 'eip155:1'), [
+      { depth: 6, fromTokens: 0n },
+      { depth: 20, fromTokens: 10_000n },
+    ]);
+  });
+
+  const wrong: readonly [env: Record<string, string>, expected: RegExp][] = [
+    [{ RPC_URLS: 'https://a.example' }, /^RPC_URLS must name a network/],
+    [{ RPC_URLS: 'eip155:8453=' }, /^RPC_URLS must be http\(s\) URLs for eip155:8453/],
+    [{ RPC_URLS: 'eip155:8453=wss://a.example' }, /^RPC_URLS must be http\(s\) URLs/],
+    [{ RPC_URLS: 'eip155:8453=https://a.example,https://a.example' }, /^RPC_URLS repeats one of its endpoints/],
+    [{ RPC_URLS: 'eip155:1=https://a.example eip155:1=https://b.example' }, /^RPC_URLS names eip155:1 twice/],
+    [{ RPC_URLS: 'eip155:424242=https://a.example' }, /^RPC_URLS names eip155:424242, which is no network/],
+    [{ RELAYER_KEYS: '0x1234' }, /^RELAYER_KEYS must be private keys/],
+    [{ RELAYER_KEYS: `0x${'00'.repeat(32)}` }, /^RELAYER_KEYS must be private keys/],
+    [{ RELAYER_KEYS: `0x${'ff'.repeat(32)}` }, /^RELAYER_KEYS must be private keys/],
+    [{ RELAYER_KEYS: `${KEY},${KEY}` }, /^RELAYER_KEYS repeats one of its keys/],
+    [{ FEE_ACCOUNT: ALICE.replace('5aA', '5AA') }, /^FEE_ACCOUNT has an address with a wrong EIP-55 checksum/],
+    [{ RELAYER_KEYS: ALICE }, /^RELAYER_KEYS has addresses, and EXTERNAL_SIGNER_URL/],
+    [{ EXTERNAL_SIGNER_URL: 'unix:/x' }, /^EXTERNAL_SIGNER_URL must be http/],
+    [{ FEE_ACCOUNT: 'alice' }, /^FEE_ACCOUNT has an address that is not 0x/],
+    [{ RELAYER_MIN_BALANCE: '-1' }, /^RELAYER_MIN_BALANCE must be an amount/],
+    [{ FINALITY_DEPTHS: '6' }, /^FINALITY_DEPTHS must name a network/],
+    [{ FINALITY_DEPTHS: 'eip155:1=1' }, /^FINALITY_DEPTHS must be whole numbers of blocks from 2/],
+    [{ RPC_URLS: 'eip155:1=https://a.example' }, /^FEE_ACCOUNT must name an account on eip155:1/],
+    [{ RATE_SOURCES: 'nonsense' }, /^RATE_SOURCES /],
+    [{ SANDBOX_RPC_PORT: '70000' }, /^SANDBOX_RPC_PORT must be/],
+  ];
+  for (const [env, expected] of wrong) {
+    it(`are refused when they are ${JSON.stringify(env)}`, () => {
+      assert.match(problemsOf(env)[0] ?? '', expected);
+    });
+  }
+
+  it('need no accounts for the sandbox chain of another node', () => {
+    assert.deepEqual(problemsOf({ RPC_URLS: 'eip155:31337=http://127.0.0.1:8545' }), []);
+  });
+
+  it('repeat no secret when they are wrong, shown or logged', () => {
+    const secrets = ['hunter2hunter2', 'userinfo', 'path-key-0123456789', 'query-key-0123456789'];
+    const url = `https://${secrets[1]}:${secrets[0]}@rpc.example/v2/${secrets[2]}?key=${secrets[3]}`;
+    const good = { ...ACCOUNTS, RPC_URLS: `eip155:1=${url}`, RELAYER_KEYS: KEY };
+    const config = read(good);
+    const struck = secretValues(config);
+    for (const secret of [...secrets, url, KEY, KEY.slice(2)]) assert.ok(struck.includes(secret), secret);
+    assert.ok(!struck.includes('v2') && !struck.includes(''));
+    const shown = JSON.stringify(describeConfig(config));
+    const told = JSON.stringify([
+      problemsOf({ ...good, RPC_URLS: `eip155:1=${url},ftp://x` }),
+      problemsOf({ ...good, RPC_URLS: `eip155:1=${url} eip155:1=${url}` }),
+      problemsOf({ ...good, RELAYER_KEYS: `${KEY}00` }),
+    ]);
+    for (const secret of [...secrets, KEY.slice(2)])
+      assert.ok(!shown.includes(secret) && !told.includes(secret), secret);
+    assert.ok(describeConfig(config).some(({ setting, value }) => setting === 'FEE_ACCOUNT' && value === ALICE));
+  });
+});

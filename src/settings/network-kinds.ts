@@ -1,0 +1,206 @@
+import { findNetwork } from '../chains/networks.ts';
+import { parseAccount } from '../domain/caip.ts';
+import { formatDecimal } from '../domain/money.ts';
+import { type Kind, Problem } from './kinds.ts';
+
+/** A value for every network, for some of them, or both; what is said of one network wins. */
+export interface PerNetwork<T> {
+  readonly everywhere: T | undefined;
+  readonly on: ReadonlyMap<string, T>;
+}
+
+/** How deep a payment must lie, from an amount in whole tokens on. */
+export interface DepthRule {
+  readonly depth: number;
+  readonly fromTokens: bigint;
+}
+
+export const SANDBOX_NETWORK = 'eip155:31337';
+
+const MAX_ENDPOINTS = 8;
+const MAX_RELAYERS = 16;
+const MAX_DEPTH = 10_000;
+const COIN_DECIMALS = 18;
+/** The number of points on secp256k1: keys are below it. */
+const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+/** What holds on one network. */
+export function valueOn<T>(setting: PerNetwork<T> | undefined, network: string): T | undefined {
+  return setting?.on.get(network) ?? setting?.everywhere;
+}
+
+/** RPC endpoints by network. */
+export function rpcUrls(): Kind<ReadonlyMap<string, readonly string[]>> {
+  return {
+    name: 'endpoints by network, such as `eip155:8453=https://a.example/key,https://b.example eip155:1=https://c.example`',
+    parse: (raw) => {
+      const read = readEntries(raw, (value) => listOf(value, MAX_ENDPOINTS, 'endpoints', readEndpoint));
+      if (read instanceof Problem) return read;
+      return read.everywhere === undefined ? read.on : new Problem('must name a network before each =');
+    },
+  };
+}
+
+/** Private keys, or addresses whose keys somebody else holds, for every network or for one. */
+export function relayerKeys(): Kind<PerNetwork<readonly string[]>> {
+  return {
+    name: 'private keys, such as `0x…,0x…`, or by network, `eip155:8453=0x…`; or addresses',
+    parse: (raw) => readEntries(raw, (value) => listOf(value, MAX_RELAYERS, 'keys', readKey)),
+  };
+}
+
+/** A private key, or an address whose key somebody else holds, for every network or for one. */
+export function signingKey(): Kind<PerNetwork<string>> {
+  return {
+    name: 'private key, `0x…`, or by network, `eip155:8453=0x…`; or an address',
+    parse: (raw) => readEntries(raw, readKey),
+  };
+}
+
+/** An EVM account, for every network or for one. */
+export function account(): Kind<PerNetwork<string>> {
+  return {
+    name: 'address, or by network, `0x… eip155:8453=0x…`',
+    parse: (raw) => readEntries(raw, readAddress),
+    show: (value) => showEntries(value, (address) => address),
+  };
+}
+
+/** An amount of a network's own coin, in its smallest unit. */
+export function coins(): Kind<PerNetwork<bigint>> {
+  return {
+    name: 'amount of the own coin, or by network, `0.01 eip155:137=5`',
+    parse: (raw) =>
+      readEntries(raw, (value) => {
+        const [, whole = '', fraction = ''] = /^(\d{1,9})(?:\.(\d{1,18}))?$/.exec(value) ?? [];
+        if (whole === '') return new Problem('must be an amount such as 0.05');
+        return BigInt(whole + fraction.padEnd(COIN_DECIMALS, '0'));
+      }),
+    show: (value) => showEntries(value, (units) => formatDecimal({ units, decimals: COIN_DECIMALS })),
+  };
+}
+
+/** Depths by network: `eip155:1=6,20@10000` is 6 blocks, and 20 from 10,000 tokens on. */
+export function depths(): Kind<PerNetwork<readonly DepthRule[]>> {
+  return {
+    name: 'depths by network, such as `eip155:1=6,20@10000`: 6 blocks, and 20 for payments of 10,000 tokens or more',
+    parse: (raw) => {
+      const read = readEntries(raw, (value, network) => listOf(value, MAX_ENDPOINTS, 'depths', readDepth(network)));
+      if (read instanceof Problem) return read;
+      return read.everywhere === undefined ? read : new Problem('must name a network before each depth');
+    },
+    show: (value) =>
+      showEntries(value, (rules) =>
+        rules.map(({ depth, fromTokens }) => (fromTokens === 0n ? `${depth}` : `${depth}@${fromTokens}`)).join(','),
+      ),
+  };
+}
+
+/** Where a program answers over HTTP. */
+export function httpUrl(): Kind<string> {
+  return { name: 'URL', parse: readEndpoint };
+}
+
+/** Everything of an endpoint's URL that may be a key: credentials, and long words of its path and query. */
+export function secretsOfUrl(raw: string): string[] {
+  const url = new URL(raw);
+  const words = [...url.pathname.split('/'), ...url.searchParams.values()].filter((word) => word.length >= 12);
+  const rest = `${url.pathname}${url.search}`;
+  return [
+    raw,
+    url.href,
+    url.username,
+    url.password,
+    safeDecode(url.password),
+    rest.length > 1 ? rest : '',
+    ...words,
+  ].filter((secret) => secret.length >= 4);
+}
+
+function readEntries<T>(
+  raw: string,
+  readValue: (value: string, network: string | undefined) => T | Problem,
+): PerNetwork<T> | Problem {
+  const on = new Map<string, T>();
+  let everywhere: T | undefined;
+  for (const entry of raw.split(/\s+/)) {
+    const [, network, text = ''] = /^(?:([a-z0-9-]{3,8}:[A-Za-z0-9_-]{1,32})=)?(.*)$/.exec(entry) ?? [];
+    if (network !== undefined && findNetwork(network)?.finality === undefined) {
+      return new Problem(`names ${network}, which is no network that Till takes payments on`);
+    }
+    const value = readValue(text, network);
+    if (value instanceof Problem) return network === undefined ? value : new Problem(`${value.text} for ${network}`);
+    if (network === undefined ? everywhere !== undefined : on.has(network)) {
+      return new Problem(network === undefined ? 'has two values for every network' : `names ${network} twice`);
+    }
+    if (network === undefined) everywhere = value;
+    else on.set(network, value);
+  }
+  return { everywhere, on };
+}
+
+function listOf<T>(
+  raw: string,
+  most: number,
+  what: string,
+  read: (word: string) => T | Problem,
+): readonly T[] | Problem {
+  const words = raw.split(',');
+  if (words.length > most) return new Problem(`has more than ${most} ${what}`);
+  if (new Set(words.map((word) => word.toLowerCase())).size < words.length)
+    return new Problem(`repeats one of its ${what}`);
+  const values: T[] = [];
+  for (const word of words) {
+    const value = read(word);
+    if (value instanceof Problem) return value;
+    values.push(value);
+  }
+  return values;
+}
+
+function readAddress(word: string): string | Problem {
+  const parsed = parseAccount(`eip155:1:${word}`);
+  return parsed.ok ? parsed.value.address : new Problem(parsed.problem.replace(/^is not .*/, 'must be an address'));
+}
+
+function readEndpoint(word: string): string | Problem {
+  const url = URL.parse(word);
+  const isGood = url !== null && /^https?:$/.test(url.protocol) && url.hash === '';
+  return isGood ? word : new Problem('must be http(s) URLs');
+}
+
+/** Whether it names an account whose key is with an external signer. */
+export function isAddress(relayer: string): boolean {
+  return relayer.length === 42;
+}
+
+function readKey(word: string): string | Problem {
+  if (isAddress(word)) return readAddress(word);
+  const key = word.toLowerCase();
+  const isGood = /^0x[0-9a-f]{64}$/.test(key) && BigInt(key) > 0n && BigInt(key) < CURVE_ORDER;
+  return isGood ? key : new Problem('must be private keys of 0x and 64 hexadecimal digits, or addresses');
+}
+
+function readDepth(network: string | undefined): (word: string) => DepthRule | Problem {
+  const least = findNetwork(network ?? '')?.finality?.depth ?? 1;
+  return (word) => {
+    const [, depth = '', from = '0'] = /^(\d{1,6})(?:@(\d{1,30}))?$/.exec(word) ?? [];
+    const isGood = depth !== '' && Number(depth) >= least && Number(depth) <= MAX_DEPTH;
+    return isGood
+      ? { depth: Number(depth), fromTokens: BigInt(from) }
+      : new Problem(`must be whole numbers of blocks from ${least} to ${MAX_DEPTH}`);
+  };
+}
+
+function showEntries<T>({ everywhere, on }: PerNetwork<T>, show: (value: T) => string): string {
+  const some = [...on].map(([network, value]) => `${network}=${show(value)}`);
+  return [...(everywhere === undefined ? [] : [show(everywhere)]), ...some].join(' ');
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

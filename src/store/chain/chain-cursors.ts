@@ -1,0 +1,68 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** How far a chain was read. */
+export interface ChainCursor {
+  readonly network: string;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  /** Everything up to here is of final depth. */
+  readonly finalNumber: number;
+  readonly finalAt: Date;
+}
+
+/** A block near the head, by which a reorganisation is noticed. */
+export interface SeenBlock {
+  readonly number: number;
+  readonly hash: string;
+  readonly parentHash: string;
+  readonly at: Date;
+}
+
+type CursorRow = Omit<ChainCursor, 'blockNumber' | 'finalNumber'> & { blockNumber: string; finalNumber: string };
+
+export async function findCursors(db: Reader): Promise<ChainCursor[]> {
+  const rows = await db<CursorRow[]>`
+    select network, block_number as "blockNumber", block_hash as "blockHash", final_number as "finalNumber",
+      final_timestamp as "finalAt"
+    from chain_cursors`;
+  return rows.map((row) => ({
+    ...row,
+    blockNumber: Number(row.blockNumber),
+    finalNumber: Number(row.finalNumber),
+  }));
+}
+
+export async function putCursor(tx: Tx, cursor: ChainCursor, { fencing, at }: { fencing: number; at: Date }) {
+  const { network, blockNumber, blockHash, finalNumber, finalAt } = cursor;
+  await tx`
+    insert into chain_cursors
+      (network, block_number, block_hash, final_number, final_timestamp, fencing, updated_at)
+    values (${network}, ${blockNumber}, ${blockHash}, ${finalNumber}, ${finalAt}, ${fencing}, ${at})
+    on conflict (network) do update
+    set block_number = excluded.block_number, block_hash = excluded.block_hash, final_number = excluded.final_number,
+      final_timestamp = excluded.final_timestamp, fencing = excluded.fencing, updated_at = excluded.updated_at`;
+}
+
+/** The blocks that are remembered, highest first. */
+export async function listSeenBlocks(db: Reader, network: string): Promise<SeenBlock[]> {
+  const rows = await db<(Omit<SeenBlock, 'number'> & { number: string })[]>`
+    select number, hash, parent_hash as "parentHash", at from chain_blocks
+    where network = ${network} order by number desc`;
+  return rows.map((row) => ({ ...row, number: Number(row.number) }));
+}
+
+/** Remembers blocks, and forgets those that are too old to matter. */
+export async function putBlocks(tx: Tx, network: string, blocks: readonly SeenBlock[], keepFrom: number) {
+  await tx`
+    insert into chain_blocks (network, number, hash, parent_hash, at)
+    select ${network}, b.number, b.hash, b."parentHash", b.at
+    from jsonb_to_recordset(${tx.json(blocks as never)})
+      as b(number bigint, hash text, "parentHash" text, at timestamptz)
+    on conflict (network, number) do update
+    set hash = excluded.hash, parent_hash = excluded.parent_hash, at = excluded.at`;
+  await tx`delete from chain_blocks where network = ${network} and number < ${keepFrom}`;
+}
+
+export async function deleteBlocksAbove(tx: Tx, network: string, number: number): Promise<void> {
+  await tx`delete from chain_blocks where network = ${network} and number > ${number}`;
+}

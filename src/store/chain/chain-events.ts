@@ -1,0 +1,102 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** What a Collector reported, as it is stored. */
+export interface StoredEvent {
+  readonly transactionHash: string;
+  readonly logIndex: number;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  readonly commitment: string;
+  readonly type: 'paid' | 'refused';
+  /** Everything else it said; numbers as decimal text. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/**
+ * Stores events and returns how many were new. A transaction that was moved to another block has one row: that of the
+ * block it is in now.
+ */
+export async function putEvents(tx: Tx, network: string, events: readonly StoredEvent[]): Promise<number> {
+  const { count } = await tx`
+    insert into chain_events
+      (network, transaction_hash, log_index, block_number, block_hash, commitment, type, fields)
+    select ${network}, e."transactionHash", e."logIndex", e."blockNumber", e."blockHash", e.commitment, e.type, e.fields
+    from jsonb_to_recordset(${tx.json(events as never)})
+      as e("transactionHash" text, "logIndex" int, "blockNumber" bigint, "blockHash" text, commitment text, type text,
+        fields jsonb)
+    on conflict (network, transaction_hash, log_index) do update
+    set block_number = excluded.block_number, block_hash = excluded.block_hash, commitment = excluded.commitment,
+      type = excluded.type, fields = excluded.fields, decided_at = null, problem = null
+    where chain_events.block_hash <> excluded.block_hash`;
+  return count;
+}
+
+/** Events up to a block from which nothing has followed yet; payments first, as they outweigh every refusal. */
+export async function findUndecidedEvents(
+  db: Reader,
+  { network, upTo, limit }: { network: string; upTo: number; limit: number },
+): Promise<StoredEvent[]> {
+  const rows = await db<(Omit<StoredEvent, 'blockNumber'> & { blockNumber: string })[]>`
+    select ${eventColumns(db)} from chain_events
+    where network = ${network} and decided_at is null and block_number <= ${upTo}
+    order by type, block_number, log_index limit ${limit}`;
+  return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
+}
+
+/** Which of these commitments the chain has reported as paid, at whatever depth. */
+export async function findPaidCommitments(
+  db: Reader,
+  { network, commitments }: { network: string; commitments: readonly string[] },
+): Promise<Set<string>> {
+  const rows = await db<{ commitment: string }[]>`
+    select distinct commitment from chain_events
+    where network = ${network} and commitment = any(${commitments as string[]}::text[]) and type = 'paid'`;
+  return new Set(rows.map(({ commitment }) => commitment));
+}
+
+/** The event that told of an item's payment; undefined while its block is not in the chain. */
+export async function findPaidEvent(
+  db: Reader,
+  { network, commitment }: { network: string; commitment: string },
+): Promise<StoredEvent | undefined> {
+  const [row] = await db<(Omit<StoredEvent, 'blockNumber'> & { blockNumber: string })[]>`
+    select ${eventColumns(db)} from chain_events
+    where network = ${network} and commitment = ${commitment} and type = 'paid' and problem is null limit 1`;
+  return row && { ...row, blockNumber: Number(row.blockNumber) };
+}
+
+export interface DecidedEvent extends Pick<StoredEvent, 'transactionHash' | 'logIndex'> {
+  /** Why it was set aside, if it was. */
+  readonly problem: string | null;
+}
+
+export async function markDecided(tx: Tx, network: string, events: readonly DecidedEvent[], at: Date): Promise<void> {
+  await tx`
+    update chain_events e set decided_at = ${at}, problem = d.problem
+    from jsonb_to_recordset(${tx.json(events as never)}) as d("transactionHash" text, "logIndex" int, problem text)
+    where e.network = ${network} and e.transaction_hash = d."transactionHash" and e.log_index = d."logIndex"`;
+}
+
+/** An event of an item that had been taken for unknown is to be looked at again. */
+export async function reconsiderEvents(tx: Tx, network: string, commitments: readonly string[]): Promise<void> {
+  await tx`
+    update chain_events set decided_at = null
+    where network = ${network} and commitment = any(${commitments as string[]}::text[]) and type = 'paid'
+      and problem is null`;
+}
+
+/** Removes what was reported in blocks that are gone, and returns which commitments had been decided as paid by it. */
+export async function deleteEventsAbove(tx: Tx, network: string, number: number): Promise<string[]> {
+  const rows = await tx<{ commitment: string }[]>`
+    with gone as (
+      delete from chain_events where network = ${network} and block_number > ${number}
+      returning commitment, type, decided_at
+    )
+    select distinct commitment from gone where type = 'paid' and decided_at is not null`;
+  return rows.map(({ commitment }) => commitment);
+}
+
+function eventColumns(db: Reader) {
+  return db`transaction_hash as "transactionHash", log_index as "logIndex", block_number as "blockNumber",
+    block_hash as "blockHash", commitment, type, fields`;
+}

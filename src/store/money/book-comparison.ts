@@ -1,0 +1,131 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** What was done about an event of the Collector. */
+export interface EventState {
+  readonly transactionHash: string;
+  readonly logIndex: number;
+  readonly isDecided: boolean;
+  readonly problem: string | null;
+}
+
+export function findEventStates(
+  db: Reader,
+  { network, from, to }: { network: string; from: number; to: number },
+): Promise<EventState[]> {
+  return db<EventState[]>`
+    select transaction_hash as "transactionHash", log_index as "logIndex", decided_at is not null as "isDecided", problem
+    from chain_events where network = ${network} and block_number between ${from} and ${to}`;
+}
+
+/** The first block that the books or the watcher know anything of. */
+export async function firstKnownBlock(db: Reader, network: string): Promise<number | undefined> {
+  const [row] = await db<{ block: string | null }[]>`
+    select least(
+      (select min(block_number) from book_entries where network = ${network}),
+      (select min(block_number) from chain_events where network = ${network})) as block`;
+  return row?.block == null ? undefined : Number(row.block);
+}
+
+/** Items that a deep reorganisation took back for a while: their payments name the transaction of before. */
+export async function findReverted(db: Reader, references: readonly string[]): Promise<Set<string>> {
+  const rows = await db<{ reference: string }[]>`
+    select distinct reference from book_entries
+    where reference = any(${references as string[]}::text[]) and kind = 'reverted'`;
+  return new Set(rows.map(({ reference }) => reference));
+}
+
+export interface DestinationOwner {
+  readonly asset: string;
+  /** CAIP-10. */
+  readonly destination: string;
+  readonly merchantId: string;
+}
+
+/** Merchants that are paid at these accounts (CAIP-10). */
+export function findDestinationOwners(db: Reader, destinations: readonly string[]): Promise<DestinationOwner[]> {
+  return db<DestinationOwner[]>`
+    select asset, destination, merchant_id as "merchantId" from crypto_settlements
+    where lower(destination) = any(${destinations.map((each) => each.toLowerCase())}::text[])`;
+}
+
+interface AssetUnits {
+  readonly asset: string;
+  readonly units: bigint;
+}
+
+/**
+ * What an account of ours must hold at a block by the books: what the accounts of the books whose names begin like this
+ * hold now, less what stands on later blocks, with what the Collector has moved there or away by that block and nobody has
+ * drawn consequences from yet. Fees count where they go to the same account. One statement, so that nothing is counted
+ * twice or not at all while the watcher works.
+ */
+export async function heldAt(
+  db: Reader,
+  ask: {
+    readonly network: string;
+    readonly address: string;
+    readonly block: number;
+    readonly accounts: readonly string[];
+    readonly hasFees: boolean;
+  },
+): Promise<(AssetUnits & { readonly fees: bigint })[]> {
+  const { network, block, accounts, hasFees } = ask;
+  const address = ask.address.toLowerCase();
+  const own = db`(account ^@ any(${accounts as string[]}::text[]) or ${hasFees} and account = 'fees')`;
+  const rows = await db<{ asset: string; units: string; fees: string }[]>`
+    select asset, sum(units)::text as units, coalesce(sum(units) filter (where account = 'fees'), 0)::text as fees from (
+      select asset, account, units from book_balances where network = ${network} and ${own}
+      union all
+      select b.asset, l.account, l.units
+      from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
+      where b.network = ${network} and b.sequence is null and ${own}
+      union all
+      select b.asset, l.account, -l.units
+      from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
+      where b.network = ${network} and b.block_number > ${block} and ${own}
+      union all
+      select i.asset, 'undecided',
+        case when lower(i.recipient) = ${address} then i.amount - i.fee else 0 end
+        + case when lower(i.fee_account) = ${address} then i.fee else 0 end
+        - case when lower(i.payer) = ${address} then i.amount else 0 end
+      from chain_events e join items i on i.commitment = e.commitment
+      where e.network = ${network} and e.type = 'paid' and e.block_number <= ${block} and e.decided_at is null
+        and i.state <> 'paid'
+    ) as parts group by asset order by asset`;
+  return rows.map(({ asset, units, fees }) => ({ asset, units: BigInt(units), fees: BigInt(fees) }));
+}
+
+/** Up to which block the books were found to agree with the chain. */
+export async function findAuditedBlock(db: Reader, network: string): Promise<number | undefined> {
+  const [row] = await db<{ block: string }[]>`
+    select block_number as block from book_audits where network = ${network}`;
+  return row && Number(row.block);
+}
+
+export async function putAuditedBlock(tx: Tx, network: string, block: number): Promise<void> {
+  await tx`
+    insert into book_audits (network, block_number) values (${network}, ${block})
+    on conflict (network) do update set block_number = excluded.block_number`;
+}
+
+/** Up to which block the coin of an account is explained; undefined when nobody has looked yet. */
+export async function findCoinCursor(db: Reader, network: string, account: string): Promise<number | undefined> {
+  const [row] = await db<{ block: string }[]>`
+    select block_number as block from coin_cursors where network = ${network} and account = ${account}`;
+  return row && Number(row.block);
+}
+
+export async function putCoinCursor(
+  tx: Tx,
+  { network, account, block }: { network: string; account: string; block: number },
+): Promise<void> {
+  await tx`
+    insert into coin_cursors (network, account, block_number) values (${network}, ${account}, ${block})
+    on conflict (network, account) do update set block_number = greatest(coin_cursors.block_number, excluded.block_number)`;
+}
+
+/** What came since is looked for once more: it may have been lost here. */
+export async function rewindCoinCursors(tx: Tx, network: string, block: number): Promise<void> {
+  await tx`
+    update coin_cursors set block_number = least(block_number, ${block}) where network = ${network}`;
+}

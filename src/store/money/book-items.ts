@@ -1,0 +1,65 @@
+import type { BookedItem } from '../../domain/books.ts';
+import type { PaymentStatus } from '../../domain/payment.ts';
+import type { ItemState } from '../chain/items.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** An item as the books see it. */
+export interface BookItem extends BookedItem {
+  readonly state: ItemState;
+  /** Whether it can still be carried out by a relayer. */
+  readonly hasSignature: boolean;
+  /** Paid although its payment was over. */
+  readonly isExtra: boolean;
+}
+
+/** Locks items of payments in one order. Those of payouts and refunds are left out: who sends them books them. */
+export async function lockBookItems(tx: Tx, commitments: readonly string[]): Promise<BookItem[]> {
+  const rows = await tx<ItemRow[]>`
+    select ${bookColumns(tx)} from items i join payments p on p.id = i.subject
+    where i.commitment = any(${commitments as string[]}::text[]) and i.purpose = 'payment'
+    order by i.commitment for update of i`;
+  return rows.map(readItem);
+}
+
+/** An item with everything that must agree with its event. */
+export interface ComparedItem extends BookItem {
+  readonly payer: string;
+  readonly recipient: string;
+  readonly payment: {
+    readonly status: PaymentStatus;
+    readonly tokenAsset: string | null;
+    readonly tokenValue: string | null;
+    readonly transactionHash: string | null;
+    readonly buyerAccount: string | null;
+  };
+}
+
+export async function findComparedItems(db: Reader, commitments: readonly string[]): Promise<ComparedItem[]> {
+  const rows = await db<(ItemRow & Pick<ComparedItem, 'payer' | 'recipient' | 'payment'>)[]>`
+    select ${bookColumns(db)}, i.payer, i.recipient,
+      json_build_object('status', p.status, 'tokenAsset', p.token_asset, 'tokenValue', p.token_value::text,
+        'transactionHash', p.transaction_hash, 'buyerAccount', p.buyer_account) as payment
+    from items i join payments p on p.id = i.subject
+    where i.commitment = any(${commitments as string[]}::text[]) and i.purpose = 'payment'`;
+  return rows.map(({ payer, recipient, payment, ...row }) => ({ ...readItem(row), payer, recipient, payment }));
+}
+
+/** Which of these commitments belong to payouts, refunds and the like. */
+export async function findOtherItems(db: Reader, commitments: readonly string[]): Promise<Set<string>> {
+  const rows = await db<{ commitment: string }[]>`
+    select commitment from items
+    where commitment = any(${commitments as string[]}::text[]) and purpose <> 'payment'`;
+  return new Set(rows.map(({ commitment }) => commitment));
+}
+
+type ItemRow = Omit<BookItem, 'amount' | 'fee'> & { amount: string; fee: string };
+
+function readItem({ amount, fee, ...rest }: ItemRow): BookItem {
+  return { ...rest, amount: BigInt(amount), fee: BigInt(fee) };
+}
+
+function bookColumns(db: Reader) {
+  return db`i.commitment as reference, i.subject, i.network, i.asset, i.amount::text as amount, i.fee::text as fee,
+    i.is_held as "isHeld", i.state, i.signature is not null as "hasSignature",
+    coalesce(i.end_reason = 'paid_after_end', false) as "isExtra", p.merchant_id as "merchantId"`;
+}

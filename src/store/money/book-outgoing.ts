@@ -1,0 +1,31 @@
+import type { Reader } from '../plumbing/database.ts';
+import type { Outgoing } from './outgoing.ts';
+import type { Stray } from './strays.ts';
+
+/** Something that left an account of ours, with everything that must agree with its event and its entries. */
+export interface ComparedOutgoing
+  extends Pick<
+    Outgoing,
+    'id' | 'purpose' | 'network' | 'asset' | 'recipient' | 'amount' | 'merchantId' | 'floatOwner' | 'state'
+  > {
+  /** What covered it, where it is a refund. */
+  readonly cover: { readonly held: string; readonly merchant: string; readonly operator: string } | null;
+  /** What came, where that is given back. */
+  readonly stray: Pick<
+    Stray,
+    'id' | 'network' | 'asset' | 'merchantId' | 'source' | 'account' | 'isBooked' | 'amount' | 'fee' | 'isHeld'
+  > | null;
+}
+
+export function findComparedOutgoing(db: Reader, ids: readonly string[]): Promise<ComparedOutgoing[]> {
+  return db<ComparedOutgoing[]>`
+    select o.id, o.purpose, o.network, o.asset, o.recipient, o.amount, o.merchant_id as "merchantId",
+      o.float_owner as "floatOwner", o.state,
+      case when r.id is null then null else json_build_object('held', r.from_held::text,
+        'merchant', r.from_merchant::text, 'operator', r.from_operator::text) end as cover,
+      case when s.id is null then null else json_build_object('id', s.id, 'network', s.network, 'asset', s.asset,
+        'merchantId', s.merchant_id, 'source', s.source, 'account', s.account, 'isBooked', s.is_booked,
+        'amount', s.amount::text, 'fee', s.fee::text, 'isHeld', s.is_held) end as stray
+    from outgoing o left join refunds r on r.id = o.id left join strays s on s.id = o.id
+    where o.id = any(${ids as string[]}::text[])`;
+}

@@ -1,0 +1,56 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** Money on the intermediate account that is there to pay refunds from. */
+export interface Float {
+  /** A merchant's id, or the operator. */
+  readonly owner: string;
+  readonly network: string;
+  readonly asset: string;
+  /** In the smallest unit, as a decimal integer. */
+  readonly units: string;
+}
+
+export interface FloatChange {
+  readonly owner: string;
+  readonly network: string;
+  readonly asset: string;
+  /** Below zero for what is taken. */
+  readonly units: bigint;
+  readonly kind: 'added' | 'covered' | 'returned' | 'restored';
+  /** The stray it was, the refund it covers, the return it left with. */
+  readonly subject: string;
+}
+
+/** Locks floats in one order, so that two transactions never wait for each other. Missing ones are empty. */
+export function lockFloats(tx: Tx, asset: string, owners: readonly string[]): Promise<Float[]> {
+  return tx<Float[]>`
+    select owner, network, asset, units from floats
+    where asset = ${asset} and owner = any(${owners as string[]}::text[]) order by owner for update`;
+}
+
+/** Changes floats and appends why. The table itself refuses one below zero. */
+export async function changeFloats(tx: Tx, changes: readonly FloatChange[], at: Date): Promise<void> {
+  const rows = changes.filter(({ units }) => units !== 0n).map((row) => ({ ...row, units: row.units.toString() }));
+  if (rows.length === 0) return;
+  // Taking comes as an update alone: an insert of something below zero would be refused before it met the row.
+  await tx`
+    with input as (
+      select * from jsonb_to_recordset(${tx.json(rows as never)}) as c(
+        owner text, network text, asset text, units numeric, kind text, subject text)
+    ), taken as (
+      update floats f set units = f.units + i.units from input i
+      where f.owner = i.owner and f.asset = i.asset and i.units < 0
+    ), added as (
+      insert into floats (owner, network, asset, units)
+      select owner, network, asset, units from input where units > 0
+      on conflict (owner, asset) do update set units = floats.units + excluded.units
+    )
+    insert into float_changes (at, owner, asset, units, kind, subject)
+    select ${at}, owner, asset, units, kind, subject from input`;
+}
+
+export function listFloats(db: Reader, owner?: string): Promise<Float[]> {
+  return db<Float[]>`
+    select owner, network, asset, units from floats
+    where ${owner === undefined ? db`true` : db`owner = ${owner}`} order by owner, asset`;
+}

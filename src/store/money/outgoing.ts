@@ -1,0 +1,163 @@
+import type { PayMethod } from '../../domain/item.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** Something that leaves the intermediate account, or is to. */
+export interface Outgoing {
+  /** What the chain records as its subject. */
+  readonly id: string;
+  readonly purpose: OutgoingPurpose;
+  readonly network: string;
+  readonly asset: string;
+  readonly method: PayMethod;
+  /** The account the money lies on. */
+  readonly payer: string;
+  readonly recipient: string;
+  /** In the smallest unit, as a decimal integer. */
+  readonly amount: string;
+  readonly merchantId: string | null;
+  /** Whose float it was, where that is given back. */
+  readonly floatOwner: string | null;
+  readonly state: 'sending' | 'paid' | 'failed';
+  readonly attempts: number;
+  /** Of the attempt under way. */
+  readonly commitment: string | null;
+  readonly feeAccount: string | null;
+  readonly deadline: Date | null;
+  readonly isDue: boolean;
+  readonly problem: string | null;
+  readonly transactionHash: string | null;
+}
+
+export type OutgoingPurpose = 'payout' | 'refund' | 'return';
+
+export type NewOutgoing = Pick<
+  Outgoing,
+  'id' | 'purpose' | 'network' | 'asset' | 'method' | 'payer' | 'recipient' | 'merchantId' | 'floatOwner'
+> & { readonly amount: bigint };
+
+/** Begins what is new, and once more what had failed. Returns what was begun: anything else is under way or done. */
+export async function insertOutgoing(tx: Tx, rows: readonly NewOutgoing[], at: Date): Promise<string[]> {
+  const written = rows.map((row) => ({ ...row, amount: row.amount.toString() }));
+  const begun = await tx<{ id: string }[]>`
+    insert into outgoing (id, purpose, network, asset, method, payer, recipient, amount, merchant_id, float_owner, state,
+      created_at, updated_at)
+    select o.id, o.purpose, o.network, o.asset, o.method, o.payer, o.recipient, o.amount, o."merchantId",
+      o."floatOwner", 'sending', ${at}::timestamptz, ${at}::timestamptz
+    from jsonb_to_recordset(${tx.json(written as never)}) as o(
+      id text, purpose text, network text, asset text, method text, payer text, recipient text, amount numeric,
+      "merchantId" text, "floatOwner" text)
+    on conflict (id) do update
+    set payer = excluded.payer, recipient = excluded.recipient, amount = excluded.amount, state = 'sending',
+      attempts = 0, commitment = null, is_due = false, retry_at = null, problem = null, updated_at = excluded.updated_at
+    where outgoing.state = 'failed'
+    returning id`;
+  return begun.map(({ id }) => id);
+}
+
+/** What has no item among the items yet, oldest first. */
+export function findOutgoingToBegin(
+  db: Reader,
+  { network, now, limit }: { network: string; now: Date; limit: number },
+): Promise<Outgoing[]> {
+  return db<Outgoing[]>`
+    select ${outgoingColumns(db)} from outgoing
+    where network = ${network} and state = 'sending' and not is_due and (retry_at is null or retry_at <= ${now})
+    order by created_at limit ${limit}`;
+}
+
+export interface Attempt {
+  readonly id: string;
+  readonly commitment: string;
+  readonly feeAccount: string;
+  readonly deadline: Date;
+}
+
+/** Writes down what is about to be signed. False when somebody else has begun an attempt. */
+export async function planAttempt(tx: Tx, attempt: Attempt, at: Date): Promise<boolean> {
+  const { count } = await tx`
+    update outgoing
+    set attempts = attempts + 1, commitment = ${attempt.commitment}, fee_account = ${attempt.feeAccount},
+      deadline = ${attempt.deadline}, updated_at = ${at}
+    where id = ${attempt.id} and state = 'sending' and commitment is null`;
+  return count === 1;
+}
+
+/** Notes that the attempt's item is among the items. False when somebody else has, or the attempt is not this one. */
+export async function markDue(tx: Tx, { id, commitment }: { id: string; commitment: string }): Promise<boolean> {
+  const { count } = await tx`
+    update outgoing set is_due = true
+    where id = ${id} and commitment = ${commitment} and state = 'sending' and not is_due`;
+  return count === 1;
+}
+
+export async function lockOutgoing(tx: Tx, id: string): Promise<Outgoing | undefined> {
+  const [row] = await tx<Outgoing[]>`select ${outgoingColumns(tx)} from outgoing where id = ${id} for update`;
+  return row;
+}
+
+/** It has arrived. */
+export async function endPaid(tx: Tx, { id, hash, at }: { id: string; hash: string; at: Date }): Promise<void> {
+  await tx`
+    update outgoing set state = 'paid', transaction_hash = ${hash}, problem = null, is_due = false, updated_at = ${at}
+    where id = ${id}`;
+}
+
+/** Its last attempt can never be carried out, and no other is begun. */
+export async function endFailed(tx: Tx, { id, problem, at }: { id: string; problem: string; at: Date }): Promise<void> {
+  await tx`
+    update outgoing
+    set state = 'failed', commitment = null, is_due = false, problem = ${problem}, updated_at = ${at}
+    where id = ${id}`;
+}
+
+/** Its last attempt can never be carried out: another one is begun at that time. */
+export async function renewOutgoing(
+  tx: Tx,
+  { id, problem, retryAt, at }: { id: string; problem: string | null; retryAt: Date; at: Date },
+): Promise<void> {
+  await tx`
+    update outgoing
+    set state = 'sending', commitment = null, is_due = false, problem = ${problem}, retry_at = ${retryAt},
+      transaction_hash = null, updated_at = ${at}
+    where id = ${id}`;
+}
+
+export async function findOutgoing(db: Reader, id: string): Promise<Outgoing | undefined> {
+  const [row] = await db<Outgoing[]>`select ${outgoingColumns(db)} from outgoing where id = ${id}`;
+  return row;
+}
+
+/** What the chain tells of a subject, although no item here has that commitment. */
+export interface ForgottenEvent {
+  readonly transactionHash: string;
+  readonly blockNumber: number;
+  readonly payer: string;
+  readonly recipient: string;
+  readonly asset: string;
+  readonly amount: string;
+  /** Whether its block was of final depth when it was last looked at. */
+  readonly isFinal: boolean;
+}
+
+/** Money that left with this subject by an item nobody remembers: a database that was restored from an old copy. */
+export async function findForgotten(
+  db: Reader,
+  { network, subject, payer }: { network: string; subject: string; payer: string },
+): Promise<ForgottenEvent | undefined> {
+  const [row] = await db<(Omit<ForgottenEvent, 'blockNumber'> & { blockNumber: string })[]>`
+    select e.transaction_hash as "transactionHash", e.block_number as "blockNumber", e.fields ->> 'payer' as payer,
+      e.fields ->> 'recipient' as recipient, e.fields ->> 'asset' as asset, e.fields ->> 'amount' as amount,
+      e.decided_at is not null as "isFinal"
+    from chain_events e
+    where e.type = 'paid' and e.fields ->> 'subject' = ${subject} and e.network = ${network}
+      and lower(e.fields ->> 'payer') = lower(${payer})
+      and not exists (select from items i where i.commitment = e.commitment)
+    limit 1`;
+  return row && { ...row, blockNumber: Number(row.blockNumber) };
+}
+
+function outgoingColumns(db: Reader) {
+  return db`id, purpose, network, asset, method, payer, recipient, amount, merchant_id as "merchantId",
+    float_owner as "floatOwner", state, attempts, commitment, fee_account as "feeAccount", deadline, is_due as "isDue",
+    problem, transaction_hash as "transactionHash"`;
+}

@@ -1,0 +1,94 @@
+import type { PayMethod } from '../../domain/item.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** The net amount of a payment that was paid to the intermediate account. */
+export interface Payout {
+  readonly paymentId: string;
+  readonly merchantId: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly method: PayMethod;
+  /** Where it lies. */
+  readonly account: string;
+  readonly amount: string;
+  readonly state: 'held' | 'sending' | 'paid' | 'refunding' | 'refunded';
+  readonly problem: string | null;
+}
+
+/** A payout with the destination that is registered now. */
+export interface PayablePayout extends Payout {
+  /** CAIP-10. */
+  readonly destination: string;
+}
+
+/** Notes what of these items, which have just paid their payments, is held for merchants. */
+export async function holdNetAmounts(tx: Tx, commitments: readonly string[], at: Date): Promise<void> {
+  await tx`
+    insert into payouts (payment_id, merchant_id, network, asset, method, account, amount, state, held_at, updated_at)
+    select p.id, p.merchant_id, i.network, i.asset, i.method, i.recipient, i.amount - i.fee, 'held', ${at}, ${at}
+    from items i join payments p on p.id = i.subject
+    where i.commitment = any(${commitments as string[]}::text[]) and i.purpose = 'payment' and i.is_held
+      and i.state = 'paid' and i.end_reason is null and i.amount > i.fee
+    on conflict (payment_id) do nothing`;
+}
+
+/**
+ * Locks held amounts whose merchants have a destination for them, the oldest first. What another node is at is left to it;
+ * what did not arrive waits, unless there is another destination now.
+ */
+export function lockPayablePayouts(
+  tx: Tx,
+  { networks, now, limit }: { networks: readonly string[]; now: Date; limit: number },
+): Promise<PayablePayout[]> {
+  return tx<PayablePayout[]>`
+    select ${payoutColumns(tx)}, c.destination
+    from payouts p join crypto_settlements c on c.merchant_id = p.merchant_id and c.asset = p.asset
+    where p.state = 'held' and p.network = any(${networks as string[]}::text[])
+      and (p.retry_at is null or p.retry_at <= ${now} or p.destination is distinct from c.destination)
+    order by p.payment_id limit ${limit}
+    for update of p skip locked`;
+}
+
+/** They are on their way to these destinations. */
+export async function startPayouts(tx: Tx, payouts: readonly PayablePayout[], at: Date): Promise<void> {
+  const rows = payouts.map(({ paymentId, destination }) => ({ paymentId, destination }));
+  await tx`
+    update payouts p set state = 'sending', destination = s.destination, problem = null, retry_at = null, updated_at = ${at}
+    from jsonb_to_recordset(${tx.json(rows as never)}) as s("paymentId" text, destination text)
+    where p.payment_id = s."paymentId" and p.state = 'held'`;
+}
+
+/** Takes a held amount for the refund of its payment; false when none is held, or it is on its way to the merchant. */
+export async function takeForRefund(tx: Tx, paymentId: string, at: Date): Promise<boolean> {
+  const { count } = await tx`
+    update payouts set state = 'refunding', updated_at = ${at} where payment_id = ${paymentId} and state = 'held'`;
+  return count === 1;
+}
+
+/** Follows what became of the money. */
+export async function setPayoutState(
+  tx: Tx,
+  { paymentId, from, to, at }: { paymentId: string; from: Payout['state']; to: Payout['state']; at: Date },
+): Promise<void> {
+  await tx`update payouts set state = ${to}, updated_at = ${at} where payment_id = ${paymentId} and state = ${from}`;
+}
+
+/** It did not arrive, and is held again. */
+export async function holdAgain(
+  tx: Tx,
+  { paymentId, problem, retryAt, at }: { paymentId: string; problem: string; retryAt: Date; at: Date },
+): Promise<void> {
+  await tx`
+    update payouts set state = 'held', problem = ${problem}, retry_at = ${retryAt}, updated_at = ${at}
+    where payment_id = ${paymentId} and state = 'sending'`;
+}
+
+export async function findPayout(db: Reader, paymentId: string): Promise<Payout | undefined> {
+  const [row] = await db<Payout[]>`select ${payoutColumns(db)} from payouts p where p.payment_id = ${paymentId}`;
+  return row;
+}
+
+function payoutColumns(db: Reader) {
+  return db`p.payment_id as "paymentId", p.merchant_id as "merchantId", p.network, p.asset, p.method, p.account, p.amount,
+    p.state, p.problem`;
+}

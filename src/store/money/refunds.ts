@@ -1,0 +1,162 @@
+import type { PayMethod } from '../../domain/item.ts';
+import type { RefundState } from '../../domain/refund.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** A payment that is given back, or is to be. Amounts are decimal integers, in the smallest unit of the paid asset. */
+export interface Refund {
+  readonly id: string;
+  readonly paymentId: string;
+  readonly merchantId: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly method: PayMethod;
+  /** The account that paid. */
+  readonly recipient: string;
+  readonly amount: string;
+  readonly state: RefundState;
+  readonly version: number;
+  readonly fromHeld: string;
+  readonly fromMerchant: string;
+  readonly fromOperator: string;
+  /** The account the money lies on. */
+  readonly account: string;
+  readonly transactionHash: string | null;
+  readonly problem: string | null;
+  readonly requestedAt: Date;
+  readonly updatedAt: Date;
+}
+
+export type NewRefund = Omit<Refund, 'state' | 'version' | 'transactionHash' | 'problem' | 'requestedAt' | 'updatedAt'>;
+
+/** False when the payment was refunded before, or is being. */
+export async function insertRefund(
+  tx: Tx,
+  refund: NewRefund,
+  { actor, at }: { actor: string; at: Date },
+): Promise<boolean> {
+  const { count } = await tx`
+    with inserted as (
+      insert into refunds (id, payment_id, merchant_id, network, asset, method, recipient, amount, state, from_held,
+        from_merchant, from_operator, account, requested_at, updated_at)
+      values (${refund.id}, ${refund.paymentId}, ${refund.merchantId}, ${refund.network}, ${refund.asset},
+        ${refund.method}, ${refund.recipient}, ${refund.amount}, 'requested', ${refund.fromHeld},
+        ${refund.fromMerchant}, ${refund.fromOperator}, ${refund.account}, ${at}, ${at})
+      on conflict do nothing
+      returning id
+    )
+    insert into refund_events (refund_id, version, at, from_state, to_state, event, actor, evidence)
+    select id, 0, ${at}, null, 'requested', 'requested', ${actor}, '{}' from inserted`;
+  return count === 1;
+}
+
+/** One move of a refund, decided on the state and version it was read with. */
+export interface RefundMove {
+  readonly refund: Refund;
+  readonly to: RefundState;
+  readonly event: string;
+  readonly actor: string;
+  readonly evidence: Readonly<Record<string, unknown>>;
+  readonly transactionHash: string | null;
+  readonly problem: string | null;
+}
+
+/** Moves a refund and appends its event. What is given back leaves the merchant's revenue. False: somebody was faster. */
+export async function updateRefund(tx: Tx, move: RefundMove, at: Date): Promise<boolean> {
+  const { refund, to, event, actor, evidence } = move;
+  const { count } = await tx`
+    with moved as (
+      update refunds
+      set state = ${to}, version = version + 1, transaction_hash = ${move.transactionHash}, problem = ${move.problem},
+        updated_at = ${at}
+      where id = ${refund.id} and state = ${refund.state} and version = ${refund.version}
+      returning id, payment_id, version
+    ), counted as (
+      insert into payment_stat_changes
+        (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
+      select p.partner_id, p.mode, p.merchant_id, 'succeeded', p.amount_unit, p.amount_decimals, 0,
+        ${revenueSign(refund.state, to)}::int * p.amount_value
+      from moved join payments p on p.id = moved.payment_id
+      where ${revenueSign(refund.state, to)}::int <> 0
+    )
+    insert into refund_events (refund_id, version, at, from_state, to_state, event, actor, evidence)
+    select id, version, ${at}, ${refund.state}, ${to}, ${event}, ${actor}, ${tx.json(evidence as never)} from moved`;
+  return count === 1;
+}
+
+function revenueSign(from: RefundState, to: RefundState): -1 | 0 | 1 {
+  if ((from === 'refunded') === (to === 'refunded')) return 0;
+  return to === 'refunded' ? -1 : 1;
+}
+
+/** Undefined when there is none, or another transaction is at it. */
+export async function lockFreeRefund(tx: Tx, id: string): Promise<Refund | undefined> {
+  const [row] = await tx<Refund[]>`
+    select ${refundColumns(tx)} from refunds r where r.id = ${id} for update skip locked`;
+  return row;
+}
+
+export async function lockRefund(tx: Tx, id: string): Promise<Refund | undefined> {
+  const [row] = await tx<Refund[]>`select ${refundColumns(tx)} from refunds r where r.id = ${id} for update`;
+  return row;
+}
+
+/** Refunds that are new, and those whose floats would cover them now; the oldest first. */
+export async function findCoverable(
+  db: Reader,
+  { operator, limit }: { operator: string; limit: number },
+): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select r.id from refunds r
+    left join floats m on m.owner = r.merchant_id and m.asset = r.asset
+    left join floats o on o.owner = ${operator} and o.asset = r.asset
+    where r.state = 'requested'
+      or (r.state = 'awaiting_funds' and coalesce(m.units, 0) >= r.from_merchant
+        and coalesce(o.units, 0) >= r.from_operator)
+    order by r.requested_at limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+export async function findRefund(db: Reader, id: string): Promise<Refund | undefined> {
+  const [row] = await db<Refund[]>`select ${refundColumns(db)} from refunds r where r.id = ${id}`;
+  return row;
+}
+
+export async function findRefundOf(db: Reader, paymentId: string): Promise<Refund | undefined> {
+  const [row] = await db<Refund[]>`select ${refundColumns(db)} from refunds r where r.payment_id = ${paymentId}`;
+  return row;
+}
+
+/** The newest first. */
+export function listRefunds(
+  db: Reader,
+  { states, merchantId, limit }: { states: readonly RefundState[]; merchantId: string | undefined; limit: number },
+): Promise<Refund[]> {
+  return db<Refund[]>`
+    select ${refundColumns(db)} from refunds r
+    where r.state = any(${states as string[]}::text[])
+      and ${merchantId === undefined ? db`true` : db`r.merchant_id = ${merchantId}`}
+    order by r.requested_at desc, r.id desc limit ${limit}`;
+}
+
+export interface RefundEventRow {
+  readonly version: number;
+  readonly at: Date;
+  readonly fromState: RefundState | null;
+  readonly toState: RefundState;
+  readonly event: string;
+  readonly actor: string;
+  readonly evidence: Readonly<Record<string, unknown>>;
+}
+
+export function listRefundEvents(db: Reader, refundId: string): Promise<RefundEventRow[]> {
+  return db<RefundEventRow[]>`
+    select version, at, from_state as "fromState", to_state as "toState", event, actor, evidence
+    from refund_events where refund_id = ${refundId} order by version`;
+}
+
+function refundColumns(db: Reader) {
+  return db`r.id, r.payment_id as "paymentId", r.merchant_id as "merchantId", r.network, r.asset, r.method, r.recipient,
+    r.amount, r.state, r.version, r.from_held as "fromHeld", r.from_merchant as "fromMerchant",
+    r.from_operator as "fromOperator", r.account, r.transaction_hash as "transactionHash", r.problem,
+    r.requested_at as "requestedAt", r.updated_at as "updatedAt"`;
+}

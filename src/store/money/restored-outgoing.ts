@@ -1,0 +1,44 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+import type { Outgoing } from './outgoing.ts';
+
+/** Something that left an account of ours, as the chain tells of it. */
+export type RestoredOutgoing = Pick<
+  Outgoing,
+  'id' | 'purpose' | 'network' | 'asset' | 'method' | 'payer' | 'recipient' | 'amount' | 'merchantId' | 'floatOwner'
+> & {
+  readonly commitment: string;
+  readonly feeAccount: string;
+  readonly deadline: Date;
+  readonly transactionHash: string;
+};
+
+/** Makes it again, as having arrived; one that is known to have stays as it is. */
+export async function putRestoredOutgoing(tx: Tx, outgoing: RestoredOutgoing, at: Date): Promise<void> {
+  const { id, purpose, network, asset, method, payer, recipient, amount, merchantId, floatOwner } = outgoing;
+  await tx`
+    insert into outgoing (id, purpose, network, asset, method, payer, recipient, amount, merchant_id, float_owner, state,
+      attempts, commitment, fee_account, deadline, transaction_hash, created_at, updated_at)
+    values (${id}, ${purpose}, ${network}, ${asset}, ${method}, ${payer}, ${recipient}, ${amount}, ${merchantId},
+      ${floatOwner}, 'paid', 1, ${outgoing.commitment}, ${outgoing.feeAccount}, ${outgoing.deadline},
+      ${outgoing.transactionHash}, ${at}, ${at})
+    on conflict (id) do update
+    set state = 'paid', commitment = excluded.commitment, fee_account = excluded.fee_account,
+      deadline = excluded.deadline, transaction_hash = excluded.transaction_hash, is_due = false, retry_at = null,
+      problem = null, updated_at = excluded.updated_at
+    where outgoing.state <> 'paid'`;
+}
+
+/** What floats have given for a refund or a return, by owner. */
+export async function takenFor(db: Reader, subject: string): Promise<Map<string, bigint>> {
+  const rows = await db<{ owner: string; units: string }[]>`
+    select owner, (-sum(units))::text as units from float_changes
+    where subject = ${subject} and kind <> 'added' group by owner having sum(units) <> 0`;
+  return new Map(rows.map(({ owner, units }) => [owner, BigInt(units)]));
+}
+
+/** Where fees of a network have gone to. */
+export async function listFeeAccounts(db: Reader, network: string): Promise<string[]> {
+  const rows = await db<{ account: string }[]>`
+    select distinct fee_account as account from items where network = ${network}`;
+  return rows.map(({ account }) => account);
+}

@@ -1,0 +1,124 @@
+import { createBatcher } from '../../runtime/batcher.ts';
+import type { World } from '../../runtime/world.ts';
+import type { Database, Reader, Tx } from '../plumbing/database.ts';
+
+/** Where a merchant is paid in one asset, on chain. */
+export interface CryptoSettlement {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly asset: string;
+  readonly destination: string;
+}
+
+/** A bank arrangement, kept by the operator and listed to the partner. */
+export interface FiatSettlement {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly status: 'active' | 'inactive';
+  readonly bankType: string;
+}
+
+export interface Settlements {
+  readonly crypto: readonly CryptoSettlement[];
+  readonly fiat: readonly FiatSettlement[];
+}
+
+export async function listSettlements(db: Reader, merchantId: string): Promise<Settlements> {
+  const [crypto, fiat] = await Promise.all([
+    db<
+      CryptoSettlement[]
+    >`select ${cryptoColumns(db)} from crypto_settlements where merchant_id = ${merchantId} order by id`,
+    listFiatSettlements(db, { merchantId }),
+  ]);
+  return { crypto, fiat };
+}
+
+/** Where a merchant is paid: the destination (CAIP-10) by asset (CAIP-19). */
+export type Destinations = ReadonlyMap<string, string>;
+export type DestinationReader = (merchantId: string) => Promise<Destinations>;
+
+const MAX_MERCHANTS_PER_READ = 500;
+
+/** Reads destinations as they are this moment, because money is sent there; reads asked for together share a statement. */
+export function createDestinationReader({ world, db }: { world: World; db: Database }): DestinationReader {
+  return createBatcher<string, Destinations>(world.timers, {
+    run: async (merchantIds) => {
+      const rows = await findDestinations(db.sql, merchantIds);
+      const byMerchant = Map.groupBy(rows, ({ merchantId }) => merchantId);
+      return merchantIds.map(
+        (id) => new Map(byMerchant.get(id)?.map(({ asset, destination }) => [asset, destination])),
+      );
+    },
+    maxItems: MAX_MERCHANTS_PER_READ,
+    maxConcurrent: 2,
+    isItemsFault: () => false,
+  });
+}
+
+function findDestinations(db: Reader, merchantIds: readonly string[]) {
+  return db<Pick<CryptoSettlement, 'merchantId' | 'asset' | 'destination'>[]>`
+    select merchant_id as "merchantId", asset, destination from crypto_settlements
+    where merchant_id = any(${[...new Set(merchantIds)]}::text[])`;
+}
+
+export function listFiatSettlements(db: Reader, { merchantId }: { merchantId: string }): Promise<FiatSettlement[]> {
+  return db<FiatSettlement[]>`
+    select id, merchant_id as "merchantId", status, bank_type as "bankType"
+    from fiat_settlements where merchant_id = ${merchantId} order by id`;
+}
+
+/** Inserts all that are new and returns their ids: fewer than given means that some asset was registered already. */
+export async function insertCryptoSettlements(
+  tx: Tx,
+  settlements: readonly (CryptoSettlement & { assetKey: string; createdAt: Date })[],
+): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    insert into crypto_settlements ${tx(
+      settlements.map((s) => ({
+        id: s.id,
+        merchant_id: s.merchantId,
+        asset: s.asset,
+        asset_key: s.assetKey,
+        destination: s.destination,
+        created_at: s.createdAt,
+        updated_at: s.createdAt,
+      })),
+    )}
+    on conflict (merchant_id, asset_key) do nothing
+    returning id`;
+  return rows.map(({ id }) => id);
+}
+
+export async function lockCryptoSettlement(
+  tx: Tx,
+  { merchantId, id }: { merchantId: string; id: string },
+): Promise<CryptoSettlement | undefined> {
+  const [row] = await tx<CryptoSettlement[]>`
+    select ${cryptoColumns(tx)} from crypto_settlements where id = ${id} and merchant_id = ${merchantId} for update`;
+  return row;
+}
+
+export async function updateDestination(tx: Tx, input: { id: string; destination: string; at: Date }): Promise<void> {
+  await tx`
+    update crypto_settlements set destination = ${input.destination}, updated_at = ${input.at} where id = ${input.id}`;
+}
+
+export async function deleteCryptoSettlement(tx: Tx, id: string): Promise<void> {
+  await tx`delete from crypto_settlements where id = ${id}`;
+}
+
+export async function insertFiatSettlement(tx: Tx, settlement: FiatSettlement & { createdAt: Date }): Promise<void> {
+  await tx`
+    insert into fiat_settlements (id, merchant_id, status, bank_type, created_at)
+    values (${settlement.id}, ${settlement.merchantId}, ${settlement.status}, ${settlement.bankType}, ${settlement.createdAt})`;
+}
+
+/** Whether there was such a record to remove. */
+export async function deleteFiatSettlement(tx: Tx, id: string): Promise<boolean> {
+  const { count } = await tx`delete from fiat_settlements where id = ${id}`;
+  return count === 1;
+}
+
+function cryptoColumns(db: Reader) {
+  return db`id, merchant_id as "merchantId", asset, destination`;
+}

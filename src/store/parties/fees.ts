@@ -1,0 +1,39 @@
+import type { FeeTerms } from '../../domain/fees.ts';
+import { one, type Reader, type Tx } from '../plumbing/database.ts';
+
+/** Terms as an operator set them. Rows are never changed: new terms take the place of older ones when they start. */
+export interface StoredFees extends FeeTerms {
+  readonly id: number;
+  readonly partnerId: string;
+  /** Null for the terms of all the partner's merchants without terms of their own. */
+  readonly merchantId: string | null;
+  readonly startsAt: Date;
+  readonly createdAt: Date;
+}
+
+export async function insertFees(tx: Tx, fees: Omit<StoredFees, 'id'>): Promise<StoredFees> {
+  const rows = await tx<StoredFees[]>`
+    insert into fees (partner_id, merchant_id, percentage, fixed, starts_at, created_at)
+    values (${fees.partnerId}, ${fees.merchantId}, ${fees.percentage}, ${tx.json(fees.fixed as never)}, ${fees.startsAt},
+      ${fees.createdAt})
+    returning ${columns(tx)}`;
+  return one(rows);
+}
+
+/** In the order in which they start; of two that start together the one set later counts, and comes later. */
+export function listFees(
+  db: Reader,
+  filter: { partnerId: string | undefined; merchantId: string | undefined },
+): Promise<StoredFees[]> {
+  const { partnerId, merchantId } = filter;
+  return db<StoredFees[]>`
+    select ${columns(db)} from fees
+    where ${partnerId === undefined ? db`true` : db`partner_id = ${partnerId}`}
+      and ${merchantId === undefined ? db`true` : db`merchant_id = ${merchantId}`}
+    order by partner_id, merchant_id nulls first, starts_at, id`;
+}
+
+function columns(db: Reader) {
+  return db`id::int, partner_id as "partnerId", merchant_id as "merchantId", percentage, fixed,
+    starts_at as "startsAt", created_at as "createdAt"`;
+}

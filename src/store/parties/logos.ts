@@ -1,0 +1,80 @@
+import type { ImageType } from '../../domain/image-type.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** A logo that is to be copied. */
+export interface LogoWish {
+  readonly merchantId: string;
+  readonly url: string;
+  readonly wishedAt: Date;
+}
+
+export interface DueLogo extends LogoWish {
+  /** How often it was tried, this time counted. */
+  readonly attempts: number;
+}
+
+export interface Logo {
+  readonly hash: string;
+  readonly type: ImageType;
+  readonly bytes: Uint8Array;
+}
+
+/** Notes a wish. The copy at hand is kept while the same URL is read again, and dropped with another URL. */
+export async function wishLogo(tx: Tx, { merchantId, url, wishedAt }: LogoWish): Promise<void> {
+  await tx`
+    insert into merchant_logos as l (merchant_id, source_url, wished_at, due_at)
+    values (${merchantId}, ${url}, ${wishedAt}, ${wishedAt})
+    on conflict (merchant_id) do update
+    set source_url = excluded.source_url, wished_at = excluded.wished_at, due_at = excluded.due_at, attempts = 0,
+        problem = null,
+        hash = case when l.source_url = excluded.source_url then l.hash end,
+        type = case when l.source_url = excluded.source_url then l.type end,
+        bytes = case when l.source_url = excluded.source_url then l.bytes end,
+        copied_at = case when l.source_url = excluded.source_url then l.copied_at end`;
+}
+
+export async function dropLogo(tx: Tx, merchantId: string): Promise<void> {
+  await tx`delete from merchant_logos where merchant_id = ${merchantId}`;
+}
+
+/** Takes some that are due, which nobody else gets before `leasedUntil`: should this node die, they are due again then. */
+export function takeDueLogos(
+  tx: Tx,
+  { now, leasedUntil, limit }: { readonly now: Date; readonly leasedUntil: Date; readonly limit: number },
+): Promise<DueLogo[]> {
+  return tx<DueLogo[]>`
+    update merchant_logos set due_at = ${leasedUntil}, attempts = attempts + 1
+    where merchant_id in (
+      select merchant_id from merchant_logos where due_at <= ${now} order by due_at limit ${limit} for update skip locked
+    )
+    returning merchant_id as "merchantId", source_url as url, wished_at as "wishedAt", attempts`;
+}
+
+/** Stores the copy, unless the merchant has wished for something else meanwhile. */
+export async function storeLogo(
+  tx: Tx,
+  { merchantId, url, wishedAt }: LogoWish,
+  logo: Logo & { at: Date },
+): Promise<void> {
+  await tx`
+    update merchant_logos
+    set hash = ${logo.hash}, type = ${logo.type}, bytes = ${logo.bytes}, copied_at = ${logo.at}, due_at = null,
+        problem = null
+    where merchant_id = ${merchantId} and source_url = ${url} and wished_at = ${wishedAt}`;
+}
+
+/** Notes why there is no copy, and when to try again; null: never. */
+export async function failLogo(
+  tx: Tx,
+  { merchantId, url, wishedAt }: LogoWish,
+  { problem, dueAt }: { readonly problem: string; readonly dueAt: Date | null },
+): Promise<void> {
+  await tx`
+    update merchant_logos set problem = ${problem}, due_at = ${dueAt}
+    where merchant_id = ${merchantId} and source_url = ${url} and wished_at = ${wishedAt}`;
+}
+
+export async function findLogo(db: Reader, hash: string): Promise<Logo | undefined> {
+  const [row] = await db<Logo[]>`select hash, type, bytes from merchant_logos where hash = ${hash} limit 1`;
+  return row;
+}

@@ -1,0 +1,158 @@
+import type { DatedFeeTerms } from '../../domain/fees.ts';
+import type { MerchantStatus } from '../../domain/merchant.ts';
+import type { Mode } from '../../domain/mode.ts';
+import { one, type Reader, type Tx } from '../plumbing/database.ts';
+
+export interface Merchant {
+  readonly id: string;
+  readonly partnerId: string;
+  readonly mode: Mode;
+  readonly name: string;
+  readonly email: string | null;
+  readonly status: MerchantStatus;
+  readonly iconUrl: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly deletedAt: Date | null;
+}
+
+/** A merchant with what a payment for it costs, and what payers see of it. */
+export interface PayableMerchant extends Merchant {
+  /** The name of the copy of its logo, once there is one. */
+  readonly logoHash: string | null;
+  readonly fees: readonly DatedFeeTerms[];
+}
+
+/** Whose merchants: everything a partner reads or writes is inside its partner and mode. */
+export interface Owner {
+  readonly partnerId: string;
+  readonly mode: Mode;
+}
+
+export interface MerchantQuery extends Owner {
+  readonly status: MerchantStatus | undefined;
+  readonly search: string | undefined;
+  /** Only these, for a key restricted to some merchants; null for all. */
+  readonly merchantIds: readonly string[] | null;
+  /** Only what comes after this id, newest first. */
+  readonly afterId: string | undefined;
+  readonly limit: number;
+}
+
+export async function insertMerchant(tx: Tx, merchant: Omit<Merchant, 'deletedAt'>): Promise<void> {
+  await tx`
+    insert into merchants (id, partner_id, mode, name, email, status, icon_url, created_at, updated_at)
+    values (${merchant.id}, ${merchant.partnerId}, ${merchant.mode}, ${merchant.name}, ${merchant.email},
+      ${merchant.status}, ${merchant.iconUrl}, ${merchant.createdAt}, ${merchant.updatedAt})`;
+}
+
+/** Also finds deleted ones: the caller decides what that means. */
+export async function findMerchant(db: Reader, owner: Owner, id: string): Promise<Merchant | undefined> {
+  const [row] = await db<Merchant[]>`
+    select ${columns(db)} from merchants
+    where id = ${id} and partner_id = ${owner.partnerId} and mode = ${owner.mode}`;
+  return row;
+}
+
+/** Of any partner, deleted ones too. */
+export function findPayableMerchants(db: Reader, ids: readonly string[]): Promise<PayableMerchant[]> {
+  return db<PayableMerchant[]>`
+    select ${columns(db)}, coalesce((
+      select json_agg(json_build_object('percentage', f.percentage, 'fixed', f.fixed,
+        'isMerchants', f.merchant_id is not null, 'startsAtMs', extract(epoch from f.starts_at) * 1000) order by f.id)
+      from fees f
+      where f.partner_id = merchants.partner_id and (f.merchant_id is null or f.merchant_id = merchants.id)
+    ), '[]') as fees,
+    (select l.hash from merchant_logos l where l.merchant_id = merchants.id) as "logoHash"
+    from merchants where id = any(${ids as string[]}::text[])`;
+}
+
+/** For operators; also finds deleted ones. */
+export async function findMerchantOfAnyPartner(db: Reader, id: string): Promise<Merchant | undefined> {
+  const [row] = await db<Merchant[]>`select ${columns(db)} from merchants where id = ${id}`;
+  return row;
+}
+
+/** Locks the row until the transaction ends; for operators, who are not bound to one partner. */
+export async function lockMerchant(tx: Tx, id: string): Promise<Merchant | undefined> {
+  const [row] = await tx<Merchant[]>`select ${columns(tx)} from merchants where id = ${id} for update`;
+  return row;
+}
+
+export async function updateMerchant(tx: Tx, merchant: Merchant): Promise<void> {
+  await tx`
+    update merchants
+    set name = ${merchant.name}, email = ${merchant.email}, icon_url = ${merchant.iconUrl},
+        status = ${merchant.status}, updated_at = ${merchant.updatedAt}, deleted_at = ${merchant.deletedAt}
+    where id = ${merchant.id}`;
+}
+
+/** One page and the exact number of all matches, from one snapshot. */
+export async function listMerchants(
+  db: Reader,
+  query: MerchantQuery,
+): Promise<{ page: Merchant[]; totalCount: number }> {
+  const matching = db`
+    partner_id = ${query.partnerId} and mode = ${query.mode} and deleted_at is null
+    and ${query.status === undefined ? db`true` : db`status = ${query.status}`}
+    and ${query.merchantIds === null ? db`true` : db`id = any(${[...query.merchantIds]})`}`;
+  const after = query.afterId === undefined ? db`true` : db`id < ${query.afterId}`;
+  const page = db`order by id desc limit ${query.limit}`;
+  // Materialised, because every match must be counted anyway: left to itself the planner may walk all merchants
+  // newest first in the hope of an early end, which for a rare text is a scan of the whole table.
+  const rows =
+    query.search === undefined
+      ? await db<ListRow[]>`
+          select ${columns(db)}, total.count as total
+          from (select count(*)::int as count from merchants where ${matching}) total
+          left join lateral (select * from merchants where ${matching} and ${after} ${page}) m on true
+          order by id desc`
+      : await db<ListRow[]>`
+          with hits as materialized (
+            select id as hit from merchants
+            where ${matching} and search_text like lower(${containing(query.search)}) escape '\\'
+          )
+          select ${columns(db)}, total.count as total
+          from (select count(*)::int as count from hits) total
+          left join lateral (
+            select m.* from merchants m where id in (select hit from hits) and ${after} ${page}
+          ) m on true
+          order by id desc`;
+  return {
+    page: rows.flatMap(({ total: _, ...row }) => (row.id === null ? [] : [row as Merchant])),
+    totalCount: one(rows).total,
+  };
+}
+
+export interface OperatorMerchantQuery {
+  readonly partnerId: string | undefined;
+  readonly mode: Mode | undefined;
+  readonly status: MerchantStatus | undefined;
+  readonly search: string | undefined;
+  readonly limit: number;
+}
+
+/** For operators: the newest merchants that match, whoever's they are. */
+export function listMerchantsOfAllPartners(db: Reader, query: OperatorMerchantQuery): Promise<Merchant[]> {
+  const { partnerId, mode, status, search } = query;
+  return db<Merchant[]>`
+    select ${columns(db)} from merchants
+    where deleted_at is null
+      and ${partnerId === undefined ? db`true` : db`partner_id = ${partnerId}`}
+      and ${mode === undefined ? db`true` : db`mode = ${mode}`}
+      and ${status === undefined ? db`true` : db`status = ${status}`}
+      and ${search === undefined ? db`true` : db`search_text like lower(${containing(search)}) escape '\\'`}
+    order by id desc limit ${query.limit}`;
+}
+
+type ListRow = (Merchant | { id: null }) & { total: number };
+
+/** `%` and `_` stand for themselves. */
+function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+function columns(db: Reader) {
+  return db`id, partner_id as "partnerId", mode, name, email, status, icon_url as "iconUrl",
+    created_at as "createdAt", updated_at as "updatedAt", deleted_at as "deletedAt"`;
+}

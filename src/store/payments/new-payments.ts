@@ -1,0 +1,95 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+export interface NewPayment {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly referenceId: string;
+  readonly amountUnit: string;
+  readonly amountValue: string;
+  readonly amountDecimals: number;
+  readonly expiresAtMs: number;
+  readonly successUrl: string | null;
+  readonly errorUrl: string | null;
+  /** For payments priced in a token. */
+  readonly tokenAsset: string | null;
+  /** Hashes of merchant and Idempotency-Key, and of the request, as uuids. */
+  readonly claim: string | null;
+  readonly requestHash: string | null;
+}
+
+/**
+ * Inserts many payments in one statement, which is one transaction and one flush to disk, and returns the ids of those
+ * that were made. One that is missing has a merchant that takes no payments (any more), or an Idempotency-Key that was
+ * used before. Keys are claimed in one order, so that two batches never wait for each other in a circle.
+ */
+export async function insertPayments(tx: Tx, payments: readonly NewPayment[], now: Date): Promise<Set<string>> {
+  const made = await tx<{ id: string }[]>`
+    with input as (
+      select * from unnest(
+        ${column(payments, (p) => p.id)}::text[],
+        ${column(payments, (p) => p.merchantId)}::text[],
+        ${column(payments, (p) => p.referenceId)}::text[],
+        ${column(payments, (p) => p.amountUnit)}::text[],
+        ${column(payments, (p) => p.amountValue)}::text[],
+        ${column(payments, (p) => String(p.amountDecimals))}::text[],
+        ${column(payments, (p) => String(p.expiresAtMs))}::text[],
+        ${column(payments, (p) => p.successUrl)}::text[],
+        ${column(payments, (p) => p.errorUrl)}::text[],
+        ${column(payments, (p) => p.tokenAsset)}::text[],
+        ${column(payments, (p) => p.claim)}::text[],
+        ${column(payments, (p) => p.requestHash)}::text[]
+      ) as i(id, merchant_id, reference_id, amount_unit, amount_value, amount_decimals, expires_at_ms,
+        success_url, error_url, token_asset, claim, request_hash)
+    ), taken as (
+      select i.*, m.partner_id, m.mode from input i
+      join merchants m on m.id = i.merchant_id and m.status = 'active' and m.deleted_at is null
+    ), claimed as (
+      insert into payment_keys (claim, request_hash, payment_id, created_at)
+      select claim::uuid, request_hash::uuid, id, ${now} from taken where claim is not null order by claim
+      on conflict do nothing
+      returning payment_id
+    ), made as (
+      insert into payments
+        (id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value, amount_decimals,
+         created_at, updated_at, expires_at, success_url, error_url, token_asset, token_value)
+      select id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value::numeric,
+        amount_decimals::smallint, ${now}, ${now}, to_timestamp(expires_at_ms::bigint / 1000.0), success_url, error_url,
+        token_asset, case when token_asset is not null then amount_value::numeric end
+      from taken t
+      where t.claim is null or exists (select from claimed c where c.payment_id = t.id)
+      returning id, partner_id, mode, merchant_id, amount_unit, amount_decimals, amount_value
+    ), counted as (
+      insert into payment_stat_changes
+        (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
+      select partner_id, mode, merchant_id, 'requires_action', amount_unit, amount_decimals, count(*), sum(amount_value)
+      from made group by partner_id, mode, merchant_id, amount_unit, amount_decimals
+    )
+    select id from made`;
+  return new Set(made.map(({ id }) => id));
+}
+
+export interface EarlierPayment {
+  readonly claim: string;
+  readonly requestHash: string;
+  readonly paymentId: string;
+}
+
+/** The payments that were made with these claims before. */
+export function findEarlierPayments(db: Reader, claims: readonly string[]): Promise<EarlierPayment[]> {
+  return db<EarlierPayment[]>`
+    select replace(claim::text, '-', '') as claim, replace(request_hash::text, '-', '') as "requestHash",
+      payment_id as "paymentId"
+    from payment_keys where claim = any(${claims as string[]}::text[]::uuid[])`;
+}
+
+/** Removes at most `limit` of those older than `before`, and says how many there were. */
+export async function prunePaymentKeys(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const { count } = await tx`
+    delete from payment_keys where claim = any(array(
+      select claim from payment_keys where created_at < ${before} limit ${limit} for update skip locked))`;
+  return count;
+}
+
+function column<Row, Value>(rows: readonly Row[], value: (row: Row) => Value): Value[] {
+  return rows.map(value);
+}

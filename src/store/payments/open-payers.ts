@@ -1,0 +1,20 @@
+import type { Reader } from '../plumbing/database.ts';
+
+/** Who signed for something that is accepted and not over. */
+export interface OpenPayer {
+  readonly commitment: string;
+  readonly paymentId: string;
+  /** CAIP-10, in canonical spelling. */
+  readonly account: string;
+}
+
+/** A page of them, in the order of their commitments. */
+export function listOpenPayers(
+  db: Reader,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<OpenPayer[]> {
+  return db<OpenPayer[]>`
+    select commitment, subject as "paymentId", network || ':' || payer as account from items
+    where state in ('due', 'sent') and purpose = 'payment' and commitment > ${after}
+    order by commitment limit ${limit}`;
+}

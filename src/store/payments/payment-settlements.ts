@@ -1,0 +1,36 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** The transfer by which a payment's net amount reached its merchant. */
+export interface PaymentSettlement {
+  readonly paymentId: string;
+  /** CAIP-19. */
+  readonly asset: string;
+  /** After fees, in the smallest unit, as a decimal integer. */
+  readonly amount: string;
+  /** An address, in the canonical spelling of its network. */
+  readonly recipient: string;
+  readonly transactionHash: string;
+  readonly at: Date;
+}
+
+/** Notes settlements in the transaction that makes them known. A payment is settled once: what is there already stays. */
+export async function insertPaymentSettlements(tx: Tx, settlements: readonly PaymentSettlement[]): Promise<void> {
+  await tx`
+    insert into payment_settlements (payment_id, asset, amount, recipient, transaction_hash, at)
+    select s."paymentId", s.asset, s.amount, s.recipient, s."transactionHash", s.at
+    from jsonb_to_recordset(${tx.json(settlements as never)}) as s(
+      "paymentId" text, asset text, amount numeric, recipient text, "transactionHash" text, at timestamptz)
+    on conflict (payment_id) do nothing`;
+}
+
+/** Takes a settlement back whose transaction a deep reorganisation has removed for good. */
+export async function deletePaymentSettlement(tx: Tx, paymentId: string): Promise<void> {
+  await tx`delete from payment_settlements where payment_id = ${paymentId}`;
+}
+
+export async function findPaymentSettlement(db: Reader, paymentId: string): Promise<PaymentSettlement | undefined> {
+  const [row] = await db<PaymentSettlement[]>`
+    select payment_id as "paymentId", asset, amount, recipient, transaction_hash as "transactionHash", at
+    from payment_settlements where payment_id = ${paymentId}`;
+  return row;
+}

@@ -1,0 +1,436 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { command } from '../../actions/command.ts';
+import { expirePayments } from '../../actions/paying/expire-payments.ts';
+import { foldStats } from '../../actions/paying/fold-stats.ts';
+import { createPaymentMover } from '../../actions/paying/move-payment.ts';
+import { newId } from '../../domain/ids.ts';
+import { isFinal, type PaymentEvent, type PaymentStatus } from '../../domain/payment.ts';
+import { systemWorld } from '../../runtime/system-world.ts';
+import type { World } from '../../runtime/world.ts';
+import { insertMerchant } from '../parties/merchants.ts';
+import { insertPartner } from '../parties/partners.ts';
+import { openDatabase } from '../plumbing/database.ts';
+import { insertPayments, type NewPayment } from './new-payments.ts';
+import type { PaymentFeed } from './payment-feed.ts';
+import { expireDue, findPayments, listPaymentEvents, lockPayments, movePayments } from './payments.ts';
+
+const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
+const START_MS = Date.UTC(2026, 2, 1);
+const NODES = 3;
+
+const BUYERS = [1, 2, 3].map((digit) => `eip155:1:0x${String(digit).repeat(40)}`);
+const UNITS = [
+  { amountUnit: 'iso4217/USD', amountDecimals: 2 },
+  { amountUnit: 'iso4217/JPY', amountDecimals: 0 },
+  { amountUnit: 'caip19/eip155:1/slip44:60', amountDecimals: 18 },
+];
+const TOKEN = { asset: 'eip155:1/slip44:60', value: 10n ** 18n };
+
+describe('stored payments', () => {
+  let database: TestDatabase;
+  let nodes: Node[];
+  let nowMs = START_MS;
+  const world: World = { ...systemWorld, clock: { nowMs: () => nowMs } };
+  const owner = { partnerId: 'prtn_test', mode: 'test' } as const;
+  const merchantIds = ['mrch_one', 'mrch_two'];
+  before(async () => {
+    database = await createTestDatabase();
+    nodes = Array.from({ length: NODES }, () => openNode(database.url, world));
+    const now = new Date(nowMs);
+    await command(first(), async (tx) => {
+      await insertPartner(tx, {
+        id: owner.partnerId,
+        name: 'Test',
+        pinnedVersion: '2026-02-18',
+        frameOrigins: [],
+        createdAt: now,
+      });
+      for (const id of merchantIds) {
+        const merchant = { ...owner, id, name: id, email: null, status: 'active', iconUrl: null } as const;
+        await insertMerchant(tx, { ...merchant, createdAt: now, updatedAt: now });
+      }
+    });
+  });
+  after(async () => {
+    await Promise.all(nodes.map(({ db }) => db.close()));
+    await database.drop();
+  });
+
+  const first = () => nodes[0] as Node;
+  const sql = () => first().db.sql;
+  async function create(payments: readonly Partial<NewPayment>[]): Promise<string[]> {
+    const rows = payments.map((fields) => ({
+      id: newId('pay_', nowMs, systemWorld.random.bytes(10)),
+      merchantId: 'mrch_one',
+      referenceId: 'x',
+      amountUnit: 'iso4217/USD',
+      amountValue: '100',
+      amountDecimals: 2,
+      expiresAtMs: nowMs + 300_000,
+      successUrl: null,
+      errorUrl: null,
+      tokenAsset: null,
+      claim: null,
+      requestHash: null,
+      ...fields,
+    }));
+    const made = await command(first(), (tx, now) => insertPayments(tx, rows, now));
+    assert.equal(made.size, rows.length);
+    return rows.map(({ id }) => id);
+  }
+  const handOutNative = (ids: readonly string[], deadlineMs: number) => sql()`
+    update payments set native_deadline = ${new Date(deadlineMs)} where id = any(${ids as string[]}::text[])`;
+  const paymentsOf = async (ids: readonly string[]) =>
+    (await findPayments(sql(), ids)).map((payment) => {
+      assert.ok(payment);
+      return payment;
+    });
+
+  /** What the sums say and a recount does not, or the other way round; read in one moment. */
+  const wrongSums = () => sql()`
+    with kept as (
+      select partner_id, mode, merchant_id, status, amount_unit, sum(payments) as payments, sum(value) as value
+      from (
+        select partner_id, mode, merchant_id, status, amount_unit, payments, value from payment_stats
+        union all
+        select partner_id, mode, merchant_id, status, amount_unit, payments, value from payment_stat_changes
+      ) t group by 1, 2, 3, 4, 5 having sum(payments) <> 0 or sum(value) <> 0
+    ), recount as (
+      select partner_id, mode, merchant_id, status, amount_unit, count(*)::numeric as payments, sum(amount_value) as value
+      from payments group by 1, 2, 3, 4, 5
+    ), kept_customers as (
+      select partner_id, mode, merchant_id, buyer_account, status, payments from payment_customers where payments <> 0
+    ), recount_customers as (
+      select partner_id, mode, merchant_id, buyer_account, status, count(*) as payments
+      from payments where buyer_account is not null group by 1, 2, 3, 4, 5
+    )
+    select 'kept' as side, t::text from (table kept except all table recount) t
+    union all select 'recounted', t::text from (table recount except all table kept) t
+    union all select 'kept', t::text from (table kept_customers except all table recount_customers) t
+    union all select 'recounted', t::text from (table recount_customers except all table kept_customers) t`;
+
+  /** Every payment's history is one unbroken line from its creation to where it stands. */
+  async function checkHistories(ids: readonly string[]): Promise<void> {
+    for (const payment of await paymentsOf(ids)) {
+      const events = await listPaymentEvents(sql(), payment.id);
+      const name = `${payment.id}: ${events.map(({ event, toStatus }) => `${event}→${toStatus}`).join(', ')}`;
+      assert.deepEqual(
+        events.map(({ version }) => version),
+        events.map((_, index) => index + 1),
+        name,
+      );
+      assert.equal(payment.version, events.length, name);
+      let status: PaymentStatus = 'requires_action';
+      for (const { fromStatus, toStatus } of events) {
+        assert.equal(fromStatus, status, name);
+        assert.ok(!isFinal(fromStatus), `${name}: a final state never changes`);
+        status = toStatus;
+      }
+      assert.equal(payment.status, status, name);
+    }
+  }
+
+  const payment = fc.record({
+    merchantId: fc.constantFrom(...merchantIds),
+    unit: fc.constantFrom(...UNITS),
+    amountValue: fc.bigInt({ min: 1n, max: 10n ** 30n }).map(String),
+    livesS: fc.integer({ min: 1, max: 60 }),
+    isNative: fc.boolean(),
+  });
+  const buyer = fc.constantFrom(...BUYERS).map((account) => ({ account, name: 'Wallet', icon: null }));
+  const event: fc.Arbitrary<PaymentEvent> = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        type: fc.constant('confirmed'),
+        buyer,
+        token: fc.constant(TOKEN),
+        isNative: fc.boolean(),
+      }),
+    },
+    { weight: 2, arbitrary: fc.constant({ type: 'succeeded', transaction: { hash: '0x1', nonce: 1 } } as const) },
+    fc.record({ type: fc.constant('failed'), failureCode: fc.constantFrom(null, 'declined_user') }),
+    fc.constant({ type: 'expired', proof: 'clock' } as const),
+    fc
+      .integer({ min: 0, max: 120 })
+      .map((s) => ({ type: 'expired', proof: { finalBlockAtMs: START_MS + s * 1000 } }) as const),
+    fc.constantFrom('merchant', 'user').map((by) => ({ type: 'cancelled', by }) as const),
+  );
+  const step = fc.record({ index: fc.nat(), event, passesS: fc.constantFrom(0, 0, 0, 0, 5, 20) });
+  const script = fc.record({
+    payments: fc.array(payment, { minLength: 1, maxLength: 12 }),
+    steps: fc.array(step, { minLength: 1, maxLength: 60 }),
+    atOnce: fc.integer({ min: 1, max: 12 }),
+  });
+
+  it('keep to their rules whatever happens to them, on any number of nodes at once', { timeout: 600_000 }, () =>
+    fc.assert(
+      fc.asyncProperty(script, async ({ payments, steps, atOnce }) => {
+        nowMs = START_MS;
+        const ids = await create(
+          payments.map(({ merchantId, amountValue, unit, livesS }) => {
+            return { merchantId, amountValue, ...unit, expiresAtMs: START_MS + livesS * 1000 };
+          }),
+        );
+        await handOutNative(
+          ids.filter((_, index) => payments[index]?.isNative),
+          START_MS + 60_000,
+        );
+
+        const finals = new Map<string, PaymentStatus>();
+        let moves = 0;
+        const act = async ({ index, event, passesS }: (typeof steps)[number], count: number) => {
+          nowMs += passesS * 1000;
+          const paymentId = ids[index % ids.length] ?? '';
+          const node = nodes[count % NODES] as Node;
+          const outcome = await node.move({ paymentId, event, actor: 'test', evidence: { count } });
+          if (!outcome.ok) return;
+          moves += 1;
+          assert.ok(!finals.has(paymentId), 'two ends of one payment');
+          if (isFinal(outcome.payment.status)) finals.set(paymentId, outcome.payment.status);
+        };
+        let isDone = false;
+        const meanwhile = (work: () => Promise<unknown>) => repeat(() => isDone, work);
+        const background = Promise.allSettled([
+          meanwhile(() => expirePayments(nodes[1] as Node)),
+          meanwhile(() => expirePayments(nodes[2] as Node)),
+          meanwhile(() => foldStats(nodes[2] as Node)),
+          meanwhile(async () => assert.deepEqual([...(await wrongSums())], [])),
+        ]);
+        try {
+          for (let start = 0; start < steps.length; start += atOnce) {
+            await Promise.all(steps.slice(start, start + atOnce).map((next, offset) => act(next, start + offset)));
+          }
+        } finally {
+          isDone = true;
+          for (const outcome of await background) if (outcome.status === 'rejected') assert.fail(outcome.reason);
+        }
+
+        await checkHistories(ids);
+        for (const { id, status } of await paymentsOf(ids)) {
+          const final = finals.get(id);
+          if (final !== undefined) assert.equal(status, final, 'what a mover was told stands');
+        }
+        const written = await sql()`
+          select 1 from payment_events where payment_id = any(${ids}::text[]) and actor = 'test'`;
+        assert.equal(written.length, moves, 'one event row for every move that was told');
+        assert.deepEqual([...(await wrongSums())], []);
+        while (await foldStats(first())) {
+          // Until everything is in the totals.
+        }
+        assert.deepEqual([...(await wrongSums())], []);
+        await sweepAll();
+      }),
+      { numRuns: IS_LONG ? 1_000 : 30 },
+    ),
+  );
+
+  /** Leaves nothing behind that is due in a later run. */
+  async function sweepAll(): Promise<void> {
+    nowMs = START_MS + 3_600_000;
+    while (await expirePayments(first())) {
+      // Until nothing is due.
+    }
+    nowMs = START_MS;
+  }
+
+  it('take events that come together one after the other', async () => {
+    const [id = ''] = await create([{}]);
+    const events: PaymentEvent[] = [
+      {
+        type: 'confirmed',
+        buyer: { account: BUYERS[0] ?? '', name: 'Wallet', icon: null },
+        token: TOKEN,
+        isNative: false,
+      },
+      { type: 'cancelled', by: 'user' },
+      { type: 'succeeded', transaction: { hash: '0x1', nonce: 7 } },
+      { type: 'failed', failureCode: null },
+    ];
+    const outcomes = await Promise.all(
+      events.map((event) => first().move({ paymentId: id, event, actor: 'test', evidence: {} })),
+    );
+    assert.deepEqual(
+      outcomes.map((outcome) => (outcome.ok ? outcome.payment.status : outcome.refusal)),
+      ['processing', 'not_from_this_status', 'succeeded', 'final'],
+    );
+    const [stored] = await paymentsOf([id]);
+    const told = outcomes[2];
+    assert.ok(told?.ok);
+    assert.deepEqual(told.payment, stored, 'what a mover is told is what is stored');
+    await checkHistories([id]);
+    const nobody = await first().move({
+      paymentId: 'pay_x',
+      event: { type: 'cancelled', by: 'user' },
+      actor: 'x',
+      evidence: {},
+    });
+    assert.deepEqual(nobody, { ok: false, refusal: 'not_found', payment: undefined });
+  });
+
+  it('are not moved by a decision made on what they no longer are', async () => {
+    const [id = ''] = await create([{}]);
+    const [old] = await paymentsOf([id]);
+    assert.ok(old);
+    const move = {
+      payment: old,
+      to: 'cancelled',
+      at: new Date(nowMs),
+      event: 'cancelled',
+      actor: 'x',
+      evidence: {},
+      facts: {},
+    } as const;
+    await command(first(), (tx) => movePayments(tx, [{ ...move, to: 'failed', event: 'failed' }]));
+    for (const stale of [old, { ...old, status: 'failed' as const }, { ...old, version: 1 }]) {
+      assert.deepEqual(await command(first(), (tx) => movePayments(tx, [{ ...move, payment: stale }])), []);
+    }
+    assert.equal((await listPaymentEvents(sql(), id)).length, 1);
+    assert.deepEqual([...(await wrongSums())], []);
+  });
+
+  it('have a history that nobody can change', async () => {
+    const [id = ''] = await create([{}]);
+    await first().move({
+      paymentId: id,
+      event: { type: 'cancelled', by: 'user' },
+      actor: 'app:x',
+      evidence: { by: 'user' },
+    });
+    const before = await listPaymentEvents(sql(), id);
+    assert.equal(before.length, 1);
+    for (const change of [
+      sql()`update payment_events set actor = 'somebody else' where payment_id = ${id}`,
+      sql()`delete from payment_events where payment_id = ${id}`,
+      sql()`delete from payment_events`,
+      sql()`truncate payment_events`,
+      sql()`truncate payments cascade`,
+    ]) {
+      await assert.rejects(async () => change, /never changed/);
+    }
+    await assert.rejects(async () => sql()`delete from payments where id = ${id}`, { code: '23503' });
+    assert.deepEqual([...(await listPaymentEvents(sql(), id))], [...before]);
+  });
+
+  describe('whose time is over', () => {
+    const sweep = (limit: number, node = first()) => command(node, (tx, now) => expireDue(tx, { now, limit }));
+
+    it('are expired in batches of a bounded size, the longest overdue first', async () => {
+      const due = await create(
+        Array.from({ length: 120 }, (_, index) => ({ expiresAtMs: START_MS + 1 + (119 - index) * 10 })),
+      );
+      const [open = '', native = '', processing = ''] = await create([
+        {},
+        { expiresAtMs: START_MS + 1 },
+        { expiresAtMs: START_MS + 1 },
+      ]);
+      await handOutNative([native], START_MS + 60_000);
+      const confirmed = {
+        type: 'confirmed',
+        buyer: { account: BUYERS[0] ?? '', name: 'Wallet', icon: null },
+        token: TOKEN,
+      } as const;
+      assert.ok(
+        (
+          await first().move({
+            paymentId: processing,
+            event: { ...confirmed, isNative: false },
+            actor: 'x',
+            evidence: {},
+          })
+        ).ok,
+      );
+      nowMs = START_MS + 1 + 119 * 10;
+      const batches = [await sweep(50), await sweep(50), await sweep(50), await sweep(50)];
+      assert.deepEqual(
+        batches.map(({ length }) => length),
+        [50, 50, 20, 0],
+      );
+      const oldestFirst = [...due].reverse();
+      assert.deepEqual(new Set(batches[0]), new Set(oldestFirst.slice(0, 50)));
+      for (const [index, payment] of (await paymentsOf(due)).entries()) {
+        assert.equal(payment.status, 'expired');
+        assert.equal(payment.updatedAt.getTime(), START_MS + 1 + (119 - index) * 10, 'it ended when its time was over');
+        assert.deepEqual(
+          [...(await listPaymentEvents(sql(), payment.id))],
+          [
+            {
+              version: 1,
+              at: new Date(nowMs),
+              fromStatus: 'requires_action',
+              toStatus: 'expired',
+              event: 'expired',
+              actor: 'sweeper',
+              evidence: { proof: 'clock' },
+            },
+          ],
+        );
+      }
+      const others = (await paymentsOf([open, native, processing])).map(({ status }) => status);
+      assert.deepEqual(others, ['requires_action', 'requires_action', 'processing']);
+      assert.deepEqual([...(await wrongSums())], []);
+      await sweepAll();
+    });
+
+    it('are expired once each by any number of sweepers', async () => {
+      const ids = await create(Array.from({ length: 600 }, () => ({ expiresAtMs: START_MS + 1000 })));
+      nowMs = START_MS + 1000;
+      const swept: string[] = [];
+      await Promise.all(
+        [...nodes, ...nodes].map(async (node) => {
+          for (let batch = await sweep(25, node); batch.length > 0; batch = await sweep(25, node)) swept.push(...batch);
+        }),
+      );
+      assert.equal(swept.length, 600);
+      assert.deepEqual(new Set(swept), new Set(ids));
+      await checkHistories(ids);
+      assert.deepEqual([...(await wrongSums())], []);
+      nowMs = START_MS;
+    });
+
+    it('do not wait for one that somebody is moving just then', async () => {
+      const ids = await create([{ expiresAtMs: START_MS + 1000 }, { expiresAtMs: START_MS + 1000 }]);
+      const [busy = '', idle = ''] = ids;
+      await command(first(), async (tx) => {
+        const [payment] = await lockPayments(tx, [busy]);
+        assert.ok(payment);
+        nowMs = START_MS + 1000;
+        assert.deepEqual(await sweep(10, nodes[1]), [idle], 'skipped, not waited for');
+        await movePayments(tx, [
+          {
+            payment,
+            to: 'cancelled',
+            at: new Date(nowMs - 1),
+            event: 'cancelled',
+            actor: 'x',
+            evidence: {},
+            facts: {},
+          },
+        ]);
+      });
+      assert.deepEqual(await sweep(10, nodes[1]), []);
+      assert.deepEqual(
+        (await paymentsOf(ids)).map(({ status }) => status),
+        ['cancelled', 'expired'],
+      );
+      await checkHistories(ids);
+      nowMs = START_MS;
+    });
+  });
+});
+
+type Node = ReturnType<typeof openNode>;
+
+/** What one gateway has of its own: its connections and its mover. */
+function openNode(url: string, world: World) {
+  const db = openDatabase({ url, poolSize: 6, applicationName: 'till-test' });
+  const feed: PaymentFeed = { announce: () => {}, subscribe: () => {} };
+  return { db, world, feed, move: createPaymentMover({ db, world, feed }) };
+}
+
+async function repeat(isDone: () => boolean, work: () => Promise<unknown>): Promise<void> {
+  while (!isDone()) await work();
+}

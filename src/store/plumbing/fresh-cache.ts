@@ -1,0 +1,109 @@
+import { createBatcher } from '../../runtime/batcher.ts';
+import type { World } from '../../runtime/world.ts';
+
+/**
+ * Rows that are read on every request, kept in memory and never older than a bound. While a row is in use it is read
+ * again in the background, all rows in one statement, so that the steady state costs no round trip and a change made
+ * on any node is seen on all within the bound. If the database is out of reach the rows age out, and the next
+ * look-up reports that.
+ */
+export interface FreshCache<Row> {
+  /** The row if it is in memory and fresh enough; costs nothing. */
+  peek(key: string, nowMs?: number): Row | undefined;
+  /** The row, read if need be; look-ups made at the same time share one statement. */
+  get(key: string): Promise<Row | undefined>;
+  /** Drops a row that was just changed here. */
+  forget(key: string): void;
+  stop(): void;
+}
+
+export interface FreshCacheInput<Row> {
+  readonly read: (keys: readonly string[]) => Promise<readonly Row[]>;
+  readonly keyOf: (row: Row) => string;
+}
+
+const REFRESH_MS = 2_000;
+const MAX_AGE_MS = 4_500;
+const IDLE_MS = 60_000;
+const MAX_ROWS = 20_000;
+const MAX_KEYS_PER_READ = 1_000;
+
+interface Entry<Row> {
+  readonly row: Row;
+  readonly readAtMs: number;
+  usedAtMs: number;
+}
+
+export function createFreshCache<Row>(world: World, { read, keyOf }: FreshCacheInput<Row>): FreshCache<Row> {
+  const entries = new Map<string, Entry<Row>>();
+  const waiting = new Map<string, Promise<Row | undefined>>();
+  const readBatched = createBatcher<string, Row | undefined>(world.timers, {
+    run: async (keys) => {
+      const rows = await readInto(keys);
+      return keys.map((key) => rows.get(key));
+    },
+    maxItems: MAX_KEYS_PER_READ,
+    maxConcurrent: 2,
+    isItemsFault: () => false,
+  });
+  let cancelRefresh: (() => void) | undefined;
+  let isStopped = false;
+
+  async function readInto(keys: readonly string[]): Promise<Map<string, Row>> {
+    // The age counts from before the read: a change during it may not be in the answer.
+    const readAtMs = world.clock.nowMs();
+    const rows = new Map((await read(keys)).map((row) => [keyOf(row), row]));
+    for (const key of keys) {
+      const row = rows.get(key);
+      const usedAtMs = entries.get(key)?.usedAtMs ?? readAtMs;
+      entries.delete(key);
+      if (row !== undefined) entries.set(key, { row, readAtMs, usedAtMs });
+    }
+    return rows;
+  }
+
+  async function refresh(): Promise<void> {
+    const oldest = world.clock.nowMs() - IDLE_MS;
+    for (const [key, entry] of entries) {
+      if (entry.usedAtMs < oldest || entries.size > MAX_ROWS) entries.delete(key);
+    }
+    const keys = [...entries.keys()];
+    for (let start = 0; start < keys.length; start += MAX_KEYS_PER_READ) {
+      // A failed read leaves the rows to age out; the look-up that then misses reports the trouble.
+      await readInto(keys.slice(start, start + MAX_KEYS_PER_READ)).catch(() => {});
+    }
+    cancelRefresh = undefined;
+    scheduleRefresh();
+  }
+
+  function scheduleRefresh(): void {
+    if (isStopped || entries.size === 0) return;
+    cancelRefresh ??= world.timers.after(REFRESH_MS, () => void refresh());
+  }
+
+  return {
+    peek(key, nowMs = world.clock.nowMs()) {
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
+      if (nowMs - entry.readAtMs > MAX_AGE_MS) return undefined;
+      entry.usedAtMs = nowMs;
+      return entry.row;
+    },
+    async get(key) {
+      const fresh = this.peek(key);
+      if (fresh !== undefined) return fresh;
+      const shared = waiting.get(key);
+      if (shared !== undefined) return shared;
+      const reading = readBatched(key).finally(() => waiting.delete(key));
+      waiting.set(key, reading);
+      const row = await reading;
+      scheduleRefresh();
+      return row;
+    },
+    forget: (key) => void entries.delete(key),
+    stop() {
+      isStopped = true;
+      cancelRefresh?.();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { Mode } from '../../domain/mode.ts';
+import type { Reader, Tx } from './database.ts';
+
+/** What makes an Idempotency-Key one of its kind. */
+export interface IdempotencyScope {
+  readonly partnerId: string;
+  readonly mode: Mode;
+  /** '' where the route takes none. */
+  readonly merchantId: string;
+  readonly route: string;
+  readonly key: string;
+}
+
+export interface StoredAnswer {
+  readonly requestHash: string;
+  readonly status: number;
+  readonly body: string;
+}
+
+/**
+ * Claims the key for this transaction. Another transaction that holds it makes this one wait until it ends: then
+ * either its claim is gone and ours succeeds, or its answer is there to be read.
+ */
+export async function claimKey(tx: Tx, scope: IdempotencyScope, requestHash: string, at: Date): Promise<boolean> {
+  const { count } = await tx`
+    insert into idempotency_keys (partner_id, mode, merchant_id, route, key, request_hash, created_at)
+    values (${scope.partnerId}, ${scope.mode}, ${scope.merchantId}, ${scope.route}, ${scope.key}, ${requestHash}, ${at})
+    on conflict do nothing`;
+  return count === 1;
+}
+
+export async function storeAnswer(
+  tx: Tx,
+  scope: IdempotencyScope,
+  answer: Omit<StoredAnswer, 'requestHash'>,
+): Promise<void> {
+  await tx`update idempotency_keys set status = ${answer.status}, body = ${answer.body} where ${same(tx, scope)}`;
+}
+
+export async function findAnswer(db: Reader, scope: IdempotencyScope): Promise<StoredAnswer | undefined> {
+  const [row] = await db<StoredAnswer[]>`
+    select request_hash as "requestHash", status, body from idempotency_keys where ${same(db, scope)}`;
+  return row;
+}
+
+/** Removes at most `limit` of those older than `before`, and says how many there were. */
+export async function pruneKeys(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const { count } = await tx`
+    delete from idempotency_keys where ctid = any(array(
+      select ctid from idempotency_keys where created_at < ${before} order by created_at limit ${limit}
+      for update skip locked))`;
+  return count;
+}
+
+function same(db: Reader, scope: IdempotencyScope) {
+  return db`partner_id = ${scope.partnerId} and mode = ${scope.mode} and merchant_id = ${scope.merchantId}
+    and route = ${scope.route} and key = ${scope.key}`;
+}

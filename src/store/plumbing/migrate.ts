@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import postgres from 'postgres';
+import type { Log } from '../../runtime/world.ts';
+import type { Reader } from './database.ts';
+
+const FOLDER = join(import.meta.dirname, '../../../migrations');
+/** Any number will do, as long as every version of the gateway uses the same one. */
+const LOCK = 7_455_011;
+
+interface Migration {
+  readonly id: number;
+  readonly name: string;
+  readonly sql: string;
+  readonly sha256: string;
+}
+
+/** The database was made by a newer gateway, or holds a migration that differs from ours. */
+export class SchemaMismatchError extends Error {}
+
+/**
+ * Brings the schema up to this version: forward only, in order, each file in a transaction of its own, under a lock,
+ * so that any number of nodes may start at once. A crash in the middle leaves the files before it applied.
+ */
+export async function migrate(deps: { log: Log }, url: string): Promise<void> {
+  const migrations = await readMigrations();
+  const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} });
+  try {
+    await sql`select pg_advisory_lock(${LOCK})`;
+    await sql`
+      create table if not exists migrations (
+        id integer primary key,
+        name text not null,
+        sha256 text not null,
+        applied_at timestamptz not null default now()
+      )`;
+    const applied = await sql<AppliedRow[]>`select id, name, sha256 from migrations order by id`;
+    checkApplied(applied, migrations);
+    for (const migration of migrations.slice(applied.length)) {
+      await sql.begin(async (tx) => {
+        await tx.unsafe(migration.sql);
+        await tx`
+          insert into migrations (id, name, sha256)
+          values (${migration.id}, ${migration.name}, ${migration.sha256})`;
+      });
+      deps.log.info({ migration: migration.name }, 'migration applied');
+    }
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+/** The names of the migrations the database holds, and of those it lacks. Throws if this version cannot use it. */
+export async function migrationState(db: Reader): Promise<{ applied: string[]; missing: string[] }> {
+  const known = await readMigrations();
+  const [table] = await db<{ isThere: boolean }[]>`select to_regclass('migrations') is not null as "isThere"`;
+  const applied = table?.isThere ? await db<AppliedRow[]>`select id, name, sha256 from migrations order by id` : [];
+  checkApplied(applied, known);
+  return { applied: applied.map(({ name }) => name), missing: known.slice(applied.length).map(({ name }) => name) };
+}
+
+/** Whether the schema is the one this version was written for. */
+export async function isMigrated(db: Reader): Promise<boolean> {
+  const [{ id: newest } = { id: 0 }] = (await readMigrations()).slice(-1);
+  const [row] = await db<{ newest: number | null }[]>`select max(id) as newest from migrations`;
+  return row?.newest === newest;
+}
+
+interface AppliedRow {
+  readonly id: number;
+  readonly name: string;
+  readonly sha256: string;
+}
+
+function checkApplied(applied: readonly AppliedRow[], known: readonly Migration[]): void {
+  for (const [index, row] of applied.entries()) {
+    const ours = known[index];
+    if (ours === undefined) {
+      throw new SchemaMismatchError(
+        `The database was migrated by a newer version of Till (it has ${row.name}): start that version instead.`,
+      );
+    }
+    if (ours.id !== row.id || ours.sha256 !== row.sha256) {
+      throw new SchemaMismatchError(
+        `The database holds migration ${row.name} in another form than this version's ${ours.name}.`,
+      );
+    }
+  }
+}
+
+async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(
+    names.map(async (name, index) => {
+      const sql = await readFile(join(FOLDER, name), 'utf8');
+      if (Number(name.slice(0, 4)) !== index + 1) throw new Error(`Migration ${name} breaks the numbering.`);
+      return { id: index + 1, name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}

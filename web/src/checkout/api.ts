@@ -1,0 +1,203 @@
+import { eitherSignal } from '../shared/either-signal.ts';
+import type { Amount } from '../shared/money.ts';
+import type { PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
+
+/**
+ * The gateway, as the page sees it. Every answer is three-valued: it said yes, it said no, or it could not be asked. The
+ * last one is never taken for a no, and only the last one is worth asking again.
+ */
+export type Answer<T> =
+  | { readonly is: 'ok'; readonly value: T }
+  | { readonly is: 'refused'; readonly status: number; readonly code: string }
+  | { readonly is: 'unavailable'; readonly retryAfterMs: number | null };
+
+export interface GatewayOption {
+  readonly id: string;
+  /** CAIP-10. */
+  readonly account: string;
+  readonly amount: Amount;
+  readonly etaS: number;
+  readonly actions: readonly OptionAction[];
+  /** Unix seconds; set where an exchange rate is in the amount. */
+  readonly expiresAt: number | null;
+}
+
+export type OptionAction =
+  | { readonly type: 'walletRpc'; readonly data: WalletRpc }
+  | { readonly type: 'build'; readonly data: { readonly data: string } };
+
+export interface WalletRpc {
+  readonly chain_id: string;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+export interface StatusBody {
+  readonly status: PaymentStatus;
+  readonly isFinal: boolean;
+  readonly pollInMs: number | null;
+  readonly info: Omit<PaidInfo, 'explorerUrl'> | null;
+  readonly failureCode?: string | null;
+}
+
+/** What the status does not tell: who pays, and by which transaction. */
+export type PaymentDetails = Pick<PaymentView, 'buyer' | 'transaction'>;
+
+export interface Gateway {
+  details(signal: AbortSignal): Promise<Answer<PaymentDetails>>;
+  options(accounts: readonly string[], signal: AbortSignal): Promise<Answer<readonly GatewayOption[]>>;
+  fetchActions(option: GatewayOption, signal: AbortSignal): Promise<Answer<readonly WalletRpc[]>>;
+  confirm(optionId: string, results: readonly string[], signal: AbortSignal): Promise<Answer<StatusBody>>;
+  /** Held by the gateway while the status is the known one, for as long as it may be or for less. */
+  status(known: PaymentStatus | null, signal: AbortSignal, holdMs?: number): Promise<Answer<StatusBody>>;
+  cancel(signal: AbortSignal): Promise<Answer<unknown>>;
+}
+
+export interface GatewayInput {
+  readonly paymentId: string;
+  readonly appId: string;
+  /** Made up for this visit; it tells the gateway which requests belong together, and nothing about the payer. */
+  readonly clientId: string;
+  readonly fetch: typeof fetch;
+  /** Told the server's clock with every answer. */
+  readonly onServerTime: (serverMs: number) => void;
+}
+
+/** The gateway holds at most 25 s; this stays clear of proxies that cut a silent connection after 30. */
+const HOLD_MS = 20_000;
+const TIMEOUT_MS = 15_000;
+const STATUSES: readonly string[] = ['requires_action', 'processing', 'succeeded', 'failed', 'expired', 'cancelled'];
+
+export function createGateway(input: GatewayInput): Gateway {
+  const base = `/v1/gateway/payment/${encodeURIComponent(input.paymentId)}`;
+  const post = (path: string, body: unknown, signal: AbortSignal) =>
+    ask(input, base + path, { method: 'POST', body: JSON.stringify(body) }, signal, TIMEOUT_MS);
+
+  return {
+    details: async (signal) => read(await ask(input, base, { method: 'GET' }, signal, TIMEOUT_MS), detailsIn),
+    options: async (accounts, signal) =>
+      read(await post('/options', { accounts }, signal), (body) => listIn(body, 'options', isOption)),
+    fetchActions: async ({ id, actions }, signal) => {
+      const inline = actions.flatMap((action) => (action.type === 'walletRpc' ? [action.data] : []));
+      if (inline.length === actions.length) return { is: 'ok', value: inline };
+      const [build] = actions;
+      const data = build?.type === 'build' ? build.data.data : '';
+      const answer = await post('/fetch', { optionId: id, data }, signal);
+      return read(answer, (body) => listIn(body, 'actions', isRpcAction)?.map((action) => action.data));
+    },
+    confirm: async (optionId, results, signal) => {
+      const body = { optionId, results: results.map((result) => ({ type: 'walletRpc', data: [result] })) };
+      return read(await post('/confirm', body, signal), statusIn);
+    },
+    status: async (known, signal, holdMs = HOLD_MS) => {
+      const headers: Record<string, string> = known === null ? {} : { 'If-None-Match': `"${known}"` };
+      const path = `${base}/status?maxPollMs=${known === null ? 0 : holdMs}`;
+      const answer = await ask(input, path, { method: 'GET', headers }, signal, HOLD_MS + TIMEOUT_MS);
+      // Unchanged: the last answer still holds.
+      if (answer.is === 'refused' && answer.status === 304 && known !== null) {
+        return { is: 'ok', value: { status: known, isFinal: false, pollInMs: null, info: null } };
+      }
+      return read(answer, statusIn);
+    },
+    cancel: (signal) => post('/cancel', {}, signal),
+  };
+}
+
+async function ask(
+  { fetch, appId, clientId, onServerTime }: GatewayInput,
+  path: string,
+  init: { readonly method: string; readonly body?: string; readonly headers?: Record<string, string> },
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<Answer<unknown>> {
+  try {
+    const response = await fetch(path, {
+      ...init,
+      headers: {
+        ...(init.body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        'App-Id': appId,
+        'Client-Id': clientId,
+        ...init.headers,
+      },
+      cache: 'no-store',
+      credentials: 'omit',
+      signal: eitherSignal(signal, AbortSignal.timeout(timeoutMs)),
+    });
+    const date = Date.parse(response.headers.get('date') ?? '');
+    if (!Number.isNaN(date)) onServerTime(date);
+    if (isTransient(response.status)) return { is: 'unavailable', retryAfterMs: retryAfterMs(response.headers) };
+    const body: unknown = response.status === 304 ? null : await response.json();
+    if (response.ok) return { is: 'ok', value: body };
+    return { is: 'refused', status: response.status, code: codeIn(body) };
+  } catch {
+    return { is: 'unavailable', retryAfterMs: null };
+  }
+}
+
+function isTransient(status: number): boolean {
+  return status >= 500 || status === 429 || status === 408;
+}
+
+/** At most a minute: a header must not be able to stop the page. */
+function retryAfterMs(headers: Headers): number | null {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 60) * 1000 : null;
+}
+
+/** An answer in another shape was not the gateway's: a proxy, a captive portal, a version in the middle of a deploy. */
+function read<T>(answer: Answer<unknown>, parse: (body: unknown) => T | undefined): Answer<T> {
+  if (answer.is !== 'ok') return answer;
+  const value = parse(answer.value);
+  return value === undefined ? { is: 'unavailable', retryAfterMs: null } : { is: 'ok', value };
+}
+
+function fieldIn(body: unknown, name: string): unknown {
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;
+}
+
+function codeIn(body: unknown): string {
+  const code = fieldIn(body, 'code');
+  return typeof code === 'string' ? code : 'unknown';
+}
+
+function listIn<T>(body: unknown, name: string, isItem: (item: unknown) => item is T): readonly T[] | undefined {
+  const list = fieldIn(body, name);
+  return Array.isArray(list) && list.every(isItem) ? list : undefined;
+}
+
+function statusIn(body: unknown): StatusBody | undefined {
+  const status = fieldIn(body, 'status');
+  const isKnown = typeof status === 'string' && STATUSES.includes(status);
+  return isKnown && typeof fieldIn(body, 'isFinal') === 'boolean' ? (body as StatusBody) : undefined;
+}
+
+function detailsIn(body: unknown): PaymentDetails | undefined {
+  const buyer = fieldIn(body, 'buyer');
+  const transaction = fieldIn(body, 'transaction');
+  const isRead =
+    (buyer === null || typeof fieldIn(buyer, 'accountCaip10') === 'string') &&
+    (transaction === null || typeof fieldIn(transaction, 'txId') === 'string');
+  return isRead ? ({ buyer, transaction } as PaymentDetails) : undefined;
+}
+
+function isOption(item: unknown): item is GatewayOption {
+  const amount = fieldIn(item, 'amount');
+  return (
+    typeof fieldIn(item, 'id') === 'string' &&
+    typeof fieldIn(item, 'account') === 'string' &&
+    Array.isArray(fieldIn(item, 'actions')) &&
+    typeof fieldIn(amount, 'unit') === 'string' &&
+    /^\d+$/.test(String(fieldIn(amount, 'value'))) &&
+    typeof fieldIn(amount, 'display') === 'object'
+  );
+}
+
+function isRpcAction(item: unknown): item is { data: WalletRpc } {
+  const data = fieldIn(item, 'data');
+  return (
+    fieldIn(item, 'type') === 'walletRpc' &&
+    typeof fieldIn(data, 'chain_id') === 'string' &&
+    typeof fieldIn(data, 'method') === 'string' &&
+    Array.isArray(fieldIn(data, 'params'))
+  );
+}

@@ -1,0 +1,83 @@
+import type { Sandbox } from '../shared/networks.ts';
+import { createServerClock, type ServerClock } from '../shared/server-clock.ts';
+import { createGateway } from './api.ts';
+import { type Checkout, createCheckout } from './checkout.ts';
+import type { PaymentPage } from './page-state.ts';
+import { createMemory, type Memory } from './remembered.ts';
+import { discoverWallets, type Provider, type Wallet } from './wallets.ts';
+
+interface OpenCheckout {
+  readonly checkout: Checkout;
+  readonly clock: ServerClock;
+  readonly memory: Memory;
+  /** Starts looking for wallets. Returns how to stop. */
+  discover(): () => void;
+}
+
+/** The one place that knows the browser: everything below is handed what it needs of it. */
+export function openCheckout(page: PaymentPage): OpenCheckout {
+  const clock = createServerClock(page.nowMs, () => performance.now(), sinceResponseMs());
+  const memory = createMemory({ local: () => window.localStorage, session: () => window.sessionStorage });
+  const outside = new EventTarget();
+  const fireWake = () => outside.dispatchEvent(new Event('wake'));
+  window.addEventListener('online', fireWake);
+  window.addEventListener('offline', () => outside.dispatchEvent(new Event('offline')));
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && fireWake());
+
+  const checkout = createCheckout({
+    page,
+    gateway: createGateway({
+      paymentId: page.paymentId,
+      appId: page.appId,
+      clientId: visitId(),
+      fetch: (...request) => fetch(...request),
+      onServerTime: clock.observe,
+    }),
+    clock,
+    memory,
+    isOnline: () => navigator.onLine,
+    outside,
+    random: Math.random,
+  });
+
+  const discover = () => {
+    const controller = new AbortController();
+    const own = page.sandbox === null ? [] : [sandboxWallet(page.sandbox, page.strings.sandboxWallet)];
+    discoverWallets({
+      target: window,
+      browserWalletName: page.strings.browserWallet,
+      onFound: (wallets) => checkout.foundWallets([...wallets, ...own]),
+      signal: controller.signal,
+    });
+    return () => controller.abort();
+  };
+  return { checkout, clock, memory, discover };
+}
+
+/** Its code comes after the page has; should that fail, it is tried again when the wallet is asked. */
+function sandboxWallet({ rpcPath, chainId }: Sandbox, name: string): Wallet {
+  let loaded: Promise<Provider> | undefined;
+  const load = () => {
+    loaded ??= import('./sandbox/sandbox-wallet.ts').then(({ createSandboxWallet }) =>
+      createSandboxWallet({ rpcPath, chainId, fetch: (...request) => fetch(...request) }),
+    );
+    loaded.catch(() => {
+      loaded = undefined;
+    });
+    return loaded;
+  };
+  void load();
+  const provider: Provider = { request: async (call) => (await load()).request(call) };
+  return { id: 'sandbox', key: 'sandbox', name, icon: null, kind: 'sandbox', provider };
+}
+
+/** How long ago the server's first byte came, which is when its clock was read. */
+function sinceResponseMs(): number {
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  return navigation === undefined ? 0 : Math.max(0, performance.now() - navigation.responseStart);
+}
+
+/** Random, because it must name the visit and nothing else. */
+function visitId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,54 @@
+import { chainOf, transactionPath } from '../shared/networks.ts';
+import type { ServerClock } from '../shared/server-clock.ts';
+import type { Gateway, StatusBody } from './api.ts';
+import { type Flow, type FlowEvent, lacksDetails, type StatusNews } from './flow.ts';
+import type { PaymentPage } from './page-state.ts';
+import type { Memory } from './remembered.ts';
+import type { Wallet } from './wallets.ts';
+
+export interface CheckoutDeps {
+  readonly page: PaymentPage;
+  readonly gateway: Gateway;
+  readonly clock: ServerClock;
+  readonly memory: Memory;
+  readonly isOnline: () => boolean;
+  /** Fires `offline`, and `wake` when the browser is back online or the page is looked at again. */
+  readonly outside: EventTarget;
+  readonly random: () => number;
+}
+
+/** What the effects of the flow share. */
+export interface CheckoutContext extends CheckoutDeps {
+  flow(): Flow;
+  dispatch(event: FlowEvent): void;
+  /** Starts the next thing; whatever ran before is over, and what it still brings is not listened to. */
+  begin(): AbortSignal;
+  /** Gives a word of advice when the wallet has not answered in a while. */
+  expectAnswer(): void;
+  gotAnswer(): void;
+  wallet(id: string): Wallet | undefined;
+}
+
+/** Tells the flow what the gateway said of the payment. */
+export function tellStatus({ dispatch }: CheckoutContext, body: StatusBody): void {
+  const { status, isFinal, info, failureCode = null } = body;
+  const explorerUrl = info && transactionPath(chainOf(info.optionAmount.unit), info.txId);
+  const news: StatusNews = { status, isFinal, failureCode, info: info && { ...info, explorerUrl } };
+  dispatch({ type: 'status', status: news });
+}
+
+/** Asks what the status does not tell, where there is something to learn. */
+export async function learnDetails({ gateway, flow, dispatch }: CheckoutContext, signal: AbortSignal): Promise<void> {
+  if (!lacksDetails(flow())) return;
+  const answer = await gateway.details(signal);
+  if (answer.is === 'ok' && !signal.aborted) dispatch({ type: 'details', details: answer.value });
+}
+
+/** Asks for the status at once. Whether it told why nothing can be paid now. */
+export async function learnStatus(context: CheckoutContext, signal: AbortSignal): Promise<boolean> {
+  const answer = await context.gateway.status(null, signal);
+  if (signal.aborted) return true;
+  if (answer.is !== 'ok') return false;
+  tellStatus(context, answer.value);
+  return answer.value.status !== 'requires_action';
+}

@@ -1,0 +1,171 @@
+import { backoffMs, pause } from '../shared/backoff.ts';
+import { eitherSignal } from '../shared/either-signal.ts';
+import { type CheckoutContext, type CheckoutDeps, learnDetails, learnStatus, tellStatus } from './checkout-context.ts';
+import { connectWallet, watchAccounts } from './connect-wallet.ts';
+import { advance, canCancel, type Flow, type FlowEvent, startFlow } from './flow.ts';
+import { followStatus } from './follow-status.ts';
+import { keepPricesFresh, loadOptions } from './load-options.ts';
+import { deliver, makePayment } from './make-payment.ts';
+import type { Wallet } from './wallets.ts';
+
+/** The flow, and what the payer can do. */
+export interface Checkout {
+  getFlow(): Flow;
+  subscribe(listener: () => void): () => void;
+  start(): void;
+  stop(): void;
+  foundWallets(wallets: readonly Wallet[]): void;
+  connect(walletId: string): void;
+  choose(optionId: string): void;
+  pay(): void;
+  checkAgain(): void;
+  back(): void;
+  cancel(): void;
+}
+
+/** A wallet that has not answered by then gets the payer a word of advice. */
+const SLOW_MS = 12_000;
+const MAX_CANCELS = 4;
+/** So often the page looks for the transaction that was sent for the payer, until it knows it. */
+const LOOKING_MS = 2_000;
+
+/** Runs the effects of the flow. One thing happens at a time: starting the next one ends the one before. */
+export function createCheckout(deps: CheckoutDeps): Checkout {
+  const { page, memory } = deps;
+  const listeners = new Set<() => void>();
+  const wallets = new Map<string, Wallet>();
+  const life = new AbortController();
+  let run = new AbortController();
+  let flow = startFlow(page.payment);
+  let slowTimer: ReturnType<typeof setTimeout> | undefined;
+  let unwatch = () => {};
+
+  const context: CheckoutContext = {
+    ...deps,
+    flow: () => flow,
+    dispatch(event) {
+      const before = flow;
+      flow = advance(flow, event);
+      if (flow === before) return;
+      if (isOvertaken(before, flow, event)) context.begin();
+      if (flow.step.at === 'ended' && before.step.at !== 'ended') settle();
+      for (const listener of listeners) listener();
+    },
+    begin() {
+      run.abort();
+      run = new AbortController();
+      context.gotAnswer();
+      return eitherSignal(run.signal, life.signal);
+    },
+    expectAnswer() {
+      clearTimeout(slowTimer);
+      slowTimer = setTimeout(() => context.dispatch({ type: 'slow' }), SLOW_MS);
+    },
+    gotAnswer: () => clearTimeout(slowTimer),
+    wallet: (id) => wallets.get(id),
+  };
+  const { dispatch, begin } = context;
+
+  const settle = () => {
+    memory.forgetPending(page.paymentId);
+    unwatch();
+    begin();
+  };
+
+  return {
+    getFlow: () => flow,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    start() {
+      if (flow.step.at === 'ended') return settle();
+      resume(context);
+      void followStatus({
+        ...deps,
+        known: () => flow.payment.status,
+        holdMs: () => (isWaitingForLink(flow) ? LOOKING_MS : undefined),
+        onStatus: (body) => {
+          tellStatus(context, body);
+          void learnDetails(context, life.signal);
+        },
+        onConnection: (connection) => dispatch({ type: 'connection', connection }),
+        signal: life.signal,
+      });
+    },
+    stop() {
+      life.abort();
+      unwatch();
+      context.gotAnswer();
+      listeners.clear();
+    },
+    foundWallets(found) {
+      for (const wallet of found) wallets.set(wallet.id, wallet);
+      const cards = found.map(({ provider: _, ...card }) => card);
+      const isLast = ({ key }: { key: string }) => key === memory.lastWallet;
+      const sorted = [...cards.filter(isLast), ...cards.filter((card) => !isLast(card))];
+      dispatch({ type: 'wallets_found', wallets: sorted });
+    },
+    connect(walletId) {
+      const wallet = wallets.get(walletId);
+      if (wallet === undefined) return;
+      unwatch();
+      unwatch = watchAccounts(context, wallet);
+      void connectWallet(context, wallet);
+    },
+    choose: (optionId) => dispatch({ type: 'choose', optionId }),
+    pay: () => void makePayment(context),
+    checkAgain() {
+      const signal = begin();
+      dispatch({ type: 'options_asked' });
+      void loadOptions(context, signal);
+    },
+    back() {
+      const signal = begin();
+      dispatch({ type: 'back' });
+      void keepPricesFresh(context, signal);
+    },
+    cancel: () => void cancel(context),
+  };
+}
+
+/** Whether the payment is being paid elsewhere: what goes on here is over then. */
+function isOvertaken(before: Flow, after: Flow, { type }: FlowEvent): boolean {
+  return type === 'status' && after.step.at === 'confirming' && before.step.at !== 'confirming';
+}
+
+function isWaitingForLink({ payment: { status, transaction } }: Flow): boolean {
+  return status === 'processing' && transaction === null;
+}
+
+/** After a reload: what was authorised before is delivered, and what may still be with the wallet is told. */
+function resume(context: CheckoutContext): void {
+  const { page, memory, flow, dispatch, begin } = context;
+  const pending = memory.pending(page.paymentId);
+  if (pending === null || flow().step.at !== 'ready') return;
+  const { optionId, results, txId } = pending;
+  if (results === null) {
+    dispatch({ type: 'stumbled', notice: 'maybePending' });
+    return;
+  }
+  const signal = begin();
+  dispatch({ type: 'authorised', choice: null, txId });
+  void deliver(context, { optionId, results, choice: null }, signal);
+}
+
+async function cancel(context: CheckoutContext): Promise<void> {
+  const { gateway, flow, dispatch, begin, random, outside } = context;
+  if (!canCancel(flow())) return;
+  const signal = begin();
+  dispatch({ type: 'cancelling' });
+  for (let attempt = 0; attempt < MAX_CANCELS; attempt += 1) {
+    const answer = await gateway.cancel(signal);
+    if (signal.aborted) return;
+    if (answer.is === 'ok') {
+      return dispatch({ type: 'status', status: { status: 'cancelled', isFinal: true, info: null } });
+    }
+    if (answer.is === 'refused') break;
+    await pause(backoffMs(attempt, random), signal, outside);
+  }
+  if (!(await learnStatus(context, signal))) dispatch({ type: 'cancel_refused' });
+}

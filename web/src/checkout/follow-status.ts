@@ -1,0 +1,71 @@
+import { backoffMs, pause } from '../shared/backoff.ts';
+import { eitherSignal } from '../shared/either-signal.ts';
+import type { Gateway, StatusBody } from './api.ts';
+import type { Connection } from './flow.ts';
+import type { PaymentStatus } from './page-state.ts';
+
+interface FollowInput {
+  readonly gateway: Pick<Gateway, 'status'>;
+  /** What the page shows already; null asks at once instead of waiting for a change. */
+  readonly known: () => PaymentStatus | null;
+  /** How long the gateway may wait for a change; undefined leaves it the longest time. */
+  readonly holdMs: () => number | undefined;
+  readonly onStatus: (status: StatusBody) => void;
+  readonly onConnection: (connection: Connection) => void;
+  readonly isOnline: () => boolean;
+  /** Fires `offline`, and `wake` when the browser is back online or the page is looked at again. */
+  readonly outside: EventTarget;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** No more than one request in this time while nothing changes, whatever the gateway answers. */
+const MIN_INTERVAL_MS = 1_000;
+/** More than a payment has; after that, changes are not worth hurrying for. */
+const MAX_CHANGES = 4;
+
+/** Keeps one request with the gateway until the payment is final. One failure is a hiccup; two in a row are told. */
+export async function followStatus(input: FollowInput): Promise<void> {
+  const { gateway, onStatus, onConnection, isOnline, outside, random, signal } = input;
+  let changes = 0;
+  for (let failures = 0; !signal.aborted; ) {
+    const known = failures === 0 ? input.known() : null;
+    const answer = await untilOffline(outside, signal, (request) => gateway.status(known, request, input.holdMs()));
+    if (signal.aborted) return;
+    if (answer.is === 'ok') {
+      failures = 0;
+      onConnection('good');
+      onStatus(answer.value);
+      if (answer.value.isFinal) return;
+      // What has just changed may change again at once. A gateway with no place left to hold the request, though, answers
+      // at once when nothing has.
+      if (known !== null && known !== answer.value.status && changes < MAX_CHANGES) {
+        changes += 1;
+        continue;
+      }
+      await pause(Math.max(MIN_INTERVAL_MS, answer.value.pollInMs ?? 0), signal);
+      continue;
+    }
+    failures += 1;
+    if (!isOnline()) onConnection('offline');
+    else if (failures > 1) onConnection('away');
+    const wait = answer.is === 'unavailable' ? (answer.retryAfterMs ?? 0) : 30_000;
+    await pause(Math.max(wait, backoffMs(failures - 1, random)), signal, outside);
+  }
+}
+
+/** A request that is held does not notice that the line is gone: it would look as if nothing happened. */
+async function untilOffline<T>(
+  outside: EventTarget,
+  signal: AbortSignal,
+  ask: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const lost = new AbortController();
+  const onOffline = () => lost.abort();
+  outside.addEventListener('offline', onOffline);
+  try {
+    return await ask(eitherSignal(signal, lost.signal));
+  } finally {
+    outside.removeEventListener('offline', onOffline);
+  }
+}

@@ -1,0 +1,46 @@
+import { backoffMs, pause } from '../shared/backoff.ts';
+import { accountsOf } from '../shared/networks.ts';
+import { type CheckoutContext, learnStatus } from './checkout-context.ts';
+
+/** Asks what the account can pay with, until there is an answer: the payer sees who is away, and can go back. */
+export async function loadOptions(context: CheckoutContext, signal: AbortSignal): Promise<void> {
+  const { page, gateway, memory, outside, random, flow, dispatch } = context;
+  for (let attempt = 0; !signal.aborted; attempt += 1) {
+    const { step } = flow();
+    if (step.at !== 'loading') return;
+    const answer = await gateway.options(accountsOf(step.session.account, page.sandbox), signal);
+    if (signal.aborted) return;
+    if (answer.is === 'ok') {
+      dispatch({ type: 'options_came', options: answer.value, preferredUnit: memory.lastUnit });
+      return keepPricesFresh(context, signal);
+    }
+    if (answer.is === 'refused') {
+      if (answer.code === 'sanctioned_user') return dispatch({ type: 'refused' });
+      // Any other refusal has its reason in the status.
+      if (!(await learnStatus(context, signal))) dispatch({ type: 'stumbled', notice: 'walletError' });
+      return;
+    }
+    await pause(answer.retryAfterMs ?? backoffMs(attempt, random), signal, outside);
+  }
+}
+
+/** Never more often than this, whatever an option says of its end. */
+const MIN_REFRESH_MS = 20_000;
+const BEFORE_END_MS = 10_000;
+
+/** Prices that depend on a rate hold for a minute: new ones come before the old ones are gone. */
+export async function keepPricesFresh(context: CheckoutContext, signal: AbortSignal): Promise<void> {
+  const { page, gateway, clock, flow, dispatch } = context;
+  for (;;) {
+    const { step } = flow();
+    const ends = step.at === 'choosing' ? step.options.flatMap(({ expiresAt }) => expiresAt ?? []) : [];
+    if (ends.length === 0) return;
+    const untilEndMs = Math.min(...ends) * 1000 - clock.nowMs();
+    await pause(Math.max(MIN_REFRESH_MS, untilEndMs - BEFORE_END_MS), signal);
+    const now = flow().step;
+    if (signal.aborted || now.at !== 'choosing') return;
+    const answer = await gateway.options(accountsOf(now.session.account, page.sandbox), signal);
+    if (signal.aborted) return;
+    if (answer.is === 'ok') dispatch({ type: 'options_came', options: answer.value, preferredUnit: null });
+  }
+}

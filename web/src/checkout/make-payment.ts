@@ -1,0 +1,176 @@
+import { backoffMs, pause } from '../shared/backoff.ts';
+import { formatEstimate } from '../shared/money.ts';
+import { EVM_COINS } from '../shared/networks.ts';
+import type { Answer, GatewayOption, WalletRpc } from './api.ts';
+import { type CheckoutContext, learnStatus, tellStatus } from './checkout-context.ts';
+import { type Choice, choiceOf, needsSetup } from './flow.ts';
+import { loadOptions } from './load-options.ts';
+import { outcomeOf, PayError, performActions, setupCost } from './pay.ts';
+import type { Provider, Wallet } from './wallets.ts';
+
+/** Delivery is tried for about ten minutes; by then the payment has ended, one way or the other. */
+const MAX_DELIVERIES = 30;
+/** The gateway's node may see the payer's permission later than the wallet's node. */
+const MAX_SETUP_LAGS = 6;
+const MAX_FETCHES = 5;
+
+/** The payer said yes: to the explanation of a set-up first, where one is needed, then to the payment. */
+export async function makePayment(context: CheckoutContext): Promise<void> {
+  const { flow, dispatch, begin, memory, gotAnswer } = context;
+  const { step } = flow();
+  if (step.at !== 'choosing' && step.at !== 'setup') return;
+  const choice = choiceOf(step);
+  const wallet = context.wallet(choice.session.wallet.id);
+  if (wallet === undefined) return;
+  const signal = begin();
+  dispatch({ type: 'pay' });
+  if (flow().step.at === 'setup') return estimateSetup(context, wallet, choice.option, signal);
+  memory.rememberChoice({ unit: choice.option.amount.unit, wallet: choice.session.wallet.key });
+  try {
+    await authorise(context, wallet, choice, signal);
+  } catch (error) {
+    if (signal.aborted) return;
+    gotAnswer();
+    dispatch({ type: 'stumbled', notice: error instanceof PayError ? error.notice : 'walletError' });
+  }
+}
+
+async function estimateSetup(
+  { page, dispatch }: CheckoutContext,
+  { provider }: Wallet,
+  { actions: [action] }: GatewayOption,
+  signal: AbortSignal,
+): Promise<void> {
+  if (action?.type !== 'walletRpc') return;
+  const cost = await setupCost(provider, action.data);
+  const coin = EVM_COINS[action.data.chain_id];
+  if (cost === null || coin === undefined || signal.aborted) return;
+  dispatch({ type: 'setup_cost', cost: `${formatEstimate(cost, 18, page.locale)} ${coin}` });
+}
+
+async function authorise(
+  context: CheckoutContext,
+  { provider }: Wallet,
+  choice: Choice,
+  signal: AbortSignal,
+): Promise<void> {
+  const { page, memory, dispatch, expectAnswer, gotAnswer } = context;
+  const { option, session } = choice;
+  const answer = await fetchActions(context, option, signal);
+  if (signal.aborted) return;
+  if (answer.is !== 'ok') return afterRefusal(context, answer, choice, signal);
+  const isSend = answer.value.at(-1)?.method === 'eth_sendTransaction';
+  const results = await performActions({
+    provider,
+    account: session.account,
+    actions: answer.value,
+    sandbox: page.sandbox,
+    onAsk: (ask) => {
+      if (signal.aborted) return;
+      if (ask === 'send') memory.rememberPending(page.paymentId, { optionId: option.id, results: null, txId: null });
+      dispatch({ type: 'asked', ask });
+      expectAnswer();
+    },
+    onSetupSent: (txId) => {
+      if (signal.aborted) return;
+      gotAnswer();
+      dispatch({ type: 'setup_sent', txId });
+    },
+    signal,
+  }).catch((error: unknown) => {
+    // Declined or failed: nothing of this payment is with the wallet any more.
+    if (isSend) memory.forgetPending(page.paymentId);
+    throw error;
+  });
+  // A signature that nobody waits for is dropped. A transaction is out, even when the payer has gone back meanwhile.
+  if (signal.aborted && !isSend) return;
+  const txId = isSend ? (results.at(-1) ?? null) : null;
+  memory.rememberPending(page.paymentId, { optionId: option.id, results, txId });
+  const ongoing = context.begin();
+  dispatch({ type: 'authorised', choice, txId });
+  if (txId !== null) void watchTransaction(context, provider, txId, ongoing);
+  await deliver(context, { optionId: option.id, results, choice }, ongoing);
+}
+
+async function fetchActions(
+  { gateway, random, outside }: CheckoutContext,
+  option: GatewayOption,
+  signal: AbortSignal,
+): Promise<Answer<readonly WalletRpc[]>> {
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await gateway.fetchActions(option, signal);
+    if (answer.is !== 'unavailable' || attempt === MAX_FETCHES || signal.aborted) return answer;
+    await pause(answer.retryAfterMs ?? backoffMs(attempt, random), signal, outside);
+  }
+}
+
+interface Delivery {
+  readonly optionId: string;
+  readonly results: readonly string[];
+  /** Null when the page was loaded again since. */
+  readonly choice: Choice | null;
+}
+
+/** Hands the wallet's answers to the gateway. Doing so twice does no harm, so it is tried until there is an answer. */
+export async function deliver(context: CheckoutContext, delivery: Delivery, signal: AbortSignal): Promise<void> {
+  const { gateway, dispatch, random, outside } = context;
+  const { optionId, results, choice } = delivery;
+  let lagsLeft = choice !== null && needsSetup(choice.option) ? MAX_SETUP_LAGS : 0;
+  for (let attempt = 0; attempt < MAX_DELIVERIES && !signal.aborted; attempt += 1) {
+    const answer = await gateway.confirm(optionId, results, signal);
+    if (signal.aborted) return;
+    if (answer.is === 'ok') {
+      dispatch({ type: 'delivered' });
+      return tellStatus(context, answer.value);
+    }
+    if (answer.is === 'unavailable') {
+      await pause(answer.retryAfterMs ?? backoffMs(attempt, random), signal, outside);
+      continue;
+    }
+    if (answer.code !== 'invalid_state' || lagsLeft === 0) return afterRefusal(context, answer, choice, signal);
+    lagsLeft -= 1;
+    await pause(1_500, signal);
+  }
+}
+
+/** The gateway said no. What it says of the payment itself comes first; otherwise the payer can try again. */
+async function afterRefusal(
+  context: CheckoutContext,
+  answer: Exclude<Answer<unknown>, { is: 'ok' }>,
+  choice: Choice | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const { page, memory, dispatch } = context;
+  if (answer.is === 'unavailable') return dispatch({ type: 'stumbled', notice: 'away' });
+  memory.forgetPending(page.paymentId);
+  if (answer.code === 'sanctioned_user') return dispatch({ type: 'refused' });
+  if (await learnStatus(context, signal)) return;
+  if (answer.status === 422) return dispatch({ type: 'stumbled', notice: 'wrongAccount' });
+  const notice = answer.code === 'invalid_state' ? 'notAccepted' : 'quoteExpired';
+  if (choice === null) return dispatch({ type: 'stumbled', notice });
+  // Balances, permissions and prices may have changed since: what is offered next is up to date.
+  dispatch({ type: 'options_asked', notice });
+  await loadOptions(context, signal);
+}
+
+const WATCH_MS = 3_000;
+const MAX_WATCHES = 300;
+
+/** That a coin arrived, the gateway learns from the chain. That it did not is seen here first. */
+async function watchTransaction(
+  { page, memory, dispatch, begin }: CheckoutContext,
+  provider: Provider,
+  txId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let watch = 0; watch < MAX_WATCHES && !signal.aborted; watch += 1) {
+    const outcome = await outcomeOf(provider, txId);
+    if (signal.aborted || outcome === 'mined') return;
+    if (outcome === 'reverted') {
+      memory.forgetPending(page.paymentId);
+      begin();
+      return dispatch({ type: 'stumbled', notice: 'reverted' });
+    }
+    await pause(WATCH_MS, signal);
+  }
+}

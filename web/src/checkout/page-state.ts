@@ -1,0 +1,72 @@
+import type { Amount } from '../shared/money.ts';
+import type { Sandbox } from '../shared/networks.ts';
+import type { Strings } from './strings/en.ts';
+
+/**
+ * What the server knows when it renders the page. It stands in the document as JSON, and the browser goes on from there,
+ * so the first paint and the first state of the script are the same.
+ */
+export type PageState = PaymentPage | MessagePage;
+
+/** A page of a payment that exists. */
+export interface PaymentPage extends Language {
+  readonly kind: 'payment';
+  readonly paymentId: string;
+  /** The public App-Id the page calls the gateway with. */
+  readonly appId: string;
+  /** What the QR code holds and wallets open. */
+  readonly gatewayUrl: string;
+  /** The server's clock when it rendered: payers' clocks may be wrong by hours. */
+  readonly nowMs: number;
+  readonly payment: PaymentView;
+  /** Where the payer is sent at the end; without it the page ends on its own screen. */
+  readonly checkout: { readonly successUrl: string; readonly errorUrl: string } | null;
+  /** The merchant's own words for the order. Untrusted text, as is the merchant's name. */
+  readonly referenceId: string;
+  readonly sandbox: Sandbox | null;
+  /** Whether the partner has listed origins that may embed the page. */
+  readonly embedder: boolean;
+}
+
+/** A page that has no payment to show. */
+export interface MessagePage extends Language {
+  readonly kind: 'not_found' | 'unavailable';
+}
+
+interface Language {
+  /** BCP 47, one of `LOCALES`. */
+  readonly locale: string;
+  readonly dir: 'ltr' | 'rtl';
+  readonly strings: Strings;
+}
+
+export type PaymentStatus = 'requires_action' | 'processing' | 'succeeded' | 'failed' | 'expired' | 'cancelled';
+
+export interface PaymentView {
+  readonly status: PaymentStatus;
+  readonly isFinal: boolean;
+  readonly amount: Amount;
+  /** Unix seconds. */
+  readonly expiresAt: number;
+  readonly merchant: { readonly name: string; readonly iconUrl: string | null };
+  readonly buyer: {
+    readonly accountCaip10: string;
+    readonly accountProviderName: string;
+    readonly accountProviderIcon?: string | null;
+  } | null;
+  /** What carries the payment out, as far as anything was sent. */
+  readonly transaction: TransactionView | null;
+  /** What was paid, and the transaction that did it. */
+  readonly info: PaidInfo | null;
+  readonly failureCode?: string | null;
+}
+
+export interface TransactionView {
+  readonly txId: string;
+  /** Null where nothing shows the network's transactions. */
+  readonly explorerUrl: string | null;
+}
+
+export interface PaidInfo extends TransactionView {
+  readonly optionAmount: Amount;
+}

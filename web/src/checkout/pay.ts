@@ -1,0 +1,200 @@
+import { pause } from '../shared/backoff.ts';
+import type { Sandbox } from '../shared/networks.ts';
+import type { WalletRpc } from './api.ts';
+import type { Ask, Notice } from './flow.ts';
+import { accountsIn, askWallet, QUICK_MS, WalletError } from './wallet-request.ts';
+import type { Provider } from './wallets.ts';
+
+/** Why the payer could not pay, in the words of the page. */
+export class PayError extends Error {
+  readonly notice: Notice;
+  constructor(notice: Notice) {
+    super(notice);
+    this.name = 'PayError';
+    this.notice = notice;
+  }
+}
+
+export interface PayInput {
+  readonly provider: Provider;
+  /** In lower case. */
+  readonly account: string;
+  readonly actions: readonly WalletRpc[];
+  readonly sandbox: Sandbox | null;
+  /** Called right before the wallet is asked, and when a transaction that only prepares the payment is out. */
+  readonly onAsk: (ask: Ask) => void;
+  readonly onSetupSent: (txId: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Has the wallet carry out an option's actions, in order, and gives its answers. A transaction that is followed by another
+ * action has to be mined first: the signature after it would be refused before.
+ */
+export async function performActions(input: PayInput): Promise<readonly string[]> {
+  const { provider, account, actions, onAsk, onSetupSent, signal } = input;
+  const results: string[] = [];
+  for (const [index, action] of actions.entries()) {
+    const isLast = index === actions.length - 1;
+    await ensureAccount(provider, account);
+    await ensureChain(input, action.chain_id);
+    signal.throwIfAborted();
+    onAsk(askOf(action, isLast));
+    const result = readResult(action, await prompt(provider, action.method, action.params));
+    results.push(result);
+    if (isLast || action.method !== 'eth_sendTransaction') continue;
+    onSetupSent(result);
+    await waitUntilMined(provider, action, result, signal);
+  }
+  return results;
+}
+
+function askOf({ method }: WalletRpc, isLast: boolean): Ask {
+  if (method !== 'eth_sendTransaction') return 'sign';
+  return isLast ? 'send' : 'approve';
+}
+
+async function ensureAccount(provider: Provider, account: string): Promise<void> {
+  const accounts = accountsIn(await quick(provider, 'eth_accounts'));
+  if (accounts.length === 0) throw new PayError('walletLocked');
+  if (!accounts.includes(account)) throw new PayError('wrongAccount');
+}
+
+/** Some wallets say yes to a switch and do not switch, so the chain is looked at again afterwards. */
+async function ensureChain({ provider, sandbox, onAsk, signal }: PayInput, chainId: string): Promise<void> {
+  const wanted = `0x${BigInt(chainId.slice('eip155:'.length)).toString(16)}`;
+  if (await isOnChain(provider, wanted)) return;
+  signal.throwIfAborted();
+  onAsk('switch');
+  try {
+    await askWallet(provider, 'wallet_switchEthereumChain', [{ chainId: wanted }]);
+  } catch (error) {
+    const why = error instanceof WalletError ? error.why : 'error';
+    if (why === 'pending') throw new PayError('pendingRequest');
+    // Only the sandbox chain has an endpoint of ours to offer.
+    if (why === 'rejected' || sandbox?.chainId !== chainId) throw new PayError('wrongChain');
+    await addSandboxChain(provider, wanted, sandbox);
+  }
+  if (!(await isOnChain(provider, wanted))) throw new PayError('wrongChain');
+}
+
+async function isOnChain(provider: Provider, wanted: string): Promise<boolean> {
+  const chainId = await quick(provider, 'eth_chainId');
+  try {
+    return BigInt(chainId as string | number) === BigInt(wanted);
+  } catch {
+    throw new PayError('walletNonsense');
+  }
+}
+
+async function addSandboxChain(provider: Provider, chainId: string, { rpcPath }: Sandbox): Promise<void> {
+  const chain = {
+    chainId,
+    chainName: 'Till Sandbox',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: [new URL(rpcPath, location.href).href],
+  };
+  try {
+    await askWallet(provider, 'wallet_addEthereumChain', [chain]);
+  } catch {
+    throw new PayError('wrongChain');
+  }
+}
+
+function readResult({ method }: WalletRpc, answer: unknown): string {
+  const form = method === 'eth_sendTransaction' ? /^0x[0-9a-f]{64}$/i : /^0x(?:[0-9a-f]{2}){1,8192}$/i;
+  if (typeof answer !== 'string' || !form.test(answer)) throw new PayError('walletNonsense');
+  return answer;
+}
+
+const POLL_MS = 1_500;
+/** A quarter of an hour: by then the payment has expired, or the payer has seen that something is wrong. */
+const MAX_POLLS = 600;
+
+/** The wallet's own node is asked. A wallet that sped the transaction up gave it another hash, but the permission is there. */
+async function waitUntilMined(
+  provider: Provider,
+  { params }: WalletRpc,
+  txId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let poll = 0; poll < MAX_POLLS && !signal.aborted; poll += 1) {
+    const outcome = await outcomeOf(provider, txId);
+    if (outcome === 'reverted') throw new PayError('setupFailed');
+    if (outcome === 'mined' || (await isAllowed(provider, params[0]))) return;
+    await pause(POLL_MS, signal);
+  }
+  signal.throwIfAborted();
+  throw new PayError('setupFailed');
+}
+
+/** What the wallet's node knows of a transaction. Not knowing is not a no. */
+export async function outcomeOf(provider: Provider, txId: string): Promise<'mined' | 'reverted' | 'unknown'> {
+  try {
+    const receipt = await askWallet(provider, 'eth_getTransactionReceipt', [txId], QUICK_MS);
+    const { status } = Object(receipt) as { status?: unknown };
+    if (status === undefined) return 'unknown';
+    return BigInt(status as string) === 1n ? 'mined' : 'reverted';
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** Whether the allowance an `approve` sets is the one the token has by now. */
+async function isAllowed(provider: Provider, transaction: unknown): Promise<boolean> {
+  const { from, to, data } = Object(transaction) as Record<string, unknown>;
+  const call = /^0x095ea7b3([0-9a-f]{64})([0-9a-f]{64})$/i.exec(String(data));
+  if (call === null) return false;
+  const owner = String(from).slice(2).toLowerCase().padStart(64, '0');
+  try {
+    const allowance = await askWallet(
+      provider,
+      'eth_call',
+      [{ to, data: `0xdd62ed3e${owner}${call[1]}` }, 'latest'],
+      QUICK_MS,
+    );
+    return BigInt(allowance as string) === BigInt(`0x${call[2]}`);
+  } catch {
+    return false;
+  }
+}
+
+/** Roughly what the setup costs, in the smallest unit of the coin; null when the wallet cannot say so now. */
+export async function setupCost(provider: Provider, { chain_id, params }: WalletRpc): Promise<bigint | null> {
+  try {
+    const wanted = `0x${BigInt(chain_id.slice('eip155:'.length)).toString(16)}`;
+    if (!(await isOnChain(provider, wanted))) return null;
+    const [gas, price] = await Promise.all([
+      askWallet(provider, 'eth_estimateGas', params, QUICK_MS),
+      askWallet(provider, 'eth_gasPrice', [], QUICK_MS),
+    ]);
+    const cost = BigInt(gas as string) * BigInt(price as string);
+    return cost > 0n ? cost : null;
+  } catch {
+    return null;
+  }
+}
+
+async function prompt(provider: Provider, method: string, params: readonly unknown[]): Promise<unknown> {
+  try {
+    return await askWallet(provider, method, params);
+  } catch (error) {
+    throw new PayError(noticeOf(error));
+  }
+}
+
+async function quick(provider: Provider, method: string): Promise<unknown> {
+  try {
+    return await askWallet(provider, method, [], QUICK_MS);
+  } catch (error) {
+    throw new PayError(noticeOf(error));
+  }
+}
+
+export function noticeOf(error: unknown): Notice {
+  const why = error instanceof WalletError ? error.why : 'error';
+  return (
+    ({ rejected: 'rejected', pending: 'pendingRequest', silent: 'walletLocked' } as const)[why as 'rejected'] ??
+    'walletError'
+  );
+}

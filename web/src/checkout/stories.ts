@@ -1,0 +1,192 @@
+import type { Amount } from '../shared/money.ts';
+import { qrShape } from '../shared/qr.ts';
+import type { GatewayOption, WalletRpc } from './api.ts';
+import { CLOSED_PHONE, firstProps } from './first-props.ts';
+import type { Choice, Flow, Session, Step } from './flow.ts';
+import { LOCALES, STRINGS } from './locale.ts';
+import type { PageState, PaymentPage, PaymentView } from './page-state.ts';
+import { en } from './strings/en.ts';
+import type { PaymentProps } from './ui/app.tsx';
+import type { WalletCard } from './wallets.ts';
+
+/** Every state of the page, for pictures and for checks that must hold in all of them. */
+export interface Story {
+  readonly name: string;
+  readonly props: ReturnType<typeof firstProps>;
+  /** The page is looked at with scripts switched off. */
+  readonly isScriptless?: true;
+}
+
+const NOW_MS = Date.UTC(2026, 10, 15, 9, 0);
+
+const euros = (value: string): Amount => ({
+  unit: 'iso4217/EUR',
+  value,
+  display: { assetSymbol: 'EUR', assetName: 'Euro', decimals: 2 },
+});
+
+const token = (assetSymbol: string, chain: string, networkName: string, value: string, decimals = 6): Amount => ({
+  unit: `caip19/${chain}/${assetSymbol === 'ETH' ? 'slip44:60' : `erc20:0x${assetSymbol}`}`,
+  value,
+  display: { assetSymbol, assetName: assetSymbol, decimals, networkName },
+});
+
+const wallet = (key: string, name: string, colour: string): WalletCard => {
+  const mark = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><rect width="40" height="40" fill="${colour}"/><circle cx="20" cy="20" r="9" fill="none" stroke="#fff" stroke-width="4"/></svg>`;
+  return { id: key, key, name, icon: `data:image/svg+xml,${encodeURIComponent(mark)}`, kind: 'announced' };
+};
+
+const FOX = wallet('org.fox', 'Foxglove', '#d9622b');
+const HARBOUR = wallet('com.harbour', 'Harbour', '#2459d6');
+const SANDBOX_WALLET: WalletCard = {
+  id: 'sandbox',
+  key: 'sandbox',
+  name: en.sandboxWallet,
+  icon: null,
+  kind: 'sandbox',
+};
+
+const SESSION: Session = { wallet: FOX, account: '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed' };
+
+const rpc = (method: string): { type: 'walletRpc'; data: WalletRpc } => ({
+  type: 'walletRpc',
+  data: { chain_id: 'eip155:137', method, params: [] },
+});
+const BUILD = { type: 'build', data: { data: '' } } as const;
+
+const option = (amount: Amount, actions: GatewayOption['actions'], etaS: number): GatewayOption => ({
+  id: `${amount.display.assetSymbol} ${amount.display.networkName}`,
+  account: 'eip155:8453:0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed',
+  amount,
+  etaS,
+  actions,
+  expiresAt: null,
+});
+
+const USDC = option(token('USDC', 'eip155:8453', 'Base', '46215000'), [BUILD], 10);
+const EURC = option(token('EURC', 'eip155:8453', 'Base', '42500000'), [BUILD], 10);
+const USDT = option(
+  token('USDT', 'eip155:137', 'Polygon', '46215000'),
+  [rpc('eth_sendTransaction'), rpc('eth_signTypedData_v4')],
+  24,
+);
+const ETH = option(token('ETH', 'eip155:1', 'Ethereum', '12873451234567890', 18), [BUILD], 24);
+const PYUSD = option(token('PYUSD', 'eip155:42161', 'Arbitrum', '46215000'), [BUILD], 5);
+const OPTIONS = [EURC, USDC, PYUSD, USDT, ETH];
+
+const choice = (chosen: GatewayOption, options = OPTIONS): Choice => ({ session: SESSION, options, option: chosen });
+
+const PAYMENT: PaymentView = {
+  status: 'requires_action',
+  isFinal: false,
+  amount: euros('4250'),
+  expiresAt: NOW_MS / 1000 + 272,
+  merchant: { name: 'Kaffeehaus Lindqvist', iconUrl: null },
+  buyer: null,
+  transaction: null,
+  info: null,
+};
+
+const PAGE: PaymentPage = {
+  kind: 'payment',
+  paymentId: 'pay_06DRVX4NT50CZ7K9M2Q8R1W3E5',
+  appId: 'app_checkout',
+  gatewayUrl: 'https://pay.example.com/?pid=pay_06DRVX4NT50CZ7K9M2Q8R1W3E5',
+  nowMs: NOW_MS,
+  payment: PAYMENT,
+  checkout: null,
+  referenceId: 'ORDER-20931',
+  sandbox: null,
+  embedder: false,
+  locale: 'en',
+  dir: 'ltr',
+  strings: en,
+};
+
+const SHOP = { successUrl: 'https://shop.example.com/thanks', errorUrl: 'https://shop.example.com/basket' };
+const SANDBOX = { rpcPath: '/sandbox/rpc', chainId: 'eip155:31337', blockViewPath: '/sandbox/tx' };
+
+interface Telling extends Partial<Omit<PaymentProps, 'page' | 'flow'>> {
+  readonly page?: Partial<PaymentPage>;
+  readonly payment?: Partial<PaymentView>;
+  readonly flow?: Partial<Flow>;
+  readonly isScriptless?: true;
+}
+
+function tell(name: string, step: Step | null, telling: Telling = {}): Story {
+  const { page: pageChange, payment, flow, isScriptless, ...rest } = telling;
+  const page: PaymentPage = { ...PAGE, ...pageChange, payment: { ...PAYMENT, ...payment } };
+  const first = firstProps(page) as PaymentProps;
+  const wallets = isScriptless || step === null ? null : [FOX, HARBOUR];
+  const told = { ...first.flow, wallets, ...(step !== null && { step }), ...flow };
+  return { name, props: { ...first, ...rest, flow: told }, ...(isScriptless && { isScriptless }) };
+}
+
+function message(kind: 'not_found' | 'unavailable'): Story {
+  const page: PageState = { kind, locale: 'en', dir: 'ltr', strings: en };
+  return { name: kind.replace('_', '-'), props: firstProps(page) };
+}
+
+const inLanguage = (locale: string) => ({ locale, dir: LOCALES[locale]?.dir ?? 'ltr', strings: STRINGS[locale] ?? en });
+const READY: Step = { at: 'ready' };
+const ended = (status: PaymentView['status']) => ({ status, isFinal: true });
+const PAID_INFO = { optionAmount: EURC.amount, txId: `0x${'a3f1'.repeat(16)}`, explorerUrl: '/tx/eip155:8453/0xa3f1' };
+const BUYER = { accountCaip10: `eip155:8453:${SESSION.account}`, accountProviderName: 'Till Checkout' };
+const OPEN_PHONE = { ...CLOSED_PHONE, isOpen: true, qr: qrShape(PAGE.gatewayUrl) };
+const HOSTILE = {
+  merchant: { name: `<script>alert(1)</script> \u202Eevil ${'👩‍👩‍👧‍👦'.repeat(256)}`, iconUrl: null },
+};
+
+export const STORIES: readonly Story[] = [
+  tell('loading', null),
+  tell('ready', READY, { phone: { ...CLOSED_PHONE, lastWallet: FOX.key } }),
+  tell('ready-phone', READY, { phone: OPEN_PHONE }),
+  tell('ready-no-wallet', READY, { flow: { wallets: [] }, phone: OPEN_PHONE }),
+  tell('ready-sandbox', READY, { page: { sandbox: SANDBOX }, flow: { wallets: [FOX, SANDBOX_WALLET] } }),
+  tell('ready-rejected', READY, { flow: { notice: 'rejected' } }),
+  tell('ready-last-minute', READY, { payment: { expiresAt: NOW_MS / 1000 + 42 } }),
+  tell('connecting', { at: 'connecting', wallet: FOX, isSlow: false }),
+  tell('connecting-slow', { at: 'connecting', wallet: FOX, isSlow: true }),
+  tell('checking-balances', { at: 'loading', session: SESSION }),
+  tell('choosing', { at: 'choosing', ...choice(EURC) }),
+  tell('choosing-one', { at: 'choosing', ...choice(USDC, [USDC]) }),
+  tell('choosing-new-price', { at: 'choosing', ...choice(ETH) }, { flow: { notice: 'quoteExpired' } }),
+  tell('choosing-wrong-chain', { at: 'choosing', ...choice(USDT) }, { flow: { notice: 'wrongChain' } }),
+  tell('no-funds', { at: 'no_funds', session: SESSION }),
+  tell('refused', { at: 'refused', session: SESSION }),
+  tell('setup', { at: 'setup', ...choice(USDT), cost: '0.0021 POL' }),
+  tell('setup-approve', { at: 'asking', ask: 'approve', isSlow: false, ...choice(USDT) }),
+  tell('setup-mining', { at: 'mining', txId: '0xa3f1', ...choice(USDT) }),
+  tell('switch-network', { at: 'asking', ask: 'switch', isSlow: false, ...choice(USDT) }),
+  tell('preparing', { at: 'preparing', ...choice(EURC) }),
+  tell('signing', { at: 'asking', ask: 'sign', isSlow: false, ...choice(EURC) }),
+  tell('sending-slow', { at: 'asking', ask: 'send', isSlow: true, ...choice(ETH) }),
+  tell('delivering', { at: 'confirming', choice: choice(EURC), txId: null, isDelivered: false }),
+  tell(
+    'confirming',
+    { at: 'confirming', choice: choice(EURC), txId: null, isDelivered: true },
+    { payment: { status: 'processing', transaction: PAID_INFO, buyer: BUYER } },
+  ),
+  tell('paid', null, { payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER } }),
+  tell('paid-returning', null, {
+    payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER },
+    page: { checkout: SHOP },
+    secondsToReturn: 3,
+  }),
+  tell('failed', null, { payment: ended('failed'), page: { checkout: SHOP }, secondsToReturn: 3 }),
+  tell('declined', null, { payment: { ...ended('failed'), failureCode: 'declined_user' } }),
+  tell('expired', null, { payment: ended('expired'), page: { checkout: SHOP } }),
+  tell('cancelled', null, { payment: ended('cancelled') }),
+  tell('offline', { at: 'choosing', ...choice(EURC) }, { flow: { connection: 'offline' } }),
+  tell('gateway-away', READY, { flow: { connection: 'away' } }),
+  message('not_found'),
+  message('unavailable'),
+  tell('hostile-merchant', READY, { payment: HOSTILE, page: { referenceId: '"><img src=x onerror=alert(1)>' } }),
+  tell('no-script', null, { isScriptless: true }),
+  tell('no-script-processing', null, { payment: { status: 'processing', transaction: PAID_INFO }, isScriptless: true }),
+  tell('arabic', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('ar') }),
+  tell('arabic-phone', READY, { page: inLanguage('ar'), phone: OPEN_PHONE }),
+  tell('german', { at: 'setup', ...choice(USDT), cost: '0,0021 POL' }, { page: inLanguage('de') }),
+  tell('japanese', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('ja') }),
+  tell('french', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('fr') }),
+];

@@ -1,0 +1,137 @@
+import { Fill } from '../../shared/fill.tsx';
+import { CloudGlyph, FlaskGlyph, SearchGlyph, ShieldGlyph } from '../../shared/glyphs.tsx';
+import type { Flow } from '../flow.ts';
+import type { PageState, PaymentPage } from '../page-state.ts';
+import type { Actions, PhonePanel } from './actions.ts';
+import { Choosing } from './choosing.tsx';
+import { Ending } from './endings.tsx';
+import { LiveRegion } from './live-region.tsx';
+import { Moment } from './moment.tsx';
+import { ConnectionBar } from './notice.tsx';
+import { Ready } from './ready.tsx';
+import { Asking, Confirming, Connecting, Loading, Mining, NoFunds, Preparing, Refused, Setup } from './steps.tsx';
+import { Summary } from './summary.tsx';
+import { useWords, WordsContext } from './words.ts';
+
+export interface PaymentProps {
+  readonly page: PaymentPage;
+  readonly flow: Flow;
+  readonly nowMs: number;
+  readonly secondsToReturn: number | null;
+  readonly phone: PhonePanel;
+  readonly actions: Actions;
+}
+
+/** The whole page, as a function of its state: rendered by the server, the browser and the pictures alike. */
+export function App(props: PaymentProps | { readonly page: Exclude<PageState, PaymentPage> }) {
+  const { page } = props;
+  return (
+    <WordsContext value={page}>
+      {'flow' in props ? <Payment {...props} /> : <Message kind={props.page.kind} />}
+    </WordsContext>
+  );
+}
+
+function Payment(props: PaymentProps) {
+  const { page, flow, nowMs } = props;
+  return (
+    <div className="page">
+      <header className="bars">
+        {page.sandbox !== null && <SandboxBar />}
+        <ConnectionBar connection={flow.connection} />
+      </header>
+      <main className="sheet">
+        <Summary page={page} flow={flow} nowMs={nowMs} />
+        <section className="panel" aria-labelledby="step-title">
+          {/* A new step comes in gently; the first one is there at once. */}
+          <div className={flow.step.at === 'ready' ? 'step' : 'step step-moves'} key={flow.step.at}>
+            <StepView {...props} />
+          </div>
+        </section>
+      </main>
+      <Footer isSigning={flow.step.at !== 'ended' && flow.step.at !== 'confirming'} />
+      <LiveRegion flow={flow} nowMs={nowMs} />
+    </div>
+  );
+}
+
+function StepView(props: PaymentProps) {
+  const { flow, actions } = props;
+  const { step } = flow;
+  switch (step.at) {
+    case 'ready':
+      return <Ready {...props} />;
+    case 'connecting':
+      return <Connecting flow={flow} step={step} actions={actions} />;
+    case 'loading':
+      return <Loading flow={flow} step={step} actions={actions} />;
+    case 'choosing':
+      return <Choosing flow={flow} step={step} actions={actions} />;
+    case 'no_funds':
+      return <NoFunds flow={flow} step={step} actions={actions} />;
+    case 'refused':
+      return <Refused flow={flow} step={step} actions={actions} />;
+    case 'setup':
+      return <Setup flow={flow} step={step} actions={actions} />;
+    case 'preparing':
+      return <Preparing flow={flow} step={step} actions={actions} />;
+    case 'asking':
+      return <Asking flow={flow} step={step} actions={actions} />;
+    case 'mining':
+      return <Mining flow={flow} step={step} actions={actions} />;
+    case 'confirming':
+      return <Confirming flow={flow} step={step} actions={actions} />;
+    case 'ended':
+      return <Ending {...props} />;
+  }
+}
+
+function Message({ kind }: { readonly kind: 'not_found' | 'unavailable' }) {
+  const { strings } = useWords();
+  const isMissing = kind === 'not_found';
+  return (
+    <div className="page">
+      <main className="sheet sheet-single">
+        <section className="panel" aria-labelledby="step-title">
+          <Moment
+            isWholePage
+            tone={isMissing ? 'calm' : 'busy'}
+            mark={isMissing ? <SearchGlyph /> : <CloudGlyph />}
+            title={isMissing ? strings.notFoundTitle : strings.unavailableTitle}
+            text={isMissing ? strings.notFoundText : strings.unavailableText}
+          />
+        </section>
+      </main>
+      <Footer isSigning={false} />
+    </div>
+  );
+}
+
+function SandboxBar() {
+  const { strings } = useWords();
+  return (
+    <p className="sandbox">
+      <FlaskGlyph />
+      <span>
+        <strong>{strings.sandboxTag}</strong> <span className="sandbox-note">{strings.sandboxNote}</span>
+      </span>
+    </p>
+  );
+}
+
+function Footer({ isSigning }: { readonly isSigning: boolean }) {
+  const { strings } = useWords();
+  return (
+    <footer className="foot">
+      {isSigning && (
+        <p className="foot-note">
+          <ShieldGlyph />
+          <span>{strings.secureNote}</span>
+        </p>
+      )}
+      <p>
+        <Fill text={strings.poweredBy} name={<strong>Till</strong>} />
+      </p>
+    </footer>
+  );
+}

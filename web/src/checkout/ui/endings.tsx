@@ -1,0 +1,134 @@
+import type { ReactNode } from 'react';
+import { Fill } from '../../shared/fill.tsx';
+import { CheckGlyph, ClockGlyph, CrossGlyph } from '../../shared/glyphs.tsx';
+import { clamp, fill, shortAccount } from '../../shared/text.ts';
+import type { Flow } from '../flow.ts';
+import { wayBack } from '../leaving.ts';
+import type { PaymentPage } from '../page-state.ts';
+import type { Actions } from './actions.ts';
+import { Moment } from './moment.tsx';
+import { Money } from './money-text.tsx';
+import { TransactionLink } from './transaction-link.tsx';
+import { useWords } from './words.ts';
+
+interface EndingProps {
+  readonly page: PaymentPage;
+  readonly flow: Flow;
+  readonly actions: Actions;
+  /** Null when the payer is not taken back by the page itself. */
+  readonly secondsToReturn: number | null;
+}
+
+/** How it ended, and where to go from here. */
+export function Ending(props: EndingProps) {
+  const { strings } = useWords();
+  const { status, failureCode, merchant } = props.flow.payment;
+  const name = clamp(merchant.name, 64);
+  switch (status) {
+    case 'succeeded':
+      return (
+        <Moment
+          tone="good"
+          mark={<CheckGlyph />}
+          title={strings.paidTitle}
+          text={<Fill text={strings.paidText} merchant={name} />}
+        >
+          <Receipt flow={props.flow} />
+          <Way {...props} name={name} />
+        </Moment>
+      );
+    case 'expired':
+      return (
+        <Moment
+          tone="calm"
+          mark={<ClockGlyph />}
+          title={strings.expiredTitle}
+          text={<Fill text={strings.expiredText} merchant={name} />}
+        >
+          <Way {...props} name={name} />
+        </Moment>
+      );
+    case 'cancelled':
+      return (
+        <Moment tone="calm" mark={<CrossGlyph />} title={strings.cancelledTitle} text={strings.cancelledText}>
+          <Way {...props} name={name} />
+        </Moment>
+      );
+    default: {
+      const text = failureCode === 'declined_user' ? strings.declinedText : strings.failedText;
+      return (
+        <Moment
+          tone="bad"
+          mark={<CrossGlyph />}
+          title={strings.failedTitle}
+          text={<Fill text={text} merchant={name} />}
+        >
+          <Way {...props} name={name} />
+        </Moment>
+      );
+    }
+  }
+}
+
+function Receipt({ flow }: { readonly flow: Flow }) {
+  const { strings } = useWords();
+  const { info, buyer } = flow.payment;
+  if (info === null) return null;
+  const { networkName } = info.optionAmount.display;
+  return (
+    <>
+      <dl className="receipt">
+        <Line label={strings.paidWith}>
+          <Money amount={info.optionAmount} />
+        </Line>
+        {networkName != null && <Line label={strings.network}>{networkName}</Line>}
+        {buyer !== null && (
+          <Line label={strings.paidFrom}>
+            <span dir="ltr">{shortAccount(buyer.accountCaip10)}</span>
+          </Line>
+        )}
+        <Line label={strings.transaction}>
+          <span dir="ltr">{shortAccount(info.txId)}</span>
+        </Line>
+      </dl>
+      <TransactionLink href={info.explorerUrl} />
+    </>
+  );
+}
+
+function Line({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <div className="receipt-line">
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** A link, so that it also works without a script. */
+function Way({ page, flow, actions, secondsToReturn, name }: EndingProps & { readonly name: string }) {
+  const { strings } = useWords();
+  const href = wayBack(page, flow.payment.status);
+  if (href === null) return <p className="small">{strings.closePage}</p>;
+  return (
+    <div className="buttons">
+      <a
+        className="button button-main"
+        href={href}
+        onClick={(event) => {
+          event.preventDefault();
+          actions.leave();
+        }}
+      >
+        <span>
+          <Fill text={strings.returnNow} merchant={clamp(name, 32)} />
+        </span>
+      </a>
+      {secondsToReturn !== null && (
+        <p className="small" aria-hidden="true">
+          {fill(strings.returningIn, { seconds: String(secondsToReturn) })}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+import { fill } from '../../shared/text.ts';
+import type { Flow } from '../flow.ts';
+import type { Strings } from '../strings/en.ts';
+import { useWords } from './words.ts';
+
+/** Says what changed to those who do not see it. Only what the focus does not already say: waiting, news, time. */
+export function LiveRegion({ flow, nowMs }: { readonly flow: Flow; readonly nowMs: number }) {
+  const { strings } = useWords();
+  const leftMs = flow.payment.expiresAt * 1000 - nowMs;
+  const isShort = flow.payment.status === 'requires_action' && leftMs > 0 && leftMs <= 60_000;
+  return (
+    <div className="unseen" role="status" aria-live="polite">
+      <p>{connectionText(flow, strings)}</p>
+      <p>{stepText(flow, strings)}</p>
+      <p>{isShort ? strings.oneMinuteLeft : ''}</p>
+    </div>
+  );
+}
+
+function connectionText({ connection }: Flow, strings: Strings): string {
+  if (connection === 'good') return '';
+  return connection === 'offline' ? strings.offline : strings.away;
+}
+
+/** The texts of steps the payer did not ask for, or in which nothing takes the focus. */
+function stepText({ step, payment }: Flow, strings: Strings): string {
+  switch (step.at) {
+    case 'connecting':
+    case 'asking':
+      return step.isSlow ? strings.slowWallet : '';
+    case 'confirming':
+      return step.isDelivered ? strings.confirmText : strings.deliverText;
+    case 'mining':
+      return strings.miningText;
+    case 'ended':
+      return payment.status === 'succeeded' ? fill(strings.paidText, { merchant: payment.merchant.name }) : '';
+    default:
+      return '';
+  }
+}

@@ -1,0 +1,39 @@
+import { Fill } from '../../shared/fill.tsx';
+import { AlertGlyph, CloudGlyph, InfoGlyph } from '../../shared/glyphs.tsx';
+import { shortAccount } from '../../shared/text.ts';
+import type { Flow, Notice } from '../flow.ts';
+import { useWords } from './words.ts';
+
+const CALM: readonly Notice[] = ['rejected', 'accountChanged', 'quoteExpired'];
+
+/** What just went differently than expected, and what to do about it. */
+export function NoticeBox({ flow }: { readonly flow: Flow }) {
+  const { strings } = useWords();
+  const { notice, step } = flow;
+  if (notice === null) return null;
+  const choice = 'option' in step ? step : null;
+  return (
+    <p className={CALM.includes(notice) ? 'notice' : 'notice notice-warm'}>
+      {CALM.includes(notice) ? <InfoGlyph /> : <AlertGlyph />}
+      <span>
+        <Fill
+          text={strings[notice]}
+          network={choice?.option.amount.display.networkName ?? ''}
+          account={choice === null ? '' : shortAccount(choice.session.account)}
+        />
+      </span>
+    </p>
+  );
+}
+
+/** Shown above everything else while the browser or the gateway is away. The step below stays as it is. */
+export function ConnectionBar({ connection }: Pick<Flow, 'connection'>) {
+  const { strings } = useWords();
+  if (connection === 'good') return null;
+  return (
+    <p className="connection">
+      <CloudGlyph />
+      <span>{connection === 'offline' ? strings.offline : strings.away}</span>
+    </p>
+  );
+}

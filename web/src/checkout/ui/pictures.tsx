@@ -1,0 +1,53 @@
+import { useState } from 'react';
+import { FlaskGlyph, WalletGlyph } from '../../shared/glyphs.tsx';
+import type { Amount } from '../../shared/money.ts';
+import { chainOf } from '../../shared/networks.ts';
+import { initialsOf } from '../../shared/text.ts';
+import type { WalletCard } from '../wallets.ts';
+
+/** Pictures of others: each has something to show in its place, and none is needed to understand the page. */
+
+export function MerchantLogo({ name, iconUrl }: { readonly name: string; readonly iconUrl: string | null }) {
+  return (
+    <span className="logo" aria-hidden="true">
+      <Picture src={iconUrl} fallback={<span className="initials">{initialsOf(name) || '·'}</span>} />
+    </span>
+  );
+}
+
+/** The token, with its network in the corner: the same token on two networks is two different things to a payer. */
+export function TokenPicture({ amount }: { readonly amount: Amount }) {
+  const { assetSymbol } = amount.display;
+  const chainId = chainOf(amount.unit);
+  return (
+    <span className="token" aria-hidden="true">
+      <Picture
+        src={`/icons/token/${encodeURIComponent(assetSymbol)}.svg`}
+        fallback={<span className="initials">{assetSymbol.slice(0, 2)}</span>}
+      />
+      {chainId !== undefined && (
+        <span className="token-network">
+          <Picture src={`/icons/network/${chainId.replace(':', '-')}.svg`} fallback={null} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+export function WalletPicture({ wallet }: { readonly wallet: Pick<WalletCard, 'icon' | 'kind'> }) {
+  return (
+    <span className={`wallet-picture wallet-${wallet.kind}`} aria-hidden="true">
+      <Picture src={wallet.icon} fallback={wallet.kind === 'sandbox' ? <FlaskGlyph /> : <WalletGlyph />} />
+    </span>
+  );
+}
+
+function Picture({ src, fallback }: { readonly src: string | null; readonly fallback: React.ReactNode }) {
+  const [broken, setBroken] = useState<string | null>(null);
+  if (src === null || src === '' || broken === src) return fallback;
+  // The server's markup may have failed to load it before anybody listened.
+  const look = (image: HTMLImageElement | null) => {
+    if (image?.complete && image.naturalWidth === 0 && !src.startsWith('data:')) setBroken(src);
+  };
+  return <img ref={look} src={src} alt="" decoding="async" onError={() => setBroken(src)} />;
+}

@@ -1,0 +1,86 @@
+import { ChevronGlyph } from '../../shared/glyphs.tsx';
+import type { Flow } from '../flow.ts';
+import type { PaymentPage } from '../page-state.ts';
+import type { WalletCard } from '../wallets.ts';
+import type { Actions, PhonePanel } from './actions.ts';
+import { CancelPayment } from './cancel-payment.tsx';
+import { StepTitle } from './moment.tsx';
+import { NoticeBox } from './notice.tsx';
+import { PhonePay } from './phone-pay.tsx';
+import { WalletPicture } from './pictures.tsx';
+import { useWords } from './words.ts';
+
+interface ReadyProps {
+  readonly page: PaymentPage;
+  readonly flow: Flow;
+  readonly actions: Actions;
+  readonly phone: PhonePanel;
+}
+
+/** The wallets of this browser, and the way to those of other devices. */
+export function Ready({ page, flow, actions, phone }: ReadyProps) {
+  const { strings } = useWords();
+  const { wallets } = flow;
+  const hasNone = wallets !== null && wallets.length === 0;
+  return (
+    <div className="stack">
+      <div className="needs-script stack">
+        <header className="head">
+          <StepTitle>{hasNone ? strings.noWalletTitle : strings.readyTitle}</StepTitle>
+          <p className="text">{hasNone ? strings.noWalletText : strings.readyText}</p>
+        </header>
+        <NoticeBox flow={flow} />
+        {wallets === null && <LookingForWallets />}
+        {wallets !== null && wallets.length > 0 && (
+          <ul className="list">
+            {wallets.map((wallet) => (
+              <li key={wallet.id}>
+                <WalletRow
+                  wallet={wallet}
+                  isLast={wallet.key === phone.lastWallet}
+                  isDisabled={flow.isCancelling}
+                  onConnect={() => actions.connect(wallet.id)}
+                />
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+      <PhonePay page={page} phone={phone} actions={actions} isLeading={hasNone} />
+      <CancelPayment flow={flow} actions={actions} />
+    </div>
+  );
+}
+
+interface WalletRowProps {
+  readonly wallet: WalletCard;
+  readonly isLast: boolean;
+  readonly isDisabled: boolean;
+  readonly onConnect: () => void;
+}
+
+function WalletRow({ wallet, isLast, isDisabled, onConnect }: WalletRowProps) {
+  const { strings } = useWords();
+  return (
+    <button type="button" className="row" onClick={onConnect} disabled={isDisabled}>
+      <WalletPicture wallet={wallet} />
+      <span className="row-main">
+        <bdi className="row-title">{wallet.name}</bdi>
+        {wallet.kind === 'sandbox' && <span className="row-text">{strings.sandboxWalletText}</span>}
+      </span>
+      {isLast && <span className="tag">{strings.lastUsed}</span>}
+      <ChevronGlyph />
+    </button>
+  );
+}
+
+function LookingForWallets() {
+  const { strings } = useWords();
+  return (
+    <div className="list" aria-busy="true">
+      <p className="unseen">{strings.lookingForWallets}</p>
+      <div className="row row-blank" />
+      <div className="row row-blank" />
+    </div>
+  );
+}

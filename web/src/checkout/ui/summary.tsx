@@ -1,0 +1,59 @@
+import { Fill } from '../../shared/fill.tsx';
+import { clamp } from '../../shared/text.ts';
+import { timeLeft } from '../../shared/time-left.ts';
+import type { Flow } from '../flow.ts';
+import type { PaymentPage } from '../page-state.ts';
+import { Money } from './money-text.tsx';
+import { MerchantLogo } from './pictures.tsx';
+import { useWords } from './words.ts';
+
+interface SummaryProps {
+  readonly page: PaymentPage;
+  readonly flow: Flow;
+  readonly nowMs: number;
+}
+
+/** Who is paid, how much, for what, and by when: always in sight, whatever the step. */
+export function Summary({ page, flow, nowMs }: SummaryProps) {
+  const { strings } = useWords();
+  const { merchant, amount } = flow.payment;
+  const name = clamp(merchant.name, 64);
+  const isOpen = flow.payment.status === 'requires_action';
+  return (
+    <section className="summary" aria-labelledby="amount">
+      <div className="merchant">
+        <MerchantLogo name={name} iconUrl={merchant.iconUrl} />
+        <bdi className="merchant-name">{name}</bdi>
+      </div>
+      <h1 className="amount" id="amount">
+        <span className="unseen">
+          <Fill text={strings.payMerchant} merchant={name} />{' '}
+        </span>
+        <Money amount={amount} />
+      </h1>
+      {page.referenceId !== '' && (
+        <p className="reference">
+          {strings.reference} <bdi>{clamp(page.referenceId, 64)}</bdi>
+        </p>
+      )}
+      {isOpen && <Countdown expiresAtS={flow.payment.expiresAt} nowMs={nowMs} />}
+    </section>
+  );
+}
+
+/** In text and shape. It is read out once a minute at most (by the live region), not every second. */
+function Countdown({ expiresAtS, nowMs }: { readonly expiresAtS: number; readonly nowMs: number }) {
+  const { strings, locale } = useWords();
+  const { text, percent, isShort } = timeLeft(expiresAtS, nowMs, locale);
+  return (
+    <p className={isShort ? 'countdown countdown-short' : 'countdown'} role="timer">
+      <svg className="ring" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+        <circle className="ring-track" cx="12" cy="12" r="9" />
+        <circle className="ring-left" cx="12" cy="12" r="9" pathLength="100" strokeDasharray={`${percent} 100`} />
+      </svg>
+      <span suppressHydrationWarning>
+        <Fill text={strings.timeLeft} time={text} />
+      </span>
+    </p>
+  );
+}

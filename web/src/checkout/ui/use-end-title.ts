@@ -1,0 +1,20 @@
+import { useEffect } from 'react';
+import { clamp } from '../../shared/text.ts';
+import type { Flow } from '../flow.ts';
+import type { Strings } from '../strings/en.ts';
+
+/** A payer who is in another tab sees how it ended. */
+export function useEndTitle({ payment }: Flow, strings: Strings): void {
+  const { status, merchant } = payment;
+  useEffect(() => {
+    const key = ENDINGS[status];
+    if (key !== undefined) document.title = `${strings[key]} · ${clamp(merchant.name, 64)}`;
+  }, [status, merchant.name, strings]);
+}
+
+const ENDINGS: Partial<Record<Flow['payment']['status'], keyof Strings>> = {
+  succeeded: 'paidTitle',
+  failed: 'failedTitle',
+  expired: 'expiredTitle',
+  cancelled: 'cancelledTitle',
+};

@@ -1,0 +1,82 @@
+import { clamp } from '../shared/text.ts';
+
+/** A wallet as the page shows it. Its name and icon are the wallet's own words: untrusted. */
+export interface WalletCard {
+  /** Unique among the wallets of this visit. */
+  readonly id: string;
+  /** The wallet's stable name for itself, such as a reversed domain: what "last used" remembers. */
+  readonly key: string;
+  readonly name: string;
+  /** A `data:` image, or none. */
+  readonly icon: string | null;
+  readonly kind: 'announced' | 'legacy' | 'sandbox';
+}
+
+export interface Wallet extends WalletCard {
+  readonly provider: Provider;
+}
+
+/** EIP-1193, as much of it as the page needs. */
+export interface Provider {
+  request(call: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>;
+  on?(event: string, listener: (payload: unknown) => void): unknown;
+  removeListener?(event: string, listener: (payload: unknown) => void): unknown;
+}
+
+interface DiscoverInput {
+  /** The window: wallets announce themselves as events on it, older ones put themselves into it. */
+  readonly target: EventTarget & { readonly ethereum?: unknown };
+  readonly browserWalletName: string;
+  readonly onFound: (wallets: readonly Wallet[]) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Wallets answer at once; what has not announced itself by then is looked for in the old place. */
+const LEGACY_AFTER_MS = 300;
+const MAX_WALLETS = 16;
+const MAX_ICON_CHARS = 200_000;
+
+/** Every wallet in the browser (EIP-6963), as they come; several may, in any order, and some announce themselves twice. */
+export function discoverWallets({ target, browserWalletName, onFound, signal }: DiscoverInput): void {
+  const found = new Map<string, Wallet>();
+  const tell = () => onFound([...found.values()]);
+  const onAnnounce = (event: Event) => {
+    const wallet = readAnnouncement((event as CustomEvent<unknown>).detail);
+    if (wallet === undefined || found.has(wallet.id) || found.size >= MAX_WALLETS) return;
+    found.delete('legacy');
+    found.set(wallet.id, wallet);
+    tell();
+  };
+  target.addEventListener('eip6963:announceProvider', onAnnounce, { signal });
+  target.dispatchEvent(new Event('eip6963:requestProvider'));
+
+  const timer = setTimeout(() => {
+    const { ethereum } = target;
+    if (found.size === 0 && isProvider(ethereum)) {
+      const card = { id: 'legacy', key: 'legacy', name: browserWalletName, icon: null, kind: 'legacy' } as const;
+      found.set('legacy', { ...card, provider: ethereum });
+    }
+    tell();
+  }, LEGACY_AFTER_MS);
+  signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+}
+
+function readAnnouncement(detail: unknown): Wallet | undefined {
+  const { info, provider } = Object(detail) as { info?: unknown; provider?: unknown };
+  const { uuid, name, icon, rdns } = Object(info) as Record<string, unknown>;
+  if (typeof uuid !== 'string' || typeof name !== 'string' || name.trim() === '' || !isProvider(provider))
+    return undefined;
+  const isShowable = typeof icon === 'string' && /^data:image\//i.test(icon) && icon.length <= MAX_ICON_CHARS;
+  return {
+    id: uuid,
+    key: typeof rdns === 'string' ? rdns : uuid,
+    name: clamp(name, 40),
+    icon: isShowable ? icon : null,
+    kind: 'announced',
+    provider,
+  };
+}
+
+function isProvider(value: unknown): value is Provider {
+  return typeof value === 'object' && value !== null && typeof (value as Provider).request === 'function';
+}
