@@ -56,6 +56,6 @@ describe('the build of the page', () => {
 
   it('is refused when it is the build of something else', async () => {
     await write({ 'client/.vite/manifest.json': '{}', 'server/entry-server.js': 'export const render = 1;' });
-    await assert.rejects(loadPageBundle(dir), /has no src\/entry-client\.tsx/);
+    await assert.rejects(loadPageBundle(dir), /has no src\/checkout\/entry-client\.tsx/);
   });
 });
