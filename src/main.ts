@@ -30,8 +30,9 @@ import {
   needsOwnChain,
   networksInUse,
 } from './settings/chains.ts';
-import { type Config, readConfig, secretValues } from './settings/config.ts';
+import { type Config, readStartConfig, secretValues } from './settings/config.ts';
 import { readEnvironment } from './settings/environment.ts';
+import { misspeltSettings } from './settings/misspelt.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
 import { openDatabase } from './store/plumbing/database.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
@@ -71,11 +72,15 @@ const EXPECTED = [
 if (import.meta.main) await main();
 
 async function main(): Promise<void> {
-  const read = readConfig(readEnvironment());
+  const environment = readEnvironment();
+  const misspelt = misspeltSettings(environment);
+  const read = readStartConfig(environment);
   if ('problems' in read) {
-    process.stderr.write(`The configuration is not right:\n${read.problems.map((text) => `  ${text}\n`).join('')}`);
+    const lines = [...read.problems, ...misspelt].map((text) => `  ${text}\n`);
+    process.stderr.write(`The configuration is not right:\n${lines.join('')}`);
     process.exit(2);
   }
+  for (const text of misspelt) process.stderr.write(`Warning: ${text}\n`);
   const stopAsked = stopSignal();
   const stop = await start(read.config).catch(refuse);
   await stopAsked;
