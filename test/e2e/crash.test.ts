@@ -34,6 +34,7 @@ describe('a node that is killed in the middle of a burst', () => {
     const node = await startNodeProcess({
       TILL_HOME: home,
       DATABASE_URL: database.url,
+      SANDBOX: '1',
       LOG_LEVEL: 'error',
       RATE_LIMIT_KEY_PER_SECOND: '1000000',
       MAX_EVENT_LOOP_DELAY_MS: '0',

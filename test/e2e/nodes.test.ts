@@ -115,7 +115,7 @@ describe('a node', { concurrency: true }, () => {
     const database = await createTestDatabase();
     const sql = postgres(database.url, { max: 1, onnotice: () => {} });
     await sql`insert into migrations (id, name, sha256) values (9999, '9999_tomorrow.sql', 'x')`;
-    const node = await start({ TILL_HOME: newHome(), DATABASE_URL: database.url });
+    const node = await start({ TILL_HOME: newHome(), DATABASE_URL: database.url, SANDBOX: '1' });
     assert.equal(await endOf(node), 1);
     assert.match(node.output(), /cannot start: .*newer version of Till \(it has 9999_tomorrow\.sql\)/);
     assert.doesNotMatch(node.output(), /\bat .*\.ts:\d+/, 'a sentence, not a stack');
@@ -139,10 +139,25 @@ describe('a node', { concurrency: true }, () => {
     assert.doesNotMatch(node.output(), /hunter2/);
   });
 
+  it('brings no sandbox into a database unless it is asked for, and names settings that look misspelt', async () => {
+    const database = await createEmptyDatabase();
+    const node = await start({ TILL_HOME: newHome(), DATABASE_URL: database.url, RPC_URL: 'eip155:1=https://hunter2' });
+    assert.equal(await endOf(node), 2);
+    assert.match(node.output(), /^ +RPC_URLS must name the networks .* set SANDBOX=1$/m);
+    assert.match(node.output(), /^ +RPC_URL is not a setting of Till. Did you mean RPC_URLS\?$/m);
+    assert.doesNotMatch(node.output(), /hunter2/);
+    const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+    const tables = await sql`select 1 from pg_tables where schemaname = 'public'`;
+    assert.equal(tables.length, 0, 'the database is as it was');
+    await sql.end();
+    await database.drop();
+  });
+
   it('says so when its database cannot be reached', async () => {
     const unreachable = await start({
       TILL_HOME: newHome(),
       DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x',
+      SANDBOX: '1',
     });
     assert.equal(await endOf(unreachable), 1);
     assert.match(unreachable.output(), /cannot start/);
