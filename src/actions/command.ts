@@ -51,8 +51,8 @@ export interface IdempotentRequest {
 
 /**
  * Does the work once per key. Claim, work and answer share one transaction: a crash at any line leaves either all of
- * it or nothing, and a retry then finds the answer or a free key. Refusals for the state of things are answers too and
- * are stored; every other error rolls the claim back, so that it uses up no key.
+ * it or nothing, and a retry then finds the answer or a free key. Refusals that the error catalogue marks `isReplayed` are
+ * answers too and are stored; every other error rolls the claim back, so that it uses up no key.
  */
 export async function idempotentCommand(
   deps: CommandDeps,
@@ -90,8 +90,8 @@ async function workOrRefusal(tx: Tx, work: (tx: Tx) => Promise<Answer>): Promise
   try {
     return await savepoint(tx, work);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'invalid_state') throw error;
-    return { status: error.status, body: { code: error.code, message: error.message } };
+    if (!(error instanceof ApiError) || !error.isReplayed) throw error;
+    return { status: error.status, body: error.body };
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { happen, openShop, type Shop, TX_HASH } from '../../test/e2e/shop.ts';
+import { EVENTS, happen, openShop, type Shop } from '../../test/e2e/shop.ts';
 import { startTestGateway, type TestGateway } from '../../test/gateway.ts';
 import { type ManualTime, manualTime } from '../../test/manual-time.ts';
 import { runTill } from './till.ts';
@@ -46,8 +46,12 @@ describe('payments show', () => {
     await time.advance(1_000);
     await happen(gateway, paymentId, 'confirmed');
     await time.advance(1_000);
-    const event = { type: 'succeeded', transaction: { hash: TX_HASH, nonce: 7 } } as const;
-    await gateway.movePayment({ paymentId, event, actor: 'watcher', evidence: { block: 12, hash: '0x\u001b[2J' } });
+    await gateway.movePayment({
+      paymentId,
+      event: EVENTS.succeeded,
+      actor: 'watcher',
+      evidence: { block: 12, hash: '0x\u001b[2J' },
+    });
     const { stdout } = await till('payments', 'show', paymentId);
     assert.match(
       stdout,

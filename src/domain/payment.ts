@@ -25,7 +25,13 @@ export type PaymentEvent =
       /** A native transaction is evidence and is taken whenever it comes; a signature must come before the expiry. */
       readonly isNative: boolean;
     }
-  | { readonly type: 'succeeded'; readonly transaction: { readonly hash: string; readonly nonce: number | null } }
+  /** Buyer and token are those of the transfer that arrived: the payer may have confirmed another way to pay before. */
+  | {
+      readonly type: 'succeeded';
+      readonly buyer: Buyer;
+      readonly token: TokenAmount;
+      readonly transaction: { readonly hash: string; readonly nonce: number | null };
+    }
   | { readonly type: 'failed'; readonly failureCode: FailureCode | null }
   /** By the clock; or, where the payer may still pay on chain, by a final block at this time that holds no payment. */
   | { readonly type: 'expired'; readonly proof: 'clock' | { readonly finalBlockAtMs: number } }

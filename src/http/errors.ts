@@ -7,10 +7,9 @@ import { databaseFault } from '../store/plumbing/database.ts';
 /** The only place where an error becomes an HTTP answer. */
 export function errorSender({ log }: { log: Log }) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const { code, message, status, issues, details, retryAfterS } = toApiError(error);
+    const { status, body, retryAfterS } = toApiError(error);
     if (status >= 500) log.error({ requestId: request.id, err: error }, 'request failed');
     if (retryAfterS !== undefined) reply.header('Retry-After', String(retryAfterS));
-    const body = { code, message, ...(issues && { issues }), ...(details && { details }) };
     return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
   };
 }

@@ -7,12 +7,8 @@ export interface FollowDeps {
   readonly world: World;
   readonly log: Log;
   readonly sources: readonly RateSource[];
-  /**
-   * A pair has no rate, told again and again while that is so; and it has one, told when that begins. What could not be
-   * told is told again, so an alert is neither missed nor left behind, not even by a node that died.
-   */
-  readonly onTrouble: (pair: string, message: string) => Promise<void>;
-  readonly onRecovered: (pair: string) => Promise<void>;
+  /** Called at every look at a pair: the reason why it has no rate, or undefined when it has one. */
+  readonly report: (pair: string, problem: string | undefined) => Promise<void>;
 }
 
 /** Three readings can be missed before a price is too old. Honest markets differ by less than 1 %, faults by more. */
@@ -104,20 +100,14 @@ function withJitter({ random }: World, delayMs: number): number {
 async function watch(deps: Following, pair: string, lines: readonly Line[]): Promise<void> {
   const { world, log, book, stop } = deps;
   const [base = '', quote = ''] = pair.split('/');
-  let isWell = false;
   while (!stop.aborted) {
     // The wait comes first: nothing is wrong with sources that were asked a moment ago.
     await world.timers.sleep(EVERY_MS, stop);
     if (stop.aborted) return;
     const hasRate = book.rateOf(base, quote, world.clock.nowMs()) !== undefined;
-    try {
-      if (!hasRate) await deps.onTrouble(pair, describe(deps, pair, lines));
-      else if (!isWell) await deps.onRecovered(pair);
-      isWell = hasRate;
-    } catch (error) {
-      isWell = false;
-      log.warn({ pair, err: error }, 'the state of a rate could not be told');
-    }
+    await deps.report(pair, hasRate ? undefined : describe(deps, pair, lines)).catch((error: unknown) => {
+      log.warn({ pair, err: error }, 'the state of a rate could not be reported');
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { findMissedEvent } from '../../src/actions/watch/find-missed-event.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
 import { listPaymentEvents } from '../../src/store/payments/payments.ts';
@@ -392,6 +393,27 @@ describe('the watcher', () => {
     assert.equal(await scene.status(id), 'cancelled');
     assert.equal((await scene.item(commitment))?.state, 'paid');
     assert.deepEqual(await scene.alerts(), [`paid_after_end ${id}`]);
+  });
+
+  it('shows the asset, amount and buyer of the way that paid, when the payer has paid in two ways', async () => {
+    await open();
+    const node = await scene.newNode();
+    const { id, pay, item, payer } = await scene.offer();
+    const token = await scene.accept({ told: { subject: id }, isSecond: true });
+    assert.equal((await scene.payment(id)).buyerAccount, `${scene.network}:${token.payer.address}`);
+    pay();
+    scene.control.mine();
+    await node.watch();
+    const shown = await scene.payment(id);
+    assert.deepEqual(
+      [shown.status, shown.tokenAsset, shown.tokenValue, shown.buyerAccount],
+      ['succeeded', item.asset, item.amount.toString(), `${scene.network}:${payer.address}`],
+    );
+    await node.turn(3);
+    assert.deepEqual(await scene.alerts(), [`paid_after_end ${id}`]);
+    assert.deepEqual(await scene.payment(id), shown);
+    const report = await reconcile(scene, scene.connected, { from: 0 });
+    assert.deepEqual(report?.differences, []);
   });
 
   it('does the same again after a crash between a move and its mark, and nothing happens twice', async () => {

@@ -116,7 +116,7 @@ function factsOf(event: PaymentEvent): Move['facts'] {
     case 'confirmed':
       return { buyer: event.buyer, token: event.token };
     case 'succeeded':
-      return { transaction: event.transaction };
+      return { buyer: event.buyer, token: event.token, transaction: event.transaction };
     case 'failed':
       return { failureCode: event.failureCode };
     default:

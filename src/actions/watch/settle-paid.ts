@@ -38,16 +38,16 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
     ...(await screenPaid(deps, { paymentId: subject, account: `${network}:${item.payer}` })),
   };
   const move = { paymentId: subject, actor: 'watcher', evidence };
+  const buyer = { account: item.account, name: item.buyerName, icon: item.buyerIcon };
+  const token = { asset: item.asset, value: BigInt(item.amount) };
   if (status === 'requires_action') {
     // The payer sent native coin and closed the page: only now is it known who pays. Dying after this move leaves the
     // event undecided, and the next round goes on with the move below.
-    const buyer = { account: item.account, name: item.buyerName, icon: item.buyerIcon };
-    const token = { asset: item.asset, value: BigInt(item.amount) };
     await deps.movePayment({ ...move, event: { type: 'confirmed', buyer, token, isNative: true } });
   }
   const outcome = await deps.movePayment({
     ...move,
-    event: { type: 'succeeded', transaction: { hash: event.transactionHash, nonce } },
+    event: { type: 'succeeded', buyer, token, transaction: { hash: event.transactionHash, nonce } },
     items: { ended: [{ commitment, state: 'paid', reason: null, proof: proofOf(event) }] },
     settlement: item.isHeld ? undefined : settlementBy(item, event),
   });

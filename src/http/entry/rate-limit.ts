@@ -62,8 +62,12 @@ export function createRateLimit(clock: Clock, { name, perSecond, onRefusal }: Ra
   };
 }
 
-/** IPv6 clients own a whole /64, so that is what is counted. */
-export function addressGroup(address: string): string {
+/**
+ * IPv6 clients own a whole /64, so that is what is counted. A connection that its client has reset has no address any more,
+ * whatever the type of `request.ip` promises: all of those share one bucket.
+ */
+export function addressGroup(address: string | undefined): string {
+  if (address === undefined) return 'reset';
   if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

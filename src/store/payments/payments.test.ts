@@ -151,7 +151,15 @@ describe('stored payments', () => {
         isNative: fc.boolean(),
       }),
     },
-    { weight: 2, arbitrary: fc.constant({ type: 'succeeded', transaction: { hash: '0x1', nonce: 1 } } as const) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        type: fc.constant('succeeded'),
+        buyer,
+        token: fc.constant(TOKEN),
+        transaction: fc.constant({ hash: '0x1', nonce: 1 }),
+      }),
+    },
     fc.record({ type: fc.constant('failed'), failureCode: fc.constantFrom(null, 'declined_user') }),
     fc.constant({ type: 'expired', proof: 'clock' } as const),
     fc
@@ -247,7 +255,12 @@ describe('stored payments', () => {
         isNative: false,
       },
       { type: 'cancelled', by: 'user' },
-      { type: 'succeeded', transaction: { hash: '0x1', nonce: 7 } },
+      {
+        type: 'succeeded',
+        buyer: { account: BUYERS[1] ?? '', name: 'Other wallet', icon: null },
+        token: { ...TOKEN, value: 7n },
+        transaction: { hash: '0x1', nonce: 7 },
+      },
       { type: 'failed', failureCode: null },
     ];
     const outcomes = await Promise.all(

@@ -110,6 +110,7 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
     id: payment.id,
     from_status: payment.status,
     from_version: payment.version,
+    from_buyer: payment.buyerAccount,
     to_status: to,
     at,
     event,
@@ -120,14 +121,14 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
     token_value: facts.token?.value.toString() ?? payment.tokenValue,
     buyer_account: facts.buyer?.account ?? payment.buyerAccount,
     buyer_name: facts.buyer?.name ?? payment.buyerName,
-    buyer_icon: facts.buyer?.icon ?? payment.buyerIcon,
+    buyer_icon: facts.buyer === undefined ? payment.buyerIcon : facts.buyer.icon,
     transaction_hash: facts.transaction?.hash ?? payment.transactionHash,
     transaction_nonce: facts.transaction?.nonce ?? payment.transactionNonce,
   }));
   const moved = await tx<{ id: string }[]>`
     with input as (
       select * from jsonb_to_recordset(${tx.json(rows as never)}) as i(
-        id text, from_status text, from_version int, to_status text, at timestamptz, event text, actor text,
+        id text, from_status text, from_version int, from_buyer text, to_status text, at timestamptz, event text, actor text,
         evidence jsonb, failure_code text, token_asset text, token_value numeric, buyer_account text,
         buyer_name text, buyer_icon text, transaction_hash text, transaction_nonce bigint)
     ), moved as (
@@ -138,7 +139,7 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
           transaction_nonce = i.transaction_nonce
       from input i
       where p.id = i.id and p.status = i.from_status and p.version = i.from_version
-      returning p.*, i.from_status, i.to_status, i.at, i.event, i.actor, i.evidence
+      returning p.*, i.from_status, i.from_buyer, i.to_status, i.at, i.event, i.actor, i.evidence
     ), logged as (
       insert into payment_events (payment_id, version, at, from_status, to_status, event, actor, evidence)
       select id, version, at, from_status, to_status, event, actor, evidence from moved
@@ -151,11 +152,11 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
       group by partner_id, mode, merchant_id, s.status, amount_unit, amount_decimals
     ), customers as (
       insert into payment_customers (partner_id, mode, merchant_id, buyer_account, status, payments)
-      select partner_id, mode, merchant_id, buyer_account, s.status, sum(s.sign)
-      from moved, lateral (values (from_status, -1), (to_status, 1)) as s(status, sign)
-      where buyer_account is not null and not (event = 'confirmed' and s.sign = -1)
-      group by partner_id, mode, merchant_id, buyer_account, s.status
-      order by partner_id, mode, merchant_id, buyer_account, s.status
+      select partner_id, mode, merchant_id, s.buyer, s.status, sum(s.sign)
+      from moved, lateral (values (from_buyer, from_status, -1), (buyer_account, to_status, 1)) as s(buyer, status, sign)
+      where s.buyer is not null
+      group by partner_id, mode, merchant_id, s.buyer, s.status
+      order by partner_id, mode, merchant_id, s.buyer, s.status
       on conflict (partner_id, mode, merchant_id, buyer_account, status)
         do update set payments = payment_customers.payments + excluded.payments
     )

@@ -112,11 +112,14 @@ async function noteExtra(tx: Tx, event: PaidEvent, payment: Payment, at: Date): 
 
 /** The moves the watcher would have made. */
 async function succeed(tx: Tx, event: PaidEvent, payment: Payment, now: Date): Promise<void> {
-  const buyer = { account: accountOf(event), name: 'Wallet', icon: null };
+  const account = accountOf(event);
+  const isKnown = payment.buyerAccount?.toLowerCase() === account.toLowerCase();
+  const buyer = { account, name: (isKnown && payment.buyerName) || 'Wallet', icon: isKnown ? payment.buyerIcon : null };
   const token = { asset: event.asset, value: event.amount };
   const nonce = (await noncesOf(tx, [event.transactionHash])).get(event.transactionHash) ?? null;
   const transaction = { hash: event.transactionHash, nonce };
-  const steps: [PaymentEvent, object][] = [[{ type: 'succeeded', transaction }, { transaction }]];
+  const facts = { buyer, token, transaction };
+  const steps: [PaymentEvent, object][] = [[{ type: 'succeeded', ...facts }, facts]];
   if (payment.status === 'requires_action') {
     steps.unshift([
       { type: 'confirmed', buyer, token, isNative: true },
