@@ -2,14 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { confirmPayment } from '../../actions/paying/confirm-payment.ts';
 import { fetchActions } from '../../actions/paying/fetch-actions.ts';
-import { listOptions, type OfferedAccount } from '../../actions/paying/list-options.ts';
+import { listOptions } from '../../actions/paying/list-options.ts';
 import { paymentExpired } from '../../actions/paying/option-refusals.ts';
-import { isForeignAccount, parseAccount } from '../../domain/caip.ts';
+import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { visibleStatus } from '../../domain/payment.ts';
-import { ApiError, type Issue, validationError } from '../../errors.ts';
+import { ApiError } from '../../errors.ts';
 import { type Payment, type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { callerName, findPayable, GATEWAY_ACCESS, walletOf } from '../entry/gateway-caller.ts';
+import { readPayerAccounts } from '../entry/payer-accounts.ts';
 import { paymentIdIn } from '../entry/payment-id.ts';
 import { nullable } from '../schemas.ts';
 import { etagOf, holdRequest, StatusQuery } from '../status/status.ts';
@@ -34,7 +35,8 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
     },
     async (request) => {
       const payment = await findPayable(deps, deps.readPayment, request);
-      const accounts = readAccounts(request.body.accounts);
+      const served = servedNetworks(deps, payment.mode).map(({ chain }) => chain.network.chainId);
+      const accounts = readPayerAccounts(new Set(served), request.body.accounts);
       const isInfoAsked = request.query.includePaymentInfo === true;
       const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
       // Without the info in the answer there is no other way to learn it.
@@ -80,22 +82,6 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
   );
 }
 
-/** Every account that is malformed is named; right ones of chains that Till has nothing to do with are left out. */
-function readAccounts(spellings: readonly string[]): readonly OfferedAccount[] {
-  const issues: Issue[] = [];
-  const accounts = new Map<string, OfferedAccount>();
-  for (const [index, spelling] of spellings.entries()) {
-    const parsed = parseAccount(spelling);
-    if (!parsed.ok) {
-      if (!isForeignAccount(spelling)) issues.push({ field: `accounts[${index}]`, message: parsed.problem });
-      continue;
-    }
-    if (!accounts.has(parsed.value.id)) accounts.set(parsed.value.id, { ...parsed.value, spelling });
-  }
-  if (issues.length > 0) throw validationError(issues, 422);
-  return [...accounts.values()];
-}
-
 /** Holds the answer while nothing changes. The confirmation stands by then, so one that cannot be held is answered. */
 async function held(
   deps: HttpDeps,
@@ -124,7 +110,7 @@ const OPTIONS = {
   tags: TAGS,
   summary: 'List the ways in which accounts can pay',
   description:
-    'Each call gives new option ids; earlier ones stay good until they expire. Accounts of chains that are not served are ignored. A payment that cannot be paid any more has no options; ask for its info to see why.',
+    'Each call gives new option ids; earlier ones stay good until they expire. Accounts of networks that are not served, and the zero address, are ignored; a malformed account of a served network is refused. A payment that cannot be paid any more has no options; ask for its info to see why.',
   params: PaymentParams,
   querystring: Type.Object({
     includePaymentInfo: Type.Optional(Type.Boolean({ description: 'Whether `info` is wanted.' })),
@@ -132,8 +118,7 @@ const OPTIONS = {
   body: Type.Object({
     accounts: Type.Array(Type.String(), {
       minItems: 1,
-      maxItems: 100,
-      description: 'CAIP-10.',
+      description: 'CAIP-10. The first 100 of served networks count.',
       examples: [['eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed']],
     }),
     refresh: Type.Optional(nullable(Type.Array(Type.String(), { description: 'Accepted and ignored.' }))),
