@@ -97,6 +97,22 @@ describe('confirming a payment', () => {
       });
     }
 
+    it('takes results that a wallet packed into one entry, as the same request', async () => {
+      const payer = paying.newPayer(FUNDS);
+      const id = await paying.created();
+      const option = await paying.wallet.option(id, payer.account, USDT);
+      const values: string[] = [];
+      for (const { data } of option.actions) values.push(await payer.carryOut(data));
+      assert.equal(values.length, 2);
+      const packed = await paying.wallet.confirm(id, option.id, [{ type: 'walletRpc', data: values }]);
+      assert.equal(packed.json().status, 'processing', packed.body);
+      await happen(paying.gateway, id, 'succeeded');
+      for (const results of [[{ type: 'walletRpc', data: values }], values.map(result)]) {
+        assert.equal((await paying.wallet.confirm(id, option.id, results)).json().status, 'succeeded');
+      }
+      assert.equal((await paying.items(id)).length, 1);
+    });
+
     it('shows who pays, with what and with which wallet', async () => {
       const viaKey = await signed();
       await confirm(viaKey);

@@ -95,9 +95,10 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
 }
 
 function readConfirmation(deps: ConfirmDeps, { payment, optionId, results }: ConfirmInput): Confirmation {
-  const values = readResults(results);
+  const option = openOption(deps.optionSecret, payment.id, optionId);
+  const values = readResults(results, option?.steps.length ?? 0);
   return {
-    option: openOption(deps.optionSecret, payment.id, optionId),
+    option,
     values,
     hash: values && resultsHash(optionId, values),
   };

@@ -33,6 +33,11 @@ export interface ListedOption {
 /** A payer is looking at an empty screen meanwhile: a network that has not answered by then is left out. */
 const SURVEY_MS = 2_500;
 const SALT_BYTES = 6;
+/**
+ * Wallets in the field carry out one action, or an approval and a signature. A third one, which resets an old allowance
+ * before the approval, breaks them.
+ */
+const MAX_ACTIONS = 2;
 
 /** Every way in which these accounts can pay the payment now, the best first. */
 export async function listOptions(
@@ -191,6 +196,7 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
     deadlineS: times.deadlineS,
   };
   const requests = walletRequests(chain, item, holding.allowance);
+  if (requests.length > MAX_ACTIONS) return undefined;
   const option: Option = {
     item,
     account: account.spelling,

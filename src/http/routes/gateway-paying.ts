@@ -167,7 +167,8 @@ const CONFIRM = {
   body: Type.Object({
     optionId: OptionId,
     results: Type.Array(Type.Unknown(), {
-      description: 'One `{ "type": "walletRpc", "data": [result] }` for each action, in order.',
+      description:
+        'One `{ "type": "walletRpc", "data": [result] }` for each action, in order; or one entry whose `data` holds the results of all actions.',
     }),
     collectedData: Type.Optional(Type.Unknown({ description: 'Accepted and ignored.' })),
   }),
