@@ -172,7 +172,7 @@ const OF_MERCHANT = {
   tags: TAGS,
   summary: "List a merchant's payments",
   description:
-    'Newest first, unless asked otherwise. Follow `nextCursor` with the same filters and order; only the time range may change.',
+    'Newest first, unless asked otherwise. Follow `nextCursor`: filters and order must stay the same, the time range may change.',
   querystring: ListQuery,
   response: { 200: PaymentListBody },
 };
