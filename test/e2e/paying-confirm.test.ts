@@ -543,68 +543,6 @@ describe('confirming a payment', () => {
     });
   });
 
-  describe('by a transaction in coin', () => {
-    async function handedOut(fields: object = {}) {
-      const payer = paying.newPayer(FUNDS);
-      const id = await paying.created(fields);
-      const option = await paying.wallet.option(id, payer.account, ETH);
-      const { actions } = (await paying.wallet.fetch(id, option.id)).json();
-      return { payer, id, option, action: actions[0].data };
-    }
-
-    it('keeps the hash as a hint and leaves the payment payable', async () => {
-      const { id, option, payer } = await handedOut();
-      const response = await paying.wallet.confirm(id, option.id, [result(TX_HASH)]);
-      assert.deepEqual(response.json(), { status: 'requires_action', isFinal: false, pollInMs: 1000, info: null });
-      const [item] = await paying.items(id);
-      assert.deepEqual([item?.state, item?.hintedHash], ['offered', TX_HASH]);
-      const again = await paying.wallet.confirm(id, option.id, [result(TX_HASH)]);
-      assert.equal(again.json().status, 'requires_action');
-      const { signature, option: other } = await signedBy(payer, id);
-      assert.equal((await confirm({ id, option: other, signature })).json().status, 'processing', 'still payable');
-    });
-
-    it('is taken whenever it comes: neither the quote nor the payment is too old for it', async () => {
-      const { id, option, payer } = await handedOut();
-      const early = await signedBy(payer, id);
-      await paying.time.advance(300_000);
-      const response = await paying.wallet.confirm(id, option.id, [result(TX_HASH)]);
-      assert.deepEqual([response.statusCode, response.json().status], [200, 'processing']);
-      assert.equal((await paying.items(id))[0]?.hintedHash, TX_HASH);
-      assert.deepEqual(await refusal(confirm({ id, ...early })), [410, 'payment_expired'], 'a signature is late');
-      await paying.time.advance(60_000);
-      const finalBlockAtMs = paying.time.clock.nowMs();
-      const event = { type: 'expired', proof: { finalBlockAtMs } } as const;
-      assert.ok((await paying.gateway.movePayment({ paymentId: id, event, actor: 'test', evidence: {} })).ok);
-      const late = await paying.wallet.confirm(id, option.id, [result(`0x${'cd'.repeat(32)}`)]);
-      assert.deepEqual([late.statusCode, late.json().status], [200, 'expired']);
-    });
-
-    it('is not refused for want of a relayer or a network', async () => {
-      const { id, option } = await handedOut();
-      const { settings } = paying.network();
-      settings.isConnected = false;
-      const response = await paying.wallet.confirm(id, option.id, [result(TX_HASH)]);
-      settings.isConnected = true;
-      assert.equal(response.statusCode, 200, response.body);
-    });
-
-    it('is refused when it is no hash, or its action was never fetched', async () => {
-      const { id, option } = await handedOut();
-      for (const value of ['', '0x', TX_HASH.slice(2), `0x${'ab'.repeat(65)}`]) {
-        assert.deepEqual(await refusal(paying.wallet.confirm(id, option.id, [result(value)])), [
-          422,
-          'params_validation',
-        ]);
-      }
-      const payer = paying.newPayer(FUNDS);
-      const other = await paying.created();
-      const unfetched = await paying.wallet.option(other, payer.account, ETH);
-      const response = paying.wallet.confirm(other, unfetched.id, [result(TX_HASH)]);
-      assert.deepEqual(await refusal(response), [422, 'params_validation']);
-    });
-  });
-
   describe('with maxPollMs', () => {
     it('holds the answer until the status changes', async () => {
       const payment = await signed();

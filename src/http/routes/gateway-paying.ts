@@ -1,13 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { confirmPayment } from '../../actions/paying/confirm-payment.ts';
+import { type Confirmed, confirmPayment } from '../../actions/paying/confirm-payment.ts';
 import { fetchActions } from '../../actions/paying/fetch-actions.ts';
 import { listOptions } from '../../actions/paying/list-options.ts';
 import { paymentExpired } from '../../actions/paying/option-refusals.ts';
+import { seekTransaction } from '../../actions/paying/seek-transaction.ts';
 import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { visibleStatus } from '../../domain/payment.ts';
 import { ApiError } from '../../errors.ts';
-import { type Payment, type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
+import { type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { callerName, findPayable, GATEWAY_ACCESS, walletOf } from '../entry/gateway-caller.ts';
 import { readPayerAccounts } from '../entry/payer-accounts.ts';
@@ -66,7 +67,7 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
     '/payment/:id/confirm',
     { schema: CONFIRM, preValidation, config: { access: GATEWAY_ACCESS, errors: [...COMMON, ...CHOSEN] } },
     async (request, reply) => {
-      const payment = await confirmPayment(deps, {
+      const confirmed = await confirmPayment(deps, {
         payment: await findPayable(deps, deps.readPayment, request),
         ...request.body,
         buyer: walletOf(request),
@@ -74,7 +75,7 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
       });
       const { failureCode: _, ...answer } = viewStatus(
         deps.config,
-        await held(deps, request, reply, payment),
+        await follow(deps, { request, reply }, confirmed),
         deps.world.clock.nowMs(),
       );
       return answer;
@@ -82,22 +83,35 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
   );
 }
 
-/** Holds the answer while nothing changes. The confirmation stands by then, so one that cannot be held is answered. */
-async function held(
+type HeldInput = Parameters<typeof holdRequest>[1];
+
+/** The payment after the look for a transaction in coin, and after the hold that the request asks for. */
+async function follow(
   deps: HttpDeps,
-  request: FastifyRequest<{ Params: { id: string }; Querystring: { maxPollMs?: number } }>,
-  reply: FastifyReply,
-  payment: Payment,
+  { request, reply }: Pick<HeldInput, 'request' | 'reply'>,
+  { payment, sought }: Confirmed,
 ): Promise<PaymentGlance> {
-  const since = etagOf(payment, deps.world.clock.nowMs());
-  const find = () => findPayable(deps, deps.glanceAtPayment, request);
+  const glance = () => findPayable(deps, deps.glanceAtPayment, request as FastifyRequest<{ Params: { id: string } }>);
+  if (sought === undefined) return held(deps, { request, reply, payment, find: glance });
+  const find = async () => (await seekTransaction(deps, sought)) ?? glance();
+  const seen = await held(deps, { request, reply, payment, find, forMs: SEEK_MS, everyMs: SEEK_EVERY_MS });
+  return held(deps, { request, reply, payment: seen, find: glance });
+}
+
+/** Holds the answer while nothing changes. The confirmation stands by then, so one that cannot be held is answered. */
+async function held(deps: HttpDeps, input: Omit<HeldInput, 'since'>): Promise<PaymentGlance> {
+  const { payment } = input;
   try {
-    return await holdRequest(deps, { request, reply, payment, since, find });
+    return await holdRequest(deps, { ...input, since: etagOf(payment, deps.world.clock.nowMs()) });
   } catch (error) {
     if (error instanceof ApiError && error.code === 'rate_limited') return payment;
     throw error;
   }
 }
+
+/** A transaction in coin reaches the endpoints within seconds of being sent, or with its block. */
+const SEEK_MS = 10_000;
+const SEEK_EVERY_MS = 1_000;
 
 const TAGS = ['Gateway'];
 const COMMON = ['payment_not_found'] as const;
@@ -161,7 +175,7 @@ const CONFIRM = {
   tags: TAGS,
   summary: 'Confirm a payment with what the wallet signed or sent',
   description:
-    'May be repeated: the same option with the same results gets the present status. With `maxPollMs` the answer is held until that changes, at most 25 s.',
+    'May be repeated: the same option with the same results gets the present status. A transaction in coin is looked for during 10 s: the payment is `processing` once it is seen. With `maxPollMs` the answer is held until the status changes, at most 25 s.',
   params: PaymentParams,
   querystring: StatusQuery,
   body: Type.Object({
