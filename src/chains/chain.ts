@@ -49,6 +49,12 @@ export interface Chain {
   broadcast(bytes: string): Promise<BroadcastOutcome>;
   /** What the chain knows of a transaction. */
   findTransaction(hash: string): Promise<TransactionState>;
+  /**
+   * Whether an endpoint shows this transaction, pending or mined, as the payer's own payment of the item in coin: from the
+   * payer, to the Collector, with the amount and calldata of the wallet action. A reverted one is not shown. Endpoints may
+   * lie and transactions may be replaced, so this is a reason to wait for the event, and no evidence.
+   */
+  isPaymentShown(item: Item, hash: string): Promise<boolean>;
 
   head(): Promise<Block>;
   /** The canonical block of that height; undefined when the chain is not that long. */

@@ -97,6 +97,22 @@ describe('confirming a payment', () => {
       });
     }
 
+    it('takes results that a wallet packed into one entry, as the same request', async () => {
+      const payer = paying.newPayer(FUNDS);
+      const id = await paying.created();
+      const option = await paying.wallet.option(id, payer.account, USDT);
+      const values: string[] = [];
+      for (const { data } of option.actions) values.push(await payer.carryOut(data));
+      assert.equal(values.length, 2);
+      const packed = await paying.wallet.confirm(id, option.id, [{ type: 'walletRpc', data: values }]);
+      assert.equal(packed.json().status, 'processing', packed.body);
+      await happen(paying.gateway, id, 'succeeded');
+      for (const results of [[{ type: 'walletRpc', data: values }], values.map(result)]) {
+        assert.equal((await paying.wallet.confirm(id, option.id, results)).json().status, 'succeeded');
+      }
+      assert.equal((await paying.items(id)).length, 1);
+    });
+
     it('shows who pays, with what and with which wallet', async () => {
       const viaKey = await signed();
       await confirm(viaKey);
@@ -524,68 +540,6 @@ describe('confirming a payment', () => {
       paying.screened.add(payment.payer.account);
       assert.deepEqual(await refusal(confirm(payment)), [400, 'sanctioned_user']);
       assert.equal(await statusOf(payment.id), 'requires_action');
-    });
-  });
-
-  describe('by a transaction in coin', () => {
-    async function handedOut(fields: object = {}) {
-      const payer = paying.newPayer(FUNDS);
-      const id = await paying.created(fields);
-      const option = await paying.wallet.option(id, payer.account, ETH);
-      const { actions } = (await paying.wallet.fetch(id, option.id)).json();
-      return { payer, id, option, action: actions[0].data };
-    }
-
-    it('keeps the hash as a hint and leaves the payment payable', async () => {
-      const { id, option, payer } = await handedOut();
-      const response = await paying.wallet.confirm(id, option.id, [result(TX_HASH)]);
-      assert.deepEqual(response.json(), { status: 'requires_action', isFinal: false, pollInMs: 1000, info: null });
-      const [item] = await paying.items(id);
-      assert.deepEqual([item?.state, item?.hintedHash], ['offered', TX_HASH]);
-      const again = await paying.wallet.confirm(id, option.id, [result(TX_HASH)]);
-      assert.equal(again.json().status, 'requires_action');
-      const { signature, option: other } = await signedBy(payer, id);
-      assert.equal((await confirm({ id, option: other, signature })).json().status, 'processing', 'still payable');
-    });
-
-    it('is taken whenever it comes: neither the quote nor the payment is too old for it', async () => {
-      const { id, option, payer } = await handedOut();
-      const early = await signedBy(payer, id);
-      await paying.time.advance(300_000);
-      const response = await paying.wallet.confirm(id, option.id, [result(TX_HASH)]);
-      assert.deepEqual([response.statusCode, response.json().status], [200, 'processing']);
-      assert.equal((await paying.items(id))[0]?.hintedHash, TX_HASH);
-      assert.deepEqual(await refusal(confirm({ id, ...early })), [410, 'payment_expired'], 'a signature is late');
-      await paying.time.advance(60_000);
-      const finalBlockAtMs = paying.time.clock.nowMs();
-      const event = { type: 'expired', proof: { finalBlockAtMs } } as const;
-      assert.ok((await paying.gateway.movePayment({ paymentId: id, event, actor: 'test', evidence: {} })).ok);
-      const late = await paying.wallet.confirm(id, option.id, [result(`0x${'cd'.repeat(32)}`)]);
-      assert.deepEqual([late.statusCode, late.json().status], [200, 'expired']);
-    });
-
-    it('is not refused for want of a relayer or a network', async () => {
-      const { id, option } = await handedOut();
-      const { settings } = paying.network();
-      settings.isConnected = false;
-      const response = await paying.wallet.confirm(id, option.id, [result(TX_HASH)]);
-      settings.isConnected = true;
-      assert.equal(response.statusCode, 200, response.body);
-    });
-
-    it('is refused when it is no hash, or its action was never fetched', async () => {
-      const { id, option } = await handedOut();
-      for (const value of ['', '0x', TX_HASH.slice(2), `0x${'ab'.repeat(65)}`]) {
-        assert.deepEqual(await refusal(paying.wallet.confirm(id, option.id, [result(value)])), [
-          422,
-          'params_validation',
-        ]);
-      }
-      const payer = paying.newPayer(FUNDS);
-      const other = await paying.created();
-      const unfetched = await paying.wallet.option(other, payer.account, ETH);
-      const response = paying.wallet.confirm(other, unfetched.id, [result(TX_HASH)]);
-      assert.deepEqual(await refusal(response), [422, 'params_validation']);
     });
   });
 

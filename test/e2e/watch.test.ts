@@ -351,19 +351,37 @@ describe('the watcher', () => {
     assert.equal(await scene.status(id), 'succeeded');
   });
 
-  it('takes native coin whose payer never confirmed', async () => {
+  it('takes native coin whose payer never confirmed: processing from its first block, succeeded at depth', async () => {
     await open({ depth: 2 });
-    const { id, pay, payer } = await scene.offer();
+    const { id, pay, payer, commitment } = await scene.offer();
     const node = await scene.newNode();
     const hash = pay();
+    await node.watch();
+    assert.equal(await scene.status(id), 'requires_action', 'the watcher sees blocks only');
     scene.control.mine();
     await node.watch();
-    assert.equal(await scene.status(id), 'requires_action');
+    assert.equal(await scene.status(id), 'processing');
+    const [event] = await listPaymentEvents(scene.db.sql, id);
+    assert.deepEqual(
+      [event?.event, event?.actor, event?.evidence.commitment, event?.evidence.transaction],
+      ['confirmed', 'watcher', commitment, hash],
+    );
     await node.turn();
     const payment = await scene.payment(id);
     assert.equal(payment.status, 'succeeded');
     assert.equal(payment.transactionHash, hash);
     assert.equal(payment.buyerAccount, `${scene.network}:${payer.address}`);
+    assert.equal((await listPaymentEvents(scene.db.sql, id)).length, 2);
+  });
+
+  it('takes no event for a payment in coin that differs from what was handed out', async () => {
+    await open({ depth: 2 });
+    const { id, item, commitment } = await scene.offer();
+    const node = await scene.newNode();
+    scene.control.emitLookAlike({ ...item, amount: item.amount - 1n }, commitment);
+    scene.control.mine();
+    await node.watch();
+    assert.equal(await scene.status(id), 'requires_action');
   });
 
   it('ends a payment whose native action was not used, after a final block later than its deadline', async () => {

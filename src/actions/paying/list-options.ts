@@ -9,6 +9,7 @@ import type { Rates } from '../../rates/rates.ts';
 import type { Log } from '../../runtime/world.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import { refuseScreened } from './option-refusals.ts';
+import { servedNetworks } from './served-networks.ts';
 import { type OptionDeps, readTerms, type Terms } from './terms-in-force.ts';
 import { listedActions, type OptionAction, stepsOf, walletRequests } from './wallet-requests.ts';
 
@@ -32,6 +33,11 @@ export interface ListedOption {
 /** A payer is looking at an empty screen meanwhile: a network that has not answered by then is left out. */
 const SURVEY_MS = 2_500;
 const SALT_BYTES = 6;
+/**
+ * Wallets in the field carry out one action, or an approval and a signature. A third one, which resets an old allowance
+ * before the approval, breaks them.
+ */
+const MAX_ACTIONS = 2;
 
 /** Every way in which these accounts can pay the payment now, the best first. */
 export async function listOptions(
@@ -43,8 +49,7 @@ export async function listOptions(
     accounts.map(({ id }) => id),
   );
   const terms = await readTerms(deps, payment);
-  const networks = deps.chains
-    .list()
+  const networks = servedNetworks(deps, payment.mode)
     .map((connected) => networkOffer(deps, { payment, accounts, terms, connected }))
     .filter((network) => network.accounts.length > 0 && network.offers.length > 0);
   const surveys = await Promise.all(networks.map((network) => survey(deps, network)));
@@ -82,13 +87,10 @@ interface NetworkInput {
 
 function networkOffer(deps: ListOptionsDeps, { payment, accounts, terms, connected }: NetworkInput): NetworkOffer {
   const { network } = connected.chain;
-  const { finality } = network;
-  const nothing = { connected, etaS: 0, accounts: [], offers: [] };
-  // Play money pays for nothing live, and a test takes no real money.
-  if (network.mode !== payment.mode || finality === undefined || connected.relayers.length === 0) return nothing;
+  const { blockTimeMs = 0, depth = 0 } = network.finality ?? {};
   return {
     connected,
-    etaS: Math.max(1, Math.ceil((finality.blockTimeMs * finality.depth) / 1000)),
+    etaS: Math.max(1, Math.ceil((blockTimeMs * depth) / 1000)),
     accounts: accounts.filter(({ chainId }) => chainId === network.chainId),
     offers: connected.payable().flatMap((id) => assetOffer(deps, { payment, terms, connected, id }) ?? []),
   };
@@ -194,6 +196,7 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
     deadlineS: times.deadlineS,
   };
   const requests = walletRequests(chain, item, holding.allowance);
+  if (requests.length > MAX_ACTIONS) return undefined;
   const option: Option = {
     item,
     account: account.spelling,

@@ -7,6 +7,7 @@ import { clearAlert, raiseAlert } from '../alerts.ts';
 import { closeItems } from '../books/record.ts';
 import { command } from '../command.ts';
 import { lateAlert, lateStray } from '../outgoing/stray/late-stray.ts';
+import { confirmedByCoin } from '../paying/confirmed-by-coin.ts';
 import { screenPaid } from '../paying/screen-paid.ts';
 import type { WatchDeps } from './watcher.ts';
 
@@ -43,7 +44,7 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
   if (status === 'requires_action') {
     // The payer sent native coin and closed the page: only now is it known who pays. Dying after this move leaves the
     // event undecided, and the next round goes on with the move below.
-    await deps.movePayment({ ...move, event: { type: 'confirmed', buyer, token, isNative: true } });
+    await deps.movePayment({ ...move, event: confirmedByCoin(item) });
   }
   const outcome = await deps.movePayment({
     ...move,

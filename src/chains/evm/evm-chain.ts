@@ -6,6 +6,7 @@ import { maxBatchItems, signBatch, signNothing, simulate } from './batches.ts';
 import { findBlock, findTransaction, headCall, isAgreed } from './blocks.ts';
 import { broadcastCall } from './broadcast.ts';
 import { check } from './check.ts';
+import { isPaymentShown } from './coin-payments.ts';
 import { commitmentOf as collectorCommitmentOf } from './collector.ts';
 import { createEventReader } from './collector-events.ts';
 import { collectorItem, createEvmContext } from './evm-context.ts';
@@ -78,6 +79,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     signNothing: (signer, slot) => signNothing(context, signer, slot),
     broadcast: async (bytes) => rpc.call(broadcastCall(bytes)),
     findTransaction: (hash) => findTransaction(context, hash),
+    isPaymentShown: (item, hash) => isPaymentShown(context, item, hash),
 
     head: () => rpc.call(headCall()),
     block: (number) => findBlock(context, number),

@@ -12,6 +12,7 @@ const METHODS = [
   'suggestFees',
   'broadcast',
   'findTransaction',
+  'isPaymentShown',
   'head',
   'block',
   'events',

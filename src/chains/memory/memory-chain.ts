@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Item, SignedItem } from '../../domain/item.ts';
 import {
   type Block,
@@ -98,6 +99,7 @@ function createPort(core: Core): Chain {
         const { isReverted, gasSpent, coinSpent } = receipt;
         return { is: 'mined', block: { number: block.number, hash: block.hash }, isReverted, gasSpent, coinSpent };
       }),
+    isPaymentShown: (item, hash) => ask('isPaymentShown', () => isPaymentShown(core, item, hash.toLowerCase())),
     head: () => ask('head', () => headerOf(visibleHead())),
     block: (number) =>
       ask('block', () => {
@@ -144,6 +146,15 @@ function createPort(core: Core): Chain {
     isAgreed: ({ number, hash }) => ask('isAgreed', () => !lies.isDisagreeing && blocks.at(number)?.hash === hash),
     close: () => {},
   };
+}
+
+function isPaymentShown({ rules, blocks, mempool }: Core, item: Item, hash: string): boolean {
+  const block = blocks.holding(hash);
+  const mined = block?.entries.flatMap((entry) => ('transaction' in entry ? [entry.transaction] : [])) ?? [];
+  const found = [...mined, ...mempool.list()].find((transaction) => transaction.hash === hash);
+  if (found?.payload.kind !== 'act' || block?.receipts.get(hash)?.isReverted) return false;
+  const [action] = rules.walletActions(item, 0n);
+  return isDeepStrictEqual(found.payload.call, action?.params[0]);
 }
 
 function survey(ledger: Ledger, core: Core, { payers, assets }: SurveyAsk): Survey {
