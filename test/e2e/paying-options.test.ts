@@ -61,10 +61,20 @@ describe('options', () => {
           networkIconUrl: 'http://localhost:8080/icons/network/eip155-31337.svg',
         },
       });
-      // A euro is 1.10 dollars and an ether 2,500 in the sandbox; amounts are rounded up.
+      // A euro is 1.10 dollars and an ether 2,500 in the sandbox. 9.090910 euros are rounded up to a cent.
       assert.deepEqual(
         options.map(({ amount }) => amount.value),
-        ['10000000', '10000000', '9090910', '4000000000000000'],
+        ['10000000', '10000000', '9100000', '4000000000000000'],
+      );
+    });
+
+    it('the rate in an amount with its sources, and none where there is none', async () => {
+      const payer = paying.newPayer(RICH);
+      const options = await paying.wallet.listed(await paying.created(), [payer.account]);
+      const known = { quote: 'USD', sources: ['sandbox table'], at: Math.floor(nowS()) };
+      assert.deepEqual(
+        options.map(({ rate }) => rate),
+        [null, null, { base: 'EUR', value: '1.1', ...known }, { base: 'ETH', value: '2500', ...known }],
       );
     });
 
@@ -123,7 +133,7 @@ describe('options', () => {
     });
 
     it('nothing the account holds too little of, and coin only with some left for gas', async () => {
-      const payer = paying.newPayer({ [USDC]: TEN_DOLLARS - 1n, [EURC]: 9_090_910n, [ETH]: 4_000_000_000_000_000n });
+      const payer = paying.newPayer({ [USDC]: TEN_DOLLARS - 1n, [EURC]: 9_100_000n, [ETH]: 4_000_000_000_000_000n });
       assert.deepEqual(unitsOf(await paying.wallet.listed(await paying.created(), [payer.account])), [EURC]);
     });
 

@@ -4,6 +4,7 @@ import { findAsset, type KnownAsset } from '../../chains/networks.ts';
 import type { Account } from '../../domain/caip.ts';
 import { compareRank, type Option, sealOption, timesOf } from '../../domain/option.ts';
 import { feeInToken, type Quote, quoteFor, ratePairOf } from '../../domain/quote.ts';
+import { type Rate, recordRate } from '../../domain/rate.ts';
 import { ApiError } from '../../errors.ts';
 import type { Rates } from '../../rates/rates.ts';
 import type { Log } from '../../runtime/world.ts';
@@ -28,6 +29,8 @@ export interface ListedOption {
   readonly option: Option;
   readonly etaS: number;
   readonly actions: readonly OptionAction[];
+  /** The rate in its amount, if there is one. */
+  readonly rate: Rate | null;
 }
 
 /** A payer is looking at an empty screen meanwhile: a network that has not answered by then is left out. */
@@ -180,7 +183,7 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
     paymentExpiresAtS: payment.expiresAt.getTime() / 1000,
     method,
     needsTransaction,
-    isRateBound: quote.isRateBound,
+    isRateBound: quote.rate !== null,
   });
   if (times === undefined) return undefined;
   const item = {
@@ -202,16 +205,17 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
     account: account.spelling,
     pricedFee: terms.pricedFee,
     feeTerms: { percentage: terms.percentage, fixed: feeInToken(quote, terms.pricedFixedFee).toString() },
-    quote: quote.record,
+    quote: quote.rate && recordRate(quote.rate),
     expiresAtS: times.expiresAtS,
     steps: stepsOf(requests),
   };
-  const rank = { isAtPar: !quote.isRateBound, needsTransaction, etaS: network.etaS };
+  const rank = { isAtPar: quote.rate === null, needsTransaction, etaS: network.etaS };
   return {
     id: sealOption(deps.optionSecret, option, deps.world.random.bytes(SALT_BYTES)),
     option,
     etaS: network.etaS,
     actions: listedActions(item, requests),
+    rate: quote.rate,
     rank,
   };
 }
