@@ -1,5 +1,6 @@
 import { clearAlert, raiseAlert } from '../actions/alerts.ts';
 import type { CommandDeps } from '../actions/command.ts';
+import { withJitter } from '../runtime/backoff.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Log } from '../runtime/world.ts';
 
@@ -32,7 +33,7 @@ export function startJobs(deps: WorkerDeps, jobs: readonly Job[]): () => Promise
 async function runForever(deps: WorkerDeps, job: Job, stop: AbortSignal): Promise<void> {
   let failures = 0;
   while (!stop.aborted) {
-    await deps.world.timers.sleep(withJitter(deps, job.everyMs), stop);
+    await deps.world.timers.sleep(withJitter(deps.world, job.everyMs), stop);
     if (stop.aborted) return;
     try {
       for (let runs = 0; runs < MAX_RUNS_IN_A_ROW && !stop.aborted; runs += 1) {
@@ -58,10 +59,4 @@ async function alertAbout(deps: WorkerDeps, job: Job, failures: number): Promise
   };
   // With the database away the alert cannot be stored either; the log has told already.
   await raiseAlert(deps, alert).catch(() => {});
-}
-
-/** Nodes that start together must not work in step: up to a fifth more. */
-function withJitter({ world }: WorkerDeps, delayMs: number): number {
-  const [byte = 0] = world.random.bytes(1);
-  return delayMs + (delayMs / 5) * (byte / 255);
 }
