@@ -1,3 +1,4 @@
+import { backoffMs, withJitter } from '../runtime/backoff.ts';
 import type { Log, World } from '../runtime/world.ts';
 import { type Chain, ChainUnavailableError, type Signer } from './chain.ts';
 import type { Chains, ConnectedChain } from './chains.ts';
@@ -24,8 +25,7 @@ export interface ConnectedChains extends Chains {
   stop(): Promise<void>;
 }
 
-const FIRST_RETRY_MS = 1_000;
-const LAST_RETRY_MS = 30_000;
+const RETRY = { firstMs: 1_000, maxMs: 30_000 };
 /** What is wrong on a chain can be put right there, by deploying a contract, say. */
 const PROBLEM_RETRY_MS = 60_000;
 
@@ -75,7 +75,7 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
       }
       onLooked();
       if (outcome?.problems.length === 0) return;
-      const pauseMs = outcome === undefined ? retryMs(failures) : PROBLEM_RETRY_MS;
+      const pauseMs = outcome === undefined ? backoffMs(RETRY, failures) : PROBLEM_RETRY_MS;
       await deps.world.timers.sleep(withJitter(deps.world, pauseMs), stop);
     }
   }
@@ -100,14 +100,4 @@ async function look({ log }: ConnectDeps, { chain, objection }: ChainTerms) {
 function tell(log: Log, network: string, before: readonly string[], problems: readonly string[]): void {
   if (problems.length === 0) log.info({ network }, 'the network is as it should be');
   else if (problems.join() !== before.join()) log.error({ network, problems }, 'parts of the network are switched off');
-}
-
-function retryMs(failures: number): number {
-  return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
-}
-
-/** Nodes that start together must not ask in step: up to a fifth more. */
-function withJitter({ random }: World, delayMs: number): number {
-  const [byte = 0] = random.bytes(1);
-  return delayMs + (delayMs / 5) * (byte / 255);
 }

@@ -1,5 +1,6 @@
 import { type Alarms, createAlarms } from '../actions/alarms.ts';
 import type { CommandDeps } from '../actions/command.ts';
+import { withJitter } from '../runtime/backoff.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Log } from '../runtime/world.ts';
 
@@ -33,7 +34,7 @@ export function startJobs(deps: WorkerDeps, jobs: readonly Job[]): () => Promise
 async function runForever(deps: WorkerDeps & { alarms: Alarms }, job: Job, stop: AbortSignal): Promise<void> {
   let failures = 0;
   while (!stop.aborted) {
-    await deps.world.timers.sleep(withJitter(deps, job.everyMs), stop);
+    await deps.world.timers.sleep(withJitter(deps.world, job.everyMs), stop);
     if (stop.aborted) return;
     try {
       for (let runs = 0; runs < MAX_RUNS_IN_A_ROW && !stop.aborted; runs += 1) {
@@ -51,10 +52,4 @@ async function runForever(deps: WorkerDeps & { alarms: Alarms }, job: Job, stop:
     // Without the database the alert cannot be stored either; the failures of the job are in the log.
     await deps.alarms.set(job.name, message).catch(() => {});
   }
-}
-
-/** Nodes that start together must not work in step: up to a fifth more. */
-function withJitter({ world }: WorkerDeps, delayMs: number): number {
-  const [byte = 0] = world.random.bytes(1);
-  return delayMs + (delayMs / 5) * (byte / 255);
 }
