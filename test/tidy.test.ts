@@ -40,7 +40,8 @@ const STORE_ROOMS = ['plumbing', 'parties', 'chain', 'payments', 'money'];
 
 /** Which outside packages only one place may know. */
 const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {
-  postgres: ['src/store/'],
+  pg: ['src/store/plumbing/'],
+  'pg-connection-string': ['src/store/plumbing/'],
   viem: ['src/chains/evm/', 'src/sandbox/'],
   '@nomicfoundation/edr': ['src/sandbox/'],
   fastify: ['src/http/'],

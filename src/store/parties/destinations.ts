@@ -73,17 +73,10 @@ export async function insertCryptoSettlements(
   settlements: readonly (CryptoSettlement & { assetKey: string; createdAt: Date })[],
 ): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
-    insert into crypto_settlements ${tx(
-      settlements.map((s) => ({
-        id: s.id,
-        merchant_id: s.merchantId,
-        asset: s.asset,
-        asset_key: s.assetKey,
-        destination: s.destination,
-        created_at: s.createdAt,
-        updated_at: s.createdAt,
-      })),
-    )}
+    insert into crypto_settlements (id, merchant_id, asset, asset_key, destination, created_at, updated_at)
+    select id, "merchantId", asset, "assetKey", destination, "createdAt", "createdAt"
+    from jsonb_to_recordset(${tx.json(settlements)}) as s(
+      id text, "merchantId" text, asset text, "assetKey" text, destination text, "createdAt" timestamptz)
     on conflict (merchant_id, asset_key) do nothing
     returning id`;
   return rows.map(({ id }) => id);
