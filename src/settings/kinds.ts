@@ -50,7 +50,7 @@ export function oneOf<const T extends string>(...words: T[]): Kind<T> {
 
 export function origin(): Kind<string> {
   return {
-    name: 'origin, such as `https://pay.example.com`',
+    name: 'origin, such as `https://till.example.com`',
     parse: (raw) => {
       const url = URL.parse(raw);
       const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
