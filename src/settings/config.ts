@@ -39,8 +39,14 @@ export const SETTINGS = {
     'PUBLIC_URL',
     origin(),
     undefined,
-    'The origin payers and wallets see, used in gateway URLs.',
+    'The origin payers and wallets see, used in gateway URLs. Avoid a host name with `pay.` in it: wallets take its links for those of another service.',
     '`http://localhost:$PORT`',
+  ),
+  qrLink: setting(
+    'QR_LINK',
+    oneOf('plain', 'gateway'),
+    'plain',
+    'The link in QR codes and app links of the checkout. `plain` is `/c/…`, which opens the page; `gateway` is the gateway URL, for wallets of your own that know it: others ask another service for it, as it holds `pay_`.',
   ),
   home: setting('TILL_HOME', path(), './.till', 'Folder for everything the sandbox keeps: database, keys, logs.'),
   databaseUrl: setting(

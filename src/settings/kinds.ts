@@ -58,7 +58,7 @@ export function flag(): Kind<boolean> {
 
 export function origin(): Kind<string> {
   return {
-    name: 'origin, such as `https://pay.example.com`',
+    name: 'origin, such as `https://till.example.com`',
     parse: (raw) => {
       const url = URL.parse(raw);
       const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;

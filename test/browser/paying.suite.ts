@@ -25,6 +25,15 @@ describe('paying on the checkout', { skip: missingBrowser(), concurrency: 4 }, (
     await close();
   });
 
+  it('works by the plain link', async () => {
+    const { page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
+    const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
+    await payWith(page, new URL(`/c/${paymentId.slice(4)}`, gatewayUrl).href, 'USDC');
+    await steps.isPaid(page);
+    assert.equal(await scene.statusOf(paymentId), 'succeeded');
+    await close();
+  });
+
   it('explains the one-time set-up of a token that needs it, and never again', async () => {
     const { page, wallet, injected, close } = await scene.visitWith({ USDT: 2n * TEN_TOKENS, ETH: parseEther('1') });
     await payWith(page, (await scene.createPayment(...TEN_DOLLARS)).gatewayUrl, 'USDT');

@@ -32,10 +32,11 @@ describe('the checkout document', () => {
 
   const open = (url: string, headers: Record<string, string> = {}) => gateway.app.inject({ url, headers });
 
-  it('carries the payment, by either form of its address', async () => {
+  it('carries the payment, by every form of its address', async () => {
     const checkout = { successUrl: 'https://shop.example/ok?a=1', errorUrl: 'https://shop.example/no' };
     const { paymentId, gatewayUrl, expiresAt } = await shop.created({ checkout, referenceId: 'ORDER-7' });
-    for (const url of [`/?pid=${paymentId}`, `/${paymentId}`, new URL(gatewayUrl).search.replace('?', '/?')]) {
+    const plain = `/c/${paymentId.slice(4)}`;
+    for (const url of [`/?pid=${paymentId}`, `/${paymentId}`, plain, `${plain}?lang=en`, gatewayUrl.slice(21)]) {
       const response = await open(url);
       assert.equal(response.statusCode, 200);
       assert.equal(response.headers['content-type'], 'text/html; charset=utf-8');
@@ -43,6 +44,7 @@ describe('the checkout document', () => {
       const { payment, ...state } = paymentIn(response.body);
       assert.equal(state.paymentId, paymentId);
       assert.equal(state.gatewayUrl, gatewayUrl);
+      assert.equal(state.qrUrl, `http://localhost:8080${plain}`);
       assert.equal(state.appId, CHECKOUT_APPS.test);
       assert.equal(state.nowMs, time.clock.nowMs());
       assert.equal(state.referenceId, 'ORDER-7');
@@ -56,6 +58,18 @@ describe('the checkout document', () => {
       assert.deepEqual(payment.merchant, { name: 'Test shop', iconUrl: null });
       assert.match(response.body, /<title>Pay Test shop<\/title>/);
       assert.match(response.body, /<main>payment<\/main>/);
+    }
+  });
+
+  it('leaves the gateway URL to be its QR code where the operator wants that', async () => {
+    const config = { qrLink: 'gateway' } as const;
+    const other = await startTestGateway({ config, page: standInPage(), databaseUrl: gateway.databaseUrl });
+    try {
+      const { paymentId } = await shop.created();
+      const response = await other.app.inject({ url: `/c/${paymentId.slice(4)}` });
+      assert.equal(paymentIn(response.body).qrUrl, undefined);
+    } finally {
+      await other.stop();
     }
   });
 
@@ -91,6 +105,11 @@ describe('the checkout document', () => {
       '/pay_01H0000000000000000000000A',
       '/pay_',
       '/pay_x/y/z',
+      '/c/',
+      '/c/01H0000000000000000000000A',
+      '/c/pay_01H0000000000000000000000A',
+      `/c/${'x'.repeat(9_000)}`,
+      '/c/%00',
       `/pay_${'x'.repeat(9_000)}`,
       `/?pid=${'x'.repeat(9_000)}`,
       '/?pid=a&pid=b',

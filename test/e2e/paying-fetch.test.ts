@@ -16,7 +16,7 @@ import {
   USDC,
   USDT,
 } from './paying-shop.ts';
-import { happen, openShop } from './shop.ts';
+import { happen, openShop, payer as walletOf } from './shop.ts';
 
 const FUNDS = { [USDC]: 10_000_000n, [USDT]: 10_000_000n, [ETH]: 10n ** 18n };
 
@@ -233,12 +233,26 @@ describe('fetching the actions of an option', () => {
     });
   });
 
-  it('works by gateway URL, as wallets send it for hosts they do not know', async () => {
-    const { payer, id } = await chosen(USDC);
-    const url = encodeURIComponent(encodeURIComponent(`http://localhost:8080/?pid=${id}`));
-    const option = await paying.wallet.option(url, payer.account, USDC);
-    assert.equal((await paying.wallet.fetch(url, option.id)).statusCode, 200);
-    const response = await paying.wallet.confirm(url, option.id, [result(await payer.sign(option))]);
-    assert.equal(response.json().status, 'processing', response.body);
+  describe('works, as all gateway routes do, by a link that a wallet encoded because it does not know the host:', () => {
+    for (const [name, linkOf] of [
+      ['the gateway URL', (id: string) => `http://localhost:8080/?pid=${id}`],
+      ['the URL with the id as its path', (id: string) => `http://localhost:8080/${id}`],
+      ['the plain URL', (id: string) => `http://localhost:8080/c/${id.slice(4)}`],
+    ] as const) {
+      it(name, async () => {
+        const { payer, id } = await chosen(USDC);
+        const link = encodeURIComponent(encodeURIComponent(linkOf(id)));
+        const wallet = walletOf(paying.gateway, { 'api-key': paying.shop.secret });
+        assert.equal((await wallet.info(link)).json().status, 'requires_action');
+        assert.equal((await wallet.status(link)).json().status, 'requires_action');
+        const option = await paying.wallet.option(link, payer.account, USDC);
+        assert.equal((await paying.wallet.fetch(link, option.id)).statusCode, 200);
+        const response = await paying.wallet.confirm(link, option.id, [result(await payer.sign(option))]);
+        assert.equal(response.json().status, 'processing', response.body);
+        const { id: other } = await chosen(USDC);
+        const cancelled = await wallet.cancel(encodeURIComponent(encodeURIComponent(linkOf(other))));
+        assert.equal(cancelled.json().paymentId, other);
+      });
+    }
   });
 });

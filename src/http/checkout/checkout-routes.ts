@@ -4,7 +4,7 @@ import { findLogo } from '../../store/parties/logos.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import type { Gates } from '../entry/access.ts';
-import { paymentIdIn } from '../entry/payment-id.ts';
+import { PLAIN_PATH, paymentIdIn } from '../entry/payment-id.ts';
 import { addressGroup } from '../entry/rate-limit.ts';
 import { errorSender, toApiError } from '../errors.ts';
 import { paymentNotFound } from '../routes/payments.ts';
@@ -40,9 +40,11 @@ export async function checkoutRoutes(app: App, { gates, ...deps }: HttpDeps & { 
   };
 
   app.get('/', page, (request, reply) => sendPayment(deps, wordIn(request, 'pid'), request, reply));
-  app.get('/pay_*', page, (request, reply) =>
-    sendPayment(deps, request.url.split('?', 1)[0]?.slice(1), request, reply),
-  );
+  for (const path of ['/pay_*', `${PLAIN_PATH}*`]) {
+    app.get(path, page, (request, reply) =>
+      sendPayment(deps, deps.config.publicUrl + request.url.split('?', 1)[0], request, reply),
+    );
+  }
   app.get('/tx/:network/:id', page, (request, reply) => {
     const { network, id } = request.params as { network: string; id: string };
     const url = transactionUrl(deps, network, id);

@@ -3,7 +3,7 @@ import { CHECKOUT_APPS } from '../../actions/parties/open-checkout.ts';
 import { parseUnit } from '../../chains/units.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
-import { gatewayUrl } from '../entry/payment-id.ts';
+import { gatewayUrl, plainUrl } from '../entry/payment-id.ts';
 import { viewWithTransaction } from '../views/payer-info.ts';
 import { viewStatus } from '../views/payment.ts';
 import type { PageRenderer } from './page-bundle.ts';
@@ -38,6 +38,7 @@ export async function paymentPage(
     paymentId: payment.id,
     appId: CHECKOUT_APPS[payment.mode],
     gatewayUrl: gatewayUrl(config.publicUrl, payment.id),
+    ...(config.qrLink === 'plain' && { qrUrl: plainUrl(config.publicUrl, payment.id) }),
     nowMs,
     payment: {
       ...forPayer,
