@@ -66,9 +66,18 @@ export interface PaymentView {
   } | null;
   /** What carries the payment out, as far as anything was sent. */
   readonly transaction: TransactionView | null;
+  /** Why the payment could not be carried out so far; missing or null while nothing stands in its way. */
+  readonly attempt?: Attempt | null;
   /** What was paid, and the transaction that did it. */
   readonly info: PaidInfo | null;
   readonly failureCode?: string | null;
+}
+
+export interface Attempt {
+  /** One of the gateway's reasons, such as `short_balance`, `paused` or `payer_blacklisted`. */
+  readonly refusal: string;
+  /** Unix seconds: until then it is tried again. */
+  readonly triesUntil: number;
 }
 
 export interface TransactionView {
