@@ -145,7 +145,7 @@ describe('a node', { concurrency: true }, () => {
     assert.match(node.output(), /^ +RPC_URLS must name the networks .* set SANDBOX=1$/m);
     assert.match(node.output(), /^ +RPC_URL is not a setting of Till. Did you mean RPC_URLS\?$/m);
     assert.doesNotMatch(node.output(), /hunter2/);
-    const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+    const sql = connectTo(database.url);
     const tables = await sql`select 1 from pg_tables where schemaname = 'public'`;
     assert.equal(tables.length, 0, 'the database is as it was');
     await sql.end();
