@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { findMissedEvent } from '../../src/actions/watch/find-missed-event.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
-import { listPaymentEvents } from '../../src/store/payments/payments.ts';
+import { listEvents } from '../../src/store/events/events.ts';
 import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -96,10 +96,16 @@ describe('the watcher', () => {
     assert.equal(await scene.status(id), 'succeeded');
     assert.equal((await scene.item(commitment))?.state, 'due');
     assert.deepEqual(await scene.alerts(), [`deep_reorg ${id}`]);
-    const log = await listPaymentEvents(scene.db.sql, id);
+    const log = await listEvents(scene.db.sql, id);
     assert.deepEqual(
-      log.map(({ event, toStatus }) => `${event} ${toStatus}`),
-      ['confirmed processing', 'succeeded succeeded', 'reorged succeeded'],
+      log.map(({ type, data }) => `${type} ${data.status}`),
+      [
+        'payment.created undefined',
+        'payment.processing processing',
+        'payment.succeeded succeeded',
+        'payment.settled succeeded',
+        'payment.reorged succeeded',
+      ],
     );
     await node.turn(4);
     assert.equal(scene.control.balanceOf(item.recipient, item.asset), 990n);
@@ -115,7 +121,7 @@ describe('the watcher', () => {
     await node.turn(2);
     assert.equal(await scene.status(id), 'succeeded');
     assert.deepEqual(await scene.alerts(), [`screened_payer ${id}`]);
-    const log = await listPaymentEvents(scene.db.sql, id);
+    const log = await listEvents(scene.db.sql, id);
     assert.deepEqual(log.at(-1)?.evidence.screenedPayer, list);
   });
 
@@ -317,7 +323,7 @@ describe('the watcher', () => {
     assert.equal(await scene.status(id), 'failed');
     const stored = await scene.item(commitment);
     assert.deepEqual([stored?.state, stored?.signature], ['unpaid', null]);
-    const events = await listPaymentEvents(scene.db.sql, id);
+    const events = await listEvents(scene.db.sql, id);
     assert.match(JSON.stringify(events.at(-1)?.evidence), /short_balance/);
   });
 
@@ -401,7 +407,8 @@ describe('the watcher', () => {
     await node.turn();
     await scene.db.sql`update chain_events set decided_at = null`;
     await (await scene.newNode()).watch();
-    assert.equal((await listPaymentEvents(scene.db.sql, id)).length, 2);
+    const types = (await listEvents(scene.db.sql, id)).map(({ type }) => type);
+    assert.deepEqual(types, ['payment.created', 'payment.processing', 'payment.succeeded', 'payment.settled']);
     assert.deepEqual(await scene.alerts(), []);
   });
 

@@ -1,16 +1,20 @@
 import postgres from 'postgres';
+import type { Random } from '../../runtime/world.ts';
 import { driverSockets } from './driver-socket.ts';
+import type { Draft, Rows, Statement } from './statement.ts';
 
 /**
- * The pool. Reads run on it directly; there is no way to write with it but through `begin`, because every writing
- * function asks for a `Tx`, which only `begin` makes.
+ * The pool. Reads run on it directly. Writes need a `Tx`, which only `begin` makes, or are a single `Statement`. Both are
+ * called by `actions/command.ts` alone: the one write path.
  */
 export interface Database {
   readonly sql: Reader;
-  /** Called by `actions/command.ts` alone: the one write path. */
-  begin<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** The same for work that is one statement: PostgreSQL makes it a transaction by itself, in one round trip. */
-  single<T>(statement: (tx: Tx) => Promise<T>): Promise<T>;
+  /** The randomness is for the ids of the events that the transaction appends. */
+  begin<T>(random: Random, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Runs one statement. PostgreSQL makes it a transaction by itself, in one round trip. */
+  single<T>(statement: Statement<T>): Promise<T>;
+  /** Calls the listener after every commit that appended events. */
+  onEvents(listener: () => void): void;
   /** Hears messages for as long as the database is open, over a connection of its own that comes back by itself. */
   listen(channel: string, on: { onMessage: (text: string) => void; onConnected: () => void }): Promise<void>;
   close(): Promise<void>;
@@ -21,7 +25,16 @@ export type Reader = postgres.ISql<Record<string, never>>;
 
 declare const isTransaction: unique symbol;
 /** A transaction in progress. */
-export type Tx = postgres.TransactionSql<Record<string, never>> & { readonly [isTransaction]: true };
+export type Tx = postgres.TransactionSql<Record<string, never>> & {
+  readonly [isTransaction]: true;
+  readonly outbox: TxOutbox;
+};
+
+/** The part of a transaction that concerns the events it appends. */
+interface TxOutbox {
+  readonly random: Random;
+  hasEvents: boolean;
+}
 
 export interface DatabaseInput {
   readonly url: string;
@@ -41,6 +54,10 @@ const RETIRED_S = 16;
  */
 export function openDatabase(input: DatabaseInput): Database {
   const listeners: ((pool: postgres.Sql) => Promise<unknown>)[] = [];
+  const eventListeners: (() => void)[] = [];
+  const tellOfEvents = () => {
+    for (const listener of eventListeners) listener();
+  };
   let isClosing = false;
   let pool = connect(input, replace);
 
@@ -58,8 +75,18 @@ export function openDatabase(input: DatabaseInput): Database {
   });
   return {
     sql: sql as unknown as Reader,
-    begin: (work) => pool.begin((tx) => unlessLost(work(tx as unknown as Tx))) as Promise<never>,
-    single: (statement) => statement(pool as unknown as Tx),
+    begin: async (random, work) => {
+      const outbox: TxOutbox = { random, hasEvents: false };
+      const result = await pool.begin((tx) => unlessLost(work(Object.assign(tx, { outbox }) as unknown as Tx)));
+      if (outbox.hasEvents) tellOfEvents();
+      return result as never;
+    },
+    single: async (statement) => {
+      const result = await carryOut(pool, statement);
+      if (statement.appendsEvents) tellOfEvents();
+      return result;
+    },
+    onEvents: (listener) => void eventListeners.push(listener),
     listen: async (channel, { onMessage, onConnected }) => {
       const listen = (on: postgres.Sql) => on.listen(channel, onMessage, onConnected);
       await listen(pool);
@@ -112,7 +139,12 @@ function connect(
 
 /** Work that can be undone without the rest of the transaction. */
 export function savepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return tx.savepoint((inner) => unlessLost(work(inner as unknown as Tx))) as Promise<T>;
+  const { outbox } = tx;
+  return tx.savepoint((inner) => unlessLost(work(Object.assign(inner, { outbox }) as unknown as Tx))) as Promise<T>;
+}
+
+async function carryOut<T>(pool: postgres.Sql, { draft, read }: Statement<T>): Promise<T> {
+  return read((await draft(pool as unknown as Draft)) as unknown as Rows);
 }
 
 /**

@@ -1,0 +1,31 @@
+/**
+ * One statement that has not been run. It is a value: whoever has it can hand it to `Database.single`, and cannot run a
+ * second one beside it. A `Draft` only puts text and values together, so that a statement cannot depend on the rows of
+ * another one, and of several that are drafted only the returned one is carried out.
+ */
+export interface Statement<T> {
+  readonly draft: (sql: Draft) => Fragment;
+  readonly read: (rows: Rows) => T;
+  /** True if it writes to `events`: then the placer is told after its commit. */
+  readonly appendsEvents: boolean;
+}
+
+/** Tags the text of a statement. Unlike a `Reader` or a `Tx` it gives back nothing that could be awaited. */
+export interface Draft {
+  (text: TemplateStringsArray, ...values: readonly DraftValue[]): Fragment;
+  json(value: unknown): JsonValue;
+}
+
+declare const isFragment: unique symbol;
+export interface Fragment {
+  readonly [isFragment]: true;
+}
+
+declare const isJson: unique symbol;
+interface JsonValue {
+  readonly [isJson]: true;
+}
+
+type DraftValue = string | number | boolean | Date | null | readonly (string | null)[] | Fragment | JsonValue;
+
+export type Rows = readonly Readonly<Record<string, unknown>>[] & { readonly count: number };
