@@ -40,6 +40,7 @@ import { startBookkeeping } from './workers/bookkeeping.ts';
 import { housekeepingJobs } from './workers/housekeeping.ts';
 import { startJobs } from './workers/loop.ts';
 import { payingOutJobs } from './workers/paying-out.ts';
+import { startPlacing } from './workers/placing.ts';
 import { startRelaying } from './workers/relaying.ts';
 import { startWatching } from './workers/watching.ts';
 
@@ -191,6 +192,7 @@ function startWorkers(parts: Awaited<ReturnType<typeof createParts>>, onStop: On
       ...payingOutJobs(parts),
       { name: 'copy-logos', everyMs: COPY_LOGOS_MS, run: () => copyLogos({ ...parts, fetchImage }) },
     ]),
+    startPlacing(parts),
     startBookkeeping(parts),
     startRelaying({ ...parts, relaying: { minBalance: (network) => minBalanceOn(config, network) } }),
     startWatching({

@@ -10,6 +10,7 @@ import { systemWorld } from '../src/runtime/system-world.ts';
 import type { World } from '../src/runtime/world.ts';
 import { type Config, readConfig } from '../src/settings/config.ts';
 import { openDatabase } from '../src/store/plumbing/database.ts';
+import { startPlacing } from '../src/workers/placing.ts';
 import { createTestDatabase } from './database.ts';
 import { checkResponse } from './openapi.ts';
 
@@ -33,6 +34,8 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
   const { chains, rates, screening, page, sandbox } = input;
   const config = { ...testConfig(), ...input.config };
   const parts = await createParts({ config, world, log, db, chains, rates, screening, page, sandbox });
+  // Events are placed in real time, whatever time it is for the rest.
+  const stopPlacing = startPlacing({ ...parts, world: systemWorld });
   const app = await buildApp(parts);
 
   return {
@@ -47,6 +50,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     },
     async stop() {
       await app.close();
+      await stopPlacing();
       parts.stop();
       await db.close();
       await own?.drop();

@@ -31,9 +31,9 @@ describe('an alarm', () => {
       const node = { writes: 0 };
       const counting: Database = {
         ...db,
-        begin: (work) => {
+        begin: (random, work) => {
           node.writes += 1;
-          return db.begin(work);
+          return db.begin(random, work);
         },
       };
       const world = { ...systemWorld, clock: { nowMs: () => nowMs } };

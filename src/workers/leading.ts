@@ -14,7 +14,7 @@ export interface LedWork {
   /** Of the lease. */
   readonly name: string;
   /** Does one round and the rest after it. Called again and again while this node leads. */
-  readonly start: (lease: Lease) => (signal: AbortSignal) => Promise<void>;
+  readonly start: (lease: Lease, signal: AbortSignal) => (signal: AbortSignal) => Promise<void>;
   /** Told of the outcome of each round. */
   readonly onRound?: (error: unknown) => Promise<void>;
 }
@@ -41,7 +41,7 @@ async function leadForever(deps: LeaseDeps, work: LedWork, stop: AbortSignal): P
 }
 
 async function runRounds(deps: LeaseDeps, work: LedWork, lease: Lease, signal: AbortSignal): Promise<void> {
-  const round = work.start(lease);
+  const round = work.start(lease, signal);
   for (let failures = 0; !signal.aborted; ) {
     try {
       await round(signal);

@@ -260,7 +260,7 @@ describe('coin outside of payments', () => {
     await node.turn(2);
     await record();
     const forget = async () =>
-      scene.db.begin(async (tx) => {
+      command(scene, async (tx) => {
         await tx.unsafe('set local session_replication_role = replica');
         await tx.unsafe(`delete from book_entries where reference = '${commitment}'`);
       });

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { openOption } from '../../src/domain/option.ts';
 import { putEvents } from '../../src/store/chain/chain-events.ts';
-import { listPaymentEvents } from '../../src/store/payments/payments.ts';
+import { listEvents } from '../../src/store/events/events.ts';
 import { createTestKey } from '../gateway.ts';
 import { until } from '../until.ts';
 import {
@@ -72,8 +72,8 @@ describe('confirming a payment', () => {
       assert.deepEqual([item?.asset, item?.payer, item?.account], [USDC, payer.address, payer.account]);
       assert.deepEqual([item?.amount, item?.fee, item?.signature], ['10000000', '0', signature]);
       assert.equal(item?.hasCode, false);
-      const [event] = await listPaymentEvents(paying.gateway.db.sql, id);
-      assert.equal(event?.event, 'confirmed');
+      const [, event] = await listEvents(paying.gateway.db.sql, id);
+      assert.equal(event?.type, 'payment.processing');
       assert.deepEqual(event?.evidence, {
         commitment: item?.commitment,
         screening: { hash: 'ab'.repeat(32), version: '7', date: '2026-02-28' },

@@ -3,7 +3,7 @@ import { afterEach, describe, it } from 'node:test';
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { findMissedEvent } from '../../src/actions/watch/find-missed-event.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
-import { listPaymentEvents } from '../../src/store/payments/payments.ts';
+import { listEvents } from '../../src/store/events/events.ts';
 import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -97,10 +97,16 @@ describe('the watcher', () => {
     assert.equal(await scene.status(id), 'succeeded');
     assert.equal((await scene.item(commitment))?.state, 'due');
     assert.deepEqual(await scene.alerts(), [`deep_reorg ${id}`]);
-    const log = await listPaymentEvents(scene.db.sql, id);
+    const log = await listEvents(scene.db.sql, id);
     assert.deepEqual(
-      log.map(({ event, toStatus }) => `${event} ${toStatus}`),
-      ['confirmed processing', 'succeeded succeeded', 'reorged succeeded'],
+      log.map(({ type, data }) => `${type} ${data.status}`),
+      [
+        'payment.created undefined',
+        'payment.processing processing',
+        'payment.succeeded succeeded',
+        'payment.settled succeeded',
+        'payment.reorged succeeded',
+      ],
     );
     await node.turn(4);
     assert.equal(scene.control.balanceOf(item.recipient, item.asset), 990n);
@@ -116,7 +122,7 @@ describe('the watcher', () => {
     await node.turn(2);
     assert.equal(await scene.status(id), 'succeeded');
     assert.deepEqual(await scene.alerts(), [`screened_payer ${id}`]);
-    const log = await listPaymentEvents(scene.db.sql, id);
+    const log = await listEvents(scene.db.sql, id);
     assert.deepEqual(log.at(-1)?.evidence.screenedPayer, list);
   });
 
@@ -318,7 +324,7 @@ describe('the watcher', () => {
     assert.equal(await scene.status(id), 'failed');
     const stored = await scene.item(commitment);
     assert.deepEqual([stored?.state, stored?.signature], ['unpaid', null]);
-    const events = await listPaymentEvents(scene.db.sql, id);
+    const events = await listEvents(scene.db.sql, id);
     assert.match(JSON.stringify(events.at(-1)?.evidence), /short_balance/);
   });
 
@@ -361,17 +367,20 @@ describe('the watcher', () => {
     scene.control.mine();
     await node.watch();
     assert.equal(await scene.status(id), 'processing');
-    const [event] = await listPaymentEvents(scene.db.sql, id);
+    const [, event] = await listEvents(scene.db.sql, id);
     assert.deepEqual(
-      [event?.event, event?.actor, event?.evidence.commitment, event?.evidence.transaction],
-      ['confirmed', 'watcher', commitment, hash],
+      [event?.type, event?.actor, event?.evidence.commitment, event?.evidence.transaction],
+      ['payment.processing', 'watcher', commitment, hash],
     );
     await node.turn();
     const payment = await scene.payment(id);
     assert.equal(payment.status, 'succeeded');
     assert.equal(payment.transactionHash, hash);
     assert.equal(payment.buyerAccount, `${scene.network}:${payer.address}`);
-    assert.equal((await listPaymentEvents(scene.db.sql, id)).length, 2);
+    assert.deepEqual(
+      (await listEvents(scene.db.sql, id)).map(({ type }) => type),
+      ['payment.created', 'payment.processing', 'payment.succeeded', 'payment.settled'],
+    );
   });
 
   it('takes no event for a payment in coin that differs from what was handed out', async () => {
@@ -441,7 +450,8 @@ describe('the watcher', () => {
     await node.turn();
     await scene.db.sql`update chain_events set decided_at = null`;
     await (await scene.newNode()).watch();
-    assert.equal((await listPaymentEvents(scene.db.sql, id)).length, 2);
+    const types = (await listEvents(scene.db.sql, id)).map(({ type }) => type);
+    assert.deepEqual(types, ['payment.created', 'payment.processing', 'payment.succeeded', 'payment.settled']);
     assert.deepEqual(await scene.alerts(), []);
   });
 

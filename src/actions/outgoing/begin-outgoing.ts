@@ -21,7 +21,7 @@ import {
 } from '../../store/money/outgoing.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Alarms } from '../alarms.ts';
-import { type CommandDeps, command, commandOfOne } from '../command.ts';
+import { type CommandDeps, command } from '../command.ts';
 import { CONSEQUENCES } from './purposes.ts';
 import { listNaming, SCREENED } from './refund/screen-refund.ts';
 import { concludePaid } from './settle-outgoing.ts';
@@ -136,7 +136,7 @@ async function plan(
   const deadlineS = Math.floor((deps.world.clock.nowMs() + LIFE_MS) / 1000);
   const terms = { id, feeAccount, deadline: new Date(deadlineS * 1000) };
   const attempt = { ...terms, commitment: chain.commitmentOf(itemOf(outgoing, { ...terms, commitment: '' })) };
-  return (await commandOfOne(deps, (tx, now) => planAttempt(tx, attempt, now))) ? attempt : undefined;
+  return (await command(deps, (tx, now) => planAttempt(tx, attempt, now))) ? attempt : undefined;
 }
 
 /**

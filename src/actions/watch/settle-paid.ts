@@ -2,11 +2,10 @@ import { differences } from '../../domain/evidence.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import { findItemsOf, type StoredItem } from '../../store/chain/items.ts';
-import { insertStrays } from '../../store/money/strays.ts';
 import { clearAlert, raiseAlert } from '../alerts.ts';
 import { closeItems } from '../books/record.ts';
 import { command } from '../command.ts';
-import { lateAlert, lateStray } from '../outgoing/stray/late-stray.ts';
+import { lateAlert, recordLateMoney } from '../outgoing/stray/late-stray.ts';
 import { confirmedByCoin } from '../paying/confirmed-by-coin.ts';
 import { screenPaid } from '../paying/screen-paid.ts';
 import type { WatchDeps } from './watcher.ts';
@@ -80,8 +79,8 @@ async function recordExtra(
   const reason = isSame ? null : 'paid_after_end';
   const end = { commitment, state: 'paid', reason, proof: proofOf(event) } as const;
   await command(deps, async (tx, now) => {
+    if (!isSame) await recordLateMoney(tx, { item, event, actor: 'watcher' }, now);
     await closeItems(tx, [end], now);
-    if (!isSame) await insertStrays(tx, [await lateStray(tx, item, event)], now);
   });
   if (isSame) return clearAlert(deps, { name: 'deep_reorg', subject });
   return raiseAlert(deps, lateAlert(item, status));

@@ -141,6 +141,7 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Pa
     tokenAsset: unit.value.token?.asset ?? null,
     expiresAtMs: expiresAtS * 1000,
     ...urls,
+    actor: actorOf(request),
     idempotency: idempotencyKey === undefined ? null : { key: idempotencyKey, meaning: meaningOf(body, unit.value) },
   };
 }

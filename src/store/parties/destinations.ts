@@ -63,8 +63,7 @@ function findDestinations(db: Reader, merchantIds: readonly string[]) {
 
 export function listFiatSettlements(db: Reader, { merchantId }: { merchantId: string }): Promise<FiatSettlement[]> {
   return db<FiatSettlement[]>`
-    select id, merchant_id as "merchantId", status, bank_type as "bankType"
-    from fiat_settlements where merchant_id = ${merchantId} order by id`;
+    select ${fiatColumns(db)} from fiat_settlements where merchant_id = ${merchantId} order by id`;
 }
 
 /** Inserts all that are new and returns their ids: fewer than given means that some asset was registered already. */
@@ -106,10 +105,15 @@ export async function insertFiatSettlement(tx: Tx, settlement: FiatSettlement & 
     values (${settlement.id}, ${settlement.merchantId}, ${settlement.status}, ${settlement.bankType}, ${settlement.createdAt})`;
 }
 
-/** Whether there was such a record to remove. */
-export async function deleteFiatSettlement(tx: Tx, id: string): Promise<boolean> {
-  const { count } = await tx`delete from fiat_settlements where id = ${id}`;
-  return count === 1;
+/** The record that was removed; undefined if there is none. */
+export async function deleteFiatSettlement(tx: Tx, id: string): Promise<FiatSettlement | undefined> {
+  const [row] = await tx<FiatSettlement[]>`
+    delete from fiat_settlements where id = ${id} returning ${fiatColumns(tx)}`;
+  return row;
+}
+
+function fiatColumns(db: Reader) {
+  return db`id, merchant_id as "merchantId", status, bank_type as "bankType"`;
 }
 
 function cryptoColumns(db: Reader) {

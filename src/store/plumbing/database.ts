@@ -1,22 +1,26 @@
 import pg from 'pg';
 import { systemWorld } from '../../runtime/system-world.ts';
+import type { Random } from '../../runtime/world.ts';
 import { ConnectionError, type ConnectionInput, connectionError, connectionSettings } from './connection.ts';
 import { type Listener, listen } from './listener.ts';
 import { createStatementNames, isStalePlan, openSession, type Session } from './session.ts';
-import { type Reader, type Run, readerOf } from './statement.ts';
+import type { Draft, SingleStatement } from './single-statement.ts';
+import { type Reader, type Rows, type Run, readerOf, type Statement } from './statement.ts';
 
 export type { Reader } from './statement.ts';
 
 /**
- * The pool. Reads run on it directly; there is no way to write with it but through `begin` and `single`, because every
- * writing function asks for a `Tx`, which only these two make.
+ * The pool. Reads run on it directly. Writes need a `Tx`, which only `begin` makes, or are a `SingleStatement`. Both are
+ * called by `actions/command.ts` alone: the one write path.
  */
 export interface Database {
   readonly sql: Reader;
-  /** Called by `actions/command.ts` alone: the one write path. */
-  begin<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** The same for work that is one statement: PostgreSQL makes it a transaction by itself, in one round trip. */
-  single<T>(statement: (tx: Tx) => Promise<T>): Promise<T>;
+  /** The randomness is for the ids of the events that the transaction appends. */
+  begin<T>(random: Random, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Runs one statement. PostgreSQL makes it a transaction by itself, in one round trip. */
+  single<T>(statement: SingleStatement<T>): Promise<T>;
+  /** Calls the listener after every commit that appended events. */
+  onEvents(listener: () => void): void;
   /** Hears messages for as long as the database is open, over a connection of its own that comes back by itself. */
   listen(channel: string, listener: Listener): Promise<void>;
   close(): Promise<void>;
@@ -26,6 +30,13 @@ const SAVEPOINT = Symbol('savepoint');
 /** A transaction in progress. Nobody else can make one: the symbol is not exported. */
 export interface Tx extends Reader {
   readonly [SAVEPOINT]: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
+  readonly outbox: TxOutbox;
+}
+
+/** The part of a transaction that concerns the events it appends. */
+interface TxOutbox {
+  readonly random: Random;
+  hasEvents: boolean;
 }
 
 export interface DatabaseInput extends ConnectionInput {
@@ -76,10 +87,25 @@ export function openDatabase(input: DatabaseInput): Database {
     }
   };
 
+  const sql = readerOf(run);
+  const eventListeners: (() => void)[] = [];
+  const announceEvents = () => {
+    for (const listener of eventListeners) listener();
+  };
   return {
-    sql: readerOf(run),
-    begin: (work) => borrow((session) => transact(session, work)),
-    single: (statement) => statement(transactionOfOne(run)),
+    sql,
+    async begin(random, work) {
+      const outbox: TxOutbox = { random, hasEvents: false };
+      const result = await borrow((session) => transact(session, outbox, work));
+      if (outbox.hasEvents) announceEvents();
+      return result;
+    },
+    async single({ draft, read, appendsEvents }) {
+      const rows = await (draft(sql as unknown as Draft) as unknown as Statement<Rows>);
+      if (appendsEvents) announceEvents();
+      return read(rows);
+    },
+    onEvents: (listener) => void eventListeners.push(listener),
     async listen(channel, listener) {
       stops.push(await listen(settings, channel, listener));
     },
@@ -100,10 +126,10 @@ export function openDatabase(input: DatabaseInput): Database {
 }
 
 /** Runs the work between `begin` and `commit`; whatever it throws takes all of it back. */
-async function transact<T>(session: Session, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function transact<T>(session: Session, outbox: TxOutbox, work: (tx: Tx) => Promise<T>): Promise<T> {
   await session.command('begin');
   try {
-    const result = await work(transactionOn(session, 1));
+    const result = await work(transactionOn(session, outbox, 1));
     // The server answers `commit` with ROLLBACK, and no error, if a statement had failed and the work went on.
     if ((await session.command('commit')) !== 'COMMIT') throw new Error('A statement of the transaction had failed.');
     return result;
@@ -122,13 +148,14 @@ export function savepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   return tx[SAVEPOINT](work);
 }
 
-function transactionOn(session: Session, depth: number): Tx {
+function transactionOn(session: Session, outbox: TxOutbox, depth: number): Tx {
   const name = `savepoint_${depth}`;
   return Object.assign(readerOf(session.run), {
+    outbox,
     async [SAVEPOINT]<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       await session.command(`savepoint ${name}`);
       try {
-        const result = await work(transactionOn(session, depth + 1));
+        const result = await work(transactionOn(session, outbox, depth + 1));
         await session.command(`release savepoint ${name}`);
         return result;
       } catch (error) {
@@ -137,19 +164,6 @@ function transactionOn(session: Session, depth: number): Tx {
         throw error;
       }
     },
-  });
-}
-
-/** For one statement, which is a transaction by itself. A second one would be another transaction: it is refused. */
-function transactionOfOne(run: Run): Tx {
-  let isSent = false;
-  const runOnce: Run = (statement) => {
-    if (isSent) return Promise.reject(new Error('This transaction is one statement, and it has been sent.'));
-    isSent = true;
-    return run(statement);
-  };
-  return Object.assign(readerOf(runOnce), {
-    [SAVEPOINT]: () => Promise.reject(new Error('A transaction of one statement has no savepoints.')),
   });
 }
 

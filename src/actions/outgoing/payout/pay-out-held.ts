@@ -7,6 +7,7 @@ import { lockPayablePayouts, type PayablePayout, startPayouts } from '../../../s
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { aboutOutgoing } from '../about-outgoing.ts';
+import { logPayouts } from './log-payouts.ts';
 
 const MAX_PAYOUTS = 500;
 
@@ -28,6 +29,7 @@ export async function payOutHeld(deps: CommandDeps & { chains: Chains }): Promis
     if (begun.size !== rows.length) throw new Error('A held amount is on its way already.');
     const entries = rows.map((row) => payoutEntry('sent', aboutOutgoing(row), row.amount));
     await recordEntries(tx, entries, now);
+    await logPayouts(tx, rows, { type: 'payout.begun', actor: 'payer-out', evidence: {} }, now);
     return payouts.length === MAX_PAYOUTS;
   });
 }
