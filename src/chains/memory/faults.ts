@@ -18,6 +18,8 @@ const METHODS = [
   'incoming',
   'coinTransfer',
   'coinTransfers',
+  'sentTransaction',
+  'sentTransactions',
   'isAgreed',
 ] as const satisfies readonly (keyof Chain)[];
 
