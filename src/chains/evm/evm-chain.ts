@@ -15,6 +15,7 @@ import { createIncomingReader, findCoinTransfer, listCoinTransfers } from './inc
 import { judge } from './judge.ts';
 import { createRpc } from './rpc.ts';
 import { type Hex, readNumber } from './rpc-values.ts';
+import { findSent, listSent } from './sent.ts';
 import { signItem } from './sign-item.ts';
 import { survey } from './survey.ts';
 import { balanceCall, coinBalanceCall, usedCall } from './token-calls.ts';
@@ -87,6 +88,8 @@ export function createEvmChain(input: EvmChainInput): Chain {
     incoming: createIncomingReader(context),
     coinTransfers: (accounts, block) => listCoinTransfers(context, accounts, block),
     coinTransfer: (hash) => findCoinTransfer(context, hash),
+    sentTransaction: (hash) => findSent(context, hash),
+    sentTransactions: (accounts, block) => listSent(context, accounts, block),
     isAgreed: (block) => isAgreed(context, block),
 
     close: () => rpc.close(),

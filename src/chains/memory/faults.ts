@@ -19,6 +19,8 @@ const METHODS = [
   'incoming',
   'coinTransfer',
   'coinTransfers',
+  'sentTransaction',
+  'sentTransactions',
   'isAgreed',
 ] as const satisfies readonly (keyof Chain)[];
 

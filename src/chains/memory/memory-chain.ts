@@ -7,6 +7,7 @@ import {
   ChainUnavailableError,
   type Holding,
   type ItemOutcome,
+  type SentTransaction,
   type SignedTransaction,
   type Signer,
   type Slot,
@@ -143,6 +144,17 @@ function createPort(core: Core): Chain {
           .holding(hash)
           ?.transfers.find(({ transactionHash, logIndex }) => transactionHash === hash && logIndex < 0),
       ),
+    sentTransaction: (hash) =>
+      ask('sentTransaction', () => {
+        const block = blocks.holding(hash);
+        return block && sentIn(block).find((sent) => sent.hash === hash);
+      }),
+    sentTransactions: (accounts, number) =>
+      ask('sentTransactions', () => {
+        const block = number > visibleHead().number ? undefined : blocks.at(number);
+        if (block === undefined) throw new ChainUnavailableError(network.chainId, 'the block is not known');
+        return sentIn(block).filter(({ from }) => accounts.includes(from));
+      }),
     isAgreed: ({ number, hash }) => ask('isAgreed', () => !lies.isDisagreeing && blocks.at(number)?.hash === hash),
     close: () => {},
   };
@@ -238,6 +250,14 @@ function broadcast(core: Core, bytes: string): BroadcastOutcome {
   const outcome = core.submit(transaction);
   if (fate === 'answer_lost') throw new ChainUnavailableError(core.network.chainId, 'the answer was lost');
   return outcome;
+}
+
+function sentIn({ number, hash: blockHash, entries, receipts }: MinedBlock): SentTransaction[] {
+  return entries.flatMap((entry) => {
+    if ('decree' in entry) return [];
+    const { hash, from, nonce } = entry.transaction;
+    return [{ hash, from, nonce, block: { number, hash: blockHash }, coinSpent: receipts.get(hash)?.coinSpent ?? 0n }];
+  });
 }
 
 const headerOf = ({ number, hash, parentHash, timestampS }: Block): Block => ({ number, hash, parentHash, timestampS });

@@ -139,14 +139,10 @@ async function attribute(
       )
     ).map(({ id }) => id),
   );
-  const strays: NewStray[] = [];
-  let left = units;
-  for (const stray of told) {
-    if (known.has(stray.id) || BigInt(stray.amount) > left) continue;
-    strays.push(stray);
-    left -= BigInt(stray.amount);
-  }
-  return left === 0n ? strays : [...strays, nameless(connected, { ...arrival, units: left })];
+  // A transfer counts in full, even where the account has less: the difference left for something the books do not know yet.
+  const strays = told.filter(({ id }) => !known.has(id));
+  const left = strays.reduce((rest, { amount }) => rest - BigInt(amount), units);
+  return left <= 0n ? strays : [...strays, nameless(connected, { ...arrival, units: left })];
 }
 
 function nameless(connected: ConnectedChain, { account, block, units }: Arrival): NewStray {
