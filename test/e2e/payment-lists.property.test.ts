@@ -126,6 +126,7 @@ describe('lists of payments, whatever was paid and asked', () => {
       expiresAtMs: plan.expiresMs,
       successUrl: null,
       errorUrl: null,
+      details: null,
       idempotency: null,
     });
     return made.then(({ id }) => id);

@@ -73,6 +73,7 @@ describe('stored payments', () => {
       successUrl: null,
       errorUrl: null,
       tokenAsset: null,
+      details: null,
       claim: null,
       requestHash: null,
       ...fields,
