@@ -67,6 +67,24 @@ describe('payments show', () => {
     );
   });
 
+  test('prints the order behind the payment', async () => {
+    const order = {
+      description: 'Breakfast',
+      metadata: { table: '14' },
+      lineItems: [{ name: 'Espresso', quantity: 2 }, { name: 'Biscuit' }],
+    };
+    const { paymentId } = await shop.created(order);
+    const { stdout } = await till('payments', 'show', paymentId);
+    assert.match(
+      stdout,
+      /\ndescription +Breakfast\nmetadata +\{"table":"14"\}\nline items +2 × Espresso; 1 × Biscuit\n\n/,
+    );
+    const { description, metadata, lineItems } = JSON.parse(
+      (await till('payments', 'show', paymentId, '--json')).stdout,
+    );
+    assert.deepEqual({ description, metadata, lineItems }, order);
+  });
+
   test('is one JSON value for programs', async () => {
     const { paymentId } = await shop.created();
     await shop.cancel(paymentId);

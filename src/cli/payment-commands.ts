@@ -4,6 +4,7 @@ import { visibleStatus } from '../domain/payment.ts';
 import { ApiError } from '../errors.ts';
 import { listEvents, type StoredEvent } from '../store/events/events.ts';
 import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
+import { findPaymentDetails, type PaymentDetails } from '../store/payments/payment-details.ts';
 import { findPayments, type Payment, stateOf } from '../store/payments/payments.ts';
 import { type Command, databaseCommand } from './command.ts';
 import { id } from './kinds.ts';
@@ -19,19 +20,25 @@ const show = databaseCommand({
   run: async ({ db, world }, { id: paymentId }) => {
     const [payment] = await findPayments(db.sql, [paymentId]);
     if (payment === undefined) throw new ApiError('payment_not_found', `There is no payment ${paymentId}.`);
+    const details = await findPaymentDetails(db.sql, paymentId);
     const events = await listEvents(db.sql, paymentId);
     const merchant = await findMerchantOfAnyPartner(db.sql, payment.merchantId);
     const status = visibleStatus(stateOf(payment), world.clock.nowMs());
     return {
-      json: { ...payment, status, storedStatus: payment.status, events },
-      text: `${describe(payment, status, merchant?.name)}\n\n${history(events)}`,
+      json: { ...payment, status, storedStatus: payment.status, ...details, events },
+      text: `${describe(payment, status, merchant?.name, details)}\n\n${history(events)}`,
     };
   },
 });
 
 export const paymentCommands: readonly Command[] = [show];
 
-function describe(payment: Payment, status: string, merchantName: string | undefined): string {
+function describe(
+  payment: Payment,
+  status: string,
+  merchantName: string | undefined,
+  { description, metadata, lineItems }: PaymentDetails,
+): string {
   const { tokenAsset, tokenValue } = payment;
   const isNoted = status === payment.status;
   return layoutFields({
@@ -53,6 +60,9 @@ function describe(payment: Payment, status: string, merchantName: string | undef
     transaction: payment.transactionHash,
     'on success': payment.successUrl,
     'on error': payment.errorUrl,
+    ...(description && { description }),
+    ...(metadata && { metadata: JSON.stringify(metadata) }),
+    ...(lineItems && { 'line items': lineItems.map(({ name, quantity = 1 }) => `${quantity} × ${name}`).join('; ') }),
   });
 }
 

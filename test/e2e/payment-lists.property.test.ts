@@ -127,6 +127,7 @@ describe('lists of payments, whatever was paid and asked', () => {
       successUrl: null,
       errorUrl: null,
       actor: 'key:test',
+      details: null,
       idempotency: null,
     });
     return made.then(({ id }) => id);

@@ -201,6 +201,7 @@ export async function openRelayScene(input: SceneInput = {}) {
       successUrl: null,
       errorUrl: null,
       tokenAsset: null,
+      details: null,
       claim: null,
       requestHash: null,
       actor: 'key:test',

@@ -5,6 +5,7 @@ import { ApiError } from '../../errors.ts';
 import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
 import { findPayableMerchants, type Merchant } from '../../store/parties/merchants.ts';
 import { findEarlierPayments, insertPayments, type NewPayment } from '../../store/payments/new-payments.ts';
+import type { PaymentDetails } from '../../store/payments/payment-details.ts';
 import { findPayments, type Payment, stateOf } from '../../store/payments/payments.ts';
 import { databaseFault, isDataFault } from '../../store/plumbing/database.ts';
 import { type CommandDeps, commandOfOne, otherRequest, stillRunning } from '../command.ts';
@@ -23,6 +24,7 @@ export interface PaymentOrder {
   readonly errorUrl: string | null;
   /** Who asks for it: `key:<id>`. */
   readonly actor: string;
+  readonly details: PaymentDetails | null;
   /** With everything that gives the request its meaning. */
   readonly idempotency: { readonly key: string; readonly meaning: readonly unknown[] } | null;
 }
@@ -106,6 +108,7 @@ function newPayment(order: Order, now: Date, random: Uint8Array): NewPayment {
     expiresAtMs: order.expiresAtMs,
     successUrl: order.successUrl,
     errorUrl: order.errorUrl,
+    details: order.details,
     claim: order.claim,
     requestHash: order.requestHash,
     actor: order.actor,

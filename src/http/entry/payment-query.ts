@@ -63,6 +63,9 @@ function canonical(request: ListRequest, sortBy: string, sortDir: string): strin
     partnerId,
     mode,
     merchantIds && set(merchantIds),
+    // The places of the range: cursors from before it was left out stay good where there was none.
+    null,
+    null,
     set(symbols.map((symbol) => symbol.toLowerCase())),
     set(networks),
     set(statuses),

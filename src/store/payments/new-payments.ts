@@ -1,6 +1,7 @@
 import { appendHappened } from '../events/events.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
+import type { PaymentDetails } from './payment-details.ts';
 
 export interface NewPayment {
   readonly id: string;
@@ -14,6 +15,7 @@ export interface NewPayment {
   readonly errorUrl: string | null;
   /** For payments priced in a token. */
   readonly tokenAsset: string | null;
+  readonly details: PaymentDetails | null;
   /** Hashes of merchant and Idempotency-Key, and of the request, as uuids. */
   readonly claim: string | null;
   readonly requestHash: string | null;
@@ -43,11 +45,12 @@ export function insertPayments(payments: readonly NewPayment[], now: Date): Sing
         ${column(payments, (p) => p.successUrl)}::text[],
         ${column(payments, (p) => p.errorUrl)}::text[],
         ${column(payments, (p) => p.tokenAsset)}::text[],
+        ${column(payments, (p) => p.details && JSON.stringify(p.details))}::text[],
         ${column(payments, (p) => p.claim)}::text[],
         ${column(payments, (p) => p.requestHash)}::text[],
         ${column(payments, (p) => p.actor)}::text[]
       ) as i(id, merchant_id, reference_id, amount_unit, amount_value, amount_decimals, expires_at_ms,
-        success_url, error_url, token_asset, claim, request_hash, actor)
+        success_url, error_url, token_asset, details, claim, request_hash, actor)
     ), taken as (
       select i.*, m.partner_id, m.mode from input i
       join merchants m on m.id = i.merchant_id and m.status = 'active' and m.deleted_at is null
@@ -62,10 +65,10 @@ export function insertPayments(payments: readonly NewPayment[], now: Date): Sing
     ), made as (
       insert into payments
         (id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value, amount_decimals,
-         created_at, updated_at, expires_at, success_url, error_url, token_asset, token_value)
+         created_at, updated_at, expires_at, success_url, error_url, token_asset, token_value, details)
       select id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value::numeric,
         amount_decimals::smallint, ${now}, ${now}, to_timestamp(expires_at_ms::bigint / 1000.0), success_url, error_url,
-        token_asset, case when token_asset is not null then amount_value::numeric end
+        token_asset, case when token_asset is not null then amount_value::numeric end, details::jsonb
       from wanted
       returning id, partner_id, mode, merchant_id, amount_unit, amount_decimals, amount_value
     ), happened as (

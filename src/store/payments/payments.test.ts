@@ -74,6 +74,7 @@ describe('stored payments', () => {
       successUrl: null,
       errorUrl: null,
       tokenAsset: null,
+      details: null,
       claim: null,
       requestHash: null,
       actor: 'test',
