@@ -8,9 +8,10 @@ export function RateNote({ price, option }: { readonly price: Amount; readonly o
   const words = useWords();
   const { strings, locale } = words;
   const { rate } = option;
-  if (!price.unit.startsWith('iso4217/')) return null;
+  const currency = /^iso4217\/(.+)/.exec(price.unit)?.[1];
+  if (currency === undefined) return null;
   if (rate == null) {
-    const one = formatPrice('1', price.display.assetSymbol, words);
+    const one = formatPrice('1', currency, words);
     return (
       <p className="small rate" suppressHydrationWarning>
         <Fill text={strings.atPar} token={option.amount.display.assetSymbol} price={one} />
