@@ -1,3 +1,4 @@
+import { systemWorld } from '../src/runtime/system-world.ts';
 import type { Database } from '../src/store/plumbing/database.ts';
 
 /** A copy of every row, as a backup would have it. */
@@ -13,13 +14,13 @@ export async function copyDatabase(db: Database): Promise<DatabaseCopy> {
     from information_schema.columns
     where table_schema = 'public' and table_name <> 'migrations' and is_generated = 'NEVER'
     group by table_name`;
-  await db.begin(async (tx) => {
+  await db.begin(systemWorld.random, async (tx) => {
     await tx.unsafe('create schema copy');
     for (const { name } of tables) await tx.unsafe(`create table copy.${name} as table public.${name}`);
   });
   return {
     restore: () =>
-      db.begin(async (tx) => {
+      db.begin(systemWorld.random, async (tx) => {
         await tx.unsafe('set local session_replication_role = replica');
         await tx.unsafe(`truncate ${tables.map(({ name }) => `public.${name}`).join(', ')}`);
         for (const { name, columns } of tables) {
