@@ -147,7 +147,11 @@ describe('confirming a payment by a transaction in coin', () => {
     assert.deepEqual(await refusal(late), [410, 'payment_expired'], 'a signature is late');
     await paying.time.advance(60_000);
     const event = { type: 'expired', proof: { finalBlockAtMs: nowMs() } } as const;
-    assert.ok((await paying.gateway.movePayment({ paymentId: id, event, actor: 'test', evidence: {} })).ok);
+    const [item] = await paying.items(id);
+    assert.ok(item !== undefined);
+    const ended = [{ commitment: item.commitment, state: 'unpaid', reason: 'ran_out' }] as const;
+    const move = { paymentId: id, event, actor: 'test', evidence: {}, items: { ended } };
+    assert.ok((await paying.gateway.movePayment(move)).ok);
     const later = await paying.wallet.confirm(id, option.id, [result(`0x${'cd'.repeat(32)}`)]);
     assert.deepEqual([later.statusCode, later.json().status], [200, 'expired']);
   });

@@ -438,7 +438,9 @@ describe('the watcher', () => {
     );
     await node.turn(3);
     assert.deepEqual(await scene.alerts(), [`paid_after_end ${id}`]);
-    assert.deepEqual(await scene.payment(id), shown);
+    const [last] = (await listEvents(scene.db.sql, id)).slice(-1);
+    assert.equal(last?.type, 'payment.late_money');
+    assert.deepEqual(await scene.payment(id), { ...shown, version: shown.version + 1 });
     const report = await reconcile(scene, scene.connected, { from: 0 });
     assert.deepEqual(report?.differences, []);
   });

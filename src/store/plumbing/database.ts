@@ -2,7 +2,7 @@ import pg from 'pg';
 import { systemWorld } from '../../runtime/system-world.ts';
 import type { Random } from '../../runtime/world.ts';
 import { ConnectionError, type ConnectionInput, connectionError, connectionSettings } from './connection.ts';
-import { type Listener, listen } from './listener.ts';
+import { createListening, type Listener } from './listener.ts';
 import { createStatementNames, isStalePlan, openSession, type Session } from './session.ts';
 import type { Draft, SingleStatement } from './single-statement.ts';
 import { type Reader, type Rows, type Run, readerOf, type Statement } from './statement.ts';
@@ -52,7 +52,7 @@ export function openDatabase(input: DatabaseInput): Database {
   const pool = new pg.Pool({ ...settings, max: input.poolSize, idleTimeoutMillis: 0 });
   const names = createStatementNames();
   const clients = new Set<pg.Client>();
-  const stops: (() => Promise<void>)[] = [];
+  const listening = createListening(settings);
   let closing: Promise<void> | undefined;
 
   pool.on('connect', (client: pg.Client) => {
@@ -106,9 +106,7 @@ export function openDatabase(input: DatabaseInput): Database {
       return read(rows);
     },
     onEvents: (listener) => void eventListeners.push(listener),
-    async listen(channel, listener) {
-      stops.push(await listen(settings, channel, listener));
-    },
+    listen: listening.add,
     close() {
       closing ??= close();
       return closing;
@@ -116,7 +114,7 @@ export function openDatabase(input: DatabaseInput): Database {
   };
 
   async function close(): Promise<void> {
-    const ended = Promise.all([pool.end(), ...stops.map((stop) => stop())]);
+    const ended = Promise.all([pool.end(), listening.stop()]);
     const cancel = systemWorld.timers.after(CLOSE_MS, () => {
       for (const client of clients) void client.end();
     });
