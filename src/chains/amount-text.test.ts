@@ -13,6 +13,11 @@ test('amounts read as people write them, with the token and the network by name'
   assert.equal(tokenText(USDC, 40_000_000n), '40.00 USDC');
 });
 
+test('a coin that has no record is a coin', () => {
+  assert.equal(amountText('eip155:84532/slip44:60', 10n ** 16n), '0.01 coin on Base Sepolia');
+  assert.equal(amountText('eip155:8453/slip44:60', 10n ** 16n), '0.01 ETH on Base');
+});
+
 test('an asset that is not listed is named by its id, in units', () => {
   assert.equal(amountText('eip155:8453/erc20:0xAB', 7n), '7 units of eip155:8453/erc20:0xAB');
 });
