@@ -386,6 +386,7 @@ describe('payments', () => {
           expiresAt,
           merchant: { name: 'Test shop', iconUrl: null },
           buyer: null,
+          accepted: [],
           transaction: null,
         },
       });
