@@ -37,6 +37,7 @@ export function followRates(deps: FollowDeps): Rates & { stop(): Promise<void> }
   ]);
   return {
     rateOf: book.rateOf,
+    covers: book.covers,
     async stop() {
       stop.abort();
       await Promise.all(loops);

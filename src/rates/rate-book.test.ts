@@ -50,6 +50,28 @@ describe('the rate book', () => {
     assert.equal(book.rateOf('ETH', 'ETH', NOW_MS), undefined);
   });
 
+  it('knows which rates it could have, whether or not it has them now', () => {
+    const book = createRateBook(
+      [
+        { base: 'ETH', quote: 'USD' },
+        { base: 'EUR', quote: 'USD' },
+      ],
+      RULES,
+    );
+    for (const pair of ['ETH/USD', 'USD/ETH', 'USD/EUR', 'ETH/EUR', 'EUR/ETH']) {
+      const [base = '', quote = ''] = pair.split('/');
+      assert.equal(book.rateOf(base, quote, NOW_MS), undefined, pair);
+      assert.equal(book.covers(base, quote), true, pair);
+    }
+    for (const [base, quote] of [
+      ['BTC', 'USD'],
+      ['ETH', 'JPY'],
+      ['USD', 'USD'],
+    ] as const) {
+      assert.equal(book.covers(base, quote), false, `${base}/${quote}`);
+    }
+  });
+
   it('forgets what is too old, also when the clock was set back', () => {
     const book = bookOf(['a', 'ETH/USD', '3000', 60_000], ['b', 'ETH/USD', '3000']);
     assert.ok(book.rateOf('ETH', 'USD', NOW_MS));

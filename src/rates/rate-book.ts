@@ -74,7 +74,12 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
     return undefined;
   }
 
+  const isFollowed = (base: string, quote: string) => noted.has(keyOf({ base, quote }));
+
   return {
+    covers: (base, quote) =>
+      base !== quote &&
+      (isFollowed(base, quote) || CROSSINGS.some((middle) => isFollowed(base, middle) && isFollowed(middle, quote))),
     rateOf(base, quote, nowMs) {
       const pair = { base, quote };
       // A way out and back again is no rate; whoever asks for one has mixed up two things of one name.

@@ -4,10 +4,12 @@ import type { Pair, Rate } from '../domain/rate.ts';
 export interface Rates {
   /** What one of `base` costs in `quote`; undefined when that is not known for sure. There is no default. */
   rateOf(base: string, quote: string, nowMs: number): Rate | undefined;
+  /** Whether there are sources for it, whatever they say now: without any there will never be a rate. */
+  covers(base: string, quote: string): boolean;
 }
 
 /** For a gateway without sources: only what needs no rate can be offered. */
-export const NO_RATES: Rates = { rateOf: () => undefined };
+export const NO_RATES: Rates = { rateOf: () => undefined, covers: () => false };
 
 /** Where prices come from. */
 export interface RateSource {

@@ -22,6 +22,12 @@ describe('the rates of the sandbox', () => {
     assert.deepEqual(sandboxRates().rateOf('EUR', 'USD', NOW_MS)?.value, ratio(11n, 10n));
   });
 
+  it('are known beforehand', () => {
+    assert.equal(sandboxRates().covers('ETH', 'JPY'), true);
+    assert.equal(sandboxRates().covers('ETH', 'XAF'), false);
+    assert.equal(sandboxRates().covers('USD', 'USD'), false);
+  });
+
   it('are none for what is not in the table', () => {
     assert.equal(sandboxRates().rateOf('DOGE', 'USD', NOW_MS), undefined);
     assert.equal(sandboxRates().rateOf('ETH', 'XAF', NOW_MS), undefined);

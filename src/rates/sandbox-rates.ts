@@ -6,7 +6,9 @@ import type { Rates } from './rates.ts';
  * beforehand. Every quote made with them says where they come from.
  */
 export function sandboxRates(): Rates {
+  const isListed = (symbol: string) => symbol === 'USD' || DOLLARS.has(symbol);
   return {
+    covers: (base, quote) => base !== quote && isListed(base) && isListed(quote),
     rateOf(base, quote, nowMs) {
       const [first, second] = [legOf(base, nowMs), legOf(quote, nowMs)];
       if (first === undefined || second === undefined || base === quote) return undefined;
@@ -42,6 +44,47 @@ const DOLLARS: ReadonlyMap<string, string> = new Map([
   ['SGD', '0.76'],
   ['HKD', '0.128'],
   ['TRY', '0.03'],
+  ['AED', '0.272'],
+  ['ARS', '0.001'],
+  ['BDT', '0.0083'],
+  ['BHD', '2.65'],
+  ['CLP', '0.001'],
+  ['CNY', '0.14'],
+  ['COP', '0.00025'],
+  ['CRC', '0.002'],
+  ['CZK', '0.044'],
+  ['DKK', '0.147'],
+  ['EGP', '0.02'],
+  ['GHS', '0.08'],
+  ['HUF', '0.0028'],
+  ['IDR', '0.000062'],
+  ['ILS', '0.27'],
+  ['ISK', '0.0072'],
+  ['JOD', '1.41'],
+  ['KES', '0.0077'],
+  ['KRW', '0.00072'],
+  ['KWD', '3.25'],
+  ['MAD', '0.1'],
+  ['MYR', '0.22'],
+  ['NGN', '0.00065'],
+  ['NOK', '0.095'],
+  ['NPR', '0.0075'],
+  ['NZD', '0.6'],
+  ['OMR', '2.6'],
+  ['PEN', '0.27'],
+  ['PHP', '0.0175'],
+  ['PKR', '0.0036'],
+  ['PLN', '0.26'],
+  ['RON', '0.22'],
+  ['SAR', '0.267'],
+  ['SEK', '0.097'],
+  ['THB', '0.029'],
+  ['TND', '0.32'],
+  ['TWD', '0.031'],
+  ['UAH', '0.024'],
+  ['UYU', '0.024'],
+  ['VND', '0.00004'],
+  ['ZAR', '0.055'],
 ]);
 
 function legOf(symbol: string, atMs: number): { value: Ratio; readings: readonly Reading[] } | undefined {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { NO_RATES } from '../../src/rates/rates.ts';
 import { startTestGateway } from '../gateway.ts';
 import { until } from '../until.ts';
 import {
@@ -271,7 +272,7 @@ describe('options', () => {
     });
 
     it('what has a rate or needs none', async () => {
-      const { gateway, ...unrated } = await openPayingShop({ rates: { rateOf: () => undefined } });
+      const { gateway, ...unrated } = await openPayingShop({ rates: NO_RATES });
       try {
         const payer = unrated.newPayer(RICH);
         assert.deepEqual(unitsOf(await unrated.wallet.listed(await unrated.created(), [payer.account])), [USDC, USDT]);

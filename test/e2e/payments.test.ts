@@ -387,6 +387,7 @@ describe('payments', () => {
           expiresAt,
           merchant: { name: 'Test shop', iconUrl: null },
           buyer: null,
+          accepted: [],
           transaction: null,
         },
       });

@@ -96,6 +96,13 @@ describe('the published wallet SDK', () => {
         });
       }
 
+      it('pays by the plain link, which the QR code of the checkout holds', async () => {
+        const wallet = await sandbox.createWallet({ USDC: TEN_TOKENS });
+        const { paymentId, gatewayUrl } = await sandbox.createPayment(...TEN_DOLLARS);
+        await pay(await open(), new URL(`/c/${paymentId.slice(4)}`, gatewayUrl).href, wallet, 'USDC');
+        assert.equal(await sandbox.balanceOf('USDC', wallet.address), 0n);
+      });
+
       it('reads that a payment is not there', async () => {
         const sdk = await open();
         const wallet = await sandbox.createWallet({});

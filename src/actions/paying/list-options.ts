@@ -1,15 +1,15 @@
 import { ChainUnavailableError, type Holding, type Survey } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
-import { findAsset, type KnownAsset } from '../../chains/networks.ts';
 import type { Account } from '../../domain/caip.ts';
 import { compareRank, type Option, sealOption, timesOf } from '../../domain/option.ts';
-import { feeInToken, type Quote, quoteFor, ratePairOf } from '../../domain/quote.ts';
+import { feeInToken } from '../../domain/quote.ts';
 import { type Rate, recordRate } from '../../domain/rate.ts';
 import { ApiError } from '../../errors.ts';
 import type { Rates } from '../../rates/rates.ts';
 import type { Log } from '../../runtime/world.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import { refuseScreened } from './option-refusals.ts';
+import { type PayableAsset, payableAssets } from './payable-assets.ts';
 import { servedNetworks } from './served-networks.ts';
 import { type OptionDeps, readTerms, type Terms } from './terms-in-force.ts';
 import { listedActions, type OptionAction, stepsOf, walletRequests } from './wallet-requests.ts';
@@ -75,10 +75,8 @@ interface NetworkOffer {
   readonly offers: readonly AssetOffer[];
 }
 
-interface AssetOffer {
-  readonly asset: KnownAsset & Required<Pick<KnownAsset, 'pay'>>;
+interface AssetOffer extends PayableAsset {
   readonly recipient: string;
-  readonly quote: Quote;
 }
 
 interface NetworkInput {
@@ -95,22 +93,11 @@ function networkOffer(deps: ListOptionsDeps, { payment, accounts, terms, connect
     connected,
     etaS: Math.max(1, Math.ceil((blockTimeMs * depth) / 1000)),
     accounts: accounts.filter(({ chainId }) => chainId === network.chainId),
-    offers: connected.payable().flatMap((id) => assetOffer(deps, { payment, terms, connected, id }) ?? []),
+    offers: payableAssets(deps, payment, connected).map((payable) => ({
+      ...payable,
+      recipient: terms.recipientOf(connected, payable.asset.id),
+    })),
   };
-}
-
-function assetOffer(
-  { rates, world }: ListOptionsDeps,
-  { payment, terms, connected, id }: { payment: Payment; terms: Terms; connected: ConnectedChain; id: string },
-): AssetOffer | undefined {
-  const asset = findAsset(id);
-  if (asset?.pay === undefined) return undefined;
-  const price = { unit: payment.amountUnit, value: BigInt(payment.amountValue), decimals: payment.amountDecimals };
-  const pair = ratePairOf(price, asset);
-  const rate = pair && rates.rateOf(pair.base, pair.quote, world.clock.nowMs());
-  const quote = quoteFor({ price, asset, rate });
-  if (quote === undefined) return undefined;
-  return { asset: { ...asset, pay: asset.pay }, recipient: terms.recipientOf(connected, id), quote };
 }
 
 /** What the network says of all accounts and assets; undefined when it did not say it in time. */

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { cancelPayment } from '../../actions/paying/cancel-payment.ts';
 import type { PaymentOrder } from '../../actions/paying/create-payment.ts';
+import { unpayableReason } from '../../actions/paying/payable-assets.ts';
 import { isTestNetwork } from '../../chains/networks.ts';
 import { parseUnit, type Unit } from '../../chains/units.ts';
 import { feeFloor, termsInForce } from '../../domain/fees.ts';
@@ -135,6 +136,8 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Pa
   if (issues.length > 0 || !unit?.ok || value === undefined) throw validationError(issues);
 
   refuseTestUnit(key.mode, unit.value);
+  const unpayable = unpayableReason(deps, { mode: key.mode, unit: unit.value });
+  if (unpayable !== undefined) throw validationError([{ field: 'amount.unit', message: unpayable }]);
   const floor = merchant.fees.length === 0 ? 1n : feeFloor(termsInForce(merchant.fees, nowMs), unit.value.id);
   if (value < floor) throw belowFloor(floor);
   const idempotencyKey = idempotencyKeyOf(request);

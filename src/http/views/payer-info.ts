@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { acceptedTokens } from '../../actions/paying/payable-assets.ts';
 import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
 import { findCarryingTransaction } from '../../store/chain/sends.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
@@ -13,8 +14,9 @@ import { chainOf } from './payment-list.ts';
 /** A payment as its payer sees it. */
 export async function viewForPayer(deps: HttpDeps, payment: Payment) {
   const merchant = await deps.merchants.get(payment.merchantId);
+  const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
   return {
-    status: visibleStatus(stateOf(payment), deps.world.clock.nowMs()),
+    status,
     amount: viewAmount(deps.config, payment.amountUnit, payment.amountValue, payment.amountDecimals),
     expiresAt: payment.expiresAt.getTime() / 1000,
     merchant: {
@@ -23,6 +25,7 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
       iconUrl: merchant?.logoHash ? logoUrl(deps.config, merchant.logoHash) : null,
     },
     buyer: viewBuyer(payment),
+    ...(status === 'requires_action' && { accepted: acceptedTokens(deps, payment) }),
   };
 }
 
@@ -69,6 +72,12 @@ export const PayerInfoBody = Type.Object(
       }),
       type: ['object', 'null'],
     }),
+    accepted: Type.Optional(
+      Type.Array(Type.Object({ symbol: Type.String(), networkName: Type.String() }), {
+        description: 'What it can be paid with now, whether or not the payer holds any of it; while it can be paid.',
+        examples: [[{ symbol: 'USDC', networkName: 'Base' }]],
+      }),
+    ),
   },
   { description: 'The payment, for the payer.' },
 );

@@ -1,0 +1,69 @@
+import type { ConnectedChain } from '../../chains/chains.ts';
+import { assetsOf, findAsset, isTestNetwork, type KnownAsset } from '../../chains/networks.ts';
+import { isFiatUnit, tokenUnitId, type Unit } from '../../chains/units.ts';
+import type { Mode } from '../../domain/mode.ts';
+import { type Quote, quoteFor, ratePairOf } from '../../domain/quote.ts';
+import type { Rates } from '../../rates/rates.ts';
+import type { World } from '../../runtime/world.ts';
+import type { Payment } from '../../store/payments/payments.ts';
+import { type ServingDeps, servedNetworks } from './served-networks.ts';
+
+export interface PayableAsset {
+  readonly asset: KnownAsset & Required<Pick<KnownAsset, 'pay'>>;
+  readonly quote: Quote;
+}
+
+interface QuoteDeps {
+  readonly rates: Rates;
+  readonly world: World;
+}
+
+/** The assets of a network that the payment can be paid with now: found on their chain as they should be, with a quote. */
+export function payableAssets(deps: QuoteDeps, payment: Payment, connected: ConnectedChain): readonly PayableAsset[] {
+  const price = { unit: payment.amountUnit, value: BigInt(payment.amountValue), decimals: payment.amountDecimals };
+  return connected.payable().flatMap((id) => {
+    const asset = findAsset(id);
+    if (asset?.pay === undefined) return [];
+    const pair = ratePairOf(price, asset);
+    const rate = pair && deps.rates.rateOf(pair.base, pair.quote, deps.world.clock.nowMs());
+    const quote = quoteFor({ price, asset, rate });
+    return quote === undefined ? [] : [{ asset: { ...asset, pay: asset.pay }, quote }];
+  });
+}
+
+/** Everything that the payment can be paid with now, in words for the payer. */
+export function acceptedTokens(deps: QuoteDeps & ServingDeps, payment: Payment) {
+  return servedNetworks(deps, payment.mode).flatMap((connected) =>
+    payableAssets(deps, payment, connected).map(({ asset }) => ({
+      symbol: asset.symbol,
+      networkName: connected.chain.network.name,
+    })),
+  );
+}
+
+/**
+ * Why nothing that is configured could ever be the price of a payment; undefined when something could. Outages do not
+ * matter: what counts are networks, their assets, and the pairs of the rate sources. A test key may price in live assets,
+ * and a mode without any network is not set up yet: its partners may build against it all the same.
+ */
+export function unpayableReason(
+  deps: ServingDeps & Pick<QuoteDeps, 'rates'>,
+  { mode, unit }: { readonly mode: Mode; readonly unit: Unit },
+): string | undefined {
+  const networks = servedNetworks(deps, mode);
+  const isElsewhere = mode === 'test' && unit.token !== undefined && !isTestNetwork(unit.token.chainId);
+  if (networks.length === 0 || isElsewhere) return undefined;
+  const isPayable = networks.some(({ chain: { network } }) =>
+    assetsOf(network.chainId).some((asset) => asset.pay !== undefined && couldQuote(deps.rates, unit.id, asset)),
+  );
+  if (isPayable) return undefined;
+  return unit.token === undefined
+    ? `is ${unit.symbol}, which nobody could pay here: no token of the networks in use is worth it, and no rate source has a rate for it`
+    : 'names an asset that nobody could pay with here: its network is not in use, or it can only be a destination';
+}
+
+function couldQuote(rates: Rates, unit: string, asset: KnownAsset): boolean {
+  if (!isFiatUnit(unit)) return unit === tokenUnitId(asset.id);
+  const pair = ratePairOf({ unit }, asset);
+  return pair === undefined || rates.covers(pair.base, pair.quote);
+}
