@@ -40,7 +40,7 @@ describe('networks and assets', () => {
     }
   });
 
-  it('have quotes in cents for tokens at par, and in few decimals for coins', () => {
+  it('round quotes to cents for tokens at par, and to at most 6 decimals for coins', () => {
     for (const { id, peg, decimals, quoteDecimals } of ASSETS) {
       assert.ok(quoteDecimals <= decimals, id);
       if (peg !== undefined) assert.equal(quoteDecimals, 2, id);

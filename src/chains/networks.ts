@@ -156,7 +156,7 @@ export interface KnownAsset {
   readonly symbol: string;
   readonly name: string;
   readonly decimals: number;
-  /** Quotes are rounded up to so many decimals: cents for tokens at par, and for coins a step of less than a cent. */
+  /** Decimals of a quote, which is rounded up: 2 for tokens at par; for coins, enough that one step is worth less than a cent. */
   readonly quoteDecimals: number;
   /** The currency one token is worth one of. */
   readonly peg?: 'USD' | 'EUR';

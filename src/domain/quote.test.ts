@@ -8,7 +8,7 @@ import {
   type QuoteInput,
   quoteFor,
   ratePairOf,
-  roundUpToRead,
+  roundUpToQuoteDecimals,
 } from './quote.ts';
 import { compare, parsePrice, type Rate, type Ratio, ratio, recordRate } from './rate.ts';
 
@@ -76,7 +76,7 @@ describe('a quote', () => {
     }
   });
 
-  it('is rounded up to the decimals that users of the asset read', () => {
+  it('is rounded up to the quote decimals of the asset', () => {
     const euros = rateOf('EUR', 'USD', '1.04');
     assert.equal(quoteFor({ price: usd(1_485n), asset: EURC, rate: euros })?.amount, 14_280_000n);
     const ether = rateOf('ETH', 'USD', '2563.19');
@@ -149,19 +149,19 @@ describe('conversion', () => {
     );
   });
 
-  it('to the decimals of an asset adds less than one step of them, and at most a hundredth', () => {
+  it('to the quote decimals of an asset adds less than one step, and at most a hundredth', () => {
     const asset = fc.record({
       decimals: fc.integer({ min: 0, max: 18 }),
       quoteDecimals: fc.option(fc.integer({ min: 0, max: 18 }), { nil: undefined }),
     });
     fc.assert(
       fc.property(values, values, asset, (amount, more, { decimals, quoteDecimals = decimals }) => {
-        const rounded = roundUpToRead(amount, { decimals, quoteDecimals });
+        const rounded = roundUpToQuoteDecimals(amount, { decimals, quoteDecimals });
         const step = 10n ** BigInt(Math.max(0, decimals - quoteDecimals));
         assert.ok(rounded >= amount && rounded - amount < step);
         assert.ok((rounded - amount) * 100n <= amount);
         assert.ok(amount < 100n * step || rounded % step === 0n);
-        assert.ok(roundUpToRead(amount + more, { decimals, quoteDecimals }) >= rounded);
+        assert.ok(roundUpToQuoteDecimals(amount + more, { decimals, quoteDecimals }) >= rounded);
       }),
     );
   });

@@ -1,16 +1,16 @@
 import { inverse, multiply, type Pair, type Rate, type Ratio, ratio } from './rate.ts';
 
 /**
- * What a price comes to in a token. Amounts are rounded up, to the decimals that people read of the token, and fees down
- * to its smallest unit. So the merchant never gets less than the price less the fee; and because a fee is at most the
- * price, the fee in the token is at most the amount.
+ * A price converted to a token. The amount is rounded up to the token's quote decimals, and the fee down to its smallest
+ * unit. So the merchant never gets less than the price less the fee; and because a fee is at most the price, the fee in the
+ * token is at most the amount.
  */
 export interface Quote {
   /** What the payer pays, in the smallest unit of the asset. */
   readonly amount: bigint;
   /** Smallest units of the asset for one smallest unit of the price. */
   readonly factor: Ratio;
-  /** The rate in the amount: the quote then holds for a short time only. Null where none was needed. */
+  /** The exchange rate used, which limits how long the quote is valid; null at par. */
   readonly rate: Rate | null;
 }
 
@@ -26,7 +26,7 @@ export interface QuotedAsset {
   readonly id: string;
   readonly symbol: string;
   readonly decimals: number;
-  /** Amounts that are converted from a currency are rounded up to so many decimals; missing: to the smallest unit. */
+  /** Decimals that an amount converted from a currency is rounded up to. Default: `decimals`. */
   readonly quoteDecimals?: number | undefined;
   readonly peg?: string;
 }
@@ -84,17 +84,17 @@ function quoteAt(amount: bigint, factor: Ratio, rate: Rate | null = null): Quote
 }
 
 function amountAt({ value }: Price, asset: QuotedAsset, factor: Ratio): bigint {
-  return roundUpToRead(convertRoundedUp(value, factor), asset);
+  return roundUpToQuoteDecimals(convertRoundedUp(value, factor), asset);
 }
 
-/** A rounded amount exceeds the exact one by at most this part of it. */
+/** Rounding adds at most one part in this many. */
 const MOST_ADDED = 100n;
 
 /**
- * Rounds up to the decimals that users of the asset read: 14.287273 EURC is 14.29 EURC. The merchant gets the difference.
- * Amounts so small that it would be more than a hundredth of them keep more decimals.
+ * Rounds up to the quote decimals of the asset: 14.287273 EURC becomes 14.29 EURC. The surplus goes to the merchant. An
+ * amount so small that the surplus could exceed a hundredth of it keeps more decimals.
  */
-export function roundUpToRead(
+export function roundUpToQuoteDecimals(
   amount: bigint,
   { decimals, quoteDecimals = decimals }: Pick<QuotedAsset, 'decimals' | 'quoteDecimals'>,
 ): bigint {

@@ -50,7 +50,7 @@ describe('rates', () => {
     .tuple(fc.bigInt({ min: 1n, max: 10n ** 30n }), fc.bigInt({ min: 1n, max: 10n ** 30n }))
     .map(([numerator, denominator]) => ratio(numerator, denominator));
 
-  it('are written for people as plain decimals of at most eight digits that count', () => {
+  it('are shown as plain decimals with at most eight significant digits', () => {
     const written = (numerator: bigint, denominator: bigint) => decimalOf(ratio(numerator, denominator));
     assert.equal(written(5_001n, 2n), '2500.5');
     assert.equal(written(2_500n, 1n), '2500');

@@ -83,10 +83,10 @@ export function recordRate({ base, quote, value, readings }: Rate) {
   };
 }
 
-/** Enough to reckon with, and no more than a person reads. */
+/** Significant digits of a rate that is shown to people. */
 const DIGITS = 8;
 
-/** The ratio as a plain decimal, rounded to eight digits that count: for people to read, never to convert with. */
+/** The ratio as a plain decimal, rounded. For display only: conversion uses the exact ratio. */
 export function decimalOf({ numerator, denominator }: Ratio): string {
   const wholeDigits =
     numerator < denominator ? 1 - digitsOf(denominator / numerator) : digitsOf(numerator / denominator);

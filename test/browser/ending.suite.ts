@@ -32,7 +32,7 @@ describe('the end of a checkout', { skip: missingBrowser(), concurrency: 4 }, ()
     await close();
   });
 
-  it('sends nobody back where there is no way back', async () => {
+  it('does not ask the payer to go back to a shop that named no addresses', async () => {
     const { page, close } = await scene.visit();
     const expiresAt = Math.floor(Date.now() / 1000) + 5;
     await page.goto((await scene.createPayment(...TEN_DOLLARS, { expiresAt })).gatewayUrl);

@@ -91,7 +91,7 @@ describe('paying on the checkout', { skip: missingBrowser(), concurrency: 4 }, (
     await close();
   });
 
-  it('says so when the account holds too little, and what is accepted', async () => {
+  it('says so when the account holds too little, and lists the accepted tokens and networks', async () => {
     const { context, page, close } = await scene.visitWith({ USDC: 5n });
     const accepted = ['Base', 'Polygon'].map((networkName) => ({ symbol: 'EURC', networkName }));
     await context.route(/\/options\?/, async (route) => {
@@ -107,7 +107,7 @@ describe('paying on the checkout', { skip: missingBrowser(), concurrency: 4 }, (
     await close();
   });
 
-  it('shows the rate in an amount and its source, and takes the amount that it shows', async () => {
+  it('shows the exchange rate and its source, and charges exactly the amount shown', async () => {
     const { page, wallet, close } = await scene.visitWith({ EURC: 9_100_000n });
     await page.goto((await scene.createPayment(...TEN_DOLLARS)).gatewayUrl);
     await steps.connect(page);
@@ -118,7 +118,7 @@ describe('paying on the checkout', { skip: missingBrowser(), concurrency: 4 }, (
     await close();
   });
 
-  it('ends with the id of its transaction, to be copied whole', async () => {
+  it('lets the payer copy the full transaction id', async () => {
     const { context, page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);

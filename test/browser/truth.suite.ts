@@ -61,12 +61,12 @@ describe('the checkout shows the true state', { skip: missingBrowser(), concurre
     await close();
   });
 
-  it('while a payment waits, and when it lapses: the payer is told why, and can pay again', async () => {
+  it('while a payment is refused and after it lapses: with the reason, and a way to pay again', async () => {
     const { context, page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     let status = 'requires_action';
     const answer = () => ({ status, isFinal: false, pollInMs: 1_000, info: null });
-    // The gateway's part is played here, so that it takes seconds and not the minutes that a signature lives.
+    // These answers are simulated: a real lapse takes as long as the signature is valid, which is minutes.
     const [moves, details] = [/\/(confirm|status)(\?|$)/, /\/v1\/gateway\/payment\/[^/]+$/];
     await context.route(moves, (route) => route.fulfill({ json: answer() }));
     await context.route(details, async (route) => {

@@ -144,7 +144,7 @@ describe('confirming a payment', () => {
       assert.equal((await confirm(payment)).statusCode, 200);
       const [item] = await paying.items(payment.id);
       assert.deepEqual([item?.recipient, item?.feeAccount], [DESTINATION, FEES]);
-      // 15 cents of 10 dollars, at 1.10 dollars for a euro and rounded down; the amount is rounded up to a cent.
+      // The fee is 15 cents of 10 dollars at 1.10 dollars per euro, rounded down. The amount is rounded up to a cent.
       assert.deepEqual([item?.amount, item?.fee], ['9100000', '136363']);
       assert.equal(item?.quote?.pair, 'EUR/USD');
     });

@@ -133,7 +133,7 @@ describe('fetching the actions of an option', () => {
       assert.deepEqual(await refusal(paying.wallet.fetch(id, option.id)), [410, 'payment_expired']);
     });
 
-    it('has the page look for a payment past its time, and claim nothing of the payer', async () => {
+    it('makes the page say, past the expiry, that it looks for a payment', async () => {
       const { id, option } = await chosen(ETH);
       await paying.wallet.fetch(id, option.id);
       await paying.time.advance(300_000);

@@ -69,7 +69,7 @@ describe('options', () => {
       );
     });
 
-    it('the rate in an amount with its sources, and none where there is none', async () => {
+    it('the exchange rate of each amount with its sources, and null at par', async () => {
       const payer = paying.newPayer(RICH);
       const options = await paying.wallet.listed(await paying.created(), [payer.account]);
       const known = { quote: 'USD', sources: ['sandbox table'], at: Math.floor(nowS()) };

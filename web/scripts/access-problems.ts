@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** The rules of axe that the page breaks as it is now, each with the markup that breaks it. */
+/** The axe rules that the page breaks in its present state, each with the offending markup. */
 export async function accessProblems(page: Page): Promise<string[]> {
-  // Evaluated, not added as a script: the policy of the page refuses scripts.
+  // Evaluated instead of added as a script element, which the page's content security policy refuses.
   await page.evaluate(AXE);
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as {

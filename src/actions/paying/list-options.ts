@@ -29,7 +29,7 @@ export interface ListedOption {
   readonly option: Option;
   readonly etaS: number;
   readonly actions: readonly OptionAction[];
-  /** The rate in its amount, if there is one. */
+  /** The exchange rate used for the amount; null at par. */
   readonly rate: Rate | null;
 }
 

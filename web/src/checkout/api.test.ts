@@ -67,7 +67,7 @@ describe('the gateway, as the page sees it', () => {
     }
   });
 
-  it('reads what is accepted from the answer, where the gateway says it', async () => {
+  it('reads the accepted tokens from the options answer, if it lists them', async () => {
     const read = async (info: unknown) => {
       const answer = await gatewayThat(() => json({ options: [OPTION], info })).gateway.options([], signal);
       return answer.is === 'ok' ? answer.value : answer.is;
@@ -80,7 +80,7 @@ describe('the gateway, as the page sees it', () => {
     assert.equal(await read(null), 'unavailable');
   });
 
-  it('reads why a payment waits, and leaves out a reason in another shape', async () => {
+  it('reads the reason of a refused attempt, and ignores one in an unknown shape', async () => {
     const read = async (attempt: unknown) => {
       const body = { buyer: null, transaction: null, attempt };
       const answer = await gatewayThat(() => json(body)).gateway.details(signal);

@@ -20,30 +20,30 @@ export interface GatewayOption {
   readonly actions: readonly OptionAction[];
   /** Unix seconds. */
   readonly expiresAt: number | null;
-  /** The exchange rate in the amount, where there is one. */
+  /** The exchange rate used for the amount; null at par. */
   readonly rate?: OptionRate | null;
 }
 
 export interface OptionRate {
   readonly base: string;
   readonly quote: string;
-  /** What one of `base` costs in `quote`, as a decimal. */
+  /** The price of one `base` in `quote`, as a decimal. */
   readonly value: string;
   readonly sources: readonly string[];
 }
 
-/** Something the payment could be paid with, whether or not the account holds any. */
+/** A token on a network that the payment can be paid with, held by the account or not. */
 export interface AcceptedToken {
   readonly symbol: string;
   readonly networkName: string;
 }
 
-/** What an account can pay with. */
+/** The options of an account. */
 export interface Offer {
   readonly options: readonly GatewayOption[];
-  /** Null where the gateway does not say. */
+  /** Null if the answer does not list them. */
   readonly accepted: readonly AcceptedToken[] | null;
-  /** Only while it is `requires_action` does the list say anything about the account. */
+  /** In any other status than `requires_action` the list of options is empty for every account. */
   readonly status: PaymentStatus;
 }
 
@@ -65,7 +65,7 @@ export interface StatusBody {
   readonly failureCode?: string | null;
 }
 
-/** What the status does not tell: who pays, by which transaction, and why not yet. */
+/** Details that the status answer does not have: the buyer, the transaction, and a refused attempt. */
 export type PaymentDetails = Pick<PaymentView, 'buyer' | 'transaction' | 'attempt'>;
 
 export interface Gateway {

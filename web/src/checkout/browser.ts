@@ -54,7 +54,7 @@ export function openCheckout(page: PaymentPage): OpenCheckout {
   return { checkout, clock, memory, discover };
 }
 
-/** Whether the text is on the clipboard now. In a frame, and without TLS, only the older way may be open. */
+/** True if the text was copied. The clipboard API may be refused in frames and without TLS, so there is a fallback. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

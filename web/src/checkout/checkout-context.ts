@@ -29,7 +29,7 @@ export interface CheckoutContext extends CheckoutDeps {
   wallet(id: string): Wallet | undefined;
 }
 
-/** Tells the flow what the gateway said of the payment, and what the page knew when it asked. */
+/** Dispatches a status answer. `knew` is the status that the page knew when it sent the request. */
 export function tellStatus({ dispatch }: CheckoutContext, body: StatusBody, knew: PaymentStatus): void {
   const { status, isFinal, info, failureCode = null } = body;
   const explorerUrl = info && transactionPath(chainOf(info.optionAmount.unit), info.txId);

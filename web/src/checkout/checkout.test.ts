@@ -587,7 +587,7 @@ describe('the checkout', () => {
     assert.ok(!calls.includes('confirm'));
   });
 
-  it('lets the payer pay again when what they signed lapsed, and delivers none of it again', async () => {
+  it('lets the payer pay again after a lapse, and never delivers the lapsed signature again', async () => {
     const memory = newMemory();
     const { gateway, calls, move } = fakeGateway();
     const checkout = open({ gateway, wallet: fakeWallet().wallet, memory });
@@ -604,7 +604,7 @@ describe('the checkout', () => {
     assert.equal(calls.filter((call) => call === 'confirm').length, 2);
   });
 
-  it('takes a status from before the confirmation for old, however late it comes', async () => {
+  it('ignores a status answer that was requested before the confirmation', async () => {
     let answer = (_status: Answer<StatusBody>) => {};
     const { gateway } = fakeGateway();
     let isFirst = true;
@@ -626,7 +626,7 @@ describe('the checkout', () => {
     assert.deepEqual([at(checkout), checkout.getFlow().payment.status], ['confirming', 'processing']);
   });
 
-  it('shows the end of a payment instead of an empty list', async () => {
+  it('shows that the payment has ended instead of an empty list of options', async () => {
     const { gateway, move } = fakeGateway({
       options: async () => {
         move('expired');

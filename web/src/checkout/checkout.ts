@@ -73,7 +73,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
     begin();
   };
 
-  /** What was authorised is over and must not be delivered again. Balances and prices may have changed since. */
+  /** After a lapse: forgets the lapsed signature and loads new options, as balances and prices may have changed. */
   const payAgain = () => {
     memory.forgetPending(page.paymentId);
     void loadOptions(context, begin());

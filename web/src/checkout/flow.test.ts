@@ -100,7 +100,7 @@ describe('the flow', () => {
     assert.equal(choiceIn(refreshed).option.id, 'setup 2');
   });
 
-  it('says so when nothing covers the amount, and what would', () => {
+  it('says so when nothing covers the amount, and lists the accepted tokens', () => {
     const { step } = run([...CONNECT, came([])]);
     assert.deepEqual(step.at === 'no_funds' && step.accepted, ACCEPTED);
   });
@@ -154,7 +154,7 @@ describe('the flow', () => {
     assert.equal(advance(sent, status('requires_action')).step.at, 'confirming');
   });
 
-  it('goes back to the choice when what was signed lapsed, with a word about it', () => {
+  it('loads options again after a lapse, with a notice', () => {
     const signing = run(SIGN);
     const processing = run(
       [{ type: 'authorised', choice: choiceIn(signing), txId: null }, { type: 'delivered' }, status('processing')],
@@ -167,21 +167,23 @@ describe('the flow', () => {
     assert.deepEqual([lapsed.step.at, lapsed.notice], ['loading', 'lapsed']);
     const { payment } = lapsed;
     assert.deepEqual([payment.status, payment.buyer, payment.attempt], ['requires_action', null, null]);
+    const late = advance(lapsed, { type: 'details', details: { buyer: BUYER, transaction: null, attempt } });
+    assert.equal(late, lapsed, 'details requested before the lapse are ignored');
     assert.equal(advance(lapsed, came([SIGNED])).notice, 'lapsed');
     assert.equal(advance(lapsed, came([])).notice, 'lapsed', 'what fell short before may fall short again');
   });
 
-  it('goes back to the start when what lapsed was signed elsewhere', () => {
+  it('goes back to the start after a lapse of a payment that was signed elsewhere', () => {
     const lapsed = run([...CHOOSE, status('processing'), LAPSED]);
     assert.deepEqual([lapsed.step.at, lapsed.notice], ['ready', 'lapsed']);
   });
 
-  it('takes an answer from before the confirmation for old, not for a lapse', () => {
+  it('does not read an answer requested before the confirmation as a lapse', () => {
     const processing = run([...CHOOSE, status('processing')]);
     assert.equal(advance(processing, status('requires_action', false, 'requires_action')), processing);
   });
 
-  it('tells what is waited for', () => {
+  it('knows the progress of a payment under way', () => {
     const LATE_MS = PAYMENT.expiresAt * 1000;
     const choice = choiceIn(run(CHOOSE));
     const progress = (events: readonly FlowEvent[], nowMs = 0, payment = PAYMENT) => {
@@ -203,7 +205,7 @@ describe('the flow', () => {
     assert.equal(progress([], LATE_MS, { ...PAYMENT, status: 'processing' }), 'looking');
   });
 
-  it('stays with a payment that is being looked for, whatever goes wrong here', () => {
+  it('stays at a payment that is processing when the wallet reports a failure', () => {
     const looking = run([...CHOOSE, status('processing')]);
     const reverted = advance(looking, { type: 'stumbled', notice: 'reverted' });
     assert.deepEqual([reverted.step.at, reverted.notice], ['confirming', 'reverted']);

@@ -24,7 +24,7 @@ export type Step =
   | { readonly at: 'connecting'; readonly wallet: WalletCard; readonly isSlow: boolean }
   | { readonly at: 'loading'; readonly session: Session }
   | ({ readonly at: 'choosing' } & Choice)
-  /** Null where the gateway does not say what it accepts. */
+  /** `accepted` is null if the gateway does not list the tokens. */
   | { readonly at: 'no_funds'; readonly session: Session; readonly accepted: readonly AcceptedToken[] | null }
   | { readonly at: 'refused'; readonly session: Session }
   /** A token that needs a permission first: explained before the wallet asks. */
@@ -104,7 +104,7 @@ export type FlowEvent =
   | { readonly type: 'back' }
   | { readonly type: 'cancelling' }
   | { readonly type: 'cancel_refused' }
-  /** With the status that the page knew when it asked. */
+  /** `knew` is the status that the page knew when it sent the request. */
   | { readonly type: 'status'; readonly status: StatusNews; readonly knew: PaymentStatus }
   | { readonly type: 'details'; readonly details: PaymentDetails }
   | { readonly type: 'connection'; readonly connection: Connection };
@@ -202,7 +202,7 @@ function withStatus(flow: Flow, news: StatusNews, knew: PaymentStatus): Flow {
   // Answers can overtake each other: what is final stays so.
   if (before.isFinal && news.status !== before.status) return flow;
   if (before.status === 'processing' && news.status === 'requires_action') {
-    // An answer that was under way before the payment was confirmed looks like a lapse, and is only old.
+    // Only an answer requested after the page knew of `processing` proves a lapse; an earlier request is stale.
     return knew === 'processing' ? lapsed(flow) : flow;
   }
   const payment = { ...before, ...news, info: news.info ?? before.info };
@@ -212,7 +212,7 @@ function withStatus(flow: Flow, news: StatusNews, knew: PaymentStatus): Flow {
   return { ...flow, payment, step, notice: isNew ? null : flow.notice, isCancelling: flow.isCancelling && !isNew };
 }
 
-/** The attempt came to nothing in the time it had. Nothing of it holds any more, and the payer can pay again. */
+/** The signature ran out before it was carried out. Its facts are cleared, and the payer can pay again. */
 function lapsed(flow: Flow): Flow {
   const session = sessionOf(flow.step);
   const payment = {
@@ -228,6 +228,8 @@ function lapsed(flow: Flow): Flow {
 
 function withDetails(flow: Flow, { buyer, transaction, attempt = null }: PaymentDetails): Flow {
   const { payment } = flow;
+  // The request may be older than a lapse.
+  if (!lacksDetails(flow)) return flow;
   const isKnown =
     buyer?.accountCaip10 === payment.buyer?.accountCaip10 &&
     transaction?.txId === payment.transaction?.txId &&
@@ -245,11 +247,11 @@ function stepOf({ status, isFinal }: PaymentView, step: Step): Step {
   if (isFinal) return step.at === 'ended' ? step : { at: 'ended' };
   if (status !== 'processing') return step;
   if (step.at === 'confirming') return step.isDelivered ? step : { ...step, isDelivered: true };
-  // Paid elsewhere: what was chosen here is not what was paid with.
+  // The payment was confirmed elsewhere, maybe with another token than the one chosen here.
   return { ...confirming(null, null), isDelivered: true };
 }
 
-/** What a payer who has done their part waits for. */
+/** The state of a payment after the payer has authorised it, or past its expiry. */
 export type Progress = 'delivering' | 'unseen' | 'looking' | 'refused' | 'under_way';
 
 export function progressOf(payment: PaymentView, step: Extract<Step, { at: 'confirming' }>, nowMs: number): Progress {
@@ -257,7 +259,7 @@ export function progressOf(payment: PaymentView, step: Extract<Step, { at: 'conf
   // The gateway has not seen the payer's own transaction yet.
   if (payment.status === 'requires_action') return 'unseen';
   const isPaying = [payment.buyer, payment.transaction, step.choice, step.txId].some((sign) => sign !== null);
-  // The time is over, and nobody is known to have paid: the gateway looks whether a coin was sent in time.
+  // Past the expiry and without a buyer: the gateway checks whether a native transaction was sent in time.
   if (!isPaying && nowMs >= payment.expiresAt * 1000) return 'looking';
   return payment.attempt == null ? 'under_way' : 'refused';
 }
@@ -277,8 +279,9 @@ function optionsCame(flow: Flow, event: Extract<FlowEvent, { type: 'options_came
   const { session } = step;
   const wanted = step.at === 'choosing' ? step.option.amount.unit : preferredUnit;
   const option = options.find(({ amount }) => amount.unit === wanted) ?? options[0];
-  if (option === undefined)
+  if (option === undefined) {
     return at(flow, { at: 'no_funds', session, accepted }, flow.notice === 'lapsed' ? 'lapsed' : null);
+  }
   return at(flow, { at: 'choosing', session, options, option }, flow.notice);
 }
 

@@ -6,11 +6,11 @@ import type { PaymentStatus } from './page-state.ts';
 
 interface FollowInput {
   readonly gateway: Pick<Gateway, 'status'>;
-  /** What the page shows already. */
+  /** The status that the page shows. */
   readonly known: () => PaymentStatus;
   /** How long the gateway may wait for a change; undefined leaves it the longest time. */
   readonly holdMs: () => number | undefined;
-  /** Called with the answer, and with what the page knew when it asked. */
+  /** Called with the answer and the status that the page knew when it sent the request. */
   readonly onStatus: (status: StatusBody, knew: PaymentStatus) => void;
   readonly onConnection: (connection: Connection) => void;
   readonly isOnline: () => boolean;
@@ -22,7 +22,7 @@ interface FollowInput {
 
 /** No more than one request in this time while nothing changes, whatever the gateway answers. */
 const MIN_INTERVAL_MS = 1_000;
-/** Changes after which the page asks again at once. A payment that lapses and is paid again has more. */
+/** Changes after which the next request is sent at once. Later changes wait for the normal interval. */
 const MAX_CHANGES = 8;
 
 /** Keeps one request with the gateway until the payment is final. One failure is a hiccup; two in a row are told. */
@@ -31,7 +31,7 @@ export async function followStatus(input: FollowInput): Promise<void> {
   let changes = 0;
   for (let failures = 0; !signal.aborted; ) {
     const knew = input.known();
-    // After a failure it asks at once instead of waiting for a change.
+    // After a failure the request is not held: the status may have changed meanwhile.
     const known = failures === 0 ? knew : null;
     const answer = await untilOffline(outside, signal, (request) => gateway.status(known, request, input.holdMs()));
     if (signal.aborted) return;

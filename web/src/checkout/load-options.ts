@@ -18,7 +18,7 @@ export async function loadOptions(context: CheckoutContext, signal: AbortSignal)
     }
     if (answer.is !== 'unavailable') {
       if (answer.is === 'refused' && answer.code === 'sanctioned_user') return dispatch({ type: 'refused' });
-      // Any other refusal, and a payment that cannot be paid now, has its reason in the status.
+      // The status explains any other refusal, and a payment that cannot be paid any more.
       if (!(await learnStatus(context, signal))) dispatch({ type: 'stumbled', notice: 'walletError' });
       return;
     }

@@ -66,7 +66,7 @@ export interface PaymentView {
   } | null;
   /** What carries the payment out, as far as anything was sent. */
   readonly transaction: TransactionView | null;
-  /** Why the payment could not be carried out so far; missing or null while nothing stands in its way. */
+  /** The last refused attempt to carry the payment out; missing or null if there is none. */
   readonly attempt?: Attempt | null;
   /** What was paid, and the transaction that did it. */
   readonly info: PaidInfo | null;
@@ -74,9 +74,9 @@ export interface PaymentView {
 }
 
 export interface Attempt {
-  /** One of the gateway's reasons, such as `short_balance`, `paused` or `payer_blacklisted`. */
+  /** A reason such as `short_balance`, `paused` or `payer_blacklisted`. */
   readonly refusal: string;
-  /** Unix seconds: until then it is tried again. */
+  /** Unix seconds. The gateway retries until then. */
   readonly triesUntil: number;
 }
 

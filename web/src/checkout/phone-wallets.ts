@@ -1,6 +1,6 @@
 import type { PaymentPage } from './page-state.ts';
 
-/** The link of QR codes and wallet apps: what a phone opens to pay. */
+/** The link in QR codes and in links to wallet apps. */
 export function payUrl({ qrUrl, gatewayUrl }: Pick<PaymentPage, 'qrUrl' | 'gatewayUrl'>): string {
   return qrUrl ?? gatewayUrl;
 }

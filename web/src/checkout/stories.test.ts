@@ -8,13 +8,13 @@ import { type StoryServer, serveStories } from '../../scripts/story-server.ts';
 const DESK: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
 const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
-/** The steps of payments that go well, wait, and go wrong. */
+/** Steps of successful, waiting and failed payments. */
 const STEPS = [
   ...['ready', 'connecting', 'choosing', 'choosing-many', 'setup', 'signing', 'confirming', 'waiting-balance'],
   ...['looking', 'paid-returning', 'expired-alone', 'offline'],
 ];
 
-/** States that the suites with a gateway do not reach. `npm run pictures` looks at all of them, in both themes. */
+/** States that the suites with a real gateway do not reach. `npm run pictures` checks all states in both themes. */
 const RARE = [
   ...['ready-long-order', 'ready-lapsed', 'ready-phone', 'ready-no-wallet', 'choosing-new-price', 'no-funds'],
   ...['nothing-offered', 'refused', 'setup-mining', 'confirming-unseen', 'looking', 'waiting-balance', 'paid-copied'],
@@ -42,7 +42,7 @@ describe('the states of the page', { skip: missingBrowser(), concurrency: 3 }, (
   }
   const open = (page: Page, story: string) => page.goto(`${server.url}/story/${story}`, { waitUntil: 'load' });
 
-  /** Where the card and the footer stand in each of the stories. */
+  /** The boxes of the card and the footer in each story. */
   async function placesOf(page: Page, stories: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const places = new Map<string, string>();
     for (const story of stories) {
@@ -53,7 +53,7 @@ describe('the states of the page', { skip: missingBrowser(), concurrency: 3 }, (
     return places;
   }
 
-  it('can be read by everybody, and are no wider than a phone', async () => {
+  it('pass axe and fit the width of a phone', async () => {
     await visit(PHONE, async (page) => {
       const problems: string[] = [];
       for (const story of RARE) {
@@ -70,7 +70,7 @@ describe('the states of the page', { skip: missingBrowser(), concurrency: 3 }, (
     ['desk', DESK],
     ['phone', PHONE],
   ] as const) {
-    it(`have the card and the footer in the same place on a ${device}`, async () => {
+    it(`keep the card and the footer in place on a ${device}`, async () => {
       await visit(options, async (page) => {
         const places = await placesOf(page, STEPS);
         const moved = [...places].filter(([, place]) => place !== places.get('ready'));
@@ -82,7 +82,7 @@ describe('the states of the page', { skip: missingBrowser(), concurrency: 3 }, (
     });
   }
 
-  it('have the mark of every moment in the same place', async () => {
+  it('keep the mark in place', async () => {
     await visit(DESK, async (page) => {
       const tops = new Set<number | undefined>();
       for (const story of ['connecting', 'checking-balances', 'signing', 'confirming', 'looking', 'paid', 'no-funds']) {
@@ -93,7 +93,7 @@ describe('the states of the page', { skip: missingBrowser(), concurrency: 3 }, (
     });
   });
 
-  it('show what is chosen plainly apart from what is pointed at', async () => {
+  it('show the chosen option with a frame and a hovered one with a background', async () => {
     await visit(DESK, async (page) => {
       await open(page, 'choosing');
       const [chosen, other] = [page.locator('.option').nth(0), page.locator('.option').nth(1)];
@@ -107,7 +107,7 @@ describe('the states of the page', { skip: missingBrowser(), concurrency: 3 }, (
     });
   });
 
-  it('speak of a code only where they show one', async () => {
+  it('mention a code only where they show one', async () => {
     for (const story of ['ready', 'ready-phone', 'ready-no-wallet']) {
       await visit(PHONE, async (page) => {
         await open(page, story);
@@ -124,7 +124,7 @@ describe('the states of the page', { skip: missingBrowser(), concurrency: 3 }, (
     });
   });
 
-  it('have the number of every amount on the right of its currency in Arabic', async () => {
+  it('place the number of every amount to the right of its currency in Arabic', async () => {
     await visit(PHONE, async (page) => {
       await open(page, 'arabic');
       const amounts = page.locator('.amount .money, .option .money, .button-main .money');
@@ -136,12 +136,12 @@ describe('the states of the page', { skip: missingBrowser(), concurrency: 3 }, (
     });
   });
 
-  it('list an order, and fold a long one without a script', async () => {
+  it('list the items of an order, and fold a long list without JavaScript', async () => {
     await visit({ ...DESK, javaScriptEnabled: false }, async (page) => {
       await open(page, 'ready-order');
       assert.match(
         await page.locator('.order').innerText(),
-        /Saturday tasting.*Tasting menu × 2\s+€36\.00\s+Bag of beans/s,
+        /Saturday tasting.*2 × Tasting menu\s+€36\.00\s+Bag of beans/s,
       );
       await open(page, 'ready-long-order');
       const shown = page.locator('.item:visible');
@@ -154,7 +154,7 @@ describe('the states of the page', { skip: missingBrowser(), concurrency: 3 }, (
   });
 });
 
-/** The ground and the frame of an element, as they are drawn. */
+/** The computed background and frame of an element. */
 function looks(element: Locator): Promise<{ readonly ground: string; readonly frame: string }> {
   return element.evaluate((node) => {
     const { backgroundColor, borderColor, boxShadow } = getComputedStyle(node);
@@ -162,7 +162,7 @@ function looks(element: Locator): Promise<{ readonly ground: string; readonly fr
   });
 }
 
-/** Where the digits and the currency of an amount begin, from the left. */
+/** The left edges of the digits and of the currency of an amount. */
 function placesIn(amount: Locator): Promise<{ readonly number: number; readonly currency: number }> {
   return amount.evaluate((node) => {
     const text = node.textContent ?? '';

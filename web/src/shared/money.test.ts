@@ -34,8 +34,8 @@ describe('money', () => {
     assert.equal(shown(token('USDC', '42500000', 6), 'fr'), '42,50 USDC');
   });
 
-  it('has one order in a right-to-left language: the number, then the currency, each isolated', () => {
-    // The formatter's own right-to-left mark comes first where the tables have one.
+  it('has the number before the currency in a right-to-left language, with bidi isolates', () => {
+    // Some locale tables add a right-to-left mark of their own.
     const arabic = (amount: Amount) => plain(formatAmount(amount, AR)).replaceAll('\u200f', '');
     assert.equal(arabic(fiat('EUR', '4250', 2)), '\u206742.50 \u2068€\u2069\u2069');
     assert.equal(arabic(fiat('USD', '123456', 2)), '\u20671,234.56 \u2068US$\u2069\u2069');
@@ -43,7 +43,7 @@ describe('money', () => {
     assert.equal(plain(formatEstimate(1_234_567n, 6, 'ETH', AR)), '\u20671.3 \u2068ETH\u2069\u2069');
   });
 
-  it('tells a rate with a few digits that count', () => {
+  it('shows a price with three to six significant digits', () => {
     assert.equal(formatPrice('2272.7273', 'EUR', EN), '€2,272.73');
     assert.equal(formatPrice('1.1', 'USD', EN), '$1.10');
     assert.equal(formatPrice('2500', 'USD', EN), '$2,500');

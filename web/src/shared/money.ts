@@ -35,7 +35,7 @@ export function shortened({ value, display }: Amount): { readonly text: string; 
   return { text: decimalText(rounded.toString(), MAX_SHOWN_DECIMALS), isExact: rounded * unit === exact };
 }
 
-/** The language and direction that numbers are written in. */
+/** The language and direction of formatted numbers. */
 export interface NumberStyle {
   readonly locale: string;
   readonly dir: 'ltr' | 'rtl';
@@ -51,7 +51,7 @@ export function formatAmount(amount: Amount, style: NumberStyle): string {
   });
 }
 
-/** What one of something costs in a currency, with three to six digits that count: `€2,272.73`, `$1.10`. */
+/** A unit price in a currency, with three to six significant digits: `€2,272.73`, `$1.10`. */
 export function formatPrice(text: string, currency: string, style: NumberStyle): string {
   const unit = { unit: `iso4217/${currency}`, display: { assetSymbol: currency } };
   return formatMoney(text, unit, style, { minimumSignificantDigits: 3, maximumSignificantDigits: 6 });
@@ -75,7 +75,7 @@ function formatMoney(
   }
 }
 
-/** At least two decimals where there are any, as money is written. A token has no place in the tables of currencies. */
+/** An amount of a token, which locale tables do not know: at least two decimals if it has any. */
 export function withSymbol(text: string, symbol: string, { locale, dir }: NumberStyle): string {
   const decimals = text.split('.')[1]?.length ?? 0;
   const number = new Intl.NumberFormat(latinDigits(locale), {
@@ -86,14 +86,14 @@ export function withSymbol(text: string, symbol: string, { locale, dir }: Number
 }
 
 /**
- * In a right-to-left language the number stands on the right and the currency on its left, for tokens as for money. Both
- * marks are isolates, so the order holds in attributes and titles too, where there is no element to carry a direction.
+ * In a right-to-left language the number is on the right and the currency on its left, for tokens and currencies alike. The
+ * order is set by bidi isolates in the text, so it also holds in attributes, which have no direction of their own.
  */
 function inOrder(text: string): string {
   return `\u2067${text}\u2069`;
 }
 
-/** Without it the sign of `US$` would move to the other side of its letters. */
+/** Without an isolate the bidi algorithm would move the sign of `US$` before its letters. */
 function isolated(symbol: string): string {
   return `\u2068${symbol}\u2069`;
 }

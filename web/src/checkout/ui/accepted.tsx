@@ -5,7 +5,7 @@ import { useWords } from './words.ts';
 
 const SHOWN_TOKENS = 3;
 
-/** What the payment can be paid with, for an account that holds none of it. */
+/** The tokens and networks that the payment accepts, for an account without sufficient funds. */
 export function Accepted({ accepted }: { readonly accepted: readonly AcceptedToken[] }) {
   const { strings } = useWords();
   return (

@@ -20,7 +20,7 @@ export interface PaymentProps {
   readonly nowMs: number;
   readonly secondsToReturn: number | null;
   readonly phone: PhonePanel;
-  /** The text that was copied a moment ago. */
+  /** The text copied in the last two seconds. */
   readonly copied: string | null;
   readonly actions: Actions;
 }
@@ -122,7 +122,7 @@ function SandboxBar() {
   );
 }
 
-/** The same below every step, so that it never moves. */
+/** The same content in every step, so that it never moves. */
 function Footer() {
   const { strings } = useWords();
   return (

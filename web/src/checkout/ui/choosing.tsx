@@ -20,7 +20,7 @@ interface ChoosingProps {
   readonly actions: Actions;
 }
 
-/** More than this is a list to search in, not to choose from. One more is shown rather than hidden behind a button. */
+/** Options shown at first. A list with one more is shown whole, because the button would need the same room. */
 const SHOWN = 3;
 
 /** What the account can pay with, the best first, and one button. */
@@ -67,7 +67,7 @@ export function Choosing({ flow, step, actions }: ChoosingProps) {
         </button>
         <p className="small secure">
           <ShieldGlyph />
-          <span>{strings.secureNote}</span>
+          {strings.secureNote}
         </p>
         <CancelPayment flow={flow} actions={actions} />
       </div>

@@ -19,7 +19,7 @@ interface ConfirmingProps extends Copying {
   readonly nowMs: number;
 }
 
-/** The payer has done their part: what happens now, and whatever holds it up. */
+/** The payment was authorised: its progress, and the reason of a delay. */
 export function Confirming({ flow, step, nowMs, ...copying }: ConfirmingProps) {
   const { strings } = useWords();
   const { payment } = flow;
@@ -52,7 +52,7 @@ function titleOf(progress: Progress, strings: Strings): string {
   return progress === 'refused' ? strings.waitingTitle : strings.confirmTitle;
 }
 
-/** In one sentence; also for those who only hear it. */
+/** Also read out by the live region. */
 export function progressText(progress: Progress, { payment }: Flow, strings: Strings): string {
   switch (progress) {
     case 'delivering':
@@ -68,7 +68,7 @@ export function progressText(progress: Progress, { payment }: Flow, strings: Str
   }
 }
 
-/** The gateway's reasons that a payer can do something about, or should know. */
+/** Refusals with a text of their own; `waitingText` is for all others. */
 const REFUSALS: Readonly<Record<string, keyof Strings>> = {
   short_balance: 'waitingForBalance',
   short_allowance: 'waitingForAllowance',

@@ -2,20 +2,20 @@ import { CheckGlyph, CopyGlyph } from '../../shared/glyphs.tsx';
 import type { Actions } from './actions.ts';
 import { useWords } from './words.ts';
 
-/** The part of the page that can put texts on the payer's clipboard. */
+/** Props of components that can copy a text. */
 export interface Copying {
-  /** The text that was copied a moment ago. */
+  /** The text copied in the last two seconds. */
   readonly copied: string | null;
   readonly actions: Pick<Actions, 'copy'>;
 }
 
 interface CopyButtonProps extends Copying {
   readonly text: string;
-  /** What is copied, for those who do not see where the button stands. */
+  /** The accessible name. */
   readonly label: string;
 }
 
-/** A small sign beside a text that is shown shortened. */
+/** Copies a text that is shown shortened. */
 export function CopyButton({ text, label, copied, actions }: CopyButtonProps) {
   const { strings } = useWords();
   const isCopied = copied === text;

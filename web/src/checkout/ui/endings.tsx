@@ -25,7 +25,7 @@ export function Ending(props: EndingProps) {
   const { strings } = useWords();
   const { status, failureCode, merchant } = props.flow.payment;
   const name = clamp(merchant.name, 64);
-  // Nobody is told to go back where the page has no way there.
+  // Without a return URL the texts must not ask the payer to go back.
   const hasWay = wayBack(props.page, status) !== null;
   switch (status) {
     case 'succeeded':

@@ -4,13 +4,13 @@ import { useWords } from './words.ts';
 
 interface FoldProps {
   readonly className: string;
-  /** So many are shown at first. One that would be left alone is shown as well: it needs no more room than a button. */
+  /** Items shown at first. A list with one more is shown whole, because the button would need the same room. */
   readonly shown: number;
   /** List items. */
   readonly children: ReactNode;
 }
 
-/** A list of which only the beginning is shown at first. It opens without a script too. */
+/** A list that shows its first items and unfolds the others, without JavaScript too. */
 export function Fold({ className, shown, children }: FoldProps) {
   const { strings } = useWords();
   const items = Children.toArray(children);

@@ -9,7 +9,7 @@ import { useEndTitle } from './use-end-title.ts';
 import { useReturn } from './use-return.ts';
 import { useStepFocus } from './use-step-focus.ts';
 
-/** So long the page says that something was copied. */
+/** How long a copy button shows its success. */
 const COPIED_MS = 2_000;
 
 /** The page with its script: it goes on from what the server rendered. */

@@ -4,11 +4,11 @@ import { Fold } from './fold.tsx';
 import { Money } from './money-text.tsx';
 import { useWords } from './words.ts';
 
-/** More than this is a text for the shop's own page. */
+/** Longer descriptions are cut. */
 const MAX_DESCRIPTION_CHARS = 280;
 const SHOWN_ITEMS = 3;
 
-/** What is paid for, in the merchant's words. */
+/** The description, items and reference of the order. */
 export function Order({ page }: { readonly page: PaymentPage }) {
   const { strings } = useWords();
   const { referenceId } = page;
@@ -42,8 +42,8 @@ function Item({ item: { name, quantity, amount } }: { readonly item: LineItem })
   return (
     <li className="item">
       <span className="item-name">
+        {quantity != null && quantity !== 1 && <span className="item-count">{quantity} × </span>}
         <bdi>{clamp(name, 80)}</bdi>
-        {quantity != null && quantity !== 1 && <span className="item-count"> × {quantity}</span>}
       </span>
       {amount != null && <Money amount={amount} />}
     </li>

@@ -30,7 +30,7 @@ export function TokenPicture({ amount }: { readonly amount: Amount }) {
   );
 }
 
-/** The token, on whichever network. */
+/** A token without a network. */
 export function TokenMark({ symbol }: { readonly symbol: string }) {
   return (
     <span className="token" aria-hidden="true">

@@ -53,7 +53,7 @@ export function Ready({ page, flow, copied, actions, phone }: ReadyProps) {
   );
 }
 
-/** A phone cannot scan its own screen: there the apps are named instead of a code. */
+/** A phone cannot scan its own screen, so its text names wallet apps instead of a code. */
 function NoWalletText() {
   const { strings } = useWords();
   return (

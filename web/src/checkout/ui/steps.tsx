@@ -63,7 +63,7 @@ export function Loading({ flow, step, actions }: StepProps<'loading'>) {
 export function NoFunds({ flow, step, actions }: StepProps<'no_funds'>) {
   const { strings } = useWords();
   const { accepted, session } = step;
-  // No account could pay now, so nothing is wrong with this one.
+  // Nothing is offered to any account at the moment.
   const isNothingOffered = accepted?.length === 0;
   return (
     <Moment

@@ -19,7 +19,7 @@ export function Summary({ page, flow, nowMs }: SummaryProps) {
   const { strings } = useWords();
   const { merchant, amount } = flow.payment;
   const name = clamp(merchant.name, 64);
-  // Whoever has sent their payment need not hurry, also while the gateway has not seen it.
+  // A payer who has sent a transaction needs no countdown while the gateway has not seen it yet.
   const isOpen = flow.payment.status === 'requires_action' && flow.step.at !== 'confirming';
   return (
     <section className="summary" aria-labelledby="amount">

@@ -16,7 +16,7 @@ export function TransactionLink({ href }: { readonly href: string | null }) {
   );
 }
 
-/** A transaction's id, shortened, and the way to copy all of it. */
+/** A shortened transaction id with a button that copies the full one. */
 export function TransactionId({ txId, ...copying }: { readonly txId: string } & Copying) {
   const { strings } = useWords();
   return (
@@ -29,7 +29,7 @@ export function TransactionId({ txId, ...copying }: { readonly txId: string } & 
   );
 }
 
-/** A transaction on its way: its id, and where it can be looked at. */
+/** The id of a pending transaction, and a link to its explorer. */
 export function TransactionOnItsWay({ transaction, ...copying }: { readonly transaction: TransactionView } & Copying) {
   const { strings } = useWords();
   return (
