@@ -9,7 +9,9 @@ create table outbox (
   batch bigint generated always as identity primary key,
   partner_id text not null,
   mode text not null check (mode in ('test', 'live')),
-  size integer not null check (size between 1 and 1000)
+  size integer not null check (size between 1 and 1000),
+  -- The objects to announce when the batch is placed: those that somebody may wait for.
+  objects text[]
 );
 
 create table event_batches (

@@ -10,8 +10,11 @@ export interface PlacingDeps extends WorkerDeps {
 
 /** Finds events whose ring was lost: their node died, or the connection that rings arrive by was away. */
 const LOOK_MS = 1_000;
-/** Events of this time share a round. Each round costs a flush to disk, and so takes from what other commits can do. */
-const GATHER_MS = 5;
+/**
+ * The least time between two rounds: what is committed meanwhile shares the next one. A round takes about 0.4 ms of
+ * PostgreSQL, so that fifty a second cost 2 % of a core, however many events there are.
+ */
+const GATHER_MS = 20;
 
 /** Gives events their positions, on whichever node leads; the returned function stops it on this node. */
 export function startPlacing(deps: PlacingDeps): () => Promise<void> {

@@ -54,17 +54,18 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
 
 /**
  * The part of a statement that writes the rows of `happened` as events, one batch for each partner and mode. Several
- * events of one object are in the order of their sequences.
+ * events of one object are in the order of their sequences. New payments are not announced, as nobody can wait for one.
  */
 export function appendHappened<Fragment>(sql: (text: TemplateStringsArray) => Fragment): Fragment {
   return sql`
     batched as (
-      insert into outbox (partner_id, mode, size)
-      select partner_id, mode, count(*) from happened group by partner_id, mode
+      insert into outbox (partner_id, mode, size, objects)
+      select partner_id, mode, count(*), array_agg(object_id) filter (where type <> 'payment.created')
+      from happened group by partner_id, mode order by partner_id, mode
       returning batch, partner_id, mode
     ), logged as (
       insert into events (batch, ordinal, id, type, object_id, sequence, merchant_id, at, actor, data, evidence)
-      select b.batch, row_number() over (partition by b.batch order by h.sequence) - 1, h.id, h.type, h.object_id,
+      select b.batch, row_number() over (partition by b.batch order by h.sequence, h.object_id collate "C") - 1, h.id, h.type, h.object_id,
         h.sequence, h.merchant_id, h.at, h.actor, h.data, h.evidence
       from happened h join batched b on b.partner_id = h.partner_id and b.mode = h.mode
     )`;

@@ -13,7 +13,7 @@ const IDS_PER_MESSAGE = 200;
  * Only the holder of the lease can commit it: the next holder waits for the lock on the lease's row, and a former holder
  * finds another fencing number there. So positions are given by one node at a time, and each run sees those of the last.
  * An object's later event is in a batch with a greater number, and is committed after the earlier one: so it is never
- * placed before it. New payments are not announced, as nobody can wait for one.
+ * placed before it. A round that placed new payments alone sends one message that names nothing.
  */
 export function placeEvents({ name, fencing }: Lease, limit: number): SingleStatement<number> {
   return {
@@ -23,7 +23,7 @@ export function placeEvents({ name, fencing }: Lease, limit: number): SingleStat
       ), taken as (
         delete from outbox
         where batch = any(array(select batch from outbox order by batch limit ${limit})) and exists (select from held)
-        returning batch, partner_id, mode, size
+        returning batch, partner_id, mode, size, objects
       ), placed as (
         insert into event_batches (position, batch, partner_id, mode, size)
         select first.position + sum(t.size) over (order by t.batch) - t.size, t.batch, t.partner_id, t.mode, t.size
@@ -32,14 +32,14 @@ export function placeEvents({ name, fencing }: Lease, limit: number): SingleStat
         ) first
         returning batch
       ), changed as (
-        select object_id, (row_number() over () - 1) / ${IDS_PER_MESSAGE}::int as message from (
-          select distinct e.object_id from placed p join events e on e.batch = p.batch
-          where e.type <> 'payment.created'
-        ) objects
+        select id, (row_number() over () - 1) / ${IDS_PER_MESSAGE}::int as message
+        from (select distinct unnest(objects) as id from taken) objects
+      ), messages as (
+        select string_agg(id, ',') as ids from changed group by message
+        union all
+        select '' where exists (select from taken) and not exists (select from changed)
       ), told as (
-        select pg_notify(${EVENTS_CHANNEL}, coalesce(m.ids, ''))
-        from (select from placed limit 1) any_placed
-        left join (select string_agg(object_id, ',') as ids from changed group by message) m on true
+        select pg_notify(${EVENTS_CHANNEL}, ids) from messages
       )
       select (select count(*)::int from placed) as placed, (select count(*)::int from told) as messages`,
     read: ([row]) => Number(row?.placed),
