@@ -205,7 +205,7 @@ async function query(url: string, statement: string): Promise<Record<string, unk
 async function startInAnotherGateway(dir: string, { isTied = true } = {}) {
   const script = `
     const load = (path) => import(new URL(path, ${JSON.stringify(import.meta.url)}));
-    const { systemWorld } = await load('../system.ts');
+    const { systemWorld } = await load('../runtime/system-world.ts');
     const { startEmbeddedPostgres } = await load('./embedded-postgres.ts');
     const { startServer } = await load('./postgres-server.ts');
     const { postgresFolder } = await load('./postgres-folder.ts');

@@ -1,6 +1,6 @@
 import type { Item } from '../../domain/item.ts';
 import type { WalletAction } from '../chain.ts';
-import { COLLECTOR_ADDRESS, encodeNativePayment, PERMIT2_ADDRESS } from './collector.ts';
+import { encodeNativePayment, PERMIT2_ADDRESS } from './collector.ts';
 import { type AssetTerms, collectorItem } from './evm-context.ts';
 import { type Hex, toQuantity } from './rpc-values.ts';
 import { authorizationText, permitText } from './typed-data.ts';
@@ -44,7 +44,7 @@ function approval(item: Item, token: Hex, amount: bigint): WalletAction {
 
 function nativePayment(item: Item): WalletAction {
   const data = encodeNativePayment({ ...collectorItem(item), feeAccount: item.feeAccount as Hex });
-  const to = COLLECTOR_ADDRESS.toLowerCase();
+  const to = item.collector.toLowerCase();
   return {
     method: 'eth_sendTransaction',
     params: [{ from: item.payer.toLowerCase(), to, value: toQuantity(item.amount), data }],
