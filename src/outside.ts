@@ -1,8 +1,9 @@
 import { createAlarms } from './actions/alarms.ts';
 import type { CommandDeps } from './actions/command.ts';
 import { OtherSandboxChainError, rememberSandboxChain } from './actions/remember-sandbox-chain.ts';
-import type { Chain } from './chains/chain.ts';
+import type { Chain, ChainCheck } from './chains/chain.ts';
 import { type ConnectedChains, connectChains } from './chains/connect.ts';
+import { assetsOf } from './chains/networks.ts';
 import { followRates } from './rates/follow-rates.ts';
 import { createHttpSource } from './rates/http-source.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
@@ -39,7 +40,18 @@ export async function connectNetworks(
       ? { ...each, objection: () => otherSandbox(base, each.chain) }
       : each,
   );
-  return connectChains(base, terms);
+  return connectChains({ ...base, onChecked: createCheckAlarms(base) }, terms);
+}
+
+/** Raises and clears the alerts about assets that are not offered and networks without a Collector. */
+function createCheckAlarms(base: Base): (network: string, check: ChainCheck) => Promise<void> {
+  const assets = createAlarms(base, 'asset_switched_off');
+  const networks = createAlarms(base, 'network_not_as_known');
+  return async (network, { unchecked, problems }) => {
+    const about = (subject: string) => problems.find((problem) => problem.subject === subject)?.message;
+    await networks.set(network, about(network));
+    for (const { id } of assetsOf(network)) if (!unchecked.includes(id)) await assets.set(id, about(id));
+  };
 }
 
 async function otherSandbox(base: Base, chain: Chain): Promise<string | undefined> {

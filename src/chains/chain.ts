@@ -6,14 +6,24 @@ import type { Network } from './networks.ts';
  *
  * Every answer is three-valued. A method that resolves has found out; when it could not (an endpoint is down, lies, or
  * lags behind), it rejects with `ChainUnavailableError`. "Could not find out" can therefore never be taken for "no".
+ * A revert is an answer of the chain. Where it answers the question, the method resolves; where it leaves the question
+ * open, because a token does not behave as one, the method rejects with `ContractFaultError`.
  */
 export interface Chain {
   readonly network: Network;
 
-  /** Holds what we believe of the network against the chain itself. Assets that differ are not offered any more. */
+  /**
+   * Compares what we know of the network with the chain itself. Assets that differ are not offered any more. Rejects only
+   * when no endpoint can be asked at all.
+   */
   check(): Promise<ChainCheck>;
   /** What is known of its endpoints right now, without asking them. */
   health(): ChainHealth;
+  /**
+   * The address of the Collector that new items are made for; undefined while the network has none. Items of older
+   * releases are carried out and reported as well.
+   */
+  collector(): string | undefined;
 
   /** The hash that stands for all of the item; what the payer signs carries it. */
   commitmentOf(item: Item): string;
@@ -42,7 +52,10 @@ export interface Chain {
   /** What an account holds of an asset at that block. */
   holding(account: string, asset: string, atBlock: number): Promise<bigint>;
   suggestFees(): Promise<Fees>;
-  /** Signs; sends nothing. All items of a batch share asset, method and fee account; in coin it is the signer's own one. */
+  /**
+   * Signs; sends nothing. All items of a batch share Collector, asset, method and fee account; in coin it is the signer's
+   * own one.
+   */
   signBatch(signer: Signer, batch: readonly SignedItem[], slot: Slot): Promise<SignedTransaction>;
   /** Signs a transaction that does nothing but use up its nonce. */
   signNothing(signer: Signer, slot: Slot): Promise<SignedTransaction>;
@@ -59,7 +72,7 @@ export interface Chain {
   head(): Promise<Block>;
   /** The canonical block of that height; undefined when the chain is not that long. */
   block(number: number): Promise<Block | undefined>;
-  /** What the Collector reported in these blocks, in order. Bounds are inclusive. */
+  /** What every release of the Collector reported in these blocks, in order. Bounds are inclusive. */
   events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
   /** Known tokens that reached one of these accounts in these blocks otherwise than through the Collector, in order. */
   incoming(accounts: readonly string[], fromBlock: number, toBlock: number): Promise<readonly Incoming[]>;
@@ -87,11 +100,34 @@ export class ChainUnavailableError extends Error {
   }
 }
 
+/**
+ * The chain answered, and a contract on it does not behave as its kind does: it reverted, returned another form, or is
+ * not there. The endpoints are fine. Only the asset or item that needs this contract is affected.
+ */
+export class ContractFaultError extends Error {
+  /** The address of the contract. */
+  readonly contract: string;
+  constructor(contract: string, problem: string) {
+    super(`the contract ${contract} ${problem}`);
+    this.name = 'ContractFaultError';
+    this.contract = contract;
+  }
+}
+
 export interface ChainCheck {
-  /** CAIP-19 ids that can be paid with. */
+  /** CAIP-19 ids of the assets that can be paid with. */
   readonly payable: readonly string[];
-  /** What is wrong, in sentences for the operator; each names the asset or part that is switched off by it. */
-  readonly problems: readonly string[];
+  /** CAIP-19 ids of the assets that no endpoint gave an answer about: neither payable nor wrong. */
+  readonly unchecked: readonly string[];
+  readonly problems: readonly ChainProblem[];
+}
+
+/** Something that the operator should look at. */
+export interface ChainProblem {
+  /** The asset (CAIP-19) or the network (CAIP-2) that is affected. */
+  readonly subject: string;
+  /** A sentence for the operator, which names the subject. */
+  readonly message: string;
 }
 
 export interface ChainHealth {
@@ -116,10 +152,12 @@ export interface SurveyAsk {
 }
 
 export interface Survey {
-  /** One for each payer and asset. */
+  /** One for each payer and asset, but for those with a fault. */
   readonly holdings: readonly Holding[];
   /** The assets whose recipient could not receive them. */
   readonly unreceivable: readonly string[];
+  /** The assets whose contract did not answer as a token does, and why. They have no holdings. */
+  readonly faults: readonly { readonly asset: string; readonly problem: string }[];
 }
 
 export interface Holding {
@@ -242,6 +280,8 @@ export type ChainEvent = {
   readonly block: BlockId;
   readonly transactionHash: string;
   readonly logIndex: number;
+  /** The address of the release that reported it. */
+  readonly collector: string;
   readonly commitment: string;
 } & (
   | {

@@ -1,6 +1,7 @@
 import type { Account } from '../domain/caip.ts';
 import type { Chains } from './chains.ts';
-import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from './evm/collector.ts';
+import { COLLECTORS } from './collectors.ts';
+import { PERMIT2_ADDRESS } from './evm/collector.ts';
 import { assetsOf } from './networks.ts';
 
 /**
@@ -9,8 +10,9 @@ import { assetsOf } from './networks.ts';
  */
 export function destinationProblem(chains: Chains, account: Account, asset: string): string | undefined {
   const { chainId, namespace, address } = account;
-  // These two stand at the same address on every EVM chain, connected or not.
-  if (namespace === 'eip155' && address === COLLECTOR_ADDRESS) return 'must not be the Collector, which passes all on';
+  // These stand at the same address on every EVM chain, connected or not.
+  const isCollector = COLLECTORS.some((release) => release.address === address);
+  if (namespace === 'eip155' && isCollector) return 'must not be the Collector, which passes all on';
   if (namespace === 'eip155' && address === PERMIT2_ADDRESS) return 'must not be Permit2, which can give nothing back';
   const tokens = [asset, ...assetsOf(chainId).map(({ id }) => id)];
   if (tokens.some((token) => contractOf(token) === address)) return 'must not be the contract of a token';

@@ -163,7 +163,7 @@ export interface KnownAsset {
   /** How it can be paid with; missing where it can only be a price or a destination. */
   readonly pay?: PayTerms;
   /** The token's function that tells whether it refuses an account, where it has one. */
-  readonly blacklist?: 'isBlacklisted' | 'isBlackListed' | 'isFrozen';
+  readonly blacklist?: 'isBlacklisted' | 'isBlackListed' | 'isFrozen' | 'isAccountFrozen' | 'isBlocked';
 }
 
 export type PayTerms =
@@ -205,6 +205,7 @@ const AUSD = {
   quoteDecimals: 2,
   peg: 'USD',
   ...authorized('Agora Dollar'),
+  blacklist: 'isAccountFrozen',
 } as const;
 const PYUSD = {
   symbol: 'PYUSD',
@@ -272,7 +273,7 @@ export const ASSETS: readonly KnownAsset[] = [
     peg: 'EUR',
     pay: PERMIT2,
   },
-  { id: 'eip155:137/erc20:0xc2132D05D31c914a87C6611C10748AEb04B58e8F', ...USDT, pay: PERMIT2 },
+  { id: 'eip155:137/erc20:0xc2132D05D31c914a87C6611C10748AEb04B58e8F', ...USDT, pay: PERMIT2, blacklist: 'isBlocked' },
   {
     id: 'eip155:137/erc20:0x0d500B1d8E8eF31E21C99d1Db9A6444d3ADf1270',
     symbol: 'WPOL',
@@ -291,7 +292,12 @@ export const ASSETS: readonly KnownAsset[] = [
   { id: 'eip155:42161/erc20:0xaf88d065e77c8cC2239327C5EDb3A432268e5831', ...USDC, ...circle('USD Coin') },
   { id: 'eip155:42161/erc20:0x00000000eFE302BEAA2b3e6e1b18d08D69a9012a', ...AUSD },
   { id: 'eip155:42161/erc20:0x46850aD61C2B7d64d08c9C754F45254596696984', ...PYUSD },
-  { id: 'eip155:42161/erc20:0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9', ...USDT, ...authorized('USD₮0') },
+  {
+    id: 'eip155:42161/erc20:0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9',
+    ...USDT,
+    ...authorized('USD₮0'),
+    blacklist: 'isBlocked',
+  },
   { id: 'eip155:42161/erc20:0x82aF49447D8a07e3bd95BD0d56f35241523fBab1', ...WETH },
   { id: 'eip155:42220/erc20:0xcebA9300f2b948710d2653dD7B07f33A8B32118C', ...USDC, ...circle('USDC') },
   {

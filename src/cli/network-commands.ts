@@ -84,8 +84,9 @@ async function checkEndpoint(
   });
   silence.catch(() => {});
   try {
-    const [{ payable, problems }, head] = await Promise.race([Promise.all([chain.check(), chain.head()]), silence]);
-    const assets = known.map(({ id, symbol }) => ({ asset: id, symbol, isPayable: payable.includes(id) }));
+    const [found, head] = await Promise.race([Promise.all([chain.check(), chain.head()]), silence]);
+    const assets = known.map(({ id, symbol }) => ({ asset: id, symbol, isPayable: found.payable.includes(id) }));
+    const problems = found.problems.map(({ message }) => message);
     return { ...subject, state: 'up', head: head.number, assets, problems };
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error;

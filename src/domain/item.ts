@@ -5,6 +5,8 @@
 export interface Item {
   /** CAIP-2. */
   readonly network: string;
+  /** The address of the contract that carries the item out. */
+  readonly collector: string;
   /** CAIP-19. */
   readonly asset: string;
   readonly method: PayMethod;

@@ -22,6 +22,7 @@ const ACCOUNT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const OPTION: Option = {
   item: {
     network: 'eip155:8453',
+    collector: '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
     asset: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
     method: 'eip3009-bytes',
     subject: PAYMENT,

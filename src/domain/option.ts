@@ -29,7 +29,7 @@ const SALT_BYTES = 6;
 /** Ours have well under a thousand characters. */
 const MAX_LENGTH = 4096;
 /** Of the encoding: ids that a node of another version made in a way unknown here are not ours. */
-const FORM = 1;
+const FORM = 2;
 
 /** The salt makes the ids of two equal options differ, as wallets expect of every new list. */
 export function sealOption(secret: Uint8Array, option: Option, salt: Uint8Array): string {
@@ -40,6 +40,7 @@ export function sealOption(secret: Uint8Array, option: Option, salt: Uint8Array)
       JSON.stringify([
         FORM,
         item.network,
+        item.collector,
         item.asset,
         item.method,
         item.payer,
@@ -71,9 +72,9 @@ export function openOption(secret: Uint8Array, paymentId: string, id: string): O
   if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), mac(secret, paymentId, payload))) return undefined;
   const fields = JSON.parse(payload.subarray(SALT_BYTES).toString()) as Sealed;
   if (fields[0] !== FORM) return undefined;
-  const [, network, asset, method, payer, recipient, feeAccount, amount, fee, deadlineS, ...rest] = fields;
+  const [, network, collector, asset, method, payer, recipient, feeAccount, amount, fee, deadlineS, ...rest] = fields;
   const [account, pricedFee, percentage, fixed, quote, expiresAtS, letters] = rest;
-  const item = { network, asset, method, subject: paymentId, payer, recipient, feeAccount, deadlineS };
+  const item = { network, collector, asset, method, subject: paymentId, payer, recipient, feeAccount, deadlineS };
   return {
     item: { ...item, amount: BigInt(amount), fee: BigInt(fee) },
     account,
@@ -88,6 +89,7 @@ export function openOption(secret: Uint8Array, paymentId: string, id: string): O
 type Sealed = [
   form: number,
   network: string,
+  collector: string,
   asset: string,
   method: PayMethod,
   payer: string,

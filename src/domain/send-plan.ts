@@ -89,6 +89,7 @@ const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 
 /** Something to be sent, as far as it matters for who travels together. */
 export interface Passenger {
+  readonly collector: string;
   readonly asset: string;
   readonly method: string;
   readonly feeAccount: string;
@@ -99,7 +100,7 @@ export interface Passenger {
 }
 
 /**
- * Puts what is due into transactions, oldest first. Each carries one asset, method and fee account. What has failed before
+ * Puts what is due into transactions, oldest first. Each carries one Collector, asset, method and fee account. What has failed before
  * travels with others that have, and in ever smaller groups: so one that ruins its whole transaction is soon alone.
  */
 export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: (item: T) => number): T[][] {
@@ -110,7 +111,7 @@ export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: 
       batches.push([item]);
       continue;
     }
-    const key = [item.asset, item.method, item.feeAccount, item.attempts].join(' ');
+    const key = [item.collector, item.asset, item.method, item.feeAccount, item.attempts].join(' ');
     const limit = Math.max(1, Math.floor(maxItemsOf(item) / 4 ** item.attempts));
     let batch = open.get(key);
     if (batch === undefined || batch.length >= limit) {

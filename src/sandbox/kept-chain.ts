@@ -48,7 +48,7 @@ const USES = /^eth_(call|estimateGas|sendRawTransaction)$/;
 export async function openKeptChain(world: World, input: KeptChainInput): Promise<KeptChain> {
   await mkdir(input.dir, { recursive: true, mode: 0o700 });
   const { chainId, timestampS, predeploys } = input.isScriptable
-    ? await newGenesis(world)
+    ? newGenesis(world)
     : await keptGenesis(world, input.dir);
   const evm = await createLocalEvm({
     chainId,

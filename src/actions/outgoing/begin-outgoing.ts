@@ -133,8 +133,10 @@ async function plan(
     await remember(deps, outgoing, forgotten);
     return undefined;
   }
+  const collector = chain.collector();
+  if (collector === undefined) return undefined;
   const deadlineS = Math.floor((deps.world.clock.nowMs() + LIFE_MS) / 1000);
-  const terms = { id, feeAccount, deadline: new Date(deadlineS * 1000) };
+  const terms = { id, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
   const attempt = { ...terms, commitment: chain.commitmentOf(itemOf(outgoing, { ...terms, commitment: '' })) };
   return (await command(deps, (tx, now) => planAttempt(tx, attempt, now))) ? attempt : undefined;
 }
@@ -171,15 +173,15 @@ async function isReadToHead(deps: OutgoingDeps, { chain }: ConnectedChain): Prom
   return cursor !== undefined && cursor.finalNumber >= head.number - depth - MAX_BEHIND;
 }
 
-function attemptOf({ id, commitment, feeAccount, deadline }: Outgoing): Attempt | undefined {
+function attemptOf({ id, commitment, collector, feeAccount, deadline }: Outgoing): Attempt | undefined {
   if (commitment === null || feeAccount === null || deadline === null) return undefined;
-  return { id, commitment, feeAccount, deadline };
+  return { id, commitment, collector, feeAccount, deadline };
 }
 
 /** No fee is taken of what leaves: the recipient gets all of it. */
-function itemOf(outgoing: Outgoing, { feeAccount, deadline }: Attempt): Item {
+function itemOf(outgoing: Outgoing, { collector, feeAccount, deadline }: Attempt): Item {
   const { network, asset, method, id: subject, payer, recipient } = outgoing;
   const amount = BigInt(outgoing.amount);
   const deadlineS = deadline.getTime() / 1000;
-  return { network, asset, method, subject, payer, recipient, feeAccount, amount, fee: 0n, deadlineS };
+  return { network, collector, asset, method, subject, payer, recipient, feeAccount, amount, fee: 0n, deadlineS };
 }

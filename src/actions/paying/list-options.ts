@@ -115,6 +115,10 @@ async function survey(
       assets: offers.map(({ asset, recipient }) => ({ asset: asset.id, recipient })),
       timeoutMs: SURVEY_MS,
     })
+    .then((found) => {
+      for (const { asset, problem } of found.faults) log.warn({ asset, problem }, 'asset left out of options');
+      return found;
+    })
     .catch((error: unknown) => {
       if (!(error instanceof ChainUnavailableError)) throw error;
       log.debug({ network: error.network, err: error }, 'left out of options');
@@ -172,9 +176,11 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
     needsTransaction,
     isRateBound: quote.rate !== null,
   });
-  if (times === undefined) return undefined;
+  const collector = chain.collector();
+  if (times === undefined || collector === undefined) return undefined;
   const item = {
     network: chain.network.chainId,
+    collector,
     asset: asset.id,
     method,
     subject: payment.id,

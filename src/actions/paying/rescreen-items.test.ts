@@ -65,7 +65,7 @@ describe('screening again', () => {
     const nowMs = gateway.world.clock.nowMs();
     const item = {
       ...({ network: NETWORK, asset, method: 'permit2', subject: paymentId, payer } as const),
-      ...{ recipient: freshAddress(), feeAccount: freshAddress(), amount: 10n, fee: 0n },
+      ...{ collector: freshAddress(), recipient: freshAddress(), feeAccount: freshAddress(), amount: 10n, fee: 0n },
       deadlineS: Math.floor(nowMs / 1000) + 600,
     };
     const accepted = {

@@ -1,11 +1,13 @@
 import type { Log, World } from '../../runtime/world.ts';
 import type { Signer } from '../chain.ts';
+import { COLLECTORS } from '../collectors.ts';
 import type { Network } from '../networks.ts';
-import { sign } from './batches.ts';
+import { isShort, sign } from './batches.ts';
 import { broadcastCall } from './broadcast.ts';
 import { COLLECTOR_ADDRESS, COLLECTOR_INIT_CODE, COLLECTOR_SALT, CREATE2_DEPLOYER } from './collector.ts';
 import { deployDeployer } from './deploy-deployer.ts';
 import { DeploymentError } from './deployment-error.ts';
+import { readRevert } from './eth-call.ts';
 import { createEvmContext, type EvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
 import { createRpc } from './rpc.ts';
@@ -44,7 +46,7 @@ export async function deployCollector({ world, log, network, endpoints, signer }
   const blockTimeMs = network.finality?.blockTimeMs ?? 1_000;
   const rpc = createRpc({ world, log, network: network.chainId, chainId, blockTimeMs, endpoints });
   try {
-    const context = createEvmContext({ world, network, chainId, rpc });
+    const context = createEvmContext({ world, network, chainId, rpc, collectors: COLLECTORS });
     if (await rpc.call(hasCodeCall(COLLECTOR_ADDRESS))) return { is: 'there_already', address: COLLECTOR_ADDRESS };
     const hasDeployer = await rpc.call(hasCodeCall(CREATE2_DEPLOYER));
     const deployer = hasDeployer ? {} : { deployerHash: await deployDeployer(context, signer) };
@@ -66,7 +68,8 @@ async function send(context: EvmContext, signer: Signer): Promise<Hex> {
       method: 'eth_estimateGas',
       params: [{ from, to: CREATE2_DEPLOYER, data: DATA }],
       read: readQuantity,
-      readError: () => 0n,
+      // Nodes that look at the sender's balance refuse here; the others let the deployer revert.
+      readError: (error) => (isShort(error) || readRevert(error) !== undefined ? { value: 0n } : undefined),
     }),
     rpc.call({ method: 'eth_getTransactionCount', params: [from, 'latest'], read: readNumber }),
     suggestFees(context),

@@ -46,7 +46,7 @@ export async function deployDeployer(context: EvmContext, relayer: Signer): Prom
 
 /** An error that means nothing to us is the network's refusal here: the same bytes are taken nearly everywhere. */
 function offerCall(): RpcCall<BroadcastOutcome | 'refused'> {
-  return { ...broadcastCall(TRANSACTION), readError: (error) => readOutcome(error) ?? 'refused' };
+  return { ...broadcastCall(TRANSACTION), readError: (error) => ({ value: readOutcome(error) ?? 'refused' }) };
 }
 
 async function refuseUnlessTaken({ network }: EvmContext, outcome: BroadcastOutcome | 'refused'): Promise<void> {

@@ -27,7 +27,7 @@ export type Code =
 
 export type Log =
   | { readonly type: 'paid'; readonly commitment: string; readonly item: Item }
-  | { readonly type: 'refused'; readonly commitment: string; readonly reason: RefusalReason }
+  | { readonly type: 'refused'; readonly commitment: string; readonly item: Item; readonly reason: RefusalReason }
   /** A transfer that was not the Collector's; of coin no log tells, but the transaction itself does. */
   | {
       readonly type: 'transferred';
@@ -78,7 +78,7 @@ export function collect(ledger: Ledger, batch: readonly SignedItem[]): { outcome
         ledger.state.attempt(() => collectOne(ledger, item, commitment, signature));
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        logs.push({ type: 'refused', commitment, reason: error.reason });
+        logs.push({ type: 'refused', commitment, item, reason: error.reason });
         return { is: 'refused', reason: error.reason };
       }
       fees += item.fee;
@@ -113,7 +113,7 @@ export function transfer(ledger: Ledger, asset: string, from: string, to: string
   if (state.get(keys.paused(asset)) !== 0n) throw refuse('paused');
   if (state.get(keys.blacklisted(asset, from)) !== 0n) throw refuse('payer_blacklisted');
   if (!isTaciturn && state.get(keys.blacklisted(asset, to)) !== 0n) throw refuse('recipient_blacklisted');
-  if (state.get(keys.balance(asset, from)) < units) throw refuse('short_balance');
+  if (state.get(keys.balance(asset, from)) < units) throw new Refusal(isTaciturn ? 'out_of_gas' : 'short_balance');
   move(state, asset, from, to, units);
   const cut = state.get(keys.cut(asset));
   if (cut > 0n) state.set(keys.balance(asset, to), state.get(keys.balance(asset, to)) - (cut < units ? cut : units));
@@ -151,7 +151,7 @@ function pullByPermit(ledger: Ledger, item: Item, commitment: string, signature:
   useUp(state, item, commitment);
   checkSignature(ledger, item, signature);
   const allowed = state.get(keys.allowance(item.asset, item.payer));
-  if (allowed < item.amount) throw new Refusal(ledger.isTaciturn(item.asset) ? 'unknown' : 'short_allowance');
+  if (allowed < item.amount) throw new Refusal(ledger.isTaciturn(item.asset) ? 'out_of_gas' : 'short_allowance');
   if (allowed !== UNLIMITED) state.set(keys.allowance(item.asset, item.payer), allowed - item.amount);
   transfer(ledger, item.asset, item.payer, collector, item.amount);
 }

@@ -7,6 +7,7 @@ import {
   ChainUnavailableError,
   type Holding,
   type ItemOutcome,
+  type RefusalReason,
   type SentTransaction,
   type SignedTransaction,
   type Signer,
@@ -17,6 +18,7 @@ import {
   type Verdict,
 } from '../chain.ts';
 import { maxBatchItems } from '../evm/batches.ts';
+import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
 import { isContractSignature, readKeySignature } from '../evm/key-signature.ts';
 import type { MinedBlock } from './blocks.ts';
 import { createControl, type MemoryChainControl } from './control.ts';
@@ -65,8 +67,10 @@ function createPort(core: Core): Chain {
     check: () =>
       ask('check', () => ({
         payable: [...rules.assets.keys()].filter((asset) => !core.problems.has(asset)),
-        problems: [...core.problems.values()],
+        unchecked: [],
+        problems: [...core.problems].map(([subject, message]) => ({ subject, message })),
       })),
+    collector: () => COLLECTOR_ADDRESS,
     health: () => ({ endpoints: 1, endpointsUp: faults.isDown() ? 0 : 1, headNumber: visibleHead().number }),
     commitmentOf: rules.commitmentOf,
     walletActions: rules.walletActions,
@@ -187,7 +191,7 @@ function survey(ledger: Ledger, core: Core, { payers, assets }: SurveyAsk): Surv
     const tried = tryOut(() => transfer(ledger, asset, ledger.collector, recipient, 0n));
     return tried.is === 'refused';
   });
-  return { holdings, unreceivable: [...new Set(unreceivable.map(({ asset }) => asset))] };
+  return { holdings, unreceivable: [...new Set(unreceivable.map(({ asset }) => asset))], faults: [] };
 }
 
 function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdict {
@@ -219,12 +223,29 @@ function simulate(ledger: Ledger, batch: readonly SignedItem[]): readonly ItemOu
   const own = ownPayment(batch);
   if (own !== undefined) return [tryOut(() => payCoin(ledger, own, own.amount))];
   checkBatch(batch);
+  const shortages = batch.map((signed) => shortageOf(ledger, signed));
   let outcomes: readonly ItemOutcome[] = [];
   const whole = tryOut(() => {
     outcomes = collect(ledger, batch).outcomes;
   });
   // A batch that reverts as a whole says nothing about any one of its items.
-  return whole.is === 'paid' ? outcomes : batch.map(() => ({ is: 'refused', reason: 'unknown' }));
+  const told = whole.is === 'paid' ? outcomes : batch.map(() => UNKNOWN);
+  return told.map((outcome, index) => {
+    const shortage = shortages[index];
+    const isVague = outcome.is === 'refused' && VAGUE.includes(outcome.reason);
+    return isVague && shortage !== undefined ? { is: 'refused', reason: shortage } : outcome;
+  });
+}
+
+const UNKNOWN: ItemOutcome = { is: 'refused', reason: 'unknown' };
+/** Reasons that do not say what is missing: then it is looked up. */
+const VAGUE: readonly RefusalReason[] = ['out_of_gas', 'short_arrival', 'unknown'];
+
+function shortageOf({ state }: Ledger, { item, commitment }: SignedItem): RefusalReason | undefined {
+  if (state.get(keys.used(item, commitment)) !== 0n) return 'used';
+  if (state.get(keys.balance(item.asset, item.payer)) < item.amount) return 'short_balance';
+  const isAllowed = item.method !== 'permit2' || state.get(keys.allowance(item.asset, item.payer)) >= item.amount;
+  return isAllowed ? undefined : 'short_allowance';
 }
 
 function tryOut(work: () => void): ItemOutcome {

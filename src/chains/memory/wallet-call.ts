@@ -67,6 +67,7 @@ function coinId({ rules }: Core): string {
 function readNativeItem(core: Core, payer: string, words: readonly string[]): Item {
   return {
     network: core.network.chainId,
+    collector: COLLECTOR_ADDRESS,
     asset: coinId(core),
     method: 'native',
     feeAccount: address(words, 0),

@@ -14,6 +14,7 @@ export interface StoredItem {
   readonly subject: string;
   readonly purpose: ItemPurpose;
   readonly network: string;
+  readonly collector: string;
   readonly asset: string;
   readonly method: PayMethod;
   readonly payer: string;
@@ -75,6 +76,7 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
     subject: item.subject,
     purpose: rest.purpose ?? 'payment',
     network: item.network,
+    collector: item.collector,
     asset: item.asset,
     method: item.method,
     payer: item.payer,
@@ -96,12 +98,12 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
     hinted_hash: rest.hintedHash,
   }));
   const inserted = await tx<{ commitment: string }[]>`
-    insert into items (commitment, subject, purpose, network, asset, method, payer, account, recipient, fee_account,
-      amount, fee, deadline, quote, is_held, fee_terms, buyer_name, buyer_icon, state, signature, has_code,
+    insert into items (commitment, subject, purpose, network, collector, asset, method, payer, account, recipient,
+      fee_account, amount, fee, deadline, quote, is_held, fee_terms, buyer_name, buyer_icon, state, signature, has_code,
       results_hash, hinted_hash, accepted_at)
     select i.*, ${at}::timestamptz from jsonb_to_recordset(${tx.json(rows as never)}) as i(
-      commitment text, subject text, purpose text, network text, asset text, method text, payer text, account text,
-      recipient text, fee_account text, amount numeric, fee numeric, deadline timestamptz, quote jsonb,
+      commitment text, subject text, purpose text, network text, collector text, asset text, method text, payer text,
+      account text, recipient text, fee_account text, amount numeric, fee numeric, deadline timestamptz, quote jsonb,
       is_held boolean, fee_terms jsonb, buyer_name text, buyer_icon text, state text, signature text,
       has_code boolean, results_hash text, hinted_hash text)
     on conflict (commitment) do nothing
@@ -173,9 +175,10 @@ export function findItems(db: Reader, commitments: readonly string[]): Promise<S
 
 /** The item as the chain knows it. */
 export function itemOf(stored: StoredItem): Item {
-  const { network, asset, method, subject, payer, recipient, feeAccount } = stored;
+  const { network, collector, asset, method, subject, payer, recipient, feeAccount } = stored;
   return {
     network,
+    collector,
     asset,
     method,
     subject,
@@ -196,7 +199,7 @@ export function signedItemOf(stored: StoredItem & { readonly signature: string }
 
 /** The columns of a `StoredItem`, of the table or alias `items`. */
 export function itemColumns(db: Reader) {
-  return db`commitment, subject, purpose, network, asset, method, payer, account, recipient,
+  return db`commitment, subject, purpose, network, collector, asset, method, payer, account, recipient,
     fee_account as "feeAccount", amount, fee, deadline, quote, is_held as "isHeld", fee_terms as "feeTerms",
     buyer_name as "buyerName", buyer_icon as "buyerIcon", state, signature, has_code as "hasCode",
     results_hash as "resultsHash", hinted_hash as "hintedHash", accepted_at as "acceptedAt"`;

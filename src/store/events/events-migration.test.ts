@@ -4,8 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
-import postgres from 'postgres';
-import { createEmptyDatabase, type TestDatabase } from '../../../test/database.ts';
+import { connectTo, createEmptyDatabase, type TestConnection, type TestDatabase } from '../../../test/database.ts';
 import { createPaymentMover } from '../../actions/paying/move-payment.ts';
 import { isId, newId, outgoingId } from '../../domain/ids.ts';
 import { withRecordedFacts } from '../../domain/payment-facts.ts';
@@ -144,7 +143,9 @@ describe('the migration to one table of events', () => {
 
   it('lets old payments go on', async () => {
     const move = createPaymentMover({ db, world: systemWorld });
-    const event = { type: 'succeeded', transaction: { hash: HASH, nonce: 1 } } as const;
+    const token = { asset: USDC, value: 5_000_000n };
+    const buyer = { account: BUYER, name: 'Wallet', icon: null };
+    const event = { type: 'succeeded', buyer, token, transaction: { hash: HASH, nonce: 1 } } as const;
     const outcome = await move({ paymentId: OPEN.id, event, actor: 'watcher', evidence: {} });
     assert.ok(outcome.ok);
     const sequences = (await listEvents(db.sql, OPEN.id)).map(({ sequence, type }) => [sequence, type]);
@@ -163,7 +164,7 @@ describe('the migration to one table of events', () => {
 
 /** The schema of the version before, with payments, their histories and a refund. */
 async function makeOldDatabase(url: string): Promise<void> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  const sql = connectTo(url);
   try {
     await sql`create table migrations (id integer primary key, name text not null, sha256 text not null,
       applied_at timestamptz not null default now())`;
@@ -192,7 +193,7 @@ async function makeOldDatabase(url: string): Promise<void> {
   }
 }
 
-async function insertOld(sql: postgres.Sql, { id, merchant, moves }: OldPayment): Promise<void> {
+async function insertOld(sql: TestConnection, { id, merchant, moves }: OldPayment): Promise<void> {
   const [, status = 'requires_action'] = moves.at(-1) ?? [];
   const hasBuyer = moves.some(([event]) => event === 'confirmed');
   const isPaid = status === 'succeeded';
@@ -220,7 +221,7 @@ async function insertOld(sql: postgres.Sql, { id, merchant, moves }: OldPayment)
   }
 }
 
-async function insertRefund(sql: postgres.Sql): Promise<void> {
+async function insertRefund(sql: TestConnection): Promise<void> {
   const refundId = outgoingId('rfnd_', PAID.id);
   await sql`insert into payment_settlements values (${PAID.id}, ${USDC}, 990, '0x1', ${HASH}, ${at(8)})`;
   await sql`

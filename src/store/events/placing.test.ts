@@ -9,7 +9,7 @@ import { insertMerchant, lockMerchant } from '../parties/merchants.ts';
 import { insertPartner } from '../parties/partners.ts';
 import { type Database, openDatabase } from '../plumbing/database.ts';
 import { type Lease, takeLease } from '../plumbing/leases.ts';
-import type { Draft } from '../plumbing/statement.ts';
+import type { Draft } from '../plumbing/single-statement.ts';
 import { appendEvents, type PlacedEvent, readEvents } from './events.ts';
 import { placeEvents } from './placing.ts';
 

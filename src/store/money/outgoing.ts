@@ -21,6 +21,7 @@ export interface Outgoing {
   readonly attempts: number;
   /** Of the attempt under way. */
   readonly commitment: string | null;
+  readonly collector: string;
   readonly feeAccount: string | null;
   readonly deadline: Date | null;
   readonly isDue: boolean;
@@ -88,6 +89,7 @@ function isToBegin(db: Reader, { network, now }: OutgoingToBegin) {
 export interface Attempt {
   readonly id: string;
   readonly commitment: string;
+  readonly collector: string;
   readonly feeAccount: string;
   readonly deadline: Date;
 }
@@ -96,8 +98,8 @@ export interface Attempt {
 export async function planAttempt(tx: Tx, attempt: Attempt, at: Date): Promise<boolean> {
   const { count } = await tx`
     update outgoing
-    set attempts = attempts + 1, commitment = ${attempt.commitment}, fee_account = ${attempt.feeAccount},
-      deadline = ${attempt.deadline}, updated_at = ${at}
+    set attempts = attempts + 1, commitment = ${attempt.commitment}, collector = ${attempt.collector},
+      fee_account = ${attempt.feeAccount}, deadline = ${attempt.deadline}, updated_at = ${at}
     where id = ${attempt.id} and state = 'sending' and commitment is null`;
   return count === 1;
 }
@@ -178,6 +180,6 @@ export async function findForgotten(
 
 function outgoingColumns(db: Reader) {
   return db`id, purpose, network, asset, method, payer, recipient, amount, merchant_id as "merchantId",
-    float_owner as "floatOwner", state, attempts, commitment, fee_account as "feeAccount", deadline, is_due as "isDue",
-    problem, transaction_hash as "transactionHash"`;
+    float_owner as "floatOwner", state, attempts, commitment, collector, fee_account as "feeAccount", deadline,
+    is_due as "isDue", problem, transaction_hash as "transactionHash"`;
 }

@@ -53,6 +53,7 @@ export interface RestoredItem {
   readonly subject: string;
   readonly purpose: ItemPurpose;
   readonly network: string;
+  readonly collector: string;
   readonly asset: string;
   readonly method: PayMethod;
   readonly payer: string;
@@ -70,10 +71,10 @@ export interface RestoredItem {
 /** Makes the item again, if it is not there. */
 export async function insertRestoredItem(tx: Tx, item: RestoredItem): Promise<void> {
   await tx`
-    insert into items (commitment, subject, purpose, network, asset, method, payer, account, recipient, fee_account,
-      amount, fee, deadline, is_held, buyer_name, state, accepted_at, ended_at, end_reason)
-    values (${item.commitment}, ${item.subject}, ${item.purpose}, ${item.network}, ${item.asset}, ${item.method},
-      ${item.payer}, ${item.account}, ${item.recipient}, ${item.feeAccount}, ${item.amount.toString()},
+    insert into items (commitment, subject, purpose, network, collector, asset, method, payer, account, recipient,
+      fee_account, amount, fee, deadline, is_held, buyer_name, state, accepted_at, ended_at, end_reason)
+    values (${item.commitment}, ${item.subject}, ${item.purpose}, ${item.network}, ${item.collector}, ${item.asset},
+      ${item.method}, ${item.payer}, ${item.account}, ${item.recipient}, ${item.feeAccount}, ${item.amount.toString()},
       ${item.fee.toString()}, ${item.deadline}, ${item.isHeld}, ${item.purpose === 'payment' ? 'Wallet' : ''}, 'paid',
       ${item.paidAt}, ${item.paidAt}, ${item.endReason})
     on conflict (commitment) do nothing`;

@@ -26,14 +26,15 @@ export async function recoverTerms(
   { chain, feeAccount: present }: ConnectedChain,
   event: PaidEvent,
 ): Promise<RecoveredTerms> {
-  const { asset, payer, recipient, amount, fee, commitment } = event;
+  const { collector, asset, payer, recipient, amount, fee, commitment } = event;
   const network = chain.network.chainId;
   const block = await chain.block(event.block.number);
   const paidAtS = block?.timestampS ?? 0;
   const paidAt = new Date(paidAtS * 1000);
   const method = findAsset(asset)?.pay?.method ?? 'eip3009-vrs';
   const past = await listFeeAccounts(db.sql, network);
-  const item = { network, asset, method, subject: subjectOfEvent(event), payer, recipient, amount, fee };
+  const subject = subjectOfEvent(event);
+  const item = { network, collector, asset, method, subject, payer, recipient, amount, fee };
   for (const feeAccount of [present, ...past.filter((account) => !isSame(account, present))]) {
     for (let deadlineS = paidAtS; deadlineS <= paidAtS + MAX_LIFE_S; deadlineS += 1) {
       if (chain.commitmentOf({ ...item, feeAccount, deadlineS }) !== commitment) continue;

@@ -56,10 +56,10 @@ export async function restoreOutgoing(
     const left: Left = { id, event, before, floatOwner, at };
     const purpose = purposeOf(id);
     const { isChanged, ...whose } = await RESTORERS[purpose](tx, left);
-    const { asset, payer, recipient, amount, commitment, transactionHash } = event;
+    const { collector, asset, payer, recipient, amount, commitment, transactionHash } = event;
     const [network = ''] = asset.split('/');
     const { method, feeAccount, deadline } = terms;
-    const told = { purpose, network, asset, method, payer, recipient, commitment, feeAccount, deadline };
+    const told = { purpose, network, collector, asset, method, payer, recipient, commitment, feeAccount, deadline };
     await putRestoredOutgoing(tx, { id, ...told, ...whose, amount: amount.toString(), transactionHash }, at);
     const rest = { subject: id, account: accountOf(event), amount, fee: event.fee, isHeld: false, endReason: null };
     if (!('commitment' in terms)) await insertRestoredItem(tx, { ...told, ...rest, paidAt: terms.paidAt });

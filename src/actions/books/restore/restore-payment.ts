@@ -95,9 +95,10 @@ async function makeItem(
   event: PaidEvent,
   { isExtra, ...terms }: RecoveredTerms & { isHeld: boolean; isExtra: boolean },
 ): Promise<void> {
-  const { commitment, asset, payer, recipient, amount, fee } = event;
+  const { commitment, collector, asset, payer, recipient, amount, fee } = event;
   const [network = ''] = asset.split('/');
-  const told = { commitment, network, asset, payer, recipient, amount, fee, subject: subjectOfEvent(event) };
+  const subject = subjectOfEvent(event);
+  const told = { commitment, network, collector, asset, payer, recipient, amount, fee, subject };
   const endReason = isExtra ? 'paid_after_end' : null;
   await insertRestoredItem(tx, { ...told, ...terms, purpose: 'payment', account: accountOf(event), endReason });
 }
