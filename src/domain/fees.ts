@@ -1,3 +1,5 @@
+import { parseDecimal } from './money.ts';
+
 /** What the operator takes of a payment: `fixed + amount × percentage / 100`. */
 export interface FeeTerms {
   /** A decimal percent: `0.4` is 0.4 %. */
@@ -67,6 +69,6 @@ function fixedPart({ fixed }: FeeTerms, unit: string): bigint {
 }
 
 function percentagePart({ percentage }: FeeTerms, amount: bigint): bigint {
-  const [whole = '0', fraction = ''] = percentage.split('.');
-  return (amount * BigInt(whole + fraction)) / (100n * 10n ** BigInt(fraction.length));
+  const { units, decimals } = parseDecimal(percentage) ?? { units: 0n, decimals: 0 };
+  return (amount * units) / (100n * 10n ** BigInt(decimals));
 }

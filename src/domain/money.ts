@@ -13,9 +13,15 @@ export interface Decimal {
   readonly decimals: number;
 }
 
+/** Reads a decimal number as people write it: digits, and perhaps a point and more digits; no sign, no exponent. */
+export function parseDecimal(text: string): Decimal | undefined {
+  const [, whole, fraction = ''] = /^([0-9]+)(?:\.([0-9]+))?$/.exec(text) ?? [];
+  return whole === undefined ? undefined : { units: BigInt(whole + fraction), decimals: fraction.length };
+}
+
 export function addDecimals(a: Decimal, b: Decimal): Decimal {
   const decimals = Math.max(a.decimals, b.decimals);
-  return { units: scale(a, decimals) + scale(b, decimals), decimals };
+  return { units: scaledTo(a, decimals) + scaledTo(b, decimals), decimals };
 }
 
 /** The shortest exact spelling: `12.5`, not `12.50`. It is also a valid JSON number. */
@@ -36,6 +42,7 @@ export function formatForPeople(amount: Decimal): string {
   return decimals === '' ? whole : `${whole}.${decimals}`;
 }
 
-function scale({ units, decimals }: Decimal, to: number): bigint {
+/** The units of the same number with more decimals. */
+export function scaledTo({ units, decimals }: Decimal, to: number): bigint {
   return units * 10n ** BigInt(to - decimals);
 }

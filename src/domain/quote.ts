@@ -1,3 +1,4 @@
+import { fiatCodeOf } from './currency.ts';
 import { inverse, multiply, type Pair, type Rate, type Ratio, ratio } from './rate.ts';
 
 /**
@@ -40,7 +41,7 @@ export interface QuoteInput {
 
 /** Undefined when the price cannot be paid with this asset, or not without a rate that is missing. There is no default. */
 export function quoteFor({ price, asset, rate }: QuoteInput): Quote | undefined {
-  const currency = currencyOf(price.unit);
+  const currency = fiatCodeOf(price.unit);
   if (currency === undefined) return price.unit === `caip19/${asset.id}` ? quoteAt(price.value, AS_IT_IS) : undefined;
 
   const pair = ratePairOf(price, asset);
@@ -56,7 +57,7 @@ export function quoteFor({ price, asset, rate }: QuoteInput): Quote | undefined 
 
 /** The rate that a quote needs; undefined when it needs none. */
 export function ratePairOf({ unit }: Pick<Price, 'unit'>, asset: QuotedAsset): Pair | undefined {
-  const currency = currencyOf(unit);
+  const currency = fiatCodeOf(unit);
   if (currency === undefined || currency === asset.peg) return undefined;
   return { base: asset.peg ?? UNWRAPPED[asset.symbol] ?? asset.symbol, quote: currency };
 }
@@ -70,14 +71,9 @@ export function feeInToken(quote: Quote, fee: bigint): bigint {
 /** The contracts of these tokens give one coin for one token at any time, and exchanges quote the coin. */
 const UNWRAPPED: Readonly<Record<string, string>> = { WETH: 'ETH', WPOL: 'POL' };
 
-const FIAT = 'iso4217/';
 const AS_IT_IS: Ratio = { numerator: 1n, denominator: 1n };
 /** What a token contract can count to. */
 const MAX_UNITS = 2n ** 256n - 1n;
-
-function currencyOf(unit: string): string | undefined {
-  return unit.startsWith(FIAT) ? unit.slice(FIAT.length) : undefined;
-}
 
 function quoteAt(amount: bigint, factor: Ratio, rate: Rate | null = null): Quote | undefined {
   return amount > MAX_UNITS ? undefined : { amount, factor, rate };

@@ -1,4 +1,4 @@
-import { formatDecimal } from './money.ts';
+import { formatDecimal, parseDecimal } from './money.ts';
 
 /** Exchange rates are fractions of integers: crossing or turning one round loses nothing, and nothing rounds on the way. */
 export interface Ratio {
@@ -27,15 +27,12 @@ export interface Reading extends Pair {
 }
 
 /** As many digits as any price has. The bound keeps what a stranger sends cheap to reckon with, and records short. */
-const PRICE_FORM = /^(0|[1-9][0-9]{0,14})(\.([0-9]{1,20}))?$/;
+const PRICE_FORM = /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,20})?$/;
 
 /** Reads a price above zero: plain decimal digits, no sign, no exponent, no leading zeros. */
 export function parsePrice(text: string): Ratio | undefined {
-  const match = PRICE_FORM.exec(text);
-  if (match === null) return undefined;
-  const [, whole = '', , fraction = ''] = match;
-  const numerator = BigInt(whole + fraction);
-  return numerator === 0n ? undefined : ratio(numerator, 10n ** BigInt(fraction.length));
+  const price = PRICE_FORM.test(text) ? parseDecimal(text) : undefined;
+  return price === undefined || price.units === 0n ? undefined : ratio(price.units, 10n ** BigInt(price.decimals));
 }
 
 /** In lowest terms, so that one value has one spelling. Both parts are above zero. */

@@ -55,8 +55,8 @@ export function issuesOf(errors: readonly FastifySchemaValidationError[], contex
     // A choice is told by its own rule; what each of its branches lacks would read as if all were asked for.
     if (/\/anyOf\/\d+\//.test(schemaPath)) continue;
     const path = fieldOf(instancePath);
-    const missing = (params as { missingProperty?: string }).missingProperty;
-    const field = missing === undefined ? path : path === '' ? missing : `${path}.${missing}`;
+    const { missingProperty: missing, unknownField } = params as { missingProperty?: string; unknownField?: string };
+    const field = [path, missing ?? unknownField ?? ''].filter((part) => part !== '').join('.');
     const rule = (rest as { parentSchema?: { 'x-rule'?: string } }).parentSchema?.['x-rule'];
     const text =
       missing !== undefined ? 'is required' : RULED.has(keyword) && rule ? rule : sentence(keyword, params, message);
@@ -67,7 +67,7 @@ export function issuesOf(errors: readonly FastifySchemaValidationError[], contex
 }
 
 /** Keywords whose own message would show a client nothing but code: the schema's `x-rule` says it in words. */
-const RULED = new Set(['pattern', 'anyOf']);
+const RULED = new Set(['pattern', 'anyOf', 'not']);
 
 function sentence(
   keyword: string,

@@ -4,6 +4,7 @@ import { KNOWN_VERSIONS } from '../domain/version.ts';
 import { CATALOGUE, type ErrorCode } from '../errors.ts';
 import type { App } from './deps.ts';
 import type { Access } from './entry/access.ts';
+import { withoutNames } from './entry/unknown-fields.ts';
 import { SAMPLES } from './samples.ts';
 import { ErrorBody } from './schemas.ts';
 
@@ -58,7 +59,10 @@ export async function describeApi(app: App): Promise<void> {
     refResolver: {
       buildLocalReference: (schema, _base, _fragment, index) => String(schema.$id ?? `schema-${index}`),
     },
-    transform: ({ schema, url, route }) => ({ url, schema: illustrate(route, describeRoute(route, schema ?? {})) }),
+    transform: ({ schema, url, route }) => ({
+      url,
+      schema: illustrate(route, describeRoute(route, withoutNames(schema ?? {}))),
+    }),
   });
 }
 

@@ -1,6 +1,6 @@
 import { findNetwork } from '../chains/networks.ts';
 import { parseAccount } from '../domain/caip.ts';
-import { formatDecimal } from '../domain/money.ts';
+import { formatDecimal, parseDecimal, scaledTo } from '../domain/money.ts';
 import { type Kind, Problem } from './kinds.ts';
 
 /** A value for every network, for some of them, or both; what is said of one network wins. */
@@ -72,9 +72,8 @@ export function coins(): Kind<PerNetwork<bigint>> {
     name: 'amount of the own coin, or by network, `0.01 eip155:137=5`',
     parse: (raw) =>
       readEntries(raw, (value) => {
-        const [, whole = '', fraction = ''] = /^(\d{1,9})(?:\.(\d{1,18}))?$/.exec(value) ?? [];
-        if (whole === '') return new Problem('must be an amount such as 0.05');
-        return BigInt(whole + fraction.padEnd(COIN_DECIMALS, '0'));
+        const amount = /^\d{1,9}(\.\d{1,18})?$/.test(value) ? parseDecimal(value) : undefined;
+        return amount === undefined ? new Problem('must be an amount such as 0.05') : scaledTo(amount, COIN_DECIMALS);
       }),
     show: (value) => showEntries(value, (units) => formatDecimal({ units, decimals: COIN_DECIMALS })),
   };

@@ -213,7 +213,7 @@ describe('a bad request about payments', () => {
           [{}, ['amount', 'referenceId']],
           [{ amount: {} }, ['amount.unit', 'amount.value', 'referenceId']],
           [{ amount: '10', referenceId: 'x' }, ['amount']],
-          [{ Amount: ORDER.amount, reference_id: 'x' }, ['amount', 'referenceId']],
+          [{ Amount: ORDER.amount, reference_id: 'x' }, ['Amount', 'amount', 'referenceId', 'reference_id']],
           [[ORDER], ['body']],
           [null, ['body']],
           ['"x"', ['body']],

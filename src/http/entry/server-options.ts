@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyHttpOptions, RawServerDefault } from 'fastify';
 import { FORM_KEYWORD } from './forms.ts';
+import { NAMES_KEYWORD } from './unknown-fields.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 
@@ -27,7 +28,7 @@ export const SERVER_OPTIONS = {
       verbose: true,
       coerceTypes: false,
       removeAdditional: false,
-      keywords: ['x-rule', FORM_KEYWORD],
+      keywords: ['x-rule', FORM_KEYWORD, NAMES_KEYWORD],
     },
   },
   // The framework's own refusal is no error of the catalogue; `refuseWhenStopping` gives ours.
