@@ -30,8 +30,9 @@ import {
   needsOwnChain,
   networksInUse,
 } from './settings/chains.ts';
-import { type Config, readConfig, secretValues } from './settings/config.ts';
+import { type Config, readStartConfig, secretValues } from './settings/config.ts';
 import { readEnvironment } from './settings/environment.ts';
+import { misspeltSettings } from './settings/misspelt.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
 import { openDatabase } from './store/plumbing/database.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
@@ -39,6 +40,7 @@ import { startBookkeeping } from './workers/bookkeeping.ts';
 import { housekeepingJobs } from './workers/housekeeping.ts';
 import { startJobs } from './workers/loop.ts';
 import { payingOutJobs } from './workers/paying-out.ts';
+import { startPlacing } from './workers/placing.ts';
 import { startRelaying } from './workers/relaying.ts';
 import { startWatching } from './workers/watching.ts';
 
@@ -46,6 +48,8 @@ import { startWatching } from './workers/watching.ts';
 const DRAIN_MS = 8_000;
 /** Whoever stops a node may count on this: what has not ended by then is ended with the process. */
 const STOP_MS = 9_500;
+/** Ctrl-C under npm arrives twice, from the terminal and from npm: signals this close together are one. */
+const SAME_SIGNAL_MS = 1_000;
 /** A newcomer's first request finds the chain ready; one that does not answer holds nothing up for longer. */
 const FIRST_LOOK_MS = 5_000;
 /** A new screening list is read within ten seconds, and the payers of open payments are held against it as soon. */
@@ -69,11 +73,15 @@ const EXPECTED = [
 if (import.meta.main) await main();
 
 async function main(): Promise<void> {
-  const read = readConfig(readEnvironment());
+  const environment = readEnvironment();
+  const misspelt = misspeltSettings(environment);
+  const read = readStartConfig(environment);
   if ('problems' in read) {
-    process.stderr.write(`The configuration is not right:\n${read.problems.map((text) => `  ${text}\n`).join('')}`);
+    const lines = [...read.problems, ...misspelt].map((text) => `  ${text}\n`);
+    process.stderr.write(`The configuration is not right:\n${lines.join('')}`);
     process.exit(2);
   }
+  for (const text of misspelt) process.stderr.write(`Warning: ${text}\n`);
   const stopAsked = stopSignal();
   const stop = await start(read.config).catch(refuse);
   await stopAsked;
@@ -184,6 +192,7 @@ function startWorkers(parts: Awaited<ReturnType<typeof createParts>>, onStop: On
       ...payingOutJobs(parts),
       { name: 'copy-logos', everyMs: COPY_LOGOS_MS, run: () => copyLogos({ ...parts, fetchImage }) },
     ]),
+    startPlacing(parts),
     startBookkeeping(parts),
     startRelaying({ ...parts, relaying: { minBalance: (network) => minBalanceOn(config, network) } }),
     startWatching({
@@ -212,13 +221,17 @@ function startOwnChain(base: { config: Config; world: World; log: Logger }, onSt
   return starting;
 }
 
-/** Resolves at the first signal; a second one does not wait. */
+/** Resolves at the first signal. A later one ends the process at once. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
-    let count = 0;
+    let stage: 'running' | 'asked' | 'impatient' = 'running';
     const onSignal = () => {
-      count += 1;
-      if (count > 1) process.exit(1);
+      if (stage === 'impatient') process.exit(1);
+      if (stage === 'asked') return;
+      stage = 'asked';
+      systemWorld.timers.after(SAME_SIGNAL_MS, () => {
+        stage = 'impatient';
+      });
       resolve();
     };
     process.on('SIGTERM', onSignal);

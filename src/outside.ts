@@ -1,5 +1,4 @@
 import { createAlarms } from './actions/alarms.ts';
-import { clearAlert, raiseAlert } from './actions/alerts.ts';
 import type { CommandDeps } from './actions/command.ts';
 import { OtherSandboxChainError, rememberSandboxChain } from './actions/remember-sandbox-chain.ts';
 import type { Chain, ChainCheck } from './chains/chain.ts';
@@ -70,11 +69,11 @@ async function otherSandbox(base: Base, chain: Chain): Promise<string | undefine
 export function openRates(base: Base, onStop: OnStop): Rates {
   const { config, world } = base;
   if (config.rateSources === undefined) return isSandbox(config) ? sandboxRates() : NO_RATES;
+  const alarms = createAlarms(base, 'rate_missing', { isPerNode: true });
   const rates = followRates({
     ...base,
     sources: config.rateSources.map((source) => createHttpSource(world.timers, source)),
-    onTrouble: (pair, message) => raiseAlert(base, { name: 'rate_missing', subject: pair, message }),
-    onRecovered: (pair) => clearAlert(base, { name: 'rate_missing', subject: pair }),
+    report: alarms.set,
   });
   onStop(() => rates.stop());
   return rates;
@@ -84,12 +83,11 @@ export function openRates(base: Base, onStop: OnStop): Rates {
 export async function openScreening(base: Base, onStop: OnStop): Promise<Screening> {
   const path = base.config.screeningList;
   if (path === undefined) return NO_SCREENING;
-  const alert = { name: 'screening_list', subject: path };
+  const alarms = createAlarms(base, 'screening_list', { isPerNode: true });
   const screening = await followScreeningList({
     ...base,
     path,
-    onTrouble: (message) => raiseAlert(base, { ...alert, message }),
-    onRecovered: () => clearAlert(base, alert),
+    report: (problem) => alarms.set(path, problem),
   });
   onStop(() => screening.stop());
   return screening;

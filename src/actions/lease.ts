@@ -1,7 +1,7 @@
 import type { Log } from '../runtime/world.ts';
 import type { Tx } from '../store/plumbing/database.ts';
 import { extendLease, type Lease, lockLease, takeLease } from '../store/plumbing/leases.ts';
-import { type CommandDeps, command, commandOfOne } from './command.ts';
+import { type CommandDeps, command } from './command.ts';
 
 export interface LeaseDeps extends CommandDeps {
   readonly log: Log;
@@ -31,7 +31,7 @@ export async function whileLeading(
   stop: AbortSignal,
   work: (lease: Lease, signal: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
-  const lease = await commandOfOne(deps, (tx, now) =>
+  const lease = await command(deps, (tx, now) =>
     takeLease(tx, { name, holder: deps.holder, now, until: new Date(now.getTime() + LEASE_MS) }),
   );
   if (lease === undefined) return false;
@@ -45,7 +45,7 @@ export async function whileLeading(
     lost.abort();
     await renewing;
     // Without this the next holder waits until the lease has run out; nothing worse.
-    await commandOfOne(deps, (tx, now) => extendLease(tx, lease, now)).catch(() => {});
+    await command(deps, (tx, now) => extendLease(tx, lease, now)).catch(() => {});
   }
   return true;
 }
@@ -57,7 +57,7 @@ async function renew(deps: LeaseDeps, lease: Lease, signal: AbortSignal): Promis
     if (signal.aborted) return;
     const untilMs = deps.world.clock.nowMs() + LEASE_MS;
     try {
-      if (!(await commandOfOne(deps, (tx) => extendLease(tx, lease, new Date(untilMs))))) {
+      if (!(await command(deps, (tx) => extendLease(tx, lease, new Date(untilMs))))) {
         throw new LeaseLostError(lease.name);
       }
       heldUntilMs = untilMs;

@@ -62,6 +62,12 @@ export interface Chain {
   broadcast(bytes: string): Promise<BroadcastOutcome>;
   /** What the chain knows of a transaction. */
   findTransaction(hash: string): Promise<TransactionState>;
+  /**
+   * Whether an endpoint shows this transaction, pending or mined, as the payer's own payment of the item in coin: from the
+   * payer, to the Collector, with the amount and calldata of the wallet action. A reverted one is not shown. Endpoints may
+   * lie and transactions may be replaced, so this is a reason to wait for the event, and no evidence.
+   */
+  isPaymentShown(item: Item, hash: string): Promise<boolean>;
 
   head(): Promise<Block>;
   /** The canonical block of that height; undefined when the chain is not that long. */
@@ -74,6 +80,10 @@ export interface Chain {
   coinTransfers(accounts: readonly string[], block: number): Promise<readonly Incoming[]>;
   /** The transfer of native coin that a transaction is, once it is mined; undefined when it is none, or has failed. */
   coinTransfer(hash: string): Promise<Incoming | undefined>;
+  /** A transaction with its sender and what that paid for gas; undefined while it is not mined. */
+  sentTransaction(hash: string): Promise<SentTransaction | undefined>;
+  /** The same for all transactions of that block that one of these accounts sent. */
+  sentTransactions(accounts: readonly string[], block: number): Promise<readonly SentTransaction[]>;
   /** Whether enough endpoints have this very block for a decision that cannot be taken back. */
   isAgreed(block: BlockId): Promise<boolean>;
 
@@ -240,6 +250,16 @@ export interface BlockId {
 export interface Block extends BlockId {
   readonly parentHash: string;
   readonly timestampS: number;
+}
+
+/** A mined transaction, as its sender's books see it. */
+export interface SentTransaction {
+  readonly hash: string;
+  readonly from: string;
+  readonly nonce: number;
+  readonly block: BlockId;
+  /** What its sender paid for gas, in the smallest unit of the coin. */
+  readonly coinSpent: bigint;
 }
 
 /** A transfer to an account of ours. */

@@ -1,3 +1,4 @@
+import { backoffMs, withJitter } from '../runtime/backoff.ts';
 import type { Log, World } from '../runtime/world.ts';
 import { type Chain, type ChainCheck, ChainUnavailableError, type Signer } from './chain.ts';
 import type { Chains, ConnectedChain } from './chains.ts';
@@ -26,8 +27,7 @@ export interface ConnectedChains extends Chains {
   stop(): Promise<void>;
 }
 
-const FIRST_RETRY_MS = 1_000;
-const LAST_RETRY_MS = 30_000;
+const RETRY = { firstMs: 1_000, maxMs: 30_000 };
 /** What is wrong on a chain can be put right there, by deploying a contract, say. */
 const PROBLEM_RETRY_MS = 60_000;
 
@@ -82,7 +82,7 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
       }
       onLooked();
       if (outcome?.problems.length === 0) return;
-      const pauseMs = isWhole ? PROBLEM_RETRY_MS : retryMs(failures);
+      const pauseMs = isWhole ? PROBLEM_RETRY_MS : backoffMs(RETRY, failures);
       await deps.world.timers.sleep(withJitter(deps.world, pauseMs), stop);
     }
   }
@@ -115,14 +115,4 @@ async function report({ log, onChecked }: ConnectDeps, network: string, check: C
 function tell(log: Log, network: string, before: readonly string[], problems: readonly string[]): void {
   if (problems.length === 0) log.info({ network }, 'the network is as it should be');
   else if (problems.join() !== before.join()) log.error({ network, problems }, 'parts of the network are switched off');
-}
-
-function retryMs(failures: number): number {
-  return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
-}
-
-/** Nodes that start together must not ask in step: up to a fifth more. */
-function withJitter({ random }: World, delayMs: number): number {
-  const [byte = 0] = random.bytes(1);
-  return delayMs + (delayMs / 5) * (byte / 255);
 }

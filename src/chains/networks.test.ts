@@ -40,6 +40,14 @@ describe('networks and assets', () => {
     }
   });
 
+  it('have quotes in cents for tokens at par, and in few decimals for coins', () => {
+    for (const { id, peg, decimals, quoteDecimals } of ASSETS) {
+      assert.ok(quoteDecimals <= decimals, id);
+      if (peg !== undefined) assert.equal(quoteDecimals, 2, id);
+      else assert.ok(quoteDecimals >= 2 && quoteDecimals <= 6, id);
+    }
+  });
+
   it('give the sandbox a token of every method', () => {
     const methods = assetsOf('eip155:31337').map(({ symbol, pay }) => [symbol, pay?.method]);
     assert.deepEqual(methods, [

@@ -156,6 +156,8 @@ export interface KnownAsset {
   readonly symbol: string;
   readonly name: string;
   readonly decimals: number;
+  /** Quotes are rounded up to so many decimals: cents for tokens at par, and for coins a step of less than a cent. */
+  readonly quoteDecimals: number;
   /** The currency one token is worth one of. */
   readonly peg?: 'USD' | 'EUR';
   /** How it can be paid with; missing where it can only be a price or a destination. */
@@ -193,13 +195,14 @@ const circle = (name: string) =>
 const authorized = (name: string) =>
   ({ pay: { method: 'eip3009-vrs', domain: { name, version: '1' } } }) as const satisfies Partial<KnownAsset>;
 
-const USDC = { symbol: 'USDC', name: 'USD Coin', decimals: 6, peg: 'USD' } as const;
-const EURC = { symbol: 'EURC', name: 'EURC', decimals: 6, peg: 'EUR' } as const;
-const USDT = { symbol: 'USDT', name: 'Tether USD', decimals: 6, peg: 'USD' } as const;
+const USDC = { symbol: 'USDC', name: 'USD Coin', decimals: 6, quoteDecimals: 2, peg: 'USD' } as const;
+const EURC = { symbol: 'EURC', name: 'EURC', decimals: 6, quoteDecimals: 2, peg: 'EUR' } as const;
+const USDT = { symbol: 'USDT', name: 'Tether USD', decimals: 6, quoteDecimals: 2, peg: 'USD' } as const;
 const AUSD = {
   symbol: 'AUSD',
   name: 'AUSD',
   decimals: 6,
+  quoteDecimals: 2,
   peg: 'USD',
   ...authorized('Agora Dollar'),
   blacklist: 'isAccountFrozen',
@@ -208,12 +211,13 @@ const PYUSD = {
   symbol: 'PYUSD',
   name: 'PayPal USD',
   decimals: 6,
+  quoteDecimals: 2,
   peg: 'USD',
   ...authorized('PayPal USD'),
   blacklist: 'isFrozen',
 } as const;
-const WETH = { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, pay: PERMIT2 } as const;
-const ETH = { symbol: 'ETH', name: 'Ether', decimals: 18, pay: NATIVE } as const;
+const WETH = { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, quoteDecimals: 6, pay: PERMIT2 } as const;
+const ETH = { symbol: 'ETH', name: 'Ether', decimals: 18, quoteDecimals: 6, pay: NATIVE } as const;
 
 /** Decimals are facts of each contract: on BNB Smart Chain the dollar tokens have 18. */
 export const ASSETS: readonly KnownAsset[] = [
@@ -232,6 +236,7 @@ export const ASSETS: readonly KnownAsset[] = [
     symbol: 'USDG',
     name: 'Global Dollar',
     decimals: 6,
+    quoteDecimals: 2,
     peg: 'USD',
     ...authorized('Global Dollar'),
     blacklist: 'isFrozen',
@@ -241,7 +246,7 @@ export const ASSETS: readonly KnownAsset[] = [
   { id: 'eip155:10/slip44:60', ...ETH },
   { id: 'eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85', ...USDC, ...circle('USD Coin') },
   { id: 'eip155:10/erc20:0x4200000000000000000000000000000000000006', ...WETH },
-  { id: 'eip155:56/slip44:714', symbol: 'BNB', name: 'BNB', decimals: 18, pay: NATIVE },
+  { id: 'eip155:56/slip44:714', symbol: 'BNB', name: 'BNB', decimals: 18, quoteDecimals: 5, pay: NATIVE },
   {
     id: 'eip155:56/erc20:0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d',
     ...USDC,
@@ -257,13 +262,14 @@ export const ASSETS: readonly KnownAsset[] = [
     pay: PERMIT2,
   },
   { id: 'eip155:56/erc20:0x00000000eFE302BEAA2b3e6e1b18d08D69a9012a', ...AUSD },
-  { id: 'eip155:137/slip44:966', symbol: 'POL', name: 'POL', decimals: 18, pay: NATIVE },
+  { id: 'eip155:137/slip44:966', symbol: 'POL', name: 'POL', decimals: 18, quoteDecimals: 2, pay: NATIVE },
   { id: 'eip155:137/erc20:0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', ...USDC, ...circle('USD Coin') },
   {
     id: 'eip155:137/erc20:0xE0aEa583266584DafBB3f9C3211d5588c73fEa8d',
     symbol: 'EURe',
     name: 'Monerium EUR emoney',
     decimals: 18,
+    quoteDecimals: 2,
     peg: 'EUR',
     pay: PERMIT2,
   },
@@ -273,6 +279,7 @@ export const ASSETS: readonly KnownAsset[] = [
     symbol: 'WPOL',
     name: 'Wrapped POL',
     decimals: 18,
+    quoteDecimals: 2,
     pay: PERMIT2,
   },
   { id: 'eip155:143/erc20:0x754704Bc059F8C67012fEd69BC8A327a5aafb603', ...USDC, ...circle('USDC') },
@@ -293,7 +300,13 @@ export const ASSETS: readonly KnownAsset[] = [
   },
   { id: 'eip155:42161/erc20:0x82aF49447D8a07e3bd95BD0d56f35241523fBab1', ...WETH },
   { id: 'eip155:42220/erc20:0xcebA9300f2b948710d2653dD7B07f33A8B32118C', ...USDC, ...circle('USDC') },
-  { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/slip44:501', symbol: 'SOL', name: 'Solana', decimals: 9 },
+  {
+    id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/slip44:501',
+    symbol: 'SOL',
+    name: 'Solana',
+    decimals: 9,
+    quoteDecimals: 5,
+  },
   { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', ...USDC },
   { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr', ...EURC },
   { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', ...USDT },

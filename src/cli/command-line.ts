@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import { nearest } from '../domain/nearest.ts';
 import type { Command } from './command.ts';
 import { COMMANDS, GROUPS } from './commands.ts';
-import { nearest } from './nearest.ts';
 import { flag, type Option, type Options, quote } from './options.ts';
 
 /** What every command takes. */

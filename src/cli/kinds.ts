@@ -130,8 +130,16 @@ export const moment: Kind<Date> = {
 
 export const blockNumber: Kind<number> = {
   placeholder: 'block',
-  parse: (raw) => (/^(0|[1-9][0-9]{0,14})$/.test(raw) ? Number(raw) : new Problem('must be the number of a block')),
+  parse: (raw) => (WHOLE.test(raw) ? Number(raw) : new Problem('must be the number of a block')),
 };
+
+/** The position of an event. */
+export const position: Kind<number> = {
+  placeholder: 'position',
+  parse: (raw) => (WHOLE.test(raw) ? Number(raw) : new Problem('must be the position of an event')),
+};
+
+const WHOLE = /^(0|[1-9][0-9]{0,14})$/;
 
 function durationMs(raw: string): number | undefined {
   const [, count, unit] = DURATION.exec(raw) ?? [];

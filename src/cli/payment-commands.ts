@@ -2,14 +2,10 @@ import { storedUnit, tokenUnitId } from '../chains/units.ts';
 import { formatDecimal } from '../domain/money.ts';
 import { visibleStatus } from '../domain/payment.ts';
 import { ApiError } from '../errors.ts';
+import { listEvents, type StoredEvent } from '../store/events/events.ts';
 import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
-import {
-  findPayments,
-  listPaymentEvents,
-  type Payment,
-  type PaymentEventRow,
-  stateOf,
-} from '../store/payments/payments.ts';
+import { findPaymentDetails, type PaymentDetails } from '../store/payments/payment-details.ts';
+import { findPayments, type Payment, stateOf } from '../store/payments/payments.ts';
 import { type Command, databaseCommand } from './command.ts';
 import { id } from './kinds.ts';
 import { required } from './options.ts';
@@ -24,19 +20,25 @@ const show = databaseCommand({
   run: async ({ db, world }, { id: paymentId }) => {
     const [payment] = await findPayments(db.sql, [paymentId]);
     if (payment === undefined) throw new ApiError('payment_not_found', `There is no payment ${paymentId}.`);
-    const events = await listPaymentEvents(db.sql, paymentId);
+    const details = await findPaymentDetails(db.sql, paymentId);
+    const events = await listEvents(db.sql, paymentId);
     const merchant = await findMerchantOfAnyPartner(db.sql, payment.merchantId);
     const status = visibleStatus(stateOf(payment), world.clock.nowMs());
     return {
-      json: { ...payment, status, storedStatus: payment.status, events },
-      text: `${describe(payment, status, merchant?.name)}\n\n${history(events)}`,
+      json: { ...payment, status, storedStatus: payment.status, ...details, events },
+      text: `${describe(payment, status, merchant?.name, details)}\n\n${history(events)}`,
     };
   },
 });
 
 export const paymentCommands: readonly Command[] = [show];
 
-function describe(payment: Payment, status: string, merchantName: string | undefined): string {
+function describe(
+  payment: Payment,
+  status: string,
+  merchantName: string | undefined,
+  { description, metadata, lineItems }: PaymentDetails,
+): string {
   const { tokenAsset, tokenValue } = payment;
   const isNoted = status === payment.status;
   return layoutFields({
@@ -58,6 +60,9 @@ function describe(payment: Payment, status: string, merchantName: string | undef
     transaction: payment.transactionHash,
     'on success': payment.successUrl,
     'on error': payment.errorUrl,
+    ...(description && { description }),
+    ...(metadata && { metadata: JSON.stringify(metadata) }),
+    ...(lineItems && { 'line items': lineItems.map(({ name, quantity = 1 }) => `${quantity} × ${name}`).join('; ') }),
   });
 }
 
@@ -68,13 +73,10 @@ function amountText(unitId: string, value: string, decimals: number): string {
   return token === undefined ? amount : `${amount} (${token.asset})`;
 }
 
-function history(events: readonly PaymentEventRow[]): string {
-  if (events.length === 0) return 'Nothing has happened to it yet.';
+function history(events: readonly StoredEvent[]): string {
   return layoutTable(events, [
     { title: 'at', cell: ({ at }) => at },
-    { title: 'event', cell: ({ event }) => event },
-    { title: 'from', cell: ({ fromStatus }) => fromStatus },
-    { title: 'to', cell: ({ toStatus }) => toStatus },
+    { title: 'event', cell: ({ type }) => type },
     { title: 'by', cell: ({ actor }) => actor },
     { title: 'evidence', cell: ({ evidence }) => JSON.stringify(evidence) },
   ]);

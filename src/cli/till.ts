@@ -4,6 +4,7 @@ import { systemWorld } from '../runtime/system-world.ts';
 import type { World } from '../runtime/world.ts';
 import { readConfig, secretValues } from '../settings/config.ts';
 import { readEnvironment } from '../settings/environment.ts';
+import { misspeltSettings } from '../settings/misspelt.ts';
 import type { Output } from './command.ts';
 import { hasFlag, readCommandLine } from './command-line.ts';
 import { ConfigurationError, describeFailure, type Failure } from './failure.ts';
@@ -47,10 +48,12 @@ async function execute(argv: readonly string[], io: Io, secrets: string[]): Prom
   const line = readCommandLine(argv, world.clock.nowMs());
   if ('help' in line) return { json: { help: helpFor(line.help) }, text: helpFor(line.help) };
   const read = readConfig(io.env);
-  if ('problems' in read) throw new ConfigurationError(read.problems);
+  const misspelt = misspeltSettings(io.env);
+  if ('problems' in read) throw new ConfigurationError([...read.problems, ...misspelt]);
   secrets.push(...secretValues(read.config));
   // Warnings and worse, on standard error: standard output is for the result alone.
   const log = createLog({ level: 'warn', secrets, sink: io.stderr });
+  for (const text of misspelt) log.warn(text);
   return line.command.run({ config: read.config, world, log }, line.values);
 }
 

@@ -75,10 +75,14 @@ export function parseAccount(text: string): Parsed<Account> {
   return accept({ chainId, namespace, address: address.value, id: `${chainId}:${address.value}` });
 }
 
-/** Whether the text is a right CAIP-10 account of a namespace that Till does not take. */
-export function isForeignAccount(text: string): boolean {
-  const parts = split(text, ACCOUNT_FORM, '');
-  return parts.ok && !isNamespace(parts.value[0] ?? '');
+/** The CAIP-2 chain that an account names, whatever its address is; undefined when the text names none. */
+export function chainIn(account: string): string | undefined {
+  return /^([-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}):/.exec(account)?.[1];
+}
+
+/** Whether the account is the all-zero address, which nobody can pay from. */
+export function isZeroAccount(account: string): boolean {
+  return /:(0x0{40}|1{32})$/.test(account);
 }
 
 export function parseChainId(text: string): Parsed<Chain> {

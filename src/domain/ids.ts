@@ -10,6 +10,7 @@ export const ID_PREFIXES = [
   'prtn_',
   'key_',
   'app_',
+  'evt_',
 ] as const;
 export type IdPrefix = (typeof ID_PREFIXES)[number];
 

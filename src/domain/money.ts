@@ -29,6 +29,13 @@ export function formatDecimal({ units, decimals }: Decimal): string {
   return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
+/** For people: with two decimals at least, where the unit has them. `12.50`, `0.004`, `7` of a unit without decimals. */
+export function formatForPeople(amount: Decimal): string {
+  const [whole = '', fraction = ''] = formatDecimal(amount).split('.');
+  const decimals = fraction.padEnd(Math.min(2, amount.decimals), '0');
+  return decimals === '' ? whole : `${whole}.${decimals}`;
+}
+
 function scale({ units, decimals }: Decimal, to: number): bigint {
   return units * 10n ** BigInt(to - decimals);
 }

@@ -148,8 +148,17 @@ describe('results', () => {
   const result = (value: unknown) => ({ type: 'walletRpc', data: [value] });
 
   it('are one text for each action', () => {
-    assert.deepEqual(readResults([result(HASH), result(SIGNATURE)]), [HASH, SIGNATURE]);
-    assert.deepEqual(readResults([]), []);
+    assert.deepEqual(readResults([result(HASH), result(SIGNATURE)], 2), [HASH, SIGNATURE]);
+    assert.deepEqual(readResults([], 1), []);
+  });
+
+  it('may all stand in one entry, if it holds one for each action', () => {
+    const packed = (...data: unknown[]) => ({ type: 'walletRpc', data });
+    assert.deepEqual(readResults([packed(HASH, SIGNATURE)], 2), [HASH, SIGNATURE]);
+    assert.equal(readResults([packed(HASH, SIGNATURE)], 1), undefined);
+    assert.equal(readResults([packed(HASH, HASH, SIGNATURE)], 2), undefined);
+    assert.equal(readResults([packed(HASH, 1)], 2), undefined);
+    assert.equal(readResults([packed(HASH, SIGNATURE), result(SIGNATURE)], 2), undefined);
   });
 
   for (const [name, bad] of [
@@ -165,8 +174,8 @@ describe('results', () => {
     ['an object', result({ signature: SIGNATURE })],
   ] as const) {
     it(`are not ${name}`, () => {
-      assert.equal(readResults([bad]), undefined);
-      assert.equal(readResults([result(SIGNATURE), bad]), undefined);
+      assert.equal(readResults([bad], 1), undefined);
+      assert.equal(readResults([result(SIGNATURE), bad], 2), undefined);
     });
   }
 

@@ -157,15 +157,22 @@ export function isPast({ item, expiresAtS }: Option, nowMs: number): boolean {
   return item.deadlineS * 1000 - nowMs < LEAST_LEFT_S * 1000;
 }
 
-/** What a wallet brought back: one text for each action. Undefined when it does not have that form. */
-export function readResults(results: readonly unknown[]): readonly string[] | undefined {
-  const values = results.map((result) => {
-    if (typeof result !== 'object' || result === null) return undefined;
-    const { type, data } = result as { type?: unknown; data?: unknown };
-    if (type !== 'walletRpc' || !Array.isArray(data) || data.length !== 1) return undefined;
-    return typeof data[0] === 'string' ? data[0] : undefined;
-  });
-  return values.every((value) => value !== undefined) ? values : undefined;
+/**
+ * The results of a wallet: one text for each action, in an entry of its own. Some clients pack the results of all actions
+ * into one entry. Undefined when they have neither form.
+ */
+export function readResults(results: readonly unknown[], actions: number): readonly string[] | undefined {
+  const entries = results.map(readEntry);
+  const [first = []] = entries;
+  const isPacked = entries.length === 1 && first.length === actions;
+  const values = isPacked ? first : entries.map((entry) => (entry?.length === 1 ? entry[0] : undefined));
+  return values.every((value) => typeof value === 'string') ? values : undefined;
+}
+
+function readEntry(result: unknown): readonly unknown[] | undefined {
+  if (typeof result !== 'object' || result === null) return undefined;
+  const { type, data } = result as { type?: unknown; data?: unknown };
+  return type === 'walletRpc' && Array.isArray(data) ? data : undefined;
 }
 
 /** Whether there is one result for each step, in order, of the form that such a step gives. */

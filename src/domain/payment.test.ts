@@ -21,7 +21,7 @@ const token = { asset: 'eip155:1/slip44:60', value: 1n };
 const EVENTS = {
   confirmed: { type: 'confirmed', buyer, token, isNative: false },
   'confirmed natively': { type: 'confirmed', buyer, token, isNative: true },
-  succeeded: { type: 'succeeded', transaction: { hash: '0x1', nonce: 1 } },
+  succeeded: { type: 'succeeded', buyer, token, transaction: { hash: '0x1', nonce: 1 } },
   failed: { type: 'failed', failureCode: null },
   'expired by the clock': { type: 'expired', proof: 'clock' },
   'expired by the chain': { type: 'expired', proof: { finalBlockAtMs: DEADLINE + 1 } },

@@ -1,18 +1,17 @@
-import { inverse, multiply, type Pair, type Rate, type Ratio, ratio, recordRate } from './rate.ts';
+import { inverse, multiply, type Pair, type Rate, type Ratio, ratio } from './rate.ts';
 
 /**
- * What a price comes to in a token. Amounts are rounded up and fees down, so the merchant never gets less than the price
- * less the fee, to the unit; and because a fee is at most the price, what it comes to is at most the amount.
+ * What a price comes to in a token. Amounts are rounded up, to the decimals that people read of the token, and fees down
+ * to its smallest unit. So the merchant never gets less than the price less the fee; and because a fee is at most the
+ * price, the fee in the token is at most the amount.
  */
 export interface Quote {
   /** What the payer pays, in the smallest unit of the asset. */
   readonly amount: bigint;
   /** Smallest units of the asset for one smallest unit of the price. */
   readonly factor: Ratio;
-  /** Whether a rate was needed: then the quote holds for a short time only. */
-  readonly isRateBound: boolean;
-  /** That rate with its sources and their times, as plain JSON to be stored with the item. */
-  readonly record: ReturnType<typeof recordRate> | null;
+  /** The rate in the amount: the quote then holds for a short time only. Null where none was needed. */
+  readonly rate: Rate | null;
 }
 
 export interface Price {
@@ -27,6 +26,8 @@ export interface QuotedAsset {
   readonly id: string;
   readonly symbol: string;
   readonly decimals: number;
+  /** Amounts that are converted from a currency are rounded up to so many decimals; missing: to the smallest unit. */
+  readonly quoteDecimals?: number | undefined;
   readonly peg?: string;
 }
 
@@ -40,16 +41,17 @@ export interface QuoteInput {
 /** Undefined when the price cannot be paid with this asset, or not without a rate that is missing. There is no default. */
 export function quoteFor({ price, asset, rate }: QuoteInput): Quote | undefined {
   const currency = currencyOf(price.unit);
-  if (currency === undefined) return price.unit === `caip19/${asset.id}` ? quoteAt(price, AS_IT_IS) : undefined;
+  if (currency === undefined) return price.unit === `caip19/${asset.id}` ? quoteAt(price.value, AS_IT_IS) : undefined;
 
   const pair = ratePairOf(price, asset);
   const scale = ratio(10n ** BigInt(asset.decimals), 10n ** BigInt(price.decimals));
-  if (pair === undefined) return quoteAt(price, scale);
+  if (pair === undefined) return quoteAt(amountAt(price, asset, scale), scale);
   if (rate === undefined) return undefined;
   if (rate.base !== pair.base || rate.quote !== pair.quote) {
     throw new Error(`A quote in ${pair.base}/${pair.quote} was given the rate of ${rate.base}/${rate.quote}.`);
   }
-  return quoteAt(price, multiply(scale, inverse(rate.value)), rate);
+  const factor = multiply(scale, inverse(rate.value));
+  return quoteAt(amountAt(price, asset, factor), factor, rate);
 }
 
 /** The rate that a quote needs; undefined when it needs none. */
@@ -77,10 +79,28 @@ function currencyOf(unit: string): string | undefined {
   return unit.startsWith(FIAT) ? unit.slice(FIAT.length) : undefined;
 }
 
-function quoteAt({ value }: Price, factor: Ratio, rate?: Rate): Quote | undefined {
-  const amount = convertRoundedUp(value, factor);
-  if (amount > MAX_UNITS) return undefined;
-  return { amount, factor, isRateBound: rate !== undefined, record: rate === undefined ? null : recordRate(rate) };
+function quoteAt(amount: bigint, factor: Ratio, rate: Rate | null = null): Quote | undefined {
+  return amount > MAX_UNITS ? undefined : { amount, factor, rate };
+}
+
+function amountAt({ value }: Price, asset: QuotedAsset, factor: Ratio): bigint {
+  return roundUpToRead(convertRoundedUp(value, factor), asset);
+}
+
+/** A rounded amount exceeds the exact one by at most this part of it. */
+const MOST_ADDED = 100n;
+
+/**
+ * Rounds up to the decimals that users of the asset read: 14.287273 EURC is 14.29 EURC. The merchant gets the difference.
+ * Amounts so small that it would be more than a hundredth of them keep more decimals.
+ */
+export function roundUpToRead(
+  amount: bigint,
+  { decimals, quoteDecimals = decimals }: Pick<QuotedAsset, 'decimals' | 'quoteDecimals'>,
+): bigint {
+  let step = 10n ** BigInt(Math.max(0, decimals - quoteDecimals));
+  while (step > 1n && step * MOST_ADDED > amount) step /= 10n;
+  return ((amount + step - 1n) / step) * step;
 }
 
 /** These two are the only places where money is rounded between units. */

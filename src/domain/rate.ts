@@ -1,3 +1,5 @@
+import { formatDecimal } from './money.ts';
+
 /** Exchange rates are fractions of integers: crossing or turning one round loses nothing, and nothing rounds on the way. */
 export interface Ratio {
   readonly numerator: bigint;
@@ -79,6 +81,22 @@ export function recordRate({ base, quote, value, readings }: Rate) {
       atS: Math.floor(reading.atMs / 1000),
     })),
   };
+}
+
+/** Enough to reckon with, and no more than a person reads. */
+const DIGITS = 8;
+
+/** The ratio as a plain decimal, rounded to eight digits that count: for people to read, never to convert with. */
+export function decimalOf({ numerator, denominator }: Ratio): string {
+  const wholeDigits =
+    numerator < denominator ? 1 - digitsOf(denominator / numerator) : digitsOf(numerator / denominator);
+  const decimals = Math.max(0, DIGITS - wholeDigits);
+  const doubled = (2n * numerator * 10n ** BigInt(decimals) + denominator) / denominator;
+  return formatDecimal({ units: doubled / 2n, decimals });
+}
+
+function digitsOf(value: bigint): number {
+  return value.toString().length;
 }
 
 function greatestCommonDivisor(a: bigint, b: bigint): bigint {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type InFlight, intoBatches, type Passenger, planSends, retryDelayMs, type SendFacts } from './send-plan.ts';
+import { type InFlight, intoBatches, type Passenger, planSends, type SendFacts } from './send-plan.ts';
 
 const GWEI = 1_000_000_000n;
 
@@ -135,11 +135,5 @@ describe('who travels together', () => {
   it('is soon alone when it has failed before', () => {
     const due = Array.from({ length: 16 }, () => item({ attempts: 2 }));
     assert.equal(intoBatches(due, () => 16).length, 16);
-  });
-
-  it('waits longer after each failure, up to a minute and a quarter', () => {
-    assert.equal(retryDelayMs(0, 0), 1_000);
-    assert.equal(retryDelayMs(3, 0), 8_000);
-    assert.equal(retryDelayMs(1_000, 1), 75_000);
   });
 });

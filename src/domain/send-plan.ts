@@ -123,12 +123,3 @@ export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: 
   }
   return batches;
 }
-
-const FIRST_RETRY_MS = 1_000;
-const MAX_RETRY_MS = 60_000;
-
-/** How long an item that could not be sent, or came back, waits: longer each time, and never quite in step. */
-export function retryDelayMs(attempts: number, chance: number): number {
-  const delayMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 16), MAX_RETRY_MS);
-  return Math.round(delayMs * (1 + chance / 4));
-}

@@ -13,6 +13,7 @@ import { createRequestIds, type RequestIds } from './entry/request-ids.ts';
 import { answerBrokenRequest, SERVER_OPTIONS } from './entry/server-options.ts';
 import { errorSender } from './errors.ts';
 import { describeApi } from './openapi.ts';
+import { referenceRoutes } from './reference/reference-routes.ts';
 import { gatewayRoutes } from './routes/gateway.ts';
 import { merchantRoutes } from './routes/merchants.ts';
 import { paymentListRoutes } from './routes/payment-lists.ts';
@@ -21,6 +22,9 @@ import { receiptRoutes } from './routes/receipts.ts';
 import { refundRoutes } from './routes/refunds.ts';
 import { settlementRoutes } from './routes/settlements.ts';
 import { systemRoutes } from './routes/system.ts';
+import { siteRoutes } from './site/site-routes.ts';
+import { wantsPage } from './site/wants-page.ts';
+import { withoutSlash } from './site/without-slash.ts';
 import { statusLane } from './status/status-lane.ts';
 
 /** The whole HTTP side. `main.ts` makes it listen; tests may inject requests instead. */
@@ -40,6 +44,8 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAtMs = deps.world.clock.nowMs();
     mark(request, reply);
+    const meant = request.is404 && wantsPage(request) ? withoutSlash(app, request.url) : undefined;
+    if (meant !== undefined) return void reply.redirect(meant, 308);
     // Before the body is read: what is wrong with the body of a request to nowhere does not matter.
     done(request.is404 ? noSuchRoute() : isStopping() ? stopping() : undefined);
   });
@@ -49,6 +55,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   guardRoutes(app, gates);
 
   await app.register(systemRoutes, deps);
+  await app.register(referenceRoutes, { ...deps, gates });
   await app.register(merchantRoutes, deps);
   await app.register(settlementRoutes, deps);
   await app.register(paymentRoutes, deps);
@@ -57,6 +64,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   await app.register(refundRoutes, deps);
   await app.register(gatewayRoutes, { ...deps, prefix: CROSS_ORIGIN_PREFIX });
   await app.register(checkoutRoutes, { ...deps, gates });
+  await app.register(siteRoutes, { ...deps, gates });
   if (deps.sandbox !== undefined) await app.register(demoRoutes, { ...deps, gates, sandbox: deps.sandbox });
   methods.refuseOthers();
   await app.ready();

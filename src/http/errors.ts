@@ -3,14 +3,20 @@ import { ChainUnavailableError } from '../chains/chain.ts';
 import { ApiError, type Issue, validationError } from '../errors.ts';
 import type { Log } from '../runtime/world.ts';
 import { databaseFault } from '../store/plumbing/database.ts';
+import { errorPage } from './site/error-page.ts';
+import { type SiteDeps, sendSitePage } from './site/send-site-page.ts';
+import { wantsPage } from './site/wants-page.ts';
 
-/** The only place where an error becomes an HTTP answer. */
-export function errorSender({ log }: { log: Log }) {
-  return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const { code, message, status, issues, details, retryAfterS } = toApiError(error);
-    if (status >= 500) log.error({ requestId: request.id, err: error }, 'request failed');
+/** The only place where an error becomes an HTTP answer: a page for a person, JSON for a program. */
+export function errorSender(deps: SiteDeps & { log: Log }) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
+    const { status, message, body, retryAfterS } = toApiError(error);
+    if (status >= 500) deps.log.error({ requestId: request.id, err: error }, 'request failed');
     if (retryAfterS !== undefined) reply.header('Retry-After', String(retryAfterS));
-    const body = { code, message, ...(issues && { issues }), ...(details && { details }) };
+    if (wantsPage(request)) {
+      const page = errorPage({ status, message, requestId: request.id });
+      return sendSitePage(deps, { request, reply: reply.code(status), page });
+    }
     return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
   };
 }

@@ -8,12 +8,8 @@ export interface FollowListDeps {
   readonly log: Log;
   /** Where the list is. */
   readonly path: string;
-  /**
-   * The file is broken or gone and the list before it is still in force, told again and again while that is so; and all
-   * is well, told when that begins. What could not be told is told again.
-   */
-  readonly onTrouble: (message: string) => Promise<void>;
-  readonly onRecovered: () => Promise<void>;
+  /** Called at every look at the file: why it cannot be used and which list is in force instead, or undefined. */
+  readonly report: (problem: string | undefined) => Promise<void>;
 }
 
 export interface FollowedList extends Screening {
@@ -57,19 +53,13 @@ interface Current {
 
 async function follow(deps: FollowListDeps, current: Current, stop: AbortSignal): Promise<void> {
   const { world, log } = deps;
-  let isWell = false;
   while (!stop.aborted) {
     await world.timers.sleep(EVERY_MS, stop);
     if (stop.aborted) return;
     const problem = await renew(deps, current);
-    try {
-      if (problem !== undefined) await deps.onTrouble(`${problem} The list in force is ${nameOf(current.list)}.`);
-      else if (!isWell) await deps.onRecovered();
-      isWell = problem === undefined;
-    } catch (error) {
-      isWell = false;
-      log.warn({ err: error }, 'the state of the screening list could not be told');
-    }
+    await deps.report(problem && `${problem} The list in force is ${nameOf(current.list)}.`).catch((error: unknown) => {
+      log.warn({ err: error }, 'the state of the screening list could not be reported');
+    });
   }
 }
 

@@ -3,6 +3,7 @@ import { type HttpSourceTerms, parseRateSources } from '../rates/rate-sources.ts
 import {
   addresses,
   databaseUrl,
+  flag,
   integer,
   type Kind,
   oneOf,
@@ -38,8 +39,14 @@ export const SETTINGS = {
     'PUBLIC_URL',
     origin(),
     undefined,
-    'The origin payers and wallets see, used in gateway URLs.',
+    'The origin payers and wallets see, used in gateway URLs. Avoid a host name with `pay.` in it: wallets take its links for those of another service.',
     '`http://localhost:$PORT`',
+  ),
+  qrLink: setting(
+    'QR_LINK',
+    oneOf('plain', 'gateway'),
+    'plain',
+    'The link in QR codes and app links of the checkout. `plain` is `/c/…`, which opens the page; `gateway` is the gateway URL, for wallets of your own that know it: others ask another service for it, as it holds `pay_`.',
   ),
   home: setting('TILL_HOME', path(), './.till', 'Folder for everything the sandbox keeps: database, keys, logs.'),
   databaseUrl: setting(
@@ -171,6 +178,13 @@ export const SETTINGS = {
     'File of accounts that may not pay, one a line; read again when it changes.',
     'nobody is screened',
   ),
+  sandbox: setting(
+    'SANDBOX',
+    flag(),
+    undefined,
+    'Play money on a sandbox chain, with a demo partner. A `DATABASE_URL` without `RPC_URLS` needs `1` here, so that no sandbox is started in a database by mistake. `0` refuses to start one.',
+    '`1` when neither `DATABASE_URL` nor `RPC_URLS` is set',
+  ),
   sandboxRpcPort: setting(
     'SANDBOX_RPC_PORT',
     integer(1, 65_535),
@@ -222,6 +236,14 @@ export function readConfig(environment: Environment): { config: Config } | { pro
   return { config: values as Config };
 }
 
+/** Reads the settings of a gateway that starts. An operator command needs less: a database alone is enough for it. */
+export function readStartConfig(environment: Environment): ReturnType<typeof readConfig> {
+  const read = readConfig(environment);
+  if ('problems' in read) return read;
+  const problems = missingNetworks(read.config);
+  return problems.length === 0 ? read : { problems };
+}
+
 /** The settings in force as people may see them: secrets print as `***`. */
 export function describeConfig(config: Config): { setting: string; value: string }[] {
   return Object.entries(SETTINGS).map(([name, { env, kind }]) => {
@@ -241,7 +263,26 @@ function contradictions(config: Config): string[] {
   const signers = unsigned.map(
     ([env]) => `${env} has addresses, and EXTERNAL_SIGNER_URL, which would sign for them, is not set`,
   );
-  return [...missingAccounts(config), ...signers];
+  return [...missingAccounts(config), ...signers, ...sandboxContradictions(config)];
+}
+
+function sandboxContradictions({ sandbox, rpcUrls = new Map() }: Config): string[] {
+  const networks = [...rpcUrls.keys()];
+  const real = networks.filter((network) => network !== SANDBOX_NETWORK);
+  if (sandbox === true && real.length > 0) return [`SANDBOX is 1, and RPC_URLS names ${real.join(', ')}`];
+  if (sandbox === false && real.length < networks.length) return ['SANDBOX is 0, and RPC_URLS names the sandbox chain'];
+  return [];
+}
+
+/** A sandbox brings a demo partner with a key: nobody must find one in their database without having asked for it. */
+function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
+  if (rpcUrls !== undefined || sandbox === true) return [];
+  if (sandbox === false) return ['RPC_URLS must name the networks to take payments on, because SANDBOX is 0'];
+  if (databaseUrl === undefined) return [];
+  return [
+    'RPC_URLS must name the networks to take payments on, because DATABASE_URL is set. ' +
+      'To run a sandbox with play money and a demo partner in that database, set SANDBOX=1',
+  ];
 }
 
 function relayersIn({ relayerKeys: relayers }: Config): string[] {

@@ -48,9 +48,17 @@ export function oneOf<const T extends string>(...words: T[]): Kind<T> {
   };
 }
 
+export function flag(): Kind<boolean> {
+  return {
+    name: '`1` or `0`',
+    parse: (raw) => (raw === '1' ? true : raw === '0' ? false : new Problem('must be 1 or 0')),
+    show: (value) => (value ? '1' : '0'),
+  };
+}
+
 export function origin(): Kind<string> {
   return {
-    name: 'origin, such as `https://pay.example.com`',
+    name: 'origin, such as `https://till.example.com`',
     parse: (raw) => {
       const url = URL.parse(raw);
       const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;

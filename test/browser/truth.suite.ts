@@ -61,6 +61,36 @@ describe('the checkout shows the true state', { skip: missingBrowser(), concurre
     await close();
   });
 
+  it('while a payment waits, and when it lapses: the payer is told why, and can pay again', async () => {
+    const { context, page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
+    const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
+    let status = 'requires_action';
+    const answer = () => ({ status, isFinal: false, pollInMs: 1_000, info: null });
+    // The gateway's part is played here, so that it takes seconds and not the minutes that a signature lives.
+    const [moves, details] = [/\/(confirm|status)(\?|$)/, /\/v1\/gateway\/payment\/[^/]+$/];
+    await context.route(moves, (route) => route.fulfill({ json: answer() }));
+    await context.route(details, async (route) => {
+      const response = await route.fetch();
+      const attempt = { refusal: 'short_balance', triesUntil: Math.floor(Date.now() / 1000) + 300 };
+      await route.fulfill({ response, json: { ...(await response.json()), attempt } });
+    });
+    await page.goto(gatewayUrl);
+    await steps.connect(page);
+    status = 'processing';
+    await steps.pay(page);
+    await steps.isAt(page, en.waitingTitle);
+    await page.getByText(en.waitingForBalance).first().waitFor();
+    await page.getByText(/^It is tried again for another [45]:\d\d\./).waitFor();
+    status = 'requires_action';
+    await page.getByText(en.lapsed).waitFor();
+    await steps.isAt(page, en.choosingTitle);
+    await context.unroute(moves);
+    await context.unroute(details);
+    await steps.pay(page);
+    await steps.isPaid(page);
+    await close();
+  });
+
   for (const hours of [-1, 1]) {
     it(`on a device whose clock is wrong by ${hours} h`, async () => {
       const { context, page, close } = await scene.visitWith({ USDC: TEN_TOKENS });

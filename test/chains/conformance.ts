@@ -1,4 +1,5 @@
 import { describe } from 'node:test';
+import { describeCoinPayments } from './conformance/coin-payments.ts';
 import { describeEvents } from './conformance/events.ts';
 import { describeJudging } from './conformance/judging.ts';
 import { describeLooking } from './conformance/looking.ts';
@@ -25,6 +26,7 @@ export function describeChain(name: string, createHarness: () => Promise<Harness
     describeLooking(onScene);
     describeSending(onScene);
     describeEvents(onScene);
+    describeCoinPayments(onScene);
     describeOwnAccounts(onScene);
     describeReach(onScene);
   });

@@ -200,7 +200,7 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
       auditBooks({ ...scene, holder: 'test' }, { connected: scene.connected, lease, alarms, doubted: new Set() });
     await scene.tamper(`update items set amount = amount + 1 where commitment = '${changed.commitment}'`);
     for (const statement of [
-      `delete from payment_events where payment_id = '${dropped.subject}'`,
+      `delete from events where object_id = '${dropped.subject}'`,
       `delete from send_items where commitment = '${dropped.commitment}'`,
       `delete from chain_events where commitment = '${dropped.commitment}'`,
       `delete from book_entries where reference = '${dropped.commitment}'`,

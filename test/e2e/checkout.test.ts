@@ -32,10 +32,11 @@ describe('the checkout document', () => {
 
   const open = (url: string, headers: Record<string, string> = {}) => gateway.app.inject({ url, headers });
 
-  it('carries the payment, by either form of its address', async () => {
+  it('carries the payment, by every form of its address', async () => {
     const checkout = { successUrl: 'https://shop.example/ok?a=1', errorUrl: 'https://shop.example/no' };
     const { paymentId, gatewayUrl, expiresAt } = await shop.created({ checkout, referenceId: 'ORDER-7' });
-    for (const url of [`/?pid=${paymentId}`, `/${paymentId}`, new URL(gatewayUrl).search.replace('?', '/?')]) {
+    const plain = `/c/${paymentId.slice(4)}`;
+    for (const url of [`/?pid=${paymentId}`, `/${paymentId}`, plain, `${plain}?lang=en`, gatewayUrl.slice(21)]) {
       const response = await open(url);
       assert.equal(response.statusCode, 200);
       assert.equal(response.headers['content-type'], 'text/html; charset=utf-8');
@@ -43,6 +44,7 @@ describe('the checkout document', () => {
       const { payment, ...state } = paymentIn(response.body);
       assert.equal(state.paymentId, paymentId);
       assert.equal(state.gatewayUrl, gatewayUrl);
+      assert.equal(state.qrUrl, `http://localhost:8080${plain}`);
       assert.equal(state.appId, CHECKOUT_APPS.test);
       assert.equal(state.nowMs, time.clock.nowMs());
       assert.equal(state.referenceId, 'ORDER-7');
@@ -56,6 +58,18 @@ describe('the checkout document', () => {
       assert.deepEqual(payment.merchant, { name: 'Test shop', iconUrl: null });
       assert.match(response.body, /<title>Pay Test shop<\/title>/);
       assert.match(response.body, /<main>payment<\/main>/);
+    }
+  });
+
+  it('leaves the gateway URL to be its QR code where the operator wants that', async () => {
+    const config = { qrLink: 'gateway' } as const;
+    const other = await startTestGateway({ config, page: standInPage(), databaseUrl: gateway.databaseUrl });
+    try {
+      const { paymentId } = await shop.created();
+      const response = await other.app.inject({ url: `/c/${paymentId.slice(4)}` });
+      assert.equal(paymentIn(response.body).qrUrl, undefined);
+    } finally {
+      await other.stop();
     }
   });
 
@@ -85,16 +99,19 @@ describe('the checkout document', () => {
 
   it('answers a payment that is not there with a friendly page and 404', async () => {
     const paths = [
-      '/',
       '/?pid=',
       '/?pid=pay_01H0000000000000000000000A',
       '/pay_01H0000000000000000000000A',
       '/pay_',
       '/pay_x/y/z',
+      '/c/',
+      '/c/01H0000000000000000000000A',
+      '/c/pay_01H0000000000000000000000A',
+      `/c/${'x'.repeat(9_000)}`,
+      '/c/%00',
       `/pay_${'x'.repeat(9_000)}`,
       `/?pid=${'x'.repeat(9_000)}`,
       '/?pid=a&pid=b',
-      '/?pid[]=1',
       `/?pid=${encodeURIComponent('<script>alert(1)</script>')}`,
       '/?pid=%00',
       '/?pid=%E0%A4%A',
@@ -147,9 +164,11 @@ describe('the checkout document', () => {
     assert.equal(headers['x-content-type-options'], 'nosniff');
     assert.doesNotMatch(body, /<style|style=|javascript:|onload=/);
     assert.deepEqual([...body.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, path]) => path).sort(), [
+      '/assets/inter-latin-wght-normal-4.woff2',
       '/assets/page-1.css',
       '/assets/page-2.js',
       '/assets/shared-3.js',
+      '/icons/till.svg',
     ]);
   });
 
@@ -203,7 +222,7 @@ describe('the checkout document', () => {
   it('limits how often one address may ask for it', async () => {
     const own = await startTestGateway({ page: standInPage(), config: { addressRequestsPerSecond: 3 } });
     const statuses: number[] = [];
-    for (let count = 0; count < 5; count += 1) statuses.push((await own.app.inject({ url: '/' })).statusCode);
+    for (let count = 0; count < 5; count += 1) statuses.push((await own.app.inject('/?pid=')).statusCode);
     assert.deepEqual(statuses.slice(0, 3), [404, 404, 404]);
     assert.ok(statuses.slice(3).every((status) => status === 429));
     await own.stop();

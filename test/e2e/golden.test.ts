@@ -46,6 +46,7 @@ describe('answers in each version', () => {
       ['list', () => '/v1/merchants/payments?limit=4'],
       ['old-list', () => `/v1/merchants/${shop.merchant.id}/payments?sort_dir=asc`],
       ['status', () => `/v1/payments/${paid}/status`],
+      ['details', () => `/v1/payments/${paid}`],
     ] as const) {
       it(`${name} of ${version}`, async () => {
         const url = path();

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { openOption } from '../../src/domain/option.ts';
 import { putEvents } from '../../src/store/chain/chain-events.ts';
-import { listPaymentEvents } from '../../src/store/payments/payments.ts';
+import { listEvents } from '../../src/store/events/events.ts';
 import { createTestKey } from '../gateway.ts';
 import { until } from '../until.ts';
 import {
@@ -72,8 +72,8 @@ describe('confirming a payment', () => {
       assert.deepEqual([item?.asset, item?.payer, item?.account], [USDC, payer.address, payer.account]);
       assert.deepEqual([item?.amount, item?.fee, item?.signature], ['10000000', '0', signature]);
       assert.equal(item?.hasCode, false);
-      const [event] = await listPaymentEvents(paying.gateway.db.sql, id);
-      assert.equal(event?.event, 'confirmed');
+      const [, event] = await listEvents(paying.gateway.db.sql, id);
+      assert.equal(event?.type, 'payment.processing');
       assert.deepEqual(event?.evidence, {
         commitment: item?.commitment,
         screening: { hash: 'ab'.repeat(32), version: '7', date: '2026-02-28' },
@@ -96,6 +96,22 @@ describe('confirming a payment', () => {
         assert.equal(response.json().status, 'processing', response.body);
       });
     }
+
+    it('takes results that a wallet packed into one entry, as the same request', async () => {
+      const payer = paying.newPayer(FUNDS);
+      const id = await paying.created();
+      const option = await paying.wallet.option(id, payer.account, USDT);
+      const values: string[] = [];
+      for (const { data } of option.actions) values.push(await payer.carryOut(data));
+      assert.equal(values.length, 2);
+      const packed = await paying.wallet.confirm(id, option.id, [{ type: 'walletRpc', data: values }]);
+      assert.equal(packed.json().status, 'processing', packed.body);
+      await happen(paying.gateway, id, 'succeeded');
+      for (const results of [[{ type: 'walletRpc', data: values }], values.map(result)]) {
+        assert.equal((await paying.wallet.confirm(id, option.id, results)).json().status, 'succeeded');
+      }
+      assert.equal((await paying.items(id)).length, 1);
+    });
 
     it('shows who pays, with what and with which wallet', async () => {
       const viaKey = await signed();
@@ -128,8 +144,8 @@ describe('confirming a payment', () => {
       assert.equal((await confirm(payment)).statusCode, 200);
       const [item] = await paying.items(payment.id);
       assert.deepEqual([item?.recipient, item?.feeAccount], [DESTINATION, FEES]);
-      // 15 cents of 10 dollars, at 1.10 dollars for a euro and rounded down.
-      assert.deepEqual([item?.amount, item?.fee], ['9090910', '136363']);
+      // 15 cents of 10 dollars, at 1.10 dollars for a euro and rounded down; the amount is rounded up to a cent.
+      assert.deepEqual([item?.amount, item?.fee], ['9100000', '136363']);
       assert.equal(item?.quote?.pair, 'EUR/USD');
     });
 
@@ -524,68 +540,6 @@ describe('confirming a payment', () => {
       paying.screened.add(payment.payer.account);
       assert.deepEqual(await refusal(confirm(payment)), [400, 'sanctioned_user']);
       assert.equal(await statusOf(payment.id), 'requires_action');
-    });
-  });
-
-  describe('by a transaction in coin', () => {
-    async function handedOut(fields: object = {}) {
-      const payer = paying.newPayer(FUNDS);
-      const id = await paying.created(fields);
-      const option = await paying.wallet.option(id, payer.account, ETH);
-      const { actions } = (await paying.wallet.fetch(id, option.id)).json();
-      return { payer, id, option, action: actions[0].data };
-    }
-
-    it('keeps the hash as a hint and leaves the payment payable', async () => {
-      const { id, option, payer } = await handedOut();
-      const response = await paying.wallet.confirm(id, option.id, [result(TX_HASH)]);
-      assert.deepEqual(response.json(), { status: 'requires_action', isFinal: false, pollInMs: 1000, info: null });
-      const [item] = await paying.items(id);
-      assert.deepEqual([item?.state, item?.hintedHash], ['offered', TX_HASH]);
-      const again = await paying.wallet.confirm(id, option.id, [result(TX_HASH)]);
-      assert.equal(again.json().status, 'requires_action');
-      const { signature, option: other } = await signedBy(payer, id);
-      assert.equal((await confirm({ id, option: other, signature })).json().status, 'processing', 'still payable');
-    });
-
-    it('is taken whenever it comes: neither the quote nor the payment is too old for it', async () => {
-      const { id, option, payer } = await handedOut();
-      const early = await signedBy(payer, id);
-      await paying.time.advance(300_000);
-      const response = await paying.wallet.confirm(id, option.id, [result(TX_HASH)]);
-      assert.deepEqual([response.statusCode, response.json().status], [200, 'processing']);
-      assert.equal((await paying.items(id))[0]?.hintedHash, TX_HASH);
-      assert.deepEqual(await refusal(confirm({ id, ...early })), [410, 'payment_expired'], 'a signature is late');
-      await paying.time.advance(60_000);
-      const finalBlockAtMs = paying.time.clock.nowMs();
-      const event = { type: 'expired', proof: { finalBlockAtMs } } as const;
-      assert.ok((await paying.gateway.movePayment({ paymentId: id, event, actor: 'test', evidence: {} })).ok);
-      const late = await paying.wallet.confirm(id, option.id, [result(`0x${'cd'.repeat(32)}`)]);
-      assert.deepEqual([late.statusCode, late.json().status], [200, 'expired']);
-    });
-
-    it('is not refused for want of a relayer or a network', async () => {
-      const { id, option } = await handedOut();
-      const { settings } = paying.network();
-      settings.isConnected = false;
-      const response = await paying.wallet.confirm(id, option.id, [result(TX_HASH)]);
-      settings.isConnected = true;
-      assert.equal(response.statusCode, 200, response.body);
-    });
-
-    it('is refused when it is no hash, or its action was never fetched', async () => {
-      const { id, option } = await handedOut();
-      for (const value of ['', '0x', TX_HASH.slice(2), `0x${'ab'.repeat(65)}`]) {
-        assert.deepEqual(await refusal(paying.wallet.confirm(id, option.id, [result(value)])), [
-          422,
-          'params_validation',
-        ]);
-      }
-      const payer = paying.newPayer(FUNDS);
-      const other = await paying.created();
-      const unfetched = await paying.wallet.option(other, payer.account, ETH);
-      const response = paying.wallet.confirm(other, unfetched.id, [result(TX_HASH)]);
-      assert.deepEqual(await refusal(response), [422, 'params_validation']);
     });
   });
 

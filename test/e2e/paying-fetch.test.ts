@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
+import { progressOf, startFlow } from '../../web/src/checkout/flow.ts';
+import { paymentIn, standInPage } from './checkout-page.ts';
 import {
   appWallet,
   DESTINATION,
@@ -16,14 +18,14 @@ import {
   USDC,
   USDT,
 } from './paying-shop.ts';
-import { happen, openShop } from './shop.ts';
+import { happen, openShop, payer as walletOf } from './shop.ts';
 
 const FUNDS = { [USDC]: 10_000_000n, [USDT]: 10_000_000n, [ETH]: 10n ** 18n };
 
 describe('fetching the actions of an option', () => {
   let paying: PayingShop;
   before(async () => {
-    paying = await openPayingShop();
+    paying = await openPayingShop({ page: standInPage() });
   });
   after(() => paying.gateway.stop());
 
@@ -131,6 +133,16 @@ describe('fetching the actions of an option', () => {
       assert.deepEqual(await refusal(paying.wallet.fetch(id, option.id)), [410, 'payment_expired']);
     });
 
+    it('has the page look for a payment past its time, and claim nothing of the payer', async () => {
+      const { id, option } = await chosen(ETH);
+      await paying.wallet.fetch(id, option.id);
+      await paying.time.advance(300_000);
+      const { payment, nowMs } = paymentIn((await paying.gateway.app.inject({ url: `/${id}` })).body);
+      const { step } = startFlow(payment);
+      assert.ok(step.at === 'confirming');
+      assert.equal(progressOf(payment, step, nowMs), 'looking');
+    });
+
     it('names the wallet that asked for it', async () => {
       const { id, option } = await chosen(ETH);
       await (await appWallet(paying.gateway)).fetch(id, option.id);
@@ -233,12 +245,26 @@ describe('fetching the actions of an option', () => {
     });
   });
 
-  it('works by gateway URL, as wallets send it for hosts they do not know', async () => {
-    const { payer, id } = await chosen(USDC);
-    const url = encodeURIComponent(encodeURIComponent(`http://localhost:8080/?pid=${id}`));
-    const option = await paying.wallet.option(url, payer.account, USDC);
-    assert.equal((await paying.wallet.fetch(url, option.id)).statusCode, 200);
-    const response = await paying.wallet.confirm(url, option.id, [result(await payer.sign(option))]);
-    assert.equal(response.json().status, 'processing', response.body);
+  describe('works, as all gateway routes do, by a link that a wallet encoded because it does not know the host:', () => {
+    for (const [name, linkOf] of [
+      ['the gateway URL', (id: string) => `http://localhost:8080/?pid=${id}`],
+      ['the URL with the id as its path', (id: string) => `http://localhost:8080/${id}`],
+      ['the plain URL', (id: string) => `http://localhost:8080/c/${id.slice(4)}`],
+    ] as const) {
+      it(name, async () => {
+        const { payer, id } = await chosen(USDC);
+        const link = encodeURIComponent(encodeURIComponent(linkOf(id)));
+        const wallet = walletOf(paying.gateway, { 'api-key': paying.shop.secret });
+        assert.equal((await wallet.info(link)).json().status, 'requires_action');
+        assert.equal((await wallet.status(link)).json().status, 'requires_action');
+        const option = await paying.wallet.option(link, payer.account, USDC);
+        assert.equal((await paying.wallet.fetch(link, option.id)).statusCode, 200);
+        const response = await paying.wallet.confirm(link, option.id, [result(await payer.sign(option))]);
+        assert.equal(response.json().status, 'processing', response.body);
+        const { id: other } = await chosen(USDC);
+        const cancelled = await wallet.cancel(encodeURIComponent(encodeURIComponent(linkOf(other))));
+        assert.equal(cancelled.json().paymentId, other);
+      });
+    }
   });
 });

@@ -61,10 +61,20 @@ describe('options', () => {
           networkIconUrl: 'http://localhost:8080/icons/network/eip155-31337.svg',
         },
       });
-      // A euro is 1.10 dollars and an ether 2,500 in the sandbox; amounts are rounded up.
+      // A euro is 1.10 dollars and an ether 2,500 in the sandbox. 9.090910 euros are rounded up to a cent.
       assert.deepEqual(
         options.map(({ amount }) => amount.value),
-        ['10000000', '10000000', '9090910', '4000000000000000'],
+        ['10000000', '10000000', '9100000', '4000000000000000'],
+      );
+    });
+
+    it('the rate in an amount with its sources, and none where there is none', async () => {
+      const payer = paying.newPayer(RICH);
+      const options = await paying.wallet.listed(await paying.created(), [payer.account]);
+      const known = { quote: 'USD', sources: ['sandbox table'], at: Math.floor(nowS()) };
+      assert.deepEqual(
+        options.map(({ rate }) => rate),
+        [null, null, { base: 'EUR', value: '1.1', ...known }, { base: 'ETH', value: '2500', ...known }],
       );
     });
 
@@ -105,7 +115,7 @@ describe('options', () => {
       assert.deepEqual(eth.actions, [{ type: 'build', data: { data: '' } }]);
     });
 
-    it('one action where Permit2 may take the token already, three where an allowance must go through zero', async () => {
+    it('one action where Permit2 may take the token already, two where it must be approved first', async () => {
       const payer = paying.newPayer(RICH);
       const { control } = paying.network();
       const actionsFor = async (allowance: bigint) => {
@@ -113,12 +123,17 @@ describe('options', () => {
         return (await paying.wallet.option(await paying.created(), payer.account, USDT)).actions.length;
       };
       assert.equal(await actionsFor(TEN_DOLLARS), 1);
-      assert.equal(await actionsFor(TEN_DOLLARS - 1n), 3);
       assert.equal(await actionsFor(0n), 2);
     });
 
+    it('no token whose allowance must be reset before it is approved: wallets cannot do three actions', async () => {
+      const payer = paying.newPayer(RICH);
+      paying.network().control.setAllowance(payer.address, USDT, TEN_DOLLARS - 1n);
+      assert.deepEqual(unitsOf(await paying.wallet.listed(await paying.created(), [payer.account])), [USDC, EURC, ETH]);
+    });
+
     it('nothing the account holds too little of, and coin only with some left for gas', async () => {
-      const payer = paying.newPayer({ [USDC]: TEN_DOLLARS - 1n, [EURC]: 9_090_910n, [ETH]: 4_000_000_000_000_000n });
+      const payer = paying.newPayer({ [USDC]: TEN_DOLLARS - 1n, [EURC]: 9_100_000n, [ETH]: 4_000_000_000_000_000n });
       assert.deepEqual(unitsOf(await paying.wallet.listed(await paying.created(), [payer.account])), [EURC]);
     });
 
@@ -333,21 +348,13 @@ describe('options', () => {
   });
 
   describe('refuse', () => {
-    for (const count of [0, 101]) {
-      it(`${count} accounts`, async () => {
-        const accounts = Array.from({ length: count }, () => paying.newPayer().account);
-        const response = await paying.wallet.options(await paying.created(), accounts);
-        assert.deepEqual([response.statusCode, response.json().code], [400, 'params_validation']);
-        assert.deepEqual(
-          response.json().issues.map(({ field }: { field: string }) => field),
-          ['accounts'],
-        );
-      });
-    }
-
-    it('no more than that: 100 are fine', async () => {
-      const accounts = Array.from({ length: 100 }, () => paying.newPayer().account);
-      assert.equal((await paying.wallet.options(await paying.created(), accounts)).statusCode, 200);
+    it('a request without accounts', async () => {
+      const response = await paying.wallet.options(await paying.created(), []);
+      assert.deepEqual([response.statusCode, response.json().code], [400, 'params_validation']);
+      assert.deepEqual(
+        response.json().issues.map(({ field }: { field: string }) => field),
+        ['accounts'],
+      );
     });
 
     it('bodies without a list of texts', async () => {
@@ -358,16 +365,16 @@ describe('options', () => {
       assert.deepEqual(await refusal(paying.wallet.post(id, 'options', '{')), [400, 'invalid_params']);
     });
 
-    it('malformed accounts and wrong checksums with 422, and name every one', async () => {
+    it('malformed accounts of served networks with 422, and name every one', async () => {
       const { account, address } = paying.newPayer();
       const accounts = [
         account,
         '',
         address,
+        `eip155:${address}`,
         `${SANDBOX}:0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed`,
         `${SANDBOX}:0x1234`,
-        `eip155:one:${address}`,
-        `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:${address}`,
+        `${SANDBOX}:`,
         `${account}${'0'.repeat(300)}`,
       ];
       const response = await paying.wallet.options(await paying.created(), accounts);
@@ -376,19 +383,6 @@ describe('options', () => {
         response.json().issues.map(({ field }: { field: string }) => field),
         [1, 2, 3, 4, 5, 6, 7].map((index) => `accounts[${index}]`),
       );
-    });
-
-    it('no account of a chain that is not served', async () => {
-      const payer = paying.newPayer({ [USDC]: TEN_DOLLARS });
-      const others = [
-        `eip155:999:${payer.address}`,
-        `eip155:1:${payer.address}`,
-        'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
-        'bip122:000000000019d6689c085ae165831e93:128Lkh3S7CkDTBZ8W7BbpsN3YYizJMp8p6',
-        'cosmos:cosmoshub-3:cosmos1t2uflqwqe0fsj0shcfkrvpukewcw40yjj6hdc0',
-      ];
-      assert.deepEqual(unitsOf(await paying.wallet.listed(await paying.created(), [...others, payer.account])), [USDC]);
-      assert.deepEqual(await paying.wallet.listed(await paying.created(), others), []);
     });
 
     it('accounts on the screening list', async () => {
@@ -409,6 +403,60 @@ describe('options', () => {
         'api-key': (await openShop(paying.gateway, { mode: 'live' })).secret,
       });
       assert.deepEqual(await refusal(live.options(await paying.created(), [account])), [404, 'payment_not_found']);
+    });
+  });
+
+  describe('ignore', () => {
+    const USEABLE = { [USDC]: TEN_DOLLARS };
+    const listedBeside = async (others: readonly string[]) => {
+      const { account } = paying.newPayer(USEABLE);
+      return unitsOf(await paying.wallet.listed(await paying.created(), [...others, account]));
+    };
+
+    it('accounts of networks that are not served, whatever form and checksum their addresses have', async () => {
+      const { address } = paying.newPayer();
+      const others = [
+        `eip155:999:${address}`,
+        `eip155:1:${address}`,
+        // An address of Rootstock, whose checksum also covers the chain id (EIP-1191).
+        'eip155:30:0x5aaEB6053f3e94c9b9a09f33669435E7ef1bEAeD',
+        `eip155:one:${address}`,
+        'eip155:1:0x1234',
+        'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+        `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:${address}`,
+        'bip122:000000000019d6689c085ae165831e93:128Lkh3S7CkDTBZ8W7BbpsN3YYizJMp8p6',
+        'cosmos:cosmoshub-3:cosmos1t2uflqwqe0fsj0shcfkrvpukewcw40yjj6hdc0',
+        'ton:-239:0:83dfd552e63729b472fcbcc8c45ebcc6691702558b68ec7527e1ba403a0f31a8',
+      ];
+      assert.deepEqual(await listedBeside(others), [USDC]);
+      assert.deepEqual(await paying.wallet.listed(await paying.created(), others), []);
+    });
+
+    it('accounts of networks of the other mode, and of networks without a relayer', async () => {
+      const wrong = '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+      assert.deepEqual(await listedBeside([`${BASE}:${wrong}`]), [USDC]);
+      const { settings } = paying.network(BASE_SEPOLIA);
+      settings.hasRelayer = false;
+      assert.deepEqual(await listedBeside([`${BASE_SEPOLIA}:${wrong}`]), [USDC]);
+      settings.hasRelayer = true;
+    });
+
+    it('the zero address, which wallets send for an account they do not have', async () => {
+      const zero = `${SANDBOX}:0x${'0'.repeat(40)}`;
+      assert.deepEqual(await listedBeside([zero]), [USDC]);
+      assert.deepEqual(await paying.wallet.listed(await paying.created(), [zero]), []);
+    });
+
+    it('accounts after the first 100 that are served', async () => {
+      const unserved = Array.from({ length: 150 }, (_, index) => `eip155:${1_000_000 + index}:0x12`);
+      const poor = Array.from({ length: 99 }, () => paying.newPayer().account);
+      const [hundredth, next] = [paying.newPayer(USEABLE), paying.newPayer(USEABLE)];
+      const all = [...unserved, ...poor, ...poor, hundredth.account, next.account, `${SANDBOX}:0x12`];
+      const options = await paying.wallet.listed(await paying.created(), all);
+      assert.deepEqual(
+        options.map(({ account }) => account),
+        [hundredth.account],
+      );
     });
   });
 

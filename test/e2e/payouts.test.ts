@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { command } from '../../src/actions/command.ts';
 import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
 import { itemOf } from '../../src/store/chain/items.ts';
+import { insertOutgoing } from '../../src/store/money/outgoing.ts';
+import { insertCryptoSettlements } from '../../src/store/parties/destinations.ts';
+import { insertMerchant } from '../../src/store/parties/merchants.ts';
+import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -105,6 +110,55 @@ describe('payouts of what is held', () => {
     await scene.live(node);
     assert.equal((await scene.payout(id))?.state, 'paid');
     assert.deepEqual(await scene.alerts(), []);
+  });
+
+  it('that wait for the key of an earlier account hold up none of the account in its place', async () => {
+    const earlier = scene.payers.newAccount();
+    const stuck = Array.from({ length: 250 }, (_, index) => ({
+      id: `pout_${String(index).padStart(26, '0')}`,
+      purpose: 'payout' as const,
+      network: scene.network,
+      asset: DOLLAR,
+      method: 'eip3009-vrs' as const,
+      payer: earlier,
+      recipient: destination,
+      merchantId: scene.merchantId,
+      floatOwner: null,
+      amount: 1n,
+    }));
+    await command(scene, (tx, at) => insertOutgoing(tx, stuck, at));
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.register(destination);
+    await scene.live(node);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    const [alert] = await listAlerts(scene.db.sql);
+    assert.match(alert?.message ?? '', /^250 /);
+  });
+
+  it('to the account they lie on are left where they are, and hold up no other', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await command(scene, async (tx, createdAt) => {
+      // Many more than are looked at in one round, all of them older, of a merchant paid at the intermediate account itself.
+      const own = { id: 'mrch_0', name: 'Own', email: null, status: 'active', iconUrl: null } as const;
+      const owner = { partnerId: 'prtn_test', mode: 'test' } as const;
+      await insertMerchant(tx, { ...own, ...owner, createdAt, updatedAt: createdAt });
+      await tx`
+        insert into payments select (jsonb_populate_record(p, jsonb_build_object(
+          'id', 'pay_0' || lpad(n::text, 25, '0'), 'merchant_id', 'mrch_0'))).*
+        from payments p, generate_series(1, 600) n where p.id = ${id}`;
+      await tx`
+        insert into payouts select (jsonb_populate_record(o, jsonb_build_object(
+          'payment_id', 'pay_0' || lpad(n::text, 25, '0'), 'merchant_id', 'mrch_0'))).*
+        from payouts o, generate_series(1, 600) n where o.payment_id = ${id}`;
+      const asset = { asset: DOLLAR, assetKey: DOLLAR.toLowerCase() };
+      const row = { id: 'crypto_0', merchantId: 'mrch_0', ...asset, createdAt };
+      const spelled = scene.intermediate.toLowerCase();
+      await insertCryptoSettlements(tx, [{ ...row, destination: `${scene.network}:${spelled}` }]);
+    });
+    await scene.register(destination);
+    await scene.live(node);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    assert.equal((await scene.payout(`pay_0${'1'.padStart(25, '0')}`))?.state, 'held');
   });
 
   it('need the key of the intermediate account: without it they wait', async () => {

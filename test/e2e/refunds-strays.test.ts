@@ -114,6 +114,27 @@ describe('money outside of payments', () => {
     assert.deepEqual(await scene.floats(), { operator: '40' });
   });
 
+  it('that lay there before the books began becomes a float if it still does', async () => {
+    for (const isThere of [true, false]) {
+      const fresh = await openRefundScene();
+      try {
+        const transactionHash = fresh.transfer({ from: fresh.payers.newAccount(), units: 40n });
+        if (!isThere) fresh.control.setBalance(fresh.intermediate, DOLLAR, 15n);
+        await fresh.live(await fresh.newNode(), 2);
+        const input = { owner: OPERATOR_FLOAT, asset: DOLLAR, transactionHash, actor: 'test' };
+        if (isThere) {
+          assert.equal(await addFloat(fresh, input), 40n);
+          assert.deepEqual(await fresh.differences(), []);
+        } else {
+          await assert.rejects(addFloat(fresh, input), /15 of it more than the books say/);
+          assert.deepEqual(await fresh.floats(), {});
+        }
+      } finally {
+        await fresh.close();
+      }
+    }
+  });
+
   it('is not a float before it lies deep enough', async () => {
     const deep = await openRefundScene({ depth: 3 });
     try {

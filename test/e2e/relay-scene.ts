@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { createAlarms } from '../../src/actions/alarms.ts';
-import { command } from '../../src/actions/command.ts';
+import { command, commandOfOne } from '../../src/actions/command.ts';
 import { createPaymentMover } from '../../src/actions/paying/move-payment.ts';
 import { relayOnce } from '../../src/actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../../src/actions/relay/relayer.ts';
@@ -15,10 +15,10 @@ import { systemWorld } from '../../src/runtime/system-world.ts';
 import type { World } from '../../src/runtime/world.ts';
 import { NO_SCREENING, type Screening } from '../../src/screening/screening.ts';
 import { findItems, insertItems, raiseNativeDeadline } from '../../src/store/chain/items.ts';
+import { openEventFeed } from '../../src/store/events/event-feed.ts';
 import { insertMerchant } from '../../src/store/parties/merchants.ts';
 import { insertPartner } from '../../src/store/parties/partners.ts';
 import { insertPayments } from '../../src/store/payments/new-payments.ts';
-import { openPaymentFeed } from '../../src/store/payments/payment-feed.ts';
 import { findPayments } from '../../src/store/payments/payments.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { openDatabase } from '../../src/store/plumbing/database.ts';
@@ -83,8 +83,8 @@ export async function openRelayScene(input: SceneInput = {}) {
     list: () => [connected],
   };
   const base = { db, world, log };
-  const feed = await openPaymentFeed(base);
-  const movePayment = createPaymentMover({ ...base, feed });
+  const feed = await openEventFeed(base);
+  const movePayment = createPaymentMover(base);
   await command(base, async (tx, now) => {
     const partner = { id: OWNER.partnerId, name: 'Test', pinnedVersion: '2026-02-18', frameOrigins: [] } as const;
     await insertPartner(tx, { ...partner, createdAt: now });
@@ -201,10 +201,12 @@ export async function openRelayScene(input: SceneInput = {}) {
       successUrl: null,
       errorUrl: null,
       tokenAsset: null,
+      details: null,
       claim: null,
       requestHash: null,
+      actor: 'key:test',
     };
-    await command(base, (tx, now) => insertPayments(tx, [payment], now));
+    await commandOfOne(base, (now) => insertPayments([payment], now));
   }
 
   function newItem(item: Item, { state, signature }: { state: 'due' | 'offered'; signature: string | null }) {
@@ -251,10 +253,12 @@ export async function openRelayScene(input: SceneInput = {}) {
       hasCode = false,
       isHeld = false,
       signature = undefined as string | undefined,
+      /** The payment is there already, and paid in a second way. */
+      isSecond = false,
     } = {}) {
       const recipient = isHeld ? { recipient: intermediate.address } : {};
       const { payer, item, signed } = await payers.payable(method, { ...recipient, ...told });
-      await newPayment(item.subject);
+      if (!isSecond) await newPayment(item.subject);
       const stored = newItem(item, { state: 'due', signature: signature ?? signed.signature });
       const buyer = { account: stored.account, name: 'Wallet', icon: null };
       const outcome = await movePayment({

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { findMissedEvent } from '../../src/actions/watch/find-missed-event.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
-import { listPaymentEvents } from '../../src/store/payments/payments.ts';
+import { listEvents } from '../../src/store/events/events.ts';
 import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -96,10 +97,16 @@ describe('the watcher', () => {
     assert.equal(await scene.status(id), 'succeeded');
     assert.equal((await scene.item(commitment))?.state, 'due');
     assert.deepEqual(await scene.alerts(), [`deep_reorg ${id}`]);
-    const log = await listPaymentEvents(scene.db.sql, id);
+    const log = await listEvents(scene.db.sql, id);
     assert.deepEqual(
-      log.map(({ event, toStatus }) => `${event} ${toStatus}`),
-      ['confirmed processing', 'succeeded succeeded', 'reorged succeeded'],
+      log.map(({ type, data }) => `${type} ${data.status}`),
+      [
+        'payment.created undefined',
+        'payment.processing processing',
+        'payment.succeeded succeeded',
+        'payment.settled succeeded',
+        'payment.reorged succeeded',
+      ],
     );
     await node.turn(4);
     assert.equal(scene.control.balanceOf(item.recipient, item.asset), 990n);
@@ -115,7 +122,7 @@ describe('the watcher', () => {
     await node.turn(2);
     assert.equal(await scene.status(id), 'succeeded');
     assert.deepEqual(await scene.alerts(), [`screened_payer ${id}`]);
-    const log = await listPaymentEvents(scene.db.sql, id);
+    const log = await listEvents(scene.db.sql, id);
     assert.deepEqual(log.at(-1)?.evidence.screenedPayer, list);
   });
 
@@ -317,7 +324,7 @@ describe('the watcher', () => {
     assert.equal(await scene.status(id), 'failed');
     const stored = await scene.item(commitment);
     assert.deepEqual([stored?.state, stored?.signature], ['unpaid', null]);
-    const events = await listPaymentEvents(scene.db.sql, id);
+    const events = await listEvents(scene.db.sql, id);
     assert.match(JSON.stringify(events.at(-1)?.evidence), /short_balance/);
   });
 
@@ -350,19 +357,40 @@ describe('the watcher', () => {
     assert.equal(await scene.status(id), 'succeeded');
   });
 
-  it('takes native coin whose payer never confirmed', async () => {
+  it('takes native coin whose payer never confirmed: processing from its first block, succeeded at depth', async () => {
     await open({ depth: 2 });
-    const { id, pay, payer } = await scene.offer();
+    const { id, pay, payer, commitment } = await scene.offer();
     const node = await scene.newNode();
     const hash = pay();
+    await node.watch();
+    assert.equal(await scene.status(id), 'requires_action', 'the watcher sees blocks only');
     scene.control.mine();
     await node.watch();
-    assert.equal(await scene.status(id), 'requires_action');
+    assert.equal(await scene.status(id), 'processing');
+    const [, event] = await listEvents(scene.db.sql, id);
+    assert.deepEqual(
+      [event?.type, event?.actor, event?.evidence.commitment, event?.evidence.transaction],
+      ['payment.processing', 'watcher', commitment, hash],
+    );
     await node.turn();
     const payment = await scene.payment(id);
     assert.equal(payment.status, 'succeeded');
     assert.equal(payment.transactionHash, hash);
     assert.equal(payment.buyerAccount, `${scene.network}:${payer.address}`);
+    assert.deepEqual(
+      (await listEvents(scene.db.sql, id)).map(({ type }) => type),
+      ['payment.created', 'payment.processing', 'payment.succeeded', 'payment.settled'],
+    );
+  });
+
+  it('takes no event for a payment in coin that differs from what was handed out', async () => {
+    await open({ depth: 2 });
+    const { id, item, commitment } = await scene.offer();
+    const node = await scene.newNode();
+    scene.control.emitLookAlike({ ...item, amount: item.amount - 1n }, commitment);
+    scene.control.mine();
+    await node.watch();
+    assert.equal(await scene.status(id), 'requires_action');
   });
 
   it('ends a payment whose native action was not used, after a final block later than its deadline', async () => {
@@ -394,6 +422,29 @@ describe('the watcher', () => {
     assert.deepEqual(await scene.alerts(), [`paid_after_end ${id}`]);
   });
 
+  it('shows the asset, amount and buyer of the way that paid, when the payer has paid in two ways', async () => {
+    await open();
+    const node = await scene.newNode();
+    const { id, pay, item, payer } = await scene.offer();
+    const token = await scene.accept({ told: { subject: id }, isSecond: true });
+    assert.equal((await scene.payment(id)).buyerAccount, `${scene.network}:${token.payer.address}`);
+    pay();
+    scene.control.mine();
+    await node.watch();
+    const shown = await scene.payment(id);
+    assert.deepEqual(
+      [shown.status, shown.tokenAsset, shown.tokenValue, shown.buyerAccount],
+      ['succeeded', item.asset, item.amount.toString(), `${scene.network}:${payer.address}`],
+    );
+    await node.turn(3);
+    assert.deepEqual(await scene.alerts(), [`paid_after_end ${id}`]);
+    const [last] = (await listEvents(scene.db.sql, id)).slice(-1);
+    assert.equal(last?.type, 'payment.late_money');
+    assert.deepEqual(await scene.payment(id), { ...shown, version: shown.version + 1 });
+    const report = await reconcile(scene, scene.connected, { from: 0 });
+    assert.deepEqual(report?.differences, []);
+  });
+
   it('does the same again after a crash between a move and its mark, and nothing happens twice', async () => {
     await open();
     const { id } = await scene.accept();
@@ -401,7 +452,8 @@ describe('the watcher', () => {
     await node.turn();
     await scene.db.sql`update chain_events set decided_at = null`;
     await (await scene.newNode()).watch();
-    assert.equal((await listPaymentEvents(scene.db.sql, id)).length, 2);
+    const types = (await listEvents(scene.db.sql, id)).map(({ type }) => type);
+    assert.deepEqual(types, ['payment.created', 'payment.processing', 'payment.succeeded', 'payment.settled']);
     assert.deepEqual(await scene.alerts(), []);
   });
 

@@ -1,5 +1,5 @@
 import { acceptedEntry, type Entry, paidEntry, revertedEntry, unpaidEntry } from '../../domain/books.ts';
-import { reviveItems } from '../../store/chain/due-items.ts';
+import { type RevivedItem, reviveItems } from '../../store/chain/due-items.ts';
 import { endItems, type ItemEnd, insertItems, type NewItem } from '../../store/chain/items.ts';
 import { type BookItem, lockBookItems } from '../../store/money/book-items.ts';
 import { insertEntries } from '../../store/money/books.ts';
@@ -51,7 +51,7 @@ function endEntries(item: BookItem, { state, reason, proof }: ItemEnd): Entry[] 
 }
 
 /** Takes the money of paid items out of where it seemed to be: the block that proved it is gone. */
-export async function reopenItems(tx: Tx, commitments: readonly string[], at: Date): Promise<{ subject: string }[]> {
+export async function reopenItems(tx: Tx, commitments: readonly string[], at: Date): Promise<RevivedItem[]> {
   if (commitments.length === 0) return [];
   const paid = (await lockBookItems(tx, commitments)).filter(({ state }) => state === 'paid');
   const revived = await reviveItems(tx, commitments);

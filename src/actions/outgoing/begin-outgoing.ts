@@ -8,6 +8,7 @@ import { findCursors } from '../../store/chain/chain-cursors.ts';
 import { insertItems } from '../../store/chain/items.ts';
 import {
   type Attempt,
+  countOutgoingUnsigned,
   endFailed,
   type ForgottenEvent,
   findForgotten,
@@ -20,7 +21,7 @@ import {
 } from '../../store/money/outgoing.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Alarms } from '../alarms.ts';
-import { type CommandDeps, command, commandOfOne } from '../command.ts';
+import { type CommandDeps, command } from '../command.ts';
 import { CONSEQUENCES } from './purposes.ts';
 import { listNaming, SCREENED } from './refund/screen-refund.ts';
 import { concludePaid } from './settle-outgoing.ts';
@@ -45,25 +46,26 @@ const OWN_TRANSACTION = '0x';
 /** Signs what is to leave the intermediate account of a network, and puts it among the items; whether there is more. */
 export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChain): Promise<boolean> {
   const network = connected.chain.network.chainId;
-  const now = new Date(deps.world.clock.nowMs());
-  const waiting = await findOutgoingToBegin(deps.db.sql, { network, now, limit: MAX_BEGUN });
-  const signable = waiting.flatMap((outgoing) => {
-    const signer = signerOf(connected, outgoing.payer);
-    return signer === undefined ? [] : [{ outgoing, signer }];
-  });
-  const unsigned = waiting.length - signable.length;
+  const signers = signersOf(connected);
+  const ask = { network, signers: [...signers.keys()], now: new Date(deps.world.clock.nowMs()) };
+  const [waiting, unsigned] = await Promise.all([
+    findOutgoingToBegin(deps.db.sql, { ...ask, limit: MAX_BEGUN }),
+    countOutgoingUnsigned(deps.db.sql, ask),
+  ]);
   const message = `${unsigned} payouts, refunds or returns wait for the key of their account: see INTERMEDIATE_KEY.`;
   await deps.keyless.set(network, unsigned === 0 ? undefined : message);
-  if (signable.length === 0 || !(await isReadToHead(deps, connected))) return false;
+  if (waiting.length === 0 || !(await isReadToHead(deps, connected))) return false;
   const failures: unknown[] = [];
-  for (let start = 0; start < signable.length; start += BEGUN_AT_ONCE) {
-    const some = signable.slice(start, start + BEGUN_AT_ONCE);
-    const begun = await Promise.allSettled(some.map((each) => begin(deps, connected, each)));
+  for (let start = 0; start < waiting.length; start += BEGUN_AT_ONCE) {
+    const some = waiting.slice(start, start + BEGUN_AT_ONCE);
+    const begun = await Promise.allSettled(
+      some.map((outgoing) => begin(deps, connected, { outgoing, signer: signers.get(outgoing.payer) })),
+    );
     failures.push(...begun.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])));
   }
   // One that cannot be begun holds up no other; the job is told of it, and all are looked at again.
   if (failures.length > 0) throw failures[0];
-  return unsigned === 0 && waiting.length === MAX_BEGUN;
+  return waiting.length === MAX_BEGUN;
 }
 
 /**
@@ -75,9 +77,10 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
 async function begin(
   deps: OutgoingDeps,
   connected: ConnectedChain,
-  { outgoing, signer }: { outgoing: Outgoing; signer: Signer },
+  { outgoing, signer }: { outgoing: Outgoing; signer: Signer | undefined },
 ): Promise<void> {
   const { chain } = connected;
+  if (signer === undefined) throw new Error('A transfer was chosen that no configured key can sign.');
   if (await isScreened(deps, outgoing)) return;
   const attempt = attemptOf(outgoing) ?? (await plan(deps, connected, outgoing));
   if (attempt === undefined) return;
@@ -111,11 +114,10 @@ async function isScreened(deps: OutgoingDeps, { id, purpose, network, recipient 
   return true;
 }
 
-/** Whose key moves the money: mostly that of the intermediate account; of a stray, whatever account it came to. */
-function signerOf({ intermediateSigner, relayers }: ConnectedChain, account: string): Signer | undefined {
-  return [...(intermediateSigner === undefined ? [] : [intermediateSigner]), ...relayers].find(
-    ({ address }) => address === account,
-  );
+/** The keys that are configured, by address: mostly the intermediate account pays; a stray leaves the account it came to. */
+function signersOf({ intermediateSigner, relayers }: ConnectedChain): ReadonlyMap<string, Signer> {
+  const signers = [...relayers, ...(intermediateSigner === undefined ? [] : [intermediateSigner])];
+  return new Map(signers.map((signer) => [signer.address, signer]));
 }
 
 /** The terms of the next attempt, stored; undefined when there is to be none now. */
@@ -136,7 +138,7 @@ async function plan(
   const deadlineS = Math.floor((deps.world.clock.nowMs() + LIFE_MS) / 1000);
   const terms = { id, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
   const attempt = { ...terms, commitment: chain.commitmentOf(itemOf(outgoing, { ...terms, commitment: '' })) };
-  return (await commandOfOne(deps, (tx, now) => planAttempt(tx, attempt, now))) ? attempt : undefined;
+  return (await command(deps, (tx, now) => planAttempt(tx, attempt, now))) ? attempt : undefined;
 }
 
 /**

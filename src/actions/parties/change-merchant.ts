@@ -5,6 +5,7 @@ import { lockMerchant, type Merchant, type Owner, updateMerchant } from '../../s
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../command.ts';
+import { logMerchant } from './log-merchant.ts';
 
 export interface ChangeMerchantInput {
   /** null for operators, who may change every partner's merchants. */
@@ -25,6 +26,7 @@ export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): P
     const merchant = await lockLivingMerchant(tx, input.owner, input.merchantId);
     const changed = { ...merchant, ...input.changes, updatedAt: now };
     await updateMerchant(tx, changed);
+    await logMerchant(tx, changed, { type: 'merchant.updated', actor: input.actor });
     // Naming the same URL again is how a merchant says that another picture lies there now.
     if (input.changes.iconUrl !== undefined) await changeLogo(tx, changed);
     const before = Object.fromEntries(
@@ -51,7 +53,9 @@ export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInpu
   return command(deps, async (tx, now) => {
     const merchant = await lockOwnMerchant(tx, input.owner, input.merchantId);
     if (merchant.deletedAt !== null) return;
-    await updateMerchant(tx, { ...merchant, updatedAt: now, deletedAt: now });
+    const deleted = { ...merchant, updatedAt: now, deletedAt: now };
+    await updateMerchant(tx, deleted);
+    await logMerchant(tx, deleted, { type: 'merchant.updated', actor: input.actor });
     await appendAudit(tx, {
       at: now,
       actor: input.actor,

@@ -16,6 +16,7 @@ import {
   quoteExpired,
   refuseScreened,
 } from './option-refusals.ts';
+import type { SoughtTransaction } from './seek-transaction.ts';
 import { type OptionDeps, refuseOutdated } from './terms-in-force.ts';
 
 export interface ConfirmInput {
@@ -25,6 +26,12 @@ export interface ConfirmInput {
   readonly buyer: { readonly name: string; readonly icon: string | null };
   /** Who confirms: `key:<id>` or `app:<id>`. */
   readonly actor: string;
+}
+
+export interface Confirmed {
+  readonly payment: Payment;
+  /** The payer's own transaction, which an endpoint has yet to show. */
+  readonly sought?: SoughtTransaction;
 }
 
 type ConfirmDeps = CommandDeps & OptionDeps & { readonly movePayment: PaymentMover };
@@ -42,16 +49,18 @@ interface Confirmation {
  * repeats a confirmation that was accepted gets the payment's status, whatever has happened since, and nobody is charged
  * twice. A signature that passes becomes work in the transaction that moves the payment; the rest is the relayer's.
  */
-export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Promise<Payment> {
+export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Promise<Confirmed> {
   const { payment } = input;
   const confirmation = readConfirmation(deps, input);
-  if (await isSettled(deps, payment, confirmation)) return payment;
+  if (await isSettled(deps, payment, confirmation)) return { payment };
   const { option, values, hash } = confirmation;
   if (option === undefined) throw optionNotFound();
   if (values === undefined || hash === undefined || !doResultsFit(option.steps, values)) {
     throw wrongResults(option.steps);
   }
-  if (option.item.method === 'native') return keepHint(deps, { payment, option, transaction: values[0] ?? '', hash });
+  if (option.item.method === 'native') {
+    return keepHint(deps, { payment, option, transaction: values[0] ?? '', hash, actor: input.actor });
+  }
 
   const { chain, intermediateAccount } = await refuseOutdated(deps, payment, option);
   const { item, account } = option;
@@ -62,7 +71,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   // Whoever has the signature can have the item carried out, and then the money has arrived: the watcher sees to the rest.
   const isPaidAlready = verdict.is === 'used' && (await isReportedPaid(deps, item.network, commitment));
   if (verdict.is !== 'good' && !isPaidAlready) {
-    return refuseOrExplain(deps, { payment, confirmation, commitment, verdict });
+    return { payment: await refuseOrExplain(deps, { payment, confirmation, commitment, verdict }) };
   }
 
   const buyer = { account, ...input.buyer };
@@ -88,16 +97,17 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
     evidence: { commitment, screening: list },
     items: { accepted: [accepted] },
   });
-  if (outcome.ok) return outcome.payment;
+  const { payment: moved } = outcome;
   // Somebody else was first, and what they did decides now.
-  if (outcome.payment !== undefined && (await isSettled(deps, outcome.payment, confirmation))) return outcome.payment;
-  throw notPayable(outcome.payment?.status ?? 'expired');
+  if (moved !== undefined && (outcome.ok || (await isSettled(deps, moved, confirmation)))) return { payment: moved };
+  throw notPayable(moved?.status ?? 'expired');
 }
 
 function readConfirmation(deps: ConfirmDeps, { payment, optionId, results }: ConfirmInput): Confirmation {
-  const values = readResults(results);
+  const option = openOption(deps.optionSecret, payment.id, optionId);
+  const values = readResults(results, option?.steps.length ?? 0);
   return {
-    option: openOption(deps.optionSecret, payment.id, optionId),
+    option,
     values,
     hash: values && resultsHash(optionId, values),
   };
@@ -108,8 +118,8 @@ async function isSettled(deps: ConfirmDeps, payment: Payment, { option, hash }: 
   const { status, nativeDeadline } = payment;
   const isNative = option?.item.method === 'native';
   const isLate = status === 'expired' || isOverdue(payment, deps.world.clock.nowMs());
-  // Nothing can have been accepted for a payment that waits for its first action.
-  if (status === 'requires_action' && nativeDeadline === null && !isLate) return false;
+  // Nothing can have been accepted for a payment that waits for its first action. Coin is looked for again each time.
+  if (status === 'requires_action' && (isNative || (nativeDeadline === null && !isLate))) return false;
   if (hash !== undefined && (await wasAccepted(deps, payment, hash))) return true;
   if (status === 'succeeded' || status === 'failed' || status === 'cancelled') return true;
   // A payer's own transaction is judged by its block, not by when we hear of it.
@@ -139,16 +149,24 @@ interface Hint {
   readonly option: Option;
   readonly transaction: string;
   readonly hash: string;
+  readonly actor: string;
 }
 
-/** A transaction is not believed before its event is seen: what the wallet says of it is kept, and changes nothing. */
-async function keepHint(deps: ConfirmDeps, { payment, option, transaction, hash }: Hint): Promise<Payment> {
+/**
+ * Keeps the transaction that the wallet named. It is a hint and moves nothing by itself: the caller looks for it. A payment
+ * past its expiry needs no look, because it reads `processing` until its deadline is final.
+ */
+async function keepHint(deps: ConfirmDeps, hint: Hint): Promise<Confirmed> {
+  const { payment, option, transaction, hash, actor } = hint;
   const items = await findItemsOf(deps.db.sql, payment.id);
-  const handedOut = items.find((stored) => isDeepStrictEqual(itemOf(stored), option.item));
-  if (handedOut === undefined) throw neverFetched();
-  const { commitment } = handedOut;
+  const item = items.find((stored) => isDeepStrictEqual(itemOf(stored), option.item));
+  if (item === undefined) throw neverFetched();
+  const { commitment } = item;
   await command(deps, (tx) => hintTransaction(tx, { commitment, hash: transaction, resultsHash: hash }));
-  return payment;
+  const isOpen = item.state === 'offered' && !isOverdue(payment, deps.world.clock.nowMs());
+  return isOpen && deps.chains.find(item.network) !== undefined
+    ? { payment, sought: { item, hash: transaction, actor } }
+    : { payment };
 }
 
 interface Judged {

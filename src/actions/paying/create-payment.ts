@@ -5,6 +5,7 @@ import { ApiError } from '../../errors.ts';
 import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
 import { findPayableMerchants, type Merchant } from '../../store/parties/merchants.ts';
 import { findEarlierPayments, insertPayments, type NewPayment } from '../../store/payments/new-payments.ts';
+import type { PaymentDetails } from '../../store/payments/payment-details.ts';
 import { findPayments, type Payment, stateOf } from '../../store/payments/payments.ts';
 import { databaseFault, isDataFault } from '../../store/plumbing/database.ts';
 import { type CommandDeps, commandOfOne, otherRequest, stillRunning } from '../command.ts';
@@ -21,6 +22,9 @@ export interface PaymentOrder {
   readonly expiresAtMs: number;
   readonly successUrl: string | null;
   readonly errorUrl: string | null;
+  /** Who asks for it: `key:<id>`. */
+  readonly actor: string;
+  readonly details: PaymentDetails | null;
   /** With everything that gives the request its meaning. */
   readonly idempotency: { readonly key: string; readonly meaning: readonly unknown[] } | null;
 }
@@ -74,14 +78,14 @@ function claimOf({ merchant, idempotency }: PaymentOrder): Pick<Order, 'claim' |
 async function createPayments(deps: CommandDeps, orders: readonly Order[]): Promise<Outcome[]> {
   const first = firstOfEachKey(orders);
   let rows: readonly NewPayment[] = [];
-  const made = await commandOfOne(deps, (tx, now) => {
+  const made = await commandOfOne(deps, (now) => {
     // Lists by date read the time out of the id: both are this one.
     const random = deps.world.random.bytes(ID_BYTES * orders.length);
     rows = orders.map((order, index) =>
       newPayment(order, now, random.subarray(index * ID_BYTES, (index + 1) * ID_BYTES)),
     );
     const firstRows = rows.filter((_row, index) => first.has(index));
-    return insertPayments(tx, firstRows, now);
+    return insertPayments(firstRows, now);
   });
   const left = orders.flatMap((order, index) => (made.has(rows[index]?.id ?? '') ? [] : [order]));
   const explained = left.length === 0 ? new Map<Order, Outcome>() : await explain(deps, left);
@@ -104,8 +108,10 @@ function newPayment(order: Order, now: Date, random: Uint8Array): NewPayment {
     expiresAtMs: order.expiresAtMs,
     successUrl: order.successUrl,
     errorUrl: order.errorUrl,
+    details: order.details,
     claim: order.claim,
     requestHash: order.requestHash,
+    actor: order.actor,
   };
 }
 

@@ -4,11 +4,13 @@ import { findAsset, type KnownAsset } from '../../chains/networks.ts';
 import type { Account } from '../../domain/caip.ts';
 import { compareRank, type Option, sealOption, timesOf } from '../../domain/option.ts';
 import { feeInToken, type Quote, quoteFor, ratePairOf } from '../../domain/quote.ts';
+import { type Rate, recordRate } from '../../domain/rate.ts';
 import { ApiError } from '../../errors.ts';
 import type { Rates } from '../../rates/rates.ts';
 import type { Log } from '../../runtime/world.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import { refuseScreened } from './option-refusals.ts';
+import { servedNetworks } from './served-networks.ts';
 import { type OptionDeps, readTerms, type Terms } from './terms-in-force.ts';
 import { listedActions, type OptionAction, stepsOf, walletRequests } from './wallet-requests.ts';
 
@@ -27,11 +29,18 @@ export interface ListedOption {
   readonly option: Option;
   readonly etaS: number;
   readonly actions: readonly OptionAction[];
+  /** The rate in its amount, if there is one. */
+  readonly rate: Rate | null;
 }
 
 /** A payer is looking at an empty screen meanwhile: a network that has not answered by then is left out. */
 const SURVEY_MS = 2_500;
 const SALT_BYTES = 6;
+/**
+ * Wallets in the field carry out one action, or an approval and a signature. A third one, which resets an old allowance
+ * before the approval, breaks them.
+ */
+const MAX_ACTIONS = 2;
 
 /** Every way in which these accounts can pay the payment now, the best first. */
 export async function listOptions(
@@ -43,8 +52,7 @@ export async function listOptions(
     accounts.map(({ id }) => id),
   );
   const terms = await readTerms(deps, payment);
-  const networks = deps.chains
-    .list()
+  const networks = servedNetworks(deps, payment.mode)
     .map((connected) => networkOffer(deps, { payment, accounts, terms, connected }))
     .filter((network) => network.accounts.length > 0 && network.offers.length > 0);
   const surveys = await Promise.all(networks.map((network) => survey(deps, network)));
@@ -82,13 +90,10 @@ interface NetworkInput {
 
 function networkOffer(deps: ListOptionsDeps, { payment, accounts, terms, connected }: NetworkInput): NetworkOffer {
   const { network } = connected.chain;
-  const { finality } = network;
-  const nothing = { connected, etaS: 0, accounts: [], offers: [] };
-  // Play money pays for nothing live, and a test takes no real money.
-  if (network.mode !== payment.mode || finality === undefined || connected.relayers.length === 0) return nothing;
+  const { blockTimeMs = 0, depth = 0 } = network.finality ?? {};
   return {
     connected,
-    etaS: Math.max(1, Math.ceil((finality.blockTimeMs * finality.depth) / 1000)),
+    etaS: Math.max(1, Math.ceil((blockTimeMs * depth) / 1000)),
     accounts: accounts.filter(({ chainId }) => chainId === network.chainId),
     offers: connected.payable().flatMap((id) => assetOffer(deps, { payment, terms, connected, id }) ?? []),
   };
@@ -182,7 +187,7 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
     paymentExpiresAtS: payment.expiresAt.getTime() / 1000,
     method,
     needsTransaction,
-    isRateBound: quote.isRateBound,
+    isRateBound: quote.rate !== null,
   });
   const collector = chain.collector();
   if (times === undefined || collector === undefined) return undefined;
@@ -200,21 +205,23 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
     deadlineS: times.deadlineS,
   };
   const requests = walletRequests(chain, item, holding.allowance);
+  if (requests.length > MAX_ACTIONS) return undefined;
   const option: Option = {
     item,
     account: account.spelling,
     pricedFee: terms.pricedFee,
     feeTerms: { percentage: terms.percentage, fixed: feeInToken(quote, terms.pricedFixedFee).toString() },
-    quote: quote.record,
+    quote: quote.rate && recordRate(quote.rate),
     expiresAtS: times.expiresAtS,
     steps: stepsOf(requests),
   };
-  const rank = { isAtPar: !quote.isRateBound, needsTransaction, etaS: network.etaS };
+  const rank = { isAtPar: quote.rate === null, needsTransaction, etaS: network.etaS };
   return {
     id: sealOption(deps.optionSecret, option, deps.world.random.bytes(SALT_BYTES)),
     option,
     etaS: network.etaS,
     actions: listedActions(item, requests),
+    rate: quote.rate,
     rank,
   };
 }

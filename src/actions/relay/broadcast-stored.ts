@@ -1,6 +1,6 @@
 import { ChainUnavailableError } from '../../chains/chain.ts';
 import { takeBytes } from '../../store/chain/sends.ts';
-import { commandOfOne } from '../command.ts';
+import { command } from '../command.ts';
 import { alarmSubject } from './check-relayer.ts';
 import type { RelayDeps, Relayer } from './relayer.ts';
 
@@ -13,7 +13,7 @@ export async function broadcastStored(
   { chain, id, memory, alarms }: Relayer,
   { nonce, hash }: { nonce: number; hash: string },
 ): Promise<void> {
-  const bytes = await commandOfOne(deps, (tx, now) => takeBytes(tx, hash, now));
+  const bytes = await command(deps, (tx, now) => takeBytes(tx, hash, now));
   if (bytes === undefined) throw new Error('Only stored bytes are sent, and these are not.');
   memory.broadcastAtMs.set(nonce, deps.world.clock.nowMs());
   try {

@@ -1,4 +1,6 @@
 import type { Chain, Signer } from '../../chains/chain.ts';
+import { backoffMs, withJitter } from '../../runtime/backoff.ts';
+import type { World } from '../../runtime/world.ts';
 import type { Share } from '../../store/chain/due-items.ts';
 import type { OpenSend, SenderId } from '../../store/chain/sends.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
@@ -86,10 +88,11 @@ export function relayLeaseName({ network, signer }: SenderId): string {
   return `relay ${network} ${signer}`;
 }
 
-/** A number from 0 up to 1, to keep nodes out of step. */
-export function chance({ world }: RelayDeps): number {
-  const [byte = 0] = world.random.bytes(1);
-  return byte / 256;
+const RETRY = { firstMs: 1_000, maxMs: 60_000 };
+
+/** How long an item waits that could not be sent, or came back: longer with every attempt. */
+export function retryDelayMs(world: Pick<World, 'random'>, attempts: number): number {
+  return withJitter(world, backoffMs(RETRY, attempts + 1));
 }
 
 /** The stored sends of a signer that are not mined. */

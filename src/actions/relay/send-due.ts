@@ -1,12 +1,12 @@
 import { ChainUnavailableError, type Fees } from '../../chains/chain.ts';
-import { intoBatches, retryDelayMs } from '../../domain/send-plan.ts';
+import { intoBatches } from '../../domain/send-plan.ts';
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
 import { itemOf, signedItemOf } from '../../store/chain/items.ts';
 import { insertSend, type NewVersion } from '../../store/chain/sends.ts';
 import { command } from '../command.ts';
 import { commandOfLeader } from '../lease.ts';
 import { broadcastStored } from './broadcast-stored.ts';
-import { chance, IDLE, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
+import { IDLE, type RelayDeps, type Relayer, type Rest, retryDelayMs } from './relayer.ts';
 
 /** With something in flight, what comes waits this long for company: one transaction is cheaper than two. */
 const WINDOW_MS = 80;
@@ -144,7 +144,7 @@ async function simulated(deps: RelayDeps, relayer: Relayer, batch: readonly DueI
   const refused = batch.flatMap((item, index) => {
     const refusal = reasons[index];
     if (refusal === undefined) return [];
-    const retryAtMs = deps.world.clock.nowMs() + retryDelayMs(item.attempts, chance(deps));
+    const retryAtMs = deps.world.clock.nowMs() + retryDelayMs(deps.world, item.attempts);
     return [{ commitment: item.commitment, refusal, retryAt: new Date(retryAtMs) }];
   });
   if (refused.length > 0) {

@@ -5,6 +5,7 @@ import { finishMinedSends } from './finish-mined-sends.ts';
 import { followChain } from './follow-chain.ts';
 import { judgeOutgoing } from './judge-outgoing.ts';
 import { judgePayments } from './judge-payments.ts';
+import { noticeCoin } from './notice-coin.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
 /** What depends on time alone is looked at this often while the chain stands still. */
@@ -27,6 +28,7 @@ export async function watchOnce(deps: WatchDeps, watcher: Watcher): Promise<bool
   if (isTime && !hasMoreEvents) {
     // A round that fails here is made up for by the next one, whether or not there is news then.
     watcher.memory.judgedAtMs = 0;
+    await noticeCoin(deps, watcher);
     await judgeOverdue(deps, watcher, view);
     await finishMinedSends(deps, watcher, view);
     watcher.memory.judgedAtMs = nowMs;

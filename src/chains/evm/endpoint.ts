@@ -2,9 +2,9 @@ import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
 import type { World } from '../../runtime/world.ts';
 import { ContractFaultError } from '../chain.ts';
 import { createBreaker } from './breaker.ts';
+import { createCallBudget } from './call-budget.ts';
 import { type Answer, EndpointFailure, isThrottling, type RpcCall, readResponse, writeRequest } from './json-rpc.ts';
 import { readNumber } from './rpc-values.ts';
-import { createTokenBucket } from './token-bucket.ts';
 import type { Transport } from './transport.ts';
 
 /** One RPC endpoint. It is believed only as long as it says that it is on the right chain and keeps up with the others. */
@@ -67,7 +67,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
   let nextId = 1;
   let head: { readonly number: number; readonly atMs: number } | undefined;
 
-  const bucket = createTokenBucket(world.clock, input.callsPerS);
+  const bucket = createCallBudget(world.clock, input.callsPerS);
   const breaker = createBreaker(world, (isOpen) => input.onChange(!isOpen));
   const lanes = new Map<number, Batcher<RpcCall<unknown>, Outcome<unknown>>>();
 

@@ -7,6 +7,7 @@ import { maxBatchItems, signBatch, signNothing, simulate } from './batches.ts';
 import { findBlock, findTransaction, headCall, isAgreed } from './blocks.ts';
 import { broadcastCall } from './broadcast.ts';
 import { check } from './check.ts';
+import { isPaymentShown } from './coin-payments.ts';
 import { COLLECTOR_ADDRESS, commitmentOf as collectorCommitmentOf } from './collector.ts';
 import { createEventReader } from './collector-events.ts';
 import { collectorItem, createEvmContext } from './evm-context.ts';
@@ -15,6 +16,7 @@ import { createIncomingReader, findCoinTransfer, listCoinTransfers } from './inc
 import { judge } from './judge.ts';
 import { createRpc } from './rpc.ts';
 import { type Hex, readNumber } from './rpc-values.ts';
+import { findSent, listSent } from './sent.ts';
 import { signItem } from './sign-item.ts';
 import { survey } from './survey.ts';
 import { balanceCall, coinBalanceCall, usedCall } from './token-calls.ts';
@@ -90,6 +92,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     signNothing: (signer, slot) => signNothing(context, signer, slot),
     broadcast: async (bytes) => rpc.call(broadcastCall(bytes)),
     findTransaction: (hash) => findTransaction(context, hash),
+    isPaymentShown: (item, hash) => isPaymentShown(context, item, hash),
 
     head: () => rpc.call(headCall()),
     block: (number) => findBlock(context, number),
@@ -97,6 +100,8 @@ export function createEvmChain(input: EvmChainInput): Chain {
     incoming: createIncomingReader(context),
     coinTransfers: (accounts, block) => listCoinTransfers(context, accounts, block),
     coinTransfer: (hash) => findCoinTransfer(context, hash),
+    sentTransaction: (hash) => findSent(context, hash),
+    sentTransactions: (accounts, block) => listSent(context, accounts, block),
     isAgreed: (block) => isAgreed(context, block),
 
     close: () => rpc.close(),

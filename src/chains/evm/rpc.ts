@@ -1,6 +1,6 @@
+import { withJitter } from '../../runtime/backoff.ts';
 import type { Log, World } from '../../runtime/world.ts';
 import { ChainUnavailableError, ContractFaultError } from '../chain.ts';
-import { withJitter } from './breaker.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
 import { EndpointFailure, type RpcCall } from './json-rpc.ts';
 import { readNumber } from './rpc-values.ts';

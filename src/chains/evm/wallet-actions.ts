@@ -43,10 +43,16 @@ function approval(item: Item, token: Hex, amount: bigint): WalletAction {
 }
 
 function nativePayment(item: Item): WalletAction {
+  return { method: 'eth_sendTransaction', params: [coinTransaction(item)] };
+}
+
+/** The payer's own transaction, as far as it is not the wallet's business. Addresses are in lower case. */
+export function coinTransaction(item: Item): { from: string; to: string; value: Hex; data: Hex } {
   const data = encodeNativePayment({ ...collectorItem(item), feeAccount: item.feeAccount as Hex });
-  const to = item.collector.toLowerCase();
   return {
-    method: 'eth_sendTransaction',
-    params: [{ from: item.payer.toLowerCase(), to, value: toQuantity(item.amount), data }],
+    from: item.payer.toLowerCase(),
+    to: item.collector.toLowerCase(),
+    value: toQuantity(item.amount),
+    data,
   };
 }

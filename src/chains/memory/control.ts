@@ -3,8 +3,8 @@ import type { WalletAction } from '../chain.ts';
 import type { Core } from './core.ts';
 import type { FaultControl } from './faults.ts';
 import { COIN, type Code, keys, useUp } from './ledger.ts';
-import { hashOfText, type Payload, type Transaction } from './transactions.ts';
-import { readWalletCall, type WalletCall } from './wallet-call.ts';
+import { hashOfText, type Payload, type Transaction, type WalletCall } from './transactions.ts';
+import { readWalletCall } from './wallet-call.ts';
 
 /** Scripts the chain. Everything takes effect at once, and the same calls in the same order give the same chain. */
 export interface MemoryChainControl extends FaultControl {
@@ -120,8 +120,9 @@ export function createControl(core: Core): MemoryChainControl {
     },
 
     send: (action) => {
-      const { from, value, act } = readWalletCall(core, action.params[0] as WalletCall);
-      return submit(from, WALLET_GAS, { kind: 'act', value, act });
+      const call = action.params[0] as WalletCall;
+      const { from, value, act } = readWalletCall(core, call);
+      return submit(from, WALLET_GAS, { kind: 'act', value, act, call });
     },
     cancelAuthorization: (item) =>
       actAsStranger(({ state }) => {

@@ -12,12 +12,15 @@ const METHODS = [
   'suggestFees',
   'broadcast',
   'findTransaction',
+  'isPaymentShown',
   'head',
   'block',
   'events',
   'incoming',
   'coinTransfer',
   'coinTransfers',
+  'sentTransaction',
+  'sentTransactions',
   'isAgreed',
 ] as const satisfies readonly (keyof Chain)[];
 

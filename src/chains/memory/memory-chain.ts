@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Item, SignedItem } from '../../domain/item.ts';
 import {
   type Block,
@@ -7,6 +8,7 @@ import {
   type Holding,
   type ItemOutcome,
   type RefusalReason,
+  type SentTransaction,
   type SignedTransaction,
   type Signer,
   type Slot,
@@ -102,6 +104,7 @@ function createPort(core: Core): Chain {
         const { isReverted, gasSpent, coinSpent } = receipt;
         return { is: 'mined', block: { number: block.number, hash: block.hash }, isReverted, gasSpent, coinSpent };
       }),
+    isPaymentShown: (item, hash) => ask('isPaymentShown', () => isPaymentShown(core, item, hash.toLowerCase())),
     head: () => ask('head', () => headerOf(visibleHead())),
     block: (number) =>
       ask('block', () => {
@@ -145,9 +148,29 @@ function createPort(core: Core): Chain {
           .holding(hash)
           ?.transfers.find(({ transactionHash, logIndex }) => transactionHash === hash && logIndex < 0),
       ),
+    sentTransaction: (hash) =>
+      ask('sentTransaction', () => {
+        const block = blocks.holding(hash);
+        return block && sentIn(block).find((sent) => sent.hash === hash);
+      }),
+    sentTransactions: (accounts, number) =>
+      ask('sentTransactions', () => {
+        const block = number > visibleHead().number ? undefined : blocks.at(number);
+        if (block === undefined) throw new ChainUnavailableError(network.chainId, 'the block is not known');
+        return sentIn(block).filter(({ from }) => accounts.includes(from));
+      }),
     isAgreed: ({ number, hash }) => ask('isAgreed', () => !lies.isDisagreeing && blocks.at(number)?.hash === hash),
     close: () => {},
   };
+}
+
+function isPaymentShown({ rules, blocks, mempool }: Core, item: Item, hash: string): boolean {
+  const block = blocks.holding(hash);
+  const mined = block?.entries.flatMap((entry) => ('transaction' in entry ? [entry.transaction] : [])) ?? [];
+  const found = [...mined, ...mempool.list()].find((transaction) => transaction.hash === hash);
+  if (found?.payload.kind !== 'act' || block?.receipts.get(hash)?.isReverted) return false;
+  const [action] = rules.walletActions(item, 0n);
+  return isDeepStrictEqual(found.payload.call, action?.params[0]);
 }
 
 function survey(ledger: Ledger, core: Core, { payers, assets }: SurveyAsk): Survey {
@@ -248,6 +271,14 @@ function broadcast(core: Core, bytes: string): BroadcastOutcome {
   const outcome = core.submit(transaction);
   if (fate === 'answer_lost') throw new ChainUnavailableError(core.network.chainId, 'the answer was lost');
   return outcome;
+}
+
+function sentIn({ number, hash: blockHash, entries, receipts }: MinedBlock): SentTransaction[] {
+  return entries.flatMap((entry) => {
+    if ('decree' in entry) return [];
+    const { hash, from, nonce } = entry.transaction;
+    return [{ hash, from, nonce, block: { number, hash: blockHash }, coinSpent: receipts.get(hash)?.coinSpent ?? 0n }];
+  });
 }
 
 const headerOf = ({ number, hash, parentHash, timestampS }: Block): Block => ({ number, hash, parentHash, timestampS });

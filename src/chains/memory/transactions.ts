@@ -18,7 +18,21 @@ export type Payload =
   | { readonly kind: 'batch'; readonly batch: readonly SignedItem[] }
   | { readonly kind: 'nothing' }
   /** What payers and strangers do: no bytes of theirs ever come through the port. */
-  | { readonly kind: 'act'; readonly value: bigint; readonly act: (ledger: Ledger) => readonly Log[] };
+  | {
+      readonly kind: 'act';
+      readonly value: bigint;
+      readonly act: (ledger: Ledger) => readonly Log[];
+      /** What a payer's wallet was asked to send. */
+      readonly call?: WalletCall;
+    };
+
+/** What an `eth_sendTransaction` action asks of the wallet. */
+export interface WalletCall {
+  readonly from: string;
+  readonly to: string;
+  readonly value?: string;
+  readonly data?: string;
+}
 
 /** The coin a transaction takes along. */
 export function coinIn(payload: Payload): bigint {

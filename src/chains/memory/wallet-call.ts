@@ -4,14 +4,7 @@ import type { Item } from '../../domain/item.ts';
 import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from '../evm/collector.ts';
 import type { Core } from './core.ts';
 import { COIN, keys, type Ledger, type Log, move, payCoin, Refusal, transfer } from './ledger.ts';
-
-/** What an `eth_sendTransaction` action asks of the wallet. */
-export interface WalletCall {
-  readonly from: string;
-  readonly to: string;
-  readonly value?: string;
-  readonly data?: string;
-}
+import type { WalletCall } from './transactions.ts';
 
 export interface WalletAct {
   readonly from: string;

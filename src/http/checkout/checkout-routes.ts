@@ -4,10 +4,13 @@ import { findLogo } from '../../store/parties/logos.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import type { Gates } from '../entry/access.ts';
-import { paymentIdIn } from '../entry/payment-id.ts';
-import { addressGroup } from '../entry/rate-limit.ts';
+import { pageGate } from '../entry/page-gate.ts';
+import { PLAIN_PATH, paymentIdIn } from '../entry/payment-id.ts';
 import { errorSender, toApiError } from '../errors.ts';
 import { paymentNotFound } from '../routes/payments.ts';
+import { homeIndex, homePage } from '../site/home-page.ts';
+import { sendSitePage } from '../site/send-site-page.ts';
+import { wantsPage } from '../site/wants-page.ts';
 import { renderDocument } from './page-document.ts';
 import { pageHeaders } from './page-policy.ts';
 import { chooseLanguage, type Language, paymentPage } from './page-state.ts';
@@ -21,16 +24,7 @@ const NOT_BUILT = 'The checkout page has not been built. Run: npm run build';
 
 /** The page payers open, and what it is made of. */
 export async function checkoutRoutes(app: App, { gates, ...deps }: HttpDeps & { gates: Gates }): Promise<void> {
-  /** Whoever asks for pages counts like a caller without a key. */
-  const onRequest = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
-    try {
-      gates.load.check();
-      gates.limits.address.take(reply, addressGroup(request.ip));
-      done();
-    } catch (error) {
-      done(error as Error);
-    }
-  };
+  const onRequest = pageGate(gates);
   const sendError = errorSender(deps);
   const page = {
     schema: { hide: true },
@@ -39,10 +33,16 @@ export async function checkoutRoutes(app: App, { gates, ...deps }: HttpDeps & { 
       deps.page === undefined ? sendError(error, request, reply) : sendTrouble(deps, error, request, reply),
   };
 
-  app.get('/', page, (request, reply) => sendPayment(deps, wordIn(request, 'pid'), request, reply));
-  app.get('/pay_*', page, (request, reply) =>
-    sendPayment(deps, request.url.split('?', 1)[0]?.slice(1), request, reply),
+  app.get('/', page, (request, reply) =>
+    'pid' in (request.query as object)
+      ? sendPayment(deps, wordIn(request, 'pid'), request, reply)
+      : sendHome(deps, request, reply),
   );
+  for (const path of ['/pay_*', `${PLAIN_PATH}*`]) {
+    app.get(path, page, (request, reply) =>
+      sendPayment(deps, deps.config.publicUrl + request.url.split('?', 1)[0], request, reply),
+    );
+  }
   app.get('/tx/:network/:id', page, (request, reply) => {
     const { network, id } = request.params as { network: string; id: string };
     const url = transactionUrl(deps, network, id);
@@ -71,6 +71,12 @@ export async function checkoutRoutes(app: App, { gates, ...deps }: HttpDeps & { 
       ? reply.code(304).send()
       : reply.type(logo.type).send(logo.bytes);
   });
+}
+
+/** The root without a payment. */
+function sendHome(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> | FastifyReply {
+  if (!wantsPage(request)) return reply.send(homeIndex(deps.config.publicUrl));
+  return sendSitePage(deps, { request, reply, page: homePage({ isSandbox: deps.sandbox !== undefined }) });
 }
 
 async function sendPayment(

@@ -1,11 +1,13 @@
 import type { PageState, PaidInfo, PaymentPage } from '../../../web/src/checkout/page-state.ts';
 import { CHECKOUT_APPS } from '../../actions/parties/open-checkout.ts';
 import { parseUnit } from '../../chains/units.ts';
+import { findPaymentDetails } from '../../store/payments/payment-details.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
-import { gatewayUrl } from '../entry/payment-id.ts';
+import { gatewayUrl, plainUrl } from '../entry/payment-id.ts';
 import { viewWithTransaction } from '../views/payer-info.ts';
 import { viewStatus } from '../views/payment.ts';
+import { viewOrder } from '../views/payment-details.ts';
 import type { PageRenderer } from './page-bundle.ts';
 import { explorerPath } from './transaction-link.ts';
 
@@ -30,7 +32,10 @@ export async function paymentPage(
   const { config, world, sandbox } = deps;
   const nowMs = world.clock.nowMs();
   const { info, failureCode, isFinal } = viewStatus(config, payment, nowMs);
-  const forPayer = await viewWithTransaction(deps, payment);
+  const [forPayer, details] = await Promise.all([
+    viewWithTransaction(deps, payment),
+    findPaymentDetails(deps.db.sql, payment.id),
+  ]);
   const { successUrl, errorUrl } = payment;
   return {
     kind: 'payment',
@@ -38,6 +43,7 @@ export async function paymentPage(
     paymentId: payment.id,
     appId: CHECKOUT_APPS[payment.mode],
     gatewayUrl: gatewayUrl(config.publicUrl, payment.id),
+    ...(config.qrLink === 'plain' && { qrUrl: plainUrl(config.publicUrl, payment.id) }),
     nowMs,
     payment: {
       ...forPayer,
@@ -47,6 +53,7 @@ export async function paymentPage(
     },
     checkout: successUrl === null || errorUrl === null ? null : { successUrl, errorUrl },
     referenceId: payment.referenceId,
+    ...viewOrder(config, details),
     sandbox:
       sandbox === undefined || payment.mode === 'live'
         ? null

@@ -138,7 +138,7 @@ function admit(admission: Admission): Promise<void> | undefined {
   checkHeaderBytes(request);
   const requested = checkForm(request);
   const credentials = readCredentials(admission);
-  const known = credentials.via === 'key' ? deps.keys.peek(hashOf(credentials.key)) : undefined;
+  const known = credentials.via === 'key' ? deps.keys.peek(hashApiKey(credentials.key)) : undefined;
   if (known !== undefined) return welcome(admission, requested, { via: 'key', mode: known.mode, key: known });
   // Only a caller this node does not know costs its address anything: guessing is limited, busy shops are not.
   limits.address.take(reply, addressGroup(request.ip));
@@ -180,7 +180,7 @@ export function passFor(gate: Gate, request: Visit): Pass | undefined {
   const key = headerOf(request, 'api-key');
   const merchantId = headerOf(request, 'merchant-id');
   if (key === undefined || merchantId === undefined || deps.merchants.peek(merchantId) === undefined) return undefined;
-  const keyHash = hashOf(key);
+  const keyHash = hashApiKey(key);
   const known = deps.keys.peek(keyHash);
   if (known === undefined) return undefined;
   checkHeaderBytes(request);
@@ -298,22 +298,9 @@ async function identify(deps: HttpDeps, credentials: Credentials): Promise<Calle
     return { via: 'app', mode: app.mode, app };
   }
   const isWellFormed = parseApiKey(credentials.key) !== undefined;
-  const key = isWellFormed ? await deps.keys.get(hashOf(credentials.key)) : undefined;
+  const key = isWellFormed ? await deps.keys.get(hashApiKey(credentials.key)) : undefined;
   if (key === undefined) throw unknownKey();
   return { via: 'key', mode: key.mode, key };
-}
-
-/** Hashes of keys that were seen lately: the same few keys come with every request. */
-const hashes = new Map<string, string>();
-const MAX_HASHES = 1_000;
-
-function hashOf(key: string): string {
-  const known = hashes.get(key);
-  if (known !== undefined) return known;
-  const hash = hashApiKey(key);
-  if (hashes.size >= MAX_HASHES) hashes.clear();
-  hashes.set(key, hash);
-  return hash;
 }
 
 type Credentials = { via: 'key'; key: string } | { via: 'app'; appId: string };

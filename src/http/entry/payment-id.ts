@@ -1,14 +1,15 @@
 import { isId } from '../../domain/ids.ts';
 
 /**
- * The payment id in a gateway route. Wallets send the id, or, for hosts they do not know, the whole gateway URL
+ * The payment id in a gateway route. Wallets send the id, or, for hosts they do not know, the whole link they were given,
  * percent-encoded once more. A URL of another host names no payment of ours.
  */
 export function paymentIdIn(parameter: string, publicUrl: string): string | undefined {
   if (isId('pay_', parameter)) return parameter;
   const url = URL.parse(decoded(parameter));
   if (url === null || url.origin !== publicUrl) return undefined;
-  const id = url.searchParams.get('pid') || url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
+  const id =
+    url.searchParams.get('pid') || plainId(url.pathname) || url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
   return isId('pay_', id) ? id : undefined;
 }
 
@@ -23,4 +24,18 @@ function decoded(text: string): string {
 
 export function gatewayUrl(publicUrl: string, paymentId: string): string {
   return `${publicUrl}/?pid=${paymentId}`;
+}
+
+export const PLAIN_PATH = '/c/';
+
+/**
+ * The link for QR codes and apps. Wallets built on WalletKit take every link with `pay_`, `pay.` or `pay=` in it for a
+ * payment of another service, and ask that service for it; this link holds none of them.
+ */
+export function plainUrl(publicUrl: string, paymentId: string): string {
+  return `${publicUrl}${PLAIN_PATH}${paymentId.slice('pay_'.length)}`;
+}
+
+function plainId(path: string): string | undefined {
+  return path.startsWith(PLAIN_PATH) ? `pay_${path.slice(PLAIN_PATH.length)}` : undefined;
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Endpoint } from './endpoints.ts';
 import { curlOf, exampleOfMedia } from './examples.ts';
-import { type Content, type Html, html, inlineProse, join, prose } from './html.ts';
+import { type Content, figure, type Html, html, inlineProse, join, prose } from './html.ts';
 import {
   type Body,
   type Media,
@@ -168,11 +168,6 @@ function renderExamples(page: Page, endpoint: Endpoint): Html {
 ${figure('Request', withVariables(curlOf(page.document, endpoint)))}
 ${example?.isStated === true && figure(html`Response ${statusLabel(status)}`, renderJson(example.value))}
 </div>`;
-}
-
-/** Long lines scroll, so the block takes the focus: a keyboard can scroll it too. */
-function figure(caption: Content, code: Content): Html {
-  return html`<figure><figcaption>${caption}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>`;
 }
 
 function lead(text: string | undefined): Content {

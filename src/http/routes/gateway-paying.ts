@@ -1,15 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { confirmPayment } from '../../actions/paying/confirm-payment.ts';
+import { type Confirmed, confirmPayment } from '../../actions/paying/confirm-payment.ts';
 import { fetchActions } from '../../actions/paying/fetch-actions.ts';
-import { listOptions, type OfferedAccount } from '../../actions/paying/list-options.ts';
+import { listOptions } from '../../actions/paying/list-options.ts';
 import { paymentExpired } from '../../actions/paying/option-refusals.ts';
-import { isForeignAccount, parseAccount } from '../../domain/caip.ts';
+import { seekTransaction } from '../../actions/paying/seek-transaction.ts';
+import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { visibleStatus } from '../../domain/payment.ts';
-import { ApiError, type Issue, validationError } from '../../errors.ts';
-import { type Payment, type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
+import { ApiError } from '../../errors.ts';
+import { type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { callerName, findPayable, GATEWAY_ACCESS, walletOf } from '../entry/gateway-caller.ts';
+import { readPayerAccounts } from '../entry/payer-accounts.ts';
 import { paymentIdIn } from '../entry/payment-id.ts';
 import { nullable } from '../schemas.ts';
 import { etagOf, holdRequest, StatusQuery } from '../status/status.ts';
@@ -34,7 +36,8 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
     },
     async (request) => {
       const payment = await findPayable(deps, deps.readPayment, request);
-      const accounts = readAccounts(request.body.accounts);
+      const served = servedNetworks(deps, payment.mode).map(({ chain }) => chain.network.chainId);
+      const accounts = readPayerAccounts(new Set(served), request.body.accounts);
       const isInfoAsked = request.query.includePaymentInfo === true;
       const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
       // Without the info in the answer there is no other way to learn it.
@@ -64,7 +67,7 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
     '/payment/:id/confirm',
     { schema: CONFIRM, preValidation, config: { access: GATEWAY_ACCESS, errors: [...COMMON, ...CHOSEN] } },
     async (request, reply) => {
-      const payment = await confirmPayment(deps, {
+      const confirmed = await confirmPayment(deps, {
         payment: await findPayable(deps, deps.readPayment, request),
         ...request.body,
         buyer: walletOf(request),
@@ -72,7 +75,7 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
       });
       const { failureCode: _, ...answer } = viewStatus(
         deps.config,
-        await held(deps, request, reply, payment),
+        await follow(deps, { request, reply }, confirmed),
         deps.world.clock.nowMs(),
       );
       return answer;
@@ -80,38 +83,35 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
   );
 }
 
-/** Every account that is malformed is named; right ones of chains that Till has nothing to do with are left out. */
-function readAccounts(spellings: readonly string[]): readonly OfferedAccount[] {
-  const issues: Issue[] = [];
-  const accounts = new Map<string, OfferedAccount>();
-  for (const [index, spelling] of spellings.entries()) {
-    const parsed = parseAccount(spelling);
-    if (!parsed.ok) {
-      if (!isForeignAccount(spelling)) issues.push({ field: `accounts[${index}]`, message: parsed.problem });
-      continue;
-    }
-    if (!accounts.has(parsed.value.id)) accounts.set(parsed.value.id, { ...parsed.value, spelling });
-  }
-  if (issues.length > 0) throw validationError(issues, 422);
-  return [...accounts.values()];
+type HeldInput = Parameters<typeof holdRequest>[1];
+
+/** The payment after the look for a transaction in coin, and after the hold that the request asks for. */
+async function follow(
+  deps: HttpDeps,
+  { request, reply }: Pick<HeldInput, 'request' | 'reply'>,
+  { payment, sought }: Confirmed,
+): Promise<PaymentGlance> {
+  const glance = () => findPayable(deps, deps.glanceAtPayment, request as FastifyRequest<{ Params: { id: string } }>);
+  if (sought === undefined) return held(deps, { request, reply, payment, find: glance });
+  const find = async () => (await seekTransaction(deps, sought)) ?? glance();
+  const seen = await held(deps, { request, reply, payment, find, forMs: SEEK_MS, everyMs: SEEK_EVERY_MS });
+  return held(deps, { request, reply, payment: seen, find: glance });
 }
 
 /** Holds the answer while nothing changes. The confirmation stands by then, so one that cannot be held is answered. */
-async function held(
-  deps: HttpDeps,
-  request: FastifyRequest<{ Params: { id: string }; Querystring: { maxPollMs?: number } }>,
-  reply: FastifyReply,
-  payment: Payment,
-): Promise<PaymentGlance> {
-  const since = etagOf(payment, deps.world.clock.nowMs());
-  const find = () => findPayable(deps, deps.glanceAtPayment, request);
+async function held(deps: HttpDeps, input: Omit<HeldInput, 'since'>): Promise<PaymentGlance> {
+  const { payment } = input;
   try {
-    return await holdRequest(deps, { request, reply, payment, since, find });
+    return await holdRequest(deps, { ...input, since: etagOf(payment, deps.world.clock.nowMs()) });
   } catch (error) {
     if (error instanceof ApiError && error.code === 'rate_limited') return payment;
     throw error;
   }
 }
+
+/** A transaction in coin reaches the endpoints within seconds of being sent, or with its block. */
+const SEEK_MS = 10_000;
+const SEEK_EVERY_MS = 1_000;
 
 const TAGS = ['Gateway'];
 const COMMON = ['payment_not_found'] as const;
@@ -124,7 +124,7 @@ const OPTIONS = {
   tags: TAGS,
   summary: 'List the ways in which accounts can pay',
   description:
-    'Each call gives new option ids; earlier ones stay good until they expire. Accounts of chains that are not served are ignored. A payment that cannot be paid any more has no options; ask for its info to see why.',
+    'Each call gives new option ids; earlier ones stay good until they expire. Accounts of networks that are not served, and the zero address, are ignored; a malformed account of a served network is refused. A payment that cannot be paid any more has no options; ask for its info to see why.',
   params: PaymentParams,
   querystring: Type.Object({
     includePaymentInfo: Type.Optional(Type.Boolean({ description: 'Whether `info` is wanted.' })),
@@ -132,8 +132,7 @@ const OPTIONS = {
   body: Type.Object({
     accounts: Type.Array(Type.String(), {
       minItems: 1,
-      maxItems: 100,
-      description: 'CAIP-10.',
+      description: 'CAIP-10. The first 100 of served networks count.',
       examples: [['eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed']],
     }),
     refresh: Type.Optional(nullable(Type.Array(Type.String(), { description: 'Accepted and ignored.' }))),
@@ -176,13 +175,14 @@ const CONFIRM = {
   tags: TAGS,
   summary: 'Confirm a payment with what the wallet signed or sent',
   description:
-    'May be repeated: the same option with the same results gets the present status. With `maxPollMs` the answer is held until that changes, at most 25 s.',
+    'May be repeated: the same option with the same results gets the present status. A transaction in coin is looked for during 10 s: the payment is `processing` once it is seen. With `maxPollMs` the answer is held until the status changes, at most 25 s.',
   params: PaymentParams,
   querystring: StatusQuery,
   body: Type.Object({
     optionId: OptionId,
     results: Type.Array(Type.Unknown(), {
-      description: 'One `{ "type": "walletRpc", "data": [result] }` for each action, in order.',
+      description:
+        'One `{ "type": "walletRpc", "data": [result] }` for each action, in order; or one entry whose `data` holds the results of all actions.',
     }),
     collectedData: Type.Optional(Type.Unknown({ description: 'Accepted and ignored.' })),
   }),

@@ -171,7 +171,8 @@ const OldListQuery = Type.Object({
 const OF_MERCHANT = {
   tags: TAGS,
   summary: "List a merchant's payments",
-  description: 'Newest first, unless asked otherwise. Follow `nextCursor`, filters and order unchanged.',
+  description:
+    'Newest first, unless asked otherwise. Follow `nextCursor`: filters and order must stay the same, the time range may change.',
   querystring: ListQuery,
   response: { 200: PaymentListBody },
 };

@@ -5,11 +5,13 @@ import type { PaymentOrder } from '../../actions/paying/create-payment.ts';
 import { isTestNetwork } from '../../chains/networks.ts';
 import { parseUnit, type Unit } from '../../chains/units.ts';
 import { feeFloor, termsInForce } from '../../domain/fees.ts';
+import { requestHash } from '../../domain/idempotency.ts';
 import { isId } from '../../domain/ids.ts';
 import { parseUnits } from '../../domain/money.ts';
 import { isFinal, pollInMs } from '../../domain/payment.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
 import { findRefundOf } from '../../store/money/refunds.ts';
+import { findPaymentDetails, type PaymentDetails } from '../../store/payments/payment-details.ts';
 import type { PaymentReader } from '../../store/payments/payment-reader.ts';
 import { findPaymentSettlement } from '../../store/payments/payment-settlements.ts';
 import type { PaymentGlance } from '../../store/payments/payments.ts';
@@ -22,6 +24,7 @@ import { CancelledBody, nullable } from '../schemas.ts';
 import { NOT_MODIFIED, StatusQuery, sendStatus } from '../status/status.ts';
 import { DetailsBody, PaymentStatusField, StatusBody, viewDetails } from '../views/payment.ts';
 import { parseCheckoutUrls } from './checkout-urls.ts';
+import { OrderDetails, readDetails } from './order-details.ts';
 
 const ACCESS = { scheme: 'partner', merchant: 'header', takesDeleted: true } as const;
 export const READ = { ...ACCESS, scope: 'payments:read' } as const;
@@ -74,10 +77,12 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
       const payment = await findOwnPayment(deps.readPayment, request);
       const isPaid = payment.status === 'succeeded';
       // Read each time: a payment stays as it is from its end on, and may yet be settled or refunded.
-      const [settlement, refund] = isPaid
-        ? await Promise.all([findPaymentSettlement(deps.db.sql, payment.id), findRefundOf(deps.db.sql, payment.id)])
-        : [];
-      return viewDetails(deps.config, { payment, settlement, refund, nowMs: deps.world.clock.nowMs() });
+      const [details, settlement, refund] = await Promise.all([
+        findPaymentDetails(deps.db.sql, payment.id),
+        isPaid ? findPaymentSettlement(deps.db.sql, payment.id) : undefined,
+        isPaid ? findRefundOf(deps.db.sql, payment.id) : undefined,
+      ]);
+      return viewDetails(deps.config, { payment, details, settlement, refund, nowMs: deps.world.clock.nowMs() });
     },
   );
 
@@ -120,6 +125,7 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Pa
   const unit = hasForm('amount.unit') ? parseUnit(body.amount.unit) : undefined;
   if (unit?.ok === false) issues.push({ field: 'amount.unit', message: unit.problem });
   const value = hasForm('amount.value') ? parseUnits(body.amount.value) : undefined;
+  const details = readDetails(body, { hasForm, issues });
   const urls = parseCheckoutUrls(body.checkout ?? null, { mode: key.mode, hasForm, issues });
   const expiresAtS = (hasForm('expiresAt') ? body.expiresAt : null) ?? Math.floor(nowMs / 1000) + DEFAULT_LIFETIME_S;
   if (expiresAtS * 1000 <= nowMs)
@@ -141,7 +147,10 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Pa
     tokenAsset: unit.value.token?.asset ?? null,
     expiresAtMs: expiresAtS * 1000,
     ...urls,
-    idempotency: idempotencyKey === undefined ? null : { key: idempotencyKey, meaning: meaningOf(body, unit.value) },
+    actor: actorOf(request),
+    details,
+    idempotency:
+      idempotencyKey === undefined ? null : { key: idempotencyKey, meaning: meaningOf(body, unit.value, details) },
   };
 }
 
@@ -153,9 +162,17 @@ function formIssues({ validationError: error }: FastifyRequest): Issue[] {
   return issues;
 }
 
-/** The default expiry is not part of what was asked for: a retry a second later means the same. */
-function meaningOf({ amount, referenceId, checkout, expiresAt }: OrderBody, unit: Unit) {
-  return [unit.id, amount.value, referenceId, checkout?.successUrl, checkout?.errorUrl, expiresAt ?? null];
+/**
+ * The default expiry is not part of what was asked for: a retry a second later means the same. An order without details
+ * has the meaning it had before there were any, so that retries across an upgrade find their payment.
+ */
+function meaningOf(
+  { amount, referenceId, checkout, expiresAt }: OrderBody,
+  unit: Unit,
+  details: PaymentDetails | null,
+) {
+  const order = [unit.id, amount.value, referenceId, checkout?.successUrl, checkout?.errorUrl, expiresAt ?? null];
+  return details === null ? order : [...order, requestHash(details)];
 }
 
 function refuseTestUnit(mode: string, unit: Unit): void {
@@ -221,6 +238,7 @@ const CREATE = {
         description: 'Where the checkout sends the payer at the end. HTTPS; test keys may use http on localhost.',
       }),
     ),
+    ...OrderDetails,
     expiresAt: Type.Optional(
       nullable(
         Type.Integer({

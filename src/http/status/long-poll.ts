@@ -1,5 +1,5 @@
 import type { World } from '../../runtime/world.ts';
-import type { PaymentFeed } from '../../store/payments/payment-feed.ts';
+import type { EventFeed } from '../../store/events/event-feed.ts';
 
 /** Requests held until a payment changes. */
 export interface LongPolls {
@@ -26,7 +26,7 @@ export interface Watch {
 /** News of a change can be lost; nobody waits longer than this for one that happened. */
 const LOOK_AGAIN_MS = 5_000;
 
-export function createLongPolls(world: World, feed: PaymentFeed): LongPolls {
+export function createLongPolls(world: World, feed: EventFeed): LongPolls {
   const watching = new Map<string, Set<() => void>>();
   let held = 0;
   let isReleased = false;
@@ -37,9 +37,9 @@ export function createLongPolls(world: World, feed: PaymentFeed): LongPolls {
   const wakeAll = () => {
     for (const paymentId of watching.keys()) wake(paymentId);
   };
-  feed.subscribe((paymentIds) => {
-    if (paymentIds === undefined) wakeAll();
-    else for (const id of paymentIds) wake(id);
+  feed.subscribe((objectIds) => {
+    if (objectIds === undefined) wakeAll();
+    else for (const id of objectIds) wake(id);
   });
 
   return {

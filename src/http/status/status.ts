@@ -49,15 +49,22 @@ interface HeldRequest {
   /** The client knows the status of these entity tags. */
   readonly since: string;
   readonly find: () => Promise<PaymentGlance>;
+  /** How long to hold it; as long as the request asks for, if undefined. */
+  readonly forMs?: number;
+  /** How often to look at the payment without news of it. */
+  readonly everyMs?: number;
 }
 
-/** The payment once it has another status or the last one, at the latest when the time the request asked for is over. */
+/**
+ * The payment once it has another status or the last one, at the latest when the time is over. Time is counted from the
+ * arrival of the request, so that a request which is held twice is not held for longer.
+ */
 export async function holdRequest(deps: HttpDeps, held: HeldRequest): Promise<PaymentGlance> {
-  const { request, reply, payment, since, find } = held;
-  const nowMs = deps.world.clock.nowMs();
-  const untilMs = nowMs + Math.min(request.query.maxPollMs ?? 0, MAX_HOLD_MS);
-  if (isOver(payment, { since, untilMs }, nowMs)) return payment;
-  return hold(deps, { payment, since, untilMs, find, place: deps.holdPlaces.take(request, reply) });
+  const { request, reply, payment, since, find, everyMs = Number.POSITIVE_INFINITY } = held;
+  const { forMs = Math.min(request.query.maxPollMs ?? 0, MAX_HOLD_MS) } = held;
+  const untilMs = request.startedAtMs + forMs;
+  if (isOver(payment, { since, untilMs }, deps.world.clock.nowMs())) return payment;
+  return hold(deps, { payment, since, untilMs, find, everyMs, place: deps.holdPlaces.take(request, reply) });
 }
 
 interface Hold {
@@ -66,6 +73,7 @@ interface Hold {
   readonly since: string;
   readonly untilMs: number;
   readonly find: () => Promise<PaymentGlance>;
+  readonly everyMs: number;
   readonly place: HoldPlace;
 }
 
@@ -77,7 +85,7 @@ async function hold({ longPolls, world }: HttpDeps, { place, find, ...input }: H
       const payment = await find();
       const nowMs = world.clock.nowMs();
       if (isOver(payment, input, nowMs) || place.gone.aborted || longPolls.isReleased) return payment;
-      await watch.wait(Math.min(input.untilMs, wakeAtMs(payment, nowMs)) - nowMs);
+      await watch.wait(Math.min(input.untilMs - nowMs, wakeAtMs(payment, nowMs) - nowMs, input.everyMs));
     }
   } finally {
     watch.end();

@@ -1,11 +1,12 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { ListedOption } from '../../actions/paying/list-options.ts';
 import type { OptionAction } from '../../actions/paying/wallet-requests.ts';
+import { decimalOf, type Rate } from '../../domain/rate.ts';
 import { nullable } from '../schemas.ts';
 import { AmountBody, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 
-export function viewOption(origin: Origin, { id, option, etaS, actions }: ListedOption) {
+export function viewOption(origin: Origin, { id, option, etaS, actions, rate }: ListedOption) {
   const { item, account, expiresAtS } = option;
   return {
     id,
@@ -14,7 +15,18 @@ export function viewOption(origin: Origin, { id, option, etaS, actions }: Listed
     etaS,
     actions: [...actions],
     expiresAt: expiresAtS,
+    rate: rate && viewRate(rate),
     collectData: null,
+  };
+}
+
+function viewRate({ base, quote, value, readings }: Rate): Static<typeof RateBody> {
+  return {
+    base,
+    quote,
+    value: decimalOf(value),
+    sources: [...new Set(readings.map(({ source }) => source))],
+    at: Math.floor(Math.min(...readings.map(({ atMs }) => atMs)) / 1000),
   };
 }
 
@@ -43,6 +55,14 @@ export const WalletRpcActionBody = Type.Object({
   data: WalletRpcBody,
 });
 
+const RateBody = Type.Object({
+  base: Type.String({ examples: ['ETH'] }),
+  quote: Type.String({ examples: ['EUR'] }),
+  value: Type.String({ description: 'What one of `base` costs in `quote`, to eight digits.', examples: ['2272.7273'] }),
+  sources: Type.Array(Type.String(), { description: 'The names of the sources that agreed on it.' }),
+  at: Type.Integer({ minimum: 0, description: 'Seconds since the epoch: the oldest price it was made of.' }),
+});
+
 export const OptionBody = Type.Object({
   id: Type.String({ description: 'Send it to `fetch` and `confirm`. Good for this payment only.' }),
   account: Type.String({ description: 'CAIP-10, as you spelled it.' }),
@@ -52,5 +72,10 @@ export const OptionBody = Type.Object({
   expiresAt: nullable(
     Type.Integer({ minimum: 0, description: 'Seconds since the epoch; set where an exchange rate is in it.' }),
   ),
+  rate: Type.Unsafe<Static<typeof RateBody> | null>({
+    ...RateBody,
+    type: ['object', 'null'],
+    description: 'The exchange rate in the amount; null where none was needed.',
+  }),
   collectData: Type.Null({ description: 'Nothing is asked of the payer.' }),
 });

@@ -1,11 +1,14 @@
 import { Type } from 'typebox';
 import { tokenUnitId } from '../../chains/units.ts';
 import { isFinal, PAYMENT_STATUSES, pollInMs, visibleStatus } from '../../domain/payment.ts';
+import type { PaymentDetails } from '../../store/payments/payment-details.ts';
 import type { PaymentSettlement } from '../../store/payments/payment-settlements.ts';
 import { type Payment, type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
-import { enumOf, nullable } from '../schemas.ts';
-import { AmountBody, viewToken } from './amount.ts';
+import { gatewayUrl } from '../entry/payment-id.ts';
+import { enumOf, nullable, Timestamp } from '../schemas.ts';
+import { AmountBody, viewAmount, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
+import { MetadataBody, OrderBody, viewOrder } from './payment-details.ts';
 import { RefundBody, type ShownRefund, viewRefund } from './refund.ts';
 
 /** The public shapes of a payment. They show the status that holds now, whether or not the sweeper has been by. */
@@ -20,20 +23,29 @@ export function viewStatus(origin: Origin, payment: PaymentGlance, nowMs: number
   };
 }
 
-export function viewDetails(origin: Origin, { payment, settlement, refund, nowMs }: ShownDetails) {
+export function viewDetails(origin: Origin, { payment, details, settlement, refund, nowMs }: ShownDetails) {
   const status = visibleStatus(stateOf(payment), nowMs);
   return {
+    id: payment.id,
+    merchantId: payment.merchantId,
     referenceId: payment.referenceId,
+    amount: viewAmount(origin, payment.amountUnit, payment.amountValue, payment.amountDecimals),
     status,
+    createdAt: payment.createdAt.toISOString(),
+    expiresAt: payment.expiresAt.getTime() / 1000,
+    gatewayUrl: gatewayUrl(origin.publicUrl, payment.id),
     ...(status === 'failed' && { failureCode: payment.failureCode }),
     info: viewInfo(origin, payment),
     settlement: settlement === undefined ? null : viewSettlement(settlement),
     ...(refund !== undefined && { refund: viewRefund(origin, refund) }),
+    ...viewOrder(origin, details),
+    metadata: details.metadata ?? null,
   };
 }
 
 export interface ShownDetails {
   readonly payment: Payment;
+  readonly details: PaymentDetails;
   readonly settlement: PaymentSettlement | undefined;
   readonly refund: ShownRefund | undefined;
   readonly nowMs: number;
@@ -72,8 +84,14 @@ export const StatusBody = Type.Object(
 
 export const DetailsBody = Type.Object(
   {
+    id: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+    merchantId: Type.String(),
     referenceId: Type.String(),
+    amount: AmountBody,
     status: PaymentStatusField,
+    createdAt: Timestamp,
+    expiresAt: Type.Integer({ minimum: 0, description: 'Seconds since the epoch.' }),
+    gatewayUrl: Type.String({ description: 'Where the payer pays.' }),
     failureCode: FailureCodeField,
     info: InfoBody,
     settlement: Type.Unsafe<ReturnType<typeof viewSettlement> | null>({
@@ -84,6 +102,8 @@ export const DetailsBody = Type.Object(
       description: 'The transfer to the merchant, once it has been made; null before.',
     }),
     refund: Type.Optional(RefundBody),
+    ...OrderBody,
+    metadata: MetadataBody,
   },
   { description: 'The payment.' },
 );

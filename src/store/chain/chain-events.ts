@@ -43,6 +43,21 @@ export async function findUndecidedEvents(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
+/** Reports of coin, at whatever depth, for payments that nobody is known to be paying. */
+export async function findArrivingCoin(
+  db: Reader,
+  { network, limit }: { network: string; limit: number },
+): Promise<StoredEvent[]> {
+  const rows = await db<(Omit<StoredEvent, 'blockNumber'> & { blockNumber: string })[]>`
+    select ${eventColumns(db)} from chain_events e
+    where network = ${network} and decided_at is null and type = 'paid' and exists (
+      select from items i join payments p on p.id = i.subject
+      where i.commitment = e.commitment and i.network = e.network and i.state = 'offered'
+        and p.status = 'requires_action')
+    order by block_number limit ${limit}`;
+  return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
+}
+
 /** Which of these commitments the chain has reported as paid, at whatever depth. */
 export async function findPaidCommitments(
   db: Reader,

@@ -136,20 +136,23 @@ export async function hasOpenItems(db: Reader, network: string): Promise<boolean
 }
 
 /** Paid items whose block is gone: the same authorization is due again; a native one waits for its payer's transaction. */
-export async function reviveItems(tx: Tx, commitments: readonly string[]): Promise<{ subject: string }[]> {
-  return tx<{ subject: string }[]>`
+export async function reviveItems(tx: Tx, commitments: readonly string[]): Promise<RevivedItem[]> {
+  return tx<RevivedItem[]>`
     update items set state = case when signature is null then 'offered' else 'due' end, ended_at = null, retry_at = null
     where commitment = any(${commitments as string[]}::text[]) and state = 'paid'
-    returning subject`;
+    returning subject, purpose`;
 }
 
-/** Ends an item that nobody can have seen: it was never in a stored transaction. Whether that was so. */
-export async function declineDueItem(tx: Tx, commitment: string, at: Date): Promise<boolean> {
-  const { count } = await tx`
-    update items set state = 'unpaid', signature = null, end_reason = 'declined', ended_at = ${at}
+export type RevivedItem = Pick<StoredItem, 'subject' | 'purpose'>;
+
+/** Locks an item that nobody outside can have seen, because it was never in a stored transaction. Whether that is so. */
+export async function lockUnsentItem(tx: Tx, commitment: string): Promise<boolean> {
+  const rows = await tx`
+    select from items
     where commitment = ${commitment} and state = 'due'
-      and not exists (select from send_items where send_items.commitment = items.commitment)`;
-  return count === 1;
+      and not exists (select from send_items where send_items.commitment = items.commitment)
+    for update`;
+  return rows.length === 1;
 }
 
 /** How many items should have been decided by that time and are not. */

@@ -199,6 +199,45 @@ export async function noncesOf(db: Reader, hashes: readonly string[]): Promise<M
   return new Map(rows.map(({ hash, nonce }) => [hash, Number(nonce)]));
 }
 
+/** The nonces of those of these transactions that the sender's own rows know. */
+export async function findSentNonces(
+  db: Reader,
+  { network, signer }: SenderId,
+  hashes: readonly string[],
+): Promise<{ hash: string; nonce: number }[]> {
+  const rows = await db<{ hash: string; nonce: string }[]>`
+    select hash, nonce from send_versions
+    where hash = any(${hashes as string[]}::text[]) and network = ${network} and signer = ${signer}`;
+  return rows.map(({ hash, nonce }) => ({ hash, nonce: Number(nonce) }));
+}
+
+/** Nonces that nothing accounts for, between two that are accounted for. */
+export interface NonceGap {
+  readonly after: number;
+  readonly before: number;
+}
+
+/**
+ * The gaps in a sender's nonces, up to the next one that the chain expects. A nonce is accounted for by a send that is open or
+ * whose mined version is known, or because its transaction was found.
+ */
+export async function findNonceGaps(
+  db: Reader,
+  { network, signer }: SenderId,
+  { found, end }: { readonly found: readonly number[]; readonly end: number },
+): Promise<NonceGap[]> {
+  const rows = await db<{ after: string; before: string }[]>`
+    select nonce as after, next as before from (
+      select nonce, lead(nonce) over (order by nonce) as next from (
+        select nonce from sends
+        where network = ${network} and signer = ${signer} and (state = 'open' or final_hash is not null)
+        union select unnest(${found.map(String)}::text[])::bigint
+        union select ${end}::bigint
+      ) as accounted
+    ) as pairs where next > nonce + 1 order by nonce`;
+  return rows.map(({ after, before }) => ({ after: Number(after), before: Number(before) }));
+}
+
 /** How many nonces are taken and not mined at final depth. */
 export async function countOpenSends(db: Reader, { network, signer }: SenderId): Promise<number> {
   const [row] = await db<{ count: number }[]>`

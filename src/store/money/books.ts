@@ -183,6 +183,15 @@ export async function positionsOf(db: Reader, references: readonly string[]): Pr
   );
 }
 
+/** Transactions whose gas is in the books, although no send tells of them: a rebuild has found them. */
+export async function findGasWithoutSend(db: Reader, network: string): Promise<string[]> {
+  const rows = await db<{ hash: string }[]>`
+    select distinct reference as hash from book_entries b
+    where network = ${network} and kind = 'gas'
+      and not exists (select from send_versions v where v.hash = b.reference)`;
+  return rows.map(({ hash }) => hash);
+}
+
 /** Entries of these kinds that stand on blocks of a range. */
 export async function listEntriesInBlocks(
   db: Reader,

@@ -1,5 +1,5 @@
 import type { PayMethod } from '../../domain/item.ts';
-import type { Reader, Tx } from '../plumbing/database.ts';
+import { one, type Reader, type Tx } from '../plumbing/database.ts';
 
 /** Something that leaves the intermediate account, or is to. */
 export interface Outgoing {
@@ -55,15 +55,35 @@ export async function insertOutgoing(tx: Tx, rows: readonly NewOutgoing[], at: D
   return begun.map(({ id }) => id);
 }
 
-/** What has no item among the items yet, oldest first. */
+/** Transfers whose attempt may be begun now, by the accounts whose keys are at hand. */
+export interface OutgoingToBegin {
+  readonly network: string;
+  /** The addresses that can sign. */
+  readonly signers: readonly string[];
+  readonly now: Date;
+}
+
+/** Transfers from these accounts that have no item among the items yet, oldest first. */
 export function findOutgoingToBegin(
   db: Reader,
-  { network, now, limit }: { network: string; now: Date; limit: number },
+  { limit, ...ask }: OutgoingToBegin & { readonly limit: number },
 ): Promise<Outgoing[]> {
   return db<Outgoing[]>`
     select ${outgoingColumns(db)} from outgoing
-    where network = ${network} and state = 'sending' and not is_due and (retry_at is null or retry_at <= ${now})
+    where ${isToBegin(db, ask)} and payer = any(${ask.signers as string[]}::text[])
     order by created_at limit ${limit}`;
+}
+
+/** The number of transfers that could be begun if the keys of other accounts were at hand. */
+export async function countOutgoingUnsigned(db: Reader, ask: OutgoingToBegin): Promise<number> {
+  const rows = await db<{ count: number }[]>`
+    select count(*)::int as count from outgoing
+    where ${isToBegin(db, ask)} and payer <> all(${ask.signers as string[]}::text[])`;
+  return one(rows).count;
+}
+
+function isToBegin(db: Reader, { network, now }: OutgoingToBegin) {
+  return db`network = ${network} and state = 'sending' and not is_due and (retry_at is null or retry_at <= ${now})`;
 }
 
 export interface Attempt {

@@ -33,8 +33,9 @@ export async function holdNetAmounts(tx: Tx, commitments: readonly string[], at:
 }
 
 /**
- * Locks held amounts whose merchants have a destination for them, the oldest first. What another node is at is left to it;
- * what did not arrive waits, unless there is another destination now.
+ * Locks held amounts whose merchants have a destination for them, the oldest first. Rows that another node has locked are left
+ * to it. A payout that did not arrive waits, unless there is another destination now. An amount whose destination is the very
+ * account it lies on stays there.
  */
 export function lockPayablePayouts(
   tx: Tx,
@@ -45,6 +46,7 @@ export function lockPayablePayouts(
     from payouts p join crypto_settlements c on c.merchant_id = p.merchant_id and c.asset = p.asset
     where p.state = 'held' and p.network = any(${networks as string[]}::text[])
       and (p.retry_at is null or p.retry_at <= ${now} or p.destination is distinct from c.destination)
+      and lower(c.destination) <> lower(p.network || ':' || p.account)
     order by p.payment_id limit ${limit}
     for update of p skip locked`;
 }

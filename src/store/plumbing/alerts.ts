@@ -19,9 +19,14 @@ export async function upsertAlert(tx: Tx, alert: Omit<Alert, 'since'>): Promise<
   return row?.isNew ?? false;
 }
 
-/** Whether there was one to clear. */
-export async function deleteAlert(tx: Tx, { name, subject }: Pick<Alert, 'name' | 'subject'>): Promise<boolean> {
-  const { count } = await tx`delete from alerts where name = ${name} and subject = ${subject}`;
+/** Whether there was one to clear; with a time, one that nobody has seen since then. */
+export async function deleteAlert(
+  tx: Tx,
+  { name, subject }: Pick<Alert, 'name' | 'subject'>,
+  unseenSince?: Date,
+): Promise<boolean> {
+  const isUnseen = unseenSince === undefined ? tx`true` : tx`last_seen <= ${unseenSince}`;
+  const { count } = await tx`delete from alerts where name = ${name} and subject = ${subject} and ${isUnseen}`;
   return count === 1;
 }
 

@@ -14,8 +14,9 @@ export interface PaymentPage extends Language {
   readonly paymentId: string;
   /** The public App-Id the page calls the gateway with. */
   readonly appId: string;
-  /** What the QR code holds and wallets open. */
   readonly gatewayUrl: string;
+  /** The link for QR codes and wallet apps; missing where that is the gateway URL. */
+  readonly qrUrl?: string;
   /** The server's clock when it rendered: payers' clocks may be wrong by hours. */
   readonly nowMs: number;
   readonly payment: PaymentView;
@@ -23,9 +24,18 @@ export interface PaymentPage extends Language {
   readonly checkout: { readonly successUrl: string; readonly errorUrl: string } | null;
   /** The merchant's own words for the order. Untrusted text, as is the merchant's name. */
   readonly referenceId: string;
+  /** What the order is, in the merchant's words: untrusted text too. */
+  readonly description?: string | null;
+  readonly lineItems?: readonly LineItem[] | null;
   readonly sandbox: Sandbox | null;
   /** Whether the partner has listed origins that may embed the page. */
   readonly embedder: boolean;
+}
+
+export interface LineItem {
+  readonly name: string;
+  readonly quantity?: number | null;
+  readonly amount?: Amount | null;
 }
 
 /** A page that has no payment to show. */
@@ -56,9 +66,18 @@ export interface PaymentView {
   } | null;
   /** What carries the payment out, as far as anything was sent. */
   readonly transaction: TransactionView | null;
+  /** Why the payment could not be carried out so far; missing or null while nothing stands in its way. */
+  readonly attempt?: Attempt | null;
   /** What was paid, and the transaction that did it. */
   readonly info: PaidInfo | null;
   readonly failureCode?: string | null;
+}
+
+export interface Attempt {
+  /** One of the gateway's reasons, such as `short_balance`, `paused` or `payer_blacklisted`. */
+  readonly refusal: string;
+  /** Unix seconds: until then it is tried again. */
+  readonly triesUntil: number;
 }
 
 export interface TransactionView {

@@ -9,9 +9,9 @@ import { findStrays, type NewStray } from '../../../store/money/strays.ts';
 import type { Lease } from '../../../store/plumbing/leases.ts';
 import type { CommandDeps } from '../../command.ts';
 import { commandOfLeader, type LeaseDeps } from '../../lease.ts';
-import { storeStrays, strayOf } from '../../outgoing/stray/record-strays.ts';
+import { ownAccounts, storeStrays, strayOf } from '../../outgoing/stray/record-strays.ts';
+import { coinSurpluses, isStillBooked, type Surplus } from '../account-surplus.ts';
 import { recordEntries } from '../record.ts';
-import { type CoinSurplus, coinSurpluses } from './compare-balances.ts';
 import { isSame } from './paid-event.ts';
 
 export interface CoinInput {
@@ -29,7 +29,7 @@ export async function recordCoin(deps: LeaseDeps, { connected, lease }: CoinInpu
   const cursor = (await findCursors(deps.db.sql)).find((each) => each.network === network);
   if (cursor === undefined) return;
   const block = cursor.finalNumber;
-  for (const found of await coinSurpluses(deps.db.sql, connected, block)) {
+  for (const found of await coinSurpluses(deps.db.sql, connected, block, ownAccounts(connected))) {
     const { account, surplus } = found;
     const explainedTo = await findCoinCursor(deps.db.sql, network, account);
     const isOpening = explainedTo === undefined && surplus > 0n;
@@ -39,6 +39,7 @@ export async function recordCoin(deps: LeaseDeps, { connected, lease }: CoinInpu
     const strays = await straysOf(deps, connected, { found, from: explainedTo ?? block, to: block });
     if (strays === undefined || block <= (explainedTo ?? -1)) continue;
     await commandOfLeader(deps, lease, async (tx, now) => {
+      if (!(await isStillBooked(tx, connected, found))) return;
       await recordEntries(tx, opening, now);
       await storeStrays(tx, strays, now);
       await putCoinCursor(tx, { network, account, block });
@@ -47,7 +48,7 @@ export async function recordCoin(deps: LeaseDeps, { connected, lease }: CoinInpu
 }
 
 interface Search {
-  readonly found: CoinSurplus;
+  readonly found: Surplus;
   /** The coin was explained up to this block, and is not at that one. */
   readonly from: number;
   readonly to: number;
@@ -138,14 +139,10 @@ async function attribute(
       )
     ).map(({ id }) => id),
   );
-  const strays: NewStray[] = [];
-  let left = units;
-  for (const stray of told) {
-    if (known.has(stray.id) || BigInt(stray.amount) > left) continue;
-    strays.push(stray);
-    left -= BigInt(stray.amount);
-  }
-  return left === 0n ? strays : [...strays, nameless(connected, { ...arrival, units: left })];
+  // A transfer counts in full, even where the account has less: the difference left for something the books do not know yet.
+  const strays = told.filter(({ id }) => !known.has(id));
+  const left = strays.reduce((rest, { amount }) => rest - BigInt(amount), units);
+  return left <= 0n ? strays : [...strays, nameless(connected, { ...arrival, units: left })];
 }
 
 function nameless(connected: ConnectedChain, { account, block, units }: Arrival): NewStray {

@@ -9,6 +9,7 @@ import { ownAccounts, storeStrays, strayOf } from '../../outgoing/stray/record-s
 import { hasLeft, ownershipOf } from '../audit/compare-events.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 import { subjectOfEvent } from '../audit/paid-event.ts';
+import { restoreGas } from './restore-gas.ts';
 import { restoreOutgoing } from './restore-outgoing.ts';
 import { restorePayment } from './restore-payment.ts';
 import { type Outcome, Unplaced } from './restoring.ts';
@@ -30,14 +31,16 @@ export interface RebuildReport {
   readonly rebuilt: readonly string[];
   /** What is on the chain and could not be made again, and why: the words complete a sentence about it. */
   readonly unplaced: readonly { readonly id: string; readonly problem: string }[];
+  /** Transactions of accounts of ours whose gas was booked again. */
+  readonly gas: readonly string[];
 }
 
 const RANGE = 500;
 
 /**
  * Makes rows again that are on the chain and were lost here, as far as the chain can know: payments, what left accounts of
- * ours, what came to them unasked, and the book entries of all these. What is there stays as it is. Undefined when the
- * chain was never read.
+ * ours, what came to them unasked, and the book entries of all these and of gas. What is there stays as it is. Undefined when
+ * the chain was never read.
  */
 export async function rebuild(
   deps: CommandDeps,
@@ -62,6 +65,7 @@ export async function rebuild(
   };
 
   const left: PaidEvent[] = [];
+  const carriers = new Map<string, number>();
   for (let start = input.from; start <= to; start += RANGE) {
     const end = Math.min(start + RANGE - 1, to);
     const told = await chain.events(start, end);
@@ -71,18 +75,21 @@ export async function rebuild(
       await attempt(event, () => restorePayment(deps, connected, event, input.merchantId));
     }
     left.push(...outgoing);
+    for (const { transactionHash, block } of [...payments, ...outgoing]) carriers.set(transactionHash, block.number);
     rebuilt.push(...(await restoreStrays(deps, connected, start, end)));
   }
   // After everything that came. What was held and is known to have been paid out cannot have covered a refund.
   for (const event of left.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     await attempt(event, () => restoreOutgoing(deps, connected, event, input.floatOwner));
   }
+  const restored = await restoreGas(deps, connected, { from: input.from, to, carriers });
+  unplaced.push(...restored.unplaced);
   // A row that was dropped may have been counted when it was sealed.
   await command(deps, async (tx) => {
     await refoldBalances(tx, network);
     await rewindCoinCursors(tx, network, Math.max(0, input.from - 1));
   });
-  return { network, from: input.from, to, rebuilt: [...new Set(rebuilt)], unplaced };
+  return { network, from: input.from, to, rebuilt: [...new Set(rebuilt)], unplaced, gas: restored.gas };
 }
 
 function rankOf(event: PaidEvent): number {

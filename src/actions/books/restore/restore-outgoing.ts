@@ -14,10 +14,10 @@ import {
   startPayouts,
   takeForRefund,
 } from '../../../store/money/payouts.ts';
-import { insertRefund, lockRefund, type Refund } from '../../../store/money/refunds.ts';
+import { lockRefund, type Refund } from '../../../store/money/refunds.ts';
 import { putRestoredOutgoing, takenFor } from '../../../store/money/restored-outgoing.ts';
 import { lockStray, moveStray } from '../../../store/money/strays.ts';
-import { findPaymentSettlement, insertPaymentSettlements } from '../../../store/payments/payment-settlements.ts';
+import { findPaymentSettlement } from '../../../store/payments/payment-settlements.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { insertRestoredItem } from '../../../store/payments/restored-payments.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
@@ -25,15 +25,17 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
 import { type Taking, takeFromFloats } from '../../outgoing/float/take-from-floats.ts';
-import { moveRefund } from '../../outgoing/refund/move-refund.ts';
+import { logPayouts } from '../../outgoing/payout/log-payouts.ts';
+import { moveRefund, openRefund } from '../../outgoing/refund/move-refund.ts';
 import { coverOfStray } from '../../outgoing/stray/return-stray.ts';
+import { settlePayments } from '../../paying/move-payment.ts';
 import { differingTerms } from '../audit/compare-outgoing.ts';
 import { outgoingPosition } from '../audit/outgoing-position.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 import { isSame, subjectOfEvent } from '../audit/paid-event.ts';
 import { recordEntries } from '../record.ts';
 import { recoverTerms } from './recover-terms.ts';
-import { accountOf, noteEvent, type Outcome, Unplaced } from './restoring.ts';
+import { accountOf, evidenceOf, noteEvent, type Outcome, Unplaced } from './restoring.ts';
 
 /**
  * Makes again what tells of a payout, refund or return that the chain has carried out, whatever of it is missing. From
@@ -114,13 +116,19 @@ async function restorePayout(tx: Tx, { id, event, at }: Left): Promise<Restored>
   const { asset, recipient, transactionHash } = event;
   const amount = event.amount.toString();
   if (payout.amount !== amount) throw new Unplaced('differs from what was held in its amount');
-  const isSettled = (await findPaymentSettlement(tx, payment.id)) !== undefined;
-  await insertPaymentSettlements(tx, [{ paymentId: payment.id, asset, amount, recipient, transactionHash, at }]);
-  if (payout.state === 'held')
+  const { id: paymentId, merchantId } = payment;
+  const isSettled = (await findPaymentSettlement(tx, paymentId)) !== undefined;
+  const told = { actor: 'operator', evidence: evidenceOf(event) };
+  await settlePayments(tx, [{ paymentId, asset, amount, recipient, transactionHash, at }], { ...told, at });
+  const sent = { id, merchantId, network: payout.network, asset, amount, recipient };
+  if (payout.state === 'held') {
     await startPayouts(tx, [{ ...payout, destination: `${payout.network}:${recipient}` }], at);
-  await setPayoutState(tx, { paymentId: payment.id, from: 'sending', to: 'paid', at });
+    await logPayouts(tx, [sent], { ...told, type: 'payout.begun' }, at);
+  }
+  await setPayoutState(tx, { paymentId, from: 'sending', to: 'paid', at });
+  if (payout.state !== 'paid') await logPayouts(tx, [sent], { ...told, type: 'payout.paid' }, at);
   await deleteAlert(tx, { name: 'payout_failed', subject: id });
-  return { merchantId: payment.merchantId, floatOwner: null, isChanged: !isSettled || payout.state !== 'paid' };
+  return { merchantId, floatOwner: null, isChanged: !isSettled || payout.state !== 'paid' };
 }
 
 function isPayable({ state }: Payout): boolean {
@@ -157,10 +165,9 @@ async function restoreRefund(tx: Tx, { id, event, before, at }: Left): Promise<R
   let current = refund;
   for (const step of steps) {
     const { transactionHash } = event;
-    const evidence = { rebuilt: true, commitment: event.commitment, block: event.block.number };
+    const evidence = evidenceOf(event);
     const proven = step === 'paid' ? { transactionHash } : {};
-    await moveRefund(tx, current, { event: step, actor: 'operator', evidence, ...proven }, at);
-    current = await presentRefund(tx, id);
+    current = await moveRefund(tx, current, { event: step, actor: 'operator', evidence, ...proven }, at);
   }
   const { id: paymentId } = payment;
   if (refund.fromHeld !== '0') await setPayoutState(tx, { paymentId, from: 'refunding', to: 'refunded', at });
@@ -187,14 +194,9 @@ async function makeRefund(
     account: event.payer,
   };
   const refund = { id, paymentId, merchantId, network, asset, method, recipient, amount, ...from };
-  await insertRefund(tx, refund, { actor: 'operator', at });
-  return presentRefund(tx, id);
-}
-
-async function presentRefund(tx: Tx, id: string): Promise<Refund> {
-  const refund = await lockRefund(tx, id);
-  if (refund === undefined) throw new Error('A refund that was just written is not there.');
-  return refund;
+  const opened = await openRefund(tx, refund, { actor: 'operator', at });
+  if (opened === undefined) throw new Error('A refund that was not there is.');
+  return opened;
 }
 
 async function restoreFloatReturn(tx: Tx, { id, event, before, floatOwner, at }: Left): Promise<Restored> {

@@ -21,6 +21,11 @@ export async function noteEvent(tx: Tx, event: PaidEvent, at: Date): Promise<voi
   await markDecided(tx, network, [{ ...stored, problem: null }], at);
 }
 
+/** What proves a move that `rebuild` makes. */
+export function evidenceOf({ commitment, block }: PaidEvent) {
+  return { rebuilt: true, commitment, block: block.number };
+}
+
 /** CAIP-10. */
 export function accountOf({ asset, payer }: PaidEvent): string {
   return `${asset.split('/')[0]}:${payer}`;

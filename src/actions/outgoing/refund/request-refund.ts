@@ -5,10 +5,11 @@ import { ApiError } from '../../../errors.ts';
 import type { Screening } from '../../../screening/screening.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
 import { takeForRefund } from '../../../store/money/payouts.ts';
-import { insertRefund, lockRefund, type NewRefund } from '../../../store/money/refunds.ts';
+import type { NewRefund } from '../../../store/money/refunds.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
+import { openRefund } from './move-refund.ts';
 import { screenRefund } from './screen-refund.ts';
 
 export interface RequestRefundInput {
@@ -35,10 +36,9 @@ export function requestRefund(
       throw new ApiError('payment_not_succeeded', 'Only a payment that has succeeded can be refunded.');
     }
     const refund = await refundOf(deps, tx, payment, now);
-    const isFirst = await insertRefund(tx, refund, { actor: input.actor, at: now });
-    if (!isFirst) throw new ApiError('already_refunded', 'The payment was refunded before.');
-    const taken = await lockRefund(tx, refund.id);
-    if (taken !== undefined) await screenRefund(tx, deps.screening, { refund: taken, actor: 'screening', at: now });
+    const opened = await openRefund(tx, refund, { actor: input.actor, at: now });
+    if (opened === undefined) throw new ApiError('already_refunded', 'The payment was refunded before.');
+    await screenRefund(tx, deps.screening, { refund: opened, actor: 'screening', at: now });
     return answer(payment.id);
   });
 }

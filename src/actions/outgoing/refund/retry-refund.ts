@@ -16,15 +16,15 @@ export function retryRefund(deps: CommandDeps, { id, actor }: { id: string; acto
     if (refund.state !== 'failed') throw new ApiError('invalid_state', `The refund is ${refund.state}, not failed.`);
     await deleteAlert(tx, { name: 'refund_failed', subject: id });
     const event = retryOf((await lockOutgoing(tx, id)) !== undefined);
-    await moveRefund(tx, refund, { event, actor, evidence: {} }, now);
-    if (event === 'reopened') return { ...refund, state: 'requested' };
+    const retried = await moveRefund(tx, refund, { event, actor, evidence: {} }, now);
+    if (event === 'reopened') return retried;
     const { network, asset, method, account: payer, recipient, merchantId } = refund;
     const amount = BigInt(refund.amount);
     const outgoing = { id, purpose: 'refund', network, asset, method, payer, recipient, amount } as const;
     const begun = await insertOutgoing(tx, [{ ...outgoing, merchantId, floatOwner: null }], now);
     if (begun.length !== 1) throw new Error('A failed refund is on its way.');
     await recordEntries(tx, [refundEntry('sent', aboutRefund(refund), amount)], now);
-    return { ...refund, state: 'sending' };
+    return retried;
   });
 }
 

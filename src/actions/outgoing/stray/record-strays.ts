@@ -17,7 +17,7 @@ import {
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
-import { type CommandDeps, command, commandOfOne } from '../../command.ts';
+import { type CommandDeps, command } from '../../command.ts';
 import { isGasMoney, strayReceivedEntries } from './stray-entries.ts';
 
 const MAX_RANGE = 1_000;
@@ -36,7 +36,7 @@ export async function recordStrays(deps: CommandDeps & { log: Log }, connected: 
   if (final === undefined) return false;
   const cursor = await findStrayCursor(deps.db.sql, network);
   if (cursor === undefined) {
-    await commandOfOne(deps, (tx) => putStrayCursor(tx, network, final));
+    await command(deps, (tx) => putStrayCursor(tx, network, final));
     return false;
   }
   const { searchedTo: searched } = cursor;

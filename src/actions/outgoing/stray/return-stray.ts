@@ -1,17 +1,16 @@
 import type { Chains } from '../../../chains/chains.ts';
 import { findAsset } from '../../../chains/networks.ts';
-import { ACCOUNTS, OPERATOR_FLOAT, strayCoveredEntry } from '../../../domain/books.ts';
+import { OPERATOR_FLOAT, strayCoveredEntry } from '../../../domain/books.ts';
 import { type Cover, coverOf } from '../../../domain/refund.ts';
 import { ApiError } from '../../../errors.ts';
-import { lockBalance } from '../../../store/money/books.ts';
 import { insertOutgoing } from '../../../store/money/outgoing.ts';
 import { lockStray, moveStray, type Stray } from '../../../store/money/strays.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
-import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { connectedOf } from '../float/add-float.ts';
 import { takeFromFloats } from '../float/take-from-floats.ts';
+import { refuseSpentCoin } from './refuse-spent-coin.ts';
 import { aboutStray, isGasMoney, strayReturnEntries } from './stray-entries.ts';
 
 export interface ReturnStrayInput {
@@ -36,7 +35,7 @@ export function returnStray(deps: CommandDeps & { chains: Chains }, input: Retur
     if (input.to !== undefined && input.to.chainId !== network) throw refused(`It lies on ${network}: so must --to.`);
     const recipient = input.to?.address ?? stray.sender;
     if (recipient === null) throw refused('Nobody can tell who sent it: say with --to where it goes.');
-    if (isGasMoney(stray)) await refuseSpent(tx, stray);
+    if (isGasMoney(stray)) await refuseSpentCoin(tx, stray);
     const cover = coverOfStray(stray);
     const parts = [
       { owner: cover.merchantId, units: cover.merchant },
@@ -65,13 +64,6 @@ export function returnStray(deps: CommandDeps & { chains: Chains }, input: Retur
     await appendAudit(tx, { at: now, actor: input.actor, action: 'stray.returned', subject: id, detail });
     return { ...stray, state: 'returning' };
   });
-}
-
-/** Coin lies with what the account has for gas, and may have been used for that. Nobody else's is sent instead. */
-async function refuseSpent(tx: Tx, { account, asset, amount }: Stray): Promise<void> {
-  const left = await lockBalance(tx, ACCOUNTS.relayer(account), asset);
-  if (left < BigInt(amount))
-    throw refused(`It was used for gas: ${left > 0n ? left : 0n} of the coin of ${account} is left.`);
 }
 
 /** What floats add to a stray that is given back; to a plain transfer, nothing. */

@@ -1,13 +1,14 @@
-/** The candidate that a mistyped word most likely meant, if any is close. */
-export function nearest(word: string, candidates: readonly string[]): string | undefined {
+/** The candidate that a mistyped word most likely meant, if any is within its number of edits. */
+export function nearest(
+  word: string,
+  candidates: readonly string[],
+  maxEdits = (candidate: string) => Math.max(2, Math.floor(candidate.length / 3)),
+): string | undefined {
   // Distance costs the product of the lengths: nobody mistypes a command of a thousand letters.
   if (word.length > MAX_LENGTH) return undefined;
   const near = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
-    .filter(
-      ({ candidate, distance }) =>
-        distance <= Math.max(2, Math.floor(candidate.length / 3)) && distance < candidate.length,
-    )
+    .filter(({ candidate, distance }) => distance <= maxEdits(candidate) && distance < candidate.length)
     .sort((a, b) => a.distance - b.distance);
   return near[0]?.candidate;
 }

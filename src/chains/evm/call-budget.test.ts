@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { manualTime } from '../../../test/manual-time.ts';
-import { createTokenBucket } from './token-bucket.ts';
+import { createCallBudget } from './call-budget.ts';
 
 describe('the calls a provider takes', () => {
   it('may come in a burst and then only as fast as they grow back', async () => {
     const time = manualTime();
-    const bucket = createTokenBucket(time.clock, 10);
+    const bucket = createCallBudget(time.clock, 10);
     bucket.take(10);
     assert.equal(bucket.waitMs(), 100);
     await time.advance(100);
@@ -15,7 +15,7 @@ describe('the calls a provider takes', () => {
 
   it('are paid for in full by a batch that overdraws', async () => {
     const time = manualTime();
-    const bucket = createTokenBucket(time.clock, 10);
+    const bucket = createCallBudget(time.clock, 10);
     bucket.take(30);
     await time.advance(1_000);
     assert.ok(bucket.waitMs() > 1_000);
@@ -25,7 +25,7 @@ describe('the calls a provider takes', () => {
 
   it('are half of what was sent when the provider objects, and grow back in seconds', async () => {
     const time = manualTime();
-    const bucket = createTokenBucket(time.clock, 20_000);
+    const bucket = createCallBudget(time.clock, 20_000);
     bucket.take(400);
     bucket.slowDown();
     assert.equal(bucket.waitMs(), 5, '200 a second');
@@ -36,7 +36,7 @@ describe('the calls a provider takes', () => {
 
   it('are halved once for all the requests that were objected to in one moment', async () => {
     const time = manualTime();
-    const bucket = createTokenBucket(time.clock, 20_000);
+    const bucket = createCallBudget(time.clock, 20_000);
     bucket.take(800);
     for (let request = 0; request < 8; request += 1) bucket.slowDown();
     assert.equal(bucket.waitMs(), 3, '400 a second');
@@ -44,7 +44,7 @@ describe('the calls a provider takes', () => {
 
   it('are no fewer because a lone request after a pause was refused too', async () => {
     const time = manualTime();
-    const bucket = createTokenBucket(time.clock, 20_000);
+    const bucket = createCallBudget(time.clock, 20_000);
     bucket.take(400);
     bucket.slowDown();
     for (let probe = 0; probe < 10; probe += 1) {
@@ -59,8 +59,8 @@ describe('the calls a provider takes', () => {
 
   it('are never so few that nothing moves, unless the operator wants it so', async () => {
     const time = manualTime();
-    const bucket = createTokenBucket(time.clock, 20_000);
-    const slow = createTokenBucket(time.clock, 5);
+    const bucket = createCallBudget(time.clock, 20_000);
+    const slow = createCallBudget(time.clock, 5);
     for (let objection = 0; objection < 10; objection += 1) {
       await time.advance(5_000);
       for (const each of [bucket, slow]) {

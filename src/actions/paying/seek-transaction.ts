@@ -1,0 +1,37 @@
+import { ChainUnavailableError } from '../../chains/chain.ts';
+import type { Chains } from '../../chains/chains.ts';
+import { itemOf, type StoredItem } from '../../store/chain/items.ts';
+import type { Payment } from '../../store/payments/payments.ts';
+import { confirmedByCoin } from './confirmed-by-coin.ts';
+import type { PaymentMover } from './move-payment.ts';
+
+export interface SoughtTransaction {
+  /** The action in coin that was handed out. */
+  readonly item: StoredItem;
+  /** The transaction that the wallet named. */
+  readonly hash: string;
+  /** Who named it: `key:<id>` or `app:<id>`. */
+  readonly actor: string;
+}
+
+/**
+ * Looks once for the transaction that a wallet named. When an endpoint shows it, the payment moves to `processing`, and the
+ * payment as it then stands is returned; undefined when no endpoint shows it, or none could be asked. A hash alone moves
+ * nothing: anybody can make one up.
+ */
+export async function seekTransaction(
+  deps: { readonly chains: Chains; readonly movePayment: PaymentMover },
+  { item, hash, actor }: SoughtTransaction,
+): Promise<Payment | undefined> {
+  const chain = deps.chains.find(item.network)?.chain;
+  const isShown = await chain?.isPaymentShown(itemOf(item), hash).catch(orNotShown);
+  if (isShown !== true) return undefined;
+  const evidence = { commitment: item.commitment, transaction: hash };
+  const outcome = await deps.movePayment({ paymentId: item.subject, event: confirmedByCoin(item), actor, evidence });
+  return outcome.payment;
+}
+
+function orNotShown(error: unknown): false {
+  if (error instanceof ChainUnavailableError) return false;
+  throw error;
+}

@@ -1,0 +1,29 @@
+import { differences } from '../../domain/evidence.ts';
+import { findArrivingCoin } from '../../store/chain/chain-events.ts';
+import { findItems } from '../../store/chain/items.ts';
+import { confirmedByCoin } from '../paying/confirmed-by-coin.ts';
+import type { WatchDeps, Watcher } from './watcher.ts';
+
+const MAX_EVENTS = 500;
+
+/**
+ * Moves payments to `processing` whose payers have sent coin, as soon as a block holds it: from then on nobody else should
+ * pay, and the merchant should not cancel, whether or not a wallet confirmed. What the payment comes to is decided at final
+ * depth. If the block is reorganised away, the deadline of the action ends the wait.
+ */
+export async function noticeCoin(deps: WatchDeps, { network }: Watcher): Promise<void> {
+  const events = await findArrivingCoin(deps.db.sql, { network, limit: MAX_EVENTS });
+  if (events.length === 0) return;
+  const commitments = events.map(({ commitment }) => commitment);
+  const items = new Map((await findItems(deps.db.sql, commitments)).map((item) => [item.commitment, item]));
+  await Promise.all(
+    events.map(async ({ commitment, fields, transactionHash, blockNumber, blockHash }) => {
+      const item = items.get(commitment);
+      // An event that differs from its item is set aside at final depth.
+      if (item === undefined || differences(fields, item).length > 0) return;
+      const evidence = { network, commitment, transaction: transactionHash, block: blockNumber, blockHash };
+      const move = { paymentId: item.subject, event: confirmedByCoin(item), actor: 'watcher', evidence };
+      await deps.movePayment(move);
+    }),
+  );
+}

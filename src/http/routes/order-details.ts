@@ -1,0 +1,84 @@
+import { type Static, Type } from 'typebox';
+import { parseUnit } from '../../chains/units.ts';
+import type { Issue } from '../../errors.ts';
+import type { PaymentDetails, StoredLineItem } from '../../store/payments/payment-details.ts';
+import { nullable, textOf } from '../schemas.ts';
+
+const LineItem = Type.Object({
+  name: textOf(200, 'What the payer reads.'),
+  quantity: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
+  amount: Type.Optional(
+    Type.Unsafe<{ unit: string; value: string } | null>({
+      ...Type.Object({
+        unit: Type.String({ minLength: 1, maxLength: 256, examples: ['iso4217/USD'] }),
+        value: Type.String({
+          pattern: '^(0|[1-9][0-9]{0,77})$',
+          'x-rule': 'must be a whole number of minor units, as 1 to 78 digits without a leading zero',
+          examples: ['700'],
+        }),
+      }),
+      type: ['object', 'null'],
+      description: 'Of the whole line. It is shown, and not compared with the amount to be paid.',
+    }),
+  ),
+});
+
+/** The part of an order that says what it is about. */
+export const OrderDetails = {
+  description: Type.Optional(nullable(textOf(500, 'What is paid for. Shown to the payer.'))),
+  metadata: Type.Optional(
+    Type.Unsafe<Record<string, string> | null>({
+      type: ['object', 'null'],
+      maxProperties: 20,
+      propertyNames: {
+        pattern: '^[^\\p{Cc}\\p{Cs}]{1,40}$',
+        'x-rule': 'must have keys of 1 to 40 characters without control characters',
+      },
+      additionalProperties: {
+        type: 'string',
+        maxLength: 500,
+        pattern: '^([^\\p{Cc}\\p{Cs}]|[\\t\\n\\r])*$',
+        'x-rule': 'must be text without control characters',
+      },
+      description: 'Up to 20 texts of your own, by keys of your own. Given back to you, and never shown to the payer.',
+      examples: [{ table: '14' }],
+    }),
+  ),
+  lineItems: Type.Optional(
+    nullable(Type.Array(LineItem, { maxItems: 100, description: 'What the order consists of. Shown to the payer.' })),
+  ),
+};
+
+type OrderBody = { readonly [Name in keyof typeof OrderDetails]?: Static<(typeof OrderDetails)[Name]> | undefined };
+
+interface DetailsCheck {
+  /** Whether the schema had nothing to say about the field. */
+  readonly hasForm: (field: string) => boolean;
+  /** Problems are added here. */
+  readonly issues: Issue[];
+}
+
+/** What an order says about itself; null when it says nothing. */
+export function readDetails(
+  { description, metadata, lineItems }: OrderBody,
+  { hasForm, issues }: DetailsCheck,
+): PaymentDetails | null {
+  const items = hasForm('lineItems') ? (lineItems ?? []) : [];
+  const details: PaymentDetails = {
+    ...(description && { description }),
+    ...(metadata && Object.keys(metadata).length > 0 && { metadata }),
+    ...(items.length > 0 && { lineItems: items.map((item, index) => readLineItem(item, `lineItems[${index}]`)) }),
+  };
+  return Object.keys(details).length === 0 ? null : details;
+
+  function readLineItem({ name, quantity, amount }: Static<typeof LineItem>, field: string): StoredLineItem {
+    const unit = amount && hasForm(`${field}.amount.unit`) ? parseUnit(amount.unit) : undefined;
+    if (unit?.ok === false) issues.push({ field: `${field}.amount.unit`, message: unit.problem });
+    return {
+      name,
+      ...(quantity && { quantity }),
+      ...(amount &&
+        unit?.ok && { amount: { unit: unit.value.id, value: amount.value, decimals: unit.value.decimals } }),
+    };
+  }
+}

@@ -1,0 +1,36 @@
+import { Type } from 'typebox';
+import type { PaymentDetails, StoredLineItem } from '../../store/payments/payment-details.ts';
+import { nullable } from '../schemas.ts';
+import { AmountBody, viewAmount } from './amount.ts';
+import type { Origin } from './icons.ts';
+
+/** The order as its payer may see it. */
+export function viewOrder(origin: Origin, { description, lineItems }: PaymentDetails) {
+  return { description: description ?? null, lineItems: lineItems?.map((item) => viewLineItem(origin, item)) ?? null };
+}
+
+function viewLineItem(origin: Origin, { name, quantity, amount }: StoredLineItem) {
+  const shown = amount && viewAmount(origin, amount.unit, amount.value, amount.decimals);
+  return { name, quantity: quantity ?? null, amount: shown ?? null };
+}
+
+export const OrderBody = {
+  description: nullable(Type.String({ description: 'As you gave it.' })),
+  lineItems: Type.Unsafe<ReturnType<typeof viewLineItem>[] | null>({
+    ...Type.Array(
+      Type.Object({
+        name: Type.String(),
+        quantity: nullable(Type.Integer()),
+        amount: Type.Unsafe({ ...AmountBody, type: ['object', 'null'] }),
+      }),
+    ),
+    type: ['array', 'null'],
+    description: 'As you gave them, with what it takes to show their amounts.',
+  }),
+};
+
+export const MetadataBody = Type.Unsafe<Readonly<Record<string, string>> | null>({
+  type: ['object', 'null'],
+  additionalProperties: { type: 'string' },
+  description: 'As you gave it.',
+});
