@@ -10,15 +10,15 @@ export interface Option {
   readonly item: Item;
   /** CAIP-10, as the wallet spelled it. */
   readonly account: string;
-  /** The fee in the unit of the price: by it one can see later whether the fee is still the one in force. */
+  /** The fee in the unit of the price. `confirm` compares it with the fee in force. */
   readonly pricedFee: bigint;
-  /** What the fee is made of: a decimal percent, and an amount in the smallest unit of the asset. */
+  /** The parts of the fee: a decimal percent, and an amount in the smallest unit of the asset. */
   readonly feeTerms: { readonly percentage: string; readonly fixed: string };
   /** The rate, its sources and its time, where one was needed. */
   readonly quote: Readonly<Record<string, unknown>> | null;
-  /** When the rate is no longer good; null where none was needed. */
+  /** The time from which the rate does not hold. Null where no rate was needed. */
   readonly expiresAtS: number | null;
-  /** What the wallet has to do, and so what results it brings, in order. */
+  /** The steps of the wallet, in order. It returns one result for each. */
   readonly steps: readonly Step[];
 }
 
@@ -26,9 +26,9 @@ export type Step = 'transaction' | 'signature';
 
 const MAC_BYTES = 32;
 const SALT_BYTES = 6;
-/** Ours have well under a thousand characters. */
+/** Our ids have well under a thousand characters. */
 const MAX_LENGTH = 4096;
-/** Of the encoding: ids that a node of another version made in a way unknown here are not ours. */
+/** The version of the encoding. Ids of an unknown version are refused. */
 const FORM = 2;
 
 /** The salt makes the ids of two equal options differ, as wallets expect of every new list. */
@@ -175,7 +175,7 @@ function readEntry(result: unknown): readonly unknown[] | undefined {
   return type === 'walletRpc' && Array.isArray(data) ? data : undefined;
 }
 
-/** Whether there is one result for each step, in order, of the form that such a step gives. */
+/** True if there is one result for each step, in order, of the form that this step gives. */
 export function doResultsFit(steps: readonly Step[], values: readonly string[]): boolean {
   return values.length === steps.length && steps.every((step, index) => RESULT_FORMS[step].test(values[index] ?? ''));
 }
@@ -191,9 +191,9 @@ export function resultsHash(optionId: string, values: readonly string[]): string
   return hash('sha256', JSON.stringify([optionId, ...values]), 'base64url');
 }
 
-/** What the order of a list goes by. */
+/** The sort key of a list of options. */
 export interface Ranked {
-  /** One token is worth one of what the price is in, or is what the price is in. */
+  /** True if one token equals one unit of the price, or is the price's own token. */
   readonly isAtPar: boolean;
   readonly needsTransaction: boolean;
   readonly etaS: number;
