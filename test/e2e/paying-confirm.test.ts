@@ -201,11 +201,15 @@ describe('confirming a payment', () => {
       await confirm(payment);
       await paying.time.advance(700_000);
       const finalBlockAtMs = paying.time.clock.nowMs();
+      const ended = (await paying.items(payment.id)).map(({ commitment }) => {
+        return { commitment, state: 'unpaid', reason: 'ran_out' } as const;
+      });
       const outcome = await paying.gateway.movePayment({
         paymentId: payment.id,
         event: { type: 'expired', proof: { finalBlockAtMs } },
         actor: 'test',
         evidence: {},
+        items: { ended },
       });
       assert.ok(outcome.ok);
       assert.deepEqual((await confirm(payment)).json().status, 'expired');
@@ -559,7 +563,11 @@ describe('confirming a payment', () => {
       await paying.time.advance(60_000);
       const finalBlockAtMs = paying.time.clock.nowMs();
       const event = { type: 'expired', proof: { finalBlockAtMs } } as const;
-      assert.ok((await paying.gateway.movePayment({ paymentId: id, event, actor: 'test', evidence: {} })).ok);
+      const ended = (await paying.items(id)).map(({ commitment }) => {
+        return { commitment, state: 'unpaid', reason: 'ran_out' } as const;
+      });
+      const move = { paymentId: id, event, actor: 'test', evidence: {}, items: { ended } };
+      assert.ok((await paying.gateway.movePayment(move)).ok);
       const late = await paying.wallet.confirm(id, option.id, [result(`0x${'cd'.repeat(32)}`)]);
       assert.deepEqual([late.statusCode, late.json().status], [200, 'expired']);
     });

@@ -239,13 +239,14 @@ export async function openRelayScene(input: SceneInput = {}) {
     payers,
     counts,
     newNode,
+    newItem,
     network: network.chainId,
     nowMs: () => nowMs,
     pass: (ms: number) => {
       nowMs += ms;
     },
 
-    /** A payment whose payer has signed: processing, with an item that is due. */
+    /** A payment whose payer has signed: processing, with an item that is due. With a subject, a payment that is there. */
     async accept({
       method = 'eip3009-vrs' as PayMethod,
       told = {} as Partial<Item>,
@@ -255,7 +256,7 @@ export async function openRelayScene(input: SceneInput = {}) {
     } = {}) {
       const recipient = isHeld ? { recipient: intermediate.address } : {};
       const { payer, item, signed } = await payers.payable(method, { ...recipient, ...told });
-      await newPayment(item.subject);
+      if (told.subject === undefined) await newPayment(item.subject);
       const stored = newItem(item, { state: 'due', signature: signature ?? signed.signature });
       const buyer = { account: stored.account, name: 'Wallet', icon: null };
       const outcome = await movePayment({
@@ -270,15 +271,16 @@ export async function openRelayScene(input: SceneInput = {}) {
     },
 
     /** A payment whose payer was handed a native action. */
-    async offer(lifeMs = 5 * 60_000, { isHeld = false } = {}) {
+    async offer(lifeMs = 5 * 60_000, { isHeld = false, subject = undefined as string | undefined } = {}) {
       const payer: Payer = payers.newPayer();
       const deadlineS = Math.floor((nowMs + lifeMs) / 1_000);
       const item = await payers.newItem(payer, 'native', {
         deadlineS,
+        ...(subject !== undefined && { subject }),
         ...(isHeld && { recipient: intermediate.address }),
       });
       control.setBalance(payer.address, SANDBOX_ASSETS.native, 10n ** 20n);
-      await newPayment(item.subject);
+      if (subject === undefined) await newPayment(item.subject);
       await command(base, async (tx, now) => {
         const deadline = new Date(deadlineS * 1_000);
         await raiseNativeDeadline(tx, { paymentId: item.subject, deadline, now });

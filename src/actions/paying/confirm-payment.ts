@@ -91,7 +91,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   if (outcome.ok) return outcome.payment;
   // Somebody else was first, and what they did decides now.
   if (outcome.payment !== undefined && (await isSettled(deps, outcome.payment, confirmation))) return outcome.payment;
-  throw notPayable(outcome.payment?.status ?? 'expired');
+  throw outcome.refusal === 'attempt_over' ? quoteExpired() : notPayable(outcome.payment?.status ?? 'expired');
 }
 
 function readConfirmation(deps: ConfirmDeps, { payment, optionId, results }: ConfirmInput): Confirmation {
