@@ -125,14 +125,29 @@ export function findOutgoingToJudge(
     order by deadline limit ${limit}`;
 }
 
-/** An open item, with the status of its payment. */
-export type OpenItem = StoredItem & { readonly paymentStatus: PaymentStatus };
+/** An open item, with the status and the expiry of its payment. */
+export type OpenItem = StoredItem & { readonly paymentStatus: PaymentStatus; readonly paymentExpiresAt: Date };
 
 /** All open items of these payments, on every network. */
 export function findOpenItemsOf(db: Reader, subjects: readonly string[]): Promise<OpenItem[]> {
   return db<OpenItem[]>`
-    select ${itemColumns(db)}, (select status from payments where id = items.subject) as "paymentStatus" from items
+    select ${itemColumns(db)}, p.status as "paymentStatus", p.expires_at as "paymentExpiresAt"
+    from items, lateral (select status, expires_at from payments where id = items.subject) p
     where subject = any(${subjects as string[]}::text[]) and state in ('offered', 'due', 'sent')`;
+}
+
+/** Why an accepted item of a payment could not be sent so far. */
+export interface RefusedAttempt {
+  readonly refusal: string;
+  /** It is tried until then. */
+  readonly deadline: Date;
+}
+
+export async function findRefusedAttempt(db: Reader, paymentId: string): Promise<RefusedAttempt | undefined> {
+  const [row] = await db<RefusedAttempt[]>`
+    select refusal, deadline from items
+    where subject = ${paymentId} and state = 'due' and refusal is not null order by deadline desc limit 1`;
+  return row;
 }
 
 /** True if the network has open items: handed out to a payer, due, or sent. */

@@ -139,13 +139,14 @@ export interface FinishedSend {
 
 /**
  * Closes sends of final depth. Their items that are still open, and in no other open send, are due again: the whole
- * transaction reverted, or refused the item for a reason that proves nothing.
+ * transaction reverted, or refused the item. `delaysMs` is the pause of an item by the number of its failures so far; the
+ * last one is for all that have more.
  */
 export async function finishSends(
   tx: Tx,
   network: string,
   sends: readonly FinishedSend[],
-  retryAt: Date,
+  { at, delaysMs }: { at: Date; delaysMs: readonly number[] },
 ): Promise<number> {
   const [row] = await tx<{ released: number }[]>`
     with done as (
@@ -154,7 +155,8 @@ export async function finishSends(
       where s.network = ${network} and s.signer = d.signer and s.nonce = d.nonce and s.state = 'open'
       returning s.signer, s.nonce
     ), released as (
-      update items i set state = 'due', attempts = i.attempts + 1, retry_at = ${retryAt}
+      update items i set state = 'due', attempts = i.attempts + 1, retry_at = ${at}::timestamptz
+        + (${delaysMs.map(String)}::text[]::int[])[least(i.attempts + 1, ${delaysMs.length}::int)] * interval '1 ms'
       from done d join send_items si on si.network = ${network} and si.signer = d.signer and si.nonce = d.nonce
       where i.commitment = si.commitment and i.state = 'sent'
         and not exists (
