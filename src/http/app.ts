@@ -46,7 +46,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
     mark(request, reply);
     const meant = request.is404 && wantsPage(request) ? withoutSlash(app, request.url) : undefined;
     if (meant !== undefined) return void reply.redirect(meant, 308);
-    // Before the body is read: what is wrong with the body of a request to nowhere does not matter.
+    // Runs before the body is read: the body of a request to an unknown route does not matter.
     done(request.is404 ? noSuchRoute() : isStopping() ? stopping() : undefined);
   });
   observe(app, deps);
@@ -74,7 +74,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
 interface Front {
   readonly mark: AnswerMarker;
   readonly requestIds: RequestIds;
-  /** What requests pass before the framework. */
+  /** The listener in front of the framework. */
   readonly lane: (route: RequestListener) => RequestListener;
 }
 
@@ -112,7 +112,7 @@ function followMethods(app: App) {
     for (const name of [method].flat()) known.add(name);
     methodsByUrl.set(url, known);
   });
-  /** Whether a route with a wildcard answers the browser's OPTIONS for it. */
+  /** True if a wildcard route answers the preflight OPTIONS for this path. */
   const isPreflighted = (url: string) =>
     [...methodsByUrl].some(
       ([wildcard, known]) => wildcard.endsWith('*') && known.has('OPTIONS') && url.startsWith(wildcard.slice(0, -1)),
@@ -150,7 +150,9 @@ function followStop(app: App, { longPolls }: HttpDeps): () => boolean {
   return () => isStopping;
 }
 
-/** Whoever still has a connection then is told to come back, by that time to another node. */
+/**
+ * The answer to requests on connections that are still open while the node stops: the client retries, on another node.
+ */
 function stopping(): ApiError {
   return new ApiError('internal_error', 'This node is stopping. Try again.', UNAVAILABLE);
 }

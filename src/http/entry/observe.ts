@@ -9,8 +9,8 @@ declare module 'fastify' {
 }
 
 /**
- * One log line and one measurement per request, when its answer is sent. Only the path is logged: a query may hold what
- * is nobody's business.
+ * One log line and one measurement per request, when its answer is sent. Only the path is logged: a query may hold
+ * private data.
  */
 export function observe(app: App, { log, metrics, world, longPolls }: HttpDeps): void {
   app.decorateRequest('startedAtMs', 0);
