@@ -166,42 +166,6 @@ function count({ deps, limits }: Gates, reply: AnswerHeaders, key: KeyHolder, no
   deps.keyUses.note(key.id);
 }
 
-/** The result of the checks for a key, a merchant and a version. It is valid while the cached rows stay the same. */
-export interface Pass {
-  readonly caller: Extract<Caller, { via: 'key' }>;
-  readonly keyHash: string;
-  readonly merchant: PayableMerchant;
-  readonly version: Version;
-}
-
-/** A pass for the request; undefined when key or merchant are not in memory. Throws what `admit` would refuse it with. */
-export function passFor(gate: Gate, request: Visit): Pass | undefined {
-  const { deps, access } = gate;
-  const key = headerOf(request, 'api-key');
-  const merchantId = headerOf(request, 'merchant-id');
-  if (key === undefined || merchantId === undefined || deps.merchants.peek(merchantId) === undefined) return undefined;
-  const keyHash = hashApiKey(key);
-  const known = deps.keys.peek(keyHash);
-  if (known === undefined) return undefined;
-  checkHeaderBytes(request);
-  const caller = { via: 'key', mode: known.mode, key: known } as const;
-  request.caller = caller;
-  const version = versionFor(checkForm(request), caller);
-  checkScope(known, access.scope);
-  admitMerchant(gate, request, merchantId);
-  return { caller, keyHash, merchant: merchantOf(request), version };
-}
-
-export function holds({ deps }: Gates, { caller, keyHash, merchant }: Pass, nowMs: number): boolean {
-  return deps.keys.peek(keyHash, nowMs) === caller.key && deps.merchants.peek(merchant.id, nowMs) === merchant;
-}
-
-/** The remaining checks for a request with a pass. */
-export function admitWithPass(gates: Gates, { caller }: Pass, reply: AnswerHeaders, nowMs: number): void {
-  gates.load.check(nowMs);
-  count(gates, reply, caller.key, nowMs);
-}
-
 /** The merchant the request is about must be the caller's own. */
 function admitMerchant({ deps, access }: Gate, request: Visit, id: string): Promise<void> | undefined {
   const { partnerId, mode, merchantIds } = keyOf(request);
@@ -272,7 +236,7 @@ function checkHeaderBytes(request: Visit): void {
   }
 }
 
-export function isAscii(text: string): boolean {
+function isAscii(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII itself
   return /^[\x00-\x7f]*$/.test(text);
 }

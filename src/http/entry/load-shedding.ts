@@ -7,7 +7,7 @@ import type { World } from '../../runtime/world.ts';
  */
 export interface LoadGauge {
   /** Throws a 503 while the delay is too long: a quick refusal is better than a late answer. */
-  check(nowMs?: number): void;
+  check(): void;
   stop(): void;
 }
 
@@ -25,8 +25,8 @@ export function createLoadGauge(
   };
   if (maxDelayMs > 0) tick();
   return {
-    check(nowMs = clock.nowMs()) {
-      if (maxDelayMs === 0 || nowMs - dueAtMs <= maxDelayMs) return;
+    check() {
+      if (maxDelayMs === 0 || clock.nowMs() - dueAtMs <= maxDelayMs) return;
       onRefusal();
       throw new ApiError('internal_error', 'This node is overloaded. Try again in a second.', {
         status: 503,
