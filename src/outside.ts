@@ -71,7 +71,7 @@ export function openRates(base: Base, onStop: OnStop): Rates {
 export async function openScreening(base: Base, onStop: OnStop): Promise<Screening> {
   const path = base.config.screeningList;
   if (path === undefined) return NO_SCREENING;
-  const alert = { name: 'screening_list', subject: path };
+  const alert = { name: 'screening_list', subject: path } as const;
   const screening = await followScreeningList({
     ...base,
     path,

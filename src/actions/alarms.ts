@@ -1,3 +1,4 @@
+import type { AlertName } from '../domain/alert.ts';
 import type { Log } from '../runtime/world.ts';
 import { clearAlert, raiseAlert } from './alerts.ts';
 import type { CommandDeps } from './command.ts';
@@ -11,7 +12,7 @@ export interface Alarms {
 /** An alert that lasts is seen again this often. */
 const REPEAT_MS = 60_000;
 
-export function createAlarms(deps: CommandDeps & { log: Log }, name: string): Alarms {
+export function createAlarms(deps: CommandDeps & { log: Log }, name: AlertName): Alarms {
   /** When each was last raised; undefined once cleared. A subject that is missing may have been raised before a restart. */
   const known = new Map<string, number | undefined>();
   return {

@@ -1,10 +1,10 @@
 import { refundNotFound, retryRefund } from '../actions/outgoing/refund/retry-refund.ts';
+import { amountText } from '../chains/amount-text.ts';
 import { REFUND_STATES } from '../domain/refund.ts';
 import { findRefund, findRefundOf, listRefundEvents, listRefunds } from '../store/money/refunds.ts';
 import { type Command, databaseCommand, OPERATOR } from './command.ts';
 import { id, oneOf } from './kinds.ts';
 import { listing } from './listing.ts';
-import { amountText } from './money-kinds.ts';
 import { optional, repeated, required } from './options.ts';
 import { layoutFields, layoutTable } from './table.ts';
 

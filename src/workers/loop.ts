@@ -55,7 +55,7 @@ async function alertAbout(deps: WorkerDeps, job: Job, failures: number): Promise
     name: 'job_failing',
     subject: job.name,
     message: `Job ${job.name} failed ${failures} times in a row.`,
-  };
+  } as const;
   // With the database away the alert cannot be stored either; the log has told already.
   await raiseAlert(deps, alert).catch(() => {});
 }

@@ -1,3 +1,4 @@
+import { amountText, tokenText } from '../../../chains/amount-text.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
 import { assetsOf } from '../../../chains/networks.ts';
@@ -30,7 +31,7 @@ export async function compareIntermediate(db: Reader, connected: ConnectedChain,
       });
       // Fees are the operator's: what he took of them is no concern of the books.
       if (held <= units && held >= units - fees) return [];
-      const message = `The intermediate account holds ${held} of ${asset}; by the books it should be ${units}.`;
+      const message = `The intermediate account holds ${amountText(asset, held)}; by the books it should be ${tokenText(asset, units)}.`;
       return [{ subject: intermediateAccount, block, transaction: null, message }];
     }),
   );
@@ -76,14 +77,14 @@ export async function coinSurpluses(
   return surpluses.filter(({ hashes }) => hashes.every((hash) => still.has(hash)));
 }
 
-export function coinShortages(surpluses: readonly CoinSurplus[], block: number): Difference[] {
+export function coinShortages(network: string, surpluses: readonly CoinSurplus[], block: number): Difference[] {
   return surpluses
     .filter(({ surplus }) => surplus < 0n)
     .map(({ account, surplus }) => ({
       subject: account,
       block,
       transaction: null,
-      message: `Account ${account} has ${-surplus} less coin than the books say: it was spent on something they do not know.`,
+      message: `Account ${account} has ${amountText(coinOf(network), -surplus)} less than the books say: it was spent on something they do not know.`,
     }));
 }
 

@@ -1,3 +1,4 @@
+import { amountText } from '../../../chains/amount-text.ts';
 import { payoutEntry } from '../../../domain/books.ts';
 import { paymentIdOf } from '../../../domain/ids.ts';
 import { holdAgain, setPayoutState } from '../../../store/money/payouts.ts';
@@ -27,7 +28,7 @@ export const PAYOUT: Consequences = {
     const retryAt = new Date(at.getTime() + RETRY_MS);
     await holdAgain(tx, { paymentId: paymentIdOf(id), problem, retryAt, at });
     await recordEntries(tx, [payoutEntry('failed', aboutOutgoing(outgoing), BigInt(amount))], at);
-    const message = `The payout to ${outgoing.recipient} did not arrive (${problem}); the money is held.`;
+    const message = `The payout of ${amountText(outgoing.asset, amount)} to ${outgoing.recipient} did not arrive (${problem}). The money is held, and is sent again later.`;
     await upsertAlert(tx, { name: 'payout_failed', subject: id, message, lastSeen: at });
   },
   async undone(tx, outgoing, at) {
