@@ -87,7 +87,7 @@ describe('till rebuild, of what left', () => {
     );
     const { rebuilt, unplaced } = await restore();
     assert.deepEqual(rebuilt, []);
-    assert.match(unplaced?.[0] ?? '', /float of operator, in which there is too little/);
+    assert.match(unplaced?.[0] ?? '', /the operator's float lacks 0\.000007 USDC/);
     await lose(`update floats set units = 25`);
     assert.deepEqual((await restore()).rebuilt, [refundId]);
     assert.deepEqual(await scene.floats(), { operator: '15' });
