@@ -2,7 +2,7 @@ import type { Log } from '../runtime/world.ts';
 import { clearAlert, raiseAlert } from './alerts.ts';
 import type { CommandDeps } from './command.ts';
 
-/** Alerts of one name that come and go with a condition that is looked at again and again. */
+/** Alerts of one name that follow a condition which is checked repeatedly. */
 export interface Alarms {
   /** Raises the alert with a message, clears it without one. Called at every look; writes on a change and once a minute. */
   set(subject: string, message: string | undefined): Promise<void>;
@@ -23,8 +23,8 @@ const REPEAT_MS = 60_000;
 const UNSEEN_MS = 3 * REPEAT_MS;
 
 /**
- * What a node remembers only saves writes, and only for a minute: another node may have raised or cleared the alert since. So
- * the table converges to the present state of the condition, whichever nodes come and go.
+ * The memory of a node only saves writes, for a minute: another node may have raised or cleared the alert since. So the
+ * table converges to the present state of the condition, whichever nodes come and go.
  */
 export function createAlarms(
   deps: CommandDeps & { log: Log },

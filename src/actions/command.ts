@@ -6,7 +6,7 @@ import { claimKey, findAnswer, type IdempotencyScope, storeAnswer } from '../sto
 import { limitLockWait } from '../store/plumbing/locks.ts';
 import type { SingleStatement } from '../store/plumbing/single-statement.ts';
 
-/** The one write path: whatever changes the database goes through `command` or `idempotentCommand`. */
+/** The one write path: every change of the database goes through `command`, `commandOfOne` or `idempotentCommand`. */
 export interface CommandDeps {
   readonly db: Database;
   readonly world: World;

@@ -1,6 +1,6 @@
 import { parseDecimal } from './money.ts';
 
-/** What the operator takes of a payment: `fixed + amount × percentage / 100`. */
+/** The operator's fee of a payment: `fixed + amount × percentage / 100`. */
 export interface FeeTerms {
   /** A decimal percent: `0.4` is 0.4 %. */
   readonly percentage: string;
@@ -8,7 +8,7 @@ export interface FeeTerms {
   readonly fixed: readonly { readonly unit: string; readonly value: string }[];
 }
 
-/** Whether the text is a percentage that can be taken: 0 to 100, written plainly, with at most 18 decimals. */
+/** True if the text is a valid percentage: 0 to 100, plain decimal digits, at most 18 decimals. */
 export function isPercentage(text: string): boolean {
   return /^(?:(?:0|[1-9][0-9]?)(?:\.[0-9]{1,18})?|100(?:\.0{1,18})?)$/.test(text);
 }
@@ -40,7 +40,7 @@ export function feeOf(terms: FeeTerms, unit: string, amount: bigint): bigint {
   return total < amount ? total : amount;
 }
 
-/** As much of that fee as is its fixed part. */
+/** The fixed part of that fee. */
 export function fixedFeeOf(terms: FeeTerms, unit: string, amount: bigint): bigint {
   const [fixed, total] = [fixedPart(terms, unit), feeOf(terms, unit, amount)];
   return fixed < total ? fixed : total;

@@ -67,7 +67,13 @@ export interface PaymentState {
   readonly nativeDeadlineMs: number | null;
 }
 
-export type Refusal = 'final' | 'expired' | 'not_expired' | 'may_still_be_paid' | 'not_from_this_status';
+export type Refusal =
+  | 'final'
+  | 'expired'
+  | 'not_expired'
+  | 'may_still_be_paid'
+  | 'attempt_over'
+  | 'not_from_this_status';
 
 export type Decision =
   | { readonly ok: true; readonly to: PaymentStatus }

@@ -7,7 +7,7 @@ import { inverse, multiply, type Pair, type Rate, type Ratio, ratio } from './ra
  * token is at most the amount.
  */
 export interface Quote {
-  /** What the payer pays, in the smallest unit of the asset. */
+  /** The amount the payer pays, in the smallest unit of the asset. */
   readonly amount: bigint;
   /** Smallest units of the asset for one smallest unit of the price. */
   readonly factor: Ratio;
@@ -62,7 +62,7 @@ export function ratePairOf({ unit }: Pick<Price, 'unit'>, asset: QuotedAsset): P
   return { base: asset.peg ?? UNWRAPPED[asset.symbol] ?? asset.symbol, quote: currency };
 }
 
-/** What a fee, counted in the unit of the price, comes to in the token. */
+/** Converts a fee in the unit of the price to the token. */
 export function feeInToken(quote: Quote, fee: bigint): bigint {
   const converted = convertRoundedDown(fee, quote.factor);
   return converted < quote.amount ? converted : quote.amount;
@@ -72,7 +72,7 @@ export function feeInToken(quote: Quote, fee: bigint): bigint {
 const UNWRAPPED: Readonly<Record<string, string>> = { WETH: 'ETH', WPOL: 'POL' };
 
 const AS_IT_IS: Ratio = { numerator: 1n, denominator: 1n };
-/** What a token contract can count to. */
+/** The largest amount of a token contract. */
 const MAX_UNITS = 2n ** 256n - 1n;
 
 function quoteAt(amount: bigint, factor: Ratio, rate: Rate | null = null): Quote | undefined {

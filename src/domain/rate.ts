@@ -6,7 +6,7 @@ export interface Ratio {
   readonly denominator: bigint;
 }
 
-/** What one of `base` costs in `quote`: symbols of coins, codes of currencies. */
+/** The price of one `base` in `quote`: symbols of coins, codes of currencies. */
 export interface Pair {
   readonly base: string;
   readonly quote: string;
@@ -14,11 +14,11 @@ export interface Pair {
 
 export interface Rate extends Pair {
   readonly value: Ratio;
-  /** What it was made of. */
+  /** The readings it was made of. */
   readonly readings: readonly Reading[];
 }
 
-/** What one source said. */
+/** The reading of one source. */
 export interface Reading extends Pair {
   readonly source: string;
   /** As the source spelled it. */
@@ -26,7 +26,7 @@ export interface Reading extends Pair {
   readonly atMs: number;
 }
 
-/** As many digits as any price has. The bound keeps what a stranger sends cheap to reckon with, and records short. */
+/** As many digits as any price has. The bound keeps arithmetic on a stranger's input cheap, and records short. */
 const PRICE_FORM = /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,20})?$/;
 
 /** Reads a price above zero: plain decimal digits, no sign, no exponent, no leading zeros. */

@@ -65,10 +65,12 @@ describe('the checkout shows the true state', { skip: missingBrowser(), concurre
     const { context, page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     let status = 'requires_action';
-    const answer = () => ({ status, isFinal: false, pollInMs: 1_000, info: null });
     // These answers are simulated: a real lapse takes as long as the signature is valid, which is minutes.
     const [moves, details] = [/\/(confirm|status)(\?|$)/, /\/v1\/gateway\/payment\/[^/]+$/];
-    await context.route(moves, (route) => route.fulfill({ json: answer() }));
+    await context.route(moves, (route) => {
+      if (route.request().url().includes('/confirm')) status = 'processing';
+      return route.fulfill({ json: { status, isFinal: false, pollInMs: 1_000, info: null } });
+    });
     await context.route(details, async (route) => {
       const response = await route.fetch();
       const attempt = { refusal: 'short_balance', triesUntil: Math.floor(Date.now() / 1000) + 300 };
@@ -76,7 +78,6 @@ describe('the checkout shows the true state', { skip: missingBrowser(), concurre
     });
     await page.goto(gatewayUrl);
     await steps.connect(page);
-    status = 'processing';
     await steps.pay(page);
     await steps.isAt(page, en.waitingTitle);
     await page.getByText(en.waitingForBalance).first().waitFor();

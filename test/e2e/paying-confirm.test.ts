@@ -217,11 +217,15 @@ describe('confirming a payment', () => {
       await confirm(payment);
       await paying.time.advance(700_000);
       const finalBlockAtMs = paying.time.clock.nowMs();
+      const ended = (await paying.items(payment.id)).map(({ commitment }) => {
+        return { commitment, state: 'unpaid', reason: 'ran_out' } as const;
+      });
       const outcome = await paying.gateway.movePayment({
         paymentId: payment.id,
         event: { type: 'expired', proof: { finalBlockAtMs } },
         actor: 'test',
         evidence: {},
+        items: { ended },
       });
       assert.ok(outcome.ok);
       assert.deepEqual((await confirm(payment)).json().status, 'expired');

@@ -79,13 +79,13 @@ describe('options', () => {
       );
     });
 
-    it('an end where there is a rate: 60 s for a signature, 300 s for a transaction', async () => {
+    it('an end: ten minutes at par; with a rate 60 s for a signature and 300 s for a transaction', async () => {
       const payer = paying.newPayer(RICH);
       const id = await paying.created({ expiresAt: nowS() + 900 });
       const options = await paying.wallet.listed(id, [payer.account]);
       assert.deepEqual(
         options.map(({ expiresAt }) => expiresAt),
-        [null, null, nowS() + 60, nowS() + 300],
+        [nowS() + 600, nowS() + 600, nowS() + 60, nowS() + 300],
       );
     });
 
@@ -145,7 +145,7 @@ describe('options', () => {
       assert.deepEqual({ options, collectData }, { options: [], collectData: null });
       assert.equal(info.status, 'requires_action');
       const alone = await walletOf(paying.gateway, paying.shop.headers).info(await paying.created());
-      assert.deepEqual({ ...info, transaction: null }, alone.json());
+      assert.deepEqual({ ...info, transaction: null, attempt: null }, alone.json());
     });
 
     it('no info unless it is asked for', async () => {
@@ -230,7 +230,7 @@ describe('options', () => {
         const options = await paying.wallet.listed(id, [payer.account]);
         assert.deepEqual(
           options.map(({ amount, expiresAt }) => [amount.unit, amount.value, expiresAt]),
-          [[`caip19/${asset}`, value, null]],
+          [[`caip19/${asset}`, value, nowS() + 300]],
         );
       }
     });

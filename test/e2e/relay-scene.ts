@@ -240,13 +240,14 @@ export async function openRelayScene(input: SceneInput = {}) {
     payers,
     counts,
     newNode,
+    newItem,
     network: network.chainId,
     nowMs: () => nowMs,
     pass: (ms: number) => {
       nowMs += ms;
     },
 
-    /** A payment whose payer has signed: processing, with an item that is due. */
+    /** A payment whose payer has signed: processing, with an item that is due. With a subject, a payment that is there. */
     async accept({
       method = 'eip3009-vrs' as PayMethod,
       told = {} as Partial<Item>,
@@ -273,15 +274,16 @@ export async function openRelayScene(input: SceneInput = {}) {
     },
 
     /** A payment whose payer was handed a native action. */
-    async offer(lifeMs = 5 * 60_000, { isHeld = false } = {}) {
+    async offer(lifeMs = 5 * 60_000, { isHeld = false, subject = undefined as string | undefined } = {}) {
       const payer: Payer = payers.newPayer();
       const deadlineS = Math.floor((nowMs + lifeMs) / 1_000);
       const item = await payers.newItem(payer, 'native', {
         deadlineS,
+        ...(subject !== undefined && { subject }),
         ...(isHeld && { recipient: intermediate.address }),
       });
       control.setBalance(payer.address, SANDBOX_ASSETS.native, 10n ** 20n);
-      await newPayment(item.subject);
+      if (subject === undefined) await newPayment(item.subject);
       await command(base, async (tx, now) => {
         const deadline = new Date(deadlineS * 1_000);
         await raiseNativeDeadline(tx, { paymentId: item.subject, deadline, now });

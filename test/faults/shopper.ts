@@ -163,10 +163,10 @@ export async function openShopper({ chain, gateway }: { chain: FaultChain; gatew
       assert.equal(events.filter(({ type }) => type === 'payment.succeeded').length, 1, 'it has succeeded once');
     },
 
-    /** Ended without a cent having moved, and nobody can use the signature any more. */
-    async isUnpaid(payment: SignedPayment, as: 'failed' | 'expired'): Promise<void> {
+    /** The attempt is over without a cent having moved, and nobody can use the signature any more. */
+    async isUnpaid(payment: SignedPayment, as: 'requires_action' | 'expired'): Promise<void> {
       const { status, isFinal, info, settlement } = await view(payment);
-      const expected = { status: as, isFinal: true, info: null, settlement: null };
+      const expected = { status: as, isFinal: as === 'expired', info: null, settlement: null };
       assert.deepEqual({ status, isFinal, info, settlement }, expected);
       assert.equal(await charged(payment), 0n, 'the payer keeps the money');
       assert.equal(await chain.balanceOf(tokenOf(payment.asset), payment.recipient), 0n);

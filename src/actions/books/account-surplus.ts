@@ -9,18 +9,18 @@ import type { Reader, Tx } from '../../store/plumbing/database.ts';
 /** Nobody has that many in flight. */
 const MAX_SENDS = 500;
 
-/** An account of ours and one asset, at a final block: what it holds, against what the books say. */
+/** The balance of one of our accounts in one asset, at a final block, compared with the books. */
 export interface Surplus {
   readonly account: string;
   readonly asset: string;
   readonly block: number;
-  /** What the books say it holds. */
+  /** The balance according to the books. */
   readonly booked: bigint;
-  /** What it holds beyond that. Below zero: units that left for something the books do not know. */
+  /** The balance on chain less the balance in the books. Negative: units left for a reason the books do not know. */
   readonly surplus: bigint;
 }
 
-/** Of the coin of these accounts. One of whose sends became final in the very moment is left out: ask again. */
+/** Surpluses of coin on these accounts. An account is left out if one of its sends became final meanwhile: ask again. */
 export async function coinSurpluses(
   db: Reader,
   connected: ConnectedChain,
@@ -45,7 +45,7 @@ export async function coinSurpluses(
       const pending = sum(burnt) - sum(bookedOf);
       const { units: booked, fees } = await bookedAt(db, connected, { account, asset, block });
       const surplus = (await chain.balance(account, block)) - (booked - pending);
-      // Fees are the operator's to take.
+      // The operator may withdraw fees at any time.
       return { account, asset, block, booked, hashes, surplus: surplus < 0n && surplus >= -fees ? 0n : surplus };
     }),
   );
@@ -66,8 +66,8 @@ export async function tokenSurplus(
 }
 
 /**
- * Whether the books still say what a surplus was computed from. Nobody else gets an answer for the account and asset before
- * the transaction has ended, so what is written on the strength of a surplus is written once.
+ * True if the books still hold the balance that a surplus was computed from. The check locks account and asset until
+ * the transaction ends, so that an entry based on a surplus is written once.
  */
 export async function isStillBooked(
   tx: Tx,
@@ -78,7 +78,7 @@ export async function isStillBooked(
   return (await bookedAt(tx, connected, { account, asset, block })).units === booked;
 }
 
-/** What the books say an account of ours holds of an asset at a block, and how much of that are fees. */
+/** The balance of an account at a block according to the books, and the part of it that is fees. */
 async function bookedAt(
   db: Reader,
   connected: ConnectedChain,

@@ -29,21 +29,21 @@ import { concludePaid } from './settle-outgoing.ts';
 export interface OutgoingDeps extends CommandDeps {
   readonly log: Log;
   readonly screening: Screening;
-  /** Raised while something is to leave an account whose key is not configured. */
+  /** Raised while transfers wait for an account whose key is not configured. */
   readonly keyless: Alarms;
 }
 
-/** How long an attempt can be carried out: enough for any outage that passes, and soon enough over to try another way. */
+/** The life of an attempt: longer than a passing outage, short enough to try again soon. */
 const LIFE_MS = 3_600_000;
 const MAX_BEGUN = 200;
 const BEGUN_AT_ONCE = 8;
 /** The chain must have been read nearly to its head before anything is signed: see `findForgotten`. */
 const MAX_BEHIND = 16;
 const FORGOTTEN_RETRY_MS = 3_600_000;
-/** In place of a signature: the payer sends coin by a transaction of its own, and that says yes to it. */
+/** In place of a signature: the account sends coin by its own transaction, which is its consent. */
 const OWN_TRANSACTION = '0x';
 
-/** Signs what is to leave the intermediate account of a network, and puts it among the items; whether there is more. */
+/** Signs the waiting transfers of a network and stores them as items. Returns true if there are more. */
 export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChain): Promise<boolean> {
   const network = connected.chain.network.chainId;
   const signers = signersOf(connected);
@@ -63,16 +63,16 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
     );
     failures.push(...begun.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])));
   }
-  // One that cannot be begun holds up no other; the job is told of it, and all are looked at again.
+  // A transfer that cannot be begun delays no other. The error makes the job fail, and all are tried again.
   if (failures.length > 0) throw failures[0];
   return waiting.length === MAX_BEGUN;
 }
 
 /**
- * One attempt, in three steps. Its terms are stored; then exactly they are signed, outside any transaction; then the
- * signature is stored as an item, which the relayer carries out. Dying after the first or second step leaves terms that
- * are signed once more, to the same item; two nodes at once sign the same one. So every signature there will ever be
- * belongs to terms that are stored, and none is made while an earlier one may still be used.
+ * One attempt, in three steps. Its terms are stored. Exactly these terms are signed, outside any transaction. The
+ * signature is stored as an item, which the relayer carries out. After a crash in between the same terms are signed
+ * again, which gives the same item; two nodes at once sign the same item too. So every signature belongs to stored
+ * terms, and none is made while an earlier one can still be used.
  */
 async function begin(
   deps: OutgoingDeps,
@@ -97,8 +97,8 @@ async function begin(
 }
 
 /**
- * Whether it must not leave: who would get it is on the list in force. What was planned before and is not among the items
- * was never signed for anybody to see, so nothing of it can be carried out. Merchants are the operator's to choose.
+ * Ends a transfer whose recipient is on the screening list in force. Planned terms without an item were never
+ * published, so nothing of them can be carried out. Payouts are not screened: the operator chooses its merchants.
  */
 async function isScreened(deps: OutgoingDeps, { id, purpose, network, recipient }: Outgoing): Promise<boolean> {
   const list = purpose === 'payout' ? undefined : listNaming(deps.screening, { network, recipient });
@@ -120,7 +120,7 @@ function signersOf({ intermediateSigner, relayers }: ConnectedChain): ReadonlyMa
   return new Map(signers.map((signer) => [signer.address, signer]));
 }
 
-/** The terms of the next attempt, stored; undefined when there is to be none now. */
+/** Stores the terms of the next attempt. Undefined when none may be begun now. */
 async function plan(
   deps: OutgoingDeps,
   { chain, feeAccount }: ConnectedChain,
@@ -142,8 +142,8 @@ async function plan(
 }
 
 /**
- * The chain tells that this has been sent, by an item that is not known here: the database was restored from a copy made
- * before. It is not sent again. What the chain tells is believed when it is final and says the same as we would have.
+ * The chain shows that this transfer was sent by an item that is not stored here: the database was restored from an
+ * older backup. It is not sent again. The event counts when it is final and has the terms of the transfer.
  */
 async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEvent): Promise<void> {
   if (!event.isFinal) return;
@@ -178,7 +178,7 @@ function attemptOf({ id, commitment, collector, feeAccount, deadline }: Outgoing
   return { id, commitment, collector, feeAccount, deadline };
 }
 
-/** No fee is taken of what leaves: the recipient gets all of it. */
+/** Outgoing transfers carry no fee: the recipient gets all of it. */
 function itemOf(outgoing: Outgoing, { collector, feeAccount, deadline }: Attempt): Item {
   const { network, asset, method, id: subject, payer, recipient } = outgoing;
   const amount = BigInt(outgoing.amount);

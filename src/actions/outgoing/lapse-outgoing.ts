@@ -1,4 +1,4 @@
-import { isTelling } from '../../domain/evidence.ts';
+import { isLasting } from '../../domain/evidence.ts';
 import { backoffMs } from '../../runtime/backoff.ts';
 import { endItems, type StoredItem } from '../../store/chain/items.ts';
 import { endFailed, lockOutgoing, type Outgoing, renewOutgoing } from '../../store/money/outgoing.ts';
@@ -35,7 +35,7 @@ async function goOn(tx: Tx, outgoing: Outgoing, { isCancelled, refusal }: Lapse,
   const { id, attempts, purpose } = outgoing;
   const problem = isCancelled ? 'cancelled' : (refusal ?? 'ran_out');
   if (outgoing.state === 'paid') await CONSEQUENCES[purpose].undone(tx, outgoing, at);
-  if (isCancelled || isTelling(problem) || attempts >= MAX_ATTEMPTS) {
+  if (isCancelled || isLasting(problem) || attempts >= MAX_ATTEMPTS) {
     await CONSEQUENCES[purpose].failed(tx, { ...outgoing, state: 'sending' }, { problem }, at);
     await endFailed(tx, { id, problem, at });
     return;

@@ -12,7 +12,7 @@ export interface ChangeMerchantInput {
   readonly owner: Owner | null;
   readonly actor: string;
   readonly merchantId: string;
-  /** Only what is given changes. */
+  /** Members that are missing stay unchanged. */
   readonly changes: {
     readonly name?: string;
     readonly email?: string;
@@ -27,7 +27,7 @@ export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): P
     const changed = { ...merchant, ...input.changes, updatedAt: now };
     await updateMerchant(tx, changed);
     await logMerchant(tx, changed, { type: 'merchant.updated', actor: input.actor });
-    // Naming the same URL again is how a merchant says that another picture lies there now.
+    // A merchant names the same URL again after changing the picture behind it.
     if (input.changes.iconUrl !== undefined) await changeLogo(tx, changed);
     const before = Object.fromEntries(
       Object.keys(input.changes).map((name) => [name, merchant[name as keyof Merchant]]),
@@ -66,7 +66,7 @@ export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInpu
   });
 }
 
-/** Holds the merchant still until the transaction ends, so that nothing is hung on one that is being deleted. */
+/** Locks the merchant until the transaction ends, so that nothing is attached to a merchant that is being deleted. */
 export async function lockLivingMerchant(tx: Tx, owner: Owner | null, id: string): Promise<Merchant> {
   const merchant = await lockOwnMerchant(tx, owner, id);
   if (merchant.deletedAt !== null) throw merchantNotFound(id);

@@ -2,7 +2,7 @@ import { type Decision, decide, type PaymentEvent, type PaymentStatus, type Refu
 import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import { findOpenItemsOf } from '../../store/chain/due-items.ts';
-import type { ItemEnd, NewItem } from '../../store/chain/items.ts';
+import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdNetAmounts } from '../../store/money/payouts.ts';
 import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
 import {
@@ -63,12 +63,12 @@ export async function moveLocked(
   now: Date,
 ): Promise<MoveOutcome[]> {
   const current = new Map(locked.map((payment) => [payment.id, payment]));
-  const attempts = await openAttempts(tx, inputs);
+  const attempts = await readAttempts(tx, locked, inputs);
   const outcomes: MoveOutcome[] = [];
   const taken: MovePaymentInput[] = [];
   let moves: Move[] = [];
   for (const input of inputs) {
-    const { paymentId, event, items } = input;
+    const { paymentId, items } = input;
     const payment = current.get(paymentId);
     if (payment === undefined) {
       outcomes.push({ ok: false, refusal: 'not_found', payment });
@@ -90,7 +90,8 @@ export async function moveLocked(
     const moved = { ...payment, ...move.facts, version: payment.version + move.events.length };
     current.set(paymentId, moved);
     outcomes.push({ ok: true, payment: moved });
-    if (event.type === 'confirmed') attempts.set(paymentId, commitmentsOf(items?.accepted));
+    for (const commitment of commitmentsOf(items?.accepted)) attempts.open.set(commitment, paymentId);
+    for (const commitment of commitmentsOf(items?.ended)) attempts.open.delete(commitment);
   }
   await carryOut(tx, moves);
   await writeConsequences(tx, taken, { merchantOf: (id) => current.get(id)?.merchantId ?? '', now });
@@ -135,14 +136,29 @@ export async function settlePayments(
   await notePayments(tx, settled, { type: 'payment.settled', actor, evidence }, at);
 }
 
-/** The commitments that can still be carried out, by payment, for payments that are said to have none left. */
-type Attempts = Map<string, readonly string[]>;
+/** What the items say that a payment's own row does not. */
+interface Attempts {
+  /** Commitments that can still be carried out, with their payments. */
+  readonly open: Map<string, string>;
+  /** Commitments that were accepted before. */
+  readonly known: ReadonlySet<string>;
+}
 
-async function openAttempts(tx: Tx, inputs: readonly MovePaymentInput[]): Promise<Attempts> {
-  const ids = inputs.filter(({ event }) => isEndOfAttempts(event)).map(({ paymentId }) => paymentId);
-  if (ids.length === 0) return new Map();
-  const open = Map.groupBy(await findOpenItemsOf(tx, ids), ({ subject }) => subject);
-  return new Map([...open].map(([id, items]) => [id, commitmentsOf(items)]));
+/** Reads items only for moves that depend on them: attempts that are said to be over, and payments that were tried before. */
+async function readAttempts(
+  tx: Tx,
+  locked: readonly Payment[],
+  inputs: readonly MovePaymentInput[],
+): Promise<Attempts> {
+  const tried = new Set(locked.flatMap(({ id, version }) => (version > 0 ? [id] : [])));
+  const ending = inputs.flatMap(({ event, paymentId }) => (isEndOfAttempts(event) ? [paymentId] : []));
+  const again = inputs.flatMap(({ paymentId, items }) => (tried.has(paymentId) ? commitmentsOf(items?.accepted) : []));
+  const open = ending.length === 0 ? [] : await findOpenItemsOf(tx, ending);
+  const known = again.length === 0 ? [] : await findItems(tx, again);
+  return {
+    open: new Map(open.map(({ commitment, subject }) => [commitment, subject])),
+    known: new Set(commitmentsOf(known)),
+  };
 }
 
 /** An event that stands on what the chain proved of every attempt. */
@@ -151,11 +167,15 @@ function isEndOfAttempts(event: PaymentEvent): boolean {
 }
 
 function decideMove(payment: Payment, { event, items }: MovePaymentInput, attempts: Attempts, now: Date): Decision {
-  const ended = new Set(commitmentsOf(items?.ended));
-  const isLeft = attempts.get(payment.id)?.some((commitment) => !ended.has(commitment)) ?? false;
+  const decision = decide(stateOf(payment), event, now.getTime());
+  if (!decision.ok) return decision;
   // The chain was asked about attempts before the payment was locked. Another one may have been accepted since.
+  const ended = new Set(commitmentsOf(items?.ended));
+  const isLeft = [...attempts.open].some(([commitment, id]) => id === payment.id && !ended.has(commitment));
   if (isEndOfAttempts(event) && isLeft) return { ok: false, refusal: 'may_still_be_paid' };
-  return decide(stateOf(payment), event, now.getTime());
+  // The chain has proved that this signature is of no use. An endpoint that lags behind may have called it good.
+  const isOver = commitmentsOf(items?.accepted).some((commitment) => attempts.known.has(commitment));
+  return isOver ? { ok: false, refusal: 'attempt_over' } : decision;
 }
 
 function moveOf(

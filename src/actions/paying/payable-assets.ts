@@ -42,9 +42,9 @@ export function acceptedTokens(deps: QuoteDeps & ServingDeps, payment: Payment) 
 }
 
 /**
- * Why nothing that is configured could ever be the price of a payment; undefined when something could. Outages do not
- * matter: what counts are networks, their assets, and the pairs of the rate sources. A test key may price in live assets,
- * and a mode without any network is not set up yet: its partners may build against it all the same.
+ * Why no payment in this unit could ever be paid; undefined when one could. Only the configuration counts (networks, their
+ * assets, the pairs of the rate sources), so that an outage stops no creation. A test key may price in live assets. A mode
+ * without any network is not set up yet: partners may build against it all the same.
  */
 export function unpayableReason(
   deps: ServingDeps & Pick<QuoteDeps, 'rates'>,

@@ -5,8 +5,8 @@ import { alarmSubject } from './check-relayer.ts';
 import type { RelayDeps, Relayer } from './relayer.ts';
 
 /**
- * Sends the stored bytes of a version. No answer changes what is known of the payments in it: the transaction may be out
- * whatever was said, and is sent again until its nonce is mined.
+ * Sends the stored bytes of a version. No answer decides about the payments in it: the transaction may have spread
+ * despite an error, and is sent again until its nonce is mined.
  */
 export async function broadcastStored(
   deps: RelayDeps,
@@ -20,7 +20,7 @@ export async function broadcastStored(
     const outcome = await chain.broadcast(bytes);
     deps.log.debug({ ...id, nonce, hash, outcome }, 'broadcast');
     if (outcome === 'underpriced') memory.outbid.add(nonce);
-    // The one before it has not arrived yet: both go again in the next round.
+    // The transaction before it has not arrived yet: both are sent again in the next round.
     if (outcome === 'nonce_too_high') memory.broadcastAtMs.clear();
     const isBroke = outcome === 'short_balance';
     await alarms.outOfFunds.set(alarmSubject(id), isBroke ? 'The relayer cannot pay for gas.' : undefined);

@@ -12,15 +12,15 @@ export interface RelayDeps extends LeaseDeps {
   readonly meters: RelayMeters;
 }
 
-/** What the operator decides; in the smallest unit of the network's coin. */
+/** Settings of the operator, in the smallest unit of the network's coin. */
 export interface RelaySettings {
   /** Below this a relayer's balance is an alert. */
   minBalance?(network: string): bigint | undefined;
-  /** The most that is offered per unit of gas. */
+  /** The highest fee per unit of gas. */
   feeCap?(network: string): bigint | undefined;
 }
 
-/** What is counted while relaying. */
+/** Metrics of relaying. */
 export interface RelayMeters {
   signed(network: string, why: 'first' | 'bump' | 'fill'): void;
   items(network: string, outcome: 'sent' | 'postponed', count: number): void;
@@ -33,7 +33,7 @@ export interface Relayer {
   readonly signer: Signer;
   readonly id: SenderId;
   readonly share: Share;
-  /** Whether it sends nothing but its own coin, as the intermediate account does. */
+  /** True if it sends only its own coin, as the intermediate account does. */
   readonly isCoinOnly?: boolean;
   readonly lease: Lease;
   readonly alarms: RelayAlarms;
@@ -46,14 +46,11 @@ export interface RelayAlarms {
   readonly outOfFunds: Alarms;
 }
 
-/**
- * What need not survive: when it is forgotten, some bytes are sent once more, and a batch gathers for a moment longer or
- * less.
- */
+/** State that may be lost: then some bytes are sent once more, and a batch gathers for a moment longer or less. */
 export interface RelayMemory {
   /** When this process last sent the bytes of a nonce. */
   readonly broadcastAtMs: Map<number, number>;
-  /** Nonces for which the chain wants a better offer. */
+  /** Nonces whose transactions the chain refused as underpriced. */
   readonly outbid: Set<number>;
   /** When the chain was last asked what has been mined. */
   lookedAtMs: number;
@@ -74,13 +71,13 @@ export function newMemory(): RelayMemory {
   };
 }
 
-/** How long to rest, and whether news of an accepted item may cut it short. */
+/** The pause before the next round, and whether a new item may end it early. */
 export interface Rest {
   readonly ms: number;
   readonly canBeWoken: boolean;
 }
 
-/** Items accepted on any node wake the relayer; this finds what news of was lost. It asks the database alone. */
+/** Items accepted on any node wake the relayer. This poll of the database finds items whose wake-up was lost. */
 export const IDLE: Rest = { ms: 250, canBeWoken: true };
 
 /** The name of the lease that makes a node the one writer of this signer's nonces. */

@@ -14,7 +14,7 @@ import { callerName, findPayable, GATEWAY_ACCESS, walletOf } from '../entry/gate
 import { readPayerAccounts } from '../entry/payer-accounts.ts';
 import { paymentIdIn } from '../entry/payment-id.ts';
 import { nullable } from '../schemas.ts';
-import { etagOf, holdRequest, StatusQuery } from '../status/status.ts';
+import { etagOf, type HeldRequest, holdRequest, StatusQuery } from '../status/status.ts';
 import { OptionBody, viewOption, WalletRpcActionBody } from '../views/options.ts';
 import { PayerInfoBody, viewForPayer } from '../views/payer-info.ts';
 import { StatusBody, viewStatus } from '../views/payment.ts';
@@ -83,23 +83,22 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
   );
 }
 
-type HeldInput = Parameters<typeof holdRequest>[1];
+interface Confirming {
+  readonly request: FastifyRequest<{ Params: { id: string }; Querystring: { maxPollMs?: number } }>;
+  readonly reply: FastifyReply;
+}
 
 /** The payment after the look for a transaction in coin, and after the hold that the request asks for. */
-async function follow(
-  deps: HttpDeps,
-  { request, reply }: Pick<HeldInput, 'request' | 'reply'>,
-  { payment, sought }: Confirmed,
-): Promise<PaymentGlance> {
-  const glance = () => findPayable(deps, deps.glanceAtPayment, request as FastifyRequest<{ Params: { id: string } }>);
-  if (sought === undefined) return held(deps, { request, reply, payment, find: glance });
+async function follow(deps: HttpDeps, confirming: Confirming, { payment, sought }: Confirmed): Promise<PaymentGlance> {
+  const glance = () => findPayable(deps, deps.glanceAtPayment, confirming.request);
+  if (sought === undefined) return held(deps, { ...confirming, payment, find: glance });
   const find = async () => (await seekTransaction(deps, sought)) ?? glance();
-  const seen = await held(deps, { request, reply, payment, find, forMs: SEEK_MS, everyMs: SEEK_EVERY_MS });
-  return held(deps, { request, reply, payment: seen, find: glance });
+  const seen = await held(deps, { ...confirming, payment, find, forMs: SEEK_MS, everyMs: SEEK_EVERY_MS });
+  return held(deps, { ...confirming, payment: seen, find: glance });
 }
 
 /** Holds the answer while nothing changes. The confirmation stands by then, so one that cannot be held is answered. */
-async function held(deps: HttpDeps, input: Omit<HeldInput, 'since'>): Promise<PaymentGlance> {
+async function held(deps: HttpDeps, input: Omit<HeldRequest, 'since'>): Promise<PaymentGlance> {
   const { payment } = input;
   try {
     return await holdRequest(deps, { ...input, since: etagOf(payment, deps.world.clock.nowMs()) });

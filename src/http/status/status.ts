@@ -42,7 +42,7 @@ export async function sendStatus(
   return viewStatus(deps.config, payment, nowMs);
 }
 
-interface HeldRequest {
+export interface HeldRequest {
   readonly request: FastifyRequest<{ Querystring: { maxPollMs?: number } }>;
   readonly reply: FastifyReply;
   readonly payment: PaymentGlance;

@@ -2,7 +2,6 @@ import { type Static, Type } from 'typebox';
 import type { ListedOption } from '../../actions/paying/list-options.ts';
 import type { OptionAction } from '../../actions/paying/wallet-requests.ts';
 import { decimalOf, type Rate } from '../../domain/rate.ts';
-import { nullable } from '../schemas.ts';
 import { AmountBody, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 
@@ -69,9 +68,10 @@ export const OptionBody = Type.Object({
   amount: AmountBody,
   etaS: Type.Integer({ minimum: 0, description: 'Seconds from the confirmation to the end, roughly.' }),
   actions: Type.Array(ActionBody, { description: 'What the wallet has to do, in order.' }),
-  expiresAt: nullable(
-    Type.Integer({ minimum: 0, description: 'Seconds since the epoch; set where an exchange rate is in it.' }),
-  ),
+  expiresAt: Type.Integer({
+    minimum: 0,
+    description: 'Seconds since the epoch. A signature must be confirmed before; then ask for options again.',
+  }),
   rate: Type.Unsafe<Static<typeof RateBody> | null>({
     ...RateBody,
     type: ['object', 'null'],

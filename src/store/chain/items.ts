@@ -4,13 +4,13 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 /** offered: a native action was handed out. due: waits to be sent. sent: is in a stored transaction. The rest is over. */
 export type ItemState = 'offered' | 'due' | 'sent' | 'paid' | 'unpaid';
 
-/** What an item is for. All but payments are signed by accounts of ours, and have a row in `outgoing`. */
+/** The purpose of an item. All but payments are signed by our own accounts and have a row in `outgoing`. */
 export type ItemPurpose = 'payment' | 'payout' | 'refund' | 'return';
 
 /** An item as it is stored. */
 export interface StoredItem {
   readonly commitment: string;
-  /** The id of a payment, or of what leaves the intermediate account. */
+  /** The id of a payment, payout, refund or return. */
   readonly subject: string;
   readonly purpose: ItemPurpose;
   readonly network: string;
@@ -37,7 +37,7 @@ export interface StoredItem {
   readonly acceptedAt: Date;
 }
 
-/** What the fee of an item is made of. */
+/** The parts of an item's fee. */
 export interface ItemFeeTerms {
   /** A decimal percent. */
   readonly percentage: string;
@@ -47,15 +47,15 @@ export interface ItemFeeTerms {
 
 export interface NewItem {
   readonly commitment: string;
-  /** A payment unless told otherwise. */
+  /** `payment` by default. */
   readonly purpose?: ItemPurpose;
   readonly item: Item;
   /** CAIP-10, as the wallet spelled it. */
   readonly account: string;
   readonly quote: Readonly<Record<string, unknown>> | null;
-  /** Whether the recipient is the operator's own account, which passes the money on later. */
+  /** True if the recipient is the operator's intermediate account, which pays the merchant later. */
   readonly isHeld?: boolean;
-  /** Missing where the fee is not made of anything, as with a payout. */
+  /** Missing for items without a fee, such as payouts. */
   readonly feeTerms?: ItemFeeTerms;
   readonly buyerName: string;
   readonly buyerIcon: string | null;
@@ -67,8 +67,8 @@ export interface NewItem {
 }
 
 /**
- * Stores items and returns the commitments that are new. One that is there already stands for exactly the same payment
- * by the same payer; it stays as it is.
+ * Stores items and returns the commitments that are new. An item that exists already is exactly the same one, because
+ * the commitment covers all of it. It stays unchanged.
  */
 export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): Promise<string[]> {
   const rows = items.map(({ item, ...rest }) => ({
@@ -112,8 +112,8 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
 }
 
 /**
- * Notes that a native action with this deadline is handed out, and says whether it may be: only for a payment that still
- * can be paid. From then on the clock alone does not expire it.
+ * Records that a native action with this deadline is handed out. Returns false if the payment cannot be paid any more.
+ * From then on the clock alone does not expire the payment.
  */
 export async function raiseNativeDeadline(
   tx: Tx,
@@ -125,7 +125,7 @@ export async function raiseNativeDeadline(
   return count === 1;
 }
 
-/** Keeps the transaction a wallet named for an action that was handed out; an item that is over needs no hint. */
+/** Stores the transaction hash that a wallet named for a handed-out action. An ended item needs none. */
 export async function hintTransaction(
   tx: Tx,
   { commitment, hash, resultsHash }: { commitment: string; hash: string; resultsHash: string },
@@ -144,7 +144,7 @@ export interface ItemEnd {
   readonly proof?: { readonly transaction: string; readonly block: number };
 }
 
-/** Ends items. The signature of one that was not paid is destroyed: nobody shall be able to use it any more. */
+/** Ends items. The signature of an unpaid item is deleted, so that nobody can use it later. */
 export async function endItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Promise<void> {
   await tx`
     update items i
@@ -160,7 +160,7 @@ export function findItemsOf(db: Reader, subject: string): Promise<StoredItem[]> 
     select ${itemColumns(db)} from items where subject = ${subject} order by accepted_at, commitment`;
 }
 
-/** The item that paid a payment: another one that was carried out as well is to be given back. */
+/** The item that paid a payment. A second one that was carried out as well is a stray. */
 export async function findPayingItem(db: Reader, paymentId: string): Promise<StoredItem | undefined> {
   const [row] = await db<StoredItem[]>`
     select ${itemColumns(db)} from items
@@ -191,7 +191,7 @@ export function itemOf(stored: StoredItem): Item {
   };
 }
 
-/** The item with what its payer signed. */
+/** The item with its payer's signature. */
 export function signedItemOf(stored: StoredItem & { readonly signature: string }): SignedItem {
   const { commitment, signature, hasCode } = stored;
   return { item: itemOf(stored), commitment, signature, hasCode };

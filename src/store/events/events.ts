@@ -12,7 +12,7 @@ export interface NewEvent {
   readonly actor: string;
   /** The facts of the object that can change, as the change left them. */
   readonly data: Facts;
-  /** What proves the change. Never shown to partners. */
+  /** The proof of the change. Never shown to partners. */
   readonly evidence?: Facts;
 }
 

@@ -1,21 +1,21 @@
 import type { PayMethod } from '../../domain/item.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 
-/** Something that leaves the intermediate account, or is to. */
+/** A transfer out of the intermediate account, planned or under way. */
 export interface Outgoing {
-  /** What the chain records as its subject. */
+  /** The id that the chain records as the item's subject. */
   readonly id: string;
   readonly purpose: OutgoingPurpose;
   readonly network: string;
   readonly asset: string;
   readonly method: PayMethod;
-  /** The account the money lies on. */
+  /** The account that pays. */
   readonly payer: string;
   readonly recipient: string;
   /** In the smallest unit, as a decimal integer. */
   readonly amount: string;
   readonly merchantId: string | null;
-  /** Whose float it was, where that is given back. */
+  /** The owner of a float that is given back. */
   readonly floatOwner: string | null;
   readonly state: 'sending' | 'paid' | 'failed';
   readonly attempts: number;
@@ -36,7 +36,7 @@ export type NewOutgoing = Pick<
   'id' | 'purpose' | 'network' | 'asset' | 'method' | 'payer' | 'recipient' | 'merchantId' | 'floatOwner'
 > & { readonly amount: bigint };
 
-/** Begins what is new, and once more what had failed. Returns what was begun: anything else is under way or done. */
+/** Inserts new transfers and restarts failed ones. Returns those it began: all others are under way or done. */
 export async function insertOutgoing(tx: Tx, rows: readonly NewOutgoing[], at: Date): Promise<string[]> {
   const written = rows.map((row) => ({ ...row, amount: row.amount.toString() }));
   const begun = await tx<{ id: string }[]>`
@@ -94,7 +94,7 @@ export interface Attempt {
   readonly deadline: Date;
 }
 
-/** Writes down what is about to be signed. False when somebody else has begun an attempt. */
+/** Stores the terms that are about to be signed. False when another attempt was begun. */
 export async function planAttempt(tx: Tx, attempt: Attempt, at: Date): Promise<boolean> {
   const { count } = await tx`
     update outgoing
@@ -104,7 +104,7 @@ export async function planAttempt(tx: Tx, attempt: Attempt, at: Date): Promise<b
   return count === 1;
 }
 
-/** Notes that the attempt's item is among the items. False when somebody else has, or the attempt is not this one. */
+/** Marks the attempt's item as stored. False when it was marked before, or another attempt has taken its place. */
 export async function markDue(tx: Tx, { id, commitment }: { id: string; commitment: string }): Promise<boolean> {
   const { count } = await tx`
     update outgoing set is_due = true
@@ -117,14 +117,14 @@ export async function lockOutgoing(tx: Tx, id: string): Promise<Outgoing | undef
   return row;
 }
 
-/** It has arrived. */
+/** Ends a transfer that has arrived. */
 export async function endPaid(tx: Tx, { id, hash, at }: { id: string; hash: string; at: Date }): Promise<void> {
   await tx`
     update outgoing set state = 'paid', transaction_hash = ${hash}, problem = null, is_due = false, updated_at = ${at}
     where id = ${id}`;
 }
 
-/** Its last attempt can never be carried out, and no other is begun. */
+/** Ends a transfer whose last attempt can never be carried out. */
 export async function endFailed(tx: Tx, { id, problem, at }: { id: string; problem: string; at: Date }): Promise<void> {
   await tx`
     update outgoing
@@ -132,7 +132,7 @@ export async function endFailed(tx: Tx, { id, problem, at }: { id: string; probl
     where id = ${id}`;
 }
 
-/** Its last attempt can never be carried out: another one is begun at that time. */
+/** Schedules another attempt: the last one can never be carried out. */
 export async function renewOutgoing(
   tx: Tx,
   { id, problem, retryAt, at }: { id: string; problem: string | null; retryAt: Date; at: Date },
@@ -149,7 +149,7 @@ export async function findOutgoing(db: Reader, id: string): Promise<Outgoing | u
   return row;
 }
 
-/** What the chain tells of a subject, although no item here has that commitment. */
+/** A paid event of a subject whose commitment no item here has. */
 export interface ForgottenEvent {
   readonly transactionHash: string;
   readonly blockNumber: number;
@@ -157,11 +157,11 @@ export interface ForgottenEvent {
   readonly recipient: string;
   readonly asset: string;
   readonly amount: string;
-  /** Whether its block was of final depth when it was last looked at. */
+  /** True if its block was of final depth at the last look. */
   readonly isFinal: boolean;
 }
 
-/** Money that left with this subject by an item nobody remembers: a database that was restored from an old copy. */
+/** The paid event of this subject that no stored item explains. It exists after a restore from an old backup. */
 export async function findForgotten(
   db: Reader,
   { network, subject, payer }: { network: string; subject: string; payer: string },

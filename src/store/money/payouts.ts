@@ -8,7 +8,7 @@ export interface Payout {
   readonly network: string;
   readonly asset: string;
   readonly method: PayMethod;
-  /** Where it lies. */
+  /** The account that holds it. */
   readonly account: string;
   readonly amount: string;
   readonly state: 'held' | 'sending' | 'paid' | 'refunding' | 'refunded';
@@ -21,7 +21,7 @@ export interface PayablePayout extends Payout {
   readonly destination: string;
 }
 
-/** Notes what of these items, which have just paid their payments, is held for merchants. */
+/** Inserts held amounts for these items, which have just paid their payments. */
 export async function holdNetAmounts(tx: Tx, commitments: readonly string[], at: Date): Promise<void> {
   await tx`
     insert into payouts (payment_id, merchant_id, network, asset, method, account, amount, state, held_at, updated_at)
@@ -51,7 +51,7 @@ export function lockPayablePayouts(
     for update of p skip locked`;
 }
 
-/** They are on their way to these destinations. */
+/** Marks held amounts as sent to these destinations. */
 export async function startPayouts(tx: Tx, payouts: readonly PayablePayout[], at: Date): Promise<void> {
   const rows = payouts.map(({ paymentId, destination }) => ({ paymentId, destination }));
   await tx`
@@ -67,7 +67,7 @@ export async function takeForRefund(tx: Tx, paymentId: string, at: Date): Promis
   return count === 1;
 }
 
-/** Follows what became of the money. */
+/** Changes the state of a held amount. */
 export async function setPayoutState(
   tx: Tx,
   { paymentId, from, to, at }: { paymentId: string; from: Payout['state']; to: Payout['state']; at: Date },
@@ -75,7 +75,7 @@ export async function setPayoutState(
   await tx`update payouts set state = ${to}, updated_at = ${at} where payment_id = ${paymentId} and state = ${from}`;
 }
 
-/** It did not arrive, and is held again. */
+/** Puts an amount that did not arrive back to held. */
 export async function holdAgain(
   tx: Tx,
   { paymentId, problem, retryAt, at }: { paymentId: string; problem: string; retryAt: Date; at: Date },

@@ -38,7 +38,7 @@ export type PaymentGlance = Pick<
   | 'transactionHash'
 >;
 
-/** What the rules of a payment's life look at. */
+/** The state that `decide` needs. */
 export function stateOf({
   status,
   expiresAt,

@@ -16,8 +16,8 @@ export interface RestoredPayment {
 }
 
 /**
- * Makes the payment again, as it was before it was paid; the usual moves then end it. Whether there is such a merchant. If
- * events of the payment are left, its version and its sequences go on from them.
+ * Inserts the payment again, as it was before it was paid. The usual moves then end it. Returns false if there is no
+ * such merchant. If events of the payment are left, its version and its sequences go on from them.
  */
 export async function insertRestoredPayment(tx: Tx, payment: RestoredPayment, now: Date): Promise<boolean> {
   tx.outbox.hasEvents = true;
@@ -68,7 +68,7 @@ export interface RestoredItem {
   readonly paidAt: Date;
 }
 
-/** Makes the item again, if it is not there. */
+/** Inserts the item again if it is missing. */
 export async function insertRestoredItem(tx: Tx, item: RestoredItem): Promise<void> {
   await tx`
     insert into items (commitment, subject, purpose, network, collector, asset, method, payer, account, recipient,

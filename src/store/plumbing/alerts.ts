@@ -2,14 +2,14 @@ import type { Reader, Tx } from './database.ts';
 
 export interface Alert {
   readonly name: string;
-  /** What it is about: a job, a network, a relayer. */
+  /** The subject: a job, a network, a relayer. */
   readonly subject: string;
   readonly message: string;
   readonly since: Date;
   readonly lastSeen: Date;
 }
 
-/** Whether it is new: a known one is only seen again. */
+/** Returns true if the alert is new. A known alert only gets a new `last_seen`. */
 export async function upsertAlert(tx: Tx, alert: Omit<Alert, 'since'>): Promise<boolean> {
   const [row] = await tx<{ isNew: boolean }[]>`
     insert into alerts (name, subject, message, since, last_seen)
@@ -19,7 +19,7 @@ export async function upsertAlert(tx: Tx, alert: Omit<Alert, 'since'>): Promise<
   return row?.isNew ?? false;
 }
 
-/** Whether there was one to clear; with a time, one that nobody has seen since then. */
+/** Returns true if an alert was deleted. With a time, only an alert that was not seen since then is. */
 export async function deleteAlert(
   tx: Tx,
   { name, subject }: Pick<Alert, 'name' | 'subject'>,

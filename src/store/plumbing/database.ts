@@ -123,7 +123,7 @@ export function openDatabase(input: DatabaseInput): Database {
   }
 }
 
-/** Runs the work between `begin` and `commit`; whatever it throws takes all of it back. */
+/** Runs the work between `begin` and `commit`. Any error rolls all of it back. */
 async function transact<T>(session: Session, outbox: TxOutbox, work: (tx: Tx) => Promise<T>): Promise<T> {
   await session.command('begin');
   try {
@@ -189,7 +189,7 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   '55P03': 'busy',
 };
 
-/** Whether PostgreSQL refused the data itself: sent again it would be refused again. */
+/** True if PostgreSQL refused the data itself. A retry would fail again. */
 export function isDataFault(error: unknown): boolean {
   return /^2[23]/.test(sqlState(error) ?? '');
 }

@@ -63,7 +63,7 @@ export async function migrationState(db: Reader): Promise<{ applied: string[]; m
   return { applied: applied.map(({ name }) => name), missing: known.slice(applied.length).map(({ name }) => name) };
 }
 
-/** Whether the schema is the one this version was written for. */
+/** True if the schema is the one this version was written for. */
 export async function isMigrated(db: Reader): Promise<boolean> {
   const [{ id: newest } = { id: 0 }] = (await readMigrations()).slice(-1);
   const [row] = await db<{ newest: number | null }[]>`select max(id) as newest from migrations`;

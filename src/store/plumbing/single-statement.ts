@@ -1,14 +1,14 @@
 import type { Rows, Value } from './statement.ts';
 
 /**
- * One statement that has not been run. It is a value: whoever has it can hand it to `Database.single`, and cannot run a
- * second one beside it. A `Draft` only puts text and values together, so that a statement cannot depend on the rows of
+ * One statement that has not been run. It is a value: it can be handed to `Database.single`, and no second statement
+ * can run beside it. A `Draft` only puts text and values together, so that a statement cannot depend on the rows of
  * another one, and of several that are drafted only the returned one is carried out.
  */
 export interface SingleStatement<T> {
   readonly draft: (sql: Draft) => Fragment;
   readonly read: (rows: Rows) => T;
-  /** True if it writes to `events`: then the placer is told after its commit. */
+  /** True if it writes to `events`: the placer is then woken after its commit. */
   readonly appendsEvents: boolean;
 }
 

@@ -103,8 +103,8 @@ function join({ parts, values }: Statement<unknown>, parameters: (string | Uint8
 }
 
 /**
- * The cast for values whose type is certain. The type of all others is what the server expects in their place: a string
- * may be meant as text, as a number or as a time.
+ * The cast for values whose type is certain. The server infers the type of all others from their place: a string may
+ * mean text, a number or a time.
  */
 function typeOf(value: Exclude<Value, Statement<unknown>>): string {
   if (typeof value === 'boolean') return '::boolean';

@@ -64,7 +64,7 @@ export function describeCoinPayments(onScene: OnScene): void {
       onScene(async (scene) => {
         const { chain, send, mine } = scene;
         const { timestampS } = await chain.head();
-        const { payer, item, action } = await handedOut(scene, { deadlineS: timestampS });
+        const { payer, item, action } = await handedOut(scene, { deadlineS: timestampS - 1 });
         const hash = await send(payer, action);
         await mine();
         const found = await chain.findTransaction(hash);

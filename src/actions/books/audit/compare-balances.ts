@@ -5,7 +5,7 @@ import type { Reader } from '../../../store/plumbing/database.ts';
 import { allBookedAt, type Surplus } from '../account-surplus.ts';
 import type { Difference } from './compare-events.ts';
 
-/** Holds the tokens that lie on the intermediate account against the books, at a block that is final. */
+/** Compares the token balances of the intermediate account with the books, at a final block. */
 export async function compareIntermediate(db: Reader, connected: ConnectedChain, block: number): Promise<Difference[]> {
   const { chain, intermediateAccount } = connected;
   const network = chain.network.chainId;
@@ -16,11 +16,11 @@ export async function compareIntermediate(db: Reader, connected: ConnectedChain,
     tokens.map(async ({ id: asset }): Promise<Difference[]> => {
       const { units, fees } = booked.get(asset) ?? { units: 0n, fees: 0n };
       const held = await chain.holding(intermediateAccount, asset, block).catch((error: unknown) => {
-        // A token that nothing of ours lies in need not be there at all.
+        // A token in which we hold nothing need not exist on the chain.
         if (booked.has(asset)) throw error;
         return 0n;
       });
-      // Fees are the operator's: what he took of them is no concern of the books.
+      // The operator may withdraw fees, so a lack of up to the fees is no difference.
       if (held <= units && held >= units - fees) return [];
       const message = `The intermediate account holds ${held} of ${asset}; by the books it should be ${units}.`;
       return [{ subject: intermediateAccount, block, transaction: null, message }];

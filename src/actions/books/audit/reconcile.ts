@@ -17,12 +17,12 @@ export interface ReconcileReport {
   readonly differences: readonly Difference[];
 }
 
-/** Providers answer no larger ones, and one that fails is soon repeated. */
+/** The range of one request. Providers refuse larger ones, and a failed request is cheap to repeat. */
 const RANGE = 500;
 
 /**
- * Compares the books with a chain, up to the last final block: every event of the Collector from the given block on, and
- * what the intermediate account and the relayers hold. Undefined when the chain was never read.
+ * Compares the books with a chain, up to the last final block: every event of the Collector from the given block on,
+ * and the balances of the intermediate account and the relayers. Undefined when the chain was never read.
  */
 export async function reconcile(
   { db }: { readonly db: { readonly sql: Reader } },

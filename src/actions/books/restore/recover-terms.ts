@@ -5,7 +5,7 @@ import type { CommandDeps } from '../../command.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 import { isSame, subjectOfEvent } from '../audit/paid-event.ts';
 
-/** What an item was made of besides what its event tells. */
+/** The terms of an item that its event does not carry. */
 export interface RecoveredTerms {
   readonly method: NonNullable<NonNullable<ReturnType<typeof findAsset>>['pay']>['method'];
   readonly feeAccount: string;
@@ -13,13 +13,13 @@ export interface RecoveredTerms {
   readonly paidAt: Date;
 }
 
-/** Nothing is signed for longer, but for coin that was asked for in coin. */
+/** The longest life of a signature. Only coin that was priced in coin may live longer. */
 const MAX_LIFE_S = 2 * 3_600;
 
 /**
- * No event tells when an item would have run out and where its fee went, but the commitment is the hash of all of it: of
- * the fee accounts there ever were and the seconds after its block, one pair fits. Where none does, it is put down with
- * the time of its block, and has no receipt.
+ * An event carries neither deadline nor fee account, but the commitment is the hash of both. Of all known fee accounts
+ * and the seconds after its block, one pair fits. Without a fit the item gets the time of its block as deadline, and
+ * has no receipt.
  */
 export async function recoverTerms(
   { db }: CommandDeps,

@@ -27,8 +27,8 @@ const MAX_SENDS = 500;
 const ASKED_AT_ONCE = 8;
 
 /**
- * Books the gas of transactions that accounts of ours sent and that were lost here. Those that carried items are known by
- * the Collector's events. The others leave a gap in the account's nonces: the transaction lies between the blocks of its
+ * Books the gas of transactions of our accounts whose rows were lost. Those that carried items are known by the
+ * Collector's events. The others leave a gap in the account's nonces: the transaction lies between the blocks of its
  * neighbours, and only those blocks are read.
  */
 export async function restoreGas(
@@ -56,8 +56,8 @@ export async function restoreGas(
 }
 
 /**
- * Transactions that no send tells of: carriers whose gas is not in the books, and those whose gas a rebuild has booked before.
- * The gas of a send that is open is the watcher's to book.
+ * Transactions without a send: carriers whose gas is not in the books, and those whose gas an earlier rebuild booked.
+ * The watcher books the gas of open sends.
  */
 async function findUnsent(
   { db }: CommandDeps,
@@ -84,7 +84,7 @@ async function findUnsent(
 
 interface GapSearch extends GasSearch {
   readonly account: string;
-  /** Transactions of the account that no send tells of, as far as they are found already. */
+  /** Transactions of the account without a send, as far as they are found already. */
   readonly own: readonly SentTransaction[];
   /** Blocks that may still be read. */
   readonly budget: { blocks: number };

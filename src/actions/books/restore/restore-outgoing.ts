@@ -38,8 +38,8 @@ import { recoverTerms } from './recover-terms.ts';
 import { accountOf, evidenceOf, noteEvent, type Outcome, Unplaced } from './restoring.ts';
 
 /**
- * Makes again what tells of a payout, refund or return that the chain has carried out, whatever of it is missing. From
- * then on nobody can begin it once more: its rows say that it is done.
+ * Restores the missing rows of a payout, refund or return that the chain has carried out. From then on it cannot be
+ * begun again: its rows say that it is done.
  */
 export async function restoreOutgoing(
   deps: CommandDeps,
@@ -69,18 +69,18 @@ export async function restoreOutgoing(
   });
 }
 
-/** Something that has left. */
+/** A transfer that has left one of our accounts. */
 interface Left {
   readonly id: string;
   readonly event: PaidEvent;
-  /** What is known of it. */
+  /** The stored row, if any. */
   readonly before: Outgoing | undefined;
-  /** Whose float it was, if nothing tells. */
+  /** The owner of the float, if no row shows it. */
   readonly floatOwner: string | undefined;
   readonly at: Date;
 }
 
-/** Whose money it was, and whether anything that follows from it was missing. */
+/** The owner of the money, and whether any consequence was missing. */
 interface Restored extends Pick<Outgoing, 'merchantId' | 'floatOwner'> {
   readonly isChanged: boolean;
 }
@@ -98,7 +98,7 @@ function purposeOf(id: string): OutgoingPurpose {
   throw new Unplaced('left an account of ours, and is no payout, refund or return');
 }
 
-/** What is known here may be wrong, but is not for the chain to overwrite. */
+/** A stored row may be wrong, but the chain does not overwrite it. */
 function refuseContradiction(before: Outgoing | undefined, event: PaidEvent): void {
   if (before === undefined) return;
   const wrong = differingTerms(event, before);
@@ -135,7 +135,7 @@ function isPayable({ state }: Payout): boolean {
   return state === 'held' || state === 'sending' || state === 'paid';
 }
 
-/** The moves that lead to the end, from wherever it is. */
+/** The moves that lead from the present state to the end. */
 const REFUND_STEPS: Readonly<Record<RefundState, readonly RefundEvent[]>> = {
   requested: ['covered', 'paid'],
   awaiting_funds: ['covered', 'paid'],
@@ -143,7 +143,7 @@ const REFUND_STEPS: Readonly<Record<RefundState, readonly RefundEvent[]>> = {
   failed: ['retried', 'paid'],
   refunded: [],
 };
-/** From a failure that came before it was covered. */
+/** It failed before it was covered. */
 const UNCOVERED_STEPS: readonly RefundEvent[] = ['reopened', 'covered', 'paid'];
 
 async function restoreRefund(tx: Tx, { id, event, before, at }: Left): Promise<Restored> {
@@ -175,7 +175,7 @@ async function restoreRefund(tx: Tx, { id, event, before, at }: Left): Promise<R
   return { merchantId, floatOwner: null, isChanged: refund.state !== 'refunded' };
 }
 
-/** A held amount that was not paid out by now was what the refund was paid from. */
+/** A held amount that was not paid out was the source of the refund. */
 async function makeRefund(
   tx: Tx,
   { id, event, payment, item, at }: { id: string; event: PaidEvent; payment: Payment; item: StoredItem; at: Date },
@@ -246,7 +246,7 @@ async function paymentOf(tx: Tx, id: string): Promise<{ payment: Payment; item: 
   return { payment, item };
 }
 
-/** Takes from floats what they have not given for it already. */
+/** Takes from floats the part they have not paid yet. */
 async function take(tx: Tx, { parts, ...taking }: Taking, at: Date): Promise<void> {
   const given = await takenFor(tx, taking.subject);
   const rest = parts.map(({ owner, units }) => ({ owner, units: units - (given.get(owner) ?? 0n) }));
@@ -257,7 +257,7 @@ async function take(tx: Tx, { parts, ...taking }: Taking, at: Date): Promise<voi
   );
 }
 
-/** Brings what the books say of it to what the chain says; whether that was different. */
+/** Corrects the books to the chain. Returns true if they differed. */
 async function restoreEntries(tx: Tx, { id, event, at }: Left, purpose: OutgoingPurpose): Promise<boolean> {
   const [outgoing] = await findComparedOutgoing(tx, [id]);
   if (outgoing === undefined) throw new Error('What was just written is not there.');

@@ -25,8 +25,8 @@ import { type RecoveredTerms, recoverTerms } from './recover-terms.ts';
 import { accountOf, evidenceOf, noteEvent, type Outcome, Unplaced } from './restoring.ts';
 
 /**
- * Makes a payment, its item and its entries again, whatever of it is missing. The merchant is who is paid at the recipient,
- * or whom the caller names; the price, the reference and the time to pay are lost.
+ * Restores the missing rows of a payment, its item and its entries. The merchant is the one with the recipient as
+ * destination, or the one the caller names. Price, reference and expiry are lost.
  */
 export async function restorePayment(
   deps: CommandDeps,
@@ -62,7 +62,7 @@ export async function restorePayment(
 
 const NO_MERCHANT = 'was paid, but nobody can tell to whom: name the merchant with --merchant';
 
-/** Who is paid at the recipient, if that is one merchant only. */
+/** The merchant with the recipient as destination, if there is exactly one. */
 async function merchantOf(tx: Tx, { chain }: ConnectedChain, { asset, recipient }: PaidEvent) {
   const owners = await findDestinationOwners(tx, [`${chain.network.chainId}:${recipient}`]);
   const merchants = new Set(owners.filter((owner) => owner.asset === asset).map(({ merchantId }) => merchantId));
@@ -103,7 +103,7 @@ async function makeItem(
   await insertRestoredItem(tx, { ...told, ...terms, purpose: 'payment', account: accountOf(event), endReason });
 }
 
-/** It was paid although the payment was over: somebody has to give it back. */
+/** The item was paid after the payment had ended: the money must be returned. */
 async function noteExtra(tx: Tx, event: PaidEvent, payment: Payment, at: Date): Promise<void> {
   const [item] = await findItems(tx, [event.commitment]);
   if (item === undefined) throw new Error('An item that was just made is not there.');
@@ -142,7 +142,7 @@ async function settle(tx: Tx, event: PaidEvent, settlement: PaymentSettlement): 
   await settlePayments(tx, [settlement], { actor: 'operator', evidence: evidenceOf(event), at: settlement.at });
 }
 
-/** Brings what the books say of the item to what the chain says. */
+/** Corrects the books of the item to the chain. */
 async function restoreEntries(
   tx: Tx,
   event: PaidEvent,

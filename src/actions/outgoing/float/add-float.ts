@@ -28,8 +28,8 @@ export interface AddFloatInput {
 }
 
 /**
- * Credits a float with what a transaction transferred to the intermediate account. The chain is asked; each transfer is
- * credited once, whoever asks how often, because it has one row among the strays and is claimed there.
+ * Credits a float with the transfers of a transaction to the intermediate account, as the chain shows them. Each
+ * transfer is credited once, however often this is called: it has one row among the strays and is claimed there.
  */
 export async function addFloat(deps: CommandDeps & { chains: Chains }, input: AddFloatInput): Promise<bigint> {
   const connected = connectedOf(deps.chains, input.asset);

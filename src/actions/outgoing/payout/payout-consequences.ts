@@ -10,7 +10,7 @@ import { aboutOutgoing } from '../about-outgoing.ts';
 import type { Consequences } from '../consequences.ts';
 import { logPayouts } from './log-payouts.ts';
 
-/** Nothing has changed that we know of: the same destination is tried again now and then, another one at once. */
+/** The same destination is retried after this time, another one at once. */
 const RETRY_MS = 6 * 3_600_000;
 
 export const PAYOUT: Consequences = {

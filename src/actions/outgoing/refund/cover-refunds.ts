@@ -12,14 +12,14 @@ import { screenRefund } from './screen-refund.ts';
 
 const MAX_REFUNDS = 200;
 
-/** Finds the money for refunds, and sends those it is there for on their way; whether there is more. */
+/** Covers refunds from held amounts and floats, and begins those that are covered. Returns true if there are more. */
 export async function coverRefunds(deps: CommandDeps & { screening: Screening }): Promise<boolean> {
   const ids = await findCoverable(deps.db.sql, { operator: OPERATOR_FLOAT, limit: MAX_REFUNDS });
   for (const id of ids) await command(deps, (tx, now) => cover(tx, deps.screening, id, now));
   return ids.length === MAX_REFUNDS;
 }
 
-/** All of the money or none of it: what covers a part is left for refunds it covers wholly. */
+/** A refund is covered wholly or not at all: a float that covers a part is left for refunds it covers wholly. */
 async function cover(tx: Tx, screening: Screening, id: string, at: Date): Promise<void> {
   const refund = await lockFreeRefund(tx, id);
   if (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds') return;

@@ -13,9 +13,9 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 
 export interface RefundChange {
   readonly event: RefundEvent;
-  /** Who says so: a worker's name, or the operator. */
+  /** A worker's name, or the operator. */
   readonly actor: string;
-  /** What proves it, kept with the move. */
+  /** The proof, stored with the move. */
   readonly evidence: Readonly<Record<string, unknown>>;
   readonly transactionHash?: string;
   readonly problem?: string;
@@ -32,7 +32,7 @@ const EVENT_TYPES: Readonly<Record<RefundEvent, EventType>> = {
   screened: 'refund.failed',
 };
 
-/** Takes a refund on, and locks it. Undefined when the payment was refunded before, or is being. */
+/** Inserts a refund and locks it. Undefined when the payment has one already. */
 export async function openRefund(
   tx: Tx,
   refund: NewRefund,
@@ -45,7 +45,7 @@ export async function openRefund(
   return opened;
 }
 
-/** Moves a refund that this transaction has locked, and gives it as it is then. The one writer of refunds. */
+/** Moves a refund that this transaction has locked, and returns it. The one writer of refunds. */
 export async function moveRefund(tx: Tx, refund: Refund, change: RefundChange, at: Date): Promise<Refund> {
   const { event, actor, evidence, transactionHash = null, problem = null } = change;
   const to = decideRefund(refund.state, event);
@@ -67,7 +67,7 @@ function logRefund(
   return appendEvents(tx, [{ ...event, objectId, merchantId, at, data: recordRefund(refund) }]);
 }
 
-/** How the books name a refund. */
+/** The identification of a refund in the books. */
 export function aboutRefund({ id, network, asset, merchantId }: Refund) {
   return { network, asset, subject: id, reference: id, merchantId };
 }

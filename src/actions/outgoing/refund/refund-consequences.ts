@@ -19,7 +19,7 @@ export const REFUND: Consequences = {
   },
   async failed(tx, outgoing, { problem, evidence }, at) {
     const refund = await refundOf(tx, outgoing);
-    // What covers it stays set aside: it is for this refund, whenever it is tried again.
+    // The cover stays reserved for this refund until it is retried.
     await moveRefund(
       tx,
       refund,

@@ -19,8 +19,8 @@ export interface RequestRefundInput {
 }
 
 /**
- * Takes on to give a payment back, all of it, to the account that paid. The payment's row is locked, so of many requests
- * at once the first is taken and the others see it. What is held of the payment is claimed in the same transaction: from
+ * Accepts a full refund of a payment to the account that paid. The payment's row is locked, so of many requests at once
+ * the first is taken and the others see it. The held amount of the payment is claimed in the same transaction: from
  * then on it cannot be paid out. Workers do the rest.
  */
 export function requestRefund(
@@ -66,7 +66,7 @@ async function refundOf(deps: { chains: Chains }, tx: Tx, payment: Payment, now:
   };
 }
 
-/** Where floats lie: on the account that is configured now. What is held lies where it came to. */
+/** Floats are on the configured account. A held amount is on the account it arrived at. */
 function floatAccount(chains: Chains, network: string): string {
   const connected = chains.find(network);
   if (connected === undefined) {

@@ -8,7 +8,7 @@ import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
 
-/** Sends a failed refund once more; what covers it was kept for it. One that failed before it was covered begins anew. */
+/** Retries a failed refund. Its cover was kept for it. A refund that failed before it was covered begins anew. */
 export function retryRefund(deps: CommandDeps, { id, actor }: { id: string; actor: string }): Promise<Refund> {
   return command(deps, async (tx, now) => {
     const refund = await lockRefund(tx, id);

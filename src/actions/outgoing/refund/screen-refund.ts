@@ -4,7 +4,7 @@ import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { moveRefund } from './move-refund.ts';
 
-/** Why something that was to leave does not. */
+/** The problem of a transfer that screening stopped. */
 export const SCREENED = 'recipient_screened';
 
 /** The list that the account is on; undefined when it is on none. */
@@ -17,8 +17,8 @@ export function listNaming(
 }
 
 /**
- * Ends a refund that this transaction has locked, and that nothing covers yet, when who would get it is on the list in
- * force; whether it did. What is held for it stays so. The operator can retry it when the list has changed.
+ * Ends a locked, uncovered refund whose recipient is on the screening list in force. Returns true if it did. A held
+ * amount stays reserved for it. The operator can retry it when the list has changed.
  */
 export async function screenRefund(
   tx: Tx,

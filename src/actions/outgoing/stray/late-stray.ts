@@ -44,7 +44,7 @@ function lateStray(item: StoredItem, event: StoredEvent, merchantId: string | nu
   };
 }
 
-/** What a person is told of it. */
+/** The alert about it. */
 export function lateAlert({ subject, amount, asset }: StoredItem, status: string | undefined) {
   const message = `It was paid although it had ended (${status}): the payer should get ${amount} of ${asset} back.`;
   return { name: 'paid_after_end', subject, message };

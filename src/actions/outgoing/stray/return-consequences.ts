@@ -16,7 +16,7 @@ export const RETURN: Consequences = {
     if (stray !== undefined) {
       await moveStray(tx, { id: stray.id, from: 'returning', to: 'returned', at });
       for (const name of ['stray_money', 'return_failed']) await deleteAlert(tx, { name, subject: stray.id });
-      // The alert of a payment that was paid after its end goes by the payment.
+      // The alert about a late payment has the payment as its subject.
       if (stray.paymentId !== null) await deleteAlert(tx, { name: 'paid_after_end', subject: stray.paymentId });
     }
     await recordEntries(tx, returnEntries('done', outgoing, stray, BigInt(outgoing.amount), proof), at);
@@ -49,7 +49,7 @@ async function strayOf(tx: Tx, { id, floatOwner }: Outgoing): Promise<Stray | un
   return stray;
 }
 
-/** The stray waits again, and floats have back what they had added. */
+/** Puts the stray back to unclaimed and gives floats back the part they had added. */
 async function uncover(tx: Tx, stray: Stray, at: Date): Promise<void> {
   const { id, network, asset } = stray;
   await moveStray(tx, { id, from: 'returning', to: 'unclaimed', at });

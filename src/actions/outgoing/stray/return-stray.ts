@@ -15,14 +15,14 @@ import { aboutStray, isGasMoney, strayReturnEntries } from './stray-entries.ts';
 
 export interface ReturnStrayInput {
   readonly id: string;
-  /** Whoever sent it, if undefined. */
+  /** The sender of the stray, if undefined. */
   readonly to: { readonly chainId: string; readonly address: string } | undefined;
   readonly actor: string;
 }
 
 /**
- * Gives a stray back. A late payment is given back whole: what does not lie on the intermediate account any more, its fee
- * or what went to the merchant, comes out of the floats, as for a refund. All of it is there, or nothing moves.
+ * Gives a stray back. A late payment is returned whole: floats pay the part that has left the intermediate account, its
+ * fee or the merchant's share, as for a refund. If not all of it is available, nothing moves.
  */
 export function returnStray(deps: CommandDeps & { chains: Chains }, input: ReturnStrayInput): Promise<Stray> {
   return command(deps, async (tx, now) => {
@@ -45,7 +45,7 @@ export function returnStray(deps: CommandDeps & { chains: Chains }, input: Retur
     if (!taken.ok) throw refused(`There is not enough in the float of ${taken.missing.join(' and ')}.`);
     await moveStray(tx, { id, from: 'unclaimed', to: 'returning', at: now });
     const amount = BigInt(stray.amount);
-    // What a merchant's float pays lies on the intermediate account, wherever the late payment went.
+    // A merchant's float is on the intermediate account, wherever the late payment went.
     const payer = stray.isHeld ? stray.account : connectedOf(deps.chains, asset).intermediateAccount;
     const outgoing = { id, purpose: 'return', network, asset, method, payer, recipient, amount } as const;
     const begun = await insertOutgoing(tx, [{ ...outgoing, merchantId, floatOwner: null }], now);
@@ -66,7 +66,7 @@ export function returnStray(deps: CommandDeps & { chains: Chains }, input: Retur
   });
 }
 
-/** What floats add to a stray that is given back; to a plain transfer, nothing. */
+/** The part of a returned stray that floats pay. Nothing for a plain transfer. */
 export function coverOfStray(
   stray: Pick<Stray, 'amount' | 'fee' | 'isHeld' | 'merchantId'>,
 ): Cover & { readonly merchantId: string } {
