@@ -36,7 +36,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** The rooms of `actions`, from the ground up: a room imports its own files and those of the rooms above it in this list. */
 const ACTION_ROOMS = ['', 'books', 'parties', 'paying', 'outgoing', 'relay', 'watch', 'books/audit', 'books/restore'];
 /** The rooms of `store`, likewise. */
-const STORE_ROOMS = ['plumbing', 'parties', 'chain', 'payments', 'money'];
+const STORE_ROOMS = ['plumbing', 'events', 'parties', 'chain', 'payments', 'money'];
 
 /** Which outside packages only one place may know. */
 const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {
@@ -158,6 +158,16 @@ describe('the house', () => {
   it('opens transactions in one place', () => {
     const openers = sources.filter((name) => /\bdb\.(begin|single)\(/.test(read(name)));
     assert.deepEqual(openers, ['src/actions/command.ts']);
+  });
+
+  it('has one writer of payments, and one of events', () => {
+    const places = (pattern: RegExp) => sources.filter((name) => pattern.test(read(name)));
+    assert.deepEqual(places(/(?<!function )\bmovePayments\(/), ['src/actions/paying/move-payment.ts']);
+    assert.deepEqual(places(/\bupdate payments( p)?\s+set ((?!\bwhere\b)[^`])*\bstatus =/), [
+      'src/store/payments/payments.ts',
+    ]);
+    assert.deepEqual(places(/\binsert into (events|outbox)\b/), ['src/store/events/events.ts']);
+    assert.deepEqual(places(/\binsert into event_batches\b/), ['src/store/events/placing.ts']);
   });
 
   it('has SQL in the store alone', () => {
