@@ -100,7 +100,7 @@ interface ErrorOptions {
   readonly retryAfterS?: number;
 }
 
-/** A refusal from the catalogue. The HTTP error handler and the operator commands turn it into what people see. */
+/** A refusal from the catalogue. The HTTP error handler and the operator commands render it. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -124,7 +124,7 @@ export class ApiError extends Error {
     return { code, message, ...(issues && { issues }), ...(details && { details }) };
   }
 
-  /** Whether it is stored under the request's Idempotency-Key. */
+  /** True if it is stored under the request's Idempotency-Key. */
   get isReplayed(): boolean {
     return 'isReplayed' in CATALOGUE[this.code];
   }

@@ -46,21 +46,21 @@ import { startWatching } from './workers/watching.ts';
 
 /** Requests in flight get this long to end before their connections are closed. */
 const DRAIN_MS = 8_000;
-/** Whoever stops a node may count on this: what has not ended by then is ended with the process. */
+/** The longest time to stop. The process exits then, whatever is still running. */
 const STOP_MS = 9_500;
 /** Ctrl-C under npm arrives twice, from the terminal and from npm: signals this close together are one. */
 const SAME_SIGNAL_MS = 1_000;
-/** A newcomer's first request finds the chain ready; one that does not answer holds nothing up for longer. */
+/** The start waits this long for the first look at the chain, so that the first request finds it ready. */
 const FIRST_LOOK_MS = 5_000;
-/** A new screening list is read within ten seconds, and the payers of open payments are held against it as soon. */
+/** The payers of open payments are screened again this soon after a new list. */
 const RESCREEN_MS = 10_000;
 /** A new logo is on the checkout this soon. */
 const COPY_LOGOS_MS = 2_000;
-/** What npm's `prepare` step builds. */
+/** The output of npm's `prepare` step. */
 const PAGE = join(import.meta.dirname, '../web/dist');
 const ignore = () => {};
 
-/** Reasons not to start that a sentence explains. */
+/** Errors whose message is enough for the operator. */
 const EXPECTED = [
   ChainSettingsError,
   ChainStartError,
@@ -98,7 +98,7 @@ async function start(config: Config): Promise<() => Promise<void>> {
       try {
         await down();
       } catch (error) {
-        // What is still up must come down all the same.
+        // The other parts must stop all the same.
         process.stderr.write(`While stopping: ${String(error)}\n`);
       }
     }
@@ -209,14 +209,14 @@ function startWorkers(parts: Awaited<ReturnType<typeof createParts>>, onStop: On
   });
 }
 
-/** Starts at once and is waited for later: the chain and the database come up side by side. */
+/** Starts at once and is awaited later, so that the chain and the database start in parallel. */
 function startOwnChain(base: { config: Config; world: World; log: Logger }, onStop: OnStop) {
   const { config } = base;
   if (!needsOwnChain(config)) return undefined;
   const dir = join(config.home, 'chain');
   const starting = startSandboxChain(base, { dir, port: config.sandboxRpcPort, blockMs: config.sandboxBlockMs });
   onStop(() => starting.then((chain) => chain.stop(), ignore));
-  // Whoever waits for it later hears of a failure; until then it is no surprise.
+  // A failure is reported where the promise is awaited. Until then it is no unhandled rejection.
   starting.catch(ignore);
   return starting;
 }
@@ -249,7 +249,7 @@ function crashOnSurprise(report: (error: unknown, text: string) => void): void {
   process.on('unhandledRejection', crash);
 }
 
-/** Says in one line why the gateway cannot start; a stack only where we do not know. */
+/** Prints the reason in one line. Only an unexpected error gets a stack. */
 function refuse(error: unknown): never {
   const isExpected = EXPECTED.some((kind) => error instanceof kind);
   const { code, message = String(error), stack } = error as NodeJS.ErrnoException;

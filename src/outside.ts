@@ -15,7 +15,7 @@ import { chainTerms, isSandbox, type NetworkInUse } from './settings/chains.ts';
 import type { Config } from './settings/config.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
 
-/** What the gateway asks of the world outside: chains, rates and lists, as they are configured. */
+/** Connections to the outside world: chains, rates and the screening list, as configured. */
 
 interface Base extends CommandDeps {
   readonly config: Config;
@@ -24,8 +24,8 @@ interface Base extends CommandDeps {
 type OnStop = (down: () => Promise<void>) => void;
 
 /**
- * Connects the networks. A chain of our own that is not the one this database goes with keeps the gateway from starting;
- * one of another node, which may not answer yet, is left out until it is the right one.
+ * Connects the networks. Our own sandbox chain must be the one this database is bound to, or the start fails. A sandbox
+ * chain of another node, which may not answer yet, is left out until it is the right one.
  */
 export async function connectNetworks(
   base: Base,
@@ -79,7 +79,7 @@ export function openRates(base: Base, onStop: OnStop): Rates {
   return rates;
 }
 
-/** The configured list. One that cannot be read keeps the gateway from starting. */
+/** The configured list. The start fails if it cannot be read. */
 export async function openScreening(base: Base, onStop: OnStop): Promise<Screening> {
   const path = base.config.screeningList;
   if (path === undefined) return NO_SCREENING;

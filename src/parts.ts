@@ -29,11 +29,11 @@ export interface PartsInput {
   readonly world: World;
   readonly log: Logger;
   readonly db: Database;
-  /** What payments are made with; a gateway without it takes none. */
+  /** The networks. A gateway without any takes no payments. */
   readonly chains?: Chains;
   readonly rates?: Rates;
   readonly screening?: Screening;
-  /** The checkout page, and what the sandbox adds to it. */
+  /** The checkout page, and the sandbox's shop. */
   readonly page?: HttpDeps['page'];
   readonly sandbox?: HttpDeps['sandbox'];
 }

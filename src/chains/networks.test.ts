@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseAsset, parseChainId } from '../domain/caip.ts';
+import { coinOf } from './coin.ts';
 import { ASSETS, assetsOf, findAsset, findNetwork, NETWORKS } from './networks.ts';
 
 const WALLETS_WAIT_MS = 45_000;
@@ -30,6 +31,24 @@ describe('networks and assets', () => {
     for (const { id, pay } of ASSETS.filter((asset) => asset.id.startsWith('eip155:'))) {
       assert.ok(pay, id);
       assert.equal(pay.method === 'native', id.includes('/slip44:'), id);
+    }
+  });
+
+  it('name the coin of each network by its number in SLIP-44', () => {
+    const named = NETWORKS.map(({ chainId, name }) => [name, coinOf(chainId).replace(`${chainId}/slip44:`, '')]);
+    const others = named.filter(([, number]) => number !== '60');
+    assert.deepEqual(Object.fromEntries(others), {
+      'BNB Smart Chain': '714',
+      Polygon: '966',
+      'Polygon Amoy': '966',
+      Monad: '268435779',
+      Celo: '52752',
+      Solana: '501',
+      'Solana Devnet': '501',
+      'Solana Testnet': '501',
+    });
+    for (const { id } of ASSETS.filter((asset) => asset.id.includes('/slip44:'))) {
+      assert.equal(id, coinOf(id.split('/')[0] ?? ''));
     }
   });
 

@@ -7,6 +7,8 @@ export interface Network {
   readonly name: string;
   /** Test networks carry play money: live keys may not name their assets. */
   readonly mode: Mode;
+  /** The SLIP-44 number of the coin that gas is paid with; missing where that is Ether. */
+  readonly coinType?: number;
   /** Where people look at its transactions: the URL of one is this and its hash. */
   readonly explorer?: string;
   /** When a payment on it counts; missing where Till cannot take payments yet. */
@@ -19,7 +21,7 @@ export interface Network {
 
 export interface Finality {
   readonly blockTimeMs: number;
-  /** How many blocks a payment must lie deep, its own counted: 1 is the head. */
+  /** The number of blocks from a payment's block to the head, both counted: 1 is the head. */
   readonly depth: number;
   /** Why that is enough. */
   readonly reason: string;
@@ -39,6 +41,8 @@ const POLYGON: Finality = {
   reason: 'validators vote for milestones every few blocks, and no reorganisation reaches behind one',
 };
 const POLYGON_MIN_TIP = 25_000_000_000n;
+const POL = 966;
+const SOL = 501;
 
 /**
  * Depths keep the time from confirm to succeeded under 45 seconds on every network, because wallets give up after 60.
@@ -57,6 +61,7 @@ export const NETWORKS: readonly Network[] = [
     chainId: 'eip155:56',
     name: 'BNB Smart Chain',
     mode: 'live',
+    coinType: 714,
     explorer: 'https://bscscan.com/tx/',
     finality: {
       blockTimeMs: 750,
@@ -69,6 +74,7 @@ export const NETWORKS: readonly Network[] = [
     chainId: 'eip155:137',
     name: 'Polygon',
     mode: 'live',
+    coinType: POL,
     explorer: 'https://polygonscan.com/tx/',
     finality: POLYGON,
     minTip: POLYGON_MIN_TIP,
@@ -77,6 +83,7 @@ export const NETWORKS: readonly Network[] = [
     chainId: 'eip155:143',
     name: 'Monad',
     mode: 'live',
+    coinType: 268_435_779,
     explorer: 'https://monadscan.com/tx/',
     finality: { blockTimeMs: 400, depth: 6, reason: 'a block is final when two more have been agreed on' },
   },
@@ -93,6 +100,7 @@ export const NETWORKS: readonly Network[] = [
     chainId: 'eip155:42220',
     name: 'Celo',
     mode: 'live',
+    coinType: 52_752,
     explorer: 'https://celoscan.io/tx/',
     finality: { blockTimeMs: 1_000, depth: 10, reason: SEQUENCED },
   },
@@ -100,6 +108,7 @@ export const NETWORKS: readonly Network[] = [
     chainId: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
     name: 'Solana',
     mode: 'live',
+    coinType: SOL,
     explorer: 'https://solscan.io/tx/',
   },
   {
@@ -126,6 +135,7 @@ export const NETWORKS: readonly Network[] = [
     chainId: 'eip155:80002',
     name: 'Polygon Amoy',
     mode: 'test',
+    coinType: POL,
     explorer: 'https://amoy.polygonscan.com/tx/',
     finality: POLYGON,
     minTip: POLYGON_MIN_TIP,
@@ -145,8 +155,8 @@ export const NETWORKS: readonly Network[] = [
     finality: ARBITRUM,
     gasPaysForData: true,
   },
-  { chainId: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', name: 'Solana Devnet', mode: 'test' },
-  { chainId: 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z', name: 'Solana Testnet', mode: 'test' },
+  { chainId: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', name: 'Solana Devnet', mode: 'test', coinType: SOL },
+  { chainId: 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z', name: 'Solana Testnet', mode: 'test', coinType: SOL },
 ];
 
 /** A token or coin that prices can be in and payments can be made with. */
@@ -344,7 +354,7 @@ export function assetsOf(chainId: string): readonly KnownAsset[] {
   return ASSETS.filter(({ id }) => id.startsWith(`${chainId}/`));
 }
 
-/** Whether the chain is known to carry play money. */
+/** True if the chain is a known test network. */
 export function isTestNetwork(chainId: string): boolean {
   return findNetwork(chainId)?.mode === 'test';
 }

@@ -54,7 +54,9 @@ export type EntryKind =
   | 'stray_returned'
   | 'stray_return_failed'
   | 'relayer_funded'
-  | 'gas';
+  | 'gas'
+  /** Written once by a migration: what was booked under the wrong number of a coin is booked under the right one. */
+  | 'coin_renamed';
 
 /** Accounts whose money is on the operator's intermediate account, whoever owns it. */
 export const INTERMEDIATE = 'intermediate/';

@@ -13,7 +13,7 @@ export function fullBucket(perSecond: number, nowMs: number): TokenBucket {
   return { perSecond, tokens: perSecond, filledAtMs: nowMs };
 }
 
-/** Adds what has grown since the last time. A clock that was set back adds nothing, and takes nothing. */
+/** Adds the tokens that have grown since the last call. A clock that was set back adds nothing, and takes nothing. */
 export function refill(bucket: TokenBucket, nowMs: number): void {
   const grown = (Math.max(0, nowMs - bucket.filledAtMs) / 1000) * bucket.perSecond;
   bucket.tokens = Math.min(bucket.perSecond, bucket.tokens + grown);

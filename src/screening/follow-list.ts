@@ -6,7 +6,7 @@ import { parseScreeningList, type ScreeningList } from './screening-list.ts';
 export interface FollowListDeps {
   readonly world: World;
   readonly log: Log;
-  /** Where the list is. */
+  /** The path of the list. */
   readonly path: string;
   /** Called at every look at the file: why it cannot be used and which list is in force instead, or undefined. */
   readonly report: (problem: string | undefined) => Promise<void>;
@@ -20,8 +20,8 @@ const EVERY_MS = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads the list, or fails with a sentence for the operator: a gateway that was told to screen does not start without.
- * From then on the file is looked at again and again, and a new one takes the place of the old as soon as it is whole.
+ * Reads the list, or fails with a sentence for the operator: a gateway with screening does not start without its list.
+ * Then the file is checked repeatedly, and a new list replaces the old one as soon as it is complete.
  */
 export async function followScreeningList(deps: FollowListDeps): Promise<FollowedList> {
   const stop = new AbortController();
@@ -47,7 +47,7 @@ export class ScreeningListError extends Error {
 
 interface Current {
   list: ScreeningList;
-  /** What the file looked like from outside when it was read: another look means another file. */
+  /** Size, time and inode of the file when it was read. A difference means another file. */
   trace: string;
 }
 
@@ -63,7 +63,7 @@ async function follow(deps: FollowListDeps, current: Current, stop: AbortSignal)
   }
 }
 
-/** Takes a changed file into force, or tells why not. */
+/** Puts a changed file into force, or reports the reason why not. */
 async function renew({ path, log }: FollowListDeps, current: Current): Promise<string | undefined> {
   try {
     if (traceOf(await stat(path)) === current.trace) return undefined;

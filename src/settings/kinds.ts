@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** What a setting may be: how its text is read, and how its value is shown. */
+/** The kind of a setting: how its text is read, and how its value is shown. */
 export interface Kind<T> {
   readonly name: string;
   readonly secret?: true;

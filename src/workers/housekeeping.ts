@@ -4,7 +4,7 @@ import { foldStats } from '../actions/paying/fold-stats.ts';
 import { pruneIdempotencyKeys } from '../actions/prune-idempotency-keys.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
-/** What keeps the tables small and the records current. */
+/** Jobs that keep the tables small and the records current. */
 export function housekeepingJobs(deps: WorkerDeps & { keyUses: KeyUseRecorder }): readonly Job[] {
   return [
     { name: 'expire-payments', everyMs: 1_000, run: () => expirePayments(deps) },

@@ -3,19 +3,19 @@ import { ChainUnavailableError } from '../chains/chain.ts';
 import { backoffMs, withJitter } from '../runtime/backoff.ts';
 import type { Lease } from '../store/plumbing/leases.ts';
 
-/** How often a node that does not lead looks whether it could. */
+/** The pause between two tries to take the lease. */
 const TAKE_EVERY_MS = 1_000;
 const RETRY = { firstMs: 200, maxMs: 5_000 };
-/** A round that hangs holds up a stop no longer: everything that matters is stored before it is done. */
+/** A stop waits this long for a round. Nothing is lost: every effect is stored before it happens. */
 const STOP_WAIT_MS = 5_000;
 
 /** Rounds of work that only one node may do at a time. */
 export interface LedWork {
-  /** Of the lease. */
+  /** The name of the lease. */
   readonly name: string;
   /** Does one round and the rest after it. Called again and again while this node leads. */
   readonly start: (lease: Lease, signal: AbortSignal) => (signal: AbortSignal) => Promise<void>;
-  /** Told of the outcome of each round. */
+  /** Called with the outcome of each round. */
   readonly onRound?: (error: unknown) => Promise<void>;
 }
 
@@ -58,7 +58,7 @@ async function runRounds(deps: LeaseDeps, work: LedWork, lease: Lease, signal: A
   }
 }
 
-/** Names this process among all that ever ran. */
+/** A random name of this process. */
 export function newHolder({ random }: LeaseDeps['world']): string {
   return Buffer.from(random.bytes(12)).toString('hex');
 }

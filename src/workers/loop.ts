@@ -4,11 +4,11 @@ import { withJitter } from '../runtime/backoff.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Log } from '../runtime/world.ts';
 
-/** Something done again and again, on every node. What may not be done twice at once is guarded in the database. */
+/** A recurring job, on every node. Work that must not run twice at once is guarded in the database. */
 export interface Job {
   readonly name: string;
   readonly everyMs: number;
-  /** Does a bounded piece of work and says whether there is more of it. */
+  /** Does a bounded piece of work. Returns true if there is more. */
   readonly run: () => Promise<boolean>;
 }
 

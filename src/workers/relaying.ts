@@ -14,7 +14,7 @@ export interface RelayingDeps extends WorkerDeps {
   readonly relaying?: RelaySettings;
 }
 
-/** Sends what is due on every network, by each of its relayers; the returned function stops it on this node. */
+/** Sends the due items of every network, by each of its relayers. The returned function stops it on this node. */
 export function startRelaying(deps: RelayingDeps): () => Promise<void> {
   const { metrics } = deps;
   const relayDeps: RelayDeps = {
@@ -42,7 +42,7 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
   );
 
   function worksOf({ chain, relayers, intermediateSigner: own }: ConnectedChain): LedWork[] {
-    // Coin cannot be sent for somebody else: what the intermediate account holds of it, it sends itself.
+    // Coin cannot be sent on behalf of another account: the intermediate account sends its own.
     const isOwnApart = own !== undefined && relayers.every(({ address }) => address !== own.address);
     const carriers = [
       ...relayers.map((signer, index) => ({ signer, share: { index, of: relayers.length }, isCoinOnly: false })),

@@ -24,7 +24,7 @@ export interface WatchingDeps extends WorkerDeps {
 const DEFAULT_BLOCK_MS = 2_000;
 const UNAVAILABLE_AFTER_MS = 60_000;
 
-/** Reads every network and decides what became of payments; the returned function stops it on this node. */
+/** Reads every network and decides the outcome of payments. The returned function stops it on this node. */
 export function startWatching(deps: WatchingDeps): () => Promise<void> {
   const { metrics } = deps;
   const watchDeps: WatchDeps = {

@@ -5,7 +5,7 @@ import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
 import { itemOf } from '../../src/store/chain/items.ts';
-import { insertOutgoing } from '../../src/store/money/outgoing.ts';
+import { findOutgoing, insertOutgoing, planAttempt } from '../../src/store/money/outgoing.ts';
 import { insertCryptoSettlements } from '../../src/store/parties/destinations.ts';
 import { insertMerchant } from '../../src/store/parties/merchants.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
@@ -53,6 +53,10 @@ describe('payouts of what is held', () => {
     const held = await scene.payout(id);
     assert.deepEqual([held?.state, held?.problem], ['held', 'recipient_blacklisted']);
     assert.deepEqual(await scene.alerts(), [`payout_failed ${outgoingId('pout_', id)}`]);
+    assert.match(
+      (await scene.alertText('payout_failed')) ?? '',
+      /^The payout of \d+\.\d{2,} USDC on Till Sandbox to 0x\w+ did not arrive \(/,
+    );
     const other = scene.payers.newAccount();
     await scene.redirect(other);
     await scene.live(node);
@@ -61,6 +65,26 @@ describe('payouts of what is held', () => {
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 0n);
     assert.deepEqual(await scene.alerts(), []);
     assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('that were planned for an older Collector are signed for it, also after a newer one has come', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.register(destination);
+    await payOutHeld(scene);
+    const outgoing = await findOutgoing(scene.db.sql, outgoingId('pout_', id));
+    assert.ok(outgoing);
+    const collector = '0x00000000000000000000000000000000000C0113';
+    const deadline = new Date(Math.floor(scene.nowMs() / 1000) * 1000 + 3_600_000);
+    const terms = { collector, feeAccount: scene.connected.feeAccount, deadlineS: deadline.getTime() / 1000 };
+    const { network, asset, method, payer, recipient } = outgoing;
+    const item = { network, asset, method, payer, recipient, subject: outgoing.id, fee: 0n, ...terms };
+    const commitment = scene.chain.commitmentOf({ ...item, amount: BigInt(outgoing.amount) });
+    const attempt = { id: outgoing.id, commitment, collector, feeAccount: terms.feeAccount, deadline };
+    assert.ok(await command(scene, (tx, now) => planAttempt(tx, attempt, now)));
+    await scene.live(node);
+    const [stored] = await scene.itemsOf(outgoing.id);
+    assert.deepEqual([stored?.commitment, stored?.collector, stored?.state], [commitment, collector, 'paid']);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
   });
 
   it('that were signed are carried out as signed, whatever is registered meanwhile', async () => {

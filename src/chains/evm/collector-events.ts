@@ -1,6 +1,7 @@
 import { checksumAddress } from '../../domain/caip.ts';
 import type { ChainEvent } from '../chain.ts';
-import { COLLECTED_TOPIC, decodeCollectorLog, REFUSED_TOPIC, reasonOf } from './collector.ts';
+import { coinOf } from '../coin.ts';
+import { COLLECTED_TOPIC, decodeCollectorLog, NATIVE_TOKEN, REFUSED_TOPIC, reasonOf } from './collector.ts';
 import type { EvmContext } from './evm-context.ts';
 import { createLogReader, readPlace } from './logs.ts';
 import { type Hex, readData, readHash } from './rpc-values.ts';
@@ -45,6 +46,7 @@ export function createEventReader(context: EvmContext): EventReader {
 
   function assetOf(token: Hex): string {
     const lower = token.toLowerCase();
+    if (lower === NATIVE_TOKEN) return coinOf(network.chainId);
     return assetByToken.get(lower) ?? `${network.chainId}/erc20:${checksumAddress(lower)}`;
   }
 }

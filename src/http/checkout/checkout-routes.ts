@@ -22,7 +22,7 @@ const ONE_DAY = 'public, max-age=86400';
 /** Without a build there is nothing to render the page with; the API works all the same. */
 const NOT_BUILT = 'The checkout page has not been built. Run: npm run build';
 
-/** The page payers open, and what it is made of. */
+/** The checkout page and its files. */
 export async function checkoutRoutes(app: App, { gates, ...deps }: HttpDeps & { gates: Gates }): Promise<void> {
   const onRequest = pageGate(gates);
   const sendError = errorSender(deps);
@@ -94,7 +94,7 @@ async function sendPayment(
   return sendPage(deps, request, reply, (language) => paymentPage(deps, { payment, language, isEmbeddable }));
 }
 
-/** What went wrong, as a page: there is no payment here, or there is no telling right now. */
+/** Renders an error as a page: the payment does not exist, or the gateway cannot answer now. */
 function sendTrouble(deps: HttpDeps, error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const { status, retryAfterS } = toApiError(error);
   if (status >= 500) deps.log.error({ requestId: request.id, err: error }, 'request failed');

@@ -5,17 +5,17 @@ import { pathToFileURL } from 'node:url';
 import type { PageState } from '../../../web/src/checkout/page-state.ts';
 import { readStaticFiles, type StaticFiles } from './static-files.ts';
 
-/** What a document loads: paths on this origin, in the order they are needed. */
+/** The files of a document: paths on this origin, in the order they are needed. */
 export interface PageAssets {
   readonly styles: readonly string[];
   readonly scripts: readonly string[];
-  /** What the scripts import: fetched at once instead of one after the other. */
+  /** Imports of the scripts, preloaded so that they are fetched in parallel. */
   readonly preloads: readonly string[];
   /** The letters of most languages; the others are loaded when a page needs them. */
   readonly font: string | undefined;
 }
 
-/** The pages as they were built: what renders the checkout on the server, and what browsers load. */
+/** The built pages: the server-side renderer of the checkout, and the files for browsers. */
 export interface PageBundle extends PageAssets {
   readonly renderer: PageRenderer;
   /** For the front page, the shop and the blocks. */
@@ -25,7 +25,7 @@ export interface PageBundle extends PageAssets {
   readonly files: StaticFiles;
 }
 
-/** What the server half of the build exports. */
+/** The exports of the server half of the build. */
 export interface PageRenderer {
   render(state: PageState): { readonly html: string };
   /** One of its locales: the one asked for, else the best of the browser's list. */

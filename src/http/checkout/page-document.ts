@@ -2,7 +2,7 @@ import type { PageState } from '../../../web/src/checkout/page-state.ts';
 import { Html, html } from '../reference/html.ts';
 import type { PageBundle } from './page-bundle.ts';
 
-/** A page without JavaScript asks again this often. */
+/** A page without JavaScript reloads this often. */
 const REFRESH_S = 5;
 const FAVICON = 'icons/till.svg';
 
@@ -38,7 +38,7 @@ function titleOf(state: PageState): string {
   const { kind, strings } = state;
   if (kind !== 'payment') return kind === 'not_found' ? strings.notFoundTitle : strings.unavailableTitle;
   const { name } = state.payment.merchant;
-  // By a function, because a name may hold what a replacement text gives a meaning to.
+  // A function, because a name may hold `$`, which has a meaning in a replacement text.
   return strings.payMerchant.replace('{merchant}', () => name);
 }
 

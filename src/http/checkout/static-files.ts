@@ -46,7 +46,7 @@ export async function readStaticFiles(root: string, folders: readonly string[]):
   return files;
 }
 
-/** A file of these bytes, with the name that tells it from every other version. */
+/** A file of these bytes, with an entity tag made from them. */
 export function makeFile(type: string, bytes: Buffer): StaticFile {
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   return { type, bytes, hash, compressed: new Map() };
@@ -85,7 +85,7 @@ export async function sendText(text: string, request: FastifyRequest, reply: Fas
   return reply.header('Content-Encoding', encoding).send(await QUICK[encoding](Buffer.from(text)));
 }
 
-/** Of those the client names and does not rule out. */
+/** The encodings that the client accepts. */
 function bestEncoding(header: string | undefined): Encoding | undefined {
   const accepted = new Set(
     (header ?? '')

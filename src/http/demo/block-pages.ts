@@ -8,7 +8,7 @@ import type { SitePage } from '../site/site-page.ts';
 const PER_PAGE = 20;
 const BLOCKS = '/sandbox/blocks';
 
-/** Blocks with what was paid in them, the newest first; or those from `newest` on downwards. */
+/** Blocks with their payments, newest first, from `newest` downwards if given. */
 export async function blocksPage(chain: Chain, newest?: number): Promise<SitePage> {
   const head = await chain.head();
   const last = Math.min(newest ?? head.number, head.number);
@@ -64,7 +64,7 @@ ${stories(events)}
   );
 }
 
-/** One transaction, with what the Collector reported of it in words. Undefined when the chain does not know it. */
+/** One transaction, with the Collector's events in words. Undefined when the chain does not know it. */
 export async function transactionPage(chain: Chain, hash: string): Promise<SitePage | undefined> {
   const found = await chain.findTransaction(hash);
   if (found.is === 'unknown') return undefined;

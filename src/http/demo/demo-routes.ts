@@ -11,7 +11,7 @@ import { checkOrder, DemoApiError, orderProduct, PRODUCTS, type ShopDeps } from 
 import { passToChain } from './sandbox-rpc.ts';
 import { shopPage, thanksPage, troublePage } from './shop-pages.ts';
 
-/** What only the sandbox has: a shop to buy from, a chain to look at, and the chain's RPC for the page's own wallet. */
+/** Routes of the sandbox alone: the shop, the block view, and the chain's RPC for the page's own wallet. */
 export async function demoRoutes(app: App, { gates, ...deps }: ShopDeps & { gates: Gates }): Promise<void> {
   const route = { schema: { hide: true }, onRequest: pageGate(gates) };
   const send = (request: FastifyRequest, reply: FastifyReply, page: SitePage) =>
@@ -73,7 +73,7 @@ function chainOf({ chains, sandbox }: ShopDeps): Chain {
   return connected.chain;
 }
 
-/** A payment nobody knows is no trouble of ours. */
+/** An unknown payment id is the visitor's mistake, not a fault. */
 function unlessUnknown(error: unknown): undefined {
   if (!(error instanceof DemoApiError) || error.status >= 500) throw error;
 }

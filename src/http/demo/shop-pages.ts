@@ -2,7 +2,7 @@ import { type Content, type Html, html } from '../reference/html.ts';
 import type { SitePage } from '../site/site-page.ts';
 import { type OrderState, PRODUCTS, type Product } from './demo-shop.ts';
 
-/** A payment that is under way is looked at again this often. */
+/** The page of a payment under way reloads this often. */
 const REFRESH_S = 2;
 
 export function shopPage(): SitePage {
@@ -28,7 +28,7 @@ function card({ id, name, text, priceText }: Product): Html {
 </li>`;
 }
 
-/** What the shop shows when the payer comes back: what the API says, whatever the address says. */
+/** The page for a payer who comes back. It shows the status from the API, whatever the address claims. */
 export function thanksPage(order: OrderState | undefined, product: Product | undefined): SitePage {
   const goods = product?.name ?? 'your order';
   if (order === undefined) {

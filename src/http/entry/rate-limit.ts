@@ -8,8 +8,8 @@ import type { Clock } from '../../runtime/world.ts';
  */
 export interface RateLimit {
   /**
-   * Takes one token; throws `rate_limited` when there is none. Once half of the tokens are gone the headers say what is
-   * left: before that it is nobody's concern.
+   * Takes one token; throws `rate_limited` when there is none. The headers show the remaining tokens once half of them
+   * are gone.
    */
   take(answer: { header(name: string, value: string): unknown }, caller: string, nowMs?: number): void;
 }

@@ -66,7 +66,7 @@ type PayloadDone = (error: null, body: RequestPayload) => void;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whatever the client sends as a body, of any type, is not looked at. */
+    /** The body is ignored, whatever its type. */
     ignoresBody?: true;
   }
 }
