@@ -1,5 +1,5 @@
 import type { InjectOptions } from 'fastify';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { createPartner } from '../src/actions/parties/create-partner.ts';
 import { issueKey } from '../src/actions/parties/issue-key.ts';
 import { registerApp } from '../src/actions/parties/register-app.ts';
@@ -20,6 +20,7 @@ export interface TestGatewayInput extends Pick<PartsInput, 'chains' | 'rates' | 
   readonly databaseUrl?: string;
   readonly config?: Partial<Config>;
   readonly world?: Partial<World>;
+  readonly log?: Logger;
 }
 
 /** The real application on a real database, called without a socket. Every answer is held against `openapi.json`. */
@@ -27,7 +28,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
   const own = input.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const url = input.databaseUrl ?? own?.url ?? '';
   const world = { ...systemWorld, ...input.world };
-  const log = pino({ level: 'silent' });
+  const log = input.log ?? pino({ level: 'silent' });
   const db = openDatabase({ url, poolSize: 12, applicationName: 'till-test' });
   const { chains, rates, screening, page, sandbox } = input;
   const config = { ...testConfig(), ...input.config };

@@ -1,6 +1,6 @@
 import { backoffMs, withJitter } from '../runtime/backoff.ts';
 import type { Log, World } from '../runtime/world.ts';
-import { type Chain, ChainUnavailableError, type Signer } from './chain.ts';
+import { type Chain, type ChainCheck, ChainUnavailableError, type Signer } from './chain.ts';
 import type { Chains, ConnectedChain } from './chains.ts';
 
 export interface ConnectDeps {
@@ -52,7 +52,7 @@ export function connectChains(deps: ConnectDeps, terms: readonly ChainTerms[]): 
 
 function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
   const { chain, objection, ...rest } = terms;
-  let found: { readonly payable: readonly string[]; readonly problems: readonly string[] } = {
+  let found: ChainCheck = {
     payable: [],
     problems: ['The network has not been checked yet.'],
   };
@@ -66,16 +66,21 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
     for (let failures = 0; !stop.aborted; ) {
       const outcome = await look(deps, terms);
       if (stop.aborted) return;
-      failures = outcome === undefined ? failures + 1 : 0;
-      if (outcome !== undefined) {
+      const isKnown = !('reason' in outcome);
+      failures = isKnown ? 0 : failures + 1;
+      if (isKnown) {
         tell(deps.log, chain.network.chainId, found.problems, outcome.problems);
         found = outcome;
       } else if (failures === 1) {
-        deps.log.warn({ network: chain.network.chainId }, 'the network cannot be asked: nothing is offered on it yet');
+        const { reason } = outcome;
+        deps.log.warn(
+          { network: chain.network.chainId, reason },
+          'the network cannot be asked: nothing is offered on it',
+        );
       }
       onLooked();
-      if (outcome?.problems.length === 0) return;
-      const pauseMs = outcome === undefined ? backoffMs(RETRY, failures) : PROBLEM_RETRY_MS;
+      if (isKnown && outcome.problems.length === 0) return;
+      const pauseMs = isKnown ? PROBLEM_RETRY_MS : backoffMs(RETRY, failures);
       await deps.world.timers.sleep(withJitter(deps.world, pauseMs), stop);
     }
   }
@@ -83,17 +88,16 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
   return { connected, looked, ended };
 }
 
-/** Undefined when the chain could not be asked. */
-async function look({ log }: ConnectDeps, { chain, objection }: ChainTerms) {
+/** What the check found, or why the chain could not be asked. */
+async function look({ log }: ConnectDeps, { chain, objection }: ChainTerms): Promise<ChainCheck | { reason: string }> {
   try {
     const [check, reason] = await Promise.all([chain.check(), objection?.()]);
     return reason === undefined ? check : { payable: [], problems: [reason, ...check.problems] };
   } catch (error) {
+    if (error instanceof ChainUnavailableError) return { reason: error.message };
     // A fault of ours in reading one chain's answers must not take the others away.
-    if (!(error instanceof ChainUnavailableError)) {
-      log.error({ err: error, network: chain.network.chainId }, 'the network could not be checked');
-    }
-    return undefined;
+    log.error({ err: error, network: chain.network.chainId }, 'the network could not be checked');
+    return { reason: 'it could not be checked' };
   }
 }
 

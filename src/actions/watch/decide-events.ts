@@ -1,10 +1,12 @@
 import { isTelling } from '../../domain/evidence.ts';
 import {
   type DecidedEvent,
+  deleteEvents,
   findUndecidedEvents,
   markDecided,
   type StoredEvent,
 } from '../../store/chain/chain-events.ts';
+import { releaseItems } from '../../store/chain/due-items.ts';
 import { findItems, itemOf, type StoredItem } from '../../store/chain/items.ts';
 import { noncesOf } from '../../store/chain/sends.ts';
 import { findPayments } from '../../store/payments/payments.ts';
@@ -12,6 +14,7 @@ import { raiseAlert } from '../alerts.ts';
 import { commandOfLeader } from '../lease.ts';
 import { settleOutgoing } from '../outgoing/settle-outgoing.ts';
 import { judgePayments } from './judge-payments.ts';
+import { type KnownEvent, proveEvents } from './prove-events.ts';
 import { settlePaid } from './settle-paid.ts';
 import { isItsOwnFault, type View, type WatchDeps, type Watcher } from './watcher.ts';
 
@@ -22,17 +25,25 @@ const MAX_EVENTS = 1_000;
  * only if its commitment is one of ours: anybody can make a contract report something that looks alike.
  */
 export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View): Promise<boolean> {
-  const { network } = watcher;
+  const { network, memory } = watcher;
   const found = await findUndecidedEvents(deps.db.sql, { network, upTo: view.finalNumber, limit: MAX_EVENTS });
-  if (found.length === 0) return false;
-  const events = await inAgreedBlocks(watcher, found);
-  const items = await itemsOf(deps, events);
-  const known = events.filter(({ commitment }) => items.has(commitment));
-  const decided = events
+  if (found.length === 0) {
+    memory.disputes.delete('events');
+    memory.askAgainAtMs.clear();
+    return false;
+  }
+  const items = await itemsOf(deps, found);
+  const known = found.flatMap((event) => {
+    const item = items.get(event.commitment);
+    return item === undefined ? [] : [{ event, item }];
+  });
+  const decided = found
     .filter(({ commitment }) => !items.has(commitment))
     .map((event) => unknown(deps, watcher, event));
-  decided.push(...(await decidePaid(deps, watcher, view, known, items)));
-  decided.push(...(await decideRefused(deps, watcher, view, known, items)));
+  const { proved, refuted } = await proveEvents(deps, watcher, view, known);
+  await forget(deps, watcher, refuted);
+  decided.push(...(await decidePaid(deps, watcher, proved)));
+  decided.push(...(await decideRefused(deps, watcher, view, proved)));
   if (decided.length > 0) {
     // Dying before this line does it all again, and the payments' own rules see to it that nothing happens twice.
     await commandOfLeader(deps, watcher.lease, (tx, at) => markDecided(tx, network, decided, at));
@@ -40,14 +51,20 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
   return found.length === MAX_EVENTS && decided.length > 0;
 }
 
-/** The events of blocks that enough endpoints know: the others wait. */
-async function inAgreedBlocks({ chain }: Watcher, events: readonly StoredEvent[]): Promise<StoredEvent[]> {
-  const blocks = new Map(events.map(({ blockHash, blockNumber }) => [blockHash, blockNumber]));
-  const agreed = await Promise.all(
-    [...blocks].map(async ([hash, number]) => ((await chain.isAgreed({ number, hash })) ? [hash] : [])),
-  );
-  const hashes = new Set(agreed.flat());
-  return events.filter(({ blockHash }) => hashes.has(blockHash));
+/** Events that an endpoint made up: their items go on as if nothing had been reported. */
+async function forget(deps: WatchDeps, { network, lease }: Watcher, refuted: readonly KnownEvent[]): Promise<void> {
+  if (refuted.length === 0) return;
+  const events = refuted.map(({ event }) => event);
+  await commandOfLeader(deps, lease, async (tx) => {
+    await deleteEvents(tx, network, events);
+    await releaseItems(
+      tx,
+      events.map(({ commitment }) => commitment),
+    );
+  });
+  for (const { transactionHash: transaction, blockNumber: block, commitment } of events) {
+    deps.log.error({ network, transaction, block, commitment }, 'an event was made up: the endpoints show none');
+  }
 }
 
 async function itemsOf(deps: WatchDeps, events: readonly StoredEvent[]): Promise<Map<string, StoredItem>> {
@@ -61,19 +78,8 @@ function unknown(deps: WatchDeps, { network }: Watcher, event: StoredEvent): Dec
   return done(event);
 }
 
-async function decidePaid(
-  deps: WatchDeps,
-  watcher: Watcher,
-  view: View,
-  events: readonly StoredEvent[],
-  items: ReadonlyMap<string, StoredItem>,
-): Promise<DecidedEvent[]> {
-  const ripe = events.flatMap((event) => {
-    const item = items.get(event.commitment);
-    return event.type === 'paid' && item !== undefined && isDeepEnough(deps, watcher, view, event, item)
-      ? [{ event, item }]
-      : [];
-  });
+async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly KnownEvent[]): Promise<DecidedEvent[]> {
+  const ripe = proved.filter(({ event }) => event.type === 'paid');
   if (ripe.length === 0) return [];
   const paymentIds = ripe.flatMap(({ item }) => (item.purpose === 'payment' ? [item.subject] : []));
   const [nonces, payments] = await Promise.all([
@@ -97,12 +103,6 @@ async function decidePaid(
   );
 }
 
-/** The operator may want more depth above an amount. */
-function isDeepEnough(deps: WatchDeps, watcher: Watcher, view: View, event: StoredEvent, item: StoredItem): boolean {
-  const depth = Math.max(watcher.depth, deps.settings.depthOf?.(item) ?? 0);
-  return view.readNumber - event.blockNumber + 1 >= depth;
-}
-
 /**
  * A refusal in a final block counts when it is about the item itself and the chain, asked again with the payer's own
  * signature, still refuses: a stranger can have the item refused with a signature he made up. Every other refusal has no
@@ -112,17 +112,15 @@ async function decideRefused(
   deps: WatchDeps,
   watcher: Watcher,
   view: View,
-  events: readonly StoredEvent[],
-  items: ReadonlyMap<string, StoredItem>,
+  proved: readonly KnownEvent[],
 ): Promise<DecidedEvent[]> {
-  const refused = events.filter(({ type }) => type === 'refused');
+  const refused = proved.filter(({ event }) => event.type === 'refused');
   if (refused.length === 0) return [];
   const refusals = new Map<string, string>();
   const subjects = new Set<string>();
   await Promise.all(
-    refused.map(async ({ commitment, fields }) => {
-      const item = items.get(commitment);
-      if (item === undefined || (item.state !== 'due' && item.state !== 'sent')) return;
+    refused.map(async ({ event: { commitment, fields }, item }) => {
+      if (item.state !== 'due' && item.state !== 'sent') return;
       // What we sign ourselves is over when its time is: until then anybody may carry it out who has seen it refused.
       if (item.purpose !== 'payment') return;
       if (fields.reason === 'used') subjects.add(item.subject);
@@ -134,9 +132,8 @@ async function decideRefused(
     }),
   );
   const conclusions = await judgePayments(deps, watcher, [...subjects], refusals);
-  return refused.flatMap((event) => {
-    const subject = items.get(event.commitment)?.subject ?? '';
-    const conclusion = conclusions.get(subject);
+  return refused.flatMap(({ event, item }) => {
+    const conclusion = conclusions.get(item.subject);
     // The payer may still pay in another way: the refusal is looked at again when that is over.
     const isPending = refusals.has(event.commitment) && (conclusion === 'wait' || conclusion === 'unclear');
     if (isPending) return [];

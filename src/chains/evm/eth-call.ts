@@ -29,7 +29,7 @@ export function ethRead<T>(call: EthCall, read: (data: Hex) => T, atBlock?: numb
 
 /** As a call that may revert, in the words of the caller. */
 export function mapReturned<T>(call: RpcCall<Returned>, read: (returned: Returned) => T): RpcCall<T> {
-  const { word, ...rest } = call;
+  const { word, isFlawed: _, ...rest } = call;
   return {
     ...rest,
     read: (result) => read(call.read(result)),

@@ -18,7 +18,6 @@ const METHODS = [
   'incoming',
   'coinTransfer',
   'coinTransfers',
-  'isAgreed',
 ] as const satisfies readonly (keyof Chain)[];
 
 /** The methods of the port that ask the chain, and can therefore fail to find out. */

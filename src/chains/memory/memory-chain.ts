@@ -22,6 +22,7 @@ import { type Core, checkBatch, createCore, gasLimitOf, type MemoryChainOptions,
 import { misquote } from './faults.ts';
 import { COIN, collect, keys, type Ledger, payCoin, Refusal, transfer } from './ledger.ts';
 import { type Draft, readTransaction, signDraft } from './transactions.ts';
+import { listWitnesses } from './witness.ts';
 
 export interface MemoryChain {
   readonly chain: Chain;
@@ -65,7 +66,12 @@ function createPort(core: Core): Chain {
         payable: [...rules.assets.keys()].filter((asset) => !core.problems.has(asset)),
         problems: [...core.problems.values()],
       })),
-    health: () => ({ endpoints: 1, endpointsUp: faults.isDown() ? 0 : 1, headNumber: visibleHead().number }),
+    health: () => ({
+      endpoints: core.testimonies.length,
+      endpointsUp: faults.isDown() ? 0 : 1,
+      headNumber: visibleHead().number,
+      troubles: faults.isDown() ? ['endpoint 1 is out of reach'] : [],
+    }),
     commitmentOf: rules.commitmentOf,
     walletActions: rules.walletActions,
     survey: (asked) => ask('survey', () => survey(ledgerNow(), core, asked)),
@@ -141,7 +147,7 @@ function createPort(core: Core): Chain {
           .holding(hash)
           ?.transfers.find(({ transactionHash, logIndex }) => transactionHash === hash && logIndex < 0),
       ),
-    isAgreed: ({ number, hash }) => ask('isAgreed', () => !lies.isDisagreeing && blocks.at(number)?.hash === hash),
+    witnesses: () => listWitnesses(core),
     close: () => {},
   };
 }
@@ -164,7 +170,7 @@ function survey(ledger: Ledger, core: Core, { payers, assets }: SurveyAsk): Surv
     const tried = tryOut(() => transfer(ledger, asset, ledger.collector, recipient, 0n));
     return tried.is === 'refused';
   });
-  return { holdings, unreceivable: [...new Set(unreceivable.map(({ asset }) => asset))] };
+  return { holdings, unreceivable: [...new Set(unreceivable.map(({ asset }) => asset))], unreadable: [] };
 }
 
 function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdict {

@@ -1,3 +1,4 @@
+import { UnreadableAnswerError } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
 import { assetsOf } from '../../../chains/networks.ts';
@@ -13,8 +14,19 @@ import { isSame } from './paid-event.ts';
 /** Nobody has that many in flight. */
 const MAX_SENDS = 500;
 
+export interface BalancesCompared {
+  readonly differences: readonly Difference[];
+  /** Tokens whose balance cannot be read, in sentences. */
+  readonly unreadable: readonly string[];
+}
+
 /** Holds the tokens that lie on the intermediate account against the books, at a block that is final. */
-export async function compareIntermediate(db: Reader, connected: ConnectedChain, block: number): Promise<Difference[]> {
+export async function compareIntermediate(
+  db: Reader,
+  connected: ConnectedChain,
+  block: number,
+): Promise<BalancesCompared> {
+  const unreadable: string[] = [];
   const { chain, intermediateAccount } = connected;
   const network = chain.network.chainId;
   const rows = await bookedAt(db, connected, { account: intermediateAccount, block });
@@ -25,8 +37,10 @@ export async function compareIntermediate(db: Reader, connected: ConnectedChain,
       const { units, fees } = booked.get(asset) ?? { units: 0n, fees: 0n };
       const held = await chain.holding(intermediateAccount, asset, block).catch((error: unknown) => {
         // A token that nothing of ours lies in need not be there at all.
-        if (booked.has(asset)) throw error;
-        return 0n;
+        if (!booked.has(asset)) return 0n;
+        if (!(error instanceof UnreadableAnswerError)) throw error;
+        unreadable.push(`What the intermediate account holds of ${asset} cannot be read: ${error.message}.`);
+        return units;
       });
       // Fees are the operator's: what he took of them is no concern of the books.
       if (held <= units && held >= units - fees) return [];
@@ -34,7 +48,7 @@ export async function compareIntermediate(db: Reader, connected: ConnectedChain,
       return [{ subject: intermediateAccount, block, transaction: null, message }];
     }),
   );
-  return found.flat();
+  return { differences: found.flat(), unreadable };
 }
 
 /** How much coin an account of ours has beyond what the books say; below zero is coin that nobody accounts for. */

@@ -1,3 +1,4 @@
+import { ChainUnavailableError } from '../../../chains/chain.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import { findAsset } from '../../../chains/networks.ts';
 import { ACCOUNTS, OPERATOR_FLOAT, strayCoveredEntry } from '../../../domain/books.ts';
@@ -5,12 +6,13 @@ import { type Cover, coverOf } from '../../../domain/refund.ts';
 import { ApiError } from '../../../errors.ts';
 import { lockBalance } from '../../../store/money/books.ts';
 import { insertOutgoing } from '../../../store/money/outgoing.ts';
-import { lockStray, moveStray, type Stray } from '../../../store/money/strays.ts';
+import { findStrays, lockStray, moveStray, type Stray } from '../../../store/money/strays.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { connectedOf } from '../float/add-float.ts';
+import { hearTransfers } from '../../evidence.ts';
+import { connectedOf, refuseLarge } from '../float/add-float.ts';
 import { takeFromFloats } from '../float/take-from-floats.ts';
 import { aboutStray, isGasMoney, strayReturnEntries } from './stray-entries.ts';
 
@@ -25,7 +27,8 @@ export interface ReturnStrayInput {
  * Gives a stray back. A late payment is given back whole: what does not lie on the intermediate account any more, its fee
  * or what went to the merchant, comes out of the floats, as for a refund. All of it is there, or nothing moves.
  */
-export function returnStray(deps: CommandDeps & { chains: Chains }, input: ReturnStrayInput): Promise<Stray> {
+export async function returnStray(deps: CommandDeps & { chains: Chains }, input: ReturnStrayInput): Promise<Stray> {
+  await refuseUnproved(deps, input.id);
   return command(deps, async (tx, now) => {
     const stray = await lockStray(tx, input.id);
     if (stray === undefined) throw new ApiError('payment_not_found', `There is no stray ${input.id.slice(0, 80)}.`);
@@ -65,6 +68,30 @@ export function returnStray(deps: CommandDeps & { chains: Chains }, input: Retur
     await appendAudit(tx, { at: now, actor: input.actor, action: 'stray.returned', subject: id, detail });
     return { ...stray, state: 'returning' };
   });
+}
+
+/**
+ * A transfer was found by what one endpoint told. Before money leaves for it, enough of them must show it. Coin that came
+ * out of a contract is in no transaction that could be shown; a late payment was proved when it was recorded.
+ */
+async function refuseUnproved({ db, chains }: CommandDeps & { chains: Chains }, id: string): Promise<void> {
+  const [stray] = await findStrays(db.sql, [id]);
+  if (stray?.source !== 'transfer' || stray.transactionHash === null || stray.state !== 'unclaimed') return;
+  const { chain } = connectedOf(chains, stray.asset);
+  const { transfers, isAlone } = await hearTransfers(chain, stray.transactionHash).catch((error: unknown) => {
+    if (error instanceof ChainUnavailableError) throw refused(`The chain could not be asked: ${error.message}.`);
+    throw error;
+  });
+  const { asset, amount, account, logIndex } = stray;
+  const shown = transfers.filter(
+    (transfer) =>
+      transfer.logIndex === logIndex &&
+      transfer.asset === asset &&
+      transfer.to === account &&
+      transfer.amount === BigInt(amount),
+  );
+  if (shown.length === 0) throw refused('The chain does not show the transfer that it came by.');
+  if (isAlone) refuseLarge(chain.network, shown);
 }
 
 /** Coin lies with what the account has for gas, and may have been used for that. Nobody else's is sent instead. */
