@@ -23,7 +23,6 @@ import { HomeInUseError, lockHome } from './sandbox/home-lock.ts';
 import { ScreeningListError } from './screening/follow-list.ts';
 import {
   ChainSettingsError,
-  depthOf,
   isSandbox,
   minBalanceOn,
   type NetworkInUse,
@@ -198,7 +197,6 @@ function startWorkers(parts: Awaited<ReturnType<typeof createParts>>, onStop: On
     startWatching({
       ...parts,
       watching: {
-        depthOf: (item) => depthOf(config, item),
         // A sandbox chain is short, and may be older than the database.
         startAt: (network) => (network === SANDBOX_NETWORK ? 0 : undefined),
       },

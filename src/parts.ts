@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { createAlarms } from './actions/alarms.ts';
 import { openCheckout } from './actions/parties/open-checkout.ts';
 import { createKeyUseRecorder } from './actions/parties/record-key-uses.ts';
 import { createPaymentCreator } from './actions/paying/create-payment.ts';
@@ -11,6 +12,7 @@ import { createHoldPlaces } from './http/status/hold-places.ts';
 import { createLongPolls } from './http/status/long-poll.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
 import { createMetrics } from './runtime/metrics.ts';
+import { createSparseWarning } from './runtime/sparse-log.ts';
 import type { World } from './runtime/world.ts';
 import { NO_SCREENING, type Screening } from './screening/screening.ts';
 import type { Config } from './settings/config.ts';
@@ -68,6 +70,8 @@ export async function createParts(input: PartsInput) {
     merchants,
     keyUses: createKeyUseRecorder(world.clock),
     feed,
+    warn: createSparseWarning(world.clock, base.log),
+    leftOut: createAlarms(base, 'asset_left_out'),
     createPayment: createPaymentCreator(base),
     movePayment: createPaymentMover(base),
     readPayment: createPaymentReader(base, findPayments),

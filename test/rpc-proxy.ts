@@ -10,12 +10,19 @@ export interface RpcProxy {
   /** Every call that came, in order. */
   readonly calls: readonly RpcCall[];
   /** From now on lies to these methods, or to all; for the next so many requests, or until told otherwise. */
-  lie(how: Lie, scope?: { readonly methods?: readonly string[]; readonly times?: number }): void;
+  lie(how: Lie, scope?: LieScope): void;
   /** Tells the truth again. */
   tellTheTruth(): void;
   /** Where the calls go from now on: another chain, or another node of the same one. */
   pointAt(targetUrl: string): void;
   close(): Promise<void>;
+}
+
+export interface LieScope {
+  readonly methods?: readonly string[];
+  readonly times?: number;
+  /** Only to every second request, every third and so on; the first is lied to. */
+  readonly every?: number;
 }
 
 export type Lie =
@@ -45,7 +52,10 @@ export type Lie =
 interface Told {
   readonly how: Lie;
   readonly methods: readonly string[] | undefined;
+  readonly every: number;
   times: number;
+  /** Requests that came for it, lied to or not. */
+  met: number;
 }
 
 interface Answer {
@@ -66,6 +76,8 @@ export async function startRpcProxy(input: { targetUrl: string; delayMs?: number
   function lieFor(asked: readonly RpcCall[]): Lie | undefined {
     const found = told.find(({ methods }) => asked.some(({ method }) => methods?.includes(method) ?? true));
     if (found === undefined) return undefined;
+    found.met += 1;
+    if ((found.met - 1) % found.every > 0) return undefined;
     found.times -= 1;
     if (found.times <= 0) told = told.filter((other) => other !== found);
     return found.how;
@@ -154,8 +166,8 @@ export async function startRpcProxy(input: { targetUrl: string; delayMs?: number
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
-    lie(how, { methods, times = Number.POSITIVE_INFINITY } = {}) {
-      told.push({ how, methods, times });
+    lie(how, { methods, times = Number.POSITIVE_INFINITY, every = 1 } = {}) {
+      told.push({ how, methods, times, every, met: 0 });
     },
     tellTheTruth() {
       told = [];

@@ -1,5 +1,5 @@
 import type { Item, SignedItem } from '../domain/item.ts';
-import type { Network } from './networks.ts';
+import type { FinalityTag, Network } from './networks.ts';
 
 /**
  * The port to a chain. An adapter reports, it never decides a payment.
@@ -72,10 +72,15 @@ export interface Chain {
   head(): Promise<Block>;
   /** The canonical block of that height; undefined when the chain is not that long. */
   block(number: number): Promise<Block | undefined>;
-  /** The events of every Collector release in these blocks, in order. Bounds are inclusive. */
-  events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
+  /** The events of every Collector release in these blocks, in order. Bounds are inclusive. An unreadable log is left out. */
+  events(fromBlock: number, toBlock: number, onUnreadable?: OnUnreadable): Promise<readonly ChainEvent[]>;
   /** Known tokens that reached one of these accounts in these blocks otherwise than through the Collector, in order. */
-  incoming(accounts: readonly string[], fromBlock: number, toBlock: number): Promise<readonly Incoming[]>;
+  incoming(
+    accounts: readonly string[],
+    fromBlock: number,
+    toBlock: number,
+    onUnreadable?: OnUnreadable,
+  ): Promise<readonly Incoming[]>;
   /** Coin that transactions of that block sent to one of these accounts. Transfers by contracts are not included. */
   coinTransfers(accounts: readonly string[], block: number): Promise<readonly Incoming[]>;
   /** The coin transfer of a mined transaction. Undefined when it is none, or has failed. */
@@ -84,10 +89,50 @@ export interface Chain {
   sentTransaction(hash: string): Promise<SentTransaction | undefined>;
   /** The same for all transactions of that block that one of these accounts sent. */
   sentTransactions(accounts: readonly string[], block: number): Promise<readonly SentTransaction[]>;
-  /** True if enough endpoints have exactly this block for an irreversible decision. */
-  isAgreed(block: BlockId): Promise<boolean>;
+  /** The endpoints one by one, for facts that more than one must give. Those that can be relied on most come first. */
+  witnesses(): readonly Witness[];
 
   close(): void;
+}
+
+/**
+ * One endpoint of a chain, asked alone. It only reports: whether enough of them say the same is for others to judge. Every
+ * method rejects with `ChainUnavailableError` when the endpoint gave no answer.
+ */
+export interface Witness {
+  /** Its place in the configuration, as in "endpoint 1", and never its address. */
+  readonly name: string;
+  /** For how long it has given no answer, or has lagged behind the chain's own time; 0 while it does neither. */
+  silentForMs(): number;
+  /** Two others have contradicted it: for a while it is relied on less than all others. */
+  distrust(): void;
+  head(): Promise<Block>;
+  /** The block of that height, or the newest of that finality; undefined when its chain is not that long. */
+  block(which: number | FinalityTag): Promise<Block | undefined>;
+  isUsed(item: Item, commitment: string, atBlock: number): Promise<boolean>;
+  /** What the transaction's own receipt says; undefined while the endpoint has none. */
+  receipt(hash: string): Promise<Receipt | undefined>;
+  /** Known tokens that the transaction moved, and the coin it brought itself; none while the endpoint has no receipt. */
+  transfers(hash: string): Promise<readonly Incoming[]>;
+  /** Like the chain's own method, as this endpoint has it. */
+  events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
+}
+
+/** A mined transaction, as far as payments are concerned. */
+export interface Receipt {
+  readonly block: BlockId;
+  readonly isReverted: boolean;
+  /** What the Collector reported in it. */
+  readonly events: readonly ChainEvent[];
+}
+
+/** Told of each log that cannot be read. */
+export type OnUnreadable = (log: UnreadableLog) => void;
+
+export interface UnreadableLog {
+  /** Where it stands; undefined where not even that can be read. */
+  readonly place: { readonly block: number; readonly transactionHash: string; readonly logIndex: number } | undefined;
+  readonly reason: string;
 }
 
 /** The chain could not be asked. The message never contains an endpoint's address or answer. */
@@ -114,6 +159,17 @@ export class ContractFaultError extends Error {
   }
 }
 
+/**
+ * Every endpoint that was asked has answered, and none with something that can be read. Asking again will not help, so the
+ * subject of the question is set aside.
+ */
+export class UnreadableAnswerError extends ChainUnavailableError {
+  constructor(network: string, reason: string) {
+    super(network, reason);
+    this.name = 'UnreadableAnswerError';
+  }
+}
+
 export interface ChainCheck {
   /** CAIP-19 ids of the assets that can be paid with. */
   readonly payable: readonly string[];
@@ -135,6 +191,8 @@ export interface ChainHealth {
   readonly endpointsUp: number;
   /** The highest block that any endpoint has reported. */
   readonly headNumber: number | undefined;
+  /** What is wrong with which endpoint, in words without its address. */
+  readonly troubles: readonly string[];
 }
 
 /** A request to the payer's wallet. */

@@ -68,9 +68,10 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
     for (let failures = 0; !stop.aborted; ) {
       const outcome = await look(deps, terms);
       if (stop.aborted) return;
-      const isWhole = outcome !== undefined && outcome.unchecked.length === 0;
+      const isKnown = !('reason' in outcome);
+      const isWhole = isKnown && outcome.unchecked.length === 0;
       failures = isWhole ? 0 : failures + 1;
-      if (outcome !== undefined) {
+      if (isKnown) {
         const problems = outcome.problems.map(({ message }) => message);
         tell(deps.log, chain.network.chainId, found.problems, problems);
         // Silence about an asset says nothing new about it.
@@ -78,10 +79,14 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
         found = { payable: [...outcome.payable, ...kept], problems };
         await report(deps, chain.network.chainId, outcome);
       } else if (failures === 1) {
-        deps.log.warn({ network: chain.network.chainId }, 'the network cannot be asked: nothing is offered on it yet');
+        const { reason } = outcome;
+        deps.log.warn(
+          { network: chain.network.chainId, reason },
+          'the network cannot be asked: nothing is offered on it',
+        );
       }
       onLooked();
-      if (outcome?.problems.length === 0) return;
+      if (isWhole && outcome.problems.length === 0) return;
       const pauseMs = isWhole ? PROBLEM_RETRY_MS : backoffMs(RETRY, failures);
       await deps.world.timers.sleep(withJitter(deps.world, pauseMs), stop);
     }
@@ -90,19 +95,18 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
   return { connected, looked, ended };
 }
 
-/** Undefined when the chain could not be asked. */
-async function look({ log }: ConnectDeps, { chain, objection }: ChainTerms): Promise<ChainCheck | undefined> {
+/** The result of the check, or the reason why the chain could not be asked. */
+async function look({ log }: ConnectDeps, { chain, objection }: ChainTerms): Promise<ChainCheck | { reason: string }> {
   try {
     const [check, reason] = await Promise.all([chain.check(), objection?.()]);
     if (reason === undefined) return check;
     const problem = { subject: chain.network.chainId, message: reason };
     return { payable: [], unchecked: [], problems: [problem, ...check.problems] };
   } catch (error) {
+    if (error instanceof ChainUnavailableError) return { reason: error.message };
     // A fault of ours in reading one chain's answers must not take the others away.
-    if (!(error instanceof ChainUnavailableError)) {
-      log.error({ err: error, network: chain.network.chainId }, 'the network could not be checked');
-    }
-    return undefined;
+    log.error({ err: error, network: chain.network.chainId }, 'the network could not be checked');
+    return { reason: 'it could not be checked' };
   }
 }
 

@@ -13,6 +13,8 @@ export interface Network {
   readonly explorer?: string;
   /** When a payment on it counts; missing where Till cannot take payments yet. */
   readonly finality?: Finality;
+  /** Its one endpoint is a process of our own, with nobody to lie for: no second one has to confirm what it says. */
+  readonly isTrustedAlone?: true;
   /** The least a block builder takes per unit of gas, in the smallest unit of the coin; missing where anything goes. */
   readonly minTip?: bigint;
   /** Gas also pays for the data of a transaction on Ethereum, at a price that moves. */
@@ -25,20 +27,55 @@ export interface Finality {
   readonly depth: number;
   /** Why that is enough. */
   readonly reason: string;
+  /** Which of its own words for finality the network's nodes know. */
+  readonly tags?: readonly FinalityTag[];
+  /** What larger payments need besides. */
+  readonly tiers?: readonly FinalityTier[];
+  /** Up to which weight one endpoint alone is believed, at three times the depth; see `finality.ts` if undefined. */
+  readonly loneCeiling?: bigint;
 }
 
+/** Holds for payments of that weight (`weight.ts`) and above. */
+export interface FinalityTier {
+  readonly from: bigint;
+  readonly depth?: number;
+  readonly tag?: FinalityTag;
+}
+
+/** How nodes name the newest block that the network itself calls safe, or will never take back. */
+export type FinalityTag = 'safe' | 'finalized';
+
 const SEQUENCED = 'one sequencer orders all blocks; only its failure has ever taken some back, and then the last ones';
-const ROLLUP_2S: Finality = { blockTimeMs: 2_000, depth: 5, reason: SEQUENCED };
-const ARBITRUM: Finality = { blockTimeMs: 250, depth: 20, reason: SEQUENCED };
+const TAGS: readonly FinalityTag[] = ['safe', 'finalized'];
+/** From how much on a payment lies deeper than others. */
+const LARGE = 10_000n;
+const ROLLUP_2S: Finality = {
+  blockTimeMs: 2_000,
+  depth: 5,
+  reason: SEQUENCED,
+  tags: TAGS,
+  tiers: [{ from: LARGE, depth: 15 }],
+};
+const ARBITRUM: Finality = {
+  blockTimeMs: 250,
+  depth: 20,
+  reason: SEQUENCED,
+  tags: TAGS,
+  tiers: [{ from: LARGE, depth: 120 }],
+};
 const ETHEREUM: Finality = {
   blockTimeMs: 12_000,
   depth: 2,
   reason: 'since the Merge, blocks that a second one was built on have been taken back only in rare incidents',
+  tags: TAGS,
+  tiers: [{ from: LARGE, depth: 3 }],
 };
 const POLYGON: Finality = {
   blockTimeMs: 2_000,
   depth: 12,
   reason: 'validators vote for milestones every few blocks, and no reorganisation reaches behind one',
+  tags: ['finalized'],
+  tiers: [{ from: LARGE, depth: 20 }],
 };
 const POLYGON_MIN_TIP = 25_000_000_000n;
 const POL = 966;
@@ -67,6 +104,8 @@ export const NETWORKS: readonly Network[] = [
       blockTimeMs: 750,
       depth: 12,
       reason: 'fast finality: two thirds of the validators have voted after 2 blocks',
+      tags: TAGS,
+      tiers: [{ from: LARGE, depth: 40 }],
     },
     minTip: 50_000_000n,
   },
@@ -85,7 +124,13 @@ export const NETWORKS: readonly Network[] = [
     mode: 'live',
     coinType: 268_435_779,
     explorer: 'https://monadscan.com/tx/',
-    finality: { blockTimeMs: 400, depth: 6, reason: 'a block is final when two more have been agreed on' },
+    finality: {
+      blockTimeMs: 400,
+      depth: 6,
+      reason: 'a block is final when two more have been agreed on',
+      tags: TAGS,
+      tiers: [{ from: LARGE, depth: 25 }],
+    },
   },
   { chainId: 'eip155:8453', name: 'Base', mode: 'live', explorer: 'https://basescan.org/tx/', finality: ROLLUP_2S },
   {
@@ -102,7 +147,13 @@ export const NETWORKS: readonly Network[] = [
     mode: 'live',
     coinType: 52_752,
     explorer: 'https://celoscan.io/tx/',
-    finality: { blockTimeMs: 1_000, depth: 10, reason: SEQUENCED },
+    finality: {
+      blockTimeMs: 1_000,
+      depth: 10,
+      reason: SEQUENCED,
+      tags: TAGS,
+      tiers: [{ from: LARGE, depth: 30 }],
+    },
   },
   {
     chainId: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
@@ -115,6 +166,7 @@ export const NETWORKS: readonly Network[] = [
     chainId: 'eip155:31337',
     name: 'Till Sandbox',
     mode: 'test',
+    isTrustedAlone: true,
     finality: { blockTimeMs: 1_000, depth: 1, reason: 'one process makes all blocks, and takes none back' },
   },
   {

@@ -31,11 +31,13 @@ const compare = databaseCommand({
       const differences = reports.flatMap((report) =>
         report.differences.map(({ message, block }) => `${report.network}, block ${block}: ${message}`),
       );
-      return { json: reports, text: describe(reports, differences), exitCode: differences.length === 0 ? 0 : 1 };
+      const gaps = reports.flatMap((report) => report.unreadable.map((gap) => `${report.network}: ${gap}`));
+      const found = [...differences, ...gaps];
+      return { json: reports, text: describe(reports, found), exitCode: found.length === 0 ? 0 : 1 };
     }),
 });
 
-function describe(reports: readonly ReconcileReport[], differences: readonly string[]): string {
+function describe(reports: readonly ReconcileReport[], found: readonly string[]): string {
   if (reports.length === 0) return 'No chain was read yet: there is nothing to compare.';
   const table = layoutTable(reports, [
     { title: 'network', cell: ({ network }) => network },
@@ -45,7 +47,7 @@ function describe(reports: readonly ReconcileReport[], differences: readonly str
     { title: 'being decided', cell: ({ waiting }) => String(waiting) },
     { title: 'differences', cell: (report) => String(report.differences.length) },
   ]);
-  return `${table}\n\n${differences.length === 0 ? 'The books and the chains agree.' : differences.join('\n')}`;
+  return `${table}\n\n${found.length === 0 ? 'The books and the chains agree.' : found.join('\n')}`;
 }
 
 const restore = databaseCommand({

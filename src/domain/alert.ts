@@ -1,9 +1,13 @@
 /** Every alert there is. `docs/operating.md` says for each what it means and what to do; a test compares the two. */
 export const ALERT_NAMES = [
+  'asset_left_out',
   'asset_switched_off',
   'block_set_aside',
   'books_differ',
+  'books_unread',
   'deep_reorg',
+  'endpoint_alone',
+  'endpoints_disagree',
   'event_set_aside',
   'forgotten_outgoing',
   'intermediate_key_missing',

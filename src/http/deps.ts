@@ -2,12 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { Logger } from 'pino';
+import type { Alarms } from '../actions/alarms.ts';
 import type { CreatedPayment, PaymentOrder } from '../actions/paying/create-payment.ts';
 import type { PaymentMover } from '../actions/paying/move-payment.ts';
 import type { Chains } from '../chains/chains.ts';
 import type { ReceiptKey } from '../domain/receipt.ts';
 import type { Rates } from '../rates/rates.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { SparseWarning } from '../runtime/sparse-log.ts';
 import type { World } from '../runtime/world.ts';
 import type { Screening } from '../screening/screening.ts';
 import type { Config } from '../settings/config.ts';
@@ -54,6 +56,10 @@ export interface HttpDeps {
   readonly chains: Chains;
   readonly rates: Rates;
   readonly screening: Screening;
+  /** Warnings about conditions that every request may meet. */
+  readonly warn: SparseWarning;
+  /** Raised for assets that are left out of options. */
+  readonly leftOut: Alarms;
   /** Settlement destinations of merchants. */
   readonly readDestinations: DestinationReader;
   /** The checkout page; missing where it was not built. */

@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { finalityOf, isSmall } from '../chains/finality.ts';
 import { findNetwork } from '../chains/networks.ts';
 import { systemWorld as world } from '../runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';
-import {
-  depthOf,
-  intermediateSignerOf,
-  isSandbox,
-  minBalanceOn,
-  needsOwnChain,
-  networksInUse,
-  relayersOf,
-} from './chains.ts';
+import { intermediateSignerOf, isSandbox, minBalanceOn, needsOwnChain, networksInUse, relayersOf } from './chains.ts';
 import { type Config, readConfig } from './config.ts';
 
 const ACCOUNT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
@@ -53,9 +46,26 @@ describe('the networks in use', () => {
   it('have the depth the operator asks for, and more from an amount on', () => {
     const config = configOf({ RPC_URLS: 'eip155:1=https://a.example', FINALITY_DEPTHS: 'eip155:1=6,20@10000' });
     assert.equal(networksInUse(config, undefined)[0]?.network.finality?.depth, 6);
-    const depth = (amount: string) => depthOf(config, { network: 'eip155:1', asset: USDC_ON_ETHEREUM, amount });
-    assert.deepEqual([depth('9999999999'), depth('10000000000')], [6, 20]);
-    assert.equal(depthOf(config, { network: 'eip155:10', asset: 'eip155:10/slip44:60', amount: '1' }), undefined);
+    const [ethereumInUse] = networksInUse(config, undefined);
+    assert.ok(ethereumInUse);
+    const depth = (amount: string) => finalityOf(ethereumInUse.network, { asset: USDC_ON_ETHEREUM, amount }).depth;
+    assert.deepEqual([depth('9999000000'), depth('10000000000')], [6, 20]);
+  });
+
+  it('have a word of the network for the finality of large amounts, and a ceiling for a lone endpoint', () => {
+    const [inUse] = networksInUse(
+      configOf({
+        RPC_URLS: 'eip155:1=https://a.example',
+        FINALITY_DEPTHS: 'eip155:1=finalized@50000',
+        SINGLE_ENDPOINT_CEILING: '10 eip155:1=500',
+      }),
+      undefined,
+    );
+    assert.ok(inUse);
+    const amount = (dollars: number) => ({ asset: USDC_ON_ETHEREUM, amount: `${dollars}000000` });
+    assert.equal(finalityOf(inUse.network, amount(49_999)).tag, undefined);
+    assert.equal(finalityOf(inUse.network, amount(50_000)).tag, 'finalized');
+    assert.deepEqual([isSmall(inUse.network, amount(500)), isSmall(inUse.network, amount(501))], [true, false]);
   });
 
   it('have relayers of their own', () => {

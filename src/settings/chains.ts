@@ -3,7 +3,7 @@ import type { ChainTerms } from '../chains/connect.ts';
 import { createEvmChain } from '../chains/evm/evm-chain.ts';
 import { createExternalSigner } from '../chains/evm/external-signer.ts';
 import { createLocalSigner } from '../chains/evm/local-signer.ts';
-import { findAsset, findNetwork, type Network } from '../chains/networks.ts';
+import { findNetwork, type Network } from '../chains/networks.ts';
 import type { Log, World } from '../runtime/world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';
 import type { Config } from './config.ts';
@@ -106,16 +106,6 @@ export function minBalanceOn(config: Config, network: string): bigint {
   return valueOn(config.relayerMinBalance, network) ?? DEFAULT_MIN_BALANCE;
 }
 
-/** The finality depth for a payment of this amount, if the operator has set one. */
-export function depthOf(
-  config: Config,
-  { network, asset, amount }: { readonly network: string; readonly asset: string; readonly amount: string },
-): number | undefined {
-  const tokens = BigInt(amount) / 10n ** BigInt(findAsset(asset)?.decimals ?? 0);
-  const rules = valueOn(config.finalityDepths, network)?.filter(({ fromTokens }) => tokens >= fromTokens) ?? [];
-  return rules.length === 0 ? undefined : Math.max(...rules.map(({ depth }) => depth));
-}
-
 function accountOf(setting: Config['feeAccount'], network: Network, sandboxAccount: string): string {
   if (network.chainId === SANDBOX_NETWORK) return setting?.on.get(SANDBOX_NETWORK) ?? sandboxAccount;
   const account = valueOn(setting, network.chainId);
@@ -123,11 +113,21 @@ function accountOf(setting: Config['feeAccount'], network: Network, sandboxAccou
   return account;
 }
 
-/** The network with the depth the operator asks for. */
+/** The network with the depths and the ceiling that the operator asks for, on top of its own. */
 function networkOf(config: Config, chainId: string): Network {
   const network = findNetwork(chainId);
   if (network?.finality === undefined) throw new ChainSettingsError(`Till takes no payments on ${chainId}.`);
-  const always = valueOn(config.finalityDepths, chainId)?.filter(({ fromTokens }) => fromTokens === 0n) ?? [];
-  const depth = Math.max(network.finality.depth, ...always.map((rule) => rule.depth));
-  return { ...network, finality: { ...network.finality, depth } };
+  const { finality } = network;
+  const asked = valueOn(config.finalityDepths, chainId) ?? [];
+  const always = asked.filter(({ from }) => from === 0n).map(({ depth = 0 }) => depth);
+  const loneCeiling = valueOn(config.loneCeiling, chainId);
+  return {
+    ...network,
+    finality: {
+      ...finality,
+      depth: Math.max(finality.depth, ...always),
+      tiers: [...(finality.tiers ?? []), ...asked],
+      ...(loneCeiling !== undefined && { loneCeiling }),
+    },
+  };
 }

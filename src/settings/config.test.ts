@@ -48,8 +48,8 @@ describe('settings of networks', () => {
     assert.equal(valueOn(config.relayerMinBalance, 'eip155:1'), 50_000_000_000_000_000n);
     assert.equal(valueOn(config.relayerMinBalance, 'eip155:137'), 5_000_000_000_000_000_000n);
     assert.deepEqual(valueOn(config.finalityDepths, 'eip155:1'), [
-      { depth: 6, fromTokens: 0n },
-      { depth: 20, fromTokens: 10_000n },
+      { depth: 6, from: 0n },
+      { depth: 20, from: 10_000n },
     ]);
   });
 

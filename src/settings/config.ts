@@ -25,6 +25,7 @@ import {
   SANDBOX_NETWORK,
   secretsOfUrl,
   signingKey,
+  tokens,
   valueOn,
 } from './network-kinds.ts';
 
@@ -112,7 +113,7 @@ export const SETTINGS = {
     'RPC_URLS',
     secret(rpcUrls()),
     undefined,
-    'RPC endpoints of the networks to take payments on. With two or more for a network, two must agree before a payment counts.',
+    'RPC endpoints of the networks to take payments on. Two must agree before a payment counts, so name two or, better, three for each network.',
     'a sandbox chain of its own, with a demo partner',
   ),
   relayerKeys: setting(
@@ -162,7 +163,14 @@ export const SETTINGS = {
     depths(),
     undefined,
     'How many blocks deep a payment must lie before it has succeeded, where that shall be more than usual.',
-    'the depth of each network in `src/chains/networks.ts`',
+    'the depths on the page about finality',
+  ),
+  loneCeiling: setting(
+    'SINGLE_ENDPOINT_CEILING',
+    tokens(),
+    undefined,
+    'Up to how many tokens a payment counts, at three times the depth, while one endpoint alone can be asked. Larger ones wait for a second endpoint.',
+    '`100`',
   ),
   rateSources: setting(
     'RATE_SOURCES',

@@ -1,4 +1,4 @@
-import { findNetwork } from '../chains/networks.ts';
+import { type FinalityTier, findNetwork } from '../chains/networks.ts';
 import { parseAccount } from '../domain/caip.ts';
 import { formatDecimal, parseDecimal, scaledTo } from '../domain/money.ts';
 import { type Kind, Problem } from './kinds.ts';
@@ -7,12 +7,6 @@ import { type Kind, Problem } from './kinds.ts';
 export interface PerNetwork<T> {
   readonly everywhere: T | undefined;
   readonly on: ReadonlyMap<string, T>;
-}
-
-/** The finality depth of payments from an amount in whole tokens on. */
-export interface DepthRule {
-  readonly depth: number;
-  readonly fromTokens: bigint;
 }
 
 export const SANDBOX_NETWORK = 'eip155:31337';
@@ -80,18 +74,30 @@ export function coins(): Kind<PerNetwork<bigint>> {
 }
 
 /** Depths by network: `eip155:1=6,20@10000` is 6 blocks, and 20 from 10,000 tokens on. */
-export function depths(): Kind<PerNetwork<readonly DepthRule[]>> {
+export function depths(): Kind<PerNetwork<readonly FinalityTier[]>> {
   return {
-    name: 'depths by network, such as `eip155:1=6,20@10000`: 6 blocks, and 20 for payments of 10,000 tokens or more',
+    name: 'depths by network, such as `eip155:1=6,20@10000,finalized@100000`: 6 blocks; 20 for payments of 10,000 tokens or more; from 100,000 on a block that the network calls finalized',
     parse: (raw) => {
       const read = readEntries(raw, (value, network) => listOf(value, MAX_ENDPOINTS, 'depths', readDepth(network)));
       if (read instanceof Problem) return read;
       return read.everywhere === undefined ? read : new Problem('must name a network before each depth');
     },
     show: (value) =>
-      showEntries(value, (rules) =>
-        rules.map(({ depth, fromTokens }) => (fromTokens === 0n ? `${depth}` : `${depth}@${fromTokens}`)).join(','),
+      showEntries(value, (tiers) =>
+        tiers.map(({ depth, tag, from }) => `${tag ?? depth}${from === 0n ? '' : `@${from}`}`).join(','),
       ),
+  };
+}
+
+/** A number of whole tokens, for every network or for one. */
+export function tokens(): Kind<PerNetwork<bigint>> {
+  return {
+    name: 'whole tokens, or by network, `100 eip155:1=500`',
+    parse: (raw) =>
+      readEntries(raw, (value) =>
+        /^\d{1,30}$/.test(value) ? BigInt(value) : new Problem('must be a whole number of tokens'),
+      ),
+    show: (value) => showEntries(value, String),
   };
 }
 
@@ -180,14 +186,17 @@ function readKey(word: string): string | Problem {
   return isGood ? key : new Problem('must be private keys of 0x and 64 hexadecimal digits, or addresses');
 }
 
-function readDepth(network: string | undefined): (word: string) => DepthRule | Problem {
-  const least = findNetwork(network ?? '')?.finality?.depth ?? 1;
+function readDepth(network: string | undefined): (word: string) => FinalityTier | Problem {
+  const { depth: least = 1, tags = [] } = findNetwork(network ?? '')?.finality ?? {};
+  const words = tags.length === 0 ? '' : `, or ${tags.join(' or ')}`;
   return (word) => {
-    const [, depth = '', from = '0'] = /^(\d{1,6})(?:@(\d{1,30}))?$/.exec(word) ?? [];
-    const isGood = depth !== '' && Number(depth) >= least && Number(depth) <= MAX_DEPTH;
-    return isGood
-      ? { depth: Number(depth), fromTokens: BigInt(from) }
-      : new Problem(`must be whole numbers of blocks from ${least} to ${MAX_DEPTH}`);
+    const [, wanted = '', from = '0'] = /^(\d{1,6}|safe|finalized)(?:@(\d{1,30}))?$/.exec(word) ?? [];
+    const tag = tags.find((known) => known === wanted);
+    if (tag !== undefined) return { tag, from: BigInt(from) };
+    const depth = Number(wanted || Number.NaN);
+    return depth >= least && depth <= MAX_DEPTH
+      ? { depth, from: BigInt(from) }
+      : new Problem(`must be whole numbers of blocks from ${least} to ${MAX_DEPTH}${words}`);
   };
 }
 

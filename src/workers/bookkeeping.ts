@@ -18,6 +18,7 @@ export interface BookkeepingDeps extends WorkerDeps {
 export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
   const leaseDeps: LeaseDeps = { ...deps, holder: newHolder(deps.world) };
   const alarms = createAlarms(deps, 'books_differ');
+  const unread = createAlarms(deps, 'books_unread');
   return startLeading(
     leaseDeps,
     // Two jobs, because sealing must not wait for an unreachable chain.
@@ -38,7 +39,7 @@ export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
     return {
       name: auditLeaseName(connected.chain.network.chainId),
       start: (lease) => {
-        const audited = { connected, lease, alarms, doubted: new Set<string>() };
+        const audited = { connected, lease, alarms, unread, doubted: new Set<string>() };
         return async (signal) => {
           if (!(await auditBooks(leaseDeps, audited))) await deps.world.timers.sleep(AUDIT_EVERY_MS, signal);
         };

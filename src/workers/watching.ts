@@ -42,6 +42,8 @@ export function startWatching(deps: WatchingDeps): () => Promise<void> {
     },
   };
   const undetermined = createAlarms(deps, 'payments_undetermined');
+  const disputed = createAlarms(deps, 'endpoints_disagree');
+  const alone = createAlarms(deps, 'endpoint_alone');
   const unavailable = createAlarms(deps, 'network_unavailable');
   const wake = createWake(deps.world.timers);
   deps.feed.subscribe((changed) => {
@@ -65,7 +67,8 @@ export function startWatching(deps: WatchingDeps): () => Promise<void> {
     return {
       name: watchLeaseName(network),
       start: (lease) => {
-        const watcher = { chain, network, depth, lease, undetermined, memory: newWatchMemory() };
+        const memory = newWatchMemory();
+        const watcher = { chain, network, depth, lease, undetermined, disputed, alone, memory };
         answeredAtMs = deps.world.clock.nowMs();
         return async (signal) => {
           if (!(await watchOnce(watchDeps, watcher))) await rest(signal);

@@ -200,8 +200,12 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
     assert.ok(changed !== undefined && dropped !== undefined);
     const lease = await scene.lead();
     const alarms = createAlarms(scene, 'books_differ');
+    const unread = createAlarms(scene, 'books_unread');
     const audit = () =>
-      auditBooks({ ...scene, holder: 'test' }, { connected: scene.connected, lease, alarms, doubted: new Set() });
+      auditBooks(
+        { ...scene, holder: 'test' },
+        { connected: scene.connected, lease, alarms, unread, doubted: new Set() },
+      );
     await scene.tamper(`update items set amount = amount + 1 where commitment = '${changed.commitment}'`);
     for (const statement of [
       `delete from events where object_id = '${dropped.subject}'`,

@@ -75,7 +75,8 @@ describe('the books', () => {
     const node = await scene.newNode();
     await node.turn(2);
     const alarms = createAlarms(scene, 'books_differ');
-    const audited = { connected, lease: await scene.lead(), alarms, doubted: new Set<string>() };
+    const unread = createAlarms(scene, 'books_unread');
+    const audited = { connected, lease: await scene.lead(), alarms, unread, doubted: new Set<string>() };
     const audit = async () => {
       await auditBooks({ ...scene, holder: 'test' }, audited);
       return scene.alerts();

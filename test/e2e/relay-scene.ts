@@ -8,7 +8,7 @@ import { watchOnce } from '../../src/actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../../src/actions/watch/watcher.ts';
 import type { Chains } from '../../src/chains/chains.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
-import { findNetwork } from '../../src/chains/networks.ts';
+import { type Finality, findNetwork } from '../../src/chains/networks.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import type { Item, PayMethod } from '../../src/domain/item.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
@@ -33,6 +33,9 @@ export type TestNode = Awaited<ReturnType<RelayScene['newNode']>>;
 
 export interface SceneInput {
   readonly depth?: number;
+  readonly finality?: Pick<Finality, 'tiers' | 'loneCeiling'>;
+  /** How many endpoints testify to what is on the chain. */
+  readonly witnesses?: number;
   readonly relayers?: number;
   readonly relaying?: RelaySettings;
   readonly watching?: WatchSettings;
@@ -60,9 +63,14 @@ export async function openRelayScene(input: SceneInput = {}) {
   if (sandbox === undefined) throw new Error('The sandbox is not a known network');
   const network = {
     ...sandbox,
-    finality: { blockTimeMs: 1_000, depth: input.depth ?? 1, reason: 'as the test wants it' },
+    finality: { blockTimeMs: 1_000, depth: input.depth ?? 1, reason: 'as the test wants it', ...input.finality },
   };
-  const { chain, control } = createMemoryChain({ network, world, isAutoMining: false });
+  const { chain, control } = createMemoryChain({
+    network,
+    world,
+    isAutoMining: false,
+    ...(input.witnesses !== undefined && { witnesses: input.witnesses }),
+  });
   const signers = Array.from({ length: input.relayers ?? 1 }, (_, index) =>
     signerFromKey(`0x${String(index + 1).repeat(64)}`),
   );
@@ -161,6 +169,8 @@ export async function openRelayScene(input: SceneInput = {}) {
       depth: network.finality.depth,
       lease: await lead(watchLeaseName(network.chainId)),
       undetermined: createAlarms(base, 'payments_undetermined'),
+      disputed: createAlarms(base, 'endpoints_disagree'),
+      alone: createAlarms(base, 'endpoint_alone'),
       memory: newWatchMemory(),
     };
     const node = {

@@ -38,9 +38,9 @@ describe('the watcher', () => {
   });
 
   it('waits for more depth where the operator asks for it', async () => {
-    await open({ depth: 1, watching: { depthOf: ({ amount }) => (BigInt(amount) > 5_000n ? 3 : undefined) } });
+    await open({ depth: 1, finality: { tiers: [{ from: 2n, depth: 3 }] } });
     const small = await scene.accept();
-    const large = await scene.accept({ told: { amount: 10_000n } });
+    const large = await scene.accept({ told: { amount: 2_000_000n } });
     const node = await scene.newNode();
     await node.turn();
     assert.equal(await scene.status(small.id), 'succeeded');
@@ -242,9 +242,10 @@ describe('the watcher', () => {
     assert.equal(await scene.status(id), 'processing');
     scene.control.goDown('isUsed');
     scene.control.mine();
-    await assert.rejects(node.watch());
+    await node.watch();
     assert.equal(await scene.status(id), 'processing');
     scene.control.comeBack('isUsed');
+    scene.pass(3_000);
     await node.watch();
     assert.equal(await scene.status(id), 'expired');
     const stored = await scene.item(commitment);
@@ -403,13 +404,12 @@ describe('the watcher', () => {
   it('calls it unknown, not missing, when an endpoint lacks the blocks that an event may lie in', async () => {
     await open();
     const { commitment } = await scene.accept();
-    const node = await scene.newNode();
     const stored = await scene.item(commitment);
     assert.ok(stored);
-    const chain = { ...scene.chain, block: async () => undefined };
+    const chain = { ...scene.chain, witnesses: () => [] };
     const finalAt = new Date(scene.nowMs());
     const cursor = { network: scene.network, blockNumber: 9, blockHash: '0x', finalNumber: 9, finalAt };
-    await assert.rejects(findMissedEvent({} as never, node.watcher, { chain, cursor, stored }), ChainUnavailableError);
+    await assert.rejects(findMissedEvent({} as never, { chain, cursor, stored }), ChainUnavailableError);
   });
 
   for (const [reason, refuse, relent] of [

@@ -30,6 +30,8 @@ export interface FaultSceneInput {
   readonly relaying?: RelaySettings;
   /** Whether the gateway has a second network, with a chain of its own. */
   readonly hasSecond?: boolean;
+  /** How much shorter the adapter's timeouts and pauses are than in production. */
+  readonly haste?: number;
 }
 
 /** Part of every endpoint's address; whoever is told of it could spend the operator's quota. */
@@ -144,7 +146,7 @@ async function startNode({ input, database, proxies, second }: Place, terms: Nod
     { world, log },
     networks.map(({ chainId, urls }) => ({
       chain: createEvmChain({
-        world: { ...world, timers: hasty(systemWorld.timers) },
+        world: { ...world, timers: hasty(systemWorld.timers, input.haste ?? HASTE) },
         network: {
           ...networkOf(chainId),
           finality: { blockTimeMs: BLOCK_MS, depth: input.depth ?? 1, reason: 'test' },
@@ -163,6 +165,7 @@ async function startNode({ input, database, proxies, second }: Place, terms: Nod
     chains,
     rates: sandboxRates(),
     world: { clock },
+    log,
   });
   const deps = { ...gateway, world, log };
   const works = terms.isIdle
@@ -200,12 +203,12 @@ function networkOf(chainId: string) {
   return network;
 }
 
-/** Waits a tenth of the time. */
-function hasty(timers: Timers): Timers {
+/** Waits a part of the time. */
+function hasty(timers: Timers, haste: number): Timers {
   return {
     ...timers,
-    after: (delayMs, run) => timers.after(delayMs / HASTE, run),
-    sleep: (delayMs, signal) => timers.sleep(delayMs / HASTE, signal),
+    after: (delayMs, run) => timers.after(delayMs / haste, run),
+    sleep: (delayMs, signal) => timers.sleep(delayMs / haste, signal),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Signer } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { idBytes } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
+import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import type { Log } from '../../runtime/world.ts';
 import type { Screening } from '../../screening/screening.ts';
 import { findCursors } from '../../store/chain/chain-cursors.ts';
@@ -23,6 +24,7 @@ import {
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Alarms } from '../alarms.ts';
 import { type CommandDeps, command } from '../command.ts';
+import { hearHeights } from '../evidence.ts';
 import { CONSEQUENCES } from './purposes.ts';
 import { listNaming, SCREENED } from './refund/screen-refund.ts';
 import { concludePaid } from './settle-outgoing.ts';
@@ -168,10 +170,13 @@ async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEv
 }
 
 async function isReadToHead(deps: OutgoingDeps, { chain }: ConnectedChain): Promise<boolean> {
-  const [head, cursors] = await Promise.all([chain.head(), findCursors(deps.db.sql)]);
+  // One endpoint alone could claim a shorter chain and have sent again what it hides.
+  const [heights, cursors] = await Promise.all([hearHeights(chain), findCursors(deps.db.sql)]);
   const cursor = cursors.find(({ network }) => network === chain.network.chainId);
   const depth = chain.network.finality?.depth ?? 1;
-  return cursor !== undefined && cursor.finalNumber >= head.number - depth - MAX_BEHIND;
+  const reached = heights.agreed ?? heights.alone;
+  const factor = heights.agreed === undefined ? LONE_DEPTH_FACTOR : 1;
+  return cursor !== undefined && reached !== undefined && cursor.finalNumber >= reached - depth * factor - MAX_BEHIND;
 }
 
 function attemptOf({ id, commitment, collector, feeAccount, deadline }: Outgoing): Attempt | undefined {

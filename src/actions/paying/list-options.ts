@@ -6,8 +6,10 @@ import { feeInToken } from '../../domain/quote.ts';
 import { type Rate, recordRate } from '../../domain/rate.ts';
 import { ApiError } from '../../errors.ts';
 import type { Rates } from '../../rates/rates.ts';
+import type { SparseWarning } from '../../runtime/sparse-log.ts';
 import type { Log } from '../../runtime/world.ts';
 import type { Payment } from '../../store/payments/payments.ts';
+import type { Alarms } from '../alarms.ts';
 import { refuseScreened } from './option-refusals.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
 import { servedNetworks } from './served-networks.ts';
@@ -17,6 +19,10 @@ import { listedActions, type OptionAction, stepsOf, walletRequests } from './wal
 export interface ListOptionsDeps extends OptionDeps {
   readonly log: Log;
   readonly rates: Rates;
+  /** Warns of networks that are left out, which may concern every request. */
+  readonly warn: SparseWarning;
+  /** Raised for an asset that is left out because its contract cannot be read. */
+  readonly leftOut: Alarms;
 }
 
 /** An account that could pay, with the wallet's own spelling of it, which it gets back. */
@@ -35,6 +41,8 @@ export interface ListedOption {
 
 /** A payer waits for this answer: a network that has not answered by then is left out. */
 const SURVEY_MS = 2_500;
+/** As soon as one network has answered, the others get this much longer: its options must not wait for a sick one. */
+const GRACE_MS = 800;
 const SALT_BYTES = 6;
 /**
  * Wallets in the field carry out one action, or an approval and a signature. A third one, which resets an old allowance
@@ -55,16 +63,19 @@ export async function listOptions(
   const networks = servedNetworks(deps, payment.mode)
     .map((connected) => networkOffer(deps, { payment, accounts, terms, connected }))
     .filter((network) => network.accounts.length > 0 && network.offers.length > 0);
-  const surveys = await Promise.all(networks.map((network) => survey(deps, network)));
-  if (networks.length > 0 && surveys.every((found) => found === undefined)) throw unavailable();
+  const surveys = await surveyAll(deps, networks);
   const listed = networks.flatMap((network, index) =>
     optionsOn(deps, { payment, terms, network, found: surveys[index] }),
   );
+  // "No money" is an answer only when every network has given it.
+  const silent = networks.filter((_, index) => surveys[index] === undefined);
+  if (listed.length === 0 && silent.length > 0) throw unavailable(silent);
   return listed.sort((a, b) => compareRank(a.rank, b.rank)).map(({ rank: _, ...option }) => option);
 }
 
-function unavailable(): ApiError {
-  return new ApiError('internal_error', 'No network could be asked. Try again.', { status: 503, retryAfterS: 1 });
+function unavailable(networks: readonly NetworkOffer[]): ApiError {
+  const names = networks.map(({ connected }) => connected.chain.network.name).join(', ');
+  return new ApiError('internal_error', `${names} could not be asked. Try again.`, { status: 503, retryAfterS: 1 });
 }
 
 /** The possible offers of one network, before its balances are read. */
@@ -100,34 +111,63 @@ function networkOffer(deps: ListOptionsDeps, { payment, accounts, terms, connect
   };
 }
 
-/** The network's answer about all accounts and assets. Undefined when it did not come in time. */
-async function survey(
-  { world, log }: ListOptionsDeps,
-  { connected, accounts, offers }: NetworkOffer,
-): Promise<Survey | undefined> {
-  let cancelTimer = () => {};
-  const late = new Promise<undefined>((resolve) => {
-    cancelTimer = world.timers.after(SURVEY_MS, () => resolve(undefined));
-  });
-  const asked = connected.chain
-    .survey({
+/** The answer of each network about all accounts and assets. Undefined for a network that did not answer in time. */
+async function surveyAll(
+  deps: ListOptionsDeps,
+  networks: readonly NetworkOffer[],
+): Promise<readonly (Survey | undefined)[]> {
+  const { world } = deps;
+  const { promise: tooLate, resolve: giveUp } = Promise.withResolvers<typeof LATE>();
+  const timers = [world.timers.after(SURVEY_MS, () => giveUp(LATE))];
+  const inTime = async (network: NetworkOffer) => {
+    const found = await Promise.race([survey(deps, network), tooLate]);
+    if (found === LATE) return leaveOut(deps, network, 'it did not answer in time');
+    if (found !== undefined) timers.push(world.timers.after(GRACE_MS, () => giveUp(LATE)));
+    return found;
+  };
+  try {
+    return await Promise.all(networks.map(inTime));
+  } finally {
+    for (const cancelTimer of timers) cancelTimer();
+  }
+}
+
+const LATE = Symbol('late');
+
+async function survey(deps: ListOptionsDeps, network: NetworkOffer): Promise<Survey | undefined> {
+  const { connected, accounts, offers } = network;
+  try {
+    const found = await connected.chain.survey({
       payers: accounts.map(({ address }) => address),
       assets: offers.map(({ asset, recipient }) => ({ asset: asset.id, recipient })),
       timeoutMs: SURVEY_MS,
-    })
-    .then((found) => {
-      for (const { asset, problem } of found.faults) log.warn({ asset, problem }, 'asset left out of options');
-      return found;
-    })
-    .catch((error: unknown) => {
-      if (!(error instanceof ChainUnavailableError)) throw error;
-      log.debug({ network: error.network, err: error }, 'left out of options');
-      return undefined;
     });
-  try {
-    return await Promise.race([asked, late]);
-  } finally {
-    cancelTimer();
+    noteFaults(deps, offers, found);
+    return found;
+  } catch (error) {
+    // A fault of ours in reading one chain must not take the options of the others away.
+    if (!(error instanceof ChainUnavailableError)) {
+      deps.log.error({ err: error, network: connected.chain.network.chainId }, 'the network could not be surveyed');
+      return undefined;
+    }
+    return leaveOut(deps, network, error.message);
+  }
+}
+
+function leaveOut({ warn }: ListOptionsDeps, { connected }: NetworkOffer, reason: string): undefined {
+  const { chainId } = connected.chain.network;
+  warn(chainId, { network: chainId, reason }, 'left out of options');
+}
+
+/** Tells the operator of assets that nobody is offered. No request waits for it. */
+function noteFaults({ leftOut, log }: ListOptionsDeps, offers: readonly AssetOffer[], { faults }: Survey): void {
+  const reasons = new Map(faults.map(({ asset, problem }) => [asset, problem]));
+  for (const { asset } of offers) {
+    const reason = reasons.get(asset.id);
+    const message = reason && `${asset.symbol} is not offered: its contract does not behave as a token. ${reason}`;
+    leftOut
+      .set(asset.id, message)
+      .catch((error: unknown) => log.warn({ err: error, asset: asset.id }, 'an alert could not be stored'));
   }
 }
 

@@ -1,9 +1,11 @@
 import {
   type DecidedEvent,
+  deleteEvents,
   findUndecidedEvents,
   markDecided,
   type StoredEvent,
 } from '../../store/chain/chain-events.ts';
+import { releaseItems } from '../../store/chain/due-items.ts';
 import { findItems, type StoredItem } from '../../store/chain/items.ts';
 import { noncesOf } from '../../store/chain/sends.ts';
 import { findPayments } from '../../store/payments/payments.ts';
@@ -11,6 +13,7 @@ import { raiseAlert } from '../alerts.ts';
 import { commandOfLeader } from '../lease.ts';
 import { settleOutgoing } from '../outgoing/settle-outgoing.ts';
 import { judgePayments } from './judge-payments.ts';
+import { type KnownEvent, proveEvents } from './prove-events.ts';
 import { settlePaid } from './settle-paid.ts';
 import { isItsOwnFault, type View, type WatchDeps, type Watcher } from './watcher.ts';
 
@@ -21,17 +24,25 @@ const MAX_EVENTS = 1_000;
  * only if its commitment is one of ours: anybody can make a contract report something that looks alike.
  */
 export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View): Promise<boolean> {
-  const { network } = watcher;
+  const { network, memory } = watcher;
   const found = await findUndecidedEvents(deps.db.sql, { network, upTo: view.finalNumber, limit: MAX_EVENTS });
-  if (found.length === 0) return false;
-  const events = await inAgreedBlocks(watcher, found);
-  const items = await itemsOf(deps, events);
-  const known = events.filter(({ commitment }) => items.has(commitment));
-  const decided = events
+  if (found.length === 0) {
+    memory.disputes.delete('events');
+    memory.askAgainAtMs.clear();
+    return false;
+  }
+  const items = await itemsOf(deps, found);
+  const known = found.flatMap((event) => {
+    const item = items.get(event.commitment);
+    return item === undefined ? [] : [{ event, item }];
+  });
+  const decided = found
     .filter(({ commitment }) => !items.has(commitment))
     .map((event) => unknown(deps, watcher, event));
-  decided.push(...(await decidePaid(deps, watcher, view, known, items)));
-  decided.push(...(await decideRefused(deps, watcher, known, items)));
+  const { proved, refuted } = await proveEvents(deps, watcher, view, known);
+  await forget(deps, watcher, refuted);
+  decided.push(...(await decidePaid(deps, watcher, proved)));
+  decided.push(...(await decideRefused(deps, watcher, proved)));
   if (decided.length > 0) {
     // Dying before this line does it all again, and the payments' own rules see to it that nothing happens twice.
     await commandOfLeader(deps, watcher.lease, (tx, at) => markDecided(tx, network, decided, at));
@@ -39,14 +50,20 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
   return found.length === MAX_EVENTS && decided.length > 0;
 }
 
-/** The events of blocks that enough endpoints know: the others wait. */
-async function inAgreedBlocks({ chain }: Watcher, events: readonly StoredEvent[]): Promise<StoredEvent[]> {
-  const blocks = new Map(events.map(({ blockHash, blockNumber }) => [blockHash, blockNumber]));
-  const agreed = await Promise.all(
-    [...blocks].map(async ([hash, number]) => ((await chain.isAgreed({ number, hash })) ? [hash] : [])),
-  );
-  const hashes = new Set(agreed.flat());
-  return events.filter(({ blockHash }) => hashes.has(blockHash));
+/** Events that an endpoint made up: their items go on as if nothing had been reported. */
+async function forget(deps: WatchDeps, { network, lease }: Watcher, refuted: readonly KnownEvent[]): Promise<void> {
+  if (refuted.length === 0) return;
+  const events = refuted.map(({ event }) => event);
+  await commandOfLeader(deps, lease, async (tx) => {
+    await deleteEvents(tx, network, events);
+    await releaseItems(
+      tx,
+      events.map(({ commitment }) => commitment),
+    );
+  });
+  for (const { transactionHash: transaction, blockNumber: block, commitment } of events) {
+    deps.log.error({ network, transaction, block, commitment }, 'an event was made up: the endpoints show none');
+  }
 }
 
 async function itemsOf(deps: WatchDeps, events: readonly StoredEvent[]): Promise<Map<string, StoredItem>> {
@@ -60,19 +77,8 @@ function unknown(deps: WatchDeps, { network }: Watcher, event: StoredEvent): Dec
   return done(event);
 }
 
-async function decidePaid(
-  deps: WatchDeps,
-  watcher: Watcher,
-  view: View,
-  events: readonly StoredEvent[],
-  items: ReadonlyMap<string, StoredItem>,
-): Promise<DecidedEvent[]> {
-  const ripe = events.flatMap((event) => {
-    const item = items.get(event.commitment);
-    return event.type === 'paid' && item !== undefined && isDeepEnough(deps, watcher, view, event, item)
-      ? [{ event, item }]
-      : [];
-  });
+async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly KnownEvent[]): Promise<DecidedEvent[]> {
+  const ripe = proved.filter(({ event }) => event.type === 'paid');
   if (ripe.length === 0) return [];
   const paymentIds = ripe.flatMap(({ item }) => (item.purpose === 'payment' ? [item.subject] : []));
   const [nonces, payments] = await Promise.all([
@@ -96,12 +102,6 @@ async function decidePaid(
   );
 }
 
-/** The operator may want more depth above an amount. */
-function isDeepEnough(deps: WatchDeps, watcher: Watcher, view: View, event: StoredEvent, item: StoredItem): boolean {
-  const depth = Math.max(watcher.depth, deps.settings.depthOf?.(item) ?? 0);
-  return view.readNumber - event.blockNumber + 1 >= depth;
-}
-
 /**
  * A refusal ends nothing: the item is due again when its transaction is final, and is tried until its deadline. A nonce that
  * was used for something else is the exception, if the chain says so itself.
@@ -109,16 +109,14 @@ function isDeepEnough(deps: WatchDeps, watcher: Watcher, view: View, event: Stor
 async function decideRefused(
   deps: WatchDeps,
   watcher: Watcher,
-  events: readonly StoredEvent[],
-  items: ReadonlyMap<string, StoredItem>,
+  proved: readonly KnownEvent[],
 ): Promise<DecidedEvent[]> {
-  const refused = events.filter(({ type }) => type === 'refused');
-  const used = refused.flatMap(({ commitment, fields }) => {
-    const item = items.get(commitment);
-    return item?.purpose === 'payment' && fields.reason === 'used' ? [item.subject] : [];
-  });
+  const refused = proved.filter(({ event }) => event.type === 'refused');
+  const used = refused.flatMap(({ event: { fields }, item }) =>
+    item.purpose === 'payment' && fields.reason === 'used' ? [item.subject] : [],
+  );
   await judgePayments(deps, watcher, [...new Set(used)]);
-  return refused.map((event) => {
+  return refused.map(({ event }) => {
     deps.meters.event(watcher.network, 'refused');
     return done(event);
   });

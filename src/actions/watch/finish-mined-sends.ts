@@ -1,7 +1,16 @@
-import { type FinishedSend, finishSends, listSendsToFinish, type SendToFinish } from '../../store/chain/sends.ts';
+import { type ChainEvent, ChainUnavailableError, type Witness } from '../../chains/chain.ts';
+import { addEvents } from '../../store/chain/chain-events.ts';
+import {
+  type FinishedSend,
+  findLiveItems,
+  finishSends,
+  listSendsToFinish,
+  type SendToFinish,
+} from '../../store/chain/sends.ts';
 import { recordGas, type SpentGas } from '../books/record-gas.ts';
 import { commandOfLeader } from '../lease.ts';
 import { retryDelayMs } from '../relay/relayer.ts';
+import { storedEvent } from './read-events.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
 const MAX_SENDS = 500;
@@ -22,7 +31,11 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
   );
   const passed = open.filter(({ signer, nonce }) => nonce < (mined.get(signer) ?? 0));
   const finished = await Promise.all(passed.map((send) => finishedVersion(watcher, send, view)));
-  const sends = finished.filter((send) => send !== undefined);
+  const sends = await withoutUnread(
+    deps,
+    watcher,
+    finished.filter((send) => send !== undefined),
+  );
   if (sends.length === 0) return;
   const delaysMs = Array.from({ length: MAX_DOUBLINGS }, (_, attempts) => retryDelayMs(deps.world, attempts));
   const released = await commandOfLeader(deps, lease, async (tx, now) => {
@@ -30,6 +43,42 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
     return finishSends(tx, network, sends.map(closed), { at: now, delaysMs });
   });
   deps.log.debug({ network, sends: sends.length, released }, 'sends are final');
+}
+
+/**
+ * Leaves out sends whose receipt tells of events that no list of logs did: an endpoint has kept them from us. They are
+ * stored here, and the send is finished when they have been decided on.
+ */
+async function withoutUnread<T extends FinishedSend>(
+  deps: WatchDeps,
+  { chain, network, lease }: Watcher,
+  sends: readonly T[],
+): Promise<T[]> {
+  const checked = await Promise.all(
+    sends.map(async (send) => {
+      const { hash, signer, nonce } = send;
+      if (hash === null || (await findLiveItems(deps.db.sql, { network, signer }, nonce)).length === 0) return send;
+      const events = (await Promise.all(chain.witnesses().map((witness) => eventsOf(witness, hash)))).flat();
+      if (events.length === 0) return send;
+      const added = await commandOfLeader(deps, lease, (tx) => addEvents(tx, network, events.map(storedEvent)));
+      if (added === 0) return send;
+      deps.log.warn(
+        { network, transaction: hash, events: added },
+        'events were found in a receipt that no endpoint had listed',
+      );
+      return undefined;
+    }),
+  );
+  return checked.filter((send) => send !== undefined);
+}
+
+async function eventsOf(witness: Witness, hash: string): Promise<readonly ChainEvent[]> {
+  try {
+    return (await witness.receipt(hash))?.events ?? [];
+  } catch (error) {
+    if (error instanceof ChainUnavailableError) return [];
+    throw error;
+  }
 }
 
 /** The version that was mined; none of ours, when the nonce was used by another transaction. Undefined: not final yet. */

@@ -1,13 +1,16 @@
 import { type Block, type Chain, type ChainEvent, ChainUnavailableError } from '../../chains/chain.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
+import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import {
   type ChainCursor,
   findCursors,
   listSeenBlocks,
   putBlocks,
   putCursor,
+  type SeenBlock,
 } from '../../store/chain/chain-cursors.ts';
 import { putEvents } from '../../store/chain/chain-events.ts';
+import { hearHeights } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { readEvents, storedEvent } from './read-events.ts';
 import { rollBack, seenBlock } from './roll-back.ts';
@@ -20,6 +23,8 @@ const LOOK_BACK = 32;
 /** Final blocks whose events are read once more: a lagging replica may have had nothing to say the first time. */
 const REREAD_BLOCKS = 4;
 const REREAD_EVERY_MS = 2_000;
+/** How often an endpoint that is behind is asked whether it has come as far as the others. */
+const HEAR_EVERY_MS = 250;
 const MIN_HISTORY = 64;
 
 /** Reads the next piece of the chain and stores it with the cursor, or rolls back to where the chain has changed. */
@@ -33,39 +38,65 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
   const to = Math.max(cursor.blockNumber, Math.min(head.number, cursor.blockNumber + MAX_RANGE));
   const nowMs = deps.world.clock.nowMs();
   const hasMoved = to > cursor.blockNumber;
-  if (!hasMoved && !hasPassed(memory.readAtMs, nowMs, REREAD_EVERY_MS)) return viewOf(cursor, { head, hasNews: false });
+  const isReading = hasMoved || hasPassed(memory.readAtMs, nowMs, REREAD_EVERY_MS);
+  // A second endpoint may be a moment behind: until it has come as far, it is asked again.
+  const mayBeFinal = cursor.finalNumber < Math.min(to, head.number - depth + 1);
+  const isUnheard = mayBeFinal || memory.heights.agreed === undefined;
+  const isHearing = hasMoved || (isUnheard && hasPassed(memory.heardAtMs, nowMs, HEAR_EVERY_MS));
+  if (!isReading && !isHearing) return viewOf(watcher, cursor, { head, hasNews: false });
 
-  const finalNumber = Math.max(cursor.finalNumber, Math.min(to, head.number - depth + 1));
   const from = Math.max(0, Math.min(cursor.blockNumber, cursor.finalNumber) + 1 - REREAD_BLOCKS);
-  const [blocks, finalBlock, events] = await Promise.all([
+  const [blocks, events] = await Promise.all([
     readHeaders(chain, cursor, { to, keepFrom: head.number - historyOf(depth) }),
-    chain.block(finalNumber),
-    readEvents(deps, watcher, from, to),
+    isReading ? readEvents(deps, watcher, from, to) : [],
+    isHearing ? hear(deps, watcher, head) : undefined,
   ]);
+  const seen = [...(await listSeenBlocks(deps.db.sql, network)), ...blocks.map(seenBlock)];
   const last = blocks.at(-1) ?? current;
-  if (finalBlock === undefined || last.number !== to || !(await fits(deps, watcher, cursor, blocks, events))) {
+  const final = await finalBlock(watcher, cursor, { to, seen });
+  if (final === undefined || last.number !== to || !fits(cursor, blocks, seen, events)) {
     // The chain changed while it was read, or two endpoints tell of different branches: nothing is kept of this reading.
     throw new ChainUnavailableError(network, 'its blocks and events do not belong together');
   }
-  const next: ChainCursor = {
-    network,
-    blockNumber: to,
-    blockHash: last.hash,
-    finalNumber,
-    finalAt: new Date(finalBlock.timestampS * 1000),
-  };
-  memory.readAtMs = nowMs;
-  const hasProgress = hasMoved || finalNumber > cursor.finalNumber;
-  if (!hasProgress && events.length === 0) return viewOf(cursor, { head, hasNews: false });
+  const next: ChainCursor = { network, blockNumber: to, blockHash: last.hash, ...final };
+  if (isReading) memory.readAtMs = nowMs;
+  const hasProgress = hasMoved || final.finalNumber > cursor.finalNumber;
+  if (!hasProgress && events.length === 0) return viewOf(watcher, cursor, { head, hasNews: false });
   const added = await commandOfLeader(deps, watcher.lease, async (tx, at) => {
     if (hasMoved) await putBlocks(tx, network, blocks.map(seenBlock), to - historyOf(depth));
     const count = events.length === 0 ? 0 : await putEvents(tx, network, events.map(storedEvent));
     if (hasProgress) await putCursor(tx, next, { fencing: watcher.lease.fencing, at });
     return count;
   });
-  deps.meters.blocks(network, { head: head.number, read: to, final: finalNumber });
-  return viewOf(next, { head, hasNews: hasProgress || added > 0 });
+  deps.meters.blocks(network, { head: head.number, read: to, final: final.finalNumber });
+  return viewOf(watcher, next, { head, hasNews: hasProgress || added > 0 });
 }
+
+/** Asks the endpoints how far the chain has come. What two have said before stays true until the chain is rolled back. */
+async function hear(deps: WatchDeps, { chain, memory }: Watcher, head: Block): Promise<void> {
+  memory.heardAtMs = deps.world.clock.nowMs();
+  // The only endpoint has just been asked.
+  const isOnly = chain.witnesses().length === 1;
+  const { agreed, alone } = await hearHeights(chain, isOnly ? async () => head : undefined);
+  const known = Math.max(agreed ?? -1, memory.heights.agreed ?? -1);
+  memory.heights = { agreed: known < 0 ? undefined : known, alone };
+}
+
+/** The last final block: never behind the cursor's, and never ahead of what was read. */
+async function finalBlock(
+  { chain, depth, memory }: Watcher,
+  cursor: ChainCursor,
+  { to, seen }: { to: number; seen: readonly SeenBlock[] },
+): Promise<Pick<ChainCursor, 'finalNumber' | 'finalAt'> | undefined> {
+  const { agreed = 0, alone = 0 } = memory.heights;
+  const deep = Math.max(agreed - depth + 1, alone - LONE_DEPTH_FACTOR * depth + 1);
+  const finalNumber = Math.max(cursor.finalNumber, Math.min(to, deep));
+  if (finalNumber === cursor.finalNumber) return { finalNumber, finalAt: cursor.finalAt };
+  const known = seen.find(({ number }) => number === finalNumber) ?? (await chain.block(finalNumber).then(seenOrNone));
+  return known && { finalNumber, finalAt: known.at };
+}
+
+const seenOrNone = (block: Block | undefined) => block && seenBlock(block);
 
 /** A chain that is met for the first time: nothing of ours can be in its past, but a little look back costs nothing. */
 async function begin(deps: WatchDeps, { chain, network, depth, lease }: Watcher): Promise<ChainCursor> {
@@ -93,10 +124,10 @@ async function followReorg(
     // The chain is shorter than what was read of it. On the same branch that is a replica that lags behind.
     const seen = await listSeenBlocks(deps.db.sql, watcher.network);
     const known = seen.find(({ number }) => number === head.number);
-    if (known === undefined || known.hash === head.hash) return viewOf(cursor, { head, hasNews: false });
+    if (known === undefined || known.hash === head.hash) return viewOf(watcher, cursor, { head, hasNews: false });
   }
   const next = await rollBack(deps, watcher, cursor);
-  return { ...viewOf(next, { head, hasNews: true }), isBehind: true };
+  return { ...viewOf(watcher, next, { head, hasNews: true }), isBehind: true };
 }
 
 /** The headers after the cursor: all of them near the head, where the chain may still change; far from it the last one. */
@@ -112,29 +143,27 @@ async function readHeaders(
 }
 
 /** Whether the blocks follow on each other and on the cursor, and the events lie in them. */
-async function fits(
-  deps: WatchDeps,
-  { network }: Watcher,
+function fits(
   cursor: ChainCursor,
   blocks: readonly Block[],
+  seen: readonly SeenBlock[],
   events: readonly ChainEvent[],
-): Promise<boolean> {
+): boolean {
   let previous = { number: cursor.blockNumber, hash: cursor.blockHash };
   for (const block of blocks) {
     if (block.number === previous.number + 1 && block.parentHash !== previous.hash) return false;
     previous = block;
   }
-  if (events.length === 0) return true;
-  const seen = [...(await listSeenBlocks(deps.db.sql, network)), ...blocks];
   const hashes = new Map(seen.map(({ number, hash }) => [number, hash]));
   return events.every(({ block }) => (hashes.get(block.number) ?? block.hash) === block.hash);
 }
 
-function viewOf(cursor: ChainCursor, { head, hasNews }: { head: Block; hasNews: boolean }): View {
+function viewOf({ memory }: Watcher, cursor: ChainCursor, { head, hasNews }: { head: Block; hasNews: boolean }): View {
   return {
     readNumber: cursor.blockNumber,
     finalNumber: cursor.finalNumber,
     finalAtMs: cursor.finalAt.getTime(),
+    heights: memory.heights,
     isBehind: head.number > cursor.blockNumber,
     hasNews,
   };

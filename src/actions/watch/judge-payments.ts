@@ -1,11 +1,14 @@
 import type { Chain } from '../../chains/chain.ts';
+import { isSmall } from '../../chains/finality.ts';
 import { conclude, fateOf, type ItemFate } from '../../domain/evidence.ts';
-import { type ChainCursor, findCursors } from '../../store/chain/chain-cursors.ts';
+import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
+import { type ChainCursor, findCursors, listSeenBlocks } from '../../store/chain/chain-cursors.ts';
 import { findPaidCommitments, reconsiderEvents } from '../../store/chain/chain-events.ts';
 import { findOpenItemsOf, type OpenItem } from '../../store/chain/due-items.ts';
 import { type ItemEnd, itemOf, type StoredItem } from '../../store/chain/items.ts';
 import { closeItems } from '../books/record.ts';
 import { command } from '../command.ts';
+import { blockKey, type HeardBlock, hear, sayings } from '../evidence.ts';
 import { findMissedEvent } from './find-missed-event.ts';
 import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
 
@@ -29,7 +32,7 @@ export async function judgePayments(deps: WatchDeps, watcher: Watcher, subjects:
 }
 
 /** A chain at its last final block. */
-export interface FinalView {
+export interface FinalView extends HeardBlock {
   readonly chain: Chain;
   readonly cursor: ChainCursor;
   readonly paid: ReadonlySet<string>;
@@ -42,13 +45,36 @@ export async function finalViews(deps: WatchDeps, items: readonly StoredItem[]):
     const chain = deps.chains.find(network)?.chain;
     const cursor = cursors.find((each) => each.network === network);
     if (chain === undefined || cursor === undefined) return [];
-    const block = await chain.block(cursor.finalNumber);
-    if (block === undefined || !(await chain.isAgreed(block))) return [];
+    const final = await hearFinal(deps, chain, cursor);
+    if (final === undefined) return [];
     const commitments = own.map(({ commitment }) => commitment);
     const paid = await findPaidCommitments(deps.db.sql, { network, commitments });
-    return [[network, { chain, cursor, paid }] as const];
+    return [[network, { chain, cursor, paid, ...final }] as const];
   });
   return new Map((await Promise.all(views)).flat());
+}
+
+/**
+ * The final block as enough endpoints have it, buried as deep as it must be by the word of each of them. Undefined while
+ * they do not agree, or when what was read here is another branch.
+ */
+async function hearFinal(deps: WatchDeps, chain: Chain, cursor: ChainCursor): Promise<HeardBlock | undefined> {
+  const { finalNumber, network } = cursor;
+  const depth = chain.network.finality?.depth ?? 1;
+  const { finding } = await hear(
+    chain,
+    async (witness) => {
+      const [head, block] = await Promise.all([witness.head(), witness.block(finalNumber)]);
+      return block && head.number >= finalNumber + depth - 1 ? { block, head } : undefined;
+    },
+    ({ block }) => blockKey(block),
+  );
+  if (finding.is !== 'agreed' && finding.is !== 'alone') return undefined;
+  const { block, head } = finding.value;
+  const isAlone = finding.is === 'alone';
+  if (isAlone && head.number < finalNumber + LONE_DEPTH_FACTOR * depth - 1) return undefined;
+  const read = (await listSeenBlocks(deps.db.sql, network)).find(({ number }) => number === finalNumber);
+  return read === undefined || read.hash === block.hash ? { block, isAlone } : undefined;
 }
 
 async function judge(
@@ -65,7 +91,7 @@ async function judge(
   const ended = items.map(({ commitment }, index) => endOf(commitment, fates[index]));
   if (conclusion === 'over_anyway') await command(deps, (tx, now) => closeItems(tx, ended, now));
   if (conclusion !== 'over') return;
-  const finalBlockAtMs = Math.max(...items.map(({ network }) => views.get(network)?.cursor.finalAt.getTime() ?? 0));
+  const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
   const isInTime = paymentStatus === 'processing' && deps.world.clock.nowMs() < paymentExpiresAt.getTime();
   // A refused move is no loss: another attempt was accepted, or the time ran out just now. The payment comes up again.
   await deps.movePayment({
@@ -88,21 +114,46 @@ export async function fateOfItem(
   const { chain, cursor, paid } = view;
   const { commitment, network } = stored;
   const item = itemOf(stored);
-  const isUsed = await chain.isUsed(item, commitment, cursor.finalNumber);
+  const used = await hearUse(watcher, view, stored);
+  if (used === undefined) return { is: 'unclear' };
+  let { isAlone } = used;
   let isReportedPaid = paid.has(commitment);
   if (isReportedPaid) {
     // Reported before the item was known, it was taken for a look-alike then.
     await command(deps, (tx) => reconsiderEvents(tx, network, [commitment]));
-  } else if (isUsed) {
-    isReportedPaid = await findMissedEvent(deps, watcher, { chain, cursor, stored });
+  } else if (used.isUsed) {
+    const search = await findMissedEvent(deps, { chain, cursor, stored });
+    isReportedPaid = search.isFound;
+    isAlone ||= search.isAlone;
   }
+  // One endpoint alone may end what is small; more than that waits for a second one.
+  if (isAlone && !isReportedPaid && !isSmall(chain.network, stored)) return { is: 'unclear' };
   return fateOf({
     isNative: item.method === 'native',
     deadlineMs: stored.deadline.getTime(),
-    finalAtMs: cursor.finalAt.getTime(),
-    isUsed,
+    finalAtMs: timeOf(view),
+    isUsed: used.isUsed,
     isReportedPaid,
   });
+}
+
+/** Whether the authorization is used up at the final block; undefined while the endpoints do not agree. */
+async function hearUse({ memory }: Watcher, view: FinalView, stored: StoredItem) {
+  const { chain, block, isAlone } = view;
+  const { commitment, subject } = stored;
+  const { finding, statements } = await hear(chain, (witness) =>
+    witness.isUsed(itemOf(stored), commitment, block.number),
+  );
+  if (finding.is === 'disputed') {
+    const said = sayings(statements, (isUsed) => (isUsed ? 'used' : 'not used'));
+    memory.disputes.set('endings', `Whether the authorization of ${subject} was used: ${said}.`);
+  }
+  if (finding.is !== 'agreed' && finding.is !== 'alone') return undefined;
+  return { isUsed: finding.value, isAlone: isAlone || finding.is === 'alone' };
+}
+
+function timeOf(view: FinalView | undefined): number {
+  return (view?.block.timestampS ?? 0) * 1000;
 }
 
 function endOf(commitment: string, fate: ItemFate | undefined): ItemEnd {

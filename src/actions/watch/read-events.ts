@@ -1,12 +1,12 @@
-import type { ChainEvent } from '../../chains/chain.ts';
+import type { ChainEvent, UnreadableLog } from '../../chains/chain.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
-import { raiseAlert } from '../alerts.ts';
+import { clearAlert, raiseAlert } from '../alerts.ts';
 import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
 
 /**
- * The events of these blocks. A block that cannot be read although the chain answers is found by halving, and set aside
- * with an alert: one of them must not stop the rest. A payment in it is not lost, because no item ends as unpaid while
- * the chain says that its authorization was used.
+ * The events of these blocks. A log that cannot be read is set aside with an alert, and so is a block that we fail on,
+ * which is found by halving: one of them must not stop the rest. A payment in it is not lost. Its event is also in the
+ * receipt of our own transaction, and no item ends as unpaid while the chain says that its authorization was used.
  */
 export async function readEvents(
   deps: WatchDeps,
@@ -16,7 +16,11 @@ export async function readEvents(
 ): Promise<readonly ChainEvent[]> {
   const { chain, network } = watcher;
   try {
-    return await chain.events(from, to);
+    const unreadable: UnreadableLog[] = [];
+    const events = await chain.events(from, to, (log) => unreadable.push(log));
+    await tellUnreadable(deps, watcher, from, unreadable);
+    await clearRead(deps, watcher, events);
+    return events;
   } catch (error) {
     if (!isItsOwnFault(error)) throw error;
     if (from < to) {
@@ -29,6 +33,40 @@ export async function readEvents(
     await raiseAlert(deps, { name: 'block_set_aside', subject: `${network}:${from}`, message });
     return [];
   }
+}
+
+/** Names each log once for as long as this node watches; a flood of them is told by the first ones. */
+async function tellUnreadable(
+  deps: WatchDeps,
+  { network, memory }: Watcher,
+  from: number,
+  unreadable: readonly UnreadableLog[],
+): Promise<void> {
+  for (const { place, reason } of unreadable) {
+    const subject =
+      place === undefined ? `${network}:${from}` : subjectOf(network, place.transactionHash, place.logIndex);
+    if (memory.unread.has(subject) || memory.unread.size >= MAX_UNREAD) continue;
+    memory.unread.add(subject);
+    deps.log.error({ network, ...place, reason }, 'a log of the Collector cannot be read');
+    const where = place === undefined ? `of block ${from} or a later one` : `of block ${place.block}`;
+    const message = `A log ${where} cannot be read and was set aside: ${reason}.`;
+    await raiseAlert(deps, { name: 'event_set_aside', subject, message });
+  }
+}
+
+/** A log that could be read after all needs nobody's attention: the endpoint had garbled it. */
+async function clearRead(deps: WatchDeps, { network, memory }: Watcher, events: readonly ChainEvent[]): Promise<void> {
+  if (memory.unread.size === 0) return;
+  for (const { transactionHash, logIndex } of events) {
+    const subject = subjectOf(network, transactionHash, logIndex);
+    if (memory.unread.delete(subject)) await clearAlert(deps, { name: 'event_set_aside', subject });
+  }
+}
+
+const MAX_UNREAD = 100;
+
+function subjectOf(network: string, transactionHash: string, logIndex: number): string {
+  return `${network}:${transactionHash}:${logIndex}`;
 }
 
 export function storedEvent(event: ChainEvent): StoredEvent {

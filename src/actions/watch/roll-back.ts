@@ -9,6 +9,7 @@ import {
 import { deleteEventsAbove } from '../../store/chain/chain-events.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import { reopenItems } from '../books/record.ts';
+import { hear, sayings } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { notePayments } from '../paying/move-payment.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
@@ -25,6 +26,8 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
   const seen = (await listSeenBlocks(deps.db.sql, network)).filter(({ number }) => number <= cursor.blockNumber);
   const fork = (await lastShared(chain, seen)) ?? (await belowAll(watcher, seen, cursor));
   const isDeep = fork.number < cursor.finalNumber;
+  if (isDeep) await refuseFalseReorg(watcher, cursor, seen);
+  watcher.memory.heights = { agreed: undefined, alone: undefined };
   const next: ChainCursor = {
     network,
     blockNumber: fork.number,
@@ -50,6 +53,30 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
   deps.meters.reorg(network, depth);
   deps.log[isDeep ? 'error' : 'info']({ network, fork: fork.number, depth, payments: subjects }, 'chain reorganised');
   return next;
+}
+
+/**
+ * What was final is put back to work only when enough endpoints show another block in its place: one that lies must not
+ * raise false alarms, nor have authorizations sent again.
+ */
+async function refuseFalseReorg(
+  { chain, network, memory }: Watcher,
+  { finalNumber }: ChainCursor,
+  seen: readonly SeenBlock[],
+): Promise<void> {
+  const known = seen.find(({ number }) => number === finalNumber);
+  if (known === undefined) return;
+  const isGone = (block: Block | undefined) => (block === undefined ? undefined : block.hash !== known.hash);
+  const { finding, statements } = await hear(chain, async (witness) => isGone(await witness.block(finalNumber)));
+  const isProved = (finding.is === 'agreed' || finding.is === 'alone') && finding.value;
+  if (isProved) {
+    memory.disputes.delete('reorganisation');
+    return;
+  }
+  const said = sayings(statements, (gone) => (gone ? 'it is gone' : 'it is there'));
+  if (finding.is === 'disputed')
+    memory.disputes.set('reorganisation', `Whether block ${finalNumber} is gone: ${said}.`);
+  throw new ChainUnavailableError(network, `one endpoint shows another branch below block ${finalNumber}: ${said}`);
 }
 
 /** The highest remembered block that is still in the chain. */

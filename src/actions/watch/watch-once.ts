@@ -1,4 +1,6 @@
+import { loneCeilingOf } from '../../chains/finality.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
+import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import { countUndetermined, findPaymentsToJudge } from '../../store/chain/due-items.ts';
 import { decideEvents } from './decide-events.ts';
 import { finishMinedSends } from './finish-mined-sends.ts';
@@ -21,6 +23,15 @@ const UNDETERMINED_AFTER_MS = 10 * 60_000;
  * what follows from them is done. Doing it twice is refused by the payment's own rules.
  */
 export async function watchOnce(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
+  try {
+    return await watch(deps, watcher);
+  } finally {
+    // A round that fails because endpoints contradict each other says so too.
+    await tellStanding(watcher);
+  }
+}
+
+async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
   const view = await followChain(deps, watcher);
   const hasMoreEvents = await decideEvents(deps, watcher, view);
   const nowMs = deps.world.clock.nowMs();
@@ -39,6 +50,7 @@ export async function watchOnce(deps: WatchDeps, watcher: Watcher): Promise<bool
 
 /** Only on what was read without a gap: the final block is never ahead of the cursor, however long the node was away. */
 async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
+  watcher.memory.disputes.delete('endings');
   const subjects = await findPaymentsToJudge(deps.db.sql, {
     network: watcher.network,
     finalAt: new Date(view.finalAtMs),
@@ -47,6 +59,16 @@ async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Prom
   });
   await judgePayments(deps, watcher, subjects);
   await judgeOutgoing(deps, watcher, { finalAt: new Date(view.finalAtMs), limit: MAX_JUDGED });
+}
+
+/** Tells the operator whether endpoints contradict each other, and whether one alone is believed. */
+async function tellStanding({ chain, network, depth, memory, disputed, alone }: Watcher): Promise<void> {
+  const [dispute] = memory.disputes.values();
+  await disputed.set(network, dispute && `The endpoints contradict each other, and payments wait. ${dispute}`);
+  const message =
+    `Only one endpoint can be asked. Payments up to ${loneCeilingOf(chain.network)} tokens count ` +
+    `at ${depth * LONE_DEPTH_FACTOR} blocks; larger ones wait for a second endpoint.`;
+  await alone.set(network, memory.heights.alone === undefined ? undefined : message);
 }
 
 async function raiseUndetermined(

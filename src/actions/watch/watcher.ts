@@ -1,8 +1,8 @@
 import type { Chain } from '../../chains/chain.ts';
 import { ChainUnavailableError } from '../../chains/chain.ts';
 import type { Chains } from '../../chains/chains.ts';
+import type { Heights } from '../../domain/quorum.ts';
 import type { Screening } from '../../screening/screening.ts';
-import type { StoredItem } from '../../store/chain/items.ts';
 import { databaseFault } from '../../store/plumbing/database.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
@@ -20,8 +20,6 @@ export interface WatchDeps extends LeaseDeps {
 export interface WatchSettings {
   /** Where a chain that was never read before is begun; a little below its head if undefined. */
   startAt?(network: string): number | undefined;
-  /** How deep an item's payment must lie; never less than the network's own depth. */
-  depthOf?(item: StoredItem): number | undefined;
 }
 
 /** What is counted while watching. */
@@ -39,6 +37,9 @@ export interface Watcher {
   readonly depth: number;
   readonly lease: Lease;
   readonly undetermined: Alarms;
+  /** Raised while endpoints contradict each other, and while one alone is believed. */
+  readonly disputed: Alarms;
+  readonly alone: Alarms;
   readonly memory: WatchMemory;
 }
 
@@ -50,10 +51,31 @@ export interface WatchMemory {
   checkedAtMs: number;
   /** Nonces that were used by none of our transactions, with the block everybody had seen by then. */
   readonly foreign: Map<string, number>;
+  /** How far the chain had come when endpoints were last asked, and when that was. */
+  heights: Heights;
+  heardAtMs: number;
+  /** What endpoints contradict each other about, in words, by the question it came up with. */
+  readonly disputes: Map<Question, string>;
+  /** When disputed events are asked about again. */
+  readonly askAgainAtMs: Map<string, number>;
+  /** Logs that could not be read, by the subject of their alert. */
+  readonly unread: Set<string>;
 }
 
+export type Question = 'events' | 'endings' | 'reorganisation';
+
 export function newWatchMemory(): WatchMemory {
-  return { readAtMs: 0, judgedAtMs: 0, checkedAtMs: 0, foreign: new Map() };
+  return {
+    readAtMs: 0,
+    judgedAtMs: 0,
+    checkedAtMs: 0,
+    foreign: new Map(),
+    heights: { agreed: undefined, alone: undefined },
+    heardAtMs: 0,
+    disputes: new Map(),
+    askAgainAtMs: new Map(),
+    unread: new Set(),
+  };
 }
 
 export function watchLeaseName(network: string): string {
@@ -65,6 +87,8 @@ export interface View {
   readonly readNumber: number;
   readonly finalNumber: number;
   readonly finalAtMs: number;
+  /** How far the chain has come by the word of its endpoints. */
+  readonly heights: Heights;
   /** Whether there is more to read. */
   readonly isBehind: boolean;
   /** Whether something is new since the last look. */

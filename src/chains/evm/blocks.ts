@@ -1,4 +1,5 @@
-import { type Block, type BlockId, ChainUnavailableError, type TransactionState } from '../chain.ts';
+import { type Block, ChainUnavailableError, type TransactionState } from '../chain.ts';
+import type { FinalityTag } from '../networks.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { readBlock, readBlockId, readFields, readHash, readQuantity, toQuantity } from './rpc-values.ts';
@@ -21,37 +22,25 @@ export async function findBlock({ rpc, network }: EvmContext, number: number): P
   return found;
 }
 
-/** With two endpoints or more, two must have the very block; fewer answers than that say neither yes nor no. */
-export async function isAgreed({ rpc, network }: EvmContext, block: BlockId): Promise<boolean> {
-  const needed = Math.min(2, rpc.endpoints);
-  const answers = await rpc.callEach(blockCall(block.number));
-  const agreeing = answers.filter((answer) => answer?.found?.hash === block.hash.toLowerCase()).length;
-  if (agreeing >= needed) return true;
-  if (agreeing + answers.filter((answer) => answer === undefined).length >= needed) {
-    throw new ChainUnavailableError(network.chainId, `too few endpoints can be asked about block ${block.number}`);
-  }
-  return false;
-}
-
 /** An endpoint that does not know a transaction may just not have heard of it, so the others are asked then. */
 export async function findTransaction({ rpc }: EvmContext, hash: string): Promise<TransactionState> {
   const [receipt, isKnown] = await Promise.all([rpc.call(receiptCall(hash)), rpc.call(isKnownCall(hash))]);
   if (receipt.found !== undefined) return receipt.found;
   if (isKnown) return { is: 'pending' };
-  if (rpc.endpoints === 1) return { is: 'unknown' };
+  if (rpc.endpoints.length === 1) return { is: 'unknown' };
   const [receipts, known] = await Promise.all([rpc.callEach(receiptCall(hash)), rpc.callEach(isKnownCall(hash))]);
   const mined = receipts.find((answer) => answer?.found !== undefined)?.found;
   return mined ?? (known.includes(true) ? { is: 'pending' } : { is: 'unknown' });
 }
 
-function blockCall(number: number): RpcCall<{ readonly found: Block | undefined }> {
+export function blockCall(which: number | FinalityTag): RpcCall<{ readonly found: Block | undefined }> {
   return {
     method: 'eth_getBlockByNumber',
-    params: [toQuantity(number), false],
+    params: [typeof which === 'number' ? toQuantity(which) : which, false],
     read: (result) => {
       if (result === null) return FINDS_NOTHING;
       const found = readBlock(result);
-      if (found.number !== number) throw new RangeError('another block');
+      if (typeof which === 'number' && found.number !== which) throw new RangeError('another block');
       return { found };
     },
   };

@@ -3,16 +3,23 @@ import { describe, it } from 'node:test';
 import { manualTime } from '../../../test/manual-time.ts';
 import { createBreaker } from './breaker.ts';
 
-/** Without jitter unless a test asks for it. */
-function start(dice = 0) {
+/** A breaker without jitter, on an endpoint that answers probes or not. */
+function start() {
   const time = manualTime();
   const changes: boolean[] = [];
-  const random = { bytes: (count: number) => new Uint8Array(count).fill(dice) };
-  const breaker = createBreaker({ timers: time.timers, random }, (isOpen) => changes.push(isOpen));
+  const endpoint = { answers: true, probes: 0 };
+  const breaker = createBreaker({
+    world: { timers: time.timers, random: { bytes: (count) => new Uint8Array(count) } },
+    probe: async () => {
+      endpoint.probes += 1;
+      return endpoint.answers;
+    },
+    onChange: (isOpen) => changes.push(isOpen),
+  });
   const fail = (times: number) => {
-    for (let count = 0; count < times; count += 1) breaker.failed();
+    for (let count = 0; count < times; count += 1) breaker.failed(breaker.begin());
   };
-  return { time, breaker, changes, fail };
+  return { time, breaker, changes, fail, endpoint };
 }
 
 describe('the circuit breaker', () => {
@@ -21,54 +28,73 @@ describe('the circuit breaker', () => {
     fail(2);
     breaker.succeeded();
     fail(2);
-    assert.equal(breaker.allows(), true);
+    assert.equal(breaker.isOpen(), false);
     fail(1);
-    assert.equal(breaker.allows(), false);
+    assert.equal(breaker.isOpen(), true);
   });
 
-  it('lets one request try after the pause, and closes or opens with it', async () => {
-    const { time, breaker, changes, fail } = start();
+  it('counts requests that were under way together and failed together as one failure', () => {
+    const { breaker } = start();
+    const begun = Array.from({ length: 8 }, () => breaker.begin());
+    for (const each of begun) breaker.failed(each);
+    assert.equal(breaker.isOpen(), false);
+  });
+
+  it('probes the endpoint after a short pause, and closes when the probe is answered', async () => {
+    const { time, breaker, changes, fail, endpoint } = start();
+    endpoint.answers = false;
     fail(3);
-    await time.advance(499);
-    assert.equal(breaker.allows(), false);
+    await time.advance(249);
+    assert.equal(endpoint.probes, 0);
     await time.advance(1);
-    assert.equal(breaker.begins(), true);
-    assert.equal(breaker.begins(), false);
-    breaker.failed();
-    assert.equal(breaker.isOpen(), true);
-    await time.advance(1_000);
-    assert.equal(breaker.begins(), true);
-    breaker.succeeded();
-    assert.equal(breaker.allows(), true);
+    assert.deepEqual([endpoint.probes, breaker.isOpen()], [1, true]);
+    endpoint.answers = true;
+    await time.advance(500);
+    assert.deepEqual([endpoint.probes, breaker.isOpen()], [2, false]);
     assert.deepEqual(changes, [true, false]);
   });
 
-  it('waits for as long as it was asked to, however its own pauses are drawn', async () => {
-    const { time, breaker } = start(0);
-    breaker.paused(5_000);
-    await time.advance(4_999);
-    assert.equal(breaker.allows(), false);
+  it('is never open for longer than a few seconds between two probes', async () => {
+    const { time, breaker, fail, endpoint } = start();
+    endpoint.answers = false;
+    fail(3);
+    for (let probe = 0; probe < 20; probe += 1) await time.advance(5_000);
+    assert.equal(endpoint.probes, 20);
+    endpoint.answers = true;
+    await time.advance(5_000);
+    assert.equal(breaker.isOpen(), false);
+  });
+
+  it('gives an endpoint the pause it asked for, and needs no probe afterwards', async () => {
+    const { time, breaker, endpoint } = start();
+    breaker.throttled(4_000);
+    await time.advance(3_999);
+    assert.equal(breaker.isOpen(), true);
     await time.advance(1);
-    assert.equal(breaker.allows(), true);
+    assert.deepEqual([endpoint.probes, breaker.isOpen()], [0, false]);
   });
 
-  it('comes back after a few seconds to an endpoint that kept asking for pauses', async () => {
+  it('pauses for longer when an endpoint throttles again at once, and for seconds at most', async () => {
     const { time, breaker } = start();
-    for (let probe = 0; probe < 20; probe += 1) {
-      breaker.begins();
-      breaker.paused(1_000);
-      await time.advance(5_500);
-      assert.equal(breaker.allows(), true);
+    const pauses: number[] = [];
+    for (let refusal = 0; refusal < 5; refusal += 1) {
+      breaker.throttled(0);
+      let waitedMs = 0;
+      for (; breaker.isOpen(); waitedMs += 100) await time.advance(100);
+      pauses.push(waitedMs);
     }
+    assert.deepEqual(pauses, [200, 400, 800, 1_000, 1_000]);
+    breaker.succeeded();
+    breaker.throttled(0);
+    await time.advance(200);
+    assert.equal(breaker.isOpen(), false);
   });
 
-  it('never waits longer than half a minute', async () => {
-    const { time, breaker, fail } = start();
-    fail(50);
-    await time.advance(500);
-    breaker.begins();
-    breaker.failed();
-    await time.advance(30_000);
-    assert.equal(breaker.allows(), true);
+  it('does nothing more once it is closed for good', async () => {
+    const { time, breaker, fail, endpoint, changes } = start();
+    fail(3);
+    breaker.close();
+    await time.advance(60_000);
+    assert.deepEqual([endpoint.probes, changes], [0, [true]]);
   });
 });

@@ -2,76 +2,103 @@ import { backoffMs, withJitter } from '../../runtime/backoff.ts';
 import type { World } from '../../runtime/world.ts';
 
 /**
- * Keeps us from asking an endpoint that does not answer. After a few failures in a row it is left alone, for longer each
- * time; then one request tries it again, and its fate decides.
+ * Keeps us from asking an endpoint that does not answer. After a few failures in a row the endpoint is left alone for a
+ * moment; then a probe of our own, never a payer's request, finds out whether it answers again.
  */
 export interface Breaker {
-  /** Whether a request may be sent now. */
-  allows(): boolean;
-  /** Whether a request is sent: the first after a pause is, and the others wait for what becomes of it. */
-  begins(): boolean;
   isOpen(): boolean;
+  /** Whether it is open because the endpoint asked for a pause. */
+  isThrottled(): boolean;
+  /** Called when a request begins; the number is handed back with the outcome of that request. */
+  begin(): number;
   succeeded(): void;
-  failed(): void;
-  /** Leaves the endpoint alone at once, for as long as it asked for and, if it goes on asking, a little longer. */
-  paused(pauseMs: number): void;
+  failed(begun: number): void;
+  /** The endpoint asked for a pause. It is alive, so it is asked again when the pause is over, without a probe. */
+  throttled(pauseMs: number): void;
+  /** Opens at once, for at least this long. */
+  rejected(pauseMs: number): void;
   close(): void;
 }
 
-const FAILURES_TO_OPEN = 3;
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 30_000;
-/** An endpoint that asks for pauses is alive: one that has stopped asking is in use again this soon. */
-const MAX_ADDED_PAUSE_MS = 5_000;
+export interface BreakerInput {
+  readonly world: Pick<World, 'timers' | 'random'>;
+  /** Whether the endpoint answers. */
+  readonly probe: () => Promise<boolean>;
+  readonly onChange: (isOpen: boolean) => void;
+}
 
-export function createBreaker(
-  world: Pick<World, 'timers' | 'random'>,
-  onChange: (isOpen: boolean) => void = () => {},
-): Breaker {
-  let state: 'closed' | 'open' | 'trial' | 'trying' = 'closed';
+const FAILURES_TO_OPEN = 3;
+/** Short, because an outage of a second must not cost a payer ten. */
+const PAUSE = { firstMs: 250, maxMs: 5_000 };
+const THROTTLED_PAUSE = { firstMs: 200, maxMs: 1_000 };
+/** An endpoint that asks for a longer pause is asked again all the same. */
+const MAX_THROTTLED_MS = 30_000;
+
+export function createBreaker({ world, probe, onChange }: BreakerInput): Breaker {
+  let isOpen = false;
+  let isThrottled = false;
+  let isClosing = false;
   let failures = 0;
+  let throttles = 0;
   let cancelTimer = () => {};
 
   // Pauses are timers and not points in time: a clock that is set back must not keep an endpoint out.
-  function open(pauseMs: number): void {
-    if (state === 'open') return;
-    const wasClosed = state === 'closed';
-    state = 'open';
-    cancelTimer = world.timers.after(pauseMs, () => {
-      state = 'trial';
-    });
-    if (wasClosed) onChange(true);
+  function open(pauseMs: number, andThen: () => void): void {
+    if (isOpen || isClosing) return;
+    isOpen = true;
+    cancelTimer = world.timers.after(withJitter(world, pauseMs), andThen);
+    onChange(true);
   }
 
-  const usualPauseMs = (maxMs: number) =>
-    withJitter(world, backoffMs({ firstMs: FIRST_PAUSE_MS, maxMs }, failures - FAILURES_TO_OPEN + 1));
+  function shut(): void {
+    if (isClosing) return;
+    isOpen = false;
+    isThrottled = false;
+    onChange(false);
+  }
+
+  async function tryAgain(): Promise<void> {
+    const answers = await probe();
+    if (isClosing) return;
+    if (answers) {
+      failures = 0;
+      shut();
+      return;
+    }
+    failures += 1;
+    cancelTimer = world.timers.after(withJitter(world, pauseAfter(failures)), () => void tryAgain());
+  }
+
+  const pauseAfter = (count: number) => backoffMs(PAUSE, count - FAILURES_TO_OPEN + 1);
 
   return {
-    allows: () => state === 'closed' || state === 'trial',
-    begins: () => {
-      const mayBegin = state === 'closed' || state === 'trial';
-      if (state === 'trial') state = 'trying';
-      return mayBegin;
-    },
-    isOpen: () => state === 'open',
+    isOpen: () => isOpen,
+    isThrottled: () => isOpen && isThrottled,
+    begin: () => failures,
     succeeded: () => {
-      failures = 0;
-      // An answer to what was asked before the pause began says nothing about the endpoint now.
-      if (state === 'open') return;
-      const wasClosed = state === 'closed';
-      state = 'closed';
-      if (!wasClosed) onChange(false);
+      throttles = 0;
+      // An answer to a request that was sent before the pause began says nothing about the endpoint now.
+      if (!isOpen) failures = 0;
     },
-    failed: () => {
+    failed: (begun) => {
+      // Requests that were under way together and failed together are one failure.
+      if (isOpen || begun < failures) return;
       failures += 1;
-      if (state !== 'closed' || failures >= FAILURES_TO_OPEN) open(usualPauseMs(MAX_PAUSE_MS));
+      if (failures >= FAILURES_TO_OPEN) open(pauseAfter(failures), () => void tryAgain());
     },
-    paused: (pauseMs) => {
-      failures += 1;
-      // Never less than what it asked for: the jitter keeps nodes apart that were sent away together.
-      const askedMs = withJitter(world, Math.min(pauseMs, MAX_PAUSE_MS));
-      open(Math.max(askedMs, usualPauseMs(MAX_ADDED_PAUSE_MS)));
+    throttled: (pauseMs) => {
+      if (isOpen) return;
+      throttles += 1;
+      isThrottled = true;
+      open(Math.max(Math.min(pauseMs, MAX_THROTTLED_MS), backoffMs(THROTTLED_PAUSE, throttles)), shut);
     },
-    close: () => cancelTimer(),
+    rejected: (pauseMs) => {
+      failures = Math.max(failures, FAILURES_TO_OPEN);
+      open(pauseMs, () => void tryAgain());
+    },
+    close: () => {
+      isClosing = true;
+      cancelTimer();
+    },
   };
 }

@@ -1,23 +1,42 @@
 import { checksumAddress } from '../../domain/caip.ts';
-import type { ChainEvent } from '../chain.ts';
+import type { Chain, ChainEvent } from '../chain.ts';
 import { coinOf } from '../coin.ts';
 import { COLLECTED_TOPIC, decodeCollectorLog, NATIVE_TOKEN, REFUSED_TOPIC, reasonOf } from './collector.ts';
 import type { EvmContext } from './evm-context.ts';
 import { createLogReader, readPlace } from './logs.ts';
+import type { Rpc } from './rpc.ts';
 import { type Hex, readData, readHash } from './rpc-values.ts';
 
-export type EventReader = (fromBlock: number, toBlock: number) => Promise<readonly ChainEvent[]>;
+/** Reads one log of the Collector; throws when it is none. */
+export type EventDecoder = (log: Record<string, unknown>) => ChainEvent;
 
 /** More than the watcher reads again and again until their blocks are final. */
 const MAX_KEPT = 5_000;
 
-export function createEventReader(context: EvmContext): EventReader {
+/** Reads what the Collector reported, from whoever `call` asks. */
+export function createEventReader(
+  { network, collectors }: EvmContext,
+  { call, decode }: { readonly call: Rpc['call']; readonly decode: EventDecoder },
+): Chain['events'] {
+  const filter = {
+    address: collectors.map(({ address }) => address.toLowerCase()),
+    topics: [[COLLECTED_TOPIC, REFUSED_TOPIC]],
+  };
+  const readLogs = createLogReader({ call, network }, decode);
+  return (fromBlock, toBlock, onUnreadable) => readLogs(filter, fromBlock, toBlock, onUnreadable);
+}
+
+/** Whether a log is one that the Collector reports payments and refusals with. */
+export function isCollectorLog({ collectors }: EvmContext, { address: of, topics }: Record<string, unknown>): boolean {
+  const isOurs = typeof of === 'string' && collectors.some(({ address }) => address.toLowerCase() === of.toLowerCase());
+  return isOurs && Array.isArray(topics) && (topics[0] === COLLECTED_TOPIC || topics[0] === REFUSED_TOPIC);
+}
+
+export function createEventDecoder(context: EvmContext): EventDecoder {
   const { network, assets } = context;
   const assetByToken = new Map<string, string>(assets.map(({ token, known }) => [token, known.id]));
   const collectors = new Map(context.collectors.map(({ address }) => [address.toLowerCase(), address]));
-  const filter = { address: [...collectors.keys()], topics: [[COLLECTED_TOPIC, REFUSED_TOPIC]] };
-  const readLogs = createLogReader(context, createMemo(readLog));
-  return (fromBlock, toBlock) => readLogs(filter, fromBlock, toBlock);
+  return createMemo(readLog);
 
   function readLog(log: Record<string, unknown>): ChainEvent {
     const collector = collectors.get(readData(log.address));

@@ -13,8 +13,18 @@ export interface Endpoint {
   readonly name: string;
   /** Whether the last thing known of it is good. */
   isUp(): boolean;
+  /** Why it is not up, in words that complete a sentence about it; undefined while it is, or was never asked. */
+  trouble(): string | undefined;
   /** Milliseconds until it can be asked; infinite while it is left alone. */
   readyInMs(): number;
+  /** How many of its requests failed since the last good one; infinite while it lags behind. The least is asked first. */
+  doubts(): number;
+  /** Whether it has answered in the last so many milliseconds. */
+  answeredWithin(ms: number): boolean;
+  /** Whether it asked for a pause that is not over. */
+  isThrottling(): boolean;
+  /** Others have contradicted it: for a while it is asked last. */
+  distrust(): void;
   /** The height it last told of, if that was not long ago. */
   head(): number | undefined;
   /** Rejects with an `EndpointFailure`, or with a `ContractFaultError`. Calls of the same moment share a request. */
@@ -30,7 +40,8 @@ export interface EndpointInput {
   readonly callsPerS: number;
   /** The least height to believe, judged by what the others have told. */
   readonly minHead: () => number;
-  readonly onChange: (isUp: boolean) => void;
+  /** Called when it is left alone, with why, and when it is asked again. */
+  readonly onChange: (trouble: string | undefined) => void;
 }
 
 /** Providers commonly take a hundred; one that takes fewer is found out and remembered. */
@@ -45,10 +56,14 @@ const MAX_CONCURRENT_SINGLES = 16;
 /** An address can be pointed at another server at any time. */
 const PROVEN_FOR_MS = 60_000;
 const WRONG_CHAIN_PAUSE_MS = 30_000;
-const THROTTLED_PAUSE_MS = 1_000;
-const STALE_PAUSE_MS = 2_000;
+/** A probe that is not answered by then has failed; the next one follows soon. */
+const PROBE_TIMEOUT_MS = 2_000;
+const DISTRUSTED_FOR_MS = 600_000;
 /** Nobody is held against what an endpoint said that has been silent since. */
 const HEAD_HOLDS_MS = 60_000;
+
+const LATE = 'did not answer in time';
+const FAR_BEHIND = 'is far behind the others';
 
 type Outcome<T> =
   | { readonly value: T }
@@ -56,19 +71,27 @@ type Outcome<T> =
   /** The endpoint did its part: this is nothing to blame it for. */
   | { readonly fault: ContractFaultError };
 
-const LEFT_ALONE = { failure: new EndpointFailure('down', 'is left alone for a while') };
-
 export function createEndpoint(input: EndpointInput): Endpoint {
   const { world, transport, minHead } = input;
-  let hasAnswered = false;
+  let answeredAtMs = Number.NEGATIVE_INFINITY;
   let provenUntilMs = Number.NEGATIVE_INFINITY;
   let maxBatchCalls = MAX_BATCH_CALLS;
   let limitedAtMs = 0;
   let nextId = 1;
+  let isDistrusted = false;
+  let cancelDistrust = () => {};
+  let failed = { times: 0, text: 'is left alone for a while' };
   let head: { readonly number: number; readonly atMs: number } | undefined;
 
-  const bucket = createCallBudget(world.clock, input.callsPerS);
-  const breaker = createBreaker(world, (isOpen) => input.onChange(!isOpen));
+  const budget = createCallBudget(world.clock, input.callsPerS);
+  const breaker = createBreaker({
+    world,
+    probe: async () => {
+      const [outcome] = await exchange([probeCall], PROBE_TIMEOUT_MS);
+      return outcome !== undefined && 'value' in outcome;
+    },
+    onChange: (isOpen) => input.onChange(isOpen ? failed.text : undefined),
+  });
   const lanes = new Map<number, Batcher<RpcCall<unknown>, Outcome<unknown>>>();
 
   const chainIdCall: RpcCall<void> = {
@@ -80,6 +103,11 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     },
   };
   const headCall: RpcCall<number> = { method: 'eth_blockNumber', params: [], read: readNumber };
+  const probeCall: RpcCall<number> = { ...headCall, toleratesLag: true };
+  const isBehind = () => head !== undefined && head.number < minHead();
+  const leftAlone = (): Outcome<never> => ({
+    failure: new EndpointFailure('down', failed.text),
+  });
 
   /** Calls that may take equally long share requests, so that a patient one never makes a hasty one wait. */
   function laneOf(wantedMs: number): Batcher<RpcCall<unknown>, Outcome<unknown>> {
@@ -87,7 +115,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     let lane = lanes.get(timeoutMs);
     if (lane === undefined) {
       lane = createBatcher(world.timers, {
-        run: (calls) => run(calls, timeoutMs),
+        run: (calls) => inChunks(calls, timeoutMs),
         maxItems: MAX_BATCH_CALLS,
         maxConcurrent: MAX_CONCURRENT_REQUESTS,
         isItemsFault: () => false,
@@ -97,15 +125,11 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     return lane;
   }
 
-  async function run(calls: readonly RpcCall<unknown>[], timeoutMs: number): Promise<Outcome<unknown>[]> {
-    return breaker.begins() ? inChunks(calls, timeoutMs) : calls.map(() => LEFT_ALONE);
-  }
-
   async function inChunks(calls: readonly RpcCall<unknown>[], timeoutMs: number): Promise<Outcome<unknown>[]> {
     const outcomes: Outcome<unknown>[] = [];
     while (outcomes.length < calls.length) {
       const chunk = nextChunk(calls.slice(outcomes.length));
-      outcomes.push(...(breaker.isOpen() ? chunk.map(() => LEFT_ALONE) : await exchange(chunk, timeoutMs)));
+      outcomes.push(...(breaker.isOpen() ? chunk.map(leftAlone) : await exchange(chunk, timeoutMs)));
     }
     return outcomes;
   }
@@ -129,6 +153,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
 
   async function exchange(chunk: readonly RpcCall<unknown>[], timeoutMs: number): Promise<Outcome<unknown>[]> {
     const first = preamble();
+    const begun = breaker.begin();
     try {
       const answers = await askInOrder(first, chunk, timeoutMs);
       first.forEach((call, index) => {
@@ -136,9 +161,9 @@ export function createEndpoint(input: EndpointInput): Endpoint {
         if (call === headCall) head = { number: value as number, atMs: world.clock.nowMs() };
       });
       if (first.includes(chainIdCall)) provenUntilMs = world.clock.nowMs() + PROVEN_FOR_MS;
-      hasAnswered = true;
+      answeredAtMs = world.clock.nowMs();
       const outcomes = chunk.map((call, index) => outcomeOf(call, answers[first.length + index]));
-      note(outcomes);
+      note(outcomes, begun);
       return outcomes;
     } catch (error) {
       const failure = error instanceof EndpointFailure ? error : new EndpointFailure('down', 'cannot be reached');
@@ -148,7 +173,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
         limitedAtMs = world.clock.nowMs();
         return inChunks(chunk, timeoutMs);
       }
-      blame(failure);
+      blame(failure, begun);
       return chunk.map(() => ({ failure }));
     }
   }
@@ -168,18 +193,17 @@ export function createEndpoint(input: EndpointInput): Endpoint {
   async function post(calls: readonly RpcCall<unknown>[], timeoutMs: number): Promise<readonly (Answer | undefined)[]> {
     const firstId = nextId;
     nextId += calls.length;
-    bucket.take(calls.length);
+    budget.take(calls.length);
     const abort = new AbortController();
     const cancelTimer = world.timers.after(timeoutMs, () => abort.abort());
     const answer = await transport
       .post(writeRequest(calls, firstId), abort.signal)
       .catch(() => {
-        throw new EndpointFailure('down', abort.signal.aborted ? 'did not answer in time' : 'cannot be reached');
+        throw new EndpointFailure('down', abort.signal.aborted ? LATE : 'cannot be reached');
       })
       .finally(cancelTimer);
     if (answer.status === 429) {
-      const pauseMs = (answer.retryAfterS ?? 0) * 1000 || THROTTLED_PAUSE_MS;
-      throw new EndpointFailure('throttled', 'asks for fewer calls', pauseMs);
+      throw new EndpointFailure('throttled', 'asks for fewer calls', (answer.retryAfterS ?? 0) * 1000);
     }
     if (calls.length > 1 && (answer.status === 400 || answer.status === 413)) {
       throw new EndpointFailure('batch_refused', 'refuses so many calls at once');
@@ -196,7 +220,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
       const known = head?.number ?? 0;
       if (known < (call.minBlock ?? 0)) throw new EndpointFailure('behind', `has not seen block ${call.minBlock} yet`);
       if (!call.toleratesLag && known < minHead()) {
-        throw new EndpointFailure('behind', 'is far behind the others', STALE_PAUSE_MS);
+        throw new EndpointFailure('behind', FAR_BEHIND);
       }
       return { value: readValue(call, answer) };
     } catch (error) {
@@ -207,32 +231,60 @@ export function createEndpoint(input: EndpointInput): Endpoint {
   }
 
   /** One verdict for a request, whatever number of calls it had. */
-  function note(outcomes: readonly Outcome<unknown>[]): void {
+  function note(outcomes: readonly Outcome<unknown>[], begun: number): void {
     const failures = outcomes.flatMap((outcome) => ('failure' in outcome ? [outcome.failure] : []));
-    const worst = failures.find(({ pauseMs }) => pauseMs > 0) ?? failures.find(({ kind }) => kind === 'down');
-    if (worst === undefined) breaker.succeeded();
-    else blame(worst);
+    const worst = failures.find(({ kind }) => kind === 'throttled') ?? failures.find(({ kind }) => kind === 'down');
+    if (worst !== undefined) {
+      blame(worst, begun);
+      return;
+    }
+    failed.times = 0;
+    breaker.succeeded();
   }
 
-  function blame(failure: EndpointFailure): void {
+  function blame(failure: EndpointFailure, begun: number): void {
+    failed = { times: failed.times + 1, text: failure.message };
     provenUntilMs = Number.NEGATIVE_INFINITY;
-    if (failure.kind === 'throttled') bucket.slowDown();
-    if (failure.pauseMs > 0) breaker.paused(failure.pauseMs);
-    else breaker.failed();
+    if (failure.kind === 'throttled') {
+      budget.slowDown();
+      breaker.throttled(failure.pauseMs);
+    } else if (failure.pauseMs > 0) breaker.rejected(failure.pauseMs);
+    else breaker.failed(begun);
+  }
+
+  /** The time a call waits for its turn counts too: behind a silent request it must not wait for as long again. */
+  async function ask(call: RpcCall<unknown>, timeoutMs: number): Promise<Outcome<unknown>> {
+    const { promise: late, resolve } = Promise.withResolvers<Outcome<unknown>>();
+    const cancelTimer = world.timers.after(timeoutMs + LANE_STEP_MS, () =>
+      resolve({ failure: new EndpointFailure('down', LATE) }),
+    );
+    return Promise.race([laneOf(timeoutMs)(call), late]).finally(cancelTimer);
   }
 
   return {
     name: input.name,
-    isUp: () => hasAnswered && breaker.allows(),
-    readyInMs: () => (breaker.allows() ? bucket.waitMs() : Number.POSITIVE_INFINITY),
+    isUp: () => answeredAtMs > 0 && !breaker.isOpen() && !isBehind(),
+    trouble: () => (breaker.isOpen() ? failed.text : isBehind() ? FAR_BEHIND : undefined),
+    readyInMs: () => (breaker.isOpen() ? Number.POSITIVE_INFINITY : budget.waitMs()),
+    doubts: () => (isDistrusted || isBehind() ? Number.POSITIVE_INFINITY : failed.times),
+    answeredWithin: (ms) => Math.abs(world.clock.nowMs() - answeredAtMs) <= ms,
+    isThrottling: () => breaker.isThrottled(),
+    distrust: () => {
+      isDistrusted = true;
+      cancelDistrust();
+      cancelDistrust = world.timers.after(DISTRUSTED_FOR_MS, () => {
+        isDistrusted = false;
+      });
+    },
     head: () => (head !== undefined && world.clock.nowMs() - head.atMs < HEAD_HOLDS_MS ? head.number : undefined),
     ask: async <T>(call: RpcCall<T>, timeoutMs: number) => {
-      const outcome = await laneOf(timeoutMs)(call);
+      const outcome = await ask(call, timeoutMs);
       if ('failure' in outcome) throw outcome.failure;
       if ('fault' in outcome) throw outcome.fault;
       return outcome.value as T;
     },
     close: () => {
+      cancelDistrust();
       breaker.close();
       transport.close();
     },
@@ -245,14 +297,14 @@ function readValue(call: RpcCall<unknown>, answer: Answer | undefined): unknown 
   if ('error' in answer) {
     const answered = call.readError?.(answer.error);
     if (answered !== undefined) return answered.value;
-    if (isThrottling(answer.error)) throw new EndpointFailure('throttled', 'asks for fewer calls', THROTTLED_PAUSE_MS);
+    if (isThrottling(answer.error)) throw new EndpointFailure('throttled', 'asks for fewer calls');
     throw new EndpointFailure('unclear', `could not answer ${call.method} (code ${answer.error.code})`);
   }
   try {
     return call.read(answer.result);
   } catch (error) {
     if (error instanceof EndpointFailure || error instanceof ContractFaultError) throw error;
-    throw new EndpointFailure('down', `answered ${call.method} with something that cannot be`);
+    throw new EndpointFailure('unreadable', `answered ${call.method} with something that cannot be`);
   }
 }
 

@@ -108,7 +108,7 @@ describe('an EVM chain', () => {
     });
     assert.deepEqual(
       { ...chain.health(), headNumber: undefined },
-      { endpoints: 1, endpointsUp: 1, headNumber: undefined },
+      { endpoints: 1, endpointsUp: 1, headNumber: undefined, troubles: [] },
     );
   });
 
@@ -143,8 +143,6 @@ describe('an EVM chain', () => {
           recipient: item.recipient,
         })),
       );
-      assert.equal(await chain.isAgreed(found.block), true);
-      assert.equal(await chain.isAgreed({ ...found.block, hash: `0x${'11'.repeat(32)}` }), false);
 
       const [first] = batch;
       assert.ok(first);
@@ -329,7 +327,6 @@ describe('an EVM chain', () => {
     await evm.reorg(1);
     const other = await chain.block(head.number);
     assert.notEqual(other?.hash, head.hash);
-    assert.equal(await chain.isAgreed(head), false);
   });
 
   it('never takes silence about blocks it has not seen for silence of the Collector', async () => {
@@ -403,17 +400,30 @@ describe('an EVM chain', () => {
     flaky.close();
   });
 
-  it('wants two endpoints to have a block, when there are two', async () => {
+  it('lets each endpoint testify for itself, also one that is silent, lags behind or is contradicted', async () => {
     const head = await chain.head();
     const other = `0x${'77'.repeat(32)}`;
     let answer = (text: string) => ({ status: 200, text });
+    let nowMs = head.timestampS * 1000;
+    const world = { ...systemWorld, clock: { nowMs: () => nowMs } };
     const second: Transport = { post: async (body) => answer(await evm.rpc(body)), close: () => {} };
-    const both = createEvmChain({ world: systemWorld, network, endpoints: [transport(() => evm), second] });
-    assert.equal(await both.isAgreed(head), true);
+    const both = createEvmChain({ world, network, endpoints: [second, transport(() => evm)] });
+    const names = () => both.witnesses().map(({ name }) => name);
+    const [first, honest] = both.witnesses();
+    assert.ok(first && honest);
     answer = (text) => ({ status: 200, text: text.replaceAll(head.hash, other) });
-    assert.equal(await both.isAgreed(head), false);
+    assert.deepEqual([(await first.head()).hash, (await honest.head()).hash], [other, head.hash]);
+    first.distrust();
+    assert.deepEqual(names(), ['endpoint 2', 'endpoint 1']);
+
     answer = () => ({ status: 503, text: '' });
-    await assert.rejects(both.isAgreed(head), ChainUnavailableError);
+    await assert.rejects(first.head(), ChainUnavailableError);
+    nowMs += 70_000;
+    assert.deepEqual([first.silentForMs(), honest.silentForMs()], [70_000, 0]);
+    // The chain stands still: by its own word the endpoint does not follow it any more.
+    await honest.head();
+    nowMs += 1_000;
+    assert.equal(honest.silentForMs(), 1_000);
     both.close();
   });
 

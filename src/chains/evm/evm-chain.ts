@@ -1,15 +1,15 @@
 import type { Item } from '../../domain/item.ts';
 import type { Log, World } from '../../runtime/world.ts';
-import type { Chain } from '../chain.ts';
+import type { Chain, Witness } from '../chain.ts';
 import { COLLECTORS, type CollectorRelease, collectorFor } from '../collectors.ts';
 import type { Network } from '../networks.ts';
 import { maxBatchItems, signBatch, signNothing, simulate } from './batches.ts';
-import { findBlock, findTransaction, headCall, isAgreed } from './blocks.ts';
+import { findBlock, findTransaction, headCall } from './blocks.ts';
 import { broadcastCall } from './broadcast.ts';
 import { check } from './check.ts';
 import { isPaymentShown } from './coin-payments.ts';
 import { COLLECTOR_ADDRESS, commitmentOf as collectorCommitmentOf } from './collector.ts';
-import { createEventReader } from './collector-events.ts';
+import { createEventDecoder, createEventReader } from './collector-events.ts';
 import { collectorItem, createEvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
 import { createIncomingReader, findCoinTransfer, listCoinTransfers } from './incoming.ts';
@@ -22,6 +22,7 @@ import { survey } from './survey.ts';
 import { balanceCall, coinBalanceCall, usedCall } from './token-calls.ts';
 import type { Transport } from './transport.ts';
 import { walletActions } from './wallet-actions.ts';
+import { createWitness } from './witness.ts';
 
 export interface EvmChainInput {
   readonly world: World;
@@ -59,6 +60,9 @@ export function createEvmChain(input: EvmChainInput): Chain {
       feeAccount: item.feeAccount as Hex,
     });
 
+  const decode = createEventDecoder(context);
+  const witnesses = new Map(rpc.endpoints.map((endpoint) => [endpoint, createWitness(context, endpoint, decode)]));
+
   return {
     network,
     check: async () => {
@@ -67,7 +71,12 @@ export function createEvmChain(input: EvmChainInput): Chain {
       return found;
     },
     collector,
-    health: () => ({ endpoints: rpc.endpoints, endpointsUp: rpc.endpointsUp(), headNumber: rpc.head() }),
+    health: () => ({
+      endpoints: rpc.endpoints.length,
+      endpointsUp: rpc.endpointsUp(),
+      headNumber: rpc.head(),
+      troubles: rpc.troubles(),
+    }),
 
     commitmentOf,
     walletActions: (item, allowance) =>
@@ -96,13 +105,13 @@ export function createEvmChain(input: EvmChainInput): Chain {
 
     head: () => rpc.call(headCall()),
     block: (number) => findBlock(context, number),
-    events: createEventReader(context),
+    events: createEventReader(context, { call: rpc.call, decode }),
     incoming: createIncomingReader(context),
     coinTransfers: (accounts, block) => listCoinTransfers(context, accounts, block),
     coinTransfer: (hash) => findCoinTransfer(context, hash),
     sentTransaction: (hash) => findSent(context, hash),
     sentTransactions: (accounts, block) => listSent(context, accounts, block),
-    isAgreed: (block) => isAgreed(context, block),
+    witnesses: () => rpc.inOrder().map((endpoint) => witnesses.get(endpoint) as Witness),
 
     close: () => rpc.close(),
   };

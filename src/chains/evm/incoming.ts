@@ -1,42 +1,61 @@
 import { checksumAddress } from '../../domain/caip.ts';
-import type { BlockId, Incoming } from '../chain.ts';
+import type { BlockId, Chain, Incoming } from '../chain.ts';
 import { coinOf } from '../coin.ts';
 import { findTransaction } from './blocks.ts';
 import { NATIVE_TOKEN } from './collector.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
-import { createLogReader, readPlace } from './logs.ts';
+import { createLogReader, readAll, readPlace } from './logs.ts';
 import { readBlock, readData, readFields, readHash, readQuantity, readWord, toQuantity } from './rpc-values.ts';
 import { address, keccakText } from './words.ts';
 
 const TRANSFER_TOPIC = `0x${keccakText('Transfer(address,address,uint256)').toString('hex')}`;
 
-type IncomingReader = (accounts: readonly string[], from: number, to: number) => Promise<readonly Incoming[]>;
-
 /** Reads what tokens tell of transfers. What the Collector pays out is told by its own events. */
-export function createIncomingReader(context: EvmContext): IncomingReader {
-  const byToken = new Map(
-    context.assets.flatMap(({ token, known }) =>
-      token === NATIVE_TOKEN ? [] : [[token as string, known.id] as const],
-    ),
-  );
-  const collectors = new Set(context.collectors.map(({ address: collector }) => collector));
-  const readLogs = createLogReader(context, readTransfer);
-
-  return async (accounts, fromBlock, toBlock) => {
+export function createIncomingReader(context: EvmContext): Chain['incoming'] {
+  const byToken = tokensOf(context);
+  const isOutsideOfPayments = outsideOfPayments(context);
+  const readLogs = createLogReader({ call: context.rpc.call, network: context.network }, transferDecoder(byToken));
+  return async (accounts, fromBlock, toBlock, onUnreadable) => {
     if (accounts.length === 0 || byToken.size === 0) return [];
     const topics = [TRANSFER_TOPIC, null, accounts.map((account) => `0x${address(account)}`)];
-    const transfers = await readLogs({ address: [...byToken.keys()], topics }, fromBlock, toBlock);
-    return transfers.filter(({ from, amount }) => !collectors.has(from) && amount > 0n);
+    const filter = { address: [...byToken.keys()], topics };
+    return (await readLogs(filter, fromBlock, toBlock, onUnreadable)).filter(isOutsideOfPayments);
   };
+}
 
-  function readTransfer(log: Record<string, unknown>): Incoming {
+/** Reads the transfers of known tokens among the logs of a receipt. */
+export function createTransferReader(
+  context: EvmContext,
+): (logs: readonly Record<string, unknown>[]) => readonly Incoming[] {
+  const byToken = tokensOf(context);
+  const isOutsideOfPayments = outsideOfPayments(context);
+  const decode = transferDecoder(byToken);
+  const isTransfer = ({ address: token, topics }: Record<string, unknown>) =>
+    byToken.has(String(token).toLowerCase()) && Array.isArray(topics) && topics[0] === TRANSFER_TOPIC;
+  return (logs) => readAll(logs.filter(isTransfer), decode).logs.filter(isOutsideOfPayments);
+}
+
+/** The Collector's own events report its payments. */
+function outsideOfPayments(context: EvmContext): (transfer: Incoming) => boolean {
+  const collectors = new Set(context.collectors.map(({ address: collector }) => collector));
+  return ({ from, amount }) => !collectors.has(from) && amount > 0n;
+}
+
+/** CAIP-19 ids by contract. */
+function tokensOf({ assets }: EvmContext): ReadonlyMap<string, string> {
+  const tokens = assets.filter(({ token }) => token !== NATIVE_TOKEN);
+  return new Map(tokens.map(({ token, known }) => [token as string, known.id]));
+}
+
+function transferDecoder(byToken: ReadonlyMap<string, string>): (log: Record<string, unknown>) => Incoming {
+  return (log) => {
     const asset = byToken.get(readData(log.address));
     if (asset === undefined) throw new RangeError('a log of somebody else');
     if (!Array.isArray(log.topics) || log.topics[0] !== TRANSFER_TOPIC) throw new RangeError('a log of another kind');
     const [, from, to] = log.topics;
     return { ...readPlace(log), asset, from: readAccount(from), to: readAccount(to), amount: readWord(log.data) };
-  }
+  };
 }
 
 function readAccount(topic: unknown): string {
@@ -92,7 +111,8 @@ function fullBlockCall(
   };
 }
 
-function coinCall(hash: string): RpcCall<SentCoin | null> {
+/** The coin that a transaction sends, mined or not; null when it is none, or not known. */
+export function coinCall(hash: string): RpcCall<SentCoin | null> {
   return {
     method: 'eth_getTransactionByHash',
     params: [hash],

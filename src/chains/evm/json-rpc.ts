@@ -12,6 +12,8 @@ export interface RpcCall<T> {
   readonly minBlock?: number;
   /** It does not matter how far the node has come. */
   readonly toleratesLag?: boolean;
+  /** Whether a part of the answer could not be read: another endpoint's answer without such a part is preferred. */
+  isFlawed?(answer: T): boolean;
   /** The same as a question that the Lens can ask together with others; always about the latest block. */
   readonly word?: WordQuestion<T>;
 }
@@ -46,9 +48,10 @@ export class EndpointFailure extends Error {
 
 /**
  * down: the endpoint as a whole is at fault. throttled: it asks for a pause. behind: it will know later. unclear: this one
- * answer says nothing; others may be fine. batch_refused: it wants fewer calls at once.
+ * answer says nothing; others may be fine. unreadable: the same, and asking again will not help. batch_refused: it wants
+ * fewer calls at once.
  */
-export type FailureKind = 'down' | 'throttled' | 'behind' | 'unclear' | 'batch_refused';
+export type FailureKind = 'down' | 'throttled' | 'behind' | 'unclear' | 'unreadable' | 'batch_refused';
 
 export type Answer = { readonly result: unknown } | { readonly error: RpcError };
 

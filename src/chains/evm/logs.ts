@@ -1,6 +1,7 @@
-import { type BlockId, ChainUnavailableError } from '../chain.ts';
-import type { EvmContext } from './evm-context.ts';
+import { type BlockId, ChainUnavailableError, type OnUnreadable, type UnreadableLog } from '../chain.ts';
+import type { Network } from '../networks.ts';
 import { isThrottling, type RpcCall } from './json-rpc.ts';
+import type { Rpc } from './rpc.ts';
 import { readBlockId, readFields, readHash, readNumber, toQuantity } from './rpc-values.ts';
 
 /** Providers take between ten and fifty thousand blocks at once; what one refuses is asked in halves from then on. */
@@ -18,20 +19,37 @@ interface Placed {
   readonly logIndex: number;
 }
 
-/** Reads logs of a range of blocks, in order, in as many pieces as the providers want. */
+export type LogReader<T> = (
+  filter: LogFilter,
+  fromBlock: number,
+  toBlock: number,
+  onUnreadable?: OnUnreadable,
+) => Promise<readonly T[]>;
+
+/** Logs as an endpoint told them, apart from those that cannot be read. */
+interface LogsRead<T> {
+  readonly logs: readonly T[];
+  readonly unreadable: readonly UnreadableLog[];
+}
+
+/**
+ * Reads logs of a range of blocks, in order, in as many pieces as the providers want. A log that cannot be read is told of
+ * and left out, unless another endpoint has an answer without such a log.
+ */
 export function createLogReader<T extends Placed>(
-  { rpc, network }: Pick<EvmContext, 'rpc' | 'network'>,
+  { call, network }: { readonly call: Rpc['call']; readonly network: Network },
   readLog: (log: Record<string, unknown>) => T,
-): (filter: LogFilter, fromBlock: number, toBlock: number) => Promise<readonly T[]> {
+): LogReader<T> {
   let maxSpan = FIRST_SPAN;
 
-  return async (filter, fromBlock, toBlock) => {
+  return async (filter, fromBlock, toBlock, onUnreadable) => {
     const logs: T[] = [];
     for (let from = fromBlock; from <= toBlock; ) {
       const to = Math.min(toBlock, from + maxSpan - 1);
-      const read = await rpc.call(logsCall(filter, from, to));
+      const read = await call(logsCall(filter, from, to));
       if (read !== TOO_MUCH) {
-        logs.push(...read);
+        logs.push(...read.logs);
+        for (const log of read.unreadable) onUnreadable?.(log);
         from = to + 1;
       } else if (to === from) {
         throw new ChainUnavailableError(network.chainId, `no endpoint gives out the events of block ${from}`);
@@ -42,7 +60,7 @@ export function createLogReader<T extends Placed>(
     return logs;
   };
 
-  function logsCall(filter: LogFilter, from: number, to: number): RpcCall<readonly T[] | typeof TOO_MUCH> {
+  function logsCall(filter: LogFilter, from: number, to: number): RpcCall<LogsRead<T> | typeof TOO_MUCH> {
     return {
       method: 'eth_getLogs',
       params: [{ fromBlock: toQuantity(from), toBlock: toQuantity(to), ...filter }],
@@ -50,8 +68,9 @@ export function createLogReader<T extends Placed>(
       minBlock: to,
       read: (result) => {
         if (!Array.isArray(result)) throw new TypeError('not a list of logs');
-        return result.map((log) => readOne(readFields(log), from, to)).sort(byPlace);
+        return readAll(result, (log) => readOne(log, from, to));
       },
+      isFlawed: (read) => read !== TOO_MUCH && read.unreadable.length > 0,
       readError: (error) => (isRangeRefusal(error.message) && !isThrottling(error) ? { value: TOO_MUCH } : undefined),
     };
   }
@@ -63,6 +82,41 @@ export function createLogReader<T extends Placed>(
     return read;
   }
 }
+
+/** Every log once, in order. Some endpoints repeat one, and any may send one that is none. */
+export function readAll<T extends Placed>(
+  entries: readonly unknown[],
+  readOne: (log: Record<string, unknown>) => T,
+): LogsRead<T> {
+  const logs = new Map<string, T>();
+  const unreadable: UnreadableLog[] = [];
+  for (const entry of entries) {
+    try {
+      const log = readOne(readFields(entry));
+      const key = `${log.transactionHash} ${log.logIndex}`;
+      if (!logs.has(key)) logs.set(key, log);
+    } catch (error) {
+      unreadable.push({ place: placeOf(entry), reason: error instanceof Error ? firstLine(error) : 'not a log' });
+    }
+  }
+  return { logs: [...logs.values()].sort(byPlace), unreadable };
+}
+
+function placeOf(entry: unknown): UnreadableLog['place'] {
+  try {
+    const { block, transactionHash, logIndex } = readPlace(readFields(entry));
+    return { block: block.number, transactionHash, logIndex };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Libraries explain at length. */
+function firstLine({ message }: Error): string {
+  return message.split('\n')[0]?.slice(0, MAX_REASON) ?? '';
+}
+
+const MAX_REASON = 200;
 
 /** Where a log stands. */
 export function readPlace(log: Record<string, unknown>): Placed {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { until } from '../../../test/until.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
-import { ChainUnavailableError } from '../chain.ts';
+import { ChainUnavailableError, UnreadableAnswerError } from '../chain.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { type Lie, type LyingServer, startLyingServer } from './lying-server.fixture.ts';
 import { createRpc, type Rpc } from './rpc.ts';
@@ -104,10 +104,11 @@ describe('the RPC client', () => {
     const rpc = connect([first]);
     await rpc.call(balance);
     first.lie = 'bad_gateway';
-    await assert.rejects(rpc.call(balance, 1), ChainUnavailableError);
+    await assert.rejects(rpc.call(balance, 100), ChainUnavailableError);
+    const failed = first.requests.length;
     first.lie = 'honest';
     await until('the endpoint is asked again', async () => (await rpc.call(balance, 500).catch(() => 0n)) === 5n);
-    assert.ok(first.requests.at(-1)?.includes('eth_chainId'));
+    assert.ok(first.requests[failed]?.includes('eth_chainId'));
   });
 
   it('does not believe an endpoint that is far behind the others', async () => {
@@ -137,16 +138,77 @@ describe('the RPC client', () => {
     assert.equal(await reading, 5n);
   });
 
-  it('leaves an endpoint alone that keeps failing, and comes back to it', async () => {
+  it('asks an endpoint after the others once it has failed, and first again when it has answered', async () => {
     first.lie = 'bad_gateway';
     const rpc = connect([first, second]);
     for (let count = 0; count < 5; count += 1) await rpc.call(balance);
-    assert.equal(first.requests.length, 3);
+    assert.equal(first.requests.length, 1);
     first.lie = 'honest';
-    await until('the first endpoint is asked again', async () => {
-      await rpc.call(balance);
-      return rpc.endpointsUp() === 2;
+    await rpc.callEach(balance);
+    const before = first.requests.length;
+    await rpc.call(balance);
+    assert.equal(first.requests.length, before + 1);
+  });
+
+  it('leaves an endpoint alone that keeps failing, and finds out by a probe of its own that it answers again', async () => {
+    first.lie = 'bad_gateway';
+    const rpc = connect([first, second]);
+    await until('it is left alone', async () => {
+      await rpc.callEach(balance);
+      return rpc.troubles().length > 0;
     });
+    assert.deepEqual(rpc.troubles(), ['endpoint 1 answered with HTTP status 502']);
+    const asked = second.requests.length;
+    first.lie = 'honest';
+    await until('it is asked again', () => rpc.endpointsUp() === 2);
+    assert.deepEqual([rpc.troubles(), second.requests.length], [[], asked]);
+  });
+
+  it('waits for an endpoint that is left alone, instead of failing at once', async () => {
+    first.lie = 'too_many_requests';
+    const rpc = connect([first]);
+    await assert.rejects(rpc.call(balance, 10), ChainUnavailableError);
+    assert.equal(rpc.endpointsUp(), 0);
+    first.lie = 'honest';
+    assert.equal(await rpc.call(balance), 5n);
+  });
+
+  it('asks another endpoint beside one that keeps silent, and takes the first answer', async () => {
+    first.lie = 'silence';
+    const rpc = connect([first, second]);
+    assert.equal(await rpc.call(balance, 400), 5n);
+    assert.equal(first.requests.length, 1);
+  });
+
+  it('takes another answer before one with a part that cannot be read, and that one before none', async () => {
+    first.answers = { eth_getBalance: { result: '0x7' } };
+    const rpc = connect([first, second]);
+    const picky = { ...balance, isFlawed: (value: bigint) => value === 7n };
+    assert.equal(await rpc.call(picky), 5n);
+    second.lie = 'bad_gateway';
+    assert.equal(await rpc.call(picky), 7n);
+  });
+
+  it('does not ask again for an answer that no endpoint can give in a form that can be read', async () => {
+    first.lie = 'wrong_values';
+    second.lie = 'wrong_values';
+    const rpc = connect([first, second]);
+    await assert.rejects(rpc.call(balance), UnreadableAnswerError);
+    assert.deepEqual([first.requests.length, second.requests.length], [1, 1]);
+    assert.deepEqual(rpc.troubles(), []);
+  });
+
+  it('does not believe the height that one endpoint alone claims, when there are three', async () => {
+    const third = await startLyingServer();
+    try {
+      third.head = 1_000_000;
+      const rpc = connect([first, second, third]);
+      await rpc.callEach(balance);
+      assert.equal(await rpc.call(balance), 5n);
+      assert.equal(rpc.endpointsUp(), 3);
+    } finally {
+      await third.close();
+    }
   });
 
   it('leaves a throttling endpoint alone at once', async () => {

@@ -1,11 +1,17 @@
-import { ChainUnavailableError, ContractFaultError, type Survey, type SurveyAsk } from '../chain.ts';
+import {
+  ChainUnavailableError,
+  ContractFaultError,
+  type Survey,
+  type SurveyAsk,
+  UnreadableAnswerError,
+} from '../chain.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { allowanceCall, balanceCall, canReceive, refusedCall } from './token-calls.ts';
 
 /** Everything the options of a request need. All calls start in the same moment, so they travel together. */
 export async function survey(context: EvmContext, collector: string, ask: SurveyAsk): Promise<Survey> {
-  const { lens, network } = context;
+  const { lens, network, rpc } = context;
   const call = <T>(asked: RpcCall<T>) => lens.ask(asked, ask.timeoutMs);
 
   async function holding(payer: string, terms: AssetTerms) {
@@ -28,16 +34,17 @@ export async function survey(context: EvmContext, collector: string, ask: Survey
       ]);
       return { asset, holdings, isReceivable, problem: undefined };
     } catch (error) {
-      if (!(error instanceof ContractFaultError)) throw error;
+      if (!(error instanceof ContractFaultError || error instanceof UnreadableAnswerError)) throw error;
       return { asset, holdings: [], isReceivable: true, problem: error.message };
     }
   }
 
   const work = Promise.all(ask.assets.map(look));
   const late = new Promise<never>((_, reject) => {
-    const cancel = context.world.timers.after(ask.timeoutMs, () =>
-      reject(new ChainUnavailableError(network.chainId, 'the survey took too long')),
-    );
+    const cancel = context.world.timers.after(ask.timeoutMs, () => {
+      const reason = ['the survey took too long', ...rpc.troubles()].join(', ');
+      reject(new ChainUnavailableError(network.chainId, reason));
+    });
     work.then(cancel, cancel);
   });
   const looks = await Promise.race([work, late]);

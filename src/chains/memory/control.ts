@@ -3,6 +3,7 @@ import type { WalletAction } from '../chain.ts';
 import type { Core } from './core.ts';
 import type { FaultControl } from './faults.ts';
 import { COIN, type Code, keys, useUp } from './ledger.ts';
+import { HONEST_TESTIMONY, type TestimonyLies } from './testimony.ts';
 import { hashOfText, type Payload, type Transaction, type WalletCall } from './transactions.ts';
 import { readWalletCall } from './wallet-call.ts';
 
@@ -24,6 +25,9 @@ export interface MemoryChainControl extends FaultControl {
   /** The token keeps this much of every transfer. */
   setCut(asset: string, units: bigint): void;
   setCode(account: string, code: Code | undefined): void;
+  /** What the endpoint of that place, from 0, says from now on when it is asked alone; nothing makes it honest again. */
+  testify(place: number, lies?: Partial<TestimonyLies>): void;
+
   /** The chain's own check finds this wrong with the asset; undefined clears it. */
   setProblem(asset: string, sentence: string | undefined): void;
 
@@ -117,6 +121,12 @@ export function createControl(core: Core): MemoryChainControl {
     setProblem: (asset, sentence) => {
       if (sentence === undefined) core.problems.delete(asset);
       else core.problems.set(asset, sentence);
+    },
+
+    testify: (place, lies = {}) => {
+      const testimony = core.testimonies[place];
+      if (testimony === undefined) throw new RangeError(`There is no endpoint ${place}`);
+      Object.assign(testimony, HONEST_TESTIMONY, lies);
     },
 
     send: (action) => {

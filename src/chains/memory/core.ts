@@ -12,6 +12,7 @@ import { createFaults, type Faults } from './faults.ts';
 import { COIN, type Code, collect, keys, type Ledger, type Log, payCoin, Refusal } from './ledger.ts';
 import { createMempool, type Mempool } from './mempool.ts';
 import { createHistory, type History, type State } from './state.ts';
+import { honestTestimony, type Testimony } from './testimony.ts';
 import { coinIn, type Draft, type Transaction } from './transactions.ts';
 
 export interface MemoryChainOptions {
@@ -22,6 +23,8 @@ export interface MemoryChainOptions {
   readonly isAutoMining?: boolean;
   /** Seconds since the epoch; the clock's now, or the beginning of 2026. */
   readonly genesisS?: number;
+  /** How many endpoints there are to testify; one unless told otherwise. */
+  readonly witnesses?: number;
 }
 
 /** The chain itself: what the port asks and the control changes. */
@@ -38,6 +41,8 @@ export interface Core {
   readonly settings: { isAutoMining: boolean; revertingBatches: number };
   /** Accepted transactions that nobody sees yet. */
   readonly held: Transaction[];
+  /** What each endpoint makes of the truth when it is asked alone. */
+  readonly testimonies: readonly Testimony[];
   /** What the operator is told of assets that are not as we know them, by asset. */
   readonly problems: Map<string, string>;
   ledger(state: State, timestampS: number): Ledger;
@@ -82,7 +87,8 @@ export function checkBatch(batch: readonly SignedItem[]): SignedItem {
   return first;
 }
 
-export function createCore({ network, world, isAutoMining = true, genesisS }: MemoryChainOptions): Core {
+export function createCore(options: MemoryChainOptions): Core {
+  const { network, world, isAutoMining = true, genesisS, witnesses = 1 } = options;
   const rules = createEvmRules(network);
   const history = createHistory();
   const codes = new Map<string, Code>();
@@ -131,6 +137,7 @@ export function createCore({ network, world, isAutoMining = true, genesisS }: Me
     market,
     settings,
     held: [],
+    testimonies: Array.from({ length: witnesses }, (_, index) => honestTestimony(`endpoint ${index + 1}`)),
     problems: new Map(),
     ledger,
     nextTimestampS: () => afterS(blocks.head().timestampS),

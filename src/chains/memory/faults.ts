@@ -21,7 +21,6 @@ const METHODS = [
   'coinTransfers',
   'sentTransaction',
   'sentTransactions',
-  'isAgreed',
 ] as const satisfies readonly (keyof Chain)[];
 
 /** The methods of the port that ask the chain, and can therefore fail to find out. */

@@ -26,6 +26,7 @@ import { type Core, checkBatch, createCore, gasLimitOf, type MemoryChainOptions,
 import { misquote } from './faults.ts';
 import { COIN, collect, keys, type Ledger, payCoin, Refusal, transfer } from './ledger.ts';
 import { type Draft, readTransaction, signDraft } from './transactions.ts';
+import { listWitnesses } from './witness.ts';
 
 export interface MemoryChain {
   readonly chain: Chain;
@@ -71,7 +72,12 @@ function createPort(core: Core): Chain {
         problems: [...core.problems].map(([subject, message]) => ({ subject, message })),
       })),
     collector: () => COLLECTOR_ADDRESS,
-    health: () => ({ endpoints: 1, endpointsUp: faults.isDown() ? 0 : 1, headNumber: visibleHead().number }),
+    health: () => ({
+      endpoints: core.testimonies.length,
+      endpointsUp: faults.isDown() ? 0 : 1,
+      headNumber: visibleHead().number,
+      troubles: faults.isDown() ? ['endpoint 1 is out of reach'] : [],
+    }),
     commitmentOf: rules.commitmentOf,
     walletActions: rules.walletActions,
     survey: (asked) => ask('survey', () => survey(ledgerNow(), core, asked)),
@@ -159,7 +165,7 @@ function createPort(core: Core): Chain {
         if (block === undefined) throw new ChainUnavailableError(network.chainId, 'the block is not known');
         return sentIn(block).filter(({ from }) => accounts.includes(from));
       }),
-    isAgreed: ({ number, hash }) => ask('isAgreed', () => !lies.isDisagreeing && blocks.at(number)?.hash === hash),
+    witnesses: () => listWitnesses(core),
     close: () => {},
   };
 }

@@ -26,10 +26,11 @@ async function databaseState({ db }: HttpDeps): Promise<'ok' | 'unreachable' | '
 /** A chain that is down does not make the node unready: only its own options are missing. */
 function chainState(connected: ConnectedChain): Static<typeof ChainState> {
   const { network } = connected.chain;
-  const { endpoints, endpointsUp, headNumber } = connected.chain.health();
+  const { endpoints, endpointsUp, headNumber, troubles } = connected.chain.health();
   const payable = connected.payable();
   const remarks = [
     ...connected.problems(),
+    ...troubles.map((trouble) => `${trouble.replace(/^e/, 'E')}.`),
     ...(connected.relayers.length === 0 ? ['No relayer is configured: nothing new is offered.'] : []),
     ...(endpoints === 1 ? ['Only one endpoint is configured: nothing it says is held against a second one.'] : []),
   ];

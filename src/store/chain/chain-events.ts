@@ -14,21 +14,34 @@ export interface StoredEvent {
 
 /**
  * Stores events and returns how many were new. A transaction that was moved to another block has one row: that of the
- * block it is in now.
+ * block it is in now. An event that is told twice at once is stored once: endpoints repeat logs, and two tell of the same.
  */
 export async function putEvents(tx: Tx, network: string, events: readonly StoredEvent[]): Promise<number> {
   const { count } = await tx`
-    insert into chain_events
-      (network, transaction_hash, log_index, block_number, block_hash, commitment, type, fields)
-    select ${network}, e."transactionHash", e."logIndex", e."blockNumber", e."blockHash", e.commitment, e.type, e.fields
-    from jsonb_to_recordset(${tx.json(events as never)})
-      as e("transactionHash" text, "logIndex" int, "blockNumber" bigint, "blockHash" text, commitment text, type text,
-        fields jsonb)
+    ${insertedEvents(tx, network, events)}
     on conflict (network, transaction_hash, log_index) do update
     set block_number = excluded.block_number, block_hash = excluded.block_hash, commitment = excluded.commitment,
       type = excluded.type, fields = excluded.fields, decided_at = null, problem = null
     where chain_events.block_hash <> excluded.block_hash`;
   return count;
+}
+
+/** Stores events that no list of logs had told of, and returns how many were new. What is stored already stays as it is. */
+export async function addEvents(tx: Tx, network: string, events: readonly StoredEvent[]): Promise<number> {
+  const { count } = await tx`
+    ${insertedEvents(tx, network, events)} on conflict (network, transaction_hash, log_index) do nothing`;
+  return count;
+}
+
+function insertedEvents(tx: Tx, network: string, events: readonly StoredEvent[]) {
+  return tx`
+    insert into chain_events
+      (network, transaction_hash, log_index, block_number, block_hash, commitment, type, fields)
+    select distinct on (e."transactionHash", e."logIndex") ${network}, e."transactionHash", e."logIndex",
+      e."blockNumber", e."blockHash", e.commitment, e.type, e.fields
+    from jsonb_to_recordset(${tx.json(events as never)})
+      as e("transactionHash" text, "logIndex" int, "blockNumber" bigint, "blockHash" text, commitment text, type text,
+        fields jsonb)`;
 }
 
 /** Undecided events up to a block. Payments come first, because they outweigh every refusal. */
@@ -98,6 +111,19 @@ export async function reconsiderEvents(tx: Tx, network: string, commitments: rea
     update chain_events set decided_at = null
     where network = ${network} and commitment = any(${commitments as string[]}::text[]) and type = 'paid'
       and problem is null`;
+}
+
+/** Removes events that are not on the chain; one that has moved to another block meanwhile stays. */
+export async function deleteEvents(
+  tx: Tx,
+  network: string,
+  events: readonly Pick<StoredEvent, 'transactionHash' | 'logIndex' | 'blockHash'>[],
+): Promise<void> {
+  await tx`
+    delete from chain_events e
+    using jsonb_to_recordset(${tx.json(events as never)}) as d("transactionHash" text, "logIndex" int, "blockHash" text)
+    where e.network = ${network} and e.transaction_hash = d."transactionHash" and e.log_index = d."logIndex"
+      and e.block_hash = d."blockHash"`;
 }
 
 /** Deletes events of blocks that left the chain, and returns the commitments that had been decided as paid by them. */

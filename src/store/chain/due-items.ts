@@ -167,6 +167,17 @@ export async function reviveItems(tx: Tx, commitments: readonly string[]): Promi
 
 export type RevivedItem = Pick<StoredItem, 'subject' | 'purpose'>;
 
+/** Items whose sends are all final are due again: what seemed to have paid them was not on the chain. */
+export async function releaseItems(tx: Tx, commitments: readonly string[]): Promise<void> {
+  await tx`
+    update items i set state = 'due', retry_at = null
+    where i.commitment = any(${commitments as string[]}::text[]) and i.state = 'sent'
+      and not exists (
+        select from send_items si join sends s on s.network = si.network and s.signer = si.signer and s.nonce = si.nonce
+        where si.commitment = i.commitment and s.state = 'open')
+      and not exists (select from chain_events e where e.commitment = i.commitment and e.type = 'paid')`;
+}
+
 /** Locks an item, and returns true if it was never in a stored transaction: then nobody outside can have seen it. */
 export async function lockUnsentItem(tx: Tx, commitment: string): Promise<boolean> {
   const rows = await tx`

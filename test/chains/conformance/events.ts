@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { WalletAction } from '../../../src/chains/chain.ts';
+import { ChainUnavailableError, type WalletAction } from '../../../src/chains/chain.ts';
 import { idBytes } from '../../../src/domain/ids.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { OnScene, Scene } from '../harness.ts';
@@ -72,12 +72,30 @@ export function describeEvents(onScene: OnScene): void {
     );
 
     it(
-      'agrees to the block that stands at a height and to no other',
-      onScene(async ({ chain, mine }) => {
+      'tells by each endpoint alone what all of them tell together',
+      onScene(async ({ chain, payable, relay, placeOf, mine }) => {
+        const { item, signed } = await payable('eip3009-vrs');
+        const hash = await relay([signed]);
         await mine();
-        const { number, hash } = await chain.head();
-        assert.equal(await chain.isAgreed({ number, hash }), true);
-        assert.equal(await chain.isAgreed({ number, hash: `0x${'ab'.repeat(32)}` }), false);
+        const [block, head] = [await placeOf(hash), await chain.head()];
+        const events = await chain.events(block.number, block.number);
+        const witnesses = chain.witnesses();
+        assert.equal(witnesses.length, chain.health().endpoints);
+        for (const witness of witnesses) {
+          assert.match(witness.name, /^endpoint \d+$/);
+          assert.equal(witness.silentForMs(), 0);
+          assert.deepEqual(await witness.head(), head);
+          assert.deepEqual(await witness.block(head.number), head);
+          assert.equal(await witness.block(head.number + 1), undefined);
+          assert.ok(((await witness.block('finalized'))?.number ?? 0) <= head.number);
+          assert.deepEqual(await witness.receipt(hash), { block, isReverted: false, events });
+          assert.equal(await witness.receipt(`0x${'ab'.repeat(32)}`), undefined);
+          assert.deepEqual(await witness.events(block.number, block.number), events);
+          assert.equal(await witness.isUsed(item, signed.commitment, block.number), true);
+          assert.equal(await witness.isUsed(item, signed.commitment, block.number - 1), false);
+          await assert.rejects(witness.isUsed(item, signed.commitment, head.number + 9), ChainUnavailableError);
+          await assert.rejects(witness.events(head.number, head.number + 9), ChainUnavailableError);
+        }
       }),
     );
   });
@@ -100,7 +118,10 @@ export function describeEvents(onScene: OnScene): void {
         const after = await chain.block(before.number);
         assert.notEqual(after?.hash, before.hash);
         assert.notEqual((await chain.block(before.number - 1))?.hash, paidIn?.hash);
-        assert.equal(await chain.isAgreed(before), false);
+        for (const witness of chain.witnesses()) {
+          assert.equal((await witness.block(before.number))?.hash, after?.hash);
+          assert.equal(await witness.receipt(hash), undefined);
+        }
         assert.deepEqual(await chain.events(before.number - 1, before.number), []);
         assert.deepEqual(await chain.findTransaction(hash), { is: 'unknown' });
         assert.equal(await chain.minedNonce(relayer.address), slot.nonce);

@@ -29,7 +29,16 @@ export function describeReach(onScene: OnScene): void {
           head: () => chain.head(),
           block: () => chain.block(head.number),
           events: () => chain.events(head.number, head.number),
-          isAgreed: () => chain.isAgreed(head),
+          ...Object.fromEntries(
+            chain.witnesses().flatMap((witness) => [
+              [`head of ${witness.name}`, () => witness.head()],
+              [`block of ${witness.name}`, () => witness.block(head.number)],
+              [`isUsed of ${witness.name}`, () => witness.isUsed(item, signed.commitment, head.number)],
+              [`receipt of ${witness.name}`, () => witness.receipt(hash)],
+              [`transfers of ${witness.name}`, () => witness.transfers(hash)],
+              [`events of ${witness.name}`, () => witness.events(head.number, head.number)],
+            ]),
+          ),
         };
         await setReachable(false);
         for (const [name, ask] of Object.entries(questions)) {

@@ -14,6 +14,8 @@ export interface Audited {
   readonly connected: ConnectedChain;
   readonly lease: Lease;
   readonly alarms: Alarms;
+  /** Raised while something cannot be compared. */
+  readonly unread: Alarms;
   /** Accounts whose balance differed the last time. */
   readonly doubted: Set<string>;
 }
@@ -23,7 +25,7 @@ export interface Audited {
  * the same blocks are compared at every run, and the alert stands until they agree.
  */
 export async function auditBooks(deps: LeaseDeps, audited: Audited): Promise<boolean> {
-  const { connected, lease, alarms, doubted } = audited;
+  const { connected, lease, alarms, unread, doubted } = audited;
   const network = connected.chain.network.chainId;
   await recordCoin(deps, { connected, lease });
   const last = await findAuditedBlock(deps.db.sql, network);
@@ -37,6 +39,8 @@ export async function auditBooks(deps: LeaseDeps, audited: Audited): Promise<boo
   const [first] = sure;
   const more = sure.length > 1 ? ` There are ${sure.length - 1} more: run reconcile.` : '';
   await alarms.set(network, first && `${first.message}${more}`);
+  const [gap] = report.unreadable;
+  await unread.set(network, gap && `The books were compared without what cannot be read. ${gap}`);
   if (report.differences.length > 0 || report.waiting > 0) return false;
   await commandOfLeader(deps, lease, (tx) => putAuditedBlock(tx, network, report.to));
   return report.to - report.from + 1 >= MAX_BLOCKS;

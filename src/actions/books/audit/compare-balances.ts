@@ -1,4 +1,5 @@
 import { amountText, tokenText } from '../../../chains/amount-text.ts';
+import { ContractFaultError, UnreadableAnswerError } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
 import { assetsOf } from '../../../chains/networks.ts';
@@ -6,8 +7,19 @@ import type { Reader } from '../../../store/plumbing/database.ts';
 import { allBookedAt, type Surplus } from '../account-surplus.ts';
 import type { Difference } from './compare-events.ts';
 
+export interface BalancesCompared {
+  readonly differences: readonly Difference[];
+  /** Tokens whose balance cannot be read, in sentences. */
+  readonly unreadable: readonly string[];
+}
+
 /** Compares the token balances of the intermediate account with the books, at a final block. */
-export async function compareIntermediate(db: Reader, connected: ConnectedChain, block: number): Promise<Difference[]> {
+export async function compareIntermediate(
+  db: Reader,
+  connected: ConnectedChain,
+  block: number,
+): Promise<BalancesCompared> {
+  const unreadable: string[] = [];
   const { chain, intermediateAccount } = connected;
   const network = chain.network.chainId;
   const rows = await allBookedAt(db, connected, { account: intermediateAccount, block });
@@ -18,8 +30,10 @@ export async function compareIntermediate(db: Reader, connected: ConnectedChain,
       const { units, fees } = booked.get(asset) ?? { units: 0n, fees: 0n };
       const held = await chain.holding(intermediateAccount, asset, block).catch((error: unknown) => {
         // A token in which we hold nothing need not exist on the chain.
-        if (booked.has(asset)) throw error;
-        return 0n;
+        if (!booked.has(asset)) return 0n;
+        if (!(error instanceof UnreadableAnswerError || error instanceof ContractFaultError)) throw error;
+        unreadable.push(`The balance of the intermediate account in ${asset} cannot be read: ${error.message}.`);
+        return units;
       });
       // The operator may withdraw fees, so a lack of up to the fees is no difference.
       if (held <= units && held >= units - fees) return [];
@@ -27,7 +41,7 @@ export async function compareIntermediate(db: Reader, connected: ConnectedChain,
       return [{ subject: intermediateAccount, block, transaction: null, message }];
     }),
   );
-  return found.flat();
+  return { differences: found.flat(), unreadable };
 }
 
 export function coinShortages(network: string, surpluses: readonly Surplus[], block: number): Difference[] {

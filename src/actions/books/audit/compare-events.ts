@@ -32,6 +32,8 @@ export interface EventsCompared {
   /** Events that the watcher has not decided on yet. */
   readonly waiting: number;
   readonly differences: readonly Difference[];
+  /** Logs that cannot be read, in sentences. */
+  readonly unreadable: readonly string[];
 }
 
 interface Ask {
@@ -49,7 +51,12 @@ export async function compareEvents(
   { chain, intermediateAccount, own, from, to }: Ask,
 ): Promise<EventsCompared> {
   const network = chain.network.chainId;
-  const told = (await chain.events(from, to)).filter((event): event is PaidEvent => event.type === 'paid');
+  const unreadable: string[] = [];
+  const events = await chain.events(from, to, ({ place, reason }) => {
+    const where = place === undefined ? `in blocks ${from} to ${to}` : `${place.logIndex} of ${place.transactionHash}`;
+    unreadable.push(`Log ${where} cannot be read: ${reason}.`);
+  });
+  const told = events.filter((event): event is PaidEvent => event.type === 'paid');
   // Read the decisions before the facts they rest on. In the other order a decision could fall in between.
   const states = await findEventStates(db, { network, from, to });
   const facts = await readFacts(db, { network, intermediateAccount, own, told });
@@ -80,7 +87,7 @@ export async function compareEvents(
     unreported.map(({ reference }) => reference),
   );
   found.push(...unreported.filter(({ reference }) => !gone.has(reference)).map(notOnChain));
-  return { events: told.length, foreign, waiting, differences: found };
+  return { events: told.length, foreign, waiting, differences: found, unreadable };
 }
 
 interface Facts {

@@ -15,6 +15,8 @@ export interface ReconcileReport {
   readonly foreign: number;
   readonly waiting: number;
   readonly differences: readonly Difference[];
+  /** What could not be compared because the chain gave nothing that can be read, in sentences; all else was. */
+  readonly unreadable: readonly string[];
 }
 
 /** The range of one request. Providers refuse larger ones, and a failed request is cheap to repeat. */
@@ -39,6 +41,7 @@ export async function reconcile(
   const total = { events: 0, foreign: 0, waiting: 0 };
   const differences: Difference[] = [];
   const own = ownAccounts(connected);
+  const unreadable: string[] = [];
   for (let start = from; start <= to; start += RANGE) {
     const range = { from: start, to: Math.min(start + RANGE - 1, to) };
     const compared = await compareEvents(db.sql, { chain, intermediateAccount, own, ...range });
@@ -46,8 +49,11 @@ export async function reconcile(
     total.foreign += compared.foreign;
     total.waiting += compared.waiting;
     differences.push(...compared.differences);
+    unreadable.push(...compared.unreadable);
   }
-  differences.push(...(await compareIntermediate(db.sql, connected, final)));
+  const balances = await compareIntermediate(db.sql, connected, final);
+  differences.push(...balances.differences);
+  unreadable.push(...balances.unreadable);
   differences.push(...coinShortages(network, await coinSurpluses(db.sql, connected, final, own), final));
-  return { network, from, to, ...total, differences };
+  return { network, from, to, ...total, differences, unreadable };
 }

@@ -1,10 +1,13 @@
+import type { ChainEvent } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
+import { isSmall } from '../../../chains/finality.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { findItems } from '../../../store/chain/items.ts';
 import { rewindCoinCursors } from '../../../store/money/book-comparison.ts';
 import { positionsOf, refoldBalances } from '../../../store/money/books.ts';
 import { findStrayCursor } from '../../../store/money/strays.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { hearEvents } from '../../evidence.ts';
 import { ownAccounts, storeStrays, strayOf } from '../../outgoing/stray/record-strays.ts';
 import { hasLeft, ownershipOf } from '../audit/compare-events.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
@@ -67,8 +70,14 @@ export async function rebuild(
   const carriers = new Map<string, number>();
   for (let start = input.from; start <= to; start += RANGE) {
     const end = Math.min(start + RANGE - 1, to);
-    const told = await chain.events(start, end);
-    const paid = told.filter((event): event is PaidEvent => event.type === 'paid');
+    const told = await hearEvents(chain, start, end);
+    const isPaid = (event: ChainEvent): event is PaidEvent => event.type === 'paid';
+    const isProved = (event: PaidEvent) =>
+      told.agreed.includes(event) && (!told.isAlone || isSmall(chain.network, { ...event, amount: `${event.amount}` }));
+    const paid = told.events.filter(isPaid).filter(isProved);
+    for (const event of told.events.filter(isPaid)) {
+      if (!isProved(event)) unplaced.push({ id: subjectOfEvent(event), problem: 'is shown by one endpoint alone' });
+    }
     const { payments, outgoing } = await lostEvents(deps, connected, paid);
     for (const event of payments) {
       await attempt(event, () => restorePayment(deps, connected, event, input.merchantId));

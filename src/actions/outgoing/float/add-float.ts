@@ -1,6 +1,8 @@
-import { type Chain, ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
+import { ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
+import { isSmall, loneCeilingOf } from '../../../chains/finality.ts';
+import type { Network } from '../../../chains/networks.ts';
 import { floatAddedEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { ApiError } from '../../../errors.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
@@ -13,6 +15,7 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { coinSurpluses, isStillBooked, type Surplus, tokenSurplus } from '../../books/account-surplus.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { hearTransfers } from '../../evidence.ts';
 import { merchantNotFound } from '../../parties/change-merchant.ts';
 import { strayOf } from '../stray/record-strays.ts';
 import { refuseSpentCoin } from '../stray/refuse-spent-coin.ts';
@@ -124,7 +127,7 @@ function unitsOf(strays: readonly NewStray[]): bigint {
   return strays.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 }
 
-/** The transfers of the transaction, in a block of final depth that enough endpoints know. */
+/** The transfers of the transaction, as enough endpoints show them, in a block of final depth. */
 async function transfersOf(
   { chain, intermediateAccount }: ConnectedChain,
   { asset, transactionHash }: AddFloatInput,
@@ -132,15 +135,10 @@ async function transfersOf(
   const state = await chain.findTransaction(transactionHash);
   if (state.is === 'unknown') throw refused('The chain knows no such transaction.');
   if (state.is === 'pending') throw refused('The transaction has not been mined yet: try again when it has.');
-  if (!(await isFinal(chain, state.block)))
-    throw refused('The transaction does not lie deep enough yet: try again soon.');
-  const [tokens, coin] = await Promise.all([
-    chain.incoming([intermediateAccount], state.block.number, state.block.number),
-    chain.coinTransfer(transactionHash),
-  ]);
-  const found = [...tokens, ...(coin?.to === intermediateAccount ? [coin] : [])].filter(
-    (transfer) => transfer.transactionHash === transactionHash.toLowerCase() && transfer.asset === asset,
-  );
+  const { transfers, isFinal, isAlone } = await hearTransfers(chain, transactionHash);
+  if (!isFinal) throw refused('The transaction does not lie deep enough yet: try again soon.');
+  const found = transfers.filter((transfer) => transfer.to === intermediateAccount && transfer.asset === asset);
+  if (isAlone) refuseLarge(chain.network, found);
   if (found.length === 0) {
     throw refused(
       `The transaction transfers nothing of that asset to the intermediate account ${intermediateAccount}.`,
@@ -149,10 +147,15 @@ async function transfersOf(
   return found;
 }
 
-async function isFinal(chain: Chain, block: { number: number; hash: string }): Promise<boolean> {
-  const head = await chain.head();
-  const depth = chain.network.finality?.depth ?? 1;
-  return head.number - block.number + 1 >= depth && (await chain.isAgreed(block));
+/** One endpoint alone is believed up to an amount: it could have made the transfer up. */
+export function refuseLarge(network: Network, amounts: readonly { readonly asset: string; readonly amount: bigint }[]) {
+  const isLarge = amounts.some(({ asset, amount }) => !isSmall(network, { asset, amount: amount.toString() }));
+  if (isLarge) {
+    throw refused(
+      `Only one endpoint of ${network.name} shows this transfer, and it is above ${loneCeilingOf(network)} tokens: ` +
+        'name a second endpoint in RPC_URLS, or raise SINGLE_ENDPOINT_CEILING.',
+    );
+  }
 }
 
 export function connectedOf(chains: Chains, asset: string): ConnectedChain {

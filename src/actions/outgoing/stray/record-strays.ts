@@ -1,5 +1,5 @@
 import { amountText } from '../../../chains/amount-text.ts';
-import type { Incoming } from '../../../chains/chain.ts';
+import type { Incoming, UnreadableLog } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
@@ -17,6 +17,7 @@ import {
 } from '../../../store/money/strays.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
+import { raiseAlert } from '../../alerts.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { isGasMoney, strayReceivedEntries } from './stray-entries.ts';
@@ -44,15 +45,33 @@ export async function recordStrays(deps: CommandDeps & { log: Log }, connected: 
   if (final <= searched) return false;
   const to = Math.min(final, searched + MAX_RANGE);
   const accounts = ownAccounts(connected);
-  const found = await chain.incoming(accounts, searched + 1, to);
+  const unreadable: UnreadableLog[] = [];
+  const found = await chain.incoming(accounts, searched + 1, to, (log) => unreadable.push(log));
   const strays = found.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
   await command(deps, async (tx, now) => {
     await storeStrays(tx, strays, now);
     await putStrayCursor(tx, network, to);
   });
+  await tellUnreadable(deps, network, unreadable);
   if (strays.length > 0) deps.log.warn({ network, from: searched + 1, to, count: strays.length }, 'stray money found');
   return to < final;
 }
+
+/** A transfer that cannot be read is set aside: what it brought shows in the balance, which the books are compared with. */
+async function tellUnreadable(
+  deps: CommandDeps & { log: Log },
+  network: string,
+  unreadable: readonly UnreadableLog[],
+): Promise<void> {
+  for (const { place, reason } of unreadable.slice(0, MAX_TOLD)) {
+    const subject = `${network}:${place?.transactionHash ?? ''}:${place?.logIndex ?? ''}`;
+    deps.log.error({ network, ...place, reason }, 'a transfer cannot be read');
+    const message = `A transfer to an account of ours cannot be read and was set aside: ${reason}.`;
+    await raiseAlert(deps, { name: 'event_set_aside', subject, message });
+  }
+}
+
+const MAX_TOLD = 10;
 
 /** The accounts whose keys the operator has. */
 export function ownAccounts({ intermediateAccount, relayers }: ConnectedChain): string[] {

@@ -1,14 +1,16 @@
+import { ChainUnavailableError } from '../../../chains/chain.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import { findAsset } from '../../../chains/networks.ts';
 import { OPERATOR_FLOAT, strayCoveredEntry } from '../../../domain/books.ts';
 import { type Cover, coverOf } from '../../../domain/refund.ts';
 import { ApiError } from '../../../errors.ts';
 import { insertOutgoing } from '../../../store/money/outgoing.ts';
-import { lockStray, moveStray, type Stray } from '../../../store/money/strays.ts';
+import { findStrays, lockStray, moveStray, type Stray } from '../../../store/money/strays.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { connectedOf } from '../float/add-float.ts';
+import { hearTransfers } from '../../evidence.ts';
+import { connectedOf, refuseLarge } from '../float/add-float.ts';
 import { lackText, takeFromFloats } from '../float/take-from-floats.ts';
 import { refuseSpentCoin } from './refuse-spent-coin.ts';
 import { aboutStray, isGasMoney, strayReturnEntries } from './stray-entries.ts';
@@ -24,7 +26,8 @@ export interface ReturnStrayInput {
  * Gives a stray back. A late payment is returned whole: floats pay the part that has left the intermediate account, its
  * fee or the merchant's share, as for a refund. If not all of it is available, nothing moves.
  */
-export function returnStray(deps: CommandDeps & { chains: Chains }, input: ReturnStrayInput): Promise<Stray> {
+export async function returnStray(deps: CommandDeps & { chains: Chains }, input: ReturnStrayInput): Promise<Stray> {
+  await refuseUnproved(deps, input.id);
   return command(deps, async (tx, now) => {
     const stray = await lockStray(tx, input.id);
     if (stray === undefined) throw new ApiError('payment_not_found', `There is no stray ${input.id.slice(0, 80)}.`);
@@ -64,6 +67,30 @@ export function returnStray(deps: CommandDeps & { chains: Chains }, input: Retur
     await appendAudit(tx, { at: now, actor: input.actor, action: 'stray.returned', subject: id, detail });
     return { ...stray, state: 'returning' };
   });
+}
+
+/**
+ * A transfer was found by what one endpoint told. Before money leaves for it, enough of them must show it. Coin that came
+ * out of a contract is in no transaction that could be shown; a late payment was proved when it was recorded.
+ */
+async function refuseUnproved({ db, chains }: CommandDeps & { chains: Chains }, id: string): Promise<void> {
+  const [stray] = await findStrays(db.sql, [id]);
+  if (stray?.source !== 'transfer' || stray.transactionHash === null || stray.state !== 'unclaimed') return;
+  const { chain } = connectedOf(chains, stray.asset);
+  const { transfers, isAlone } = await hearTransfers(chain, stray.transactionHash).catch((error: unknown) => {
+    if (error instanceof ChainUnavailableError) throw refused(`The chain could not be asked: ${error.message}.`);
+    throw error;
+  });
+  const { asset, amount, account, logIndex } = stray;
+  const shown = transfers.filter(
+    (transfer) =>
+      transfer.logIndex === logIndex &&
+      transfer.asset === asset &&
+      transfer.to === account &&
+      transfer.amount === BigInt(amount),
+  );
+  if (shown.length === 0) throw refused('The chain does not show the transfer that it came by.');
+  if (isAlone) refuseLarge(chain.network, shown);
 }
 
 /** The part of a returned stray that floats pay. Nothing for a plain transfer. */

@@ -1,0 +1,165 @@
+import {
+  type Block,
+  type Chain,
+  type ChainEvent,
+  ChainUnavailableError,
+  type Incoming,
+  type Witness,
+} from '../chains/chain.ts';
+import {
+  type Finding,
+  type Heights,
+  LONE_DEPTH_FACTOR,
+  type QuorumRule,
+  type Statement,
+  weigh,
+  weighHeights,
+} from '../domain/quorum.ts';
+
+/** What the endpoints of a chain said about a fact, and what that comes to. */
+export interface Heard<T> {
+  readonly finding: Finding<T>;
+  readonly statements: readonly Statement<T>[];
+}
+
+/**
+ * Asks two endpoints about a fact, and the others only where those two do not settle it. An answer of undefined means that
+ * the endpoint cannot tell yet. An endpoint that two others contradict is asked last from then on.
+ */
+export async function hear<T>(
+  chain: Chain,
+  ask: (witness: Witness) => Promise<T | undefined>,
+  keyOf?: (value: T) => unknown,
+): Promise<Heard<T>> {
+  const witnesses = chain.witnesses();
+  const rule = ruleOf(chain, witnesses);
+  let statements = await testimonies(witnesses.slice(0, 2), ask);
+  let finding = weigh(statements, rule, keyOf);
+  if (finding.is !== 'agreed' && witnesses.length > 2) {
+    statements = [...statements, ...(await testimonies(witnesses.slice(2), ask))];
+    finding = weigh(statements, rule, keyOf);
+  }
+  if (finding.is === 'agreed') {
+    const { dissenters } = finding;
+    for (const witness of witnesses) if (dissenters.includes(witness.name)) witness.distrust();
+  }
+  return { finding, statements };
+}
+
+/** How far the chain has come, by the same rule; the height is that of its head, or of whatever block is asked for. */
+export async function hearHeights(
+  chain: Chain,
+  ask: (witness: Witness) => Promise<Block | undefined> = (witness) => witness.head(),
+): Promise<Heights> {
+  const witnesses = chain.witnesses();
+  const heightOf = async (witness: Witness) => (await ask(witness))?.number;
+  const first = await testimonies(witnesses.slice(0, 2), heightOf);
+  const rule = ruleOf(chain, witnesses);
+  const heights = weighHeights(first, rule);
+  if (heights.agreed !== undefined || witnesses.length <= 2) return heights;
+  return weighHeights([...first, ...(await testimonies(witnesses.slice(2), heightOf))], rule);
+}
+
+/** A block on which enough endpoints agree. */
+export interface HeardBlock {
+  readonly block: Block;
+  /** Whether one endpoint alone vouches for it. */
+  readonly isAlone: boolean;
+}
+
+/** The block of that height; rejects while too few endpoints show the same one. */
+export async function hearBlock(chain: Chain, number: number): Promise<HeardBlock> {
+  const { finding, statements } = await hear(chain, (witness) => witness.block(number), blockKey);
+  if (finding.is === 'agreed' || finding.is === 'alone')
+    return { block: finding.value, isAlone: finding.is === 'alone' };
+  const said = sayings(statements, ({ hash }) => hash);
+  throw new ChainUnavailableError(chain.network.chainId, `the endpoints do not agree on block ${number}: ${said}`);
+}
+
+/** What makes two blocks the same: a liar may tell the right hash with the wrong time. */
+export function blockKey({ hash, timestampS }: Block): string {
+  return `${hash} ${timestampS}`;
+}
+
+export interface HeardEvents {
+  /** Every event that one endpoint reports; whoever draws consequences from it has yet to prove it. */
+  readonly events: readonly ChainEvent[];
+  /** Those that enough endpoints report in the same words. */
+  readonly agreed: readonly ChainEvent[];
+  readonly isAlone: boolean;
+}
+
+/** What endpoints report of these blocks. Rejects while too few can be asked. */
+export async function hearEvents(chain: Chain, fromBlock: number, toBlock: number): Promise<HeardEvents> {
+  const { finding, statements } = await hear(
+    chain,
+    (witness) => witness.events(fromBlock, toBlock),
+    () => 'an answer',
+  );
+  if (finding.is !== 'agreed' && finding.is !== 'alone') {
+    throw new ChainUnavailableError(chain.network.chainId, 'too few endpoints can be asked about its events');
+  }
+  const lists = statements.flatMap(({ says }) =>
+    says === undefined ? [] : [new Map(says.map((e) => [eventKey(e), e]))],
+  );
+  const events = new Map(lists.flatMap((list) => [...list]));
+  const needed = Math.min(2, lists.length);
+  const agreed = [...events].filter(([key]) => lists.filter((list) => list.has(key)).length >= needed);
+  return { events: [...events.values()], agreed: agreed.map(([, event]) => event), isAlone: finding.is === 'alone' };
+}
+
+function eventKey(event: ChainEvent): string {
+  return JSON.stringify(event, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+}
+
+/** What a transaction transferred, as enough endpoints show it, in a block that is final by their word. */
+export async function hearTransfers(
+  chain: Chain,
+  hash: string,
+): Promise<{ readonly transfers: readonly Incoming[]; readonly isFinal: boolean; readonly isAlone: boolean }> {
+  const [heights, { finding, statements }] = await Promise.all([
+    hearHeights(chain),
+    hear(
+      chain,
+      (witness) => witness.transfers(hash),
+      (transfers) => transfers.map(transferKey).join(),
+    ),
+  ]);
+  if (finding.is !== 'agreed' && finding.is !== 'alone') {
+    const said = sayings(statements, (transfers) => `${transfers.length} transfers`);
+    throw new ChainUnavailableError(chain.network.chainId, `the endpoints do not agree on ${hash}: ${said}`);
+  }
+  const isAlone = finding.is === 'alone' || heights.agreed === undefined;
+  const depth = (chain.network.finality?.depth ?? 1) * (isAlone ? LONE_DEPTH_FACTOR : 1);
+  const reached = isAlone ? (heights.alone ?? heights.agreed ?? -1) : (heights.agreed ?? -1);
+  const isFinal = finding.value.every(({ block }) => reached - block.number + 1 >= depth);
+  return { transfers: finding.value, isFinal, isAlone };
+}
+
+function transferKey({ block, logIndex, asset, from, to, amount }: Incoming): string {
+  return [block.hash, logIndex, asset, from, to, amount].join(' ');
+}
+
+/** Who says what, as a sentence. */
+export function sayings<T>(statements: readonly Statement<T>[], show: (value: T) => string = String): string {
+  return statements.map(({ by, says }) => `${by} says ${says === undefined ? 'nothing' : show(says)}`).join(', ');
+}
+
+function ruleOf({ network }: Chain, witnesses: readonly Witness[]): QuorumRule {
+  return { endpoints: witnesses.length, isTrustedAlone: network.isTrustedAlone ?? false };
+}
+
+function testimonies<T>(
+  witnesses: readonly Witness[],
+  ask: (witness: Witness) => Promise<T | undefined>,
+): Promise<Statement<T>[]> {
+  return Promise.all(
+    witnesses.map(async (witness) => {
+      const says = await ask(witness).catch((error: unknown) => {
+        if (error instanceof ChainUnavailableError) return undefined;
+        throw error;
+      });
+      return { by: witness.name, says, silentForMs: witness.silentForMs() };
+    }),
+  );
+}

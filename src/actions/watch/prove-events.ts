@@ -1,0 +1,162 @@
+import { type Block, type Chain, ChainUnavailableError, type Receipt, type Witness } from '../../chains/chain.ts';
+import { finalityOf, isSmall } from '../../chains/finality.ts';
+import type { FinalityTag } from '../../chains/networks.ts';
+import { type Heights, LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
+import type { StoredEvent } from '../../store/chain/chain-events.ts';
+import type { StoredItem } from '../../store/chain/items.ts';
+import { hear, hearHeights, sayings } from '../evidence.ts';
+import { storedEvent } from './read-events.ts';
+import type { View, WatchDeps, Watcher } from './watcher.ts';
+
+/** An event of ours with the item it is about. */
+export interface KnownEvent {
+  readonly event: StoredEvent;
+  readonly item: StoredItem;
+}
+
+export interface ProvedEvents {
+  /** Deep enough, and shown by enough endpoints. */
+  readonly proved: readonly KnownEvent[];
+  /** Their blocks are there, and enough endpoints show that they are not in them. */
+  readonly refuted: readonly KnownEvent[];
+}
+
+/** A contradiction does not go away in a moment: nobody is asked about it more often than this. */
+const ASK_AGAIN_MS = 2_000;
+
+/**
+ * Holds events against the receipts of their own transactions, as each endpoint has them. The list of logs that brought
+ * them came from one endpoint, which may have made them up.
+ */
+export async function proveEvents(
+  deps: WatchDeps,
+  watcher: Watcher,
+  view: View,
+  known: readonly KnownEvent[],
+): Promise<ProvedEvents> {
+  const { chain, memory } = watcher;
+  const nowMs = deps.world.clock.nowMs();
+  const depths = depthChecker(watcher, view);
+  const keys = new Set(known.map(({ event }) => keyOf(event)));
+  for (const key of memory.askAgainAtMs.keys()) if (!keys.has(key)) memory.askAgainAtMs.delete(key);
+  const isDue = ({ event }: KnownEvent) => view.hasNews || nowMs >= (memory.askAgainAtMs.get(keyOf(event)) ?? 0);
+  const deep = (
+    await Promise.all(known.filter(isDue).map(async (each) => ({ ...each, ...(await depths(each)) })))
+  ).filter(({ isDeep, isDeepAlone }) => isDeep || isDeepAlone);
+  const show = showings(
+    chain,
+    deep.map(({ event }) => event),
+  );
+  const proved: KnownEvent[] = [];
+  const refuted: KnownEvent[] = [];
+  const disputes: string[] = [];
+  await Promise.all(
+    deep.map(async ({ event, item, isDeep, isDeepAlone }) => {
+      const { finding, statements } = await hear(chain, (witness) => show(witness, event));
+      memory.askAgainAtMs.delete(keyOf(event));
+      if (finding.is === 'disputed') {
+        disputes.push(`Transaction ${event.transactionHash} of ${item.subject}: ${sayings(statements)}`);
+        memory.askAgainAtMs.set(keyOf(event), nowMs + ASK_AGAIN_MS);
+        return;
+      }
+      if (finding.is === 'open') return;
+      if (finding.is === 'agreed' ? !isDeep && !isDeepAlone : !isDeepAlone) return;
+      if (finding.value === SHOWN) proved.push({ event, item });
+      if (finding.value === HIDDEN) refuted.push({ event, item });
+    }),
+  );
+  const more = disputes.length > 1 ? ` There are ${disputes.length - 1} more.` : '';
+  if (disputes.length > 0) memory.disputes.set('events', `${disputes[0]}.${more}`);
+  else if (memory.askAgainAtMs.size === 0) memory.disputes.delete('events');
+  return { proved, refuted };
+}
+
+/** Whether an event lies deep enough by the word of two endpoints, or of one alone. */
+function depthChecker({ chain, depth: ownDepth }: Watcher, { heights }: View) {
+  const tagged = new Map<FinalityTag, Promise<Heights>>();
+  const heightsOf = (tag: FinalityTag) => {
+    const known = tagged.get(tag) ?? hearHeights(chain, (witness) => witness.block(tag));
+    tagged.set(tag, known);
+    return known;
+  };
+  return async ({ event, item }: KnownEvent) => {
+    // More than the network's own depth is asked for success alone.
+    const { depth, tag } =
+      event.type === 'paid' ? finalityOf(chain.network, item) : { depth: ownDepth, tag: undefined };
+    const named = tag === undefined ? heights : await heightsOf(tag);
+    const depthBy = (height = -1) => height - event.blockNumber + 1;
+    return {
+      isDeep: depthBy(heights.agreed) >= depth && depthBy(named.agreed) > 0,
+      isDeepAlone:
+        isSmall(chain.network, item) &&
+        depthBy(heights.alone) >= depth * LONE_DEPTH_FACTOR &&
+        depthBy(named.agreed ?? named.alone) > 0,
+    };
+  };
+}
+
+/** What an endpoint says of an event. */
+const SHOWN = 'its receipt shows the payment';
+const HIDDEN = 'it has the block, and the payment is not in it';
+const ELSEWHERE = 'it has another block';
+
+/** Each endpoint is asked once for all events, so that its calls travel together. */
+function showings(chain: Chain, events: readonly StoredEvent[]) {
+  const asked = new Map<string, Promise<Seen>>();
+  // Where one endpoint is enough, it has told of the event itself: all there is to see is whether its block still stands.
+  const needsReceipts = !(chain.network.isTrustedAlone && chain.witnesses().length === 1);
+  return async (witness: Witness, event: StoredEvent): Promise<string | undefined> => {
+    const seeing = asked.get(witness.name) ?? see(witness, events, needsReceipts);
+    asked.set(witness.name, seeing);
+    const { receipts, blocks } = await seeing;
+    const block = blocks.get(event.blockNumber);
+    const receipt = receipts.get(event.transactionHash);
+    if (block === undefined || (needsReceipts && receipt === undefined)) return undefined;
+    if (block.hash !== event.blockHash) return ELSEWHERE;
+    if (!needsReceipts) return SHOWN;
+    const isInIt = receipt !== 'none' && receipt?.events.some((told) => isSame(storedEvent(told), event));
+    return isInIt ? SHOWN : HIDDEN;
+  };
+}
+
+interface Seen {
+  readonly receipts: ReadonlyMap<string, Receipt | 'none' | undefined>;
+  readonly blocks: ReadonlyMap<number, Block | undefined>;
+}
+
+async function see(witness: Witness, events: readonly StoredEvent[], needsReceipts: boolean): Promise<Seen> {
+  const hashes = needsReceipts ? [...new Set(events.map(({ transactionHash }) => transactionHash))] : [];
+  const numbers = [...new Set(events.map(({ blockNumber }) => blockNumber))];
+  const [receipts, blocks] = await Promise.all([
+    Promise.all(hashes.map((hash) => orUnknown(witness.receipt(hash).then((receipt) => receipt ?? ('none' as const))))),
+    Promise.all(numbers.map((number) => orUnknown(witness.block(number)))),
+  ]);
+  return {
+    receipts: new Map(hashes.map((hash, index) => [hash, receipts[index]])),
+    blocks: new Map(numbers.map((number, index) => [number, blocks[index]])),
+  };
+}
+
+function orUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((error: unknown) => {
+    if (error instanceof ChainUnavailableError) return undefined;
+    throw error;
+  });
+}
+
+function isSame(told: StoredEvent, stored: StoredEvent): boolean {
+  const { fields, ...place } = told;
+  const { fields: storedFields, ...storedPlace } = stored;
+  const names = new Set([...Object.keys(fields), ...Object.keys(storedFields)]);
+  return (
+    keyOf(told) === keyOf(stored) &&
+    place.blockHash === storedPlace.blockHash &&
+    place.commitment === storedPlace.commitment &&
+    place.type === storedPlace.type &&
+    names.values().every((name) => fields[name] === storedFields[name])
+  );
+}
+
+function keyOf({ transactionHash, logIndex }: StoredEvent): string {
+  return `${transactionHash}:${logIndex}`;
+}

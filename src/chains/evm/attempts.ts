@@ -1,0 +1,74 @@
+import type { Timers } from '../../runtime/world.ts';
+import { ContractFaultError } from '../chain.ts';
+import { EndpointFailure } from './json-rpc.ts';
+
+/** The attempts of one call, at several endpoints, some of them at the same time. */
+export interface Attempts<T> {
+  begin(endpoint: string, answer: Promise<T>, isFlawed: (answer: T) => boolean): void;
+  /** Waits until one more attempt has ended, or for so long. */
+  settleWithin(ms: number): Promise<void>;
+  isPending(): boolean;
+  /** Whether there is a good answer, or a fault of ours: nobody else need be asked. */
+  isDecided(): boolean;
+  /** Whether asking the same endpoints again will not help. */
+  isPointless(): boolean;
+  /** Throws what is no failure of an endpoint, but a fault of ours. */
+  outcome(): AttemptsOutcome<T>;
+}
+
+interface AttemptsOutcome<T> {
+  readonly good: { readonly answer: T } | undefined;
+  /** An answer a part of which cannot be read, and who gave it. */
+  readonly flawed: { readonly answer: T; readonly by: string } | undefined;
+  /** A contract did not do its part, by the word of an endpoint; another endpoint may have a better answer. */
+  readonly contractFault: ContractFaultError | undefined;
+  /** By endpoint, the last one of each. */
+  readonly failures: ReadonlyMap<string, EndpointFailure>;
+}
+
+export function createAttempts<T>(timers: Timers): Attempts<T> {
+  const pending = new Set<Promise<void>>();
+  const failures = new Map<string, EndpointFailure>();
+  let good: AttemptsOutcome<T>['good'];
+  let flawed: AttemptsOutcome<T>['flawed'];
+  let contractFault: ContractFaultError | undefined;
+  let fault: { readonly error: unknown } | undefined;
+
+  return {
+    begin(endpoint, answer, isFlawed) {
+      const attempt = answer
+        .then(
+          (value) => {
+            if (isFlawed(value)) flawed ??= { answer: value, by: endpoint };
+            else good ??= { answer: value };
+          },
+          (error: unknown) => {
+            if (error instanceof EndpointFailure) failures.set(endpoint, error);
+            else if (error instanceof ContractFaultError) contractFault ??= error;
+            else fault ??= { error };
+          },
+        )
+        .finally(() => pending.delete(attempt));
+      pending.add(attempt);
+    },
+    settleWithin: (ms) => {
+      const { promise: over, resolve } = Promise.withResolvers<void>();
+      const cancelTimer = timers.after(ms, resolve);
+      return Promise.race([over, ...pending]).finally(cancelTimer);
+    },
+    isPending: () => pending.size > 0,
+    isDecided: () => good !== undefined || fault !== undefined,
+    isPointless: () => {
+      if (pending.size > 0) return false;
+      return (
+        flawed !== undefined ||
+        contractFault !== undefined ||
+        (failures.size > 0 && failures.values().every(({ kind }) => kind === 'unreadable'))
+      );
+    },
+    outcome() {
+      if (fault !== undefined) throw fault.error;
+      return { good, flawed, contractFault, failures };
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { Block, Incoming, Receipt, Witness } from '../chain.ts';
+import { blockCall, headCall } from './blocks.ts';
+import { NATIVE_TOKEN } from './collector.ts';
+import { createEventReader, type EventDecoder, isCollectorLog } from './collector-events.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { EvmContext } from './evm-context.ts';
+import { coinCall, createTransferReader } from './incoming.ts';
+import type { RpcCall } from './json-rpc.ts';
+import { readAll } from './logs.ts';
+import { isObject, readBlockId, readFields, readHash, readQuantity } from './rpc-values.ts';
+import { usedCall } from './token-calls.ts';
+
+/** A head this old belongs to an endpoint that does not follow the chain; slow chains get a few blocks. */
+const MAX_HEAD_AGE_MS = 60_000;
+const MAX_HEAD_AGE_BLOCKS = 20;
+
+/** One endpoint, asked alone and believed whatever the others say. */
+export function createWitness(context: EvmContext, endpoint: Endpoint, decode: EventDecoder): Witness {
+  const { world, network, rpc } = context;
+  const maxAgeMs = Math.max(MAX_HEAD_AGE_MS, MAX_HEAD_AGE_BLOCKS * (network.finality?.blockTimeMs ?? 0));
+  const readTransfers = createTransferReader(context);
+  let failingSinceMs: number | undefined;
+  let laggingSinceMs: number | undefined;
+
+  /** How far the endpoint has come is part of what it testifies to, and no reason not to ask it. */
+  async function call<T>(asked: RpcCall<T>): Promise<T> {
+    try {
+      const answer = await rpc.callOne(endpoint, { ...asked, toleratesLag: true });
+      failingSinceMs = undefined;
+      return answer;
+    } catch (error) {
+      failingSinceMs ??= world.clock.nowMs();
+      throw error;
+    }
+  }
+  const readEvents = createEventReader(context, { call, decode });
+
+  async function head(): Promise<Block> {
+    const block = await call(headCall());
+    const nowMs = world.clock.nowMs();
+    laggingSinceMs = nowMs - block.timestampS * 1000 <= maxAgeMs ? undefined : (laggingSinceMs ?? nowMs);
+    return block;
+  }
+
+  async function transfers(hash: string): Promise<readonly Incoming[]> {
+    const [mined, coin] = await Promise.all([call(receiptCall(hash)), call(coinCall(hash))]);
+    if (mined === null || mined.isReverted) return [];
+    const asset = context.assets.find(({ token }) => token === NATIVE_TOKEN)?.known.id;
+    const own = coin === null || asset === undefined ? [] : [{ block: mined.block, logIndex: -1, asset, ...coin }];
+    return [...readTransfers(mined.logs), ...own];
+  }
+
+  return {
+    name: endpoint.name,
+    silentForMs: () => {
+      const sinceMs = failingSinceMs ?? laggingSinceMs;
+      return sinceMs === undefined ? 0 : Math.max(0, world.clock.nowMs() - sinceMs);
+    },
+    distrust: () => endpoint.distrust(),
+    head,
+    block: async (which) => (await call(blockCall(which))).found,
+    isUsed: (item, commitment, atBlock) => call(usedCall(item, context.termsOf(item.asset), commitment, atBlock)),
+    receipt: async (hash) => {
+      const mined = await call(receiptCall(hash));
+      if (mined === null) return undefined;
+      const { block, isReverted, logs } = mined;
+      return {
+        block,
+        isReverted,
+        events: readAll(
+          logs.filter((log) => isCollectorLog(context, log)),
+          decode,
+        ).logs,
+      };
+    },
+    transfers,
+    events: (fromBlock, toBlock) => readEvents(fromBlock, toBlock),
+  };
+}
+
+type MinedReceipt = Pick<Receipt, 'block' | 'isReverted'> & { readonly logs: readonly Record<string, unknown>[] };
+
+function receiptCall(hash: string): RpcCall<MinedReceipt | null> {
+  return {
+    method: 'eth_getTransactionReceipt',
+    params: [hash],
+    read: (result) => {
+      if (result === null) return null;
+      const receipt = readFields(result);
+      if (readHash(receipt.transactionHash) !== hash.toLowerCase()) throw new RangeError('another transaction');
+      if (!Array.isArray(receipt.logs)) throw new TypeError('a receipt without logs');
+      const logs = receipt.logs.filter(isObject);
+      return { block: readBlockId(receipt), isReverted: readQuantity(receipt.status) === 0n, logs };
+    },
+  };
+}

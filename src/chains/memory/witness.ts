@@ -1,0 +1,90 @@
+import { type Block, type BlockId, ChainUnavailableError, type Witness } from '../chain.ts';
+import type { FinalityTag } from '../networks.ts';
+import type { MinedBlock } from './blocks.ts';
+import type { Core } from './core.ts';
+import { misquote } from './faults.ts';
+import { keys } from './ledger.ts';
+import type { Testimony } from './testimony.ts';
+
+/** How far behind the head the chain in memory calls its blocks safe, and finalized. */
+const TAG_BLOCKS: Readonly<Record<FinalityTag, number>> = { safe: 8, finalized: 16 };
+
+/** The endpoints of the chain in memory, those that nobody has contradicted first. */
+export function listWitnesses(core: Core): readonly Witness[] {
+  return core.testimonies
+    .toSorted((a, b) => Number(a.isDistrusted) - Number(b.isDistrusted))
+    .map((testimony) => createWitness(core, testimony));
+}
+
+function createWitness(core: Core, testimony: Testimony): Witness {
+  const { network, blocks, faults, history } = core;
+
+  function ask<T>(method: Parameters<typeof faults.ask>[0], run: () => T): Promise<T> {
+    return faults.ask(method, () => {
+      if (testimony.silentForMs === undefined) return run();
+      throw new ChainUnavailableError(network.chainId, `${testimony.name} keeps silent`);
+    });
+  }
+
+  const headNumber = () => Math.max(0, blocks.head().number - faults.lies.headLag + testimony.headAhead);
+  const isOther = () => testimony.hasOtherBlocks || faults.lies.isDisagreeing;
+  const told = (block: Block): Block => (isOther() ? misquote(headerOf(block)) : headerOf(block));
+  const idOf = (block: MinedBlock): BlockId => ({ number: block.number, hash: told(block).hash });
+
+  /** A block beyond the end of the chain is made up, as an endpoint would that claims to be further. */
+  function blockAt(number: number): Block | undefined {
+    if (number > headNumber()) return undefined;
+    const real = blocks.at(number);
+    if (real !== undefined) return told(real);
+    const last = blocks.head();
+    const timestampS =
+      last.timestampS + (number - last.number) * Math.ceil((network.finality?.blockTimeMs ?? 1_000) / 1_000);
+    return misquote({ ...headerOf(last), number, timestampS });
+  }
+
+  function eventsIn(number: number) {
+    const real = (blocks.at(number)?.events ?? []).filter(({ commitment }) => !testimony.hidden.includes(commitment));
+    return [...real, ...testimony.invented.filter(({ block }) => block.number === number)];
+  }
+
+  return {
+    name: testimony.name,
+    silentForMs: () => testimony.silentForMs ?? 0,
+    distrust: () => {
+      testimony.isDistrusted = true;
+    },
+    head: () => ask('head', () => blockAt(headNumber()) as Block),
+    block: (which) => ask('block', () => blockAt(typeof which === 'number' ? which : headNumber() - TAG_BLOCKS[which])),
+    isUsed: (item, commitment, atBlock) =>
+      ask('isUsed', () => {
+        if (atBlock > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
+        const isUsed = history.fork(Math.min(atBlock, blocks.head().number)).get(keys.used(item, commitment)) !== 0n;
+        return isUsed && !testimony.deniesUse;
+      }),
+    receipt: (hash) =>
+      ask('findTransaction', () => {
+        const block = blocks.holding(hash);
+        const invented = testimony.invented.filter(({ transactionHash }) => transactionHash === hash);
+        if (block === undefined || block.number > headNumber()) {
+          const [first] = invented;
+          return first && { block: first.block, isReverted: false, events: invented };
+        }
+        const events = eventsIn(block.number).filter(({ transactionHash }) => transactionHash === hash);
+        const id = idOf(block);
+        const isReverted = block.receipts.get(hash)?.isReverted ?? false;
+        return { block: id, isReverted, events: events.map((event) => ({ ...event, block: id })) };
+      }),
+    transfers: (hash) =>
+      ask('findTransaction', () =>
+        (blocks.holding(hash)?.transfers ?? []).filter(({ transactionHash }) => transactionHash === hash),
+      ),
+    events: (fromBlock, toBlock) =>
+      ask('events', () => {
+        if (toBlock > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
+        const numbers = Array.from({ length: Math.max(0, toBlock - fromBlock + 1) }, (_, index) => fromBlock + index);
+        return numbers.flatMap(eventsIn);
+      }),
+  };
+}
+
+const headerOf = ({ number, hash, parentHash, timestampS }: Block): Block => ({ number, hash, parentHash, timestampS });

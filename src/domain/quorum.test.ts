@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type Statement, weigh, weighHeights } from './quorum.ts';
+
+const MINUTE_MS = 60_000;
+const say = <T>(says: T | undefined, silentForMs = 0): Omit<Statement<T>, 'by'> => ({ says, silentForMs });
+const named = <T>(...statements: Omit<Statement<T>, 'by'>[]): Statement<T>[] =>
+  statements.map((statement, index) => ({ by: `endpoint ${index + 1}`, ...statement }));
+const rule = (endpoints: number, isTrustedAlone = false) => ({ endpoints, isTrustedAlone });
+
+describe('what endpoints say', () => {
+  it('counts when two say the same', () => {
+    assert.deepEqual(weigh(named(say('a'), say('a')), rule(2)), { is: 'agreed', value: 'a', dissenters: [] });
+    const outvoted = weigh(named(say('b'), say('a'), say('a')), rule(3));
+    assert.deepEqual(outvoted, { is: 'agreed', value: 'a', dissenters: ['endpoint 1'] });
+  });
+
+  it('is disputed when they differ and no two outvote the others', () => {
+    assert.deepEqual(weigh(named(say('a'), say('b')), rule(2)), { is: 'disputed' });
+    assert.deepEqual(weigh(named(say('a'), say('a'), say('b'), say('b')), rule(4)), { is: 'disputed' });
+    const [one, , three] = named(say('a'), say(undefined, 9 * MINUTE_MS), say('b'));
+    assert.deepEqual(weigh([one, three] as Statement<string>[], rule(3)), { is: 'disputed' });
+  });
+
+  it('is open while the second of two has been silent for less than five minutes', () => {
+    assert.deepEqual(weigh(named(say('a'), say(undefined, 5 * MINUTE_MS - 1)), rule(2)), { is: 'open' });
+    assert.deepEqual(weigh(named(say('a'), say(undefined, 5 * MINUTE_MS)), rule(2)), { is: 'alone', value: 'a' });
+  });
+
+  it('stands alone where only one endpoint is configured, and fully where that is our own chain', () => {
+    assert.deepEqual(weigh(named(say(true)), rule(1)), { is: 'alone', value: true });
+    assert.deepEqual(weigh(named(say(true)), rule(1, true)), { is: 'agreed', value: true, dissenters: [] });
+    assert.deepEqual(weigh(named(say(true), say<boolean>(undefined)), rule(2, true)), { is: 'open' });
+  });
+
+  it('is never believed from one of three, however long the others are silent', () => {
+    const silent = say<string>(undefined, 60 * MINUTE_MS);
+    assert.deepEqual(weigh(named(say('a'), silent, silent), rule(3)), { is: 'open' });
+    assert.deepEqual(weigh(named<string>(silent, silent), rule(2)), { is: 'open' });
+  });
+
+  it('is compared by a key where values have parts', () => {
+    const statements = named(say({ hash: '0x1', extra: 1 }), say({ hash: '0x1', extra: 2 }));
+    assert.equal(weigh(statements, rule(2), ({ hash }) => hash).is, 'agreed');
+  });
+
+  it('is agreed only if two say it, whatever the others do', () => {
+    const statements = fc.array(fc.record({ says: fc.option(fc.nat(2), { nil: undefined }), silentForMs: fc.nat() }), {
+      maxLength: 5,
+    });
+    fc.assert(
+      fc.property(statements, (told) => {
+        const finding = weigh(named(...told), rule(told.length));
+        if (finding.is !== 'agreed') return;
+        assert.ok(told.filter(({ says }) => says === finding.value).length >= 2);
+      }),
+    );
+  });
+});
+
+describe('how far a chain has come', () => {
+  it('is what two endpoints have reached: one alone may claim any height', () => {
+    assert.deepEqual(weighHeights(named(say(1_000_000), say(100)), rule(2)), { agreed: 100, alone: undefined });
+    assert.deepEqual(weighHeights(named(say(7), say(99), say(100)), rule(3)), { agreed: 99, alone: undefined });
+  });
+
+  it('is open, or what the only one says, by the same rule as every fact', () => {
+    assert.deepEqual(weighHeights(named(say(9), say<number>(undefined)), rule(2)), {
+      agreed: undefined,
+      alone: undefined,
+    });
+    const silent = say<number>(undefined, 5 * MINUTE_MS);
+    assert.deepEqual(weighHeights(named(say(9), silent), rule(2)), { agreed: undefined, alone: 9 });
+    assert.deepEqual(weighHeights(named(say(9)), rule(1)), { agreed: undefined, alone: 9 });
+    assert.deepEqual(weighHeights(named(say(9)), rule(1, true)), { agreed: 9, alone: undefined });
+  });
+});
