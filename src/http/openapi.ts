@@ -68,7 +68,7 @@ export async function describeApi(app: App): Promise<void> {
 
 const INTRODUCTION = `An open, self-hosted payment gateway. All bodies are JSON.
 
-Send your key in \`Api-Key\`. A key belongs to one mode, test or live, and sees only what was made in that mode. The examples below run as they stand once these are set; a sandbox has both in a file:
+Send your key in \`Api-Key\`. A key belongs to one mode, test or live, and sees only what was made in that mode. The examples below tell of one payment: put in your own ids. They use these variables, here with the values of a sandbox:
 
 \`\`\`sh
 API_KEY=$(node -p "require('./.till/sandbox.json').apiKey")

@@ -26,8 +26,8 @@ describe('a newcomer in the sandbox', { skip: missingBrowser(), concurrency: 3 }
       await page.getByRole('link', { name: 'See the transaction' }).click();
       await page.getByRole('heading', { name: 'What happened' }).waitFor();
       const story = await page.locator('.story').first().innerText();
-      assert.match(story, /(USDC|EURC) was paid for pay_/);
-      await page.getByRole('link', { name: 'Blocks' }).click();
+      assert.match(story, /^(14\.00 USDC|19\.50 EURC)\s+Paid for pay_/);
+      await page.getByRole('navigation').getByRole('link', { name: 'Blocks' }).click();
       await page.getByRole('heading', { name: 'Blocks' }).waitFor();
       assert.ok((await page.locator('.blocks > li').count()) > 1);
       assert.deepEqual(problems, []);

@@ -107,6 +107,12 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 3 }, 
     assert.ok(!names.some((name) => name.startsWith('Delete a merchant')), names.join());
     await page.keyboard.press('Enter');
     await page.waitForURL(/#post-v1-payments$/);
+    await search.fill('refund');
+    assert.deepEqual(
+      (await shown.allInnerTexts()).map((name) => name.split('\n')[0]),
+      ['Refund a payment'],
+      'what is called so comes before what only speaks of it',
+    );
     await search.fill('no such thing anywhere');
     assert.equal(await shown.count(), 0);
     await search.press('Escape');

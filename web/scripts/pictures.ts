@@ -27,7 +27,7 @@ const ONLY = process.argv[3];
 /** Pages of the gateway that have one state. */
 const STILLS = [
   { name: 'shop', path: '/demo' },
-  { name: 'reference', path: '/docs' },
+  { name: 'reference', path: '/docs#post-v1-payments' },
 ] as const;
 const SIZES = [
   { width: 390, height: 844, hasTouch: true },

@@ -59,7 +59,7 @@ export async function blockPage(chain: Chain, number: number): Promise<SitePage 
     html`${top(`Block ${number}`)}
 ${facts({ Time: timeText(block.timestampS), Hash: code(block.hash), Parent: number === 0 ? 'None: the first block' : html`<a href="${BLOCKS}/${number - 1}">${code(block.parentHash)}</a>` })}
 <h2>What happened</h2>
-${stories(events)}
+${stories(events, (event) => html`<p class="faint">Transaction <a href="/sandbox/tx/${event.transactionHash}">${code(event.transactionHash)}</a></p>`)}
 <nav class="pages" aria-label="Neighbours"><span>${number < head.number && step(number + 1, 'Newer')}</span><span>${number > 0 && step(number - 1, 'Older')}</span></nav>`,
   );
 }
@@ -99,22 +99,18 @@ function top(title: string): Html {
   return html`<div class="top"><p class="crumb"><a href="${BLOCKS}">Blocks</a></p><h1>${title}</h1></div>`;
 }
 
-function stories(events: readonly ChainEvent[]): Content {
-  return events.length === 0 ? html`<p class="faint">Nothing that the Collector had a part in.</p>` : events.map(story);
+function stories(events: readonly ChainEvent[], more?: (event: ChainEvent) => Html): Content {
+  if (events.length === 0) return html`<p class="faint">Nothing that the Collector had a part in.</p>`;
+  return events.map((event) => html`<section class="story">${story(event)}${more?.(event)}</section>`);
 }
 
 function story(event: ChainEvent): Html {
-  if (event.type === 'refused') {
-    return html`<section class="story"><p>${refusalText(event.reason)}. Nobody was charged for it.</p></section>`;
-  }
+  if (event.type === 'refused') return html`<p>${refusalText(event.reason)}. Nobody was charged for it.</p>`;
   const { payer, recipient, amount, fee, asset } = event;
   const id = idFromBytes('pay_', Buffer.from(event.subject, 'hex'));
-  return html`<section class="story">
-<p class="amount">${tokenText(asset, amount)}</p>
+  return html`<p class="amount">${tokenText(asset, amount)}</p>
 <p>Paid for <a href="/${id}">${id}</a>. ${code(payer)} signed for it; ${code(recipient)} received ${tokenText(asset, amount - fee)}${fee > 0n && html`, and ${tokenText(asset, fee)} went to the fee account`}, in one transaction.</p>
-<p class="faint">Transaction <a href="/sandbox/tx/${event.transactionHash}">${code(event.transactionHash)}</a></p>
-<p class="faint">Commitment ${code(event.commitment)}</p>
-</section>`;
+<p class="faint">Commitment ${code(event.commitment)}</p>`;
 }
 
 function facts(rows: Readonly<Record<string, Content>>): Html {

@@ -44,6 +44,9 @@ interface Entry {
   readonly item: HTMLElement;
   readonly link: HTMLAnchorElement;
   readonly group: HTMLElement | null;
+  /** Its title, method and path. */
+  readonly name: string;
+  /** Everything it says: names of fields and codes of errors are found too. */
   readonly text: string;
 }
 
@@ -66,7 +69,11 @@ function addSearch(): void {
   input.addEventListener('input', () => {
     entries ??= listEntries(navigation);
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const { item, text } of entries) item.hidden = !words.every((word) => text.includes(word));
+    const hits = (where: 'name' | 'text') =>
+      new Set(entries?.filter((entry) => words.every((word) => entry[where].includes(word))));
+    const named = hits('name');
+    const shown = named.size > 0 ? named : hits('text');
+    for (const entry of entries) entry.item.hidden = !shown.has(entry);
     hideEmptyGroups(entries, words.length > 0);
     const found = matches().length;
     count.textContent = words.length === 0 ? '' : `${found} found`;
@@ -87,13 +94,14 @@ function addSearch(): void {
   });
 }
 
-/** Every place of the navigation, with all the text it leads to: names of fields and codes of errors are found too. */
+/** Every place of the navigation, with the text it leads to. */
 function listEntries(navigation: HTMLElement): readonly Entry[] {
   return [...navigation.querySelectorAll<HTMLAnchorElement>('li > a:not(.group)')].flatMap((link) => {
     const item = link.closest('li');
     const target = document.getElementById(decodeURIComponent(link.hash.slice(1)));
-    const text = `${link.textContent} ${target?.textContent ?? ''}`.toLowerCase();
-    return item === null ? [] : [{ item, link, group: item.parentElement?.closest('li') ?? null, text }];
+    const name = `${link.textContent} ${target?.querySelector('.endpoint')?.textContent ?? ''}`.toLowerCase();
+    const text = `${name} ${target?.textContent?.toLowerCase() ?? ''}`;
+    return item === null ? [] : [{ item, link, group: item.parentElement?.closest('li') ?? null, name, text }];
   });
 }
 
