@@ -1,5 +1,6 @@
 import type { Hex, TypedDataDefinition } from 'viem';
 import type { Chain, Signer } from '../src/chains/chain.ts';
+import { COLLECTOR_ADDRESS } from '../src/chains/evm/collector.ts';
 import { createEvmChain } from '../src/chains/evm/evm-chain.ts';
 import { createLocalSigner } from '../src/chains/evm/local-signer.ts';
 import { findAsset, findNetwork } from '../src/chains/networks.ts';
@@ -99,6 +100,7 @@ async function batchOf(rpc: PayingChain, chain: Chain, count: number): Promise<S
   return payers.map((payer, index) => {
     const item = {
       network: NETWORK,
+      collector: COLLECTOR_ADDRESS,
       asset: ASSET,
       method,
       subject: newId('pay_', nowMs, systemWorld.random.bytes(10)),

@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import postgres from 'postgres';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { startEmbeddedPostgres } from '../src/sandbox/embedded-postgres.ts';
+import { type Database, openDatabase, type Reader } from '../src/store/plumbing/database.ts';
 import { freePort, GATEWAY, startProcess, stopProcess, until } from './processes.ts';
 import { makeFolder, removeFolder } from './temporary.ts';
 
@@ -14,10 +14,10 @@ export interface Gateway {
   readonly pid: number;
   readonly apiKey: string;
   /** A connection beside the gateway's own, to prepare rows and to look at the database. */
-  readonly sql: postgres.Sql;
+  readonly sql: Reader;
   readonly databaseUrl: URL;
   /** Ends the process, lets the work have the database for itself, and begins a new process on the same data. */
-  restart(work?: (sql: postgres.Sql) => Promise<void>): Promise<Gateway>;
+  restart(work?: (sql: Reader) => Promise<void>): Promise<Gateway>;
   /** Ends the process and removes the data. */
   stop(): Promise<void>;
 }
@@ -46,16 +46,16 @@ async function launch(home: string): Promise<Gateway> {
     withinMs: READY_WITHIN_MS,
   });
   const connection = JSON.parse(await readFile(join(home, 'postgres', 'connection.json'), 'utf8')) as { url: string };
-  const sql = postgres(connection.url, { max: 2, onnotice: () => {} });
+  const db = openBeside(connection.url);
   const end = async () => {
-    await sql.end({ timeout: 5 });
+    await db.close();
     await stopProcess(child);
   };
   return {
     port,
     pid: child.pid ?? 0,
     apiKey,
-    sql,
+    sql: db.sql,
     databaseUrl: new URL(connection.url),
     restart: async (work) => {
       await end();
@@ -70,7 +70,7 @@ async function launch(home: string): Promise<Gateway> {
 }
 
 /** For the loading of millions of rows, which leaves no moment for the gateway's own jobs. */
-async function withDatabaseAlone(home: string, work: (sql: postgres.Sql) => Promise<void>): Promise<void> {
+async function withDatabaseAlone(home: string, work: (sql: Reader) => Promise<void>): Promise<void> {
   const deps = { world: systemWorld, log: pino({ level: 'silent' }) };
   const settings = {
     max_wal_size: '16GB',
@@ -79,14 +79,19 @@ async function withDatabaseAlone(home: string, work: (sql: postgres.Sql) => Prom
     work_mem: '128MB',
   };
   const server = await startEmbeddedPostgres(deps, { dir: join(home, 'postgres'), settings });
-  const sql = postgres(server.url, { max: 1, onnotice: () => {} });
+  const db = openBeside(server.url);
   try {
-    await work(sql);
-    await sql`checkpoint`;
+    await work(db.sql);
+    await db.sql`checkpoint`;
   } finally {
-    await sql.end({ timeout: 5 });
+    await db.close();
     await server.stop();
   }
+}
+
+/** One connection, whose statements may take as long as loading millions of rows takes. */
+export function openBeside(url: string): Database {
+  return openDatabase({ url, poolSize: 1, applicationName: 'till-bench', statementTimeoutMs: 0 });
 }
 
 async function readySandbox(child: ChildProcess, home: string, port: number) {

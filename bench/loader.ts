@@ -1,4 +1,4 @@
-import type postgres from 'postgres';
+import type { Reader } from '../src/store/plumbing/database.ts';
 
 /** How many payments to put into the database: every merchant gets the same, in the same order of statuses. */
 export interface LoadPlan {
@@ -17,7 +17,7 @@ const BATCH_PER_MERCHANT = 100;
  * of 100 succeeded, 20 expired, 10 were cancelled, 5 failed and 5 are open. Indexes are built afterwards, which takes a
  * fraction of the time; the statistics are what the rows come to. Histories of payments are left out: no list reads them.
  */
-export async function loadPayments(sql: postgres.Sql, plan: LoadPlan): Promise<void> {
+export async function loadPayments(sql: Reader, plan: LoadPlan): Promise<void> {
   const indexes = await dropIndexes(sql);
   for (let done = 0; done < plan.perMerchant; done += BATCH_PER_MERCHANT) await insertBatch(sql, plan, done);
   for (const statement of indexes) await sql.unsafe(statement);
@@ -28,7 +28,7 @@ export async function loadPayments(sql: postgres.Sql, plan: LoadPlan): Promise<v
   }
 }
 
-async function insertBatch(sql: postgres.Sql, { merchants, perMerchant }: LoadPlan, done: number): Promise<void> {
+async function insertBatch(sql: Reader, { merchants, perMerchant }: LoadPlan, done: number): Promise<void> {
   const count = Math.min(BATCH_PER_MERCHANT, perMerchant - done);
   const stepMs = (DAYS * 24 * 3_600_000) / (merchants * perMerchant);
   await sql`
@@ -64,19 +64,19 @@ async function insertBatch(sql: postgres.Sql, { merchants, perMerchant }: LoadPl
 }
 
 /** The first ten characters of an id: 48 bits of time in the alphabet of `domain/ids.ts`. */
-function base32Time(sql: postgres.Sql) {
+function base32Time(sql: Reader) {
   const digit = (shift: number) => `substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((ms >> ${shift}) & 31)::int + 1, 1)`;
   return sql.unsafe([45, 40, 35, 30, 25, 20, 15, 10, 5, 0].map(digit).join(' || '));
 }
 
-async function addKeys(sql: postgres.Sql): Promise<void> {
+async function addKeys(sql: Reader): Promise<void> {
   await sql`
     insert into payment_keys (claim, request_hash, payment_id, created_at)
     select gen_random_uuid(), gen_random_uuid(), id, created_at from payments
     where created_at > now() - ${`${KEYS_KEPT_DAYS} days`}::interval`;
 }
 
-async function addStats(sql: postgres.Sql): Promise<void> {
+async function addStats(sql: Reader): Promise<void> {
   await sql`
     insert into payment_stats (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
     select partner_id, mode, merchant_id, status, amount_unit, amount_decimals, count(*), sum(amount_value)
@@ -88,7 +88,7 @@ async function addStats(sql: postgres.Sql): Promise<void> {
 }
 
 /** Drops every index and key of the table, whatever they are by now, and returns the statements that make them again. */
-async function dropIndexes(sql: postgres.Sql): Promise<string[]> {
+async function dropIndexes(sql: Reader): Promise<string[]> {
   const constraints = await sql<{ name: string; table: string; definition: string; kind: string }[]>`
     select conname as name, conrelid::regclass::text as table, pg_get_constraintdef(oid) as definition, contype as kind
     from pg_constraint

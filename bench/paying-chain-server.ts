@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { encodeAbiParameters, encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem';
-import { createSandboxEvm, SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
+import { createSandboxEvm, placeDollar, SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
 
 /** A local chain in a process of its own: JSON-RPC at `/`, and what a benchmark does to chains at the other paths. */
 const evm = await createSandboxEvm({
@@ -70,8 +70,9 @@ async function balanceSlot(token: Hex): Promise<number> {
 /** Puts the sandbox's dollar at the address where a known network has its own. */
 async function placeToken({ address }: { address: Hex }) {
   const source = SANDBOX_TOKENS.USDC;
-  const code = await evm.request({ method: 'eth_getCode', params: [source, 'latest'] });
+  const { code, storage = [] } = placeDollar(address, { name: 'USD Coin', symbol: 'USDC' }).predeploy;
   await evm.request({ method: 'hardhat_setCode', params: [address, code] });
+  for (const { slot, value } of storage) await setWord(address, slot, BigInt(value));
   for (let slot = 0; slot <= MAX_SLOT; slot += 1) {
     const word = (await evm.request({ method: 'eth_getStorageAt', params: [source, hexOf(slot), 'latest'] })) as Hex;
     await setWord(address, hexOf(slot), BigInt(word));

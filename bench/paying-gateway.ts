@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import postgres from 'postgres';
 import { keccak256, stringToBytes } from 'viem';
 import { createPartner } from '../src/actions/parties/create-partner.ts';
 import { issueKey } from '../src/actions/parties/issue-key.ts';
@@ -9,8 +8,9 @@ import type { Mode } from '../src/domain/mode.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
 import { SANDBOX_NETWORK } from '../src/settings/network-kinds.ts';
-import { openDatabase } from '../src/store/plumbing/database.ts';
+import { openDatabase, type Reader } from '../src/store/plumbing/database.ts';
 import { call } from './calls.ts';
+import { openBeside } from './gateway.ts';
 import { freePort, GATEWAY, startProcess, stopProcess, until } from './processes.ts';
 import { makeFolder, removeFolder } from './temporary.ts';
 
@@ -20,7 +20,7 @@ export interface PayingGateway {
   readonly pid: number;
   readonly apiKey: string;
   readonly merchants: readonly string[];
-  readonly sql: postgres.Sql;
+  readonly sql: Reader;
   /** Ends the process at once, as a power cut would. */
   kill(): Promise<void>;
   /** Begins a new process on the same data. */
@@ -68,7 +68,7 @@ export async function startPayingGateway(input: PayingGatewayInput): Promise<Pay
   };
   let child = await launch();
   const { url } = JSON.parse(await readFile(join(home, 'postgres', 'connection.json'), 'utf8')) as { url: string };
-  const sql = postgres(url, { max: 2, onnotice: () => {}, connection: { application_name: 'till-bench' } });
+  const db = openBeside(url);
   const apiKey = await createKey(url, input.mode ?? 'test');
   const merchants = await createMerchants({ port, apiKey }, input.destinations);
   return {
@@ -78,7 +78,7 @@ export async function startPayingGateway(input: PayingGatewayInput): Promise<Pay
     },
     apiKey,
     merchants,
-    sql,
+    sql: db.sql,
     async kill() {
       child.kill('SIGKILL');
       await until('the gateway has ended', async () => (child.signalCode === null ? undefined : true), {
@@ -89,7 +89,7 @@ export async function startPayingGateway(input: PayingGatewayInput): Promise<Pay
       child = await launch();
     },
     async stop() {
-      await sql.end({ timeout: 5 });
+      await db.close();
       await stopProcess(child);
       await removeFolder(home);
     },

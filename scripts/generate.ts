@@ -84,6 +84,7 @@ function errorsPage(): string {
     const reserved = 'reserved' in entry ? ' *(reserved)*' : '';
     return `| \`${code}\`${reserved} | ${entry.statuses.join(', ')} | ${entry.when} |`;
   });
+  const replayed = Object.entries(CATALOGUE).flatMap(([code, entry]) => ('isReplayed' in entry ? [`\`${code}\``] : []));
   return `# Errors
 
 Every error is JSON: a \`code\` for programs, a \`message\` for people, on validation errors \`issues\` with every broken field, and
@@ -91,6 +92,9 @@ Every error is JSON: a \`code\` for programs, a \`message\` for people, on valid
 
 Checks run in this order: route, header bytes, form of the version, credentials, rate limit, version against the pin,
 merchant, body and query, idempotency, state.
+
+Some refusals are stored under the request's \`Idempotency-Key\`, and a retry with that key gets the same refusal, even when the
+state has changed since: ${replayed.join(', ')}. Every other error leaves the key free: send the request again with the same key.
 
 | code | HTTP | when |
 |---|---|---|

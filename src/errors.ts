@@ -48,14 +48,19 @@ export const CATALOGUE = {
   },
   invalid_state: {
     statuses: [400, 409],
+    isReplayed: true,
     when: 'The state of the resource does not allow it; 409 for a second settlement destination of one asset.',
   },
   payment_expired: { statuses: [410], when: 'The payment has expired.' },
   quote_expired: { statuses: [400], when: 'The option is no longer in force: ask for options again.' },
   sanctioned_user: { statuses: [400], when: 'The paying account is on the screening list.' },
   executor_not_found: { statuses: [409], when: "The option's network has no relayer any more." },
-  payment_not_succeeded: { statuses: [400], when: 'A refund was asked for a payment that has not succeeded.' },
-  already_refunded: { statuses: [409], when: 'The payment was refunded before.' },
+  payment_not_succeeded: {
+    statuses: [400],
+    isReplayed: true,
+    when: 'A refund was asked for a payment that has not succeeded.',
+  },
+  already_refunded: { statuses: [409], isReplayed: true, when: 'The payment was refunded before.' },
   partner_not_found: { statuses: [404], when: 'Operator commands: there is no such partner.' },
   api_key_not_found: { statuses: [404], when: 'Operator commands: there is no such API key.' },
   merchant_exists: {
@@ -76,6 +81,8 @@ interface CatalogueEntry {
   readonly when: string;
   /** In the specification's list, but met by no route. */
   readonly reserved?: true;
+  /** A refusal for the state of a resource: it is stored under the request's Idempotency-Key and given again to a retry. */
+  readonly isReplayed?: true;
 }
 
 export type ErrorCode = keyof typeof CATALOGUE;
@@ -93,7 +100,7 @@ interface ErrorOptions {
   readonly retryAfterS?: number;
 }
 
-/** A refusal from the catalogue. The HTTP error handler and the operator commands turn it into what people see. */
+/** A refusal from the catalogue. The HTTP error handler and the operator commands render it. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -109,6 +116,17 @@ export class ApiError extends Error {
     this.issues = options.issues;
     this.details = options.details;
     this.retryAfterS = options.retryAfterS;
+  }
+
+  /** The body of the answer, as clients read it. */
+  get body() {
+    const { code, message, issues, details } = this;
+    return { code, message, ...(issues && { issues }), ...(details && { details }) };
+  }
+
+  /** True if it is stored under the request's Idempotency-Key. */
+  get isReplayed(): boolean {
+    return 'isReplayed' in CATALOGUE[this.code];
   }
 }
 

@@ -30,8 +30,9 @@ import {
   needsOwnChain,
   networksInUse,
 } from './settings/chains.ts';
-import { type Config, readConfig, secretValues } from './settings/config.ts';
+import { type Config, readStartConfig, secretValues } from './settings/config.ts';
 import { readEnvironment } from './settings/environment.ts';
+import { misspeltSettings } from './settings/misspelt.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
 import { openDatabase } from './store/plumbing/database.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
@@ -39,24 +40,27 @@ import { startBookkeeping } from './workers/bookkeeping.ts';
 import { housekeepingJobs } from './workers/housekeeping.ts';
 import { startJobs } from './workers/loop.ts';
 import { payingOutJobs } from './workers/paying-out.ts';
+import { startPlacing } from './workers/placing.ts';
 import { startRelaying } from './workers/relaying.ts';
 import { startWatching } from './workers/watching.ts';
 
 /** Requests in flight get this long to end before their connections are closed. */
 const DRAIN_MS = 8_000;
-/** Whoever stops a node may count on this: what has not ended by then is ended with the process. */
+/** The longest time to stop. The process exits then, whatever is still running. */
 const STOP_MS = 9_500;
-/** A newcomer's first request finds the chain ready; one that does not answer holds nothing up for longer. */
+/** Ctrl-C under npm arrives twice, from the terminal and from npm: signals this close together are one. */
+const SAME_SIGNAL_MS = 1_000;
+/** The start waits this long for the first look at the chain, so that the first request finds it ready. */
 const FIRST_LOOK_MS = 5_000;
-/** A new screening list is read within ten seconds, and the payers of open payments are held against it as soon. */
+/** The payers of open payments are screened again this soon after a new list. */
 const RESCREEN_MS = 10_000;
 /** A new logo is on the checkout this soon. */
 const COPY_LOGOS_MS = 2_000;
-/** What npm's `prepare` step builds. */
+/** The output of npm's `prepare` step. */
 const PAGE = join(import.meta.dirname, '../web/dist');
 const ignore = () => {};
 
-/** Reasons not to start that a sentence explains. */
+/** Errors whose message is enough for the operator. */
 const EXPECTED = [
   ChainSettingsError,
   ChainStartError,
@@ -69,11 +73,15 @@ const EXPECTED = [
 if (import.meta.main) await main();
 
 async function main(): Promise<void> {
-  const read = readConfig(readEnvironment());
+  const environment = readEnvironment();
+  const misspelt = misspeltSettings(environment);
+  const read = readStartConfig(environment);
   if ('problems' in read) {
-    process.stderr.write(`The configuration is not right:\n${read.problems.map((text) => `  ${text}\n`).join('')}`);
+    const lines = [...read.problems, ...misspelt].map((text) => `  ${text}\n`);
+    process.stderr.write(`The configuration is not right:\n${lines.join('')}`);
     process.exit(2);
   }
+  for (const text of misspelt) process.stderr.write(`Warning: ${text}\n`);
   const stopAsked = stopSignal();
   const stop = await start(read.config).catch(refuse);
   await stopAsked;
@@ -90,7 +98,7 @@ async function start(config: Config): Promise<() => Promise<void>> {
       try {
         await down();
       } catch (error) {
-        // What is still up must come down all the same.
+        // The other parts must stop all the same.
         process.stderr.write(`While stopping: ${String(error)}\n`);
       }
     }
@@ -184,6 +192,7 @@ function startWorkers(parts: Awaited<ReturnType<typeof createParts>>, onStop: On
       ...payingOutJobs(parts),
       { name: 'copy-logos', everyMs: COPY_LOGOS_MS, run: () => copyLogos({ ...parts, fetchImage }) },
     ]),
+    startPlacing(parts),
     startBookkeeping(parts),
     startRelaying({ ...parts, relaying: { minBalance: (network) => minBalanceOn(config, network) } }),
     startWatching({
@@ -200,25 +209,29 @@ function startWorkers(parts: Awaited<ReturnType<typeof createParts>>, onStop: On
   });
 }
 
-/** Starts at once and is waited for later: the chain and the database come up side by side. */
+/** Starts at once and is awaited later, so that the chain and the database start in parallel. */
 function startOwnChain(base: { config: Config; world: World; log: Logger }, onStop: OnStop) {
   const { config } = base;
   if (!needsOwnChain(config)) return undefined;
   const dir = join(config.home, 'chain');
   const starting = startSandboxChain(base, { dir, port: config.sandboxRpcPort, blockMs: config.sandboxBlockMs });
   onStop(() => starting.then((chain) => chain.stop(), ignore));
-  // Whoever waits for it later hears of a failure; until then it is no surprise.
+  // A failure is reported where the promise is awaited. Until then it is no unhandled rejection.
   starting.catch(ignore);
   return starting;
 }
 
-/** Resolves at the first signal; a second one does not wait. */
+/** Resolves at the first signal. A later one ends the process at once. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
-    let count = 0;
+    let stage: 'running' | 'asked' | 'impatient' = 'running';
     const onSignal = () => {
-      count += 1;
-      if (count > 1) process.exit(1);
+      if (stage === 'impatient') process.exit(1);
+      if (stage === 'asked') return;
+      stage = 'asked';
+      systemWorld.timers.after(SAME_SIGNAL_MS, () => {
+        stage = 'impatient';
+      });
       resolve();
     };
     process.on('SIGTERM', onSignal);
@@ -236,7 +249,7 @@ function crashOnSurprise(report: (error: unknown, text: string) => void): void {
   process.on('unhandledRejection', crash);
 }
 
-/** Says in one line why the gateway cannot start; a stack only where we do not know. */
+/** Prints the reason in one line. Only an unexpected error gets a stack. */
 function refuse(error: unknown): never {
   const isExpected = EXPECTED.some((kind) => error instanceof kind);
   const { code, message = String(error), stack } = error as NodeJS.ErrnoException;

@@ -1,8 +1,9 @@
-import { clearAlert, raiseAlert } from './actions/alerts.ts';
+import { createAlarms } from './actions/alarms.ts';
 import type { CommandDeps } from './actions/command.ts';
 import { OtherSandboxChainError, rememberSandboxChain } from './actions/remember-sandbox-chain.ts';
-import type { Chain } from './chains/chain.ts';
+import type { Chain, ChainCheck } from './chains/chain.ts';
 import { type ConnectedChains, connectChains } from './chains/connect.ts';
+import { assetsOf } from './chains/networks.ts';
 import { followRates } from './rates/follow-rates.ts';
 import { createHttpSource } from './rates/http-source.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
@@ -14,7 +15,7 @@ import { chainTerms, isSandbox, type NetworkInUse } from './settings/chains.ts';
 import type { Config } from './settings/config.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
 
-/** What the gateway asks of the world outside: chains, rates and lists, as they are configured. */
+/** Connections to the outside world: chains, rates and the screening list, as configured. */
 
 interface Base extends CommandDeps {
   readonly config: Config;
@@ -23,8 +24,8 @@ interface Base extends CommandDeps {
 type OnStop = (down: () => Promise<void>) => void;
 
 /**
- * Connects the networks. A chain of our own that is not the one this database goes with keeps the gateway from starting;
- * one of another node, which may not answer yet, is left out until it is the right one.
+ * Connects the networks. Our own sandbox chain must be the one this database is bound to, or the start fails. A sandbox
+ * chain of another node, which may not answer yet, is left out until it is the right one.
  */
 export async function connectNetworks(
   base: Base,
@@ -39,7 +40,18 @@ export async function connectNetworks(
       ? { ...each, objection: () => otherSandbox(base, each.chain) }
       : each,
   );
-  return connectChains(base, terms);
+  return connectChains({ ...base, onChecked: createCheckAlarms(base) }, terms);
+}
+
+/** Raises and clears the alerts about assets that are not offered and networks without a Collector. */
+function createCheckAlarms(base: Base): (network: string, check: ChainCheck) => Promise<void> {
+  const assets = createAlarms(base, 'asset_switched_off');
+  const networks = createAlarms(base, 'network_not_as_known');
+  return async (network, { unchecked, problems }) => {
+    const about = (subject: string) => problems.find((problem) => problem.subject === subject)?.message;
+    await networks.set(network, about(network));
+    for (const { id } of assetsOf(network)) if (!unchecked.includes(id)) await assets.set(id, about(id));
+  };
 }
 
 async function otherSandbox(base: Base, chain: Chain): Promise<string | undefined> {
@@ -57,26 +69,25 @@ async function otherSandbox(base: Base, chain: Chain): Promise<string | undefine
 export function openRates(base: Base, onStop: OnStop): Rates {
   const { config, world } = base;
   if (config.rateSources === undefined) return isSandbox(config) ? sandboxRates() : NO_RATES;
+  const alarms = createAlarms(base, 'rate_missing', { isPerNode: true });
   const rates = followRates({
     ...base,
     sources: config.rateSources.map((source) => createHttpSource(world.timers, source)),
-    onTrouble: (pair, message) => raiseAlert(base, { name: 'rate_missing', subject: pair, message }),
-    onRecovered: (pair) => clearAlert(base, { name: 'rate_missing', subject: pair }),
+    report: alarms.set,
   });
   onStop(() => rates.stop());
   return rates;
 }
 
-/** The configured list. One that cannot be read keeps the gateway from starting. */
+/** The configured list. The start fails if it cannot be read. */
 export async function openScreening(base: Base, onStop: OnStop): Promise<Screening> {
   const path = base.config.screeningList;
   if (path === undefined) return NO_SCREENING;
-  const alert = { name: 'screening_list', subject: path };
+  const alarms = createAlarms(base, 'screening_list', { isPerNode: true });
   const screening = await followScreeningList({
     ...base,
     path,
-    onTrouble: (message) => raiseAlert(base, { ...alert, message }),
-    onRecovered: () => clearAlert(base, alert),
+    report: (problem) => alarms.set(path, problem),
   });
   onStop(() => screening.stop());
   return screening;

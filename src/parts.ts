@@ -14,11 +14,11 @@ import { createMetrics } from './runtime/metrics.ts';
 import type { World } from './runtime/world.ts';
 import { NO_SCREENING, type Screening } from './screening/screening.ts';
 import type { Config } from './settings/config.ts';
+import { openEventFeed } from './store/events/event-feed.ts';
 import { findKeyHolders, type KeyHolder } from './store/parties/api-keys.ts';
 import { createDestinationReader } from './store/parties/destinations.ts';
 import { findPayableMerchants, type PayableMerchant } from './store/parties/merchants.ts';
 import { findWalletApps, type WalletApp } from './store/parties/wallet-apps.ts';
-import { openPaymentFeed } from './store/payments/payment-feed.ts';
 import { createPaymentReader } from './store/payments/payment-reader.ts';
 import { findPayments, glanceAtPayments } from './store/payments/payments.ts';
 import type { Database } from './store/plumbing/database.ts';
@@ -29,11 +29,11 @@ export interface PartsInput {
   readonly world: World;
   readonly log: Logger;
   readonly db: Database;
-  /** What payments are made with; a gateway without it takes none. */
+  /** The networks. A gateway without any takes no payments. */
   readonly chains?: Chains;
   readonly rates?: Rates;
   readonly screening?: Screening;
-  /** The checkout page, and what the sandbox adds to it. */
+  /** The checkout page, and the sandbox's shop. */
   readonly page?: HttpDeps['page'];
   readonly sandbox?: HttpDeps['sandbox'];
 }
@@ -59,7 +59,7 @@ export async function createParts(input: PartsInput) {
     keyOf: (merchant) => merchant.id,
   });
   await openCheckout(base);
-  const feed = await openPaymentFeed(base);
+  const feed = await openEventFeed(base);
   return {
     ...base,
     metrics,
@@ -69,7 +69,7 @@ export async function createParts(input: PartsInput) {
     keyUses: createKeyUseRecorder(world.clock),
     feed,
     createPayment: createPaymentCreator(base),
-    movePayment: createPaymentMover({ ...base, feed }),
+    movePayment: createPaymentMover(base),
     readPayment: createPaymentReader(base, findPayments),
     readDestinations: createDestinationReader(base),
     glanceAtPayment: createPaymentReader(base, glanceAtPayments),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import postgres from 'postgres';
+import { openDatabase } from '../src/store/plumbing/database.ts';
+import type { Reader } from '../src/store/plumbing/statement.ts';
 
 /** Names the test run's PostgreSQL to the processes that run the test files. */
 export const TEST_SERVER = 'TILL_TEST_SERVER';
@@ -34,8 +35,18 @@ async function create(options: string): Promise<TestDatabase> {
   };
 }
 
-async function asAdministrator(run: (sql: postgres.Sql) => Promise<unknown>): Promise<void> {
-  const sql = postgres(urlOf('postgres'), { max: 1, onnotice: () => {} });
+/** One connection of the test's own, without limits of time: it may hold locks, and runs whatever it is given. */
+export interface TestConnection extends Reader {
+  end(): Promise<void>;
+}
+
+export function connectTo(url: string): TestConnection {
+  const db = openDatabase({ url, poolSize: 1, applicationName: 'till-test', statementTimeoutMs: 0 });
+  return Object.assign(db.sql, { end: db.close });
+}
+
+async function asAdministrator(run: (sql: Reader) => Promise<unknown>): Promise<void> {
+  const sql = connectTo(urlOf('postgres'));
   try {
     await run(sql);
   } finally {

@@ -1,5 +1,5 @@
 import type { InjectOptions } from 'fastify';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { createPartner } from '../src/actions/parties/create-partner.ts';
 import { issueKey } from '../src/actions/parties/issue-key.ts';
 import { registerApp } from '../src/actions/parties/register-app.ts';
@@ -10,6 +10,7 @@ import { systemWorld } from '../src/runtime/system-world.ts';
 import type { World } from '../src/runtime/world.ts';
 import { type Config, readConfig } from '../src/settings/config.ts';
 import { openDatabase } from '../src/store/plumbing/database.ts';
+import { startPlacing } from '../src/workers/placing.ts';
 import { createTestDatabase } from './database.ts';
 import { checkResponse } from './openapi.ts';
 
@@ -20,6 +21,7 @@ export interface TestGatewayInput extends Pick<PartsInput, 'chains' | 'rates' | 
   readonly databaseUrl?: string;
   readonly config?: Partial<Config>;
   readonly world?: Partial<World>;
+  readonly log?: Logger;
 }
 
 /** The real application on a real database, called without a socket. Every answer is held against `openapi.json`. */
@@ -27,11 +29,13 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
   const own = input.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const url = input.databaseUrl ?? own?.url ?? '';
   const world = { ...systemWorld, ...input.world };
-  const log = pino({ level: 'silent' });
+  const { log = pino({ level: 'silent' }) } = input;
   const db = openDatabase({ url, poolSize: 12, applicationName: 'till-test' });
   const { chains, rates, screening, page, sandbox } = input;
   const config = { ...testConfig(), ...input.config };
   const parts = await createParts({ config, world, log, db, chains, rates, screening, page, sandbox });
+  // Events are placed in real time, whatever time it is for the rest.
+  const stopPlacing = startPlacing({ ...parts, world: systemWorld });
   const app = await buildApp(parts);
 
   return {
@@ -46,6 +50,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     },
     async stop() {
       await app.close();
+      await stopPlacing();
       parts.stop();
       await db.close();
       await own?.drop();

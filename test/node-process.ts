@@ -5,7 +5,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { until } from './until.ts';
 
-const MAIN = join(import.meta.dirname, '../src/main.ts');
+const ROOT = join(import.meta.dirname, '..');
+const MAIN = join(ROOT, 'src/main.ts');
 
 export interface NodeProcess {
   readonly baseUrl: string;
@@ -15,16 +16,36 @@ export interface NodeProcess {
   /** Waits until it takes requests, and reads what it tells other programs. */
   ready(): Promise<{ apiKey: string; merchantId: string; appId: string; baseUrl: string }>;
   signal(name: NodeJS.Signals): void;
+  /** Signals the process and its children, as a terminal does; only for a process that leads a group. */
+  signalGroup(name: NodeJS.Signals): void;
   /** The exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
 
+type Settings = { TILL_HOME: string } & Record<string, string>;
+
 /** A gateway in a process of its own, as operators run it. */
-export async function startNodeProcess(settings: { TILL_HOME: string } & Record<string, string>): Promise<NodeProcess> {
+export function startNodeProcess(settings: Settings): Promise<NodeProcess> {
+  return startProcess([process.execPath, MAIN], settings, {});
+}
+
+/** A gateway under npm, which leads a process group of its own, as in a terminal. */
+export function startByNpm(settings: Settings): Promise<NodeProcess> {
+  // npm would ask its registry for a newer version of itself.
+  return startProcess(['npm', 'start'], { npm_config_update_notifier: 'false', ...settings }, { detached: true });
+}
+
+async function startProcess(
+  [command = '', ...args]: readonly string[],
+  settings: Settings,
+  options: { readonly detached?: boolean },
+): Promise<NodeProcess> {
   const port = settings.PORT === undefined ? await freePort() : Number(settings.PORT);
-  const child: ChildProcess = spawn(process.execPath, [MAIN], {
+  const child: ChildProcess = spawn(command, args, {
+    cwd: ROOT,
     env: { ...inherited(), PORT: String(port), METRICS_PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...options,
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (bytes) => (output += bytes));
@@ -40,6 +61,14 @@ export async function startNodeProcess(settings: { TILL_HOME: string } & Record<
     output: () => output,
     ended,
     signal: (name) => void child.kill(name),
+    signalGroup: (name) => {
+      try {
+        process.kill(-(child.pid ?? 0), name);
+      } catch (error) {
+        // Every process of the group has ended.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    },
     async ready() {
       await until(
         'the node is ready',

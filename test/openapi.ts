@@ -5,9 +5,10 @@ import addFormats from 'ajv-formats';
 import type { HTTPMethods, InjectOptions, LightMyRequestResponse } from 'fastify';
 
 interface Operation {
-  parameters?: { in: string; name: string }[];
-  requestBody?: { content: Record<string, { schema: { properties?: object } }> };
-  responses: Record<string, { content?: Record<string, { schema: object }> }>;
+  deprecated?: boolean;
+  parameters?: { in: string; name: string; example?: unknown }[];
+  requestBody?: { content: Record<string, { schema: { properties?: object }; example?: unknown }> };
+  responses: Record<string, { content?: Record<string, { schema: object; example?: unknown }> }>;
 }
 
 interface Document {
@@ -45,6 +46,27 @@ export function operations(prefix: string): DescribedOperation[] {
         members: Object.keys(requestBody?.content['application/json']?.schema.properties ?? {}),
       })),
     );
+}
+
+/** What is wrong with the examples: those of deprecated operations may be missing, and none may break its schema. */
+export function exampleProblems(): string[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { deprecated, parameters = [], requestBody, responses }]) => {
+      const success = Object.keys(responses).find((status) => status.startsWith('2')) ?? '';
+      const bodies = { body: requestBody?.content, answer: responses[success]?.content };
+      const missing = parameters.filter((each) => each.in === 'path' && each.example === undefined);
+      const problems = Object.entries(bodies).flatMap(([what, content]) => {
+        const { schema, example } = content?.['application/json'] ?? {};
+        if (schema === undefined) return [];
+        if (example === undefined) return [`has no example of its ${what}`];
+        const validate = ajv.compile(resolveRefs(schema));
+        return validate(example) ? [] : [`has a wrong example of its ${what}: ${ajv.errorsText(validate.errors)}`];
+      });
+      const absent = missing.map(({ name }) => `has no example of ${name}`);
+      const found = [...absent, ...problems].filter((problem) => deprecated !== true || problem.includes('wrong'));
+      return found.map((problem) => `${method} ${path} ${problem}`);
+    }),
+  );
 }
 
 /** Throws when an answer is not one that `openapi.json` describes: route, status and body. */

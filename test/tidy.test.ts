@@ -36,11 +36,12 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** The rooms of `actions`, from the ground up: a room imports its own files and those of the rooms above it in this list. */
 const ACTION_ROOMS = ['', 'books', 'parties', 'paying', 'outgoing', 'relay', 'watch', 'books/audit', 'books/restore'];
 /** The rooms of `store`, likewise. */
-const STORE_ROOMS = ['plumbing', 'parties', 'chain', 'payments', 'money'];
+const STORE_ROOMS = ['plumbing', 'events', 'parties', 'chain', 'payments', 'money'];
 
 /** Which outside packages only one place may know. */
 const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {
-  postgres: ['src/store/'],
+  pg: ['src/store/plumbing/'],
+  'pg-connection-string': ['src/store/plumbing/'],
   viem: ['src/chains/evm/', 'src/sandbox/'],
   '@nomicfoundation/edr': ['src/sandbox/'],
   fastify: ['src/http/'],
@@ -49,6 +50,19 @@ const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {
   typebox: ['src/http/'],
   'prom-client': ['src/runtime/metrics.ts'],
 };
+
+/** Whether a range of npm's (`^20.19.0 || >=22`, `20`, `>= 18`) holds this version; both may leave parts out. */
+function accepts(range: string, version: string): boolean {
+  const parts = (text: string) => [0, 1, 2].map((index) => Number.parseInt(text.split('.')[index] ?? '0', 10) || 0);
+  const wanted = parts(version);
+  return range.split('||').some((alternative) => {
+    const [, sign, text = ''] = /^\s*(>=|\^|)\s*([\d.x]+)\s*$/.exec(alternative) ?? [];
+    const least = parts(text);
+    const differing = [0, 1, 2].find((index) => wanted[index] !== least[index]);
+    const isEnough = differing === undefined || (wanted[differing] ?? 0) > (least[differing] ?? 0);
+    return sign !== undefined && isEnough && (sign === '>=' || wanted[0] === least[0]);
+  });
+}
 
 /** The packages and files that a file imports, types included. */
 function importsOf(name: string): string[] {
@@ -210,6 +224,23 @@ describe('the house', () => {
     );
     assert.deepEqual(wrong, []);
     assert.doesNotMatch(read('package-lock.json'), /"resolved": "https?:/);
+  });
+
+  it('installs on every Node that package.json promises, without a warning', () => {
+    const promised: string[] = JSON.parse(read('package.json')).engines.node.split(' || ');
+    const least = promised.map((alternative) => alternative.replace(/^\D+/, ''));
+    const packages: Record<string, { optional?: boolean; engines?: { node?: string } }> = JSON.parse(
+      read('package-lock.json'),
+    ).packages;
+    const wrong = Object.entries(packages).flatMap(([name, { optional, engines: { node: range } = {} }]) =>
+      // npm skips an optional package that asks for another Node, and says nothing.
+      optional === true || range === undefined || least.every((version) => accepts(range, version))
+        ? []
+        : [`${name} asks for Node ${range}`],
+    );
+    assert.deepEqual(wrong, []);
+    assert.ok(accepts('^18 || >= 20.19.0', '20.19.0') && accepts('20 || >=22', '20.19.0') && accepts('>=0.8.x', '20'));
+    assert.ok(!accepts('>=22', '20.19.0') && !accepts('^18 || ^20.20.1', '20.19.0') && !accepts('22 || >=24', '20'));
   });
 
   it('migrates forward only, in numbered steps', () => {

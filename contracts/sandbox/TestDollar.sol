@@ -2,13 +2,13 @@
 pragma solidity 0.8.37;
 
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
-import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 
 /**
- * Play money that behaves like Circle's USDC and EURC (FiatToken 2.2): the same functions, events, messages and
- * storage of balances, so that what works with it works with them. One account mints, pauses and blacklists.
+ * Play money in the shape of Circle's USDC and EURC (FiatToken 2.2): the same functions, events, messages and storage
+ * of balances. Like them it is the implementation behind a delegating proxy (`TestProxy.sol`), it publishes its
+ * EIP-712 domain as `DOMAIN_SEPARATOR()` and it does not implement EIP-5267. One account mints, pauses and blacklists.
  */
-contract TestDollar is EIP712 {
+contract TestDollar {
     event Transfer(address indexed from, address indexed to, uint256 value);
     event Approval(address indexed owner, address indexed spender, uint256 value);
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
@@ -28,8 +28,10 @@ contract TestDollar is EIP712 {
     mapping(address owner => uint256) public nonces;
     mapping(address authorizer => mapping(bytes32 nonce => bool)) public authorizationState;
     bool public paused;
-    address public immutable minter;
+    address public minter;
 
+    bytes32 private constant DOMAIN_TYPEHASH =
+        keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
         "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
     );
@@ -60,14 +62,23 @@ contract TestDollar is EIP712 {
         _;
     }
 
-    constructor(string memory name_, string memory symbol_, address minter_) EIP712(name_, "2") {
+    /// In place of a constructor: the storage is that of the proxy.
+    function initialize(string calldata name_, string calldata symbol_, address minter_) external {
+        require(minter == address(0), "FiatToken: contract is already initialized");
         name = name_;
         symbol = symbol_;
         minter = minter_;
+        // Nobody can send the token to its own contract.
+        balanceAndBlacklist[address(this)] |= BLACKLISTED;
     }
 
-    function DOMAIN_SEPARATOR() external view returns (bytes32) {
-        return _domainSeparatorV4();
+    /// Computed for each call, because name and chain id may change.
+    function DOMAIN_SEPARATOR() public view returns (bytes32) {
+        return keccak256(
+            abi.encode(
+                DOMAIN_TYPEHASH, keccak256(bytes(name)), keccak256(bytes(version)), block.chainid, address(this)
+            )
+        );
     }
 
     function balanceOf(address account) public view returns (uint256) {
@@ -104,13 +115,7 @@ contract TestDollar is EIP712 {
         return true;
     }
 
-    function approve(address spender, uint256 value)
-        external
-        whenNotPaused
-        notBlacklisted(msg.sender)
-        notBlacklisted(spender)
-        returns (bool)
-    {
+    function approve(address spender, uint256 value) external whenNotPaused returns (bool) {
         _approve(msg.sender, spender, value);
         return true;
     }
@@ -124,8 +129,6 @@ contract TestDollar is EIP712 {
     function permit(address owner, address spender, uint256 value, uint256 deadline, bytes memory signature)
         public
         whenNotPaused
-        notBlacklisted(owner)
-        notBlacklisted(spender)
     {
         require(deadline == type(uint256).max || deadline >= block.timestamp, "FiatTokenV2: permit is expired");
         bytes32 hash = keccak256(abi.encode(PERMIT_TYPEHASH, owner, spender, value, nonces[owner]++, deadline));
@@ -257,7 +260,8 @@ contract TestDollar is EIP712 {
 
     /// By the key of the account, or by the account's own code (ERC-1271) when it has some.
     function _isSigned(address signer, bytes32 structHash, bytes memory signature) private view returns (bool) {
-        return SignatureChecker.isValidSignatureNow(signer, _hashTypedDataV4(structHash), signature);
+        bytes32 digest = keccak256(abi.encodePacked(hex"1901", DOMAIN_SEPARATOR(), structHash));
+        return SignatureChecker.isValidSignatureNow(signer, digest, signature);
     }
 
     function _transfer(address from, address to, uint256 value) private {

@@ -11,10 +11,12 @@ export async function raiseAlert(
   if (isNew) deps.log.error({ alert: alert.name, subject: alert.subject }, alert.message);
 }
 
+/** Clears an alert; with a time, only if nobody has seen it since then. */
 export async function clearAlert(
   deps: CommandDeps & { log: Log },
   alert: Pick<Alert, 'name' | 'subject'>,
+  unseenSince?: Date,
 ): Promise<void> {
-  const wasRaised = await command(deps, (tx) => deleteAlert(tx, alert));
+  const wasRaised = await command(deps, (tx) => deleteAlert(tx, alert, unseenSince));
   if (wasRaised) deps.log.info({ alert: alert.name, subject: alert.subject }, 'alert cleared');
 }

@@ -4,8 +4,9 @@ import type { World } from '../runtime/world.ts';
 import { type Database, databaseFault, savepoint, type Tx } from '../store/plumbing/database.ts';
 import { claimKey, findAnswer, type IdempotencyScope, storeAnswer } from '../store/plumbing/idempotency-keys.ts';
 import { limitLockWait } from '../store/plumbing/locks.ts';
+import type { SingleStatement } from '../store/plumbing/single-statement.ts';
 
-/** The one write path: whatever changes the database goes through `command` or `idempotentCommand`. */
+/** The one write path: every change of the database goes through `command`, `commandOfOne` or `idempotentCommand`. */
 export interface CommandDeps {
   readonly db: Database;
   readonly world: World;
@@ -19,12 +20,15 @@ const KEY_WAIT_MS = 5_000;
 
 /** Runs the work in a transaction; a lost race (deadlock, serialization) runs it again, at most three times in all. */
 export async function command<T>({ db, world }: CommandDeps, work: Work<T>): Promise<T> {
-  return retried(() => db.begin((tx) => work(tx, new Date(world.clock.nowMs()))));
+  return retried(() => db.begin(world.random, (tx) => work(tx, new Date(world.clock.nowMs()))));
 }
 
-/** The same for work that is a single statement, which is a transaction by itself. */
-export async function commandOfOne<T>({ db, world }: CommandDeps, statement: Work<T>): Promise<T> {
-  return retried(() => db.single((tx) => statement(tx, new Date(world.clock.nowMs()))));
+/** The same for a single statement, which is a transaction by itself and takes one round trip instead of three. */
+export async function commandOfOne<T>(
+  { db, world }: CommandDeps,
+  draft: (now: Date) => SingleStatement<T>,
+): Promise<T> {
+  return retried(() => db.single(draft(new Date(world.clock.nowMs()))));
 }
 
 async function retried<T>(run: () => Promise<T>): Promise<T> {
@@ -51,8 +55,8 @@ export interface IdempotentRequest {
 
 /**
  * Does the work once per key. Claim, work and answer share one transaction: a crash at any line leaves either all of
- * it or nothing, and a retry then finds the answer or a free key. Refusals for the state of things are answers too and
- * are stored; every other error rolls the claim back, so that it uses up no key.
+ * it or nothing, and a retry then finds the answer or a free key. Refusals that the error catalogue marks `isReplayed` are
+ * answers too and are stored; every other error rolls the claim back, so that it uses up no key.
  */
 export async function idempotentCommand(
   deps: CommandDeps,
@@ -90,8 +94,8 @@ async function workOrRefusal(tx: Tx, work: (tx: Tx) => Promise<Answer>): Promise
   try {
     return await savepoint(tx, work);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'invalid_state') throw error;
-    return { status: error.status, body: { code: error.code, message: error.message } };
+    if (!(error instanceof ApiError) || !error.isReplayed) throw error;
+    return { status: error.status, body: error.body };
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Log } from '../runtime/world.ts';
 import type { Tx } from '../store/plumbing/database.ts';
 import { extendLease, type Lease, lockLease, takeLease } from '../store/plumbing/leases.ts';
-import { type CommandDeps, command, commandOfOne } from './command.ts';
+import { type CommandDeps, command } from './command.ts';
 
 export interface LeaseDeps extends CommandDeps {
   readonly log: Log;
-  /** Names this process among all that ever ran. */
+  /** A random name of this process. */
   readonly holder: string;
 }
 
@@ -13,7 +13,7 @@ export interface LeaseDeps extends CommandDeps {
 const LEASE_MS = 10_000;
 const RENEW_EVERY_MS = 3_000;
 
-/** Somebody else has taken over: whatever was about to be written is not ours to write any more. */
+/** Another node has taken the lease over: the write is not ours any more. */
 export class LeaseLostError extends Error {
   constructor(name: string) {
     super(`The lease ${name} was taken over.`);
@@ -22,8 +22,8 @@ export class LeaseLostError extends Error {
 }
 
 /**
- * Does the work while holding the lease, and says whether it was to be had. The work's signal aborts when it is told to
- * stop and when the lease is lost. That is a courtesy: what keeps two holders apart is the fencing number of every write.
+ * Does the work while holding the lease. Returns false if the lease is taken. The signal aborts on stop and when the
+ * lease is lost. That is a courtesy: the fencing number of every write keeps two holders apart.
  */
 export async function whileLeading(
   deps: LeaseDeps,
@@ -31,7 +31,7 @@ export async function whileLeading(
   stop: AbortSignal,
   work: (lease: Lease, signal: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
-  const lease = await commandOfOne(deps, (tx, now) =>
+  const lease = await command(deps, (tx, now) =>
     takeLease(tx, { name, holder: deps.holder, now, until: new Date(now.getTime() + LEASE_MS) }),
   );
   if (lease === undefined) return false;
@@ -44,8 +44,8 @@ export async function whileLeading(
   } finally {
     lost.abort();
     await renewing;
-    // Without this the next holder waits until the lease has run out; nothing worse.
-    await commandOfOne(deps, (tx, now) => extendLease(tx, lease, now)).catch(() => {});
+    // Without this the next holder waits until the lease has run out.
+    await command(deps, (tx, now) => extendLease(tx, lease, now)).catch(() => {});
   }
   return true;
 }
@@ -57,7 +57,7 @@ async function renew(deps: LeaseDeps, lease: Lease, signal: AbortSignal): Promis
     if (signal.aborted) return;
     const untilMs = deps.world.clock.nowMs() + LEASE_MS;
     try {
-      if (!(await commandOfOne(deps, (tx) => extendLease(tx, lease, new Date(untilMs))))) {
+      if (!(await command(deps, (tx) => extendLease(tx, lease, new Date(untilMs))))) {
         throw new LeaseLostError(lease.name);
       }
       heldUntilMs = untilMs;

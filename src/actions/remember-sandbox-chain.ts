@@ -13,7 +13,7 @@ export class OtherSandboxChainError extends Error {
   }
 }
 
-/** Makes the first sandbox chain a database meets the only one it goes with. Chains are known by their first block. */
+/** Binds the database to the first sandbox chain it meets. Chains are identified by their first block. */
 export async function rememberSandboxChain(deps: CommandDeps, genesisHash: string): Promise<void> {
   const candidate = Buffer.from(genesisHash.slice(2), 'hex');
   const remembered = await command(deps, (tx) => sharedSecret(tx, { name: 'sandbox chain', candidate }));

@@ -1,9 +1,9 @@
 import { parseAsset } from '../domain/caip.ts';
 import type { Item } from '../domain/item.ts';
-import { COLLECTOR_ADDRESS, commitmentOf, NATIVE_TOKEN } from './evm/collector.ts';
+import { commitmentOf, NATIVE_TOKEN } from './evm/collector.ts';
 import { collectorItem } from './evm/evm-context.ts';
 
-/** What a commitment is the hash of, besides what the item itself says. */
+/** The parts of a commitment that are not in the item itself. */
 export interface CommittedPlace {
   /** The number of the chain. */
   readonly chainId: string;
@@ -14,7 +14,7 @@ export interface CommittedPlace {
 
 /**
  * Where an item was to be carried out, for those who want to hash it again. Undefined when that does not give the
- * commitment it was stored with: then it was made for another Collector, or something of it was lost.
+ * commitment it was stored with: then something of it was lost.
  */
 export function committedPlace(item: Item, commitment: string): CommittedPlace | undefined {
   const asset = parseAsset(item.asset);
@@ -22,6 +22,7 @@ export function committedPlace(item: Item, commitment: string): CommittedPlace |
   const [, chainId = ''] = item.network.split(':');
   const token = (asset.value.kind === 'slip44' ? NATIVE_TOKEN : asset.value.reference) as typeof NATIVE_TOKEN;
   const feeAccount = item.feeAccount as typeof NATIVE_TOKEN;
-  const hashed = commitmentOf({ chainId: Number(chainId), token, feeAccount, ...collectorItem(item) });
-  return hashed === commitment ? { chainId, collector: COLLECTOR_ADDRESS, token } : undefined;
+  const collector = item.collector as typeof NATIVE_TOKEN;
+  const hashed = commitmentOf({ chainId: Number(chainId), collector, token, feeAccount, ...collectorItem(item) });
+  return hashed === commitment ? { chainId, collector, token } : undefined;
 }

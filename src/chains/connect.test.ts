@@ -6,7 +6,7 @@ import { systemWorld } from '../runtime/system-world.ts';
 import { type Chain, type ChainCheck, ChainUnavailableError } from './chain.ts';
 import { type ChainTerms, connectChains } from './connect.ts';
 
-const GOOD: ChainCheck = { payable: ['asset'], problems: [] };
+const GOOD: ChainCheck = { payable: ['asset'], unchecked: [], problems: [] };
 const ACCOUNTS = { relayers: [], feeAccount: 'fee', intermediateAccount: 'keeper' };
 
 /** A network whose check does, time after time, what the test says; the last answer stays. */
@@ -39,14 +39,16 @@ function connect(terms: readonly ChainTerms[]) {
       signal?.addEventListener('abort', () => resolve(), { once: true });
     });
   const world = { ...systemWorld, clock: time.clock, timers: { ...time.timers, sleep } };
-  return { chains: connectChains({ world, log }, terms), time, lines };
+  const reports: ChainCheck[] = [];
+  const onChecked = async (_network: string, check: ChainCheck) => void reports.push(check);
+  return { chains: connectChains({ world, log, onChecked }, terms), time, lines, reports };
 }
 
 const away = (network: string) => new ChainUnavailableError(network, 'down');
 
 describe('connected chains', () => {
   it('offer nothing of a network before it was checked, and what the check found afterwards', async () => {
-    const base = scripted('a:1', [{ payable: ['x', 'y'], problems: [] }]);
+    const base = scripted('a:1', [{ ...GOOD, payable: ['x', 'y'] }]);
     const { chains } = connect([base.terms]);
     assert.deepEqual(chains.find('a:1')?.payable(), []);
     await chains.looked;
@@ -73,7 +75,8 @@ describe('connected chains', () => {
   });
 
   it('look again at what was wrong, and say so once', async () => {
-    const wrong = { payable: [], problems: ['The Collector is missing.'] };
+    const problem = { subject: 'a:1', message: 'The Collector is missing.' };
+    const wrong = { payable: [], unchecked: [], problems: [problem] };
     const { terms } = scripted('a:1', [wrong, wrong, GOOD]);
     const { chains, time, lines } = connect([terms]);
     await chains.looked;
@@ -83,6 +86,32 @@ describe('connected chains', () => {
       return chains.find('a:1')?.payable().length === 1;
     });
     assert.equal(lines.filter((line) => /switched off/.test(line)).length, 1);
+    await chains.stop();
+  });
+
+  it('keep offering an asset that a later check could not ask about, and ask again soon', async () => {
+    const problem = (subject: string) => ({ subject, message: `${subject} is switched off.` });
+    const { terms, checks } = scripted('a:1', [
+      { payable: ['x', 'y'], unchecked: [], problems: [problem('z')] },
+      { payable: ['x'], unchecked: ['y', 'z'], problems: [problem('y'), problem('z')] },
+      { payable: ['x', 'y'], unchecked: [], problems: [problem('z')] },
+    ]);
+    const { chains, time, reports } = connect([terms]);
+    await chains.looked;
+    const hasChecked = (count: number) => async () => {
+      await time.advance(1_000);
+      return checks() === count && reports.length === count;
+    };
+    await until('it is checked again', hasChecked(2), { withinMs: 10_000 });
+    assert.deepEqual(chains.find('a:1')?.payable(), ['x', 'y']);
+    const beforeMs = time.clock.nowMs();
+    await until('it is checked a third time', hasChecked(3), { withinMs: 10_000 });
+    assert.ok(time.clock.nowMs() - beforeMs < 10_000);
+    assert.deepEqual(chains.find('a:1')?.payable(), ['x', 'y']);
+    assert.deepEqual(
+      reports.map(({ unchecked }) => unchecked),
+      [[], ['y', 'z'], []],
+    );
     await chains.stop();
   });
 

@@ -1,13 +1,16 @@
+import { backoffMs, withJitter } from '../runtime/backoff.ts';
 import type { Log, World } from '../runtime/world.ts';
-import { type Chain, ChainUnavailableError, type Signer } from './chain.ts';
+import { type Chain, type ChainCheck, ChainUnavailableError, type Signer } from './chain.ts';
 import type { Chains, ConnectedChain } from './chains.ts';
 
 export interface ConnectDeps {
   readonly world: World;
   readonly log: Log;
+  /** Called with the outcome of every check of a network (CAIP-2), so that the operator can be alerted. */
+  readonly onChecked?: (network: string, check: ChainCheck) => Promise<void>;
 }
 
-/** A configured network, before anybody has looked whether it is what we believe. */
+/** A configured network, before its first check. */
 export interface ChainTerms {
   readonly chain: Chain;
   readonly relayers: readonly Signer[];
@@ -19,19 +22,18 @@ export interface ChainTerms {
 }
 
 export interface ConnectedChains extends Chains {
-  /** Resolves when every network has been looked at once, whatever came of it. */
+  /** Resolves when every network has been checked once, whatever the outcome. */
   readonly looked: Promise<void>;
   stop(): Promise<void>;
 }
 
-const FIRST_RETRY_MS = 1_000;
-const LAST_RETRY_MS = 30_000;
-/** What is wrong on a chain can be put right there, by deploying a contract, say. */
+const RETRY = { firstMs: 1_000, maxMs: 30_000 };
+/** The pause before a network with problems is checked again: an operator may have fixed them. */
 const PROBLEM_RETRY_MS = 60_000;
 
 /**
- * Holds every network against its chain, in the background: one that cannot be asked delays no start and takes only its
- * own options away, until it answers.
+ * Compares every network with its chain, in the background. A network that cannot be asked delays no start and takes only
+ * its own options away, until it answers; an asset that is wrong takes only its own.
  */
 export function connectChains(deps: ConnectDeps, terms: readonly ChainTerms[]): ConnectedChains {
   const stopping = new AbortController();
@@ -66,16 +68,21 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
     for (let failures = 0; !stop.aborted; ) {
       const outcome = await look(deps, terms);
       if (stop.aborted) return;
-      failures = outcome === undefined ? failures + 1 : 0;
+      const isWhole = outcome !== undefined && outcome.unchecked.length === 0;
+      failures = isWhole ? 0 : failures + 1;
       if (outcome !== undefined) {
-        tell(deps.log, chain.network.chainId, found.problems, outcome.problems);
-        found = outcome;
+        const problems = outcome.problems.map(({ message }) => message);
+        tell(deps.log, chain.network.chainId, found.problems, problems);
+        // Silence about an asset says nothing new about it.
+        const kept = found.payable.filter((asset) => outcome.unchecked.includes(asset));
+        found = { payable: [...outcome.payable, ...kept], problems };
+        await report(deps, chain.network.chainId, outcome);
       } else if (failures === 1) {
         deps.log.warn({ network: chain.network.chainId }, 'the network cannot be asked: nothing is offered on it yet');
       }
       onLooked();
       if (outcome?.problems.length === 0) return;
-      const pauseMs = outcome === undefined ? retryMs(failures) : PROBLEM_RETRY_MS;
+      const pauseMs = isWhole ? PROBLEM_RETRY_MS : backoffMs(RETRY, failures);
       await deps.world.timers.sleep(withJitter(deps.world, pauseMs), stop);
     }
   }
@@ -84,10 +91,12 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
 }
 
 /** Undefined when the chain could not be asked. */
-async function look({ log }: ConnectDeps, { chain, objection }: ChainTerms) {
+async function look({ log }: ConnectDeps, { chain, objection }: ChainTerms): Promise<ChainCheck | undefined> {
   try {
     const [check, reason] = await Promise.all([chain.check(), objection?.()]);
-    return reason === undefined ? check : { payable: [], problems: [reason, ...check.problems] };
+    if (reason === undefined) return check;
+    const problem = { subject: chain.network.chainId, message: reason };
+    return { payable: [], unchecked: [], problems: [problem, ...check.problems] };
   } catch (error) {
     // A fault of ours in reading one chain's answers must not take the others away.
     if (!(error instanceof ChainUnavailableError)) {
@@ -97,17 +106,13 @@ async function look({ log }: ConnectDeps, { chain, objection }: ChainTerms) {
   }
 }
 
+async function report({ log, onChecked }: ConnectDeps, network: string, check: ChainCheck): Promise<void> {
+  await onChecked?.(network, check).catch((error: unknown) => {
+    log.warn({ err: error, network }, 'the outcome of a check could not be reported');
+  });
+}
+
 function tell(log: Log, network: string, before: readonly string[], problems: readonly string[]): void {
   if (problems.length === 0) log.info({ network }, 'the network is as it should be');
   else if (problems.join() !== before.join()) log.error({ network, problems }, 'parts of the network are switched off');
-}
-
-function retryMs(failures: number): number {
-  return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
-}
-
-/** Nodes that start together must not ask in step: up to a fifth more. */
-function withJitter({ random }: World, delayMs: number): number {
-  const [byte = 0] = random.bytes(1);
-  return delayMs + (delayMs / 5) * (byte / 255);
 }

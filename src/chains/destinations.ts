@@ -1,16 +1,19 @@
 import type { Account } from '../domain/caip.ts';
 import type { Chains } from './chains.ts';
-import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from './evm/collector.ts';
+import { COLLECTORS } from './collectors.ts';
+import { PERMIT2_ADDRESS } from './evm/collector.ts';
 import { assetsOf } from './networks.ts';
 
 /**
- * Why a merchant must not be paid to an account, as the rest of a sentence about it; undefined when it may be. What these
- * contracts are sent is lost, and what the operator's own account is sent would count as paid out while it is still there.
+ * The reason why an account cannot be a destination, as the rest of a sentence about it. Undefined when it can. Money
+ * sent to these contracts is lost, and money sent to the operator's own account would count as paid out while it is
+ * still there.
  */
 export function destinationProblem(chains: Chains, account: Account, asset: string): string | undefined {
   const { chainId, namespace, address } = account;
-  // These two stand at the same address on every EVM chain, connected or not.
-  if (namespace === 'eip155' && address === COLLECTOR_ADDRESS) return 'must not be the Collector, which passes all on';
+  // These stand at the same address on every EVM chain, connected or not.
+  const isCollector = COLLECTORS.some((release) => release.address === address);
+  if (namespace === 'eip155' && isCollector) return 'must not be the Collector, which passes all on';
   if (namespace === 'eip155' && address === PERMIT2_ADDRESS) return 'must not be Permit2, which can give nothing back';
   const tokens = [asset, ...assetsOf(chainId).map(({ id }) => id)];
   if (tokens.some((token) => contractOf(token) === address)) return 'must not be the contract of a token';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseAsset, parseChainId } from '../domain/caip.ts';
+import { coinOf } from './coin.ts';
 import { ASSETS, assetsOf, findAsset, findNetwork, NETWORKS } from './networks.ts';
 
 const WALLETS_WAIT_MS = 45_000;
@@ -33,10 +34,36 @@ describe('networks and assets', () => {
     }
   });
 
+  it('name the coin of each network by its number in SLIP-44', () => {
+    const named = NETWORKS.map(({ chainId, name }) => [name, coinOf(chainId).replace(`${chainId}/slip44:`, '')]);
+    const others = named.filter(([, number]) => number !== '60');
+    assert.deepEqual(Object.fromEntries(others), {
+      'BNB Smart Chain': '714',
+      Polygon: '966',
+      'Polygon Amoy': '966',
+      Monad: '268435779',
+      Celo: '52752',
+      Solana: '501',
+      'Solana Devnet': '501',
+      'Solana Testnet': '501',
+    });
+    for (const { id } of ASSETS.filter((asset) => asset.id.includes('/slip44:'))) {
+      assert.equal(id, coinOf(id.split('/')[0] ?? ''));
+    }
+  });
+
   it('peg the dollar and euro tokens, and nothing whose price moves', () => {
     for (const { symbol, peg } of ASSETS) {
       const expected = /^EUR/.test(symbol) ? 'EUR' : /USD/.test(symbol) ? 'USD' : undefined;
       assert.equal(peg, expected, symbol);
+    }
+  });
+
+  it('round quotes to cents for tokens at par, and to at most 6 decimals for coins', () => {
+    for (const { id, peg, decimals, quoteDecimals } of ASSETS) {
+      assert.ok(quoteDecimals <= decimals, id);
+      if (peg !== undefined) assert.equal(quoteDecimals, 2, id);
+      else assert.ok(quoteDecimals >= 2 && quoteDecimals <= 6, id);
     }
   });
 

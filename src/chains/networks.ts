@@ -7,6 +7,8 @@ export interface Network {
   readonly name: string;
   /** Test networks carry play money: live keys may not name their assets. */
   readonly mode: Mode;
+  /** The SLIP-44 number of the coin that gas is paid with; missing where that is Ether. */
+  readonly coinType?: number;
   /** Where people look at its transactions: the URL of one is this and its hash. */
   readonly explorer?: string;
   /** When a payment on it counts; missing where Till cannot take payments yet. */
@@ -19,7 +21,7 @@ export interface Network {
 
 export interface Finality {
   readonly blockTimeMs: number;
-  /** How many blocks a payment must lie deep, its own counted: 1 is the head. */
+  /** The number of blocks from a payment's block to the head, both counted: 1 is the head. */
   readonly depth: number;
   /** Why that is enough. */
   readonly reason: string;
@@ -39,6 +41,8 @@ const POLYGON: Finality = {
   reason: 'validators vote for milestones every few blocks, and no reorganisation reaches behind one',
 };
 const POLYGON_MIN_TIP = 25_000_000_000n;
+const POL = 966;
+const SOL = 501;
 
 /**
  * Depths keep the time from confirm to succeeded under 45 seconds on every network, because wallets give up after 60.
@@ -57,6 +61,7 @@ export const NETWORKS: readonly Network[] = [
     chainId: 'eip155:56',
     name: 'BNB Smart Chain',
     mode: 'live',
+    coinType: 714,
     explorer: 'https://bscscan.com/tx/',
     finality: {
       blockTimeMs: 750,
@@ -69,6 +74,7 @@ export const NETWORKS: readonly Network[] = [
     chainId: 'eip155:137',
     name: 'Polygon',
     mode: 'live',
+    coinType: POL,
     explorer: 'https://polygonscan.com/tx/',
     finality: POLYGON,
     minTip: POLYGON_MIN_TIP,
@@ -77,6 +83,7 @@ export const NETWORKS: readonly Network[] = [
     chainId: 'eip155:143',
     name: 'Monad',
     mode: 'live',
+    coinType: 268_435_779,
     explorer: 'https://monadscan.com/tx/',
     finality: { blockTimeMs: 400, depth: 6, reason: 'a block is final when two more have been agreed on' },
   },
@@ -93,6 +100,7 @@ export const NETWORKS: readonly Network[] = [
     chainId: 'eip155:42220',
     name: 'Celo',
     mode: 'live',
+    coinType: 52_752,
     explorer: 'https://celoscan.io/tx/',
     finality: { blockTimeMs: 1_000, depth: 10, reason: SEQUENCED },
   },
@@ -100,6 +108,7 @@ export const NETWORKS: readonly Network[] = [
     chainId: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
     name: 'Solana',
     mode: 'live',
+    coinType: SOL,
     explorer: 'https://solscan.io/tx/',
   },
   {
@@ -126,6 +135,7 @@ export const NETWORKS: readonly Network[] = [
     chainId: 'eip155:80002',
     name: 'Polygon Amoy',
     mode: 'test',
+    coinType: POL,
     explorer: 'https://amoy.polygonscan.com/tx/',
     finality: POLYGON,
     minTip: POLYGON_MIN_TIP,
@@ -145,8 +155,8 @@ export const NETWORKS: readonly Network[] = [
     finality: ARBITRUM,
     gasPaysForData: true,
   },
-  { chainId: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', name: 'Solana Devnet', mode: 'test' },
-  { chainId: 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z', name: 'Solana Testnet', mode: 'test' },
+  { chainId: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', name: 'Solana Devnet', mode: 'test', coinType: SOL },
+  { chainId: 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z', name: 'Solana Testnet', mode: 'test', coinType: SOL },
 ];
 
 /** A token or coin that prices can be in and payments can be made with. */
@@ -156,12 +166,14 @@ export interface KnownAsset {
   readonly symbol: string;
   readonly name: string;
   readonly decimals: number;
+  /** Decimals of a quote, which is rounded up: 2 for tokens at par; for coins, enough that one step is worth less than a cent. */
+  readonly quoteDecimals: number;
   /** The currency one token is worth one of. */
   readonly peg?: 'USD' | 'EUR';
   /** How it can be paid with; missing where it can only be a price or a destination. */
   readonly pay?: PayTerms;
   /** The token's function that tells whether it refuses an account, where it has one. */
-  readonly blacklist?: 'isBlacklisted' | 'isBlackListed' | 'isFrozen';
+  readonly blacklist?: 'isBlacklisted' | 'isBlackListed' | 'isFrozen' | 'isAccountFrozen' | 'isBlocked';
 }
 
 export type PayTerms =
@@ -193,20 +205,29 @@ const circle = (name: string) =>
 const authorized = (name: string) =>
   ({ pay: { method: 'eip3009-vrs', domain: { name, version: '1' } } }) as const satisfies Partial<KnownAsset>;
 
-const USDC = { symbol: 'USDC', name: 'USD Coin', decimals: 6, peg: 'USD' } as const;
-const EURC = { symbol: 'EURC', name: 'EURC', decimals: 6, peg: 'EUR' } as const;
-const USDT = { symbol: 'USDT', name: 'Tether USD', decimals: 6, peg: 'USD' } as const;
-const AUSD = { symbol: 'AUSD', name: 'AUSD', decimals: 6, peg: 'USD', ...authorized('Agora Dollar') } as const;
+const USDC = { symbol: 'USDC', name: 'USD Coin', decimals: 6, quoteDecimals: 2, peg: 'USD' } as const;
+const EURC = { symbol: 'EURC', name: 'EURC', decimals: 6, quoteDecimals: 2, peg: 'EUR' } as const;
+const USDT = { symbol: 'USDT', name: 'Tether USD', decimals: 6, quoteDecimals: 2, peg: 'USD' } as const;
+const AUSD = {
+  symbol: 'AUSD',
+  name: 'AUSD',
+  decimals: 6,
+  quoteDecimals: 2,
+  peg: 'USD',
+  ...authorized('Agora Dollar'),
+  blacklist: 'isAccountFrozen',
+} as const;
 const PYUSD = {
   symbol: 'PYUSD',
   name: 'PayPal USD',
   decimals: 6,
+  quoteDecimals: 2,
   peg: 'USD',
   ...authorized('PayPal USD'),
   blacklist: 'isFrozen',
 } as const;
-const WETH = { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, pay: PERMIT2 } as const;
-const ETH = { symbol: 'ETH', name: 'Ether', decimals: 18, pay: NATIVE } as const;
+const WETH = { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, quoteDecimals: 6, pay: PERMIT2 } as const;
+const ETH = { symbol: 'ETH', name: 'Ether', decimals: 18, quoteDecimals: 6, pay: NATIVE } as const;
 
 /** Decimals are facts of each contract: on BNB Smart Chain the dollar tokens have 18. */
 export const ASSETS: readonly KnownAsset[] = [
@@ -225,6 +246,7 @@ export const ASSETS: readonly KnownAsset[] = [
     symbol: 'USDG',
     name: 'Global Dollar',
     decimals: 6,
+    quoteDecimals: 2,
     peg: 'USD',
     ...authorized('Global Dollar'),
     blacklist: 'isFrozen',
@@ -234,7 +256,7 @@ export const ASSETS: readonly KnownAsset[] = [
   { id: 'eip155:10/slip44:60', ...ETH },
   { id: 'eip155:10/erc20:0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85', ...USDC, ...circle('USD Coin') },
   { id: 'eip155:10/erc20:0x4200000000000000000000000000000000000006', ...WETH },
-  { id: 'eip155:56/slip44:714', symbol: 'BNB', name: 'BNB', decimals: 18, pay: NATIVE },
+  { id: 'eip155:56/slip44:714', symbol: 'BNB', name: 'BNB', decimals: 18, quoteDecimals: 5, pay: NATIVE },
   {
     id: 'eip155:56/erc20:0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d',
     ...USDC,
@@ -250,22 +272,24 @@ export const ASSETS: readonly KnownAsset[] = [
     pay: PERMIT2,
   },
   { id: 'eip155:56/erc20:0x00000000eFE302BEAA2b3e6e1b18d08D69a9012a', ...AUSD },
-  { id: 'eip155:137/slip44:966', symbol: 'POL', name: 'POL', decimals: 18, pay: NATIVE },
+  { id: 'eip155:137/slip44:966', symbol: 'POL', name: 'POL', decimals: 18, quoteDecimals: 2, pay: NATIVE },
   { id: 'eip155:137/erc20:0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', ...USDC, ...circle('USD Coin') },
   {
     id: 'eip155:137/erc20:0xE0aEa583266584DafBB3f9C3211d5588c73fEa8d',
     symbol: 'EURe',
     name: 'Monerium EUR emoney',
     decimals: 18,
+    quoteDecimals: 2,
     peg: 'EUR',
     pay: PERMIT2,
   },
-  { id: 'eip155:137/erc20:0xc2132D05D31c914a87C6611C10748AEb04B58e8F', ...USDT, pay: PERMIT2 },
+  { id: 'eip155:137/erc20:0xc2132D05D31c914a87C6611C10748AEb04B58e8F', ...USDT, pay: PERMIT2, blacklist: 'isBlocked' },
   {
     id: 'eip155:137/erc20:0x0d500B1d8E8eF31E21C99d1Db9A6444d3ADf1270',
     symbol: 'WPOL',
     name: 'Wrapped POL',
     decimals: 18,
+    quoteDecimals: 2,
     pay: PERMIT2,
   },
   { id: 'eip155:143/erc20:0x754704Bc059F8C67012fEd69BC8A327a5aafb603', ...USDC, ...circle('USDC') },
@@ -278,10 +302,21 @@ export const ASSETS: readonly KnownAsset[] = [
   { id: 'eip155:42161/erc20:0xaf88d065e77c8cC2239327C5EDb3A432268e5831', ...USDC, ...circle('USD Coin') },
   { id: 'eip155:42161/erc20:0x00000000eFE302BEAA2b3e6e1b18d08D69a9012a', ...AUSD },
   { id: 'eip155:42161/erc20:0x46850aD61C2B7d64d08c9C754F45254596696984', ...PYUSD },
-  { id: 'eip155:42161/erc20:0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9', ...USDT, ...authorized('USD₮0') },
+  {
+    id: 'eip155:42161/erc20:0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9',
+    ...USDT,
+    ...authorized('USD₮0'),
+    blacklist: 'isBlocked',
+  },
   { id: 'eip155:42161/erc20:0x82aF49447D8a07e3bd95BD0d56f35241523fBab1', ...WETH },
   { id: 'eip155:42220/erc20:0xcebA9300f2b948710d2653dD7B07f33A8B32118C', ...USDC, ...circle('USDC') },
-  { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/slip44:501', symbol: 'SOL', name: 'Solana', decimals: 9 },
+  {
+    id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/slip44:501',
+    symbol: 'SOL',
+    name: 'Solana',
+    decimals: 9,
+    quoteDecimals: 5,
+  },
   { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', ...USDC },
   { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr', ...EURC },
   { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', ...USDT },
@@ -319,7 +354,7 @@ export function assetsOf(chainId: string): readonly KnownAsset[] {
   return ASSETS.filter(({ id }) => id.startsWith(`${chainId}/`));
 }
 
-/** Whether the chain is known to carry play money. */
+/** True if the chain is a known test network. */
 export function isTestNetwork(chainId: string): boolean {
   return findNetwork(chainId)?.mode === 'test';
 }

@@ -1,8 +1,8 @@
 import { type Parsed, parseAsset } from '../domain/caip.ts';
-import { findCurrency } from '../domain/currency.ts';
+import { fiatCodeOf, parseFiatUnit } from '../domain/currency.ts';
 import { findAsset, findNetwork } from './networks.ts';
 
-/** What an amount is counted in: a currency, or a token on a network. */
+/** The unit of an amount: a currency, or a token on a network. */
 export interface Unit {
   /** In canonical spelling: `iso4217/USD` or `caip19/eip155:8453/erc20:0x…`. */
   readonly id: string;
@@ -14,7 +14,6 @@ export interface Unit {
     | undefined;
 }
 
-const FIAT = 'iso4217/';
 const TOKEN = 'caip19/';
 const KNOWN = new Map<string, Unit>();
 const MAX_KNOWN = 1_000;
@@ -23,7 +22,7 @@ const MAX_KNOWN = 1_000;
 export function parseUnit(text: string): Parsed<Unit> {
   const known = KNOWN.get(text);
   if (known !== undefined) return { ok: true, value: known };
-  const parsed = text.startsWith(FIAT) ? parseFiat(text) : text.startsWith(TOKEN) ? parseToken(text) : NO_PREFIX;
+  const parsed = isFiatUnit(text) ? parseFiat(text) : text.startsWith(TOKEN) ? parseToken(text) : NO_PREFIX;
   // Spellings repeat all day, and checking an address takes a hash. Only right ones are remembered, and not too many.
   if (parsed.ok && KNOWN.size < MAX_KNOWN) KNOWN.set(text, parsed.value);
   return parsed;
@@ -36,7 +35,7 @@ export function storedUnit(id: string, decimals: number): Unit {
 }
 
 export function isFiatUnit(id: string): boolean {
-  return id.startsWith(FIAT);
+  return fiatCodeOf(id) !== undefined;
 }
 
 export function tokenUnitId(asset: string): string {
@@ -49,10 +48,10 @@ const NO_PREFIX: Parsed<Unit> = {
 };
 
 function parseFiat(text: string): Parsed<Unit> {
-  const currency = findCurrency(text.slice(FIAT.length));
-  if (currency === undefined) return { ok: false, problem: 'must name an ISO 4217 currency, such as iso4217/USD' };
-  const { code, name, decimals } = currency;
-  return { ok: true, value: { id: FIAT + code, symbol: code, name, decimals, token: undefined } };
+  const currency = parseFiatUnit(text);
+  if (!currency.ok) return currency;
+  const { code, name, decimals } = currency.value;
+  return { ok: true, value: { id: text, symbol: code, name, decimals, token: undefined } };
 }
 
 function parseToken(text: string): Parsed<Unit> {

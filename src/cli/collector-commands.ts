@@ -1,5 +1,6 @@
 import { ChainUnavailableError } from '../chains/chain.ts';
-import { DeploymentError, deployCollector } from '../chains/evm/deploy-collector.ts';
+import { type Deployment, deployCollector } from '../chains/evm/deploy-collector.ts';
+import { DeploymentError } from '../chains/evm/deployment-error.ts';
 import { ApiError } from '../errors.ts';
 import { relayersOf } from '../settings/chains.ts';
 import { configuredNetworks } from './chains.ts';
@@ -9,7 +10,7 @@ import { required } from './options.ts';
 
 const deploy = command({
   name: 'collector deploy',
-  summary: 'Deploy the Collector on a network where it is missing. Its address is the same everywhere.',
+  summary: 'Deploy the Collector on a network where it is missing, and before it the CREATE2 deployer if need be.',
   positionals: {},
   options: { network: required({ ...id, placeholder: 'caip2' }, 'The network, as RPC_URLS names it.') },
   examples: ['collector deploy --network eip155:84532'],
@@ -28,16 +29,19 @@ const deploy = command({
       );
     }
     const deployment = await deployCollector({ ...context, ...inUse, signer }).catch(asRefusal);
-    const where = `${deployment.address} on ${inUse.network.name}`;
-    const text =
-      deployment.is === 'deployed'
-        ? `The Collector is now at ${where}, by transaction ${deployment.hash}.`
-        : `Nothing to do: the Collector is at ${where}.`;
-    return { json: { network: chainId, ...deployment }, text };
+    return { json: { network: chainId, ...deployment }, text: textOf(deployment, inUse.network.name) };
   },
 });
 
 export const collectorCommands: readonly Command[] = [deploy];
+
+function textOf(deployment: Deployment, network: string): string {
+  const where = `${deployment.address} on ${network}`;
+  if (deployment.is === 'there_already') return `Nothing to do: the Collector is at ${where}.`;
+  const { hash, deployerHash } = deployment;
+  const before = deployerHash && `The CREATE2 deployer was missing, and was deployed by transaction ${deployerHash}.\n`;
+  return `${before ?? ''}The Collector is now at ${where}, by transaction ${hash}.`;
+}
 
 function asRefusal(error: unknown): never {
   if (error instanceof DeploymentError) throw new ApiError('invalid_state', error.message);

@@ -2,6 +2,7 @@ import { appCommands } from './app-commands.ts';
 import { booksCommands } from './books-commands.ts';
 import { collectorCommands } from './collector-commands.ts';
 import type { Command } from './command.ts';
+import { eventCommands } from './event-commands.ts';
 import { feeCommands } from './fee-commands.ts';
 import { fiatCommands } from './fiat-commands.ts';
 import { floatCommands } from './float-commands.ts';
@@ -24,6 +25,7 @@ export const GROUPS = {
   merchants: 'Merchants of all partners',
   payments: 'Payments of all partners',
   refunds: 'Refunds of all partners',
+  events: 'What happened, in order',
   float: 'Money that refunds are paid from',
   strays: 'Money that came without being asked for',
   networks: 'Networks payments are made on',
@@ -41,6 +43,7 @@ export const COMMANDS: readonly Command[] = [
   ...merchantCommands,
   ...paymentCommands,
   ...refundCommands,
+  ...eventCommands,
   ...floatCommands,
   ...strayCommands,
   ...feeCommands,

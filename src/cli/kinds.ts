@@ -2,7 +2,7 @@ import { parseApiKey } from '../domain/api-key.ts';
 import { isScope, SCOPES, type Scope } from '../domain/scope.ts';
 import { isPinnable, KNOWN_VERSIONS, type PinnableVersion } from '../domain/version.ts';
 
-/** What a value on the command line may be. */
+/** The kind of a value on the command line. */
 export interface Kind<T> {
   /** Stands for the value in help, as in `--overlap <duration>`. */
   readonly placeholder: string;
@@ -130,8 +130,16 @@ export const moment: Kind<Date> = {
 
 export const blockNumber: Kind<number> = {
   placeholder: 'block',
-  parse: (raw) => (/^(0|[1-9][0-9]{0,14})$/.test(raw) ? Number(raw) : new Problem('must be the number of a block')),
+  parse: (raw) => (WHOLE.test(raw) ? Number(raw) : new Problem('must be the number of a block')),
 };
+
+/** The position of an event. */
+export const position: Kind<number> = {
+  placeholder: 'position',
+  parse: (raw) => (WHOLE.test(raw) ? Number(raw) : new Problem('must be the position of an event')),
+};
+
+const WHOLE = /^(0|[1-9][0-9]{0,14})$/;
 
 function durationMs(raw: string): number | undefined {
   const [, count, unit] = DURATION.exec(raw) ?? [];

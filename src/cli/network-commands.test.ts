@@ -27,26 +27,24 @@ describe('commands about networks', () => {
   let home: string;
   let database: TestDatabase;
   let sandbox: SandboxChain;
-  /** A chain with nothing on it but the deployer, which says it is Base Sepolia. */
+  /** A chain with nothing on it but a relayer's coin, which says it is Base Sepolia. */
   let bare: LocalEvm;
   let server: Server;
   let bareUrl: string;
+  /** What the bare chain says of any transaction that is sent to it; undefined: it takes them. */
+  let refusal: string | undefined;
   before(async () => {
     home = await mkdtemp(join(tmpdir(), 'till-networks-'));
-    const predeploys = await sandboxGenesis(84_532);
     [database, sandbox, bare] = await Promise.all([
       createTestDatabase(),
       startSandboxChain(deps, { dir: join(home, 'chain'), blockMs: 20 }),
       createLocalEvm({
         chainId: 84_532,
         mining: 'auto',
-        genesis: [
-          ...predeploys.filter(({ address }) => address === CREATE2_DEPLOYER),
-          { address: RELAYER as `0x${string}`, balance: 10n ** 18n },
-        ],
+        genesis: [{ address: RELAYER as `0x${string}`, balance: 10n ** 18n }],
       }),
     ]);
-    server = createServer(async (request, response) => response.end(await bare.rpc(await text(request))));
+    server = createServer(async (request, response) => response.end(await answer(await text(request))));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     bareUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
@@ -56,6 +54,24 @@ describe('commands about networks', () => {
     await Promise.all([sandbox.stop(), bare.close(), database.drop()]);
     await rm(home, { recursive: true, force: true });
   });
+
+  async function answer(body: string): Promise<string> {
+    if (refusal === undefined) return bare.rpc(body);
+    const error = { code: -32_000, message: refusal };
+    const calls = JSON.parse(body) as { id: number; method: string }[];
+    const answers = calls.map(async (call) =>
+      call.method === 'eth_sendRawTransaction'
+        ? { jsonrpc: '2.0', id: call.id, error }
+        : JSON.parse(await bare.rpc(JSON.stringify(call))),
+    );
+    return JSON.stringify(await Promise.all(answers));
+  }
+
+  /** What the bare chain says of an account. */
+  async function ask(method: string, address: string): Promise<unknown> {
+    return JSON.parse(await bare.rpc(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [address, 'latest'] })))
+      .result;
+  }
 
   it('find the sandbox chain of a running gateway, and all of it in order', async () => {
     const { exitCode, stdout, stderr } = await till(['networks', 'check'], { TILL_HOME: home });
@@ -93,7 +109,26 @@ describe('commands about networks', () => {
     assert.match(table.stdout, /\neip155:31337, endpoint 2: .*\neip155:31337, endpoint 3: /);
   });
 
-  it('deploy the Collector where it is missing, and only there', async () => {
+  it('spend nothing where the network does not take the transaction of the CREATE2 deployer', async () => {
+    const env = { RPC_URLS: `eip155:84532=${bareUrl}`, RELAYER_KEYS: KEY, ...ACCOUNTS };
+    const argv = ['collector', 'deploy', '--network', 'eip155:84532'];
+    for (const [words, expected] of [
+      ['only replay-protected (EIP-155) transactions allowed over RPC', /^invalid_state: Base Sepolia does not take/],
+      ['transaction underpriced', /^invalid_state: The CREATE2 deployer pays 100 gwei for gas/],
+      ['nonce too low', /^invalid_state: The transaction of the CREATE2 deployer has failed on Base Sepolia/],
+    ] as const) {
+      refusal = words;
+      const { exitCode, stderr } = await till(argv, env);
+      assert.equal(exitCode, 1);
+      assert.match(stderr, expected);
+    }
+    refusal = undefined;
+    assert.equal(await ask('eth_getBalance', RELAYER), `0x${(10n ** 18n).toString(16)}`);
+    const poor = { ...env, RELAYER_KEYS: `0x${'2b'.repeat(32)}` };
+    assert.match((await till(argv, poor)).stderr, /^invalid_state: 0x\w+ needs 0\.01 coin on Base Sepolia and gas/);
+  });
+
+  it('deploy the Collector where it is missing, after the CREATE2 deployer where that is missing too', async () => {
     const env = { RPC_URLS: `eip155:84532=${bareUrl}`, RELAYER_KEYS: KEY, ...ACCOUNTS };
     const before = await till(['networks', 'check'], env);
     assert.equal(before.exitCode, 1);
@@ -102,9 +137,12 @@ describe('commands about networks', () => {
     const argv = ['collector', 'deploy', '--network', 'eip155:84532'];
     const deployed = await till([...argv, '--json'], env);
     assert.deepEqual([deployed.exitCode, deployed.stderr], [0, '']);
-    const { is, address, hash } = JSON.parse(deployed.stdout);
+    const { is, address, hash, deployerHash } = JSON.parse(deployed.stdout);
     assert.deepEqual([is, address], ['deployed', COLLECTOR_ADDRESS]);
     assert.match(hash, /^0x[0-9a-f]{64}$/);
+    assert.equal(deployerHash, '0xeddf9e61fb9d8f5111840daef55e5fde0041f5702856532cdbb5a02998033d26', 'as everywhere');
+    const same = sandboxGenesis().find((predeploy) => predeploy.address === CREATE2_DEPLOYER);
+    assert.equal(await ask('eth_getCode', CREATE2_DEPLOYER), same?.code);
     const again = await till(argv, env);
     assert.equal(again.stdout, `Nothing to do: the Collector is at ${COLLECTOR_ADDRESS} on Base Sepolia.\n`);
     assert.doesNotMatch((await till(['networks', 'check'], env)).stdout, /The Collector is not deployed/);

@@ -7,7 +7,7 @@ import { type Command, command, type Output } from './command.ts';
 import type { Context } from './connect.ts';
 import { layoutTable } from './table.ts';
 
-/** What one endpoint says of its network. */
+/** The answers of one endpoint about its network. */
 interface EndpointReport {
   readonly network: string;
   readonly name: string;
@@ -84,8 +84,9 @@ async function checkEndpoint(
   });
   silence.catch(() => {});
   try {
-    const [{ payable, problems }, head] = await Promise.race([Promise.all([chain.check(), chain.head()]), silence]);
-    const assets = known.map(({ id, symbol }) => ({ asset: id, symbol, isPayable: payable.includes(id) }));
+    const [found, head] = await Promise.race([Promise.all([chain.check(), chain.head()]), silence]);
+    const assets = known.map(({ id, symbol }) => ({ asset: id, symbol, isPayable: found.payable.includes(id) }));
+    const problems = found.problems.map(({ message }) => message);
     return { ...subject, state: 'up', head: head.number, assets, problems };
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { happen, openShop, type Shop, TX_HASH } from '../../test/e2e/shop.ts';
+import { EVENTS, happen, openShop, type Shop } from '../../test/e2e/shop.ts';
 import { startTestGateway, type TestGateway } from '../../test/gateway.ts';
 import { type ManualTime, manualTime } from '../../test/manual-time.ts';
+import { until } from '../../test/until.ts';
 import { runTill } from './till.ts';
 
 let time: ManualTime;
@@ -37,28 +38,32 @@ describe('payments show', () => {
     assert.equal(fresh.exitCode, 0);
     assert.match(
       fresh.stdout,
-      /^payment +pay_\w{26}\nstatus +requires_action\namount +12\.5 USD\nreference +ORDER-7\n/,
+      /^payment +pay_\w{26}\nstatus +requires_action\namount +12\.50 USD\nreference +ORDER-7\n/,
     );
     assert.match(fresh.stdout, /\nmerchant +mrch_\w{26} \(Test shop\)\n/);
     assert.match(fresh.stdout, /\ntransaction +-\n/);
-    assert.match(fresh.stdout, /\n\nNothing has happened to it yet\.\n$/);
+    assert.match(fresh.stdout, /\n2026-11-15T12:00:00Z +payment\.created +key:key_\w{26} +\{\}\n$/);
 
     await time.advance(1_000);
     await happen(gateway, paymentId, 'confirmed');
     await time.advance(1_000);
-    const event = { type: 'succeeded', transaction: { hash: TX_HASH, nonce: 7 } } as const;
-    await gateway.movePayment({ paymentId, event, actor: 'watcher', evidence: { block: 12, hash: '0x\u001b[2J' } });
+    await gateway.movePayment({
+      paymentId,
+      event: EVENTS.succeeded,
+      actor: 'watcher',
+      evidence: { block: 12, hash: '0x\u001b[2J' },
+    });
     const { stdout } = await till('payments', 'show', paymentId);
     assert.match(
       stdout,
-      /\npaid with +10 USDC \(eip155:8453\/erc20:0x\w{40}\)\nbuyer +eip155:8453:0x\w{40}\nwallet +Wallet\n/,
+      /\npaid with +10\.00 USDC \(eip155:8453\/erc20:0x\w{40}\)\nbuyer +eip155:8453:0x\w{40}\nwallet +Wallet\n/,
     );
-    const [titles, ...lines] = stdout.trimEnd().split('\n').slice(-3);
-    assert.match(titles ?? '', /^AT +EVENT +FROM +TO +BY +EVIDENCE$/);
-    assert.match(lines[0] ?? '', /^2026-11-15T12:00:01Z +confirmed +requires_action +processing +test +\{\}$/);
+    const [titles, ...lines] = stdout.trimEnd().split('\n').slice(-4);
+    assert.match(titles ?? '', /^AT +EVENT +BY +EVIDENCE$/);
+    assert.match(lines[1] ?? '', /^2026-11-15T12:00:01Z +payment\.processing +test +\{\}$/);
     assert.match(
-      lines[1] ?? '',
-      /^2026-11-15T12:00:02Z +succeeded +processing +succeeded +watcher +\{"hash":"0x\\u001b\[2J","block":12\}$/,
+      lines[2] ?? '',
+      /^2026-11-15T12:00:02Z +payment\.succeeded +watcher +\{"hash":"0x\\u001b\[2J","block":12\}$/,
     );
   });
 
@@ -87,12 +92,9 @@ describe('payments show', () => {
     assert.equal(exitCode, 0);
     const { id, status, version, events } = JSON.parse(stdout);
     assert.deepEqual([id, status, version], [paymentId, 'cancelled', 1]);
-    assert.equal(events.length, 1);
-    const [{ version: moved, fromStatus, toStatus, event, actor }] = events;
-    assert.deepEqual(
-      [moved, fromStatus, toStatus, event, actor],
-      [1, 'requires_action', 'cancelled', 'cancelled', `key:${shop.key.id}`],
-    );
+    assert.equal(events.length, 2);
+    const [, { sequence, type, data, actor }] = events;
+    assert.deepEqual([sequence, type, data.status, actor], [2, 'payment.cancelled', 'cancelled', `key:${shop.key.id}`]);
   });
 
   test('tells what time has done before anybody noted it', async () => {
@@ -112,5 +114,36 @@ describe('payments show', () => {
       { exitCode, stdout, stderr },
       { exitCode: 1, stdout: '', stderr: 'payment_not_found: There is no payment pay_unknown.\n' },
     );
+  });
+});
+
+describe('events list', () => {
+  test('shows events in order, and goes on after a position', async () => {
+    const { paymentId } = await shop.created();
+    await shop.cancel(paymentId);
+    const listed = async (...options: string[]) =>
+      JSON.parse((await till('events', 'list', '--json', ...options)).stdout) as {
+        position: number;
+        type: string;
+        objectId: string;
+      }[];
+    await until(
+      'both are placed',
+      async () => (await listed()).filter(({ objectId }) => objectId === paymentId).length === 2,
+    );
+    const own = (await listed()).filter(({ objectId }) => objectId === paymentId);
+    assert.deepEqual(
+      own.map(({ type }) => type),
+      ['payment.created', 'payment.cancelled'],
+    );
+    const after = await listed('--after', String(own[0]?.position));
+    assert.equal(after[0]?.position, (own[0]?.position ?? 0) + 1);
+    const { stdout } = await till('events', 'list', '--after', String((own[1]?.position ?? 0) - 1));
+    assert.match(
+      stdout,
+      new RegExp(`^POSITION +AT +EVENT +OBJECT +SEQUENCE +BY\\n.+payment\\.cancelled +${paymentId} +2 +key:`),
+    );
+    assert.equal((await till('events', 'list', '--after', '1000000')).stdout, 'No events.\n');
+    assert.equal((await till('events', 'list', '--after', 'x')).exitCode, 2);
   });
 });

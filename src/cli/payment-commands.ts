@@ -1,16 +1,11 @@
 import { storedUnit, tokenUnitId } from '../chains/units.ts';
-import { formatDecimal } from '../domain/money.ts';
+import { formatForPeople } from '../domain/money.ts';
 import { visibleStatus } from '../domain/payment.ts';
 import { ApiError } from '../errors.ts';
+import { listEvents, type StoredEvent } from '../store/events/events.ts';
 import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
 import { findPaymentDetails, type PaymentDetails } from '../store/payments/payment-details.ts';
-import {
-  findPayments,
-  listPaymentEvents,
-  type Payment,
-  type PaymentEventRow,
-  stateOf,
-} from '../store/payments/payments.ts';
+import { findPayments, type Payment, stateOf } from '../store/payments/payments.ts';
 import { type Command, databaseCommand } from './command.ts';
 import { id } from './kinds.ts';
 import { required } from './options.ts';
@@ -26,7 +21,7 @@ const show = databaseCommand({
     const [payment] = await findPayments(db.sql, [paymentId]);
     if (payment === undefined) throw new ApiError('payment_not_found', `There is no payment ${paymentId}.`);
     const details = await findPaymentDetails(db.sql, paymentId);
-    const events = await listPaymentEvents(db.sql, paymentId);
+    const events = await listEvents(db.sql, paymentId);
     const merchant = await findMerchantOfAnyPartner(db.sql, payment.merchantId);
     const status = visibleStatus(stateOf(payment), world.clock.nowMs());
     return {
@@ -71,20 +66,17 @@ function describe(
   });
 }
 
-/** `12.5 USD`, with the unit spelled out where a symbol does not say which one. */
+/** `12.50 USD`, with the unit spelled out where a symbol does not say which one. */
 function amountText(unitId: string, value: string, decimals: number): string {
   const { symbol, decimals: places, token } = storedUnit(unitId, decimals);
-  const amount = `${formatDecimal({ units: BigInt(value), decimals: places })} ${symbol}`;
+  const amount = `${formatForPeople({ units: BigInt(value), decimals: places })} ${symbol}`;
   return token === undefined ? amount : `${amount} (${token.asset})`;
 }
 
-function history(events: readonly PaymentEventRow[]): string {
-  if (events.length === 0) return 'Nothing has happened to it yet.';
+function history(events: readonly StoredEvent[]): string {
   return layoutTable(events, [
     { title: 'at', cell: ({ at }) => at },
-    { title: 'event', cell: ({ event }) => event },
-    { title: 'from', cell: ({ fromStatus }) => fromStatus },
-    { title: 'to', cell: ({ toStatus }) => toStatus },
+    { title: 'event', cell: ({ type }) => type },
     { title: 'by', cell: ({ actor }) => actor },
     { title: 'evidence', cell: ({ evidence }) => JSON.stringify(evidence) },
   ]);

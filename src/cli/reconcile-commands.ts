@@ -50,7 +50,8 @@ function describe(reports: readonly ReconcileReport[], differences: readonly str
 
 const restore = databaseCommand({
   name: 'rebuild',
-  summary: 'Make payments, payouts, refunds and book entries again that were lost here, as far as the chain can know.',
+  summary:
+    'Make payments, payouts, refunds and book entries, gas among them, again that were lost here, as far as the chain can know.',
   positionals: {},
   options: {
     network: required(id, 'The network, such as eip155:8453.'),
@@ -70,9 +71,10 @@ const restore = databaseCommand({
       const floatOwner = operator ? OPERATOR_FLOAT : merchant;
       const report = connected && (await rebuild(deps, connected, { from, to, merchantId: merchant, floatOwner }));
       if (report === undefined) throw new ApiError('invalid_state', 'The chain was not read yet.');
-      const { rebuilt, unplaced } = report;
+      const { rebuilt, unplaced, gas } = report;
       const lines = [
         ...rebuilt.map((each) => `${each} was made again.`),
+        ...gas.map((hash) => `The gas of ${hash} was booked again.`),
         ...unplaced.map(({ id: each, problem }) => `${each} ${problem}.`),
       ];
       const text = lines.length === 0 ? 'Nothing was lost in these blocks.' : lines.join('\n');

@@ -1,10 +1,11 @@
 import { refundNotFound, retryRefund } from '../actions/outgoing/refund/retry-refund.ts';
+import { amountText } from '../chains/amount-text.ts';
 import { REFUND_STATES } from '../domain/refund.ts';
-import { findRefund, findRefundOf, listRefundEvents, listRefunds } from '../store/money/refunds.ts';
+import { listEvents } from '../store/events/events.ts';
+import { findRefund, findRefundOf, listRefunds } from '../store/money/refunds.ts';
 import { type Command, databaseCommand, OPERATOR } from './command.ts';
 import { id, oneOf } from './kinds.ts';
 import { listing } from './listing.ts';
-import { amountText } from './money-kinds.ts';
 import { optional, repeated, required } from './options.ts';
 import { layoutFields, layoutTable } from './table.ts';
 
@@ -45,7 +46,7 @@ const show = databaseCommand({
   run: async ({ db }, { id: asked }) => {
     const refund = (await findRefund(db.sql, asked)) ?? (await findRefundOf(db.sql, asked));
     if (refund === undefined) throw refundNotFound(asked);
-    const events = await listRefundEvents(db.sql, refund.id);
+    const events = await listEvents(db.sql, refund.id);
     const fields = {
       refund: refund.id,
       payment: refund.paymentId,
@@ -61,8 +62,8 @@ const show = databaseCommand({
     };
     const history = layoutTable(events, [
       { title: 'at', cell: ({ at }) => at },
-      { title: 'event', cell: ({ event }) => event },
-      { title: 'to', cell: ({ toState }) => toState },
+      { title: 'event', cell: ({ type }) => type },
+      { title: 'to', cell: ({ data }) => String(data.state) },
       { title: 'by', cell: ({ actor }) => actor },
       { title: 'evidence', cell: ({ evidence }) => JSON.stringify(evidence) },
     ]);

@@ -232,6 +232,12 @@ describe('usage, configuration and help', () => {
     assert.ok(!stderr.includes('geheim'));
   });
 
+  test('settings that look misspelt are named: the command might work on another database than the one meant', async () => {
+    const { exitCode, stderr } = await run(['config'], { DATABSE_URL: 'postgres://a:geheim@b/till' });
+    assert.equal(exitCode, 0);
+    assert.equal(JSON.parse(stderr).msg, 'DATABSE_URL is not a setting of Till. Did you mean DATABASE_URL?');
+  });
+
   test('settings are shown without secrets', async () => {
     const { stdout } = await till('config');
     assert.match(stdout, /^SETTING +VALUE\nPORT +8080\n/);

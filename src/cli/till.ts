@@ -4,12 +4,13 @@ import { systemWorld } from '../runtime/system-world.ts';
 import type { World } from '../runtime/world.ts';
 import { readConfig, secretValues } from '../settings/config.ts';
 import { readEnvironment } from '../settings/environment.ts';
+import { misspeltSettings } from '../settings/misspelt.ts';
 import type { Output } from './command.ts';
 import { hasFlag, readCommandLine } from './command-line.ts';
 import { ConfigurationError, describeFailure, type Failure } from './failure.ts';
 import { helpFor } from './help.ts';
 
-/** What a command has of the process it runs in. */
+/** The parts of the process that a command uses. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: Sink;
@@ -36,7 +37,8 @@ export async function runTill(argv: readonly string[], io: Io): Promise<number> 
   } catch (error) {
     const failure = describeFailure(error);
     const text = isJson ? failureAsJson(failure) : failureAsText(failure);
-    // What others wrote may hold a secret. Our own sentences do not, and a password such as "till" must not maim them.
+    // Foreign text may hold a secret and is masked. Our own sentences are not: a password such as "till" would garble
+    // them.
     say(failure.code === 'internal_error' ? strikeSecrets(text, secrets) : text);
     return failure.exitCode;
   }
@@ -47,10 +49,12 @@ async function execute(argv: readonly string[], io: Io, secrets: string[]): Prom
   const line = readCommandLine(argv, world.clock.nowMs());
   if ('help' in line) return { json: { help: helpFor(line.help) }, text: helpFor(line.help) };
   const read = readConfig(io.env);
-  if ('problems' in read) throw new ConfigurationError(read.problems);
+  const misspelt = misspeltSettings(io.env);
+  if ('problems' in read) throw new ConfigurationError([...read.problems, ...misspelt]);
   secrets.push(...secretValues(read.config));
   // Warnings and worse, on standard error: standard output is for the result alone.
   const log = createLog({ level: 'warn', secrets, sink: io.stderr });
+  for (const text of misspelt) log.warn(text);
   return line.command.run({ config: read.config, world, log }, line.values);
 }
 

@@ -13,7 +13,7 @@ export function formatApiKey(mode: Mode, random: Uint8Array): string {
   return body + checksum(body);
 }
 
-/** Undefined when the text cannot be a key of ours, so that a typo or a foreign key costs no look-up. */
+/** Returns undefined when the text cannot be one of our keys. A typo or a foreign key then costs no database look-up. */
 export function parseApiKey(text: string): { mode: Mode } | undefined {
   const mode = FORM.exec(text)?.[1];
   if (mode === undefined) return undefined;
@@ -21,7 +21,7 @@ export function parseApiKey(text: string): { mode: Mode } | undefined {
   return checksum(body) === text.slice(-CHECKSUM_LENGTH) ? { mode: mode as Mode } : undefined;
 }
 
-/** What is stored in place of the key. */
+/** The hash that is stored in place of the key. */
 export function hashApiKey(text: string): string {
   return hash('sha256', text, 'hex');
 }

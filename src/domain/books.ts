@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The books. Every unit is in exactly one account; an entry moves units of one asset from account to account, so its lines
- * add up to zero. Accounts that stand for the world outside go below zero by what has come from there.
+ * The books. Every unit is in exactly one account; an entry moves units of one asset from account to account, so its
+ * lines add up to zero. Accounts of the outside world are negative by the amount that has come from there.
  */
 export interface Entry {
   /** CAIP-2. */
@@ -10,13 +10,13 @@ export interface Entry {
   /** CAIP-19. */
   readonly asset: string;
   readonly kind: EntryKind;
-  /** Whose money: the id of a payment, payout, refund or float, or a relayer's address. */
+  /** The owner of the money: the id of a payment, payout, refund or float, or a relayer's address. */
   readonly subject: string;
-  /** What it stands on: the commitment of an item, or the hash of a transaction. */
+  /** The source document: the commitment of an item, or the hash of a transaction. */
   readonly reference: string;
   readonly merchantId: string | null;
   readonly transaction: string | null;
-  /** The block that proves it; null for what only moves money within the books. */
+  /** The block that proves it. Null for an entry that only moves money between accounts of the books. */
   readonly block: number | null;
   readonly note: string | null;
   readonly lines: readonly Line[];
@@ -54,34 +54,38 @@ export type EntryKind =
   | 'stray_returned'
   | 'stray_return_failed'
   | 'relayer_funded'
-  | 'gas';
+  | 'gas'
+  /** Written once by a migration: what was booked under the wrong number of a coin is booked under the right one. */
+  | 'coin_renamed';
 
-/** What lies on the operator's intermediate account, whoever it belongs to. */
+/** Accounts whose money is on the operator's intermediate account, whoever owns it. */
 export const INTERMEDIATE = 'intermediate/';
 
 export const ACCOUNTS = {
-  /** Outside: who pays. Below zero by what payers have brought in and not got back. */
+  /** Outside: payers. Negative by the amount that payers have brought in and not got back. */
   payer: 'payer',
-  /** Outside: the pockets of merchants and of the operator. */
+  /** Outside: wallets of merchants and of the operator. */
   outside: 'outside',
-  /** Authorised by payers, and not final on chain. */
+  /** Authorised by payers, not yet final on chain. */
   inFlight: 'in_flight',
-  /** Reached the operator's fee account. */
+  /** Fees that have reached the operator's fee account. */
   fees: 'fees',
-  /** Reached the merchant's own account. */
+  /** Money that has reached the merchant's own account. */
   settled: (merchantId: string) => `settled/${merchantId}`,
-  /** Lies on the intermediate account and belongs to the merchant. */
+  /** Money of a merchant that is held on the intermediate account. */
   payable: (merchantId: string) => `${INTERMEDIATE}payable/${merchantId}`,
   /** Set aside for refunds. */
   refunds: `${INTERMEDIATE}refunds`,
-  /** In payouts, refunds and returns that are on their way and not final: until then it lies there still. */
+  /**
+   * Money in payouts, refunds and returns that are not final yet. Until then it is still on the intermediate account.
+   */
   outgoing: `${INTERMEDIATE}outgoing`,
   float: (owner: FloatOwner) => `${INTERMEDIATE}float/${owner}`,
-  /** Came without being asked for. */
+  /** Money that arrived without being asked for. */
   stray: `${INTERMEDIATE}stray`,
   /** The coin that a relayer, or the intermediate account, has for gas. */
   relayer: (signer: string) => `relayer/${signer}`,
-  /** Of that, what is on its way back to whoever sent it: until that is final it lies there still. */
+  /** Coin of that account on its way back to its sender. Until the return is final the coin is still there. */
   relayerOutgoing: (signer: string) => `relayer/${signer}/outgoing`,
   /** The coin a relayer has burnt. */
   gas: (signer: string) => `gas/${signer}`,
@@ -94,7 +98,7 @@ export const OPERATOR_FLOAT: FloatOwner = 'operator';
 /** Where an entry belongs. */
 export type EntrySubject = Pick<Entry, 'network' | 'asset' | 'subject' | 'reference' | 'merchantId'>;
 
-/** What proves an entry on chain. */
+/** The proof of an entry on chain. */
 export interface Proof {
   readonly transaction: string;
   readonly block: number;
@@ -113,15 +117,15 @@ export function acceptedEntry(item: BookedItem): Entry {
   return transfer('accepted', item, item.amount, ACCOUNTS.payer, ACCOUNTS.inFlight);
 }
 
-/** An authorization ended unused: what was in flight never left the payer. */
+/** An authorization ended unused: the money in flight never left the payer. */
 export function unpaidEntry(item: BookedItem, note: string | null): Entry {
   return transfer('unpaid', item, item.amount, ACCOUNTS.inFlight, ACCOUNTS.payer, { note });
 }
 
 export interface PaidTerms {
-  /** Whether the item was in flight; one the payer carried out unseen comes from the payer at once. */
+  /** True if the item was in flight. Coin that a payer sent unseen is booked from the payer directly. */
   readonly wasInFlight: boolean;
-  /** Paid although the payment was over: what is held of it belongs to nobody yet. */
+  /** True if it was paid after the payment had ended: its held part has no owner yet. */
   readonly isExtra: boolean;
 }
 
@@ -131,7 +135,7 @@ export function paidEntry(item: BookedItem, { wasInFlight, isExtra }: PaidTerms,
   return entry('paid', item, [{ account: from, units: -item.amount }, ...gains(item, isExtra)], { ...proof, note });
 }
 
-/** A reorganisation took a final payment away. The authorization is in flight again, or with its payer. */
+/** A reorg removed a final payment. The authorization is in flight again, or with its payer. */
 export function revertedEntry(
   item: BookedItem,
   { isInFlight, isExtra }: { isInFlight: boolean; isExtra: boolean },
@@ -141,12 +145,12 @@ export function revertedEntry(
   return entry('reverted', item, [...losses, { account: to, units: item.amount }]);
 }
 
-/** Where everything of a paid item must be, whatever happened on the way. */
+/** The position that a paid item must have in the end, whatever happened in between. */
 export function paidPosition(item: BookedItem, isExtra: boolean): Line[] {
   return withoutZeros([{ account: ACCOUNTS.payer, units: -item.amount }, ...gains(item, isExtra)]);
 }
 
-/** Moves what the entries about something say to what they should say; undefined when they do. */
+/** The entry that corrects a position from `is` to `shouldBe`. Undefined when they are equal. */
 export function correctingEntry(
   kind: Extract<EntryKind, `${string}rebuilt`>,
   about: EntrySubject,
@@ -156,12 +160,12 @@ export function correctingEntry(
   return lines.length === 0 ? undefined : entry(kind, about, lines, proof);
 }
 
-/** What has to be added to the second to get the first. */
+/** The lines that turn the second position into the first. */
 export function difference(shouldBe: readonly Line[], is: readonly Line[]): Line[] {
   return addUp([...shouldBe, ...is.map(({ account, units }) => ({ account, units: -units }))]);
 }
 
-/** What the payment's fee and net amount came to: the one place where a payment is split. */
+/** Splits a payment into fee and net amount. No other code does. */
 function gains(item: BookedItem, isExtra: boolean): Line[] {
   const held = isExtra ? ACCOUNTS.stray : ACCOUNTS.payable(item.merchantId);
   return [
@@ -170,7 +174,7 @@ function gains(item: BookedItem, isExtra: boolean): Line[] {
   ];
 }
 
-/** Payouts: what is payable leaves with a transaction, and has reached the merchant when that is final. */
+/** Payouts: a payable amount leaves with a transaction, and has reached the merchant when that is final. */
 export function payoutEntry(
   step: 'sent' | 'done' | 'failed',
   about: EntrySubject & { readonly merchantId: string },
@@ -185,7 +189,7 @@ export function payoutEntry(
   });
 }
 
-/** What a refund is covered by, in the order it is taken. */
+/** The sources that cover a refund, in the order they are used. */
 export interface Cover {
   readonly payable: bigint;
   readonly merchantFloat: bigint;
@@ -198,7 +202,7 @@ export function refundCoveredEntry(about: Refund, cover: Cover): Entry {
   return entry('refund_covered', about, coverLines(about, cover));
 }
 
-/** Gives back what a refund that will not be made was covered by. */
+/** Gives the cover of a refund that will not be made back to its sources. */
 export function refundUncoveredEntry(about: Refund, cover: Cover): Entry {
   const lines = coverLines(about, cover).map(({ account, units }) => ({ account, units: -units }));
   return entry('refund_uncovered', about, lines);
@@ -241,7 +245,7 @@ export function strayReceivedEntry(about: EntrySubject, units: bigint, proof: Pa
   return transfer('stray_received', about, units, ACCOUNTS.outside, ACCOUNTS.stray, proof);
 }
 
-/** What floats add to a late payment that is given back: its fee, and its net amount where that went to the merchant. */
+/** The part of a returned late payment that floats pay: its fee, and its net amount if that went to the merchant. */
 export function strayCoveredEntry(about: Refund, cover: Omit<Cover, 'payable'>): Entry {
   const lines = coverLines(about, { ...cover, payable: 0n }).map((line) =>
     line.account === ACCOUNTS.refunds ? { ...line, account: ACCOUNTS.stray } : line,
@@ -258,7 +262,7 @@ export function strayReturnEntry(
   return outgoingEntry(RETURNS[step][1], step, about, units, ends);
 }
 
-/** Coin for gas: what a relayer has, and what its transactions burnt. The asset is the network's own coin. */
+/** Coin for gas: a relayer's balance, and the gas its transactions burnt. The asset is the network's own coin. */
 export interface RelayerSubject {
   readonly network: string;
   readonly asset: string;
@@ -271,7 +275,7 @@ export function relayerFundedEntry({ network, asset, signer }: RelayerSubject, u
   return transfer('relayer_funded', about, units, ACCOUNTS.outside, ACCOUNTS.relayer(signer), { block });
 }
 
-/** Coin that somebody sent to an account of ours: it is there for gas until somebody says what else it is for. */
+/** Coin sent to one of our accounts. It counts as gas money until an operator assigns it. */
 export function coinReceivedEntry(about: EntrySubject, signer: string, units: bigint, proof: Partial<Proof>): Entry {
   return transfer('relayer_funded', about, units, ACCOUNTS.outside, ACCOUNTS.relayer(signer), proof);
 }
@@ -293,7 +297,7 @@ export function gasEntry({ network, asset, signer }: RelayerSubject, units: bigi
 interface Ends {
   readonly source: string;
   readonly target: string;
-  /** Where it is until it is final. */
+  /** The account it is on until the transfer is final. */
   readonly way?: string;
   readonly proof: Proof | undefined;
 }
@@ -334,12 +338,12 @@ function entry(kind: EntryKind, about: EntrySubject, lines: readonly Line[], cir
   return { network, asset, kind, subject, reference, merchantId, transaction, block, note, lines: kept };
 }
 
-/** What all these entries come to. */
+/** The sum of all these entries. */
 export function positionOf(entries: readonly Entry[]): Line[] {
   return addUp(entries.flatMap(({ lines }) => lines));
 }
 
-/** One line for each account that is left with something. */
+/** One line for each account whose sum is not zero. */
 export function addUp(lines: readonly Line[]): Line[] {
   const sums = new Map<string, bigint>();
   for (const { account, units } of lines) sums.set(account, (sums.get(account) ?? 0n) + units);
@@ -356,12 +360,12 @@ export interface PlacedEntry extends Entry {
   readonly at: Date;
 }
 
-/** What the first entry of a network builds on. */
+/** The hash that the first entry of a network builds on. */
 export function firstHash(network: string): string {
   return sha256(`till books of ${network}`);
 }
 
-/** Changes when anything in the entry, or anything before it, does. */
+/** Changes when anything in the entry, or in an entry before it, changes. */
 export function entryHash(previous: string, { sequence, at, lines, ...entry }: PlacedEntry): string {
   const content = [
     previous,

@@ -23,11 +23,12 @@ export interface Asset {
   readonly namespace: Namespace;
   readonly kind: 'erc20' | 'token' | 'slip44';
   readonly reference: string;
-  /** The canonical CAIP-19 id: what is stored and shown. */
+  /** The canonical CAIP-19 id, as it is stored and shown. */
   readonly id: string;
   /**
-   * Two spellings of one asset have one key. It is the id in lower case on EVM chains, so that it also matches what
-   * other systems wrote without a checksum, and the exact id on Solana, where case tells two mints apart.
+   * Two spellings of one asset have one key. It is the id in lower case on EVM chains, so that it also matches
+   * addresses that other systems wrote without a checksum, and the exact id on Solana, where case tells two mints
+   * apart.
    */
   readonly key: string;
 }
@@ -37,7 +38,7 @@ export interface Account {
   readonly chainId: string;
   readonly namespace: Namespace;
   readonly address: string;
-  /** The canonical CAIP-10 id: what is stored and shown. */
+  /** The canonical CAIP-10 id, as it is stored and shown. */
   readonly id: string;
 }
 
@@ -102,7 +103,7 @@ export function checksumAddress(lowerHex: string): string {
   return `0x${digits.replace(/[a-f]/g, (letter, index) => (hash.charAt(index) >= '8' ? letter.toUpperCase() : letter))}`;
 }
 
-/** What differs between the families of chains. The rest of this file treats them alike. */
+/** The rules that differ between chain families. The rest of this file treats them alike. */
 const FAMILIES = {
   eip155: { tokenKind: 'erc20', readReference: readEvmReference, readAddress: readEvmAddress },
   solana: { tokenKind: 'token', readReference: readSolanaReference, readAddress: readSolanaAddress },
@@ -121,8 +122,8 @@ const ASSET_EXAMPLE = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02
 const ACCOUNT_EXAMPLE = 'eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 /**
- * The grammars of the CAIPs themselves, wider than what is accepted here, so that a right id of a chain or a kind that
- * Till does not take gets an answer saying so, and not that it is malformed.
+ * The grammars of the CAIPs themselves, wider than ours. A valid id of an unsupported chain or kind is then reported as
+ * unsupported, not as malformed.
  */
 const CHAIN_FORM = /^([-a-z0-9]{3,8}):([-_a-zA-Z0-9]{1,32})$/;
 const ACCOUNT_FORM = /^([-a-z0-9]{3,8}):([-_a-zA-Z0-9]{1,32}):([-.%a-zA-Z0-9]{1,128})$/;
@@ -165,14 +166,14 @@ function readEvmAddress(text: string): Parsed<string> {
   const checksummed = checksumAddress(text.toLowerCase());
   const digits = text.slice(2);
   const isMixedCase = /[a-f]/.test(digits) && /[A-F]/.test(digits);
-  // The right checksum is not told: pasted back, it would turn a mistyped address into a valid one.
+  // The error does not show the right checksum: pasted back, it would turn a mistyped address into a valid one.
   if (isMixedCase && text !== checksummed) return refuse('has an address with a wrong EIP-55 checksum');
   return accept(checksummed);
 }
 
 function readSolanaAddress(text: string): Parsed<string> {
   if (base58ByteLength(text) !== 32) return refuse('has an address that is not 32 bytes in base58');
-  // Thirty-two zero bytes are the System Program: what is sent there is lost, as with the zero address of EVM chains.
+  // Thirty-two zero bytes are the System Program. Money sent there is lost, as with the zero address of EVM chains.
   if (/^1+$/.test(text)) return refuse('has the all-zero address, which is neither a token nor an account');
   return accept(text);
 }

@@ -1,4 +1,5 @@
 import currencyCodes from 'currency-codes';
+import type { Parsed } from './caip.ts';
 
 export interface Currency {
   readonly code: string;
@@ -19,4 +20,18 @@ const CURRENCIES: ReadonlyMap<string, Currency> = new Map(
 
 export function findCurrency(code: string): Currency | undefined {
   return CURRENCIES.get(code);
+}
+
+const UNIT_PREFIX = 'iso4217/';
+
+/** Reads the unit of an amount of money that is no token: `iso4217/USD`. */
+export function parseFiatUnit(unit: string): Parsed<Currency> {
+  const currency = findCurrency(fiatCodeOf(unit) ?? '');
+  if (currency === undefined) return { ok: false, problem: 'must name an ISO 4217 currency, such as iso4217/USD' };
+  return { ok: true, value: currency };
+}
+
+/** The currency code that a unit names; undefined when it is the unit of a token. */
+export function fiatCodeOf(unit: string): string | undefined {
+  return unit.startsWith(UNIT_PREFIX) ? unit.slice(UNIT_PREFIX.length) : undefined;
 }

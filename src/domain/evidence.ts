@@ -1,8 +1,9 @@
 import type { PaymentStatus } from './payment.ts';
 
 /**
- * What a chain has proved about the items of a payment, at final depth. Only this ends a payment that is being paid: no
- * timeout, no error of an endpoint and no simulation does.
+ * What a chain has proved about the items of a payment, at final depth. Only this ends an attempt to pay: no timeout, no
+ * error of an endpoint, no simulation and no refusal does. A payer without funds may get some before the deadline, and a
+ * signature that was once refused can still be carried out by anybody who has seen it.
  */
 export interface ItemFacts {
   readonly isNative: boolean;
@@ -13,8 +14,6 @@ export interface ItemFacts {
   readonly isUsed: boolean;
   /** Whether the Collector ever reported it as paid. */
   readonly isReportedPaid: boolean;
-  /** Why the token refused it in a final block and refuses it still; undefined when it did not. */
-  readonly refusal: string | undefined;
 }
 
 export type ItemFate =
@@ -22,31 +21,30 @@ export type ItemFate =
   | { readonly is: 'paid' }
   /** Can still be carried out. */
   | { readonly is: 'open' }
-  /** The facts contradict each other: somebody lies or lags. */
+  /** The facts contradict each other: an endpoint lies or lags. */
   | { readonly is: 'unclear' }
-  | { readonly is: 'failed'; readonly reason: string }
-  | { readonly is: 'ran_out' };
+  /** Can never be carried out: its deadline has passed, or its nonce was used for something else. */
+  | { readonly is: 'over'; readonly reason: 'ran_out' | 'used' };
 
 export function fateOf(item: ItemFacts): ItemFate {
   if (item.isReportedPaid) return { is: 'paid' };
   // Nobody but the Collector uses up a native commitment, and it reports every time.
-  if (item.isUsed) return item.isNative ? { is: 'unclear' } : { is: 'failed', reason: 'used' };
-  if (item.finalAtMs > item.deadlineMs) return { is: 'ran_out' };
-  return item.refusal === undefined ? { is: 'open' } : { is: 'failed', reason: item.refusal };
+  if (item.isUsed) return item.isNative ? { is: 'unclear' } : { is: 'over', reason: 'used' };
+  return item.finalAtMs > item.deadlineMs ? { is: 'over', reason: 'ran_out' } : { is: 'open' };
 }
 
-export type Conclusion = 'wait' | 'unclear' | 'failed' | 'expired' | 'over_anyway';
+/** over: no attempt is left. over_anyway: none is left of a payment that has ended already. */
+export type Conclusion = 'wait' | 'unclear' | 'over' | 'over_anyway';
 
 /** What follows for a payment from the fates of all its items that were not over. */
 export function conclude(status: PaymentStatus, fates: readonly ItemFate[]): Conclusion {
   if (fates.some(({ is }) => is === 'unclear')) return 'unclear';
   if (fates.some(({ is }) => is === 'paid' || is === 'open')) return 'wait';
-  if (status !== 'requires_action' && status !== 'processing') return 'over_anyway';
-  return fates.some(({ is }) => is === 'failed') ? 'failed' : 'expired';
+  return status === 'requires_action' || status === 'processing' ? 'over' : 'over_anyway';
 }
 
-/** Refusals that are about the item itself: repeated at a final block they prove that it cannot be paid. */
-const TELLING_REFUSALS: ReadonlySet<string> = new Set([
+/** Refusals that another attempt with the same terms would meet again. A pause or a lack of gas may pass. */
+const LASTING_REFUSALS: ReadonlySet<string> = new Set([
   'wrong_signature',
   'short_balance',
   'short_allowance',
@@ -54,9 +52,8 @@ const TELLING_REFUSALS: ReadonlySet<string> = new Set([
   'recipient_blacklisted',
 ]);
 
-/** A pause, a lack of gas or an unknown reason may pass, and proves nothing. */
-export function isTelling(refusal: string): boolean {
-  return TELLING_REFUSALS.has(refusal);
+export function isLasting(refusal: string): boolean {
+  return LASTING_REFUSALS.has(refusal);
 }
 
 /** What a paid event says, and what its commitment stands for: they can only be the same. */

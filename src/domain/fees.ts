@@ -1,4 +1,6 @@
-/** What the operator takes of a payment: `fixed + amount × percentage / 100`. */
+import { parseDecimal } from './money.ts';
+
+/** The operator's fee of a payment: `fixed + amount × percentage / 100`. */
 export interface FeeTerms {
   /** A decimal percent: `0.4` is 0.4 %. */
   readonly percentage: string;
@@ -6,7 +8,7 @@ export interface FeeTerms {
   readonly fixed: readonly { readonly unit: string; readonly value: string }[];
 }
 
-/** Whether the text is a percentage that can be taken: 0 to 100, written plainly, with at most 18 decimals. */
+/** True if the text is a valid percentage: 0 to 100, plain decimal digits, at most 18 decimals. */
 export function isPercentage(text: string): boolean {
   return /^(?:(?:0|[1-9][0-9]?)(?:\.[0-9]{1,18})?|100(?:\.0{1,18})?)$/.test(text);
 }
@@ -38,7 +40,7 @@ export function feeOf(terms: FeeTerms, unit: string, amount: bigint): bigint {
   return total < amount ? total : amount;
 }
 
-/** As much of that fee as is its fixed part. */
+/** The fixed part of that fee. */
 export function fixedFeeOf(terms: FeeTerms, unit: string, amount: bigint): bigint {
   const [fixed, total] = [fixedPart(terms, unit), feeOf(terms, unit, amount)];
   return fixed < total ? fixed : total;
@@ -67,6 +69,6 @@ function fixedPart({ fixed }: FeeTerms, unit: string): bigint {
 }
 
 function percentagePart({ percentage }: FeeTerms, amount: bigint): bigint {
-  const [whole = '0', fraction = ''] = percentage.split('.');
-  return (amount * BigInt(whole + fraction)) / (100n * 10n ** BigInt(fraction.length));
+  const { units, decimals } = parseDecimal(percentage) ?? { units: 0n, decimals: 0 };
+  return (amount * units) / (100n * 10n ** BigInt(decimals));
 }

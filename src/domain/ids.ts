@@ -10,13 +10,14 @@ export const ID_PREFIXES = [
   'prtn_',
   'key_',
   'app_',
+  'evt_',
 ] as const;
 export type IdPrefix = (typeof ID_PREFIXES)[number];
 
 /**
  * 48 bits of time, then 80 random bits. Time stands first so that new rows go to the end of an index, and ids sort by
- * age; 80 random bits keep an id unguessable to someone who knows when it was made, because knowing a payment's id is
- * what lets a wallet pay it.
+ * age; 80 random bits keep an id unguessable to someone who knows when it was made, because a wallet needs nothing but
+ * the id to pay a payment.
  */
 export function newId(prefix: IdPrefix, nowMs: number, random10: Uint8Array): string {
   if (!Number.isInteger(nowMs) || nowMs < 0 || nowMs >= 2 ** 48) throw new RangeError('the time of an id has 48 bits');
@@ -78,9 +79,10 @@ export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array): string {
 }
 
 /**
- * What leaves the intermediate account says so in the first four bits of its id, which are zero in a payment's until the
- * year 2527: that of a payout or refund is otherwise the id of its payment. So there is one payout and one refund of a
- * payment, a database that has forgotten them makes the same ids again, and an event of the chain gives back the payment.
+ * The first four bits of an id tell a payment (zero until the year 2527) from a transfer out of the intermediate
+ * account. The other bits of a payout's or refund's id are those of its payment. So there is one payout and one refund
+ * of a payment, a database that has forgotten them makes the same ids again, and an event of the chain gives back the
+ * payment.
  */
 const MARKS = { pout_: 1, rfnd_: 2, stry_: 3, flot_: 4 } as const;
 export type OutgoingPrefix = keyof typeof MARKS;

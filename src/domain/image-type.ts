@@ -1,7 +1,7 @@
-/** What a logo may be. SVG is left out: it can hold scripts. */
+/** The image types that a logo may have. SVG is left out: it can hold scripts. */
 export type ImageType = 'image/jpeg' | 'image/png' | 'image/webp' | 'image/avif';
 
-/** The type of an image by its own first bytes; what a server calls it says nothing. */
+/** The type of an image by its first bytes. The content type that a server sends proves nothing. */
 export function imageType(bytes: Uint8Array): ImageType | undefined {
   if (hasAt(bytes, 0, [0xff, 0xd8, 0xff])) return 'image/jpeg';
   if (hasAt(bytes, 0, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return 'image/png';

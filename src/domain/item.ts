@@ -5,10 +5,12 @@
 export interface Item {
   /** CAIP-2. */
   readonly network: string;
+  /** The address of the contract that carries the item out. */
+  readonly collector: string;
   /** CAIP-19. */
   readonly asset: string;
   readonly method: PayMethod;
-  /** Whose 16 bytes the chain records: the payment's id, and later that of a payout or refund. */
+  /** The id whose 16 bytes the chain records: of a payment, payout, refund or return. */
   readonly subject: string;
   /** Addresses are in the canonical spelling of their network. */
   readonly payer: string;
@@ -23,7 +25,7 @@ export interface Item {
 /** How an asset can be pulled: by a signature that the Collector presents, or by the payer's own transaction. */
 export type PayMethod = 'eip3009-vrs' | 'eip3009-bytes' | 'permit2' | 'native';
 
-/** An item with what its payer signed. */
+/** An item with its payer's signature. */
 export interface SignedItem {
   readonly item: Item;
   readonly commitment: string;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { findCurrency } from './currency.ts';
-import { addDecimals, formatDecimal, parseUnits } from './money.ts';
+import { fiatCodeOf, findCurrency, parseFiatUnit } from './currency.ts';
+import { addDecimals, formatDecimal, parseDecimal, parseUnits, scaledTo } from './money.ts';
 
 describe('amounts', () => {
   it('are whole numbers of minor units, spelled one way', () => {
@@ -25,6 +25,20 @@ describe('amounts', () => {
     assert.equal(formatDecimal({ units: 1000n, decimals: 0 }), '1000');
     assert.equal(formatDecimal({ units: 0n, decimals: 2 }), '0');
     assert.equal(formatDecimal({ units: -105n, decimals: 2 }), '-1.05');
+  });
+
+  it('are read in major units without rounding, spelled plainly', () => {
+    assert.deepEqual(parseDecimal('12.50'), { units: 1250n, decimals: 2 });
+    assert.deepEqual(parseDecimal('007'), { units: 7n, decimals: 0 });
+    for (const wrong of ['', '.', '.5', '5.', '-1', '+1', '1e3', ' 1', '1,5', '1.2.3', '0x1', '１']) {
+      assert.equal(parseDecimal(wrong), undefined, wrong);
+    }
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 60n }), fc.integer({ min: 0, max: 30 }), (units, decimals) => {
+        const read = parseDecimal(formatDecimal({ units, decimals }));
+        return read !== undefined && scaledTo(read, decimals) === units;
+      }),
+    );
   });
 
   it('add up exactly, whatever their decimals', () => {
@@ -50,6 +64,15 @@ describe('currencies', () => {
       ['JPY', 'USD', 'EUR', 'KWD', 'IQD', 'XOF', 'XCD'].map((code) => [code, findCurrency(code)?.decimals]),
     );
     assert.deepEqual(decimals, { JPY: 0, USD: 2, EUR: 2, KWD: 3, IQD: 3, XOF: 0, XCD: 2 });
+  });
+
+  it('are units of amounts', () => {
+    const parsed = parseFiatUnit('iso4217/KWD');
+    assert.deepEqual(parsed.ok && [parsed.value.code, parsed.value.decimals], ['KWD', 3]);
+    for (const wrong of ['USD', 'iso4217/', 'iso4217/usd', 'iso4217/XAU', 'ISO4217/USD', 'caip19/iso4217/USD']) {
+      assert.equal(parseFiatUnit(wrong).ok, false, wrong);
+    }
+    assert.equal(fiatCodeOf('caip19/eip155:1/slip44:60'), undefined);
   });
 
   it('are money: metals, funds and test codes are not, nor are other spellings', () => {

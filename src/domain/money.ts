@@ -13,9 +13,15 @@ export interface Decimal {
   readonly decimals: number;
 }
 
+/** Reads a decimal number as people write it: digits, and perhaps a point and more digits; no sign, no exponent. */
+export function parseDecimal(text: string): Decimal | undefined {
+  const [, whole, fraction = ''] = /^([0-9]+)(?:\.([0-9]+))?$/.exec(text) ?? [];
+  return whole === undefined ? undefined : { units: BigInt(whole + fraction), decimals: fraction.length };
+}
+
 export function addDecimals(a: Decimal, b: Decimal): Decimal {
   const decimals = Math.max(a.decimals, b.decimals);
-  return { units: scale(a, decimals) + scale(b, decimals), decimals };
+  return { units: scaledTo(a, decimals) + scaledTo(b, decimals), decimals };
 }
 
 /** The shortest exact spelling: `12.5`, not `12.50`. It is also a valid JSON number. */
@@ -29,6 +35,14 @@ export function formatDecimal({ units, decimals }: Decimal): string {
   return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-function scale({ units, decimals }: Decimal, to: number): bigint {
+/** For people: with two decimals at least, where the unit has them. `12.50`, `0.004`, `7` of a unit without decimals. */
+export function formatForPeople(amount: Decimal): string {
+  const [whole = '', fraction = ''] = formatDecimal(amount).split('.');
+  const decimals = fraction.padEnd(Math.min(2, amount.decimals), '0');
+  return decimals === '' ? whole : `${whole}.${decimals}`;
+}
+
+/** The units of the same number with more decimals. */
+export function scaledTo({ units, decimals }: Decimal, to: number): bigint {
   return units * 10n ** BigInt(to - decimals);
 }

@@ -22,6 +22,7 @@ const ACCOUNT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const OPTION: Option = {
   item: {
     network: 'eip155:8453',
+    collector: '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
     asset: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
     method: 'eip3009-bytes',
     subject: PAYMENT,
@@ -36,7 +37,7 @@ const OPTION: Option = {
   pricedFee: 4n,
   feeTerms: { percentage: '0.4', fixed: '0' },
   quote: null,
-  expiresAtS: null,
+  expiresAtS: 1_800_000_480,
   steps: ['signature'],
 };
 const seal = (option = OPTION, salt = SALT) => sealOption(SECRET, option, salt);
@@ -97,11 +98,15 @@ describe('the times of an option', () => {
     });
   const native = { method: 'native', needsTransaction: true } as const;
 
-  it('let a signature outlive the payment by 300 s, or an hour where the payment lives longer', () => {
-    assert.deepEqual(of({}), { deadlineS: NOW_S + 600, expiresAtS: null });
-    assert.deepEqual(of({ leftS: 1 }), { deadlineS: NOW_S + 301, expiresAtS: null });
-    assert.deepEqual(of({ leftS: 3_600 }), { deadlineS: NOW_S + 3_900, expiresAtS: null });
-    assert.deepEqual(of({ leftS: 86_400 }), { deadlineS: NOW_S + 3_900, expiresAtS: null });
+  it('end an option at par with the payment or after ten minutes, and let its signature outlive it by 120 s', () => {
+    assert.deepEqual(of({}), { expiresAtS: NOW_S + 300, deadlineS: NOW_S + 420 });
+    assert.deepEqual(of({ leftS: 1 }), { expiresAtS: NOW_S + 1, deadlineS: NOW_S + 121 });
+    assert.deepEqual(of({ leftS: 600 }), { expiresAtS: NOW_S + 600, deadlineS: NOW_S + 720 });
+    assert.deepEqual(of({ leftS: 86_400 }), { expiresAtS: NOW_S + 600, deadlineS: NOW_S + 720 });
+  });
+
+  it('let a signature outlive its rate by 120 s', () => {
+    assert.deepEqual(of({ isRateBound: true, leftS: 900 }), { expiresAtS: NOW_S + 60, deadlineS: NOW_S + 180 });
   });
 
   it('keep a rate for 60 s where a signature is enough, for 300 s where a transaction must be mined', () => {
@@ -119,7 +124,8 @@ describe('the times of an option', () => {
       deadlineS: NOW_S + 90,
       expiresAtS: NOW_S + 90,
     });
-    assert.deepEqual(of({ ...native, leftS: 900 }), { deadlineS: NOW_S + 900, expiresAtS: null });
+    assert.deepEqual(of({ ...native, leftS: 900 }), { deadlineS: NOW_S + 600, expiresAtS: NOW_S + 600 });
+    assert.deepEqual(of({ ...native, leftS: 90 }), { deadlineS: NOW_S + 90, expiresAtS: NOW_S + 90 });
   });
 
   it('offer nothing that has less than 60 s left', () => {
@@ -131,13 +137,18 @@ describe('the times of an option', () => {
     assert.notEqual(of({ leftS: 59 }), undefined, 'what is signed at par outlives the payment');
   });
 
-  it('say when it is too late: at the end of the rate, and 60 s before the deadline', () => {
-    const past = (fields: Partial<Option>, deadlineS: number, atS: number) =>
-      isPast({ ...OPTION, item: { ...OPTION.item, deadlineS }, ...fields }, atS * 1000);
-    assert.equal(past({}, NOW_S + 60, NOW_S), false);
-    assert.equal(past({}, NOW_S + 59, NOW_S), true);
-    assert.equal(past({ expiresAtS: NOW_S + 1 }, NOW_S + 600, NOW_S), false);
-    assert.equal(past({ expiresAtS: NOW_S }, NOW_S + 600, NOW_S), true);
+  it('say when it is too late to sign: when the option has expired, and 60 s before the deadline', () => {
+    const past = (expiresAtS: number, deadlineS: number) =>
+      isPast({ ...OPTION, item: { ...OPTION.item, deadlineS }, expiresAtS }, NOW_S * 1000);
+    assert.equal(past(NOW_S + 60, NOW_S + 60), false);
+    assert.equal(past(NOW_S + 60, NOW_S + 59), true);
+    assert.equal(past(NOW_S + 1, NOW_S + 600), false);
+    assert.equal(past(NOW_S, NOW_S + 600), true);
+  });
+
+  it('are those of the deadline where an id of the version before has none', () => {
+    const old = sealOption(SECRET, { ...OPTION, expiresAtS: null as never }, SALT);
+    assert.equal(openOption(SECRET, PAYMENT, old)?.expiresAtS, OPTION.item.deadlineS);
   });
 });
 

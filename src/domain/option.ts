@@ -10,15 +10,15 @@ export interface Option {
   readonly item: Item;
   /** CAIP-10, as the wallet spelled it. */
   readonly account: string;
-  /** The fee in the unit of the price: by it one can see later whether the fee is still the one in force. */
+  /** The fee in the unit of the price. `confirm` compares it with the fee in force. */
   readonly pricedFee: bigint;
-  /** What the fee is made of: a decimal percent, and an amount in the smallest unit of the asset. */
+  /** The parts of the fee: a decimal percent, and an amount in the smallest unit of the asset. */
   readonly feeTerms: { readonly percentage: string; readonly fixed: string };
   /** The rate, its sources and its time, where one was needed. */
   readonly quote: Readonly<Record<string, unknown>> | null;
-  /** When the rate is no longer good; null where none was needed. */
-  readonly expiresAtS: number | null;
-  /** What the wallet has to do, and so what results it brings, in order. */
+  /** From then on a signature is refused. */
+  readonly expiresAtS: number;
+  /** The steps of the wallet, in order. It returns one result for each. */
   readonly steps: readonly Step[];
 }
 
@@ -26,10 +26,10 @@ export type Step = 'transaction' | 'signature';
 
 const MAC_BYTES = 32;
 const SALT_BYTES = 6;
-/** Ours have well under a thousand characters. */
+/** Our ids have well under a thousand characters. */
 const MAX_LENGTH = 4096;
-/** Of the encoding: ids that a node of another version made in a way unknown here are not ours. */
-const FORM = 1;
+/** The version of the encoding. Ids of an unknown version are refused. */
+const FORM = 2;
 
 /** The salt makes the ids of two equal options differ, as wallets expect of every new list. */
 export function sealOption(secret: Uint8Array, option: Option, salt: Uint8Array): string {
@@ -40,6 +40,7 @@ export function sealOption(secret: Uint8Array, option: Option, salt: Uint8Array)
       JSON.stringify([
         FORM,
         item.network,
+        item.collector,
         item.asset,
         item.method,
         item.payer,
@@ -71,16 +72,17 @@ export function openOption(secret: Uint8Array, paymentId: string, id: string): O
   if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), mac(secret, paymentId, payload))) return undefined;
   const fields = JSON.parse(payload.subarray(SALT_BYTES).toString()) as Sealed;
   if (fields[0] !== FORM) return undefined;
-  const [, network, asset, method, payer, recipient, feeAccount, amount, fee, deadlineS, ...rest] = fields;
+  const [, network, collector, asset, method, payer, recipient, feeAccount, amount, fee, deadlineS, ...rest] = fields;
   const [account, pricedFee, percentage, fixed, quote, expiresAtS, letters] = rest;
-  const item = { network, asset, method, subject: paymentId, payer, recipient, feeAccount, deadlineS };
+  const item = { network, collector, asset, method, subject: paymentId, payer, recipient, feeAccount, deadlineS };
   return {
     item: { ...item, amount: BigInt(amount), fee: BigInt(fee) },
     account,
     pricedFee: BigInt(pricedFee),
     feeTerms: { percentage, fixed },
     quote,
-    expiresAtS,
+    // Ids of the version before have none where no rate was needed.
+    expiresAtS: expiresAtS ?? deadlineS,
     steps: [...letters].map((letter) => (letter === STEP_LETTERS.signature ? 'signature' : 'transaction')),
   };
 }
@@ -88,6 +90,7 @@ export function openOption(secret: Uint8Array, paymentId: string, id: string): O
 type Sealed = [
   form: number,
   network: string,
+  collector: string,
   asset: string,
   method: PayMethod,
   payer: string,
@@ -111,19 +114,20 @@ function mac(secret: Uint8Array, paymentId: string, payload: Uint8Array): Buffer
   return createHmac('sha256', secret).update(paymentId).update('\0').update(payload).digest();
 }
 
-/** A rate is good for this long: what only has to be signed is there at once, a transaction has to be mined. */
+/** A rate is good for this long: a signature is there at once, a transaction has to be mined. */
 const SIGNED_RATE_S = 60;
 const MINED_RATE_S = 300;
-/** What a payer signs outlives the option by this, so that a payment accepted at the last moment can still be sent. */
-const SENDING_S = 300;
-const MAX_SIGNED_S = 3_600;
+/** Without a rate only the time matters for which a signature can be carried out, and for which a lost one blocks. */
+const AT_PAR_S = 600;
+/** A signature outlives the option by this, so that a payment accepted at the last moment can still be sent. */
+const SENDING_S = 120;
 /** With less than this left, what a payer does now would come too late. */
 const LEAST_LEFT_S = 60;
 
 export interface OptionTimes {
   /** From then on the chain refuses the item. */
   readonly deadlineS: number;
-  readonly expiresAtS: number | null;
+  readonly expiresAtS: number;
 }
 
 export interface OptionTimesInput {
@@ -138,21 +142,19 @@ export interface OptionTimesInput {
 /** How long an option and what is signed for it are good; undefined when there is too little time left to offer it. */
 export function timesOf({ nowMs, paymentExpiresAtS, ...input }: OptionTimesInput): OptionTimes | undefined {
   const nowS = Math.floor(nowMs / 1000);
-  const rateS = input.needsTransaction ? MINED_RATE_S : SIGNED_RATE_S;
-  const expiresAtS = input.isRateBound ? Math.min(nowS + rateS, paymentExpiresAtS) : null;
-  const isNative = input.method === 'native';
+  const { method, needsTransaction, isRateBound } = input;
+  const rateS = needsTransaction ? MINED_RATE_S : SIGNED_RATE_S;
+  const expiresAtS = Math.min(nowS + (isRateBound ? rateS : AT_PAR_S), paymentExpiresAtS);
   // A payer's own transaction is judged by its block alone, so it must not be good for longer than the price is.
-  const deadlineS = isNative
-    ? (expiresAtS ?? paymentExpiresAtS)
-    : Math.min(paymentExpiresAtS, nowS + MAX_SIGNED_S) + SENDING_S;
-  const endS = isNative ? deadlineS : expiresAtS;
-  return endS !== null && endS - nowS < LEAST_LEFT_S ? undefined : { deadlineS, expiresAtS };
+  const isNative = method === 'native';
+  const deadlineS = isNative ? expiresAtS : expiresAtS + SENDING_S;
+  const isTooLate = (isNative || isRateBound) && expiresAtS - nowS < LEAST_LEFT_S;
+  return isTooLate ? undefined : { deadlineS, expiresAtS };
 }
 
-/** Whether it is too late to act on the option: its rate is over, or there is no time left to carry it out. */
+/** Whether it is too late to sign the option: it has expired, or there is no time left to carry it out. */
 export function isPast({ item, expiresAtS }: Option, nowMs: number): boolean {
-  if (expiresAtS !== null && nowMs >= expiresAtS * 1000) return true;
-  return item.deadlineS * 1000 - nowMs < LEAST_LEFT_S * 1000;
+  return nowMs >= expiresAtS * 1000 || item.deadlineS * 1000 - nowMs < LEAST_LEFT_S * 1000;
 }
 
 /**
@@ -173,7 +175,7 @@ function readEntry(result: unknown): readonly unknown[] | undefined {
   return type === 'walletRpc' && Array.isArray(data) ? data : undefined;
 }
 
-/** Whether there is one result for each step, in order, of the form that such a step gives. */
+/** True if there is one result for each step, in order, of the form that this step gives. */
 export function doResultsFit(steps: readonly Step[], values: readonly string[]): boolean {
   return values.length === steps.length && steps.every((step, index) => RESULT_FORMS[step].test(values[index] ?? ''));
 }
@@ -189,9 +191,9 @@ export function resultsHash(optionId: string, values: readonly string[]): string
   return hash('sha256', JSON.stringify([optionId, ...values]), 'base64url');
 }
 
-/** What the order of a list goes by. */
+/** The sort key of a list of options. */
 export interface Ranked {
-  /** One token is worth one of what the price is in, or is what the price is in. */
+  /** True if one token equals one unit of the price, or is the price's own token. */
   readonly isAtPar: boolean;
   readonly needsTransaction: boolean;
   readonly etaS: number;

@@ -5,7 +5,7 @@
  */
 export const TRANSITIONS = {
   requires_action: { confirmed: 'processing', failed: 'failed', expired: 'expired', cancelled: 'cancelled' },
-  processing: { succeeded: 'succeeded', failed: 'failed', expired: 'expired' },
+  processing: { succeeded: 'succeeded', lapsed: 'requires_action', failed: 'failed', expired: 'expired' },
   succeeded: {},
   failed: {},
   expired: {},
@@ -25,11 +25,24 @@ export type PaymentEvent =
       /** A native transaction is evidence and is taken whenever it comes; a signature must come before the expiry. */
       readonly isNative: boolean;
     }
-  | { readonly type: 'succeeded'; readonly transaction: { readonly hash: string; readonly nonce: number | null } }
+  /** Buyer and token are those of the transfer that arrived: the payer may have confirmed another way to pay before. */
+  | {
+      readonly type: 'succeeded';
+      readonly buyer: Buyer;
+      readonly token: TokenAmount;
+      readonly transaction: { readonly hash: string; readonly nonce: number | null };
+    }
   | { readonly type: 'failed'; readonly failureCode: FailureCode | null }
-  /** By the clock; or, where the payer may still pay on chain, by a final block at this time that holds no payment. */
-  | { readonly type: 'expired'; readonly proof: 'clock' | { readonly finalBlockAtMs: number } }
+  /** Nothing that was signed can be carried out any more, and there is time left: the payment can be paid again. */
+  | { readonly type: 'lapsed'; readonly proof: ChainProof }
+  /** By the clock; or, where an attempt was under way, by the chain. */
+  | { readonly type: 'expired'; readonly proof: 'clock' | ChainProof }
   | { readonly type: 'cancelled'; readonly by: 'merchant' | 'user' };
+
+/** A final block at this time, after which none of the attempts can be carried out. */
+interface ChainProof {
+  readonly finalBlockAtMs: number;
+}
 
 export type FailureCode = 'declined_user';
 
@@ -54,30 +67,37 @@ export interface PaymentState {
   readonly nativeDeadlineMs: number | null;
 }
 
-export type Refusal = 'final' | 'expired' | 'not_expired' | 'may_still_be_paid' | 'not_from_this_status';
+export type Refusal =
+  | 'final'
+  | 'expired'
+  | 'not_expired'
+  | 'may_still_be_paid'
+  | 'attempt_over'
+  | 'not_from_this_status';
 
 export type Decision =
   | { readonly ok: true; readonly to: PaymentStatus }
   | { readonly ok: false; readonly refusal: Refusal };
 
 export function decide(payment: PaymentState, event: PaymentEvent, nowMs: number): Decision {
-  const isOverdue = payment.status === 'requires_action' && nowMs >= payment.expiresAtMs;
-  if (isFinal(payment.status)) return refuse('final');
+  const { status, nativeDeadlineMs } = payment;
+  const isPastExpiry = nowMs >= payment.expiresAtMs;
+  const isOverdue = status === 'requires_action' && isPastExpiry;
+  if (isFinal(status)) return refuse('final');
   if (event.type === 'cancelled' && isOverdue) return refuse('expired');
   if (event.type === 'confirmed' && isOverdue && !event.isNative) return refuse('expired');
   if (event.type === 'expired' && event.proof === 'clock') {
-    if (payment.status === 'processing') return refuse('may_still_be_paid');
+    if (status === 'processing') return refuse('may_still_be_paid');
     if (!isOverdue) return refuse('not_expired');
-    if (payment.nativeDeadlineMs !== null) return refuse('may_still_be_paid');
+    if (nativeDeadlineMs !== null) return refuse('may_still_be_paid');
   }
-  if (event.type === 'expired' && event.proof !== 'clock') {
-    if (payment.nativeDeadlineMs !== null && event.proof.finalBlockAtMs <= payment.nativeDeadlineMs) {
-      return refuse('may_still_be_paid');
-    }
-    // What was signed may run out before the payment does; then that is its end, because nobody is asked to sign again.
-    if (payment.status === 'requires_action' && nowMs < payment.expiresAtMs) return refuse('not_expired');
+  if ((event.type === 'lapsed' || event.type === 'expired') && event.proof !== 'clock') {
+    const isNativeOpen = nativeDeadlineMs !== null && event.proof.finalBlockAtMs <= nativeDeadlineMs;
+    if (isNativeOpen) return refuse('may_still_be_paid');
+    if (event.type === 'expired' && !isPastExpiry) return refuse('not_expired');
+    if (event.type === 'lapsed' && isPastExpiry) return refuse('expired');
   }
-  const to = (TRANSITIONS[payment.status] as Partial<Record<PaymentEvent['type'], PaymentStatus>>)[event.type];
+  const to = (TRANSITIONS[status] as Partial<Record<PaymentEvent['type'], PaymentStatus>>)[event.type];
   return to === undefined ? refuse('not_from_this_status') : { ok: true, to };
 }
 

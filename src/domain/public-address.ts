@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Whether an IP address can belong to somebody out in the internet: not this machine, not a network behind it, and none
- * of the ranges that are set aside for special use (RFC 6890 and the registries of IANA).
+ * True if an IP address is public: not this machine, not a private network, and in none of the special-use ranges (RFC
+ * 6890 and the registries of IANA).
  */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);

@@ -1,23 +1,34 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { convertRoundedDown, convertRoundedUp, feeInToken, type QuoteInput, quoteFor, ratePairOf } from './quote.ts';
-import { compare, parsePrice, type Rate, type Ratio, ratio } from './rate.ts';
+import {
+  convertRoundedDown,
+  convertRoundedUp,
+  feeInToken,
+  type QuoteInput,
+  quoteFor,
+  ratePairOf,
+  roundUpToQuoteDecimals,
+} from './quote.ts';
+import { compare, parsePrice, type Rate, type Ratio, ratio, recordRate } from './rate.ts';
 
 const USDC = {
   id: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   symbol: 'USDC',
   decimals: 6,
+  quoteDecimals: 2,
   peg: 'USD',
 };
 const EURC = {
   id: 'eip155:8453/erc20:0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42',
   symbol: 'EURC',
   decimals: 6,
+  quoteDecimals: 2,
   peg: 'EUR',
 };
-const ETH = { id: 'eip155:8453/slip44:60', symbol: 'ETH', decimals: 18 };
-const WETH = { id: 'eip155:8453/erc20:0x4200000000000000000000000000000000000006', symbol: 'WETH', decimals: 18 };
+const ETHER = { decimals: 18, quoteDecimals: 6 };
+const ETH = { id: 'eip155:8453/slip44:60', symbol: 'ETH', ...ETHER };
+const WETH = { id: 'eip155:8453/erc20:0x4200000000000000000000000000000000000006', symbol: 'WETH', ...ETHER };
 
 const usd = (value: bigint) => ({ unit: 'iso4217/USD', value, decimals: 2 });
 const AT_MS = Date.UTC(2026, 2, 1);
@@ -37,10 +48,7 @@ function quoted(input: QuoteInput) {
 describe('a quote', () => {
   it('takes a pegged token at par in its own currency, without a rate', () => {
     const quote = quoted({ price: usd(1_234n), asset: USDC, rate: undefined });
-    assert.deepEqual(
-      { amount: quote.amount, isRateBound: quote.isRateBound, record: quote.record },
-      { amount: 12_340_000n, isRateBound: false, record: null },
-    );
+    assert.deepEqual([quote.amount, quote.rate], [12_340_000n, null]);
     const euros = { unit: 'iso4217/EUR', value: 100n, decimals: 2 };
     assert.equal(quoteFor({ price: euros, asset: EURC, rate: undefined })?.amount, 1_000_000n);
   });
@@ -54,9 +62,9 @@ describe('a quote', () => {
   it('takes a pegged token in another currency only with the rate of the two', () => {
     assert.deepEqual(ratePairOf(usd(1n), EURC), { base: 'EUR', quote: 'USD' });
     assert.equal(quoteFor({ price: usd(1_000n), asset: EURC, rate: undefined }), undefined);
-    const quote = quoted({ price: usd(1_000n), asset: EURC, rate: rateOf('EUR', 'USD', '1.25') });
-    assert.equal(quote.amount, 8_000_000n);
-    assert.equal(quote.isRateBound, true);
+    const rate = rateOf('EUR', 'USD', '1.25');
+    const quote = quoted({ price: usd(1_000n), asset: EURC, rate });
+    assert.deepEqual([quote.amount, quote.rate], [8_000_000n, rate]);
   });
 
   it('takes a coin only with its rate, and a wrapped coin with that of the coin', () => {
@@ -64,20 +72,38 @@ describe('a quote', () => {
     const rate = rateOf('ETH', 'USD', '3000.00');
     for (const asset of [ETH, WETH]) {
       assert.equal(quoteFor({ price: usd(100n), asset, rate: undefined }), undefined);
-      assert.equal(quoteFor({ price: usd(100n), asset, rate })?.amount, 333_333_333_333_334n);
+      assert.equal(quoteFor({ price: usd(100n), asset, rate })?.amount, 334_000_000_000_000n);
     }
   });
 
-  it('tells the rate with its sources and times, as JSON', () => {
-    const { record } = quoted({ price: usd(100n), asset: ETH, rate: rateOf('ETH', 'USD', '2500.50') });
-    assert.deepEqual(JSON.parse(JSON.stringify(record)), {
+  it('is rounded up to the quote decimals of the asset', () => {
+    const euros = rateOf('EUR', 'USD', '1.04');
+    assert.equal(quoteFor({ price: usd(1_485n), asset: EURC, rate: euros })?.amount, 14_280_000n);
+    const ether = rateOf('ETH', 'USD', '2563.19');
+    assert.equal(quoteFor({ price: usd(3_299n), asset: ETH, rate: ether })?.amount, 12_871_000_000_000_000n);
+    const exact = { ...EURC, quoteDecimals: 6 };
+    assert.equal(quoteFor({ price: usd(1_485n), asset: exact, rate: euros })?.amount, 14_278_847n);
+  });
+
+  it('keeps more decimals where rounding would add more than a hundredth', () => {
+    const rate = rateOf('EUR', 'USD', '1.1');
+    const amountOf = (cents: bigint) => quoteFor({ price: usd(cents), asset: EURC, rate })?.amount;
+    assert.equal(amountOf(1n), 9_100n, 'one cent is 0.0091 euros, not 0.01');
+    assert.equal(amountOf(50n), 455_000n);
+    assert.equal(amountOf(120n), 1_100_000n);
+  });
+
+  it('carries its rate, which is recorded with its sources and times as JSON', () => {
+    const { rate } = quoted({ price: usd(100n), asset: ETH, rate: rateOf('ETH', 'USD', '2500.50') });
+    assert.ok(rate);
+    assert.deepEqual(JSON.parse(JSON.stringify(recordRate(rate))), {
       pair: 'ETH/USD',
       ratio: '5001/2',
       readings: [{ source: 'somewhere', pair: 'ETH/USD', price: '2500.50', atS: AT_MS / 1000 }],
     });
   });
 
-  it('leaves a price in the token as it is, and offers no other token for it', () => {
+  it('leaves a price in the token as it is, to its smallest unit, and offers no other token for it', () => {
     const price = { unit: `caip19/${USDC.id}`, value: 7n, decimals: 6 };
     assert.equal(ratePairOf(price, USDC), undefined);
     assert.equal(quoteFor({ price, asset: USDC, rate: undefined })?.amount, 7n);
@@ -123,6 +149,23 @@ describe('conversion', () => {
     );
   });
 
+  it('to the quote decimals of an asset adds less than one step, and at most a hundredth', () => {
+    const asset = fc.record({
+      decimals: fc.integer({ min: 0, max: 18 }),
+      quoteDecimals: fc.option(fc.integer({ min: 0, max: 18 }), { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(values, values, asset, (amount, more, { decimals, quoteDecimals = decimals }) => {
+        const rounded = roundUpToQuoteDecimals(amount, { decimals, quoteDecimals });
+        const step = 10n ** BigInt(Math.max(0, decimals - quoteDecimals));
+        assert.ok(rounded >= amount && rounded - amount < step);
+        assert.ok((rounded - amount) * 100n <= amount);
+        assert.ok(amount < 100n * step || rounded % step === 0n);
+        assert.ok(roundUpToQuoteDecimals(amount + more, { decimals, quoteDecimals }) >= rounded);
+      }),
+    );
+  });
+
   it('of more is never less', () => {
     fc.assert(
       fc.property(values, values, ratios, (value, more, factor) => {
@@ -142,7 +185,11 @@ describe('conversion', () => {
     const percent = fc.bigInt({ min: 0n, max: 100n });
     fc.assert(
       fc.property(values, percent, ratios, decimals, (value, part, cost, places) => {
-        const quote = quoteFor({ price: usd(value), asset: { ...ETH, decimals: places }, rate: rate(cost) });
+        const quote = quoteFor({
+          price: usd(value),
+          asset: { ...ETH, decimals: places, quoteDecimals: 2 },
+          rate: rate(cost),
+        });
         if (quote === undefined) return;
         const priceFee = (value * part) / 100n;
         const fee = feeInToken(quote, priceFee);

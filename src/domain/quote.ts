@@ -1,18 +1,18 @@
-import { inverse, multiply, type Pair, type Rate, type Ratio, ratio, recordRate } from './rate.ts';
+import { fiatCodeOf } from './currency.ts';
+import { inverse, multiply, type Pair, type Rate, type Ratio, ratio } from './rate.ts';
 
 /**
- * What a price comes to in a token. Amounts are rounded up and fees down, so the merchant never gets less than the price
- * less the fee, to the unit; and because a fee is at most the price, what it comes to is at most the amount.
+ * A price converted to a token. The amount is rounded up to the token's quote decimals, and the fee down to its smallest
+ * unit. So the merchant never gets less than the price less the fee; and because a fee is at most the price, the fee in the
+ * token is at most the amount.
  */
 export interface Quote {
-  /** What the payer pays, in the smallest unit of the asset. */
+  /** The amount the payer pays, in the smallest unit of the asset. */
   readonly amount: bigint;
   /** Smallest units of the asset for one smallest unit of the price. */
   readonly factor: Ratio;
-  /** Whether a rate was needed: then the quote holds for a short time only. */
-  readonly isRateBound: boolean;
-  /** That rate with its sources and their times, as plain JSON to be stored with the item. */
-  readonly record: ReturnType<typeof recordRate> | null;
+  /** The exchange rate used, which limits how long the quote is valid; null at par. */
+  readonly rate: Rate | null;
 }
 
 export interface Price {
@@ -27,6 +27,8 @@ export interface QuotedAsset {
   readonly id: string;
   readonly symbol: string;
   readonly decimals: number;
+  /** Decimals that an amount converted from a currency is rounded up to. Default: `decimals`. */
+  readonly quoteDecimals?: number | undefined;
   readonly peg?: string;
 }
 
@@ -39,27 +41,28 @@ export interface QuoteInput {
 
 /** Undefined when the price cannot be paid with this asset, or not without a rate that is missing. There is no default. */
 export function quoteFor({ price, asset, rate }: QuoteInput): Quote | undefined {
-  const currency = currencyOf(price.unit);
-  if (currency === undefined) return price.unit === `caip19/${asset.id}` ? quoteAt(price, AS_IT_IS) : undefined;
+  const currency = fiatCodeOf(price.unit);
+  if (currency === undefined) return price.unit === `caip19/${asset.id}` ? quoteAt(price.value, AS_IT_IS) : undefined;
 
   const pair = ratePairOf(price, asset);
   const scale = ratio(10n ** BigInt(asset.decimals), 10n ** BigInt(price.decimals));
-  if (pair === undefined) return quoteAt(price, scale);
+  if (pair === undefined) return quoteAt(amountAt(price, asset, scale), scale);
   if (rate === undefined) return undefined;
   if (rate.base !== pair.base || rate.quote !== pair.quote) {
     throw new Error(`A quote in ${pair.base}/${pair.quote} was given the rate of ${rate.base}/${rate.quote}.`);
   }
-  return quoteAt(price, multiply(scale, inverse(rate.value)), rate);
+  const factor = multiply(scale, inverse(rate.value));
+  return quoteAt(amountAt(price, asset, factor), factor, rate);
 }
 
 /** The rate that a quote needs; undefined when it needs none. */
 export function ratePairOf({ unit }: Pick<Price, 'unit'>, asset: QuotedAsset): Pair | undefined {
-  const currency = currencyOf(unit);
+  const currency = fiatCodeOf(unit);
   if (currency === undefined || currency === asset.peg) return undefined;
   return { base: asset.peg ?? UNWRAPPED[asset.symbol] ?? asset.symbol, quote: currency };
 }
 
-/** What a fee, counted in the unit of the price, comes to in the token. */
+/** Converts a fee in the unit of the price to the token. */
 export function feeInToken(quote: Quote, fee: bigint): bigint {
   const converted = convertRoundedDown(fee, quote.factor);
   return converted < quote.amount ? converted : quote.amount;
@@ -68,19 +71,32 @@ export function feeInToken(quote: Quote, fee: bigint): bigint {
 /** The contracts of these tokens give one coin for one token at any time, and exchanges quote the coin. */
 const UNWRAPPED: Readonly<Record<string, string>> = { WETH: 'ETH', WPOL: 'POL' };
 
-const FIAT = 'iso4217/';
 const AS_IT_IS: Ratio = { numerator: 1n, denominator: 1n };
-/** What a token contract can count to. */
+/** The largest amount of a token contract. */
 const MAX_UNITS = 2n ** 256n - 1n;
 
-function currencyOf(unit: string): string | undefined {
-  return unit.startsWith(FIAT) ? unit.slice(FIAT.length) : undefined;
+function quoteAt(amount: bigint, factor: Ratio, rate: Rate | null = null): Quote | undefined {
+  return amount > MAX_UNITS ? undefined : { amount, factor, rate };
 }
 
-function quoteAt({ value }: Price, factor: Ratio, rate?: Rate): Quote | undefined {
-  const amount = convertRoundedUp(value, factor);
-  if (amount > MAX_UNITS) return undefined;
-  return { amount, factor, isRateBound: rate !== undefined, record: rate === undefined ? null : recordRate(rate) };
+function amountAt({ value }: Price, asset: QuotedAsset, factor: Ratio): bigint {
+  return roundUpToQuoteDecimals(convertRoundedUp(value, factor), asset);
+}
+
+/** Rounding adds at most one part in this many. */
+const MOST_ADDED = 100n;
+
+/**
+ * Rounds up to the quote decimals of the asset: 14.287273 EURC becomes 14.29 EURC. The surplus goes to the merchant. An
+ * amount so small that the surplus could exceed a hundredth of it keeps more decimals.
+ */
+export function roundUpToQuoteDecimals(
+  amount: bigint,
+  { decimals, quoteDecimals = decimals }: Pick<QuotedAsset, 'decimals' | 'quoteDecimals'>,
+): bigint {
+  let step = 10n ** BigInt(Math.max(0, decimals - quoteDecimals));
+  while (step > 1n && step * MOST_ADDED > amount) step /= 10n;
+  return ((amount + step - 1n) / step) * step;
 }
 
 /** These two are the only places where money is rounded between units. */

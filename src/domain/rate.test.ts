@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { formatDecimal } from './money.ts';
-import { compare, inverse, median, multiply, parsePrice, ratio } from './rate.ts';
+import { compare, decimalOf, inverse, median, multiply, parsePrice, ratio } from './rate.ts';
 
 describe('prices', () => {
   it('are plain positive decimals, read exactly', () => {
@@ -49,6 +49,17 @@ describe('rates', () => {
   const ratios = fc
     .tuple(fc.bigInt({ min: 1n, max: 10n ** 30n }), fc.bigInt({ min: 1n, max: 10n ** 30n }))
     .map(([numerator, denominator]) => ratio(numerator, denominator));
+
+  it('are shown as plain decimals with at most eight significant digits', () => {
+    const written = (numerator: bigint, denominator: bigint) => decimalOf(ratio(numerator, denominator));
+    assert.equal(written(5_001n, 2n), '2500.5');
+    assert.equal(written(2_500n, 1n), '2500');
+    assert.equal(written(25_000n, 11n), '2272.7273');
+    assert.equal(written(10n, 11n), '0.90909091');
+    assert.equal(written(1n, 147n), '0.0068027211');
+    assert.equal(written(999_999_999n, 1_000_000_000n), '1');
+    assert.equal(written(123_456_789_012n, 1n), '123456789012');
+  });
 
   it('lose nothing when they are crossed and turned round', () => {
     fc.assert(

@@ -1,10 +1,12 @@
+import { formatDecimal, parseDecimal } from './money.ts';
+
 /** Exchange rates are fractions of integers: crossing or turning one round loses nothing, and nothing rounds on the way. */
 export interface Ratio {
   readonly numerator: bigint;
   readonly denominator: bigint;
 }
 
-/** What one of `base` costs in `quote`: symbols of coins, codes of currencies. */
+/** The price of one `base` in `quote`: symbols of coins, codes of currencies. */
 export interface Pair {
   readonly base: string;
   readonly quote: string;
@@ -12,11 +14,11 @@ export interface Pair {
 
 export interface Rate extends Pair {
   readonly value: Ratio;
-  /** What it was made of. */
+  /** The readings it was made of. */
   readonly readings: readonly Reading[];
 }
 
-/** What one source said. */
+/** The reading of one source. */
 export interface Reading extends Pair {
   readonly source: string;
   /** As the source spelled it. */
@@ -24,16 +26,13 @@ export interface Reading extends Pair {
   readonly atMs: number;
 }
 
-/** As many digits as any price has. The bound keeps what a stranger sends cheap to reckon with, and records short. */
-const PRICE_FORM = /^(0|[1-9][0-9]{0,14})(\.([0-9]{1,20}))?$/;
+/** As many digits as any price has. The bound keeps arithmetic on a stranger's input cheap, and records short. */
+const PRICE_FORM = /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,20})?$/;
 
 /** Reads a price above zero: plain decimal digits, no sign, no exponent, no leading zeros. */
 export function parsePrice(text: string): Ratio | undefined {
-  const match = PRICE_FORM.exec(text);
-  if (match === null) return undefined;
-  const [, whole = '', , fraction = ''] = match;
-  const numerator = BigInt(whole + fraction);
-  return numerator === 0n ? undefined : ratio(numerator, 10n ** BigInt(fraction.length));
+  const price = PRICE_FORM.test(text) ? parseDecimal(text) : undefined;
+  return price === undefined || price.units === 0n ? undefined : ratio(price.units, 10n ** BigInt(price.decimals));
 }
 
 /** In lowest terms, so that one value has one spelling. Both parts are above zero. */
@@ -79,6 +78,22 @@ export function recordRate({ base, quote, value, readings }: Rate) {
       atS: Math.floor(reading.atMs / 1000),
     })),
   };
+}
+
+/** Significant digits of a rate that is shown to people. */
+const DIGITS = 8;
+
+/** The ratio as a plain decimal, rounded. For display only: conversion uses the exact ratio. */
+export function decimalOf({ numerator, denominator }: Ratio): string {
+  const wholeDigits =
+    numerator < denominator ? 1 - digitsOf(denominator / numerator) : digitsOf(numerator / denominator);
+  const decimals = Math.max(0, DIGITS - wholeDigits);
+  const doubled = (2n * numerator * 10n ** BigInt(decimals) + denominator) / denominator;
+  return formatDecimal({ units: doubled / 2n, decimals });
+}
+
+function digitsOf(value: bigint): number {
+  return value.toString().length;
 }
 
 function greatestCommonDivisor(a: bigint, b: bigint): bigint {

@@ -1,18 +1,18 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 
 /**
- * All there is to know of a payment that was made, so that its merchant can check it against the chain without believing
- * the gateway. Every value is text: then the JSON of it has one spelling, whatever language writes it.
+ * Everything about a completed payment that its merchant needs to check it against the chain without trusting the
+ * gateway. Every value is text: then the JSON of it has one spelling, whatever language writes it.
  */
 export interface Receipt {
   readonly form: typeof RECEIPT_FORM;
   readonly paymentId: string;
   readonly merchantId: string;
   readonly referenceId: string;
-  /** What was asked for. */
+  /** The price. */
   readonly priceUnit: string;
   readonly priceValue: string;
-  /** When the gateway called it succeeded. */
+  /** The time at which the gateway marked it succeeded. */
   readonly succeededAt: string;
   /** CAIP-2, and the number that the commitment holds. */
   readonly network: string;
@@ -24,14 +24,14 @@ export interface Receipt {
   readonly payer: string;
   readonly recipient: string;
   readonly feeAccount: string;
-  /** What was paid; the recipient got it less the fee. */
+  /** The amount paid. The recipient got it less the fee. */
   readonly amount: string;
   readonly fee: string;
   /** Unix seconds; the chain would have refused the payment from then on. */
   readonly deadline: string;
   /** The hash of the ten things that the payer signed. */
   readonly commitment: string;
-  /** Where the chain tells of it. */
+  /** The event on chain. */
   readonly transaction: string;
   readonly blockNumber: string;
   readonly blockHash: string;
@@ -65,7 +65,7 @@ export interface ReceiptJwk {
   readonly x: string;
 }
 
-/** What stands before the 32 bytes of a private key in its standard form (RFC 8410). */
+/** The bytes before the 32 bytes of a private key in PKCS#8 (RFC 8410). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export function receiptKeyOf(seed: Uint8Array): ReceiptKey {
@@ -80,7 +80,7 @@ export function signReceipt({ privateKey, publicJwk }: ReceiptKey, receipt: Rece
   return { algorithm: 'ed25519', keyId: publicJwk.kid, value };
 }
 
-/** What is signed: the receipt as JSON in UTF-8, its members in alphabetical order, without white space. */
+/** The signed bytes: the receipt as JSON in UTF-8, its members in alphabetical order, without white space. */
 export function receiptText(receipt: Receipt): string {
   const members = Object.entries(receipt).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify(Object.fromEntries(members));

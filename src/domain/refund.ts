@@ -1,12 +1,12 @@
 /**
- * The life of a refund. The table says where each event leads; whoever moves one goes through `decideRefund`, and the
- * database agrees by updating only the state and version it was decided on.
+ * The life of a refund. The table says where each event leads; every move goes through `decideRefund`, and the update
+ * is guarded by the state and version it was decided on.
  */
 export const REFUND_TRANSITIONS = {
   requested: { covered: 'sending', short: 'awaiting_funds', screened: 'failed' },
   awaiting_funds: { covered: 'sending', screened: 'failed' },
   sending: { paid: 'refunded', failed: 'failed' },
-  // One that was never covered begins anew.
+  // A refund that was never covered begins anew.
   failed: { retried: 'sending', reopened: 'requested' },
   // A reorganisation deeper than final depth took its transaction away, and it ran out before it was mined again.
   refunded: { undone: 'sending' },
@@ -14,7 +14,7 @@ export const REFUND_TRANSITIONS = {
 
 export type RefundState = keyof typeof REFUND_TRANSITIONS;
 
-/** What happens to a refund. */
+/** The events of a refund. */
 export type RefundEvent = 'covered' | 'short' | 'screened' | 'paid' | 'failed' | 'retried' | 'reopened' | 'undone';
 
 export const REFUND_STATES = Object.keys(REFUND_TRANSITIONS) as readonly RefundState[];
@@ -29,13 +29,13 @@ export function retryOf(isCovered: boolean): 'retried' | 'reopened' {
   return isCovered ? 'retried' : 'reopened';
 }
 
-/** What a refund is paid from, in the smallest unit of the paid asset. The three add up to what the payer had paid. */
+/** The sources of a refund, in the smallest unit of the paid asset. The three add up to the amount the payer paid. */
 export interface Cover {
   /** The payment's own net amount, where it still lies on the intermediate account. */
   readonly held: bigint;
   /** The merchant's float. */
   readonly merchant: bigint;
-  /** The operator's float: what was taken as a fee is not there any more. */
+  /** The operator's float. It pays the fee back, because the fee has left the intermediate account. */
   readonly operator: bigint;
 }
 

@@ -1,4 +1,4 @@
-/** What an API key may do. A key without a list of scopes may do everything. */
+/** The scopes of an API key. A key without a list of scopes may do everything. */
 export const SCOPES = [
   'merchants:read',
   'merchants:write',

@@ -1,6 +1,6 @@
 /**
- * What a signer does next with the transactions it has in flight. All of it follows from the journal and a few facts of
- * the chain, so a signer that was killed, or took over from another, goes on as if nothing had happened.
+ * The next steps of a signer for its transactions in flight. They follow from the journal and a few facts of the chain
+ * alone. So a signer that was killed, or that took over from another, continues without a difference.
  */
 export type SendStep =
   /** A nonce that was never taken: everything behind it waits until something uses it up. */
@@ -18,7 +18,7 @@ export interface FeeOffer {
 
 export interface InFlight {
   readonly nonce: number;
-  /** What its best version offers, and for how long. */
+  /** The fees of its best version, and the time since it was signed. */
   readonly fees: FeeOffer;
   readonly signedAgoMs: number;
   /** Undefined when this process has not sent it yet. */
@@ -34,9 +34,9 @@ export interface SendFacts {
   readonly minedNonce: number;
   /** The next nonce as the journal sees it. */
   readonly nextNonce: number;
-  /** What the chain asks now. */
+  /** The current fees of the chain. */
   readonly price: FeeOffer;
-  /** What the operator pays at most. */
+  /** The operator's fee cap. */
   readonly cap: bigint | undefined;
   readonly rebroadcastAfterMs: number;
   readonly bumpAfterMs: number;
@@ -69,7 +69,7 @@ function isWorthMore(send: InFlight, facts: SendFacts): boolean {
 
 /** Nodes replace a transaction only for a tenth more; an eighth passes everywhere. */
 const MIN_RAISE_DIVISOR = 8n;
-/** Who offers this many times the price and is not taken in has another problem than the price. */
+/** A transaction that offers this many times the price and is not mined has another problem than its price. */
 const POINTLESS_MULTIPLE = 4n;
 
 /**
@@ -87,19 +87,20 @@ function raised(fees: FeeOffer, { price, cap }: SendFacts): FeeOffer | undefined
 const anEighthMore = (value: bigint) => value + value / MIN_RAISE_DIVISOR + 1n;
 const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 
-/** Something to be sent, as far as it matters for who travels together. */
+/** The properties of a due item that decide with which others it shares a transaction. */
 export interface Passenger {
+  readonly collector: string;
   readonly asset: string;
   readonly method: string;
   readonly feeAccount: string;
-  /** Accounts with code can behave as they like: alone. */
+  /** Items of accounts with code travel alone: their code can behave in any way. */
   readonly hasCode: boolean;
   /** How often sending it came to nothing. */
   readonly attempts: number;
 }
 
 /**
- * Puts what is due into transactions, oldest first. Each carries one asset, method and fee account. What has failed before
+ * Puts what is due into transactions, oldest first. Each carries one Collector, asset, method and fee account. What has failed before
  * travels with others that have, and in ever smaller groups: so one that ruins its whole transaction is soon alone.
  */
 export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: (item: T) => number): T[][] {
@@ -110,7 +111,7 @@ export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: 
       batches.push([item]);
       continue;
     }
-    const key = [item.asset, item.method, item.feeAccount, item.attempts].join(' ');
+    const key = [item.collector, item.asset, item.method, item.feeAccount, item.attempts].join(' ');
     const limit = Math.max(1, Math.floor(maxItemsOf(item) / 4 ** item.attempts));
     let batch = open.get(key);
     if (batch === undefined || batch.length >= limit) {
@@ -121,13 +122,4 @@ export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: 
     batch.push(item);
   }
   return batches;
-}
-
-const FIRST_RETRY_MS = 1_000;
-const MAX_RETRY_MS = 60_000;
-
-/** How long an item that could not be sent, or came back, waits: longer each time, and never quite in step. */
-export function retryDelayMs(attempts: number, chance: number): number {
-  const delayMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 16), MAX_RETRY_MS);
-  return Math.round(delayMs * (1 + chance / 4));
 }

@@ -4,7 +4,7 @@ import { markedId } from './ids.ts';
 /** Where a stray was seen on its chain. */
 export interface StrayPlace {
   readonly network: string;
-  /** Where no transaction can be told: the account and the block. */
+  /** The account and the block, where the transaction is unknown. */
   readonly transactionHash: string;
   readonly logIndex: number;
   readonly source: string;

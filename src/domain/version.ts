@@ -20,7 +20,10 @@ export type VersionResolution =
       readonly message: string;
     };
 
-/** What the headers ask for, before the caller and so the pin is known. `WCP-Version` is an alias of `Pay-Version`. */
+/**
+ * The version that the headers ask for, before the caller and the pin are known. `WCP-Version` is an alias of
+ * `Pay-Version`.
+ */
 export function checkVersionForm(headers: {
   readonly payVersion?: string | undefined;
   readonly wcpVersion?: string | undefined;
@@ -35,8 +38,8 @@ export function checkVersionForm(headers: {
 }
 
 /**
- * A request may go forward of its pin, never back. Whether a version older than the pin was ever published is not
- * told, because the answer would be the same. `requested` must come from `checkVersionForm`.
+ * A request may go forward of its pin, never back. A version older than the pin gets the same answer whether or not it
+ * was ever published. `requested` must come from `checkVersionForm`.
  */
 export function resolveVersion(input: {
   readonly requested: string | undefined;

@@ -1,4 +1,3 @@
-import { createServer, type RequestListener } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify';
 import { ApiError } from '../errors.ts';
@@ -9,10 +8,11 @@ import { createGates, guardRoutes } from './entry/access.ts';
 import { CROSS_ORIGIN_HEADERS, CROSS_ORIGIN_PREFIX } from './entry/cross-origin.ts';
 import { observe } from './entry/observe.ts';
 import { readRequests } from './entry/request-format.ts';
-import { createRequestIds, type RequestIds } from './entry/request-ids.ts';
+import { createRequestIds } from './entry/request-ids.ts';
 import { answerBrokenRequest, SERVER_OPTIONS } from './entry/server-options.ts';
 import { errorSender } from './errors.ts';
 import { describeApi } from './openapi.ts';
+import { referenceRoutes } from './reference/reference-routes.ts';
 import { gatewayRoutes } from './routes/gateway.ts';
 import { merchantRoutes } from './routes/merchants.ts';
 import { paymentListRoutes } from './routes/payment-lists.ts';
@@ -21,16 +21,15 @@ import { receiptRoutes } from './routes/receipts.ts';
 import { refundRoutes } from './routes/refunds.ts';
 import { settlementRoutes } from './routes/settlements.ts';
 import { systemRoutes } from './routes/system.ts';
-import { statusLane } from './status/status-lane.ts';
+import { siteRoutes } from './site/site-routes.ts';
+import { wantsPage } from './site/wants-page.ts';
+import { withoutSlash } from './site/without-slash.ts';
 
 /** The whole HTTP side. `main.ts` makes it listen; tests may inject requests instead. */
 export async function buildApp(deps: HttpDeps): Promise<App> {
-  const headers = fixedHeaders(deps);
-  const mark = answerMarker(headers);
+  const mark = answerMarker(deps);
   const gates = createGates(deps);
-  const requestIds = createRequestIds(deps.world.random);
-  const lane = (route: RequestListener) => statusLane({ gates, requestIds, headers }, route);
-  const app = createApp(deps, { mark, requestIds, lane });
+  const app = createApp(deps, mark);
   app.setErrorHandler(errorSender(deps));
   app.setNotFoundHandler(() => {
     throw noSuchRoute();
@@ -40,7 +39,9 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAtMs = deps.world.clock.nowMs();
     mark(request, reply);
-    // Before the body is read: what is wrong with the body of a request to nowhere does not matter.
+    const meant = request.is404 && wantsPage(request) ? withoutSlash(app, request.url) : undefined;
+    if (meant !== undefined) return void reply.redirect(meant, 308);
+    // Runs before the body is read: the body of a request to an unknown route does not matter.
     done(request.is404 ? noSuchRoute() : isStopping() ? stopping() : undefined);
   });
   observe(app, deps);
@@ -49,6 +50,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   guardRoutes(app, gates);
 
   await app.register(systemRoutes, deps);
+  await app.register(referenceRoutes, { ...deps, gates });
   await app.register(merchantRoutes, deps);
   await app.register(settlementRoutes, deps);
   await app.register(paymentRoutes, deps);
@@ -57,20 +59,14 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   await app.register(refundRoutes, deps);
   await app.register(gatewayRoutes, { ...deps, prefix: CROSS_ORIGIN_PREFIX });
   await app.register(checkoutRoutes, { ...deps, gates });
+  await app.register(siteRoutes, { ...deps, gates });
   if (deps.sandbox !== undefined) await app.register(demoRoutes, { ...deps, gates, sandbox: deps.sandbox });
   methods.refuseOthers();
   await app.ready();
   return app;
 }
 
-interface Front {
-  readonly mark: AnswerMarker;
-  readonly requestIds: RequestIds;
-  /** What requests pass before the framework. */
-  readonly lane: (route: RequestListener) => RequestListener;
-}
-
-function createApp(deps: HttpDeps, { mark, requestIds, lane }: Front): App {
+function createApp(deps: HttpDeps, mark: AnswerMarker): App {
   const { config } = deps;
   const sendError = errorSender(deps);
   return Fastify({
@@ -82,13 +78,7 @@ function createApp(deps: HttpDeps, { mark, requestIds, lane }: Front): App {
       mark(request, reply);
       return sendError(error, request, reply);
     },
-    genReqId: requestIds,
-    serverFactory: (route) => {
-      const server = createServer(SERVER_OPTIONS.http, lane(route));
-      server.keepAliveTimeout = SERVER_OPTIONS.keepAliveTimeout;
-      server.requestTimeout = SERVER_OPTIONS.requestTimeout;
-      return server;
-    },
+    genReqId: createRequestIds(deps.world.random),
   }).withTypeProvider<TypeBoxTypeProvider>();
 }
 
@@ -104,7 +94,7 @@ function followMethods(app: App) {
     for (const name of [method].flat()) known.add(name);
     methodsByUrl.set(url, known);
   });
-  /** Whether a route with a wildcard answers the browser's OPTIONS for it. */
+  /** True if a wildcard route answers the preflight OPTIONS for this path. */
   const isPreflighted = (url: string) =>
     [...methodsByUrl].some(
       ([wildcard, known]) => wildcard.endsWith('*') && known.has('OPTIONS') && url.startsWith(wildcard.slice(0, -1)),
@@ -142,7 +132,9 @@ function followStop(app: App, { longPolls }: HttpDeps): () => boolean {
   return () => isStopping;
 }
 
-/** Whoever still has a connection then is told to come back, by that time to another node. */
+/**
+ * The answer to requests on connections that are still open while the node stops: the client retries, on another node.
+ */
 function stopping(): ApiError {
   return new ApiError('internal_error', 'This node is stopping. Try again.', UNAVAILABLE);
 }
@@ -151,18 +143,14 @@ const UNAVAILABLE = { status: 503, retryAfterS: 1 };
 
 type AnswerMarker = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** The headers that every answer carries. */
-function fixedHeaders({ config }: HttpDeps): Readonly<Record<string, string>> {
+/** Sets the headers that every answer carries. */
+function answerMarker({ config }: HttpDeps): AnswerMarker {
   const headers: Record<string, string> = {
     'Cache-Control': 'no-store',
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     'X-Content-Type-Options': 'nosniff',
   };
   if (config.publicUrl.startsWith('https:')) headers['Strict-Transport-Security'] = 'max-age=31536000';
-  return headers;
-}
-
-function answerMarker(headers: Readonly<Record<string, string>>): AnswerMarker {
   return (request, reply) => {
     reply.headers(headers).header('Request-Id', request.id);
     if (request.url.startsWith(CROSS_ORIGIN_PREFIX)) reply.headers(CROSS_ORIGIN_HEADERS);

@@ -48,13 +48,13 @@ export interface HttpDeps {
   readonly createPayment: (order: PaymentOrder) => Promise<CreatedPayment>;
   readonly movePayment: PaymentMover;
   readonly readPayment: PaymentReader<Payment>;
-  /** As much of a payment as its status answer shows. */
+  /** The part of a payment that its status answer shows. */
   readonly glanceAtPayment: PaymentReader<PaymentGlance>;
-  /** The networks payments can be made on, what things are worth there, and who may not pay. */
+  /** Networks, exchange rates and screening. */
   readonly chains: Chains;
   readonly rates: Rates;
   readonly screening: Screening;
-  /** Where merchants are paid. */
+  /** Settlement destinations of merchants. */
   readonly readDestinations: DestinationReader;
   /** The checkout page; missing where it was not built. */
   readonly page?: PageBundle | undefined;
@@ -70,7 +70,7 @@ export interface HttpDeps {
   readonly receiptKey: ReceiptKey;
 }
 
-/** Notes that a key was used; written to the database later, many at a time. */
+/** Records that a key was used. The database is written later, many uses at a time. */
 export interface KeyUses {
   note(keyId: string): void;
 }

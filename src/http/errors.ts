@@ -3,14 +3,20 @@ import { ChainUnavailableError } from '../chains/chain.ts';
 import { ApiError, type Issue, validationError } from '../errors.ts';
 import type { Log } from '../runtime/world.ts';
 import { databaseFault } from '../store/plumbing/database.ts';
+import { errorPage } from './site/error-page.ts';
+import { type SiteDeps, sendSitePage } from './site/send-site-page.ts';
+import { wantsPage } from './site/wants-page.ts';
 
-/** The only place where an error becomes an HTTP answer. */
-export function errorSender({ log }: { log: Log }) {
-  return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const { code, message, status, issues, details, retryAfterS } = toApiError(error);
-    if (status >= 500) log.error({ requestId: request.id, err: error }, 'request failed');
+/** The only place where an error becomes an HTTP answer: a page for a person, JSON for a program. */
+export function errorSender(deps: SiteDeps & { log: Log }) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
+    const { status, message, body, retryAfterS } = toApiError(error);
+    if (status >= 500) deps.log.error({ requestId: request.id, err: error }, 'request failed');
     if (retryAfterS !== undefined) reply.header('Retry-After', String(retryAfterS));
-    const body = { code, message, ...(issues && { issues }), ...(details && { details }) };
+    if (wantsPage(request)) {
+      const page = errorPage({ status, message, requestId: request.id });
+      return sendSitePage(deps, { request, reply: reply.code(status), page });
+    }
     return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
   };
 }
@@ -32,7 +38,7 @@ export function toApiError(error: unknown): ApiError {
 
 const UNAVAILABLE = { status: 503, retryAfterS: 1 };
 
-/** What the framework says of requests it cannot read, in our words. */
+/** Our messages for requests that the framework cannot read. */
 const UNREADABLE: Readonly<Record<string, { status: number; message: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { status: 413, message: 'The body is larger than 64 KiB.' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, message: 'The body must be application/json.' },
@@ -46,11 +52,11 @@ const UNREADABLE: Readonly<Record<string, { status: number; message: string }>> 
 export function issuesOf(errors: readonly FastifySchemaValidationError[], context: string): Issue[] {
   const issues = new Map<string, Issue>();
   for (const { keyword, instancePath, schemaPath, params, message, ...rest } of errors) {
-    // A choice is told by its own rule; what each of its branches lacks would read as if all were asked for.
+    // A choice is reported by its own rule. The errors of its branches would read as if all were required.
     if (/\/anyOf\/\d+\//.test(schemaPath)) continue;
     const path = fieldOf(instancePath);
-    const missing = (params as { missingProperty?: string }).missingProperty;
-    const field = missing === undefined ? path : path === '' ? missing : `${path}.${missing}`;
+    const { missingProperty: missing, unknownField } = params as { missingProperty?: string; unknownField?: string };
+    const field = [path, missing ?? unknownField ?? ''].filter((part) => part !== '').join('.');
     const rule = (rest as { parentSchema?: { 'x-rule'?: string } }).parentSchema?.['x-rule'];
     const text =
       missing !== undefined ? 'is required' : RULED.has(keyword) && rule ? rule : sentence(keyword, params, message);
@@ -61,7 +67,7 @@ export function issuesOf(errors: readonly FastifySchemaValidationError[], contex
 }
 
 /** Keywords whose own message would show a client nothing but code: the schema's `x-rule` says it in words. */
-const RULED = new Set(['pattern', 'anyOf']);
+const RULED = new Set(['pattern', 'anyOf', 'not']);
 
 function sentence(
   keyword: string,

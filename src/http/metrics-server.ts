@@ -20,7 +20,7 @@ export async function serveMetrics(
     if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end();
     try {
       await countAlerts(deps);
-      const text = `${await registry.metrics()}\n${deps.metrics.requestTimes.text()}`;
+      const text = await registry.metrics();
       response.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
     } catch {
       response.writeHead(500).end();

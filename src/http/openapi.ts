@@ -4,6 +4,8 @@ import { KNOWN_VERSIONS } from '../domain/version.ts';
 import { CATALOGUE, type ErrorCode } from '../errors.ts';
 import type { App } from './deps.ts';
 import type { Access } from './entry/access.ts';
+import { withoutNames } from './entry/unknown-fields.ts';
+import { SAMPLES } from './samples.ts';
 import { ErrorBody } from './schemas.ts';
 
 declare module 'fastify' {
@@ -24,11 +26,11 @@ export async function describeApi(app: App): Promise<void> {
       info: { title: 'Till', version: KNOWN_VERSIONS[0], description: INTRODUCTION },
       servers: [{ url: 'http://localhost:8080', description: 'The sandbox' }],
       tags: [
+        { name: 'Merchants', description: 'The shops a partner takes payments for.' },
+        { name: 'Settlement destinations', description: 'Where a merchant is paid.' },
         { name: 'Payments', description: 'What merchants are paid: create, follow, list, cancel.' },
         { name: 'Refunds', description: 'Giving payments back.' },
         { name: 'Gateway', description: 'For wallets and the checkout: what the payer of a payment needs.' },
-        { name: 'Merchants', description: 'The shops a partner takes payments for.' },
-        { name: 'Settlement destinations', description: 'Where a merchant is paid.' },
         { name: 'Operations', description: 'For monitors and machines.' },
       ],
       components: {
@@ -57,13 +59,22 @@ export async function describeApi(app: App): Promise<void> {
     refResolver: {
       buildLocalReference: (schema, _base, _fragment, index) => String(schema.$id ?? `schema-${index}`),
     },
-    transform: ({ schema, url, route }) => ({ url, schema: describeRoute(route, schema ?? {}) }),
+    transform: ({ schema, url, route }) => ({
+      url,
+      schema: illustrate(route, describeRoute(route, withoutNames(schema ?? {}))),
+    }),
   });
 }
 
 const INTRODUCTION = `An open, self-hosted payment gateway. All bodies are JSON.
 
-Send your key in \`Api-Key\`. A key belongs to one mode, test or live, and sees only what was made in that mode.
+Send your key in \`Api-Key\`. A key belongs to one mode, test or live, and sees only what was made in that mode. The examples below run as they stand once these are set; a sandbox has both in a file:
+
+\`\`\`sh
+API_KEY=$(node -p "require('./.till/sandbox.json').apiKey")
+MERCHANT_ID=$(node -p "require('./.till/sandbox.json').merchantId")
+IDEMPOTENCY_KEY=order-42
+\`\`\`
 
 Every answer carries a \`Request-Id\`; send your own and it is used. Errors have a \`code\` for programs and a \`message\` for people; validation errors name every broken field in \`issues\`.
 
@@ -74,6 +85,30 @@ function describeRoute(route: RouteOptions, schema: FastifySchema): FastifySchem
   if (access === undefined) return schema;
   const response = { ...(schema.response as Record<string, unknown>), ...errorResponses(access, errors, route) };
   return { ...schema, headers: headersOf(access, idempotency), security: securityOf(access), response };
+}
+
+/** Adds the examples of the route to its description. The route itself goes on without them. */
+function illustrate({ method, url }: RouteOptions, schema: FastifySchema): FastifySchema {
+  const sample = SAMPLES[`${[method].flat()[0]?.toLowerCase()} ${url.replace(/:(\w+)/g, '{$1}')}`];
+  if (sample === undefined) return schema;
+  const { params, body, response } = schema as Readonly<Record<string, Readonly<Record<string, object>> | undefined>>;
+  const success = Object.keys(response ?? {}).find((status) => status.startsWith('2'));
+  return {
+    ...schema,
+    ...(params &&
+      sample.params && { params: { ...params, properties: withExamples(params.properties, sample.params) } }),
+    ...(body && sample.body && { body: { ...body, examples: [sample.body] } }),
+    ...(success && { response: { ...response, [success]: { ...response?.[success], examples: [sample.answer] } } }),
+  };
+}
+
+function withExamples(properties: object | undefined, values: Readonly<Record<string, string>>): object {
+  return Object.fromEntries(
+    Object.entries(properties ?? {}).map(([name, schema]) => [
+      name,
+      values[name] === undefined ? schema : { ...schema, examples: [values[name]] },
+    ]),
+  );
 }
 
 function securityOf({ scheme }: Access): Record<string, readonly string[]>[] {
@@ -158,7 +193,7 @@ function errorResponses(access: Access, errors: readonly ErrorCode[], route: Rou
   );
 }
 
-/** Of the statuses a code can come with, those that this route can give. */
+/** The statuses of a code that this route can give. */
 function statusesOf(code: ErrorCode, { scheme }: Access, route: RouteOptions): readonly number[] {
   const { statuses } = CATALOGUE[code];
   const hasSubresource = route.url.endsWith('/:id');

@@ -11,9 +11,9 @@ export interface FetchedImage {
   readonly bytes: Buffer;
 }
 
-/** Why there is no image, in words for the operator. They never hold what the server sent. */
+/** The reason for a missing image, for the operator. It never contains text from the server. */
 export class ImageError extends Error {
-  /** Whether another try may find it. */
+  /** True if a retry may succeed. */
   readonly isPassing: boolean;
   constructor(reason: string, { isPassing = false } = {}) {
     super(reason);
@@ -26,9 +26,9 @@ export type FetchImage = (url: string) => Promise<FetchedImage>;
 
 export interface FetchImageDeps {
   readonly timers: Timers;
-  /** Who may be asked; whoever is out in the internet, unless told otherwise. */
+  /** The addresses that may be connected to; public ones by default. */
   readonly isAllowed?: (address: string) => boolean;
-  /** Whose certificates are believed, in place of the usual authorities. */
+  /** Certificate authorities in place of the usual ones. */
   readonly ca?: string;
 }
 
@@ -36,8 +36,8 @@ const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /**
- * Fetches images from URLs that strangers chose. The name is looked up once, by the connection itself, and what it is
- * looked up as is checked before anything is sent: there is no second look-up that could give another address.
+ * Fetches images from URLs that strangers chose. The connection itself resolves the name, once, and the address is
+ * checked before anything is sent. There is no second look-up that could give another address.
  */
 export function createImageFetcher({ timers, isAllowed = isPublicAddress, ca }: FetchImageDeps): FetchImage {
   return (url) =>

@@ -1,4 +1,5 @@
 import type { Pair } from '../domain/rate.ts';
+import { backoffMs, withJitter } from '../runtime/backoff.ts';
 import type { Log, World } from '../runtime/world.ts';
 import { createRateBook, keyOf, type RateBook, type RateRules } from './rate-book.ts';
 import { type RateSource, RateSourceError, type Rates } from './rates.ts';
@@ -7,21 +8,17 @@ export interface FollowDeps {
   readonly world: World;
   readonly log: Log;
   readonly sources: readonly RateSource[];
-  /**
-   * A pair has no rate, told again and again while that is so; and it has one, told when that begins. What could not be
-   * told is told again, so an alert is neither missed nor left behind, not even by a node that died.
-   */
-  readonly onTrouble: (pair: string, message: string) => Promise<void>;
-  readonly onRecovered: (pair: string) => Promise<void>;
+  /** Called at every look at a pair: the reason why it has no rate, or undefined when it has one. */
+  readonly report: (pair: string, problem: string | undefined) => Promise<void>;
 }
 
 /** Three readings can be missed before a price is too old. Honest markets differ by less than 1 %, faults by more. */
 const RULES: RateRules = { maxAgeMs: 60_000, maxDeviationBasisPoints: 100 };
 const EVERY_MS = 15_000;
-const FIRST_RETRY_MS = 2_000;
-const LAST_RETRY_MS = 300_000;
+/** Quick at first, so that another price comes before the last one is too old; slow with a source that stays away. */
+const RETRY = { firstMs: 2_000, maxMs: 300_000 };
 
-/** Asks the sources again and again, for each pair by itself, and answers from what they last said. */
+/** Polls the sources, each pair by itself, and answers from their last readings. */
 export function followRates(deps: FollowDeps): Rates & { stop(): Promise<void> } {
   const stop = new AbortController();
   const asked = deps.sources.flatMap((source) => source.pairs.map((pair) => ({ source, pair })));
@@ -75,11 +72,11 @@ async function follow(deps: Following, line: Line): Promise<void> {
       failures += 1;
       if (failures === 1) log.warn({ ...subject, fault: line.fault }, 'rate source failed');
     }
-    await world.timers.sleep(withJitter(world, failures === 0 ? EVERY_MS : retryMs(failures)), stop);
+    await world.timers.sleep(withJitter(world, failures === 0 ? EVERY_MS : backoffMs(RETRY, failures)), stop);
   }
 }
 
-/** Notes what the source says, or tells why it said nothing. */
+/** Records the reading of the source, or the reason of a failure. */
 async function read({ world, book, stop }: Following, { source, pair }: Line): Promise<string | undefined> {
   // The time of asking, so that a slow answer does not make a price look younger than it is.
   const atMs = world.clock.nowMs();
@@ -91,38 +88,21 @@ async function read({ world, book, stop }: Following, { source, pair }: Line): P
   }
 }
 
-/** Quick at first, so that another price comes before the last one is too old; slow with a source that stays away. */
-function retryMs(failures: number): number {
-  return Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LAST_RETRY_MS);
-}
-
-/** Sources and nodes must not fall into step: up to a fifth more. */
-function withJitter({ random }: World, delayMs: number): number {
-  const [byte = 0] = random.bytes(1);
-  return delayMs + (delayMs / 5) * (byte / 255);
-}
-
 async function watch(deps: Following, pair: string, lines: readonly Line[]): Promise<void> {
   const { world, log, book, stop } = deps;
   const [base = '', quote = ''] = pair.split('/');
-  let isWell = false;
   while (!stop.aborted) {
     // The wait comes first: nothing is wrong with sources that were asked a moment ago.
     await world.timers.sleep(EVERY_MS, stop);
     if (stop.aborted) return;
     const hasRate = book.rateOf(base, quote, world.clock.nowMs()) !== undefined;
-    try {
-      if (!hasRate) await deps.onTrouble(pair, describe(deps, pair, lines));
-      else if (!isWell) await deps.onRecovered(pair);
-      isWell = hasRate;
-    } catch (error) {
-      isWell = false;
-      log.warn({ pair, err: error }, 'the state of a rate could not be told');
-    }
+    await deps.report(pair, hasRate ? undefined : describe(deps, pair, lines)).catch((error: unknown) => {
+      log.warn({ pair, err: error }, 'the state of a rate could not be reported');
+    });
   }
 }
 
-/** Says what each source has to say, so that a person sees which one to look at. */
+/** Describes the state of each source, so that an operator sees which one to check. */
 function describe({ world, book }: Following, pair: string, lines: readonly Line[]): string {
   const [base = '', quote = ''] = pair.split('/');
   const fresh = book.freshReadings({ base, quote }, world.clock.nowMs());

@@ -144,6 +144,7 @@ describe('the rate book', () => {
       item: {
         network: 'eip155:11155111',
         asset: `eip155:11155111/erc20:${address}`,
+        collector: address,
         method: 'eip3009-bytes' as const,
         subject: 'pay_00000000000000000000000000',
         payer: address,

@@ -1,8 +1,8 @@
 import type { Timers } from './world.ts';
 
 /**
- * Runs many small pieces of work as few big ones. What arrives while the pieces before it are under way waits and then
- * goes together: under load the batches grow by themselves, and without load nothing waits.
+ * Runs many small pieces of work as few batches. Items that arrive while a batch runs form the next one. Batches grow
+ * with the load, and without load nothing waits.
  */
 export type Batcher<Item, Result> = (item: Item) => Promise<Result>;
 
@@ -16,7 +16,7 @@ export interface BatcherInput<Item, Result> {
    * long when there is much, so this makes quick batches fewer and bigger under load and costs nothing without.
    */
   readonly turns?: number;
-  /** Whether a failed batch should be tried again item by item, so that one bad item fails alone. */
+  /** True if a failed batch should be retried item by item, so that a bad item fails alone. */
   readonly isItemsFault: (error: unknown) => boolean;
 }
 

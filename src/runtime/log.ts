@@ -7,7 +7,7 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 interface LogInput {
   readonly level: string;
-  /** Values struck out wherever they turn up. */
+  /** Values that are masked in every line. */
   readonly secrets: readonly string[];
   /** With a file, standard output carries only warnings and worse. */
   readonly file?: string | undefined;
@@ -15,7 +15,7 @@ interface LogInput {
   readonly sink?: { write(line: string): unknown };
 }
 
-/** Structured logs, one JSON object a line. The last thing that happens to a line is that its secrets are struck out. */
+/** Structured logs, one JSON object a line. Masking secrets is the last step before a line is written. */
 export function createLog({ level, secrets, file, sink }: LogInput): Logger {
   const options = {
     level,

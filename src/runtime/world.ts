@@ -1,9 +1,8 @@
 import type { BaseLogger } from 'pino';
 
 /**
- * What the outside world gives the gateway, handed in by the composition root. Nothing below `main.ts` reads the
- * machine's clock, sets a timer or draws randomness by itself, so a test, or a simulation in virtual time, can stand
- * in for all three.
+ * Clock, timers and randomness, handed in by the composition root. Nothing below `main.ts` reads the machine's clock,
+ * sets a timer or draws randomness by itself, so a test, or a simulation in virtual time, can stand in for all three.
  */
 export interface World {
   readonly clock: Clock;
@@ -19,7 +18,7 @@ export interface Clock {
 export interface Timers {
   /** Runs once after the delay, unless the returned function is called first. */
   after(delayMs: number, run: () => void): () => void;
-  /** Runs once when the events that are at hand have been dealt with: the moment to handle them together. */
+  /** Runs once after the events that are ready have been handled, so that their work can be batched. */
   soon(run: () => void): void;
   /** Resolves after the delay, or at once when the signal aborts. It never rejects. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;

@@ -4,7 +4,7 @@ import { sandboxGenesis } from './genesis.ts';
 import type { Predeploy } from './local-evm.ts';
 import { readIfThere, writeWhole } from './postgres-folder.ts';
 
-/** What a chain began with. It is kept beside the journal, so that a later version goes on with an older chain. */
+/** The genesis of a chain. It is kept beside the journal, so that a later version goes on with an older chain. */
 export interface ChainGenesis {
   readonly chainId: number;
   readonly timestampS: number;
@@ -17,12 +17,12 @@ const FILE = 'genesis.json';
 /** Somebody owns a random amount from the start: that makes each chain's first block, and with it its identity, unique. */
 const SALT_ADDRESS = '0x00000000000000000000000000000000000005a1';
 
-export async function newGenesis({ clock, random }: Pick<World, 'clock' | 'random'>): Promise<ChainGenesis> {
+export function newGenesis({ clock, random }: Pick<World, 'clock' | 'random'>): ChainGenesis {
   const salt = Buffer.from(random.bytes(8)).readBigUInt64BE();
   return {
     chainId: SANDBOX_CHAIN_ID,
     timestampS: Math.floor(clock.nowMs() / 1000),
-    predeploys: [...(await sandboxGenesis(SANDBOX_CHAIN_ID)), { address: SALT_ADDRESS, balance: salt }],
+    predeploys: [...sandboxGenesis(), { address: SALT_ADDRESS, balance: salt }],
   };
 }
 
@@ -31,7 +31,7 @@ export async function keptGenesis(world: Pick<World, 'clock' | 'random'>, dir: s
   const file = join(dir, FILE);
   const text = await readIfThere(file);
   if (text !== undefined) return JSON.parse(text, reviveBigInt) as ChainGenesis;
-  const genesis = await newGenesis(world);
+  const genesis = newGenesis(world);
   await writeWhole(file, `${JSON.stringify(genesis, replaceBigInt)}\n`);
   return genesis;
 }

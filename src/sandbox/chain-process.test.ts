@@ -100,7 +100,7 @@ describe('the sandbox chain', () => {
     const dir = newDir();
     const script = `
       const load = (path) => import(new URL(path, ${JSON.stringify(import.meta.url)}));
-      const { systemWorld } = await load('../system.ts');
+      const { systemWorld } = await load('../runtime/system-world.ts');
       const { startSandboxChain } = await load('./chain-process.ts');
       const quiet = () => {};
       const log = { debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet };

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { backoffMs } from '../runtime/backoff.ts';
 import type { Log, World } from '../runtime/world.ts';
 import type { ChainOrder, ChainReport } from './chain-program.ts';
 import { findPort } from './free-port.ts';
@@ -42,8 +43,7 @@ const MAX_PORTS = 5;
 const STOP_WITHIN_MS = 2_000;
 const PROBE_MS = 2_000;
 
-const RESTART_FIRST_MS = 100;
-const RESTART_MAX_MS = 5_000;
+const RESTART = { firstMs: 100, maxMs: 5_000 };
 const RESTARTS_BEFORE_FATAL = 10;
 /** A process that lived this long did not fail because of how it was started. */
 const STEADY_MS = 60_000;
@@ -238,8 +238,7 @@ async function restart(
   failuresBefore: number,
 ): Promise<ChainChild | undefined> {
   for (let failures = failuresBefore; ; failures += 1) {
-    const delayMs = Math.min(RESTART_MAX_MS, RESTART_FIRST_MS * 2 ** Math.max(0, failures - 1));
-    await deps.world.timers.sleep(delayMs, signal);
+    await deps.world.timers.sleep(backoffMs(RESTART, failures), signal);
     if (signal.aborted) return undefined;
     try {
       return await startChild(deps, order, signal);

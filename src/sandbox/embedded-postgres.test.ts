@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
-import postgres from 'postgres';
+import { connectTo } from '../../test/database.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import { type EmbeddedPostgres, runningEmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
 import { findPort } from './free-port.ts';
@@ -193,11 +193,11 @@ async function start(dir: string, settings: Record<string, string> = {}): Promis
 }
 
 async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
-  const sql = postgres(url, { max: 1, onnotice: quiet });
+  const sql = connectTo(url);
   try {
     return [...(await sql.unsafe(statement))];
   } finally {
-    await sql.end({ timeout: 0 });
+    await sql.end();
   }
 }
 
@@ -205,7 +205,7 @@ async function query(url: string, statement: string): Promise<Record<string, unk
 async function startInAnotherGateway(dir: string, { isTied = true } = {}) {
   const script = `
     const load = (path) => import(new URL(path, ${JSON.stringify(import.meta.url)}));
-    const { systemWorld } = await load('../system.ts');
+    const { systemWorld } = await load('../runtime/system-world.ts');
     const { startEmbeddedPostgres } = await load('./embedded-postgres.ts');
     const { startServer } = await load('./postgres-server.ts');
     const { postgresFolder } = await load('./postgres-folder.ts');

@@ -1,4 +1,5 @@
 import { realpath, rm } from 'node:fs/promises';
+import { backoffMs } from '../runtime/backoff.ts';
 import { findPort, isPortFree } from './free-port.ts';
 import { chooseLauncher, postgresAccount } from './postgres-account.ts';
 import { boundLog, ensureData, openFolder, postgresFolder, readIfThere, writeWhole } from './postgres-folder.ts';
@@ -30,8 +31,7 @@ const MAX_PORTS = 5;
 const OLD_PROCESSES_END_WITHIN_MS = 15_000;
 const RETRY_MS = 250;
 
-const RESTART_FIRST_MS = 100;
-const RESTART_MAX_MS = 5_000;
+const RESTART = { firstMs: 100, maxMs: 5_000 };
 const RESTARTS_BEFORE_FATAL = 10;
 // A server that lived this long did not fail because of how it was started.
 const STEADY_MS = 60_000;
@@ -183,8 +183,7 @@ async function restart(
   input: { readonly plan: ServerPlan; readonly port: number; readonly signal: AbortSignal; readonly failures: number },
 ): Promise<ServerProcess | undefined> {
   for (let failures = input.failures; ; failures += 1) {
-    const delayMs = Math.min(RESTART_MAX_MS, RESTART_FIRST_MS * 2 ** Math.max(0, failures - 1));
-    await deps.world.timers.sleep(delayMs, input.signal);
+    await deps.world.timers.sleep(backoffMs(RESTART, failures), input.signal);
     if (input.signal.aborted) return undefined;
     try {
       return await startServer(deps, input);

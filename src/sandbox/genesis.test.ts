@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createPublicClient, custom, type PublicClient, parseAbi } from 'viem';
+import { createPublicClient, custom, domainSeparator, type PublicClient, parseAbi } from 'viem';
 import collector from '../../contracts/artifacts/Collector.json' with { type: 'json' };
 import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from '../chains/evm/collector.ts';
 import { ASSETS } from '../chains/networks.ts';
@@ -13,9 +13,8 @@ const TOKEN_ABI = parseAbi([
   'function decimals() view returns (uint8)',
   'function balanceOf(address) view returns (uint256)',
   'function allowance(address, address) view returns (uint256)',
+  'function DOMAIN_SEPARATOR() view returns (bytes32)',
 ]);
-
-const NO_SALT = `0x${'00'.repeat(32)}`;
 
 describe('the sandbox chain', () => {
   let evm: LocalEvm;
@@ -34,9 +33,15 @@ describe('the sandbox chain', () => {
       assert.equal(await client.readContract({ ...contract, functionName: 'symbol' }), symbol);
       assert.equal(await client.readContract({ ...contract, functionName: 'decimals' }), 6);
       if (symbol === 'USDT') continue;
-      const { domain } = await client.getEip712Domain({ address });
       const name = await client.readContract({ ...contract, functionName: 'name' });
-      assert.deepEqual(domain, { name, version: '2', chainId: 31337, verifyingContract: address, salt: NO_SALT });
+      const separator = await client.readContract({ ...contract, functionName: 'DOMAIN_SEPARATOR' });
+      const domain = { name, version: '2', chainId: 31337, verifyingContract: address };
+      assert.equal(separator, domainSeparator({ domain }));
+      assert.deepEqual(known?.pay?.method.startsWith('eip3009') && known.pay, {
+        method: known?.pay?.method,
+        domain: { name, version: '2' },
+      });
+      await assert.rejects(client.getEip712Domain({ address }), 'Circle has no EIP-5267');
     }
   });
 

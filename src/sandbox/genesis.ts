@@ -1,11 +1,11 @@
 import {
   type Address,
-  encodeAbiParameters,
   encodeFunctionData,
   getAddress,
   type Hex,
   keccak256,
   maxUint256,
+  pad,
   parseAbi,
   parseEther,
   stringToBytes,
@@ -13,6 +13,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import permit2 from '../../contracts/artifacts/Permit2.json' with { type: 'json' };
 import testDollar from '../../contracts/artifacts/TestDollar.json' with { type: 'json' };
+import testProxy from '../../contracts/artifacts/TestProxy.json' with { type: 'json' };
 import testTether from '../../contracts/artifacts/TestTether.json' with { type: 'json' };
 import { COLLECTOR_INIT_CODE, COLLECTOR_SALT, CREATE2_DEPLOYER, PERMIT2_ADDRESS } from '../chains/evm/collector.ts';
 import { createLocalEvm, type LocalEvm, type LocalEvmOptions, type Predeploy } from './local-evm.ts';
@@ -38,16 +39,24 @@ export const SANDBOX_ACCOUNTS = Object.fromEntries(
 
 /** Where `chains/networks.ts` knows the tokens: at the last twenty bytes of a hash of their names. */
 export const SANDBOX_TOKENS = {
-  USDC: tokenAddress('USDC'),
-  EURC: tokenAddress('EURC'),
-  USDT: tokenAddress('USDT'),
+  USDC: namedAddress('USDC'),
+  EURC: namedAddress('EURC'),
+  USDT: namedAddress('USDT'),
 } as const;
 
-/** Variables a constructor can set to something short lie in the first slots. */
-const CONSTRUCTED_SLOTS = Array.from({ length: 16 }, (_, slot): Hex => `0x${slot.toString(16)}`);
+/** The code behind the proxies of the dollar and the euro, and the account that may replace it. */
+const DOLLAR_IMPLEMENTATION = namedAddress('dollar implementation');
+const PROXY_ADMIN = namedAddress('proxy admin');
+/** Where `contracts/sandbox/TestProxy.sol` keeps the two. */
+const IMPLEMENTATION_SLOT = keccak256(stringToBytes('org.zeppelinos.proxy.implementation'));
+const ADMIN_SLOT = keccak256(stringToBytes('org.zeppelinos.proxy.admin'));
+
+const DOLLAR_ABI = parseAbi(['function initialize(string name, string symbol, address minter)']);
+const TETHER_ABI = parseAbi(['function initialize(address owner)']);
+const TOKEN_ABI = parseAbi(['function mint(address, uint256)', 'function approve(address, uint256)']);
 
 const ETHER_EACH = parseEther('1000000');
-/** What the payer and the intermediate account are given of each token. */
+/** The balance of the payer and of the intermediate account in each token. */
 export const SANDBOX_TOKENS_EACH = 1_000_000_000_000_000n;
 
 /**
@@ -57,77 +66,69 @@ export const SANDBOX_TOKENS_EACH = 1_000_000_000_000_000n;
 const CREATE2_DEPLOYER_CODE =
   '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3';
 
+/** A token at an address of our choice: its code, and the call by the minter that initializes its storage. */
+export interface PlacedToken {
+  readonly predeploy: Predeploy;
+  readonly initialize: Call;
+}
+
+const TOKENS: readonly PlacedToken[] = [
+  placeDollar(SANDBOX_TOKENS.USDC, { name: 'USD Coin', symbol: 'USDC' }),
+  placeDollar(SANDBOX_TOKENS.EURC, { name: 'EURC', symbol: 'EURC' }),
+  placeTether(SANDBOX_TOKENS.USDT),
+];
+
+/** A token in the shape of Circle's: a proxy in front of the implementation that every sandbox chain has. */
+export function placeDollar(address: Address, { name, symbol }: { name: string; symbol: string }): PlacedToken {
+  const storage = [
+    { slot: IMPLEMENTATION_SLOT, value: pad(DOLLAR_IMPLEMENTATION) },
+    { slot: ADMIN_SLOT, value: pad(PROXY_ADMIN) },
+  ];
+  const args = [name, symbol, SANDBOX_ACCOUNTS.minter] as const;
+  return {
+    predeploy: { address, nonce: 1n, code: testProxy.deployedBytecode as Hex, storage },
+    initialize: { to: address, data: encodeFunctionData({ abi: DOLLAR_ABI, args }) },
+  };
+}
+
+/** A token in the shape of Tether's on Ethereum. */
+export function placeTether(address: Address): PlacedToken {
+  const args = [SANDBOX_ACCOUNTS.minter] as const;
+  return {
+    predeploy: { address, nonce: 1n, code: testTether.deployedBytecode as Hex },
+    initialize: { to: address, data: encodeFunctionData({ abi: TETHER_ABI, args }) },
+  };
+}
+
 /** State before the first block. The Collector is created by a transaction of that block, as on every other chain. */
-export async function sandboxGenesis(chainId: number): Promise<Predeploy[]> {
+export function sandboxGenesis(tokens = TOKENS): Predeploy[] {
   return [
     { address: CREATE2_DEPLOYER, code: CREATE2_DEPLOYER_CODE, nonce: 1n },
     { address: PERMIT2_ADDRESS, code: permit2.deployedBytecode as Hex, nonce: 1n },
     ...Object.values(SANDBOX_ACCOUNTS).map((address) => ({ address, balance: ETHER_EACH })),
-    ...(await tokenPredeploys(chainId)),
+    { address: DOLLAR_IMPLEMENTATION, code: testDollar.deployedBytecode as Hex, nonce: 1n },
+    ...tokens.map(({ predeploy }) => predeploy),
   ];
 }
 
 /** A new sandbox chain: the Collector, Permit2, the tokens, and accounts that hold plenty of everything. */
 export async function createSandboxEvm(options: Omit<LocalEvmOptions, 'genesis' | 'firstBlock'>): Promise<LocalEvm> {
-  const chainId = options.chainId ?? 31337;
-  const [genesis, firstBlock] = await Promise.all([sandboxGenesis(chainId), sandboxFirstBlock(chainId)]);
-  return createLocalEvm({ ...options, genesis, firstBlock });
-}
-
-/**
- * The tokens as their constructors would have left them at these addresses, which no transaction can create anything at.
- * So the constructors run there: on a chain that is thrown away, the code that creates a token lies at its address as if
- * it were its own. Called, it writes the token's storage and answers the token's code, with this address and chain in it.
- */
-async function tokenPredeploys(chainId: number): Promise<Predeploy[]> {
-  const minter = SANDBOX_ACCOUNTS.minter;
-  const creations: readonly Call[] = [
-    { to: SANDBOX_TOKENS.USDC, data: dollarCode('USD Coin', 'USDC', minter) },
-    { to: SANDBOX_TOKENS.EURC, data: dollarCode('EURC', 'EURC', minter) },
-    {
-      to: SANDBOX_TOKENS.USDT,
-      data: concat(testTether.bytecode, encodeAbiParameters([{ type: 'address' }], [minter])),
-    },
-  ];
-  const workbench = await createLocalEvm({
-    chainId,
-    mining: 'manual',
-    genesis: [
-      { address: minter, balance: ETHER_EACH },
-      ...creations.map(({ to, data }) => ({ address: to, code: data, nonce: 1n })),
-    ],
-    firstBlock: await signAll(
-      SANDBOX_KEYS.minter,
-      chainId,
-      creations.map(({ to }) => ({ to, data: '0x' })),
-    ),
-  });
-  const read = async (method: string, params: unknown[]) => (await workbench.request({ method, params })) as Hex;
-  const tokens = creations.map(async ({ to }) => ({
-    address: to,
-    nonce: 1n,
-    code: await read('eth_call', [{ to }, 'latest']),
-    storage: await Promise.all(
-      CONSTRUCTED_SLOTS.map(async (slot) => ({ slot, value: await read('eth_getStorageAt', [to, slot, 'latest']) })),
-    ),
-  }));
-  const predeploys = await Promise.all(tokens);
-  await workbench.close();
-  return predeploys.map((token) => ({ ...token, storage: token.storage.filter(({ value }) => BigInt(value) !== 0n) }));
+  const firstBlock = await sandboxFirstBlock(options.chainId ?? 31337);
+  return createLocalEvm({ ...options, genesis: sandboxGenesis(), firstBlock });
 }
 
 /** The raw transactions of the first block. They are the same every time, so that a chain can be built again. */
-export async function sandboxFirstBlock(chainId: number): Promise<Hex[]> {
-  const { USDC, EURC, USDT } = SANDBOX_TOKENS;
-  const tokens = [USDC, EURC, USDT];
+export async function sandboxFirstBlock(chainId: number, tokens = TOKENS): Promise<Hex[]> {
   const holders = [SANDBOX_ACCOUNTS.payer, SANDBOX_ACCOUNTS.intermediate];
+  const addresses = tokens.map(({ predeploy }) => predeploy.address);
   const fromMinter: Call[] = [
     { to: CREATE2_DEPLOYER, data: concat(COLLECTOR_SALT, COLLECTOR_INIT_CODE) },
-    ...tokens.flatMap((to) =>
+    ...tokens.map(({ initialize }) => initialize),
+    ...addresses.flatMap((to) =>
       holders.map((holder) => ({ to, data: tokenCall('mint', [holder, SANDBOX_TOKENS_EACH]) })),
     ),
   ];
-  const approvals: Call[] = tokens.map((to) => ({ to, data: tokenCall('approve', [PERMIT2_ADDRESS, maxUint256]) }));
+  const approvals: Call[] = addresses.map((to) => ({ to, data: tokenCall('approve', [PERMIT2_ADDRESS, maxUint256]) }));
   return [
     ...(await signAll(SANDBOX_KEYS.minter, chainId, fromMinter)),
     ...(await signAll(SANDBOX_KEYS.payer, chainId, approvals)),
@@ -150,7 +151,7 @@ async function signAll(key: Hex, chainId: number, calls: readonly Call[]): Promi
         nonce,
         to,
         data,
-        gas: data.length > 2000 || data === '0x' ? 4_000_000n : 200_000n,
+        gas: data.length > 2000 ? 4_000_000n : 200_000n,
         maxFeePerGas: 10_000_000_000n,
         maxPriorityFeePerGas: 1_000_000_000n,
       }),
@@ -158,15 +159,8 @@ async function signAll(key: Hex, chainId: number, calls: readonly Call[]): Promi
   );
 }
 
-const TOKEN_ABI = parseAbi(['function mint(address, uint256)', 'function approve(address, uint256)']);
-
 function tokenCall(functionName: 'mint' | 'approve', args: [Address, bigint]): Hex {
   return encodeFunctionData({ abi: TOKEN_ABI, functionName, args });
-}
-
-function dollarCode(name: string, symbol: string, minter: Address): Hex {
-  const types = [{ type: 'string' }, { type: 'string' }, { type: 'address' }] as const;
-  return concat(testDollar.bytecode, encodeAbiParameters(types, [name, symbol, minter]));
 }
 
 function concat(head: string, tail: string): Hex {
@@ -177,6 +171,6 @@ function testKey(name: string): Hex {
   return keccak256(stringToBytes(`till sandbox test key: ${name}`));
 }
 
-function tokenAddress(symbol: string): Address {
-  return getAddress(`0x${keccak256(stringToBytes(`till sandbox ${symbol}`)).slice(-40)}`);
+function namedAddress(name: string): Address {
+  return getAddress(`0x${keccak256(stringToBytes(`till sandbox ${name}`)).slice(-40)}`);
 }

@@ -34,8 +34,7 @@ async function follow(t: TestContext, text: string) {
     world: { ...systemWorld, clock: time.clock, timers: time.timers },
     log: pino({ level: 'silent' }),
     path,
-    onTrouble: (message) => tell(message.replace(path, 'list.txt')),
-    onRecovered: () => tell('well'),
+    report: (problem) => tell(problem?.replace(path, 'list.txt') ?? 'well'),
   });
   t.after(async () => {
     const stopped = screening.stop();
@@ -72,13 +71,13 @@ describe('a screening list in use', () => {
     assert.equal(isHit(ALICE), true);
   });
 
-  it('stays in force when the new file is broken or gone, which is told until it is whole again', async (t) => {
+  it('stays in force when the new file is broken or gone, which is reported until it is whole again', async (t) => {
     const { path, told, look, version, isHit } = await follow(t, listOf('one', ALICE));
     await look('all well', () => told.length > 0);
-    assert.deepEqual(told, ['well']);
+    assert.deepEqual(new Set(told), new Set(['well']));
 
     await writeFile(path, `${listOf('two', BOB)}half of a li`);
-    await look('trouble, twice', () => told.length >= 3);
+    await look('trouble, twice', () => told.filter((report) => report !== 'well').length >= 2);
     assert.equal(
       told.at(-1),
       'The screening list has neither a CAIP-10 account nor an EVM address in line 4 (list.txt). ' +
@@ -95,14 +94,14 @@ describe('a screening list in use', () => {
     assert.equal(version(), 'three');
   });
 
-  it('tells again what could not be told', async (t) => {
+  it('goes on after a report that failed', async (t) => {
     const { path, told, state, look, version } = await follow(t, listOf('one', ALICE));
     state.isTold = false;
     await writeFile(path, listOf('two', ALICE));
     await look('the second list', () => version() === 'two');
     state.isTold = true;
     await look('all well', () => told.length > 0);
-    assert.deepEqual(told, ['well']);
+    assert.deepEqual(new Set(told), new Set(['well']));
   });
 });
 
@@ -112,8 +111,7 @@ describe('a screening list that cannot be used at the start', () => {
       world: systemWorld,
       log: pino({ level: 'silent' }),
       path,
-      onTrouble: async () => {},
-      onRecovered: async () => {},
+      report: async () => {},
     });
 
   it('is a clear error', async (t) => {

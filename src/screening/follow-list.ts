@@ -6,14 +6,10 @@ import { parseScreeningList, type ScreeningList } from './screening-list.ts';
 export interface FollowListDeps {
   readonly world: World;
   readonly log: Log;
-  /** Where the list is. */
+  /** The path of the list. */
   readonly path: string;
-  /**
-   * The file is broken or gone and the list before it is still in force, told again and again while that is so; and all
-   * is well, told when that begins. What could not be told is told again.
-   */
-  readonly onTrouble: (message: string) => Promise<void>;
-  readonly onRecovered: () => Promise<void>;
+  /** Called at every look at the file: why it cannot be used and which list is in force instead, or undefined. */
+  readonly report: (problem: string | undefined) => Promise<void>;
 }
 
 export interface FollowedList extends Screening {
@@ -24,8 +20,8 @@ const EVERY_MS = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads the list, or fails with a sentence for the operator: a gateway that was told to screen does not start without.
- * From then on the file is looked at again and again, and a new one takes the place of the old as soon as it is whole.
+ * Reads the list, or fails with a sentence for the operator: a gateway with screening does not start without its list.
+ * Then the file is checked repeatedly, and a new list replaces the old one as soon as it is complete.
  */
 export async function followScreeningList(deps: FollowListDeps): Promise<FollowedList> {
   const stop = new AbortController();
@@ -51,29 +47,23 @@ export class ScreeningListError extends Error {
 
 interface Current {
   list: ScreeningList;
-  /** What the file looked like from outside when it was read: another look means another file. */
+  /** Size, time and inode of the file when it was read. A difference means another file. */
   trace: string;
 }
 
 async function follow(deps: FollowListDeps, current: Current, stop: AbortSignal): Promise<void> {
   const { world, log } = deps;
-  let isWell = false;
   while (!stop.aborted) {
     await world.timers.sleep(EVERY_MS, stop);
     if (stop.aborted) return;
     const problem = await renew(deps, current);
-    try {
-      if (problem !== undefined) await deps.onTrouble(`${problem} The list in force is ${nameOf(current.list)}.`);
-      else if (!isWell) await deps.onRecovered();
-      isWell = problem === undefined;
-    } catch (error) {
-      isWell = false;
-      log.warn({ err: error }, 'the state of the screening list could not be told');
-    }
+    await deps.report(problem && `${problem} The list in force is ${nameOf(current.list)}.`).catch((error: unknown) => {
+      log.warn({ err: error }, 'the state of the screening list could not be reported');
+    });
   }
 }
 
-/** Takes a changed file into force, or tells why not. */
+/** Puts a changed file into force, or reports the reason why not. */
 async function renew({ path, log }: FollowListDeps, current: Current): Promise<string | undefined> {
   try {
     if (traceOf(await stat(path)) === current.trace) return undefined;

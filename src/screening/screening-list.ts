@@ -19,7 +19,7 @@ export interface ScreeningList extends Screening {
   readonly identity: ListIdentity;
 }
 
-/** Reading them holds up everything else for half a second. */
+/** Parsing this many blocks the event loop for half a second. */
 const MAX_ACCOUNTS = 250_000;
 const MAX_LINE = 1_000;
 
@@ -69,7 +69,7 @@ function splitLine(line: string): readonly [entry: string, comment: string] {
   return at < 0 ? [line.trim(), ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
 }
 
-/** The first of each counts. */
+/** The first header of each name counts. */
 function noteHeader(header: Map<string, string>, comment: string): void {
   const [, name = '', value = ''] = /^(\w+):\s*(.*)$/.exec(comment) ?? [];
   if (HEADER.some((known) => known === name) && !header.has(name)) header.set(name, value);
@@ -79,7 +79,7 @@ const EVM_ADDRESS = /^0x[0-9a-f]{40}$/;
 /** Accounts on chains that nobody can pay from here are well-formed lines that never match. */
 const OTHER_CHAIN = /^(?!eip155:|solana:)[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:[-.%a-zA-Z0-9]{1,128}$/;
 
-/** What the line is found by. */
+/** The key under which the line is found. */
 function readEntry(entry: string): string | undefined {
   const lower = entry.toLowerCase();
   if (EVM_ADDRESS.test(lower)) return lower;
@@ -89,7 +89,7 @@ function readEntry(entry: string): string | undefined {
   return account.ok ? keysOf(account.value.id)[0] : undefined;
 }
 
-/** Under what an account can be listed: by itself, or on EVM networks by its address alone. */
+/** The keys of an account: its CAIP-10 id, and on EVM networks its address alone. */
 function keysOf(account: string): readonly string[] {
   if (!account.startsWith('eip155:')) return [account];
   const lower = account.toLowerCase();

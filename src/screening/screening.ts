@@ -1,13 +1,13 @@
-/** Says with whom the operator may not deal. Answered from memory, so that it can be asked wherever it matters. */
+/** Screens accounts against the operator's list. It answers from memory, so that it can be called anywhere. */
 export interface Screening {
-  /** Of these CAIP-10 accounts. */
+  /** Screens these CAIP-10 accounts. */
   decide(accounts: readonly string[]): ScreeningDecision;
 }
 
 export interface ScreeningDecision {
   /** The accounts that are on the list, as they were spelled in the question. */
   readonly hits: readonly string[];
-  /** The list that was asked; null when there is none, and so nothing was screened. Kept as evidence. */
+  /** The list in force, kept as evidence. Null when there is none: then nothing was screened. */
   readonly list: ListIdentity | null;
 }
 

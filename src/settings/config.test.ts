@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Config, describeConfig, readConfig, secretValues } from './config.ts';
+import { type Config, describeConfig, readConfig, readStartConfig, secretValues } from './config.ts';
 import { valueOn } from './network-kinds.ts';
 
 const ALICE = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
@@ -102,5 +102,37 @@ describe('settings of networks', () => {
     for (const secret of [...secrets, KEY.slice(2)])
       assert.ok(!shown.includes(secret) && !told.includes(secret), secret);
     assert.ok(describeConfig(config).some(({ setting, value }) => setting === 'FEE_ACCOUNT' && value === ALICE));
+  });
+});
+
+describe('a sandbox', () => {
+  const DATABASE_URL = 'postgres://u:hunter2@127.0.0.1:1/x';
+  const RPC_URLS = 'eip155:31337=http://127.0.0.1:8545';
+  const startProblems = (environment: Record<string, string>) => {
+    const result = readStartConfig(environment);
+    return 'problems' in result ? result.problems : [];
+  };
+
+  it('is started with nothing configured, when it is asked for, or on a sandbox chain that is named', () => {
+    assert.deepEqual(startProblems({}), []);
+    assert.deepEqual(startProblems({ SANDBOX: '1' }), []);
+    assert.deepEqual(startProblems({ DATABASE_URL, SANDBOX: '1' }), []);
+    assert.deepEqual(startProblems({ DATABASE_URL, RPC_URLS }), []);
+  });
+
+  it('is not started in a database by mistake', () => {
+    const [problem = '', ...more] = startProblems({ DATABASE_URL });
+    assert.match(problem, /^RPC_URLS must name the networks.*set SANDBOX=1$/);
+    assert.deepEqual(more, []);
+    assert.match(startProblems({ SANDBOX: '0' })[0] ?? '', /^RPC_URLS must name the networks.*SANDBOX is 0$/);
+    assert.deepEqual(problemsOf({ DATABASE_URL }), [], 'an operator command needs no more than the database');
+  });
+
+  it('has no real networks', () => {
+    const real = { ...ACCOUNTS, RPC_URLS: 'eip155:1=https://a.example' };
+    assert.deepEqual(problemsOf({ ...real, SANDBOX: '1' }), ['SANDBOX is 1, and RPC_URLS names eip155:1']);
+    assert.deepEqual(problemsOf({ ...real, SANDBOX: '0' }), []);
+    assert.deepEqual(problemsOf({ RPC_URLS, SANDBOX: '0' }), ['SANDBOX is 0, and RPC_URLS names the sandbox chain']);
+    assert.match(problemsOf({ SANDBOX: 'yes' })[0] ?? '', /^SANDBOX must be 1 or 0/);
   });
 });

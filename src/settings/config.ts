@@ -3,6 +3,7 @@ import { type HttpSourceTerms, parseRateSources } from '../rates/rate-sources.ts
 import {
   addresses,
   databaseUrl,
+  flag,
   integer,
   type Kind,
   oneOf,
@@ -177,6 +178,13 @@ export const SETTINGS = {
     'File of accounts that may not pay, one a line; read again when it changes.',
     'nobody is screened',
   ),
+  sandbox: setting(
+    'SANDBOX',
+    flag(),
+    undefined,
+    'Play money on a sandbox chain, with a demo partner. A `DATABASE_URL` without `RPC_URLS` needs `1` here, so that no sandbox is started in a database by mistake. `0` refuses to start one.',
+    '`1` when neither `DATABASE_URL` nor `RPC_URLS` is set',
+  ),
   sandboxRpcPort: setting(
     'SANDBOX_RPC_PORT',
     integer(1, 65_535),
@@ -202,7 +210,7 @@ export interface Setting<T> {
   readonly kind: Kind<T>;
   readonly default: T | undefined;
   readonly doc: string;
-  /** What happens when it is unset, in words, where the default is not a plain value. */
+  /** The behaviour without a value, in words, where the default is not a plain value. */
   readonly defaultDoc: string | undefined;
 }
 
@@ -210,7 +218,7 @@ type Value<S> = S extends Setting<infer T> ? (S extends { default: undefined } ?
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads all settings, or tells all that is wrong with them at once. */
+/** Reads all settings, or returns all problems at once. */
 export function readConfig(environment: Environment): { config: Config } | { problems: string[] } {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
@@ -228,6 +236,14 @@ export function readConfig(environment: Environment): { config: Config } | { pro
   return { config: values as Config };
 }
 
+/** Reads the settings of a gateway that starts. An operator command needs less: a database alone is enough for it. */
+export function readStartConfig(environment: Environment): ReturnType<typeof readConfig> {
+  const read = readConfig(environment);
+  if ('problems' in read) return read;
+  const problems = missingNetworks(read.config);
+  return problems.length === 0 ? read : { problems };
+}
+
 /** The settings in force as people may see them: secrets print as `***`. */
 export function describeConfig(config: Config): { setting: string; value: string }[] {
   return Object.entries(SETTINGS).map(([name, { env, kind }]) => {
@@ -237,7 +253,7 @@ export function describeConfig(config: Config): { setting: string; value: string
   });
 }
 
-/** What is wrong with settings that are each right alone. */
+/** Problems of settings that are valid alone and contradict each other. */
 function contradictions(config: Config): string[] {
   const keys = [
     ['RELAYER_KEYS', relayersIn(config)],
@@ -247,7 +263,26 @@ function contradictions(config: Config): string[] {
   const signers = unsigned.map(
     ([env]) => `${env} has addresses, and EXTERNAL_SIGNER_URL, which would sign for them, is not set`,
   );
-  return [...missingAccounts(config), ...signers];
+  return [...missingAccounts(config), ...signers, ...sandboxContradictions(config)];
+}
+
+function sandboxContradictions({ sandbox, rpcUrls = new Map() }: Config): string[] {
+  const networks = [...rpcUrls.keys()];
+  const real = networks.filter((network) => network !== SANDBOX_NETWORK);
+  if (sandbox === true && real.length > 0) return [`SANDBOX is 1, and RPC_URLS names ${real.join(', ')}`];
+  if (sandbox === false && real.length < networks.length) return ['SANDBOX is 0, and RPC_URLS names the sandbox chain'];
+  return [];
+}
+
+/** A sandbox brings a demo partner with a key: nobody must find one in their database without having asked for it. */
+function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
+  if (rpcUrls !== undefined || sandbox === true) return [];
+  if (sandbox === false) return ['RPC_URLS must name the networks to take payments on, because SANDBOX is 0'];
+  if (databaseUrl === undefined) return [];
+  return [
+    'RPC_URLS must name the networks to take payments on, because DATABASE_URL is set. ' +
+      'To run a sandbox with play money and a demo partner in that database, set SANDBOX=1',
+  ];
 }
 
 function relayersIn({ relayerKeys: relayers }: Config): string[] {
@@ -258,7 +293,7 @@ function intermediatesIn({ intermediateKey: key }: Config): string[] {
   return [...(key?.everywhere === undefined ? [] : [key.everywhere]), ...(key?.on.values() ?? [])];
 }
 
-/** Money must never have to go to an account that nobody named. */
+/** Money must never go to an account that the operator did not name. */
 function missingAccounts({ rpcUrls = new Map(), feeAccount, intermediateAccount }: Config): string[] {
   const accounts = [
     ['FEE_ACCOUNT', feeAccount],
@@ -271,7 +306,7 @@ function missingAccounts({ rpcUrls = new Map(), feeAccount, intermediateAccount 
   });
 }
 
-/** The secret values in force, so that the log can strike them out wherever they turn up. */
+/** The secret values in force, which the log masks. */
 export function secretValues(config: Config): string[] {
   const endpoints = [...(config.rpcUrls?.values() ?? []), config.externalSignerUrl ?? []].flat();
   const sources = (config.rateSources ?? []).flatMap(({ requests }) => requests.map(({ url }) => url));

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** What a setting may be: how its text is read, and how its value is shown. */
+/** The kind of a setting: how its text is read, and how its value is shown. */
 export interface Kind<T> {
   readonly name: string;
   readonly secret?: true;
@@ -45,6 +45,14 @@ export function oneOf<const T extends string>(...words: T[]): Kind<T> {
   return {
     name: words.map((word) => `\`${word}\``).join(', '),
     parse: (raw) => words.find((word) => word === raw) ?? new Problem(`must be one of ${words.join(', ')}`),
+  };
+}
+
+export function flag(): Kind<boolean> {
+  return {
+    name: '`1` or `0`',
+    parse: (raw) => (raw === '1' ? true : raw === '0' ? false : new Problem('must be 1 or 0')),
+    show: (value) => (value ? '1' : '0'),
   };
 }
 

@@ -1,15 +1,15 @@
 import { findNetwork } from '../chains/networks.ts';
 import { parseAccount } from '../domain/caip.ts';
-import { formatDecimal } from '../domain/money.ts';
+import { formatDecimal, parseDecimal, scaledTo } from '../domain/money.ts';
 import { type Kind, Problem } from './kinds.ts';
 
-/** A value for every network, for some of them, or both; what is said of one network wins. */
+/** A value for every network, for some of them, or both. The value of a network wins. */
 export interface PerNetwork<T> {
   readonly everywhere: T | undefined;
   readonly on: ReadonlyMap<string, T>;
 }
 
-/** How deep a payment must lie, from an amount in whole tokens on. */
+/** The finality depth of payments from an amount in whole tokens on. */
 export interface DepthRule {
   readonly depth: number;
   readonly fromTokens: bigint;
@@ -24,7 +24,7 @@ const COIN_DECIMALS = 18;
 /** The number of points on secp256k1: keys are below it. */
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** What holds on one network. */
+/** The value for one network. */
 export function valueOn<T>(setting: PerNetwork<T> | undefined, network: string): T | undefined {
   return setting?.on.get(network) ?? setting?.everywhere;
 }
@@ -41,7 +41,7 @@ export function rpcUrls(): Kind<ReadonlyMap<string, readonly string[]>> {
   };
 }
 
-/** Private keys, or addresses whose keys somebody else holds, for every network or for one. */
+/** Private keys, or addresses with an external signer, for every network or for one. */
 export function relayerKeys(): Kind<PerNetwork<readonly string[]>> {
   return {
     name: 'private keys, such as `0x…,0x…`, or by network, `eip155:8453=0x…`; or addresses',
@@ -49,7 +49,7 @@ export function relayerKeys(): Kind<PerNetwork<readonly string[]>> {
   };
 }
 
-/** A private key, or an address whose key somebody else holds, for every network or for one. */
+/** A private key, or an address with an external signer, for every network or for one. */
 export function signingKey(): Kind<PerNetwork<string>> {
   return {
     name: 'private key, `0x…`, or by network, `eip155:8453=0x…`; or an address',
@@ -72,9 +72,8 @@ export function coins(): Kind<PerNetwork<bigint>> {
     name: 'amount of the own coin, or by network, `0.01 eip155:137=5`',
     parse: (raw) =>
       readEntries(raw, (value) => {
-        const [, whole = '', fraction = ''] = /^(\d{1,9})(?:\.(\d{1,18}))?$/.exec(value) ?? [];
-        if (whole === '') return new Problem('must be an amount such as 0.05');
-        return BigInt(whole + fraction.padEnd(COIN_DECIMALS, '0'));
+        const amount = /^\d{1,9}(\.\d{1,18})?$/.test(value) ? parseDecimal(value) : undefined;
+        return amount === undefined ? new Problem('must be an amount such as 0.05') : scaledTo(amount, COIN_DECIMALS);
       }),
     show: (value) => showEntries(value, (units) => formatDecimal({ units, decimals: COIN_DECIMALS })),
   };
@@ -96,7 +95,7 @@ export function depths(): Kind<PerNetwork<readonly DepthRule[]>> {
   };
 }
 
-/** Where a program answers over HTTP. */
+/** A URL of an HTTP service. */
 export function httpUrl(): Kind<string> {
   return { name: 'URL', parse: readEndpoint };
 }
@@ -169,7 +168,7 @@ function readEndpoint(word: string): string | Problem {
   return isGood ? word : new Problem('must be http(s) URLs');
 }
 
-/** Whether it names an account whose key is with an external signer. */
+/** True if it is an address, whose key is with an external signer. */
 export function isAddress(relayer: string): boolean {
   return relayer.length === 42;
 }

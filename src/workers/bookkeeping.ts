@@ -20,7 +20,7 @@ export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
   const alarms = createAlarms(deps, 'books_differ');
   return startLeading(
     leaseDeps,
-    // Apart, because sealing must not wait for a chain that is out of reach.
+    // Two jobs, because sealing must not wait for an unreachable chain.
     deps.chains.list().flatMap((connected) => [sealing(connected), auditing(connected)]),
   );
 

@@ -2,11 +2,10 @@ import type { KeyUseRecorder } from '../actions/parties/record-key-uses.ts';
 import { expirePayments } from '../actions/paying/expire-payments.ts';
 import { foldStats } from '../actions/paying/fold-stats.ts';
 import { pruneIdempotencyKeys } from '../actions/prune-idempotency-keys.ts';
-import type { PaymentFeed } from '../store/payments/payment-feed.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
-/** What keeps the tables small and the records current. */
-export function housekeepingJobs(deps: WorkerDeps & { keyUses: KeyUseRecorder; feed: PaymentFeed }): readonly Job[] {
+/** Jobs that keep the tables small and the records current. */
+export function housekeepingJobs(deps: WorkerDeps & { keyUses: KeyUseRecorder }): readonly Job[] {
   return [
     { name: 'expire-payments', everyMs: 1_000, run: () => expirePayments(deps) },
     { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },

@@ -1,20 +1,21 @@
 import { type LeaseDeps, LeaseLostError, whileLeading } from '../actions/lease.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
+import { backoffMs, withJitter } from '../runtime/backoff.ts';
 import type { Lease } from '../store/plumbing/leases.ts';
 
-/** How often a node that does not lead looks whether it could. */
+/** The pause between two tries to take the lease. */
 const TAKE_EVERY_MS = 1_000;
-const MAX_BACKOFF_MS = 5_000;
-/** A round that hangs holds up a stop no longer: everything that matters is stored before it is done. */
+const RETRY = { firstMs: 200, maxMs: 5_000 };
+/** A stop waits this long for a round. Nothing is lost: every effect is stored before it happens. */
 const STOP_WAIT_MS = 5_000;
 
 /** Rounds of work that only one node may do at a time. */
 export interface LedWork {
-  /** Of the lease. */
+  /** The name of the lease. */
   readonly name: string;
   /** Does one round and the rest after it. Called again and again while this node leads. */
-  readonly start: (lease: Lease) => (signal: AbortSignal) => Promise<void>;
-  /** Told of the outcome of each round. */
+  readonly start: (lease: Lease, signal: AbortSignal) => (signal: AbortSignal) => Promise<void>;
+  /** Called with the outcome of each round. */
   readonly onRound?: (error: unknown) => Promise<void>;
 }
 
@@ -35,12 +36,12 @@ async function leadForever(deps: LeaseDeps, work: LedWork, stop: AbortSignal): P
     } catch (error) {
       deps.log.warn({ lease: work.name, err: error }, 'cannot lead');
     }
-    await deps.world.timers.sleep(jittered(deps, TAKE_EVERY_MS), stop);
+    await deps.world.timers.sleep(withJitter(deps.world, TAKE_EVERY_MS), stop);
   }
 }
 
 async function runRounds(deps: LeaseDeps, work: LedWork, lease: Lease, signal: AbortSignal): Promise<void> {
-  const round = work.start(lease);
+  const round = work.start(lease, signal);
   for (let failures = 0; !signal.aborted; ) {
     try {
       await round(signal);
@@ -52,19 +53,12 @@ async function runRounds(deps: LeaseDeps, work: LedWork, lease: Lease, signal: A
       const level = error instanceof ChainUnavailableError ? 'info' : 'warn';
       deps.log[level]({ lease: work.name, failures, err: error }, 'a round failed');
       await work.onRound?.(error)?.catch(() => {});
-      const delayMs = Math.min(100 * 2 ** Math.min(failures, 10), MAX_BACKOFF_MS);
-      await deps.world.timers.sleep(jittered(deps, delayMs), signal);
+      await deps.world.timers.sleep(withJitter(deps.world, backoffMs(RETRY, failures)), signal);
     }
   }
 }
 
-/** Nodes and signers must not work in step: up to a quarter more. */
-function jittered({ world }: LeaseDeps, delayMs: number): number {
-  const [byte = 0] = world.random.bytes(1);
-  return delayMs * (1 + byte / 1_024);
-}
-
-/** Names this process among all that ever ran. */
+/** A random name of this process. */
 export function newHolder({ random }: LeaseDeps['world']): string {
   return Buffer.from(random.bytes(12)).toString('hex');
 }

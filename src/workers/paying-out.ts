@@ -8,7 +8,7 @@ import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import type { Screening } from '../screening/screening.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
-/** What leaves the intermediate account, and what came to it unasked. Any node may do any of it at any time. */
+/** Jobs for outgoing transfers and strays. Any node may run them at any time. */
 export function payingOutJobs(deps: WorkerDeps & { chains: Chains; screening: Screening }): readonly Job[] {
   const outgoing = { ...deps, keyless: createAlarms(deps, 'intermediate_key_missing') };
   return [
@@ -23,7 +23,7 @@ export function payingOutJobs(deps: WorkerDeps & { chains: Chains; screening: Sc
   ];
 }
 
-/** On every network; one that cannot be asked is no failure of the job, and holds up no other. */
+/** Runs on every network. An unreachable network does not fail the job and delays no other network. */
 async function onEach(
   { chains }: { chains: Chains },
   work: (connected: ConnectedChain) => Promise<boolean>,

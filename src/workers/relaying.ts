@@ -2,7 +2,7 @@ import { createAlarms } from '../actions/alarms.ts';
 import { relayOnce } from '../actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../actions/relay/relayer.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
-import type { PaymentFeed } from '../store/payments/payment-feed.ts';
+import type { EventFeed } from '../store/events/event-feed.ts';
 import { type LedWork, newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
 import { createWake } from './wake.ts';
@@ -10,11 +10,11 @@ import { createWake } from './wake.ts';
 export interface RelayingDeps extends WorkerDeps {
   readonly chains: Chains;
   /** A payment that moved may have an item to be sent. */
-  readonly feed: PaymentFeed;
+  readonly feed: EventFeed;
   readonly relaying?: RelaySettings;
 }
 
-/** Sends what is due on every network, by each of its relayers; the returned function stops it on this node. */
+/** Sends the due items of every network, by each of its relayers. The returned function stops it on this node. */
 export function startRelaying(deps: RelayingDeps): () => Promise<void> {
   const { metrics } = deps;
   const relayDeps: RelayDeps = {
@@ -33,14 +33,16 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
     outOfFunds: createAlarms(deps, 'relayer_out_of_funds'),
   };
   const wake = createWake(deps.world.timers);
-  deps.feed.subscribe(wake.all);
+  deps.feed.subscribe((changed) => {
+    if (changed?.length !== 0) wake.all();
+  });
   return startLeading(
     relayDeps,
     deps.chains.list().flatMap((connected) => worksOf(connected)),
   );
 
   function worksOf({ chain, relayers, intermediateSigner: own }: ConnectedChain): LedWork[] {
-    // Coin cannot be sent for somebody else: what the intermediate account holds of it, it sends itself.
+    // Coin cannot be sent on behalf of another account: the intermediate account sends its own.
     const isOwnApart = own !== undefined && relayers.every(({ address }) => address !== own.address);
     const carriers = [
       ...relayers.map((signer, index) => ({ signer, share: { index, of: relayers.length }, isCoinOnly: false })),

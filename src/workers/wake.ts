@@ -1,6 +1,6 @@
 import type { Timers } from '../runtime/world.ts';
 
-/** Sleeps for that long, or until there is news. */
+/** Sleeps for that long, or until it is woken. */
 export type Nap = (ms: number, signal: AbortSignal) => Promise<void>;
 
 export interface Wake {
@@ -8,7 +8,7 @@ export interface Wake {
   sleeper(): Nap;
 }
 
-/** Sleep that news ends early, also news that came just before. */
+/** A sleep that a wake-up ends early, also one that came just before. */
 export function createWake(timers: Timers): Wake {
   const sleepers = new Set<() => void>();
   return {

@@ -4,23 +4,23 @@ import type { Nap } from './wake.ts';
 export interface PaceInput {
   readonly world: Pick<World, 'clock' | 'timers'>;
   readonly blockTimeMs: number;
-  /** Whether somebody waits for something on this network. */
+  /** True if the network has open items. */
   readonly isInUse: () => Promise<boolean>;
-  /** Ended early by news of payments, on whatever network and node. */
+  /** A sleep that changes of payments end early, on any network and node. */
   readonly nap: Nap;
 }
 
-/** While somebody waits, a block is seen within a twentieth of the time between two of them. */
+/** With open items, a block is seen within a twentieth of the block time. */
 const LOOKS_PER_BLOCK = 20;
 const MIN_LOOK_MS = 50;
 const MAX_LOOK_MS = 1_000;
-/** When nobody does, what is read can be late: reading it in time is for keeping up. */
+/** Without open items, blocks may be read late. */
 const MIN_IDLE_MS = 1_000;
 const MAX_IDLE_MS = 5_000;
 
 /**
- * How long to rest before a chain is looked at again. A provider charges for every look, so a network on which nothing is
- * being paid is left alone; news makes it look into the database, which costs little, and not at the chain.
+ * The pause before a chain is read again. Providers charge for every call, so an idle network is read rarely. A wake-up
+ * checks the database, which is cheap, and not the chain.
  */
 export function createPace({ world, blockTimeMs, isInUse, nap }: PaceInput): (signal: AbortSignal) => Promise<void> {
   const lookMs = clamp(blockTimeMs / LOOKS_PER_BLOCK, MIN_LOOK_MS, MAX_LOOK_MS);
@@ -28,7 +28,7 @@ export function createPace({ world, blockTimeMs, isInUse, nap }: PaceInput): (si
   return async (signal) => {
     const startMs = world.clock.nowMs();
     while (!signal.aborted) {
-      // However much news there is, it is looked into this often.
+      // The least time between two checks of the database.
       await world.timers.sleep(lookMs, signal);
       if (await isInUse()) return;
       // A clock that was set back makes it look too early, and never too late.

@@ -6,7 +6,7 @@ import { type Chain, ChainUnavailableError } from '../chains/chain.ts';
 import type { Chains } from '../chains/chains.ts';
 import type { Screening } from '../screening/screening.ts';
 import { hasOpenItems } from '../store/chain/due-items.ts';
-import type { PaymentFeed } from '../store/payments/payment-feed.ts';
+import type { EventFeed } from '../store/events/event-feed.ts';
 import { type LedWork, newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
 import { createWake } from './wake.ts';
@@ -17,14 +17,14 @@ export interface WatchingDeps extends WorkerDeps {
   readonly movePayment: PaymentMover;
   readonly screening: Screening;
   /** A payment that moved may have to be looked for on a chain. */
-  readonly feed: PaymentFeed;
+  readonly feed: EventFeed;
   readonly watching?: WatchSettings;
 }
 
 const DEFAULT_BLOCK_MS = 2_000;
 const UNAVAILABLE_AFTER_MS = 60_000;
 
-/** Reads every network and decides what became of payments; the returned function stops it on this node. */
+/** Reads every network and decides the outcome of payments. The returned function stops it on this node. */
 export function startWatching(deps: WatchingDeps): () => Promise<void> {
   const { metrics } = deps;
   const watchDeps: WatchDeps = {
@@ -44,7 +44,9 @@ export function startWatching(deps: WatchingDeps): () => Promise<void> {
   const undetermined = createAlarms(deps, 'payments_undetermined');
   const unavailable = createAlarms(deps, 'network_unavailable');
   const wake = createWake(deps.world.timers);
-  deps.feed.subscribe(wake.all);
+  deps.feed.subscribe((changed) => {
+    if (changed?.length !== 0) wake.all();
+  });
   return startLeading(
     watchDeps,
     deps.chains.list().map(({ chain }) => workOf(chain)),

@@ -3,6 +3,7 @@ import './ending.suite.ts';
 import './reading.suite.ts';
 import './guarding.suite.ts';
 import './demo.suite.ts';
+import './pages.suite.ts';
 import { closeSharedScene } from './scene.ts';
 
 after(closeSharedScene);

@@ -32,6 +32,17 @@ describe('the end of a checkout', { skip: missingBrowser(), concurrency: 4 }, ()
     await close();
   });
 
+  it('does not ask the payer to go back to a shop that named no addresses', async () => {
+    const { page, close } = await scene.visit();
+    const expiresAt = Math.floor(Date.now() / 1000) + 5;
+    await page.goto((await scene.createPayment(...TEN_DOLLARS, { expiresAt })).gatewayUrl);
+    await steps.isAt(page, en.expiredTitle);
+    const text = await page.locator('main').innerText();
+    assert.match(text, /Ask Demo shop for a new payment\./);
+    assert.doesNotMatch(text, /go back/i);
+    await close();
+  });
+
   it('comes when the payer cancels, after one more question', async () => {
     const visit = await scene.visit();
     const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS, { checkout: CHECKOUT });

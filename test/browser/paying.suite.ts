@@ -91,11 +91,43 @@ describe('paying on the checkout', { skip: missingBrowser(), concurrency: 4 }, (
     await close();
   });
 
-  it('says so when the account holds too little', async () => {
-    const { page, close } = await scene.visitWith({ USDC: 5n });
+  it('says so when the account holds too little, and lists the accepted tokens and networks', async () => {
+    const { context, page, close } = await scene.visitWith({ USDC: 5n });
+    const accepted = ['Base', 'Polygon'].map((networkName) => ({ symbol: 'EURC', networkName }));
+    await context.route(/\/options\?/, async (route) => {
+      const response = await route.fetch();
+      const body = await response.json();
+      await route.fulfill({ response, json: { ...body, info: { ...body.info, accepted } } });
+    });
     await page.goto((await scene.createPayment(...TEN_DOLLARS)).gatewayUrl);
     await page.getByRole('button', { name: 'Test Wallet' }).click();
     await steps.isAt(page, en.noFundsTitle);
+    const list = page.getByRole('region', { name: en.acceptedTitle });
+    assert.match(await list.innerText(), /EURC\s+Base · Polygon/);
+    await close();
+  });
+
+  it('shows the exchange rate and its source, and charges exactly the amount shown', async () => {
+    const { page, wallet, close } = await scene.visitWith({ EURC: 9_100_000n });
+    await page.goto((await scene.createPayment(...TEN_DOLLARS)).gatewayUrl);
+    await steps.connect(page);
+    await page.getByText('1 EUR = $1.10. Rate from sandbox table.').waitFor();
+    await page.getByRole('button', { name: 'Pay 9.10 EURC' }).click();
+    await steps.isPaid(page);
+    await assertSpent(scene, wallet, 'EURC', 0n);
+    await close();
+  });
+
+  it('lets the payer copy the full transaction id', async () => {
+    const { context, page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
+    await payWith(page, gatewayUrl, 'USDC');
+    await steps.isPaid(page);
+    await page.getByRole('button', { name: en.copyTransaction }).click();
+    await page.getByRole('button', { name: en.copied }).waitFor();
+    const { info } = await scene.call<{ info: { txId: string } }>('GET', `/v1/payments/${paymentId}`);
+    assert.equal(await page.evaluate('navigator.clipboard.readText()'), info.txId);
     await close();
   });
 

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { parseEther } from 'viem';
 import { en } from '../../web/src/checkout/strings/en.ts';
+import { assertAccessible } from './accessible.ts';
 import { missingBrowser } from './chromium.ts';
 import { SILENCE } from './injected-wallet.ts';
 import { payWith, type Scene, SHOP, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 
 describe('everybody can read and use the checkout', { skip: missingBrowser(), concurrency: 4 }, () => {
@@ -139,23 +137,6 @@ describe('everybody can read and use the checkout', { skip: missingBrowser(), co
     await close();
   });
 });
-
-/** Holds the page as it is now against the rules of axe. Of those, the theme matters to the colours alone. */
-async function assertAccessible(page: Page, state: string): Promise<void> {
-  // Evaluated, not added as a script: the policy of the page would refuse it, as it should.
-  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(AXE);
-  for (const [colorScheme, rules] of [
-    ['dark', "{ runOnly: ['color-contrast'] }"],
-    ['light', '{}'],
-  ] as const) {
-    await page.emulateMedia({ colorScheme });
-    const { violations } = (await page.evaluate(`axe.run(${rules})`)) as {
-      violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
-    };
-    const found = violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
-    assert.deepEqual(found, [], `${state}, ${colorScheme}`);
-  }
-}
 
 const MAX_TABS = 30;
 

@@ -61,6 +61,37 @@ describe('the checkout shows the true state', { skip: missingBrowser(), concurre
     await close();
   });
 
+  it('while a payment is refused and after it lapses: with the reason, and a way to pay again', async () => {
+    const { context, page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
+    const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
+    let status = 'requires_action';
+    // These answers are simulated: a real lapse takes as long as the signature is valid, which is minutes.
+    const [moves, details] = [/\/(confirm|status)(\?|$)/, /\/v1\/gateway\/payment\/[^/]+$/];
+    await context.route(moves, (route) => {
+      if (route.request().url().includes('/confirm')) status = 'processing';
+      return route.fulfill({ json: { status, isFinal: false, pollInMs: 1_000, info: null } });
+    });
+    await context.route(details, async (route) => {
+      const response = await route.fetch();
+      const attempt = { refusal: 'short_balance', triesUntil: Math.floor(Date.now() / 1000) + 300 };
+      await route.fulfill({ response, json: { ...(await response.json()), attempt } });
+    });
+    await page.goto(gatewayUrl);
+    await steps.connect(page);
+    await steps.pay(page);
+    await steps.isAt(page, en.waitingTitle);
+    await page.getByText(en.waitingForBalance).first().waitFor();
+    await page.getByText(/^It is tried again for another [45]:\d\d\./).waitFor();
+    status = 'requires_action';
+    await page.getByText(en.lapsed).waitFor();
+    await steps.isAt(page, en.choosingTitle);
+    await context.unroute(moves);
+    await context.unroute(details);
+    await steps.pay(page);
+    await steps.isPaid(page);
+    await close();
+  });
+
   for (const hours of [-1, 1]) {
     it(`on a device whose clock is wrong by ${hours} h`, async () => {
       const { context, page, close } = await scene.visitWith({ USDC: TEN_TOKENS });

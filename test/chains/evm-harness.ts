@@ -1,9 +1,9 @@
-import { encodeAbiParameters, encodeFunctionData, parseAbi } from 'viem';
+import { encodeAbiParameters, encodeFunctionData, parseAbi, parseSignature } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import testWallet from '../../contracts/artifacts/TestWallet.json' with { type: 'json' };
 import { PERMIT2_ADDRESS } from '../../src/chains/evm/collector.ts';
 import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
-import { findNetwork } from '../../src/chains/networks.ts';
+import { findAsset, findNetwork } from '../../src/chains/networks.ts';
 import type { Item } from '../../src/domain/item.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
@@ -31,22 +31,42 @@ const TOKEN = parseAbi([
   'function unBlacklist(address account)',
   'function addBlackList(address account)',
   'function removeBlackList(address account)',
-  'function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)',
+  'function freeze(address account)',
+  'function unfreeze(address account)',
+  'function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
   'function invalidateUnorderedNonces(uint256 wordPos, uint256 mask)',
 ]);
 const GAS = 2_000_000n;
 const FEES = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
-/** The EVM adapter on a sandbox chain. */
-export function createEvmHarness(evm: ScriptedEvm): Harness {
-  const network = findNetwork('eip155:31337');
-  if (network === undefined) throw new Error('The sandbox is not a known network');
+/** How the issuer of a token puts an account on its blacklist and takes it off again, by the function that reads it. */
+const BLACKLISTING = {
+  isBlacklisted: ['blacklist', 'unBlacklist'],
+  isBlackListed: ['addBlackList', 'removeBlackList'],
+  isFrozen: ['freeze', 'unfreeze'],
+  isAccountFrozen: ['freeze', 'unfreeze'],
+} as const;
+
+/** What a chain of a test claims to be. */
+export interface Pose extends Pick<Harness, 'assets' | 'usedReason'> {
+  /** CAIP-2. */
+  readonly networkId: string;
+}
+
+/** The EVM adapter on a chain with the contracts of a sandbox, which may pose as another network with its tokens. */
+export function createEvmHarness(
+  evm: ScriptedEvm,
+  { networkId = 'eip155:31337', assets = SANDBOX_ASSETS, usedReason = 'used' }: Partial<Pose> = {},
+): Harness {
+  const network = findNetwork(networkId);
+  if (network === undefined) throw new Error(`${networkId} is not a known network`);
+  const chainId = Number(networkId.slice('eip155:'.length));
   const chain = createEvmChain({ world: systemWorld, network, endpoints: [evm.rpcUrl] });
   const minter = privateKeyToAccount(SANDBOX_KEYS.minter);
 
   async function sendFrom(account: Payer, call: { to?: Hex; data?: Hex; value?: bigint }): Promise<Hex> {
     const nonce = Number(await evm.request('eth_getTransactionCount', [account.address, 'pending']));
-    const raw = await account.signTransaction({ type: 'eip1559', chainId: 31337, nonce, gas: GAS, ...FEES, ...call });
+    const raw = await account.signTransaction({ type: 'eip1559', chainId, nonce, gas: GAS, ...FEES, ...call });
     return (await evm.request('eth_sendRawTransaction', [raw])) as Hex;
   }
 
@@ -91,20 +111,19 @@ export function createEvmHarness(evm: ScriptedEvm): Harness {
       primaryType: 'CancelAuthorization',
       message: { authorizer: payer.address, nonce },
     });
-    await askMinter(item.asset, {
-      abi: TOKEN,
-      functionName: 'cancelAuthorization',
-      args: [payer.address, nonce, signature],
-    });
+    const { r, s, v } = parseSignature(signature);
+    const args = [payer.address, nonce, Number(v), r, s] as const;
+    await askMinter(item.asset, { abi: TOKEN, functionName: 'cancelAuthorization', args });
   }
 
   return {
     chain,
-    assets: SANDBOX_ASSETS,
+    assets,
     relayers: [signerFromKey(SANDBOX_KEYS.relayer), signerFromKey(SANDBOX_KEYS.secondRelayer)],
     feeAccount: SANDBOX_ACCOUNTS.feeAccount,
+    usedReason,
     fund: async (account, asset, units) => {
-      if (asset === SANDBOX_ASSETS.native) return addCoin(account, units);
+      if (asset === assets.native) return addCoin(account, units);
       await askMinter(asset, { abi: TOKEN, functionName: 'mint', args: [account as Hex, units] });
     },
     mine: async (timestampS) => {
@@ -113,14 +132,17 @@ export function createEvmHarness(evm: ScriptedEvm): Harness {
     },
     reorg: evm.reorg,
     setBlacklisted: async (account, asset, isOn) => {
-      const [add, remove] =
-        asset === SANDBOX_ASSETS.permit2
-          ? (['addBlackList', 'removeBlackList'] as const)
-          : (['blacklist', 'unBlacklist'] as const);
+      const kind = findAsset(asset)?.blacklist;
+      if (kind === undefined || kind === 'isBlocked') return false;
+      const [add, remove] = BLACKLISTING[kind];
       await askMinter(asset, { abi: TOKEN, functionName: isOn ? add : remove, args: [account as Hex] });
+      return true;
     },
     setPaused: async (asset, isOn) => {
+      // Every test token with a blacklist can also be paused, and the others cannot.
+      if (findAsset(asset)?.blacklist === undefined) return false;
       await askMinter(asset, { abi: TOKEN, functionName: isOn ? 'pause' : 'unpause' });
+      return true;
     },
     send: async (payer, action) => {
       const { to, value = '0x0', data = '0x' } = action.params[0] as { to: Hex; value?: Hex; data?: Hex };

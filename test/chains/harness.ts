@@ -1,6 +1,6 @@
 import { keccak256, stringToBytes } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import type { Chain, Signer, WalletAction } from '../../src/chains/chain.ts';
+import type { Chain, RefusalReason, Signer, WalletAction } from '../../src/chains/chain.ts';
 import { newId } from '../../src/domain/ids.ts';
 import type { Item, PayMethod, SignedItem } from '../../src/domain/item.ts';
 
@@ -12,6 +12,8 @@ export interface Harness {
   /** Send transactions, and have the coin for it. */
   readonly relayers: readonly [Signer, Signer];
   readonly feeAccount: string;
+  /** Why an item of `eip3009-vrs` is refused whose authorization was used before, as far as the token says so. */
+  readonly usedReason: RefusalReason;
 
   /** Gives an account more of an asset. */
   fund(account: string, asset: string, units: bigint): Promise<void>;
@@ -19,8 +21,10 @@ export interface Harness {
   mine(timestampS?: number): Promise<void>;
   /** The last blocks give way to others; their transactions are forgotten, or found in one of the new blocks. */
   reorg(depth: number, transactions: 'forgotten' | 'kept'): Promise<void>;
-  setBlacklisted(account: string, asset: string, isOn: boolean): Promise<void>;
-  setPaused(asset: string, isOn: boolean): Promise<void>;
+  /** False where the token has no blacklist. */
+  setBlacklisted(account: string, asset: string, isOn: boolean): Promise<boolean>;
+  /** False where the token cannot be paused. */
+  setPaused(asset: string, isOn: boolean): Promise<boolean>;
   /** The payer's wallet sends the transaction that an action asks for. It waits for a block like any other. */
   send(payer: Payer, action: WalletAction): Promise<string>;
   /** The payer takes back what they signed, in a block of its own. */
@@ -66,6 +70,7 @@ export function createScene(harness: Harness): Scene {
     serial += 1;
     return {
       network: chain.network.chainId,
+      collector: chain.collector() ?? '',
       asset: assets[method],
       method,
       subject: newId('pay_', serial, new Uint8Array(10)),

@@ -18,13 +18,20 @@ export function createMemoryHarness(): Harness {
     assets: SANDBOX_ASSETS,
     relayers,
     feeAccount: SANDBOX_ACCOUNTS.feeAccount,
+    usedReason: 'used',
     fund: async (account, asset, units) =>
       control.setBalance(account, asset, control.balanceOf(account, asset) + units),
     mine: async (timestampS) => control.mine(1, timestampS === undefined ? {} : { timestampS }),
     reorg: async (depth, transactions) =>
       control.reorg(depth, { transactions: transactions === 'kept' ? 'kept' : 'dropped' }),
-    setBlacklisted: async (account, asset, isOn) => control.setBlacklisted(account, asset, isOn),
-    setPaused: async (asset, isOn) => control.setPaused(asset, isOn),
+    setBlacklisted: async (account, asset, isOn) => {
+      control.setBlacklisted(account, asset, isOn);
+      return true;
+    },
+    setPaused: async (asset, isOn) => {
+      control.setPaused(asset, isOn);
+      return true;
+    },
     send: async (_, action) => control.send(action),
     cancelAuthorization: async (_, item) => {
       control.cancelAuthorization(item);

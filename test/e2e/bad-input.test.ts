@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { InjectOptions } from 'fastify';
 import { CATALOGUE, type ErrorCode } from '../../src/errors.ts';
+import { createLog } from '../../src/runtime/log.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
 import { type DescribedOperation, operations } from '../openapi.ts';
 import { exchange, listen, openSocket, readAnswer, type WireAnswer } from '../sockets.ts';
@@ -513,6 +514,35 @@ describe('bad input', { concurrency: true }, () => {
       }
       assert.ok(await isAlive());
       assert.deepEqual(await wired.contents(), before);
+    });
+
+    it('from a client that has hung up before it is read causes no fault of the gateway', async () => {
+      const lines: { level: string; path?: string; status?: number }[] = [];
+      const sink = { write: (line: string) => lines.push(JSON.parse(line)) };
+      const gateway = await startTestGateway({ log: createLog({ level: 'info', secrets: [], sink }) });
+      try {
+        const at = await listen(gateway);
+        const paths = ['/v1/merchants', '/v1/gateway/payment/pay_0/status', '/?pid=pay_0'];
+        for (const path of paths) {
+          const socket = connect(at, '127.0.0.1');
+          await new Promise((resolve) => socket.once('connect', resolve));
+          // Both before the server's turn: it reads a request from a connection that has no peer any more.
+          socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+          socket.resetAndDestroy();
+        }
+        const answered = () => lines.flatMap(({ path, status }) => (path === undefined ? [] : [{ path, status }]));
+        await until('all of them are answered', () => answered().length === paths.length);
+        assert.deepEqual(
+          answered().map(({ status }) => status),
+          [401, 401, 404],
+        );
+        assert.deepEqual(
+          lines.filter(({ level }) => level === 'error'),
+          [],
+        );
+      } finally {
+        await gateway.stop();
+      }
     });
 
     it('behind a good request does not spoil what others get', async () => {

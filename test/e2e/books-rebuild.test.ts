@@ -38,7 +38,7 @@ describe('till rebuild', () => {
   it('asks whose a payment is where the chain cannot know, and believes the answer', async () => {
     const { held } = await openPaid();
     await lose(
-      `delete from payment_events where payment_id = '${held.id}'`,
+      `delete from events where object_id = '${held.id}'`,
       `delete from payouts where payment_id = '${held.id}'`,
       `delete from book_entries where reference = '${held.commitment}'`,
       ...itemRows(held.commitment),
@@ -71,10 +71,7 @@ describe('till rebuild', () => {
 
   it('makes a payment again whose item is still there', async () => {
     const { direct } = await openPaid();
-    await lose(
-      `delete from payment_events where payment_id = '${direct.id}'`,
-      `delete from payments where id = '${direct.id}'`,
-    );
+    await lose(`delete from events where object_id = '${direct.id}'`, `delete from payments where id = '${direct.id}'`);
     assert.deepEqual(await scene.differences(), [`${direct.id} was paid on chain, and nothing is known of its item.`]);
     const report = await rebuild(scene, scene.connected, { from: 0, merchantId: MERCHANT });
     assert.deepEqual(report?.rebuilt, [direct.id]);
@@ -88,7 +85,7 @@ describe('till rebuild', () => {
     const receiptOf = async () => (await makeReceipt({ ...scene, receiptKey }, await scene.payment(direct.id))).receipt;
     const before = await receiptOf();
     await lose(
-      `delete from payment_events where payment_id = '${direct.id}'`,
+      `delete from events where object_id = '${direct.id}'`,
       `delete from payment_settlements where payment_id = '${direct.id}'`,
       `delete from chain_events where commitment = '${direct.commitment}'`,
       `delete from book_entries where reference = '${direct.commitment}'`,

@@ -53,7 +53,7 @@ export async function openBooksScene(input: SceneInput = {}) {
     },
     /** Changes rows behind the gateway's back, past every guard. */
     async tamper(statement: string) {
-      await scene.db.begin(async (tx) => {
+      await command(scene, async (tx) => {
         await tx.unsafe('set local session_replication_role = replica');
         const { count } = await tx.unsafe(statement);
         if (count === 0) throw new Error('Nothing was tampered with.');

@@ -133,8 +133,9 @@ describe('the books', () => {
     await open();
     await scene.accept();
     const insert = (lines: string) =>
-      scene.db.begin(
-        (tx) => tx`
+      command(
+        scene,
+        async (tx) => tx`
           insert into book_entries (network, asset, kind, subject, reference, at, lines)
           values ('x', 'y', 'paid', 's', 'r', now(), ${lines}::text::jsonb)`,
       );
@@ -149,7 +150,7 @@ describe('the books', () => {
       'truncate book_entries',
     ]) {
       await assert.rejects(
-        scene.db.begin((tx) => tx.unsafe(statement)),
+        command(scene, async (tx) => tx.unsafe(statement)),
         /rows of book_entries are never changed/,
       );
     }

@@ -1,4 +1,4 @@
-import type { PageBundle } from '../../src/http/checkout/page-bundle.ts';
+import type { PageAssets, PageBundle } from '../../src/http/checkout/page-bundle.ts';
 import type { StaticFile } from '../../src/http/checkout/static-files.ts';
 import type { PageState } from '../../web/src/checkout/page-state.ts';
 import { en } from '../../web/src/checkout/strings/en.ts';
@@ -16,11 +16,22 @@ export function standInPage(): PageBundle {
     styles: ['/assets/page-1.css'],
     scripts: ['/assets/page-2.js'],
     preloads: ['/assets/shared-3.js'],
+    font: '/assets/inter-latin-wght-normal-4.woff2',
+    site: assets('/assets/site-5.css'),
+    reference: { ...assets('/assets/reference-6.css'), scripts: ['/assets/reference-7.js'] },
     files: new Map([
       ['assets/page-2.js', file('text/javascript; charset=utf-8', 'let a = 1;'.repeat(200))],
+      ['assets/site-5.css', file('text/css; charset=utf-8', 'body {}')],
+      ['assets/reference-6.css', file('text/css; charset=utf-8', 'main {}')],
+      ['assets/reference-7.js', file('text/javascript; charset=utf-8', 'let b = 2;')],
+      ['icons/till.svg', file('image/svg+xml; charset=utf-8', '<svg></svg>')],
       ['icons/token/USDC.svg', file('image/svg+xml; charset=utf-8', '<svg/>')],
     ]),
   };
+}
+
+function assets(style: string): PageAssets {
+  return { styles: [style], scripts: [], preloads: [], font: undefined };
 }
 
 function file(type: string, text: string): StaticFile {

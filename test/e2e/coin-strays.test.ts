@@ -114,6 +114,57 @@ describe('coin outside of payments', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
+  describe('that came before the books of its account began', () => {
+    /** Coin that was sent to the intermediate account, and then a watcher that reads the chain for the first time. */
+    async function openWith(units: bigint) {
+      scene = await openRefundScene();
+      node = await scene.newNode();
+      const transactionHash = scene.sendCoin(units);
+      await node.turn(2);
+      return { owner: OPERATOR_FLOAT, asset: COIN, transactionHash, actor: 'test' };
+    }
+
+    it('becomes a float out of the coin that the account has for gas', async () => {
+      const input = await openWith(70n);
+      await record();
+      assert.equal(await addFloat(scene, input), 70n);
+      await assert.rejects(addFloat(scene, input), /before/);
+      assert.deepEqual(await scene.floats(), { operator: '70' });
+      assert.equal((await scene.books(COIN))[ACCOUNTS.relayer(scene.intermediate)], undefined);
+      assert.deepEqual(await scene.differences(), []);
+      await node.turn();
+      await record();
+      assert.equal((await only()).state, 'float');
+      assert.deepEqual(await scene.differences(), []);
+    });
+
+    it('becomes no float when it was used for gas since', async () => {
+      const input = await openWith(70n);
+      await record();
+      const burnt = { transaction: `0x${'ab'.repeat(32)}`, block: (await scene.chain.head()).number };
+      const gas = gasEntry({ network: scene.network, asset: COIN, signer: scene.intermediate }, 30n, burnt);
+      await command(scene, (tx, at) => recordEntries(tx, [gas], at));
+      await assert.rejects(addFloat(scene, input), /used for gas: 40 of the coin/);
+      assert.deepEqual([await strays(), await scene.floats()], [[], {}]);
+    });
+
+    it('is counted once when it becomes a float in the very moment the books begin', async () => {
+      const input = await openWith(70n);
+      const chain: typeof scene.chain = {
+        ...scene.chain,
+        balance: async (account, block) => {
+          const units = await scene.chain.balance(account, block);
+          if (account === scene.intermediate) await addFloat(scene, input);
+          return units;
+        },
+      };
+      await record({ ...scene.connected, chain });
+      await record();
+      assert.deepEqual(await scene.floats(), { operator: '70' });
+      assert.deepEqual(await scene.differences(), []);
+    });
+  });
+
   it('that a contract sent is recorded with its block, and returned to whom the operator names', async () => {
     await open();
     await node.turn(7);
@@ -176,6 +227,19 @@ describe('coin outside of payments', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
+  it('that was used for gas since becomes no float out of what belongs to others', async () => {
+    await open();
+    const transactionHash = scene.sendCoin(70n);
+    await node.turn(3);
+    await record();
+    const burnt = { transaction: `0x${'ab'.repeat(32)}`, block: (await scene.chain.head()).number };
+    const gas = gasEntry({ network: scene.network, asset: COIN, signer: scene.intermediate }, 10n ** 18n + 1n, burnt);
+    await command(scene, (tx, at) => recordEntries(tx, [gas], at));
+    const input = { owner: OPERATOR_FLOAT, asset: COIN, transactionHash, actor: 'test' };
+    await assert.rejects(addFloat(scene, input), /used for gas: 69 of the coin/);
+    assert.deepEqual([(await only()).state, await scene.floats()], ['unclaimed', {}]);
+  });
+
   it('that was used for gas since is not returned out of what belongs to others', async () => {
     await open();
     scene.sendCoin(100n);
@@ -196,7 +260,7 @@ describe('coin outside of payments', () => {
     await node.turn(2);
     await record();
     const forget = async () =>
-      scene.db.begin(async (tx) => {
+      command(scene, async (tx) => {
         await tx.unsafe('set local session_replication_role = replica');
         await tx.unsafe(`delete from book_entries where reference = '${commitment}'`);
       });

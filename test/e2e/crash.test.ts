@@ -3,8 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import postgres from 'postgres';
-import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { connectTo, createTestDatabase, type TestConnection, type TestDatabase } from '../database.ts';
 import { type NodeProcess, startNodeProcess } from '../node-process.ts';
 
 const CRASHES = process.env.TILL_TEST_LONG === undefined ? 2 : 15;
@@ -14,12 +13,12 @@ const AT_ONCE = 48;
 describe('a node that is killed in the middle of a burst', () => {
   let database: TestDatabase;
   let home: string;
-  let sql: postgres.Sql;
+  let sql: TestConnection;
   const nodes: NodeProcess[] = [];
   before(async () => {
     database = await createTestDatabase();
     home = await mkdtemp(join(tmpdir(), 'till-crash-'));
-    sql = postgres(database.url, { max: 2, onnotice: () => {} });
+    sql = connectTo(database.url);
   });
   after(async () => {
     for (const node of nodes) node.signal('SIGKILL');
@@ -34,6 +33,7 @@ describe('a node that is killed in the middle of a burst', () => {
     const node = await startNodeProcess({
       TILL_HOME: home,
       DATABASE_URL: database.url,
+      SANDBOX: '1',
       LOG_LEVEL: 'error',
       RATE_LIMIT_KEY_PER_SECOND: '1000000',
       MAX_EVENT_LOOP_DELAY_MS: '0',

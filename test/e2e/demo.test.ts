@@ -35,7 +35,8 @@ describe('the sandbox shop', () => {
     assert.equal([...body.matchAll(/<form method="post" action="\/demo\/buy\/\w+">/g)].length, 3);
     assert.doesNotMatch(body, /<script|style=/);
     assert.match(String(headers['content-security-policy']), /form-action 'self' http:\/\/localhost:8080;/);
-    assert.equal((await open('/demo/demo.css')).headers['content-type'], 'text/css; charset=utf-8');
+    const [, sheet = ''] = /<link rel="stylesheet" href="([^"]+)">/.exec(body) ?? [];
+    assert.equal((await open(sheet)).headers['content-type'], 'text/css; charset=utf-8');
   });
 
   it('creates a payment and sends the payer to the checkout, which sends them back', async () => {
@@ -104,7 +105,16 @@ describe('the sandbox shop', () => {
     const head = await chain.head();
     const blocks = await open('/sandbox/blocks');
     assert.equal(blocks.statusCode, 200, blocks.body);
-    assert.match(blocks.body, new RegExp(`<strong>${head.number}</strong>`));
+    assert.match(blocks.body, new RegExp(`<a class="whole" href="/sandbox/blocks/${head.number}">`));
+    const block = await open(`/sandbox/blocks/${head.number}`);
+    assert.match(block.body, new RegExp(`<h1>Block ${head.number}</h1>`));
+    assert.match(block.body, new RegExp(head.hash));
+    for (const url of [`/sandbox/blocks/${head.number + 1}`, '/sandbox/blocks/x', '/sandbox/blocks/-1']) {
+      assert.equal((await open(url)).statusCode, 404, url);
+    }
+    for (const query of ['newest=0', 'newest=99999', 'newest=x', 'newest=1&newest=2']) {
+      assert.equal((await open(`/sandbox/blocks?${query}`)).statusCode, 200, query);
+    }
     for (const hash of ['0x12', `0x${'ab'.repeat(32)}`, '<script>']) {
       const missing = await open(`/sandbox/tx/${encodeURIComponent(hash)}`);
       assert.equal(missing.statusCode, 404);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import postgres from 'postgres';
 import { pruneIdempotencyKeys } from '../../src/actions/prune-idempotency-keys.ts';
+import { connectTo, type TestConnection } from '../database.ts';
 import {
   createTestKey,
   createTestMerchant,
@@ -29,13 +29,13 @@ describe('idempotency', TOGETHER, () => {
 
 function ofOneKey() {
   let gateway: TestGateway;
-  let admin: postgres.Sql;
+  let admin: TestConnection;
   before(async () => {
     gateway = await startTestGateway();
-    admin = postgres(gateway.databaseUrl, { max: 8, onnotice: () => {} });
+    admin = connectTo(gateway.databaseUrl);
   });
   after(async () => {
-    await admin.end({ timeout: 1 });
+    await admin.end();
     await gateway.stop();
   });
 
@@ -249,7 +249,7 @@ function ofOneKey() {
   it('that is still running is waited for, at most five seconds, and then refused for now', async () => {
     const { headers, partner } = await createTestPartner(gateway);
     const key = freshKey();
-    const holder = await admin.reserve();
+    const holder = connectTo(gateway.databaseUrl);
     await holder`begin`;
     await holder`
       insert into idempotency_keys (partner_id, mode, merchant_id, route, key, request_hash, created_at)
@@ -261,7 +261,7 @@ function ofOneKey() {
     assert.equal(refused.headers['retry-after'], '1');
     assert.ok(waitedMs > 4_500 && waitedMs < 7_000, `it waited ${waitedMs} ms`);
     await holder`rollback`;
-    holder.release();
+    await holder.end();
     assert.equal((await create(headers, key)).statusCode, 201);
     assert.equal(await countMerchants(headers), 1);
   });
@@ -269,13 +269,13 @@ function ofOneKey() {
 
 function inAnAccident() {
   let gateway: TestGateway;
-  let admin: postgres.Sql;
+  let admin: TestConnection;
   before(async () => {
     gateway = await startTestGateway();
-    admin = postgres(gateway.databaseUrl, { max: 4, onnotice: () => {} });
+    admin = connectTo(gateway.databaseUrl);
   });
   after(async () => {
-    await admin.end({ timeout: 1 });
+    await admin.end();
     await gateway.stop();
   });
 
@@ -291,7 +291,7 @@ function inAnAccident() {
 
   /** Lets requests get as far as the audit row, the last write before the answer is stored, and stops them there. */
   async function holdBeforeAnswer() {
-    const connection = await admin.reserve();
+    const connection = connectTo(gateway.databaseUrl);
     await connection`begin`;
     await connection`lock table audit_log in share mode`;
     const waiting = () =>
@@ -305,7 +305,7 @@ function inAnAccident() {
       },
       async release() {
         await connection`rollback`;
-        connection.release();
+        await connection.end();
       },
     };
   }
@@ -383,7 +383,7 @@ async function pruning() {
     });
   const first = await create();
 
-  const admin = postgres(gateway.databaseUrl, { max: 1, onnotice: () => {} });
+  const admin = connectTo(gateway.databaseUrl);
   await admin`
       insert into idempotency_keys (partner_id, mode, merchant_id, route, key, request_hash, status, body, created_at)
       select ${partner.id}, 'test', '', 'POST /v1/merchants', 'old-' || n, 'hash', 201, '{}',
@@ -401,6 +401,6 @@ async function pruning() {
   await time.advance(DAY_MS + 1);
   assert.deepEqual([await pruneIdempotencyKeys(gateway), await left()], [false, 0]);
   assert.notEqual((await create()).body, first.body);
-  await admin.end({ timeout: 1 });
+  await admin.end();
   await gateway.stop();
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import type { PaymentEvent } from '../../src/domain/payment.ts';
 import { startTestGateway } from '../gateway.ts';
 import { manualTime } from '../manual-time.ts';
-import { BUYER, type Headers, happen, type Shop } from './shop.ts';
+import { BUYER, EVENTS, type Headers, happen, type Shop } from './shop.ts';
 
 export const BASE_USDC = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 export const BSC_USDC = 'eip155:56/erc20:0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d';
@@ -37,10 +36,13 @@ export async function startListTest() {
   }
 
   async function pay(paymentId: string, { account = BUYER.account, asset = BASE_USDC } = {}) {
-    const buyer = { ...BUYER, account };
-    const event: PaymentEvent = { type: 'confirmed', buyer, token: { asset, value: 10_000_000n }, isNative: false };
-    assert.ok((await gateway.movePayment({ paymentId, event, actor: 'test', evidence: {} })).ok);
-    await happen(gateway, paymentId, 'succeeded');
+    const facts = { buyer: { ...BUYER, account }, token: { asset, value: 10_000_000n } };
+    for (const event of [
+      { ...EVENTS.confirmed, ...facts },
+      { ...EVENTS.succeeded, ...facts },
+    ]) {
+      assert.ok((await gateway.movePayment({ paymentId, event, actor: 'test', evidence: {} })).ok);
+    }
   }
 
   return {

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
-import postgres from 'postgres';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { startSandboxChain } from '../../src/sandbox/chain-process.ts';
-import { createEmptyDatabase, createTestDatabase } from '../database.ts';
+import { connectTo, createEmptyDatabase, createTestDatabase } from '../database.ts';
 import { startDatabaseProxy } from '../database-proxy.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway } from '../gateway.ts';
 import { type NodeProcess, startNodeProcess } from '../node-process.ts';
@@ -62,7 +61,7 @@ describe('a node', { concurrency: true }, () => {
     const settings = { DATABASE_URL: database.url, RPC_URLS: `eip155:31337=${chain.rpcUrl}` };
     const nodes = await Promise.all(Array.from({ length: 3 }, () => start({ TILL_HOME: newHome(), ...settings })));
     const sandboxes = await Promise.all(nodes.map((node) => node.ready()));
-    const sql = postgres(database.url, { max: 2, onnotice: () => {} });
+    const sql = connectTo(database.url);
     const files = await readdir(join(import.meta.dirname, '../../migrations'));
     const applied = await sql`select name from migrations order by id`;
     assert.deepEqual(
@@ -81,7 +80,7 @@ describe('a node', { concurrency: true }, () => {
 
     // One request is held in the middle while its node is told to stop.
     const [busy, ...idle] = nodes;
-    const holder = await sql.reserve();
+    const holder = connectTo(database.url);
     await holder`begin`;
     await holder`lock table audit_log in share mode`;
     const held = fetch(`${busy?.baseUrl}/v1/merchants`, {
@@ -102,20 +101,20 @@ describe('a node', { concurrency: true }, () => {
     for (const node of idle) assert.equal(await endOf(node, STOP), 0, node.output());
     await assert.rejects(fetch(`${busy?.baseUrl}/health`), 'no new connection is taken');
     await holder`rollback`;
-    holder.release();
+    await holder.end();
     assert.equal((await held).status, 201, 'what was in flight is finished');
     assert.ok(busy);
     assert.equal(await endOf(busy, STOP), 0, busy.output());
     await chain.stop();
-    await sql.end({ timeout: 1 });
+    await sql.end();
     await database.drop();
   });
 
   it('refuses a database that a newer version has migrated', async () => {
     const database = await createTestDatabase();
-    const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+    const sql = connectTo(database.url);
     await sql`insert into migrations (id, name, sha256) values (9999, '9999_tomorrow.sql', 'x')`;
-    const node = await start({ TILL_HOME: newHome(), DATABASE_URL: database.url });
+    const node = await start({ TILL_HOME: newHome(), DATABASE_URL: database.url, SANDBOX: '1' });
     assert.equal(await endOf(node), 1);
     assert.match(node.output(), /cannot start: .*newer version of Till \(it has 9999_tomorrow\.sql\)/);
     assert.doesNotMatch(node.output(), /\bat .*\.ts:\d+/, 'a sentence, not a stack');
@@ -139,10 +138,25 @@ describe('a node', { concurrency: true }, () => {
     assert.doesNotMatch(node.output(), /hunter2/);
   });
 
+  it('brings no sandbox into a database unless it is asked for, and names settings that look misspelt', async () => {
+    const database = await createEmptyDatabase();
+    const node = await start({ TILL_HOME: newHome(), DATABASE_URL: database.url, RPC_URL: 'eip155:1=https://hunter2' });
+    assert.equal(await endOf(node), 2);
+    assert.match(node.output(), /^ +RPC_URLS must name the networks .* set SANDBOX=1$/m);
+    assert.match(node.output(), /^ +RPC_URL is not a setting of Till. Did you mean RPC_URLS\?$/m);
+    assert.doesNotMatch(node.output(), /hunter2/);
+    const sql = connectTo(database.url);
+    const tables = await sql`select 1 from pg_tables where schemaname = 'public'`;
+    assert.equal(tables.length, 0, 'the database is as it was');
+    await sql.end();
+    await database.drop();
+  });
+
   it('says so when its database cannot be reached', async () => {
     const unreachable = await start({
       TILL_HOME: newHome(),
       DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x',
+      SANDBOX: '1',
     });
     assert.equal(await endOf(unreachable), 1);
     assert.match(unreachable.output(), /cannot start/);
@@ -190,7 +204,7 @@ describe('a node that loses its database', { concurrency: true }, () => {
   it('answers 503 for as long as that lasts, and recovers by itself', async () => {
     const database = await createTestDatabase();
     const proxy = await startDatabaseProxy(database.url);
-    const admin = postgres(database.url, { max: 1, onnotice: () => {} });
+    const admin = connectTo(database.url);
     const gateway = await startTestGateway({ databaseUrl: proxy.url });
     const { headers } = await createTestPartner(gateway);
     const { id } = await createTestMerchant(gateway, headers);
@@ -291,7 +305,7 @@ describe('a node that loses its database', { concurrency: true }, () => {
     const list = () => gateway.call({ url: '/v1/merchants', headers });
     assert.equal((await list()).statusCode, 200);
     const name = new URL(database.url).pathname.slice(1);
-    const admin = postgres(Object.assign(new URL(database.url), { pathname: '/postgres' }).href, { max: 1 });
+    const admin = connectTo(Object.assign(new URL(database.url), { pathname: '/postgres' }).href);
     await admin.unsafe(`alter database ${name} allow_connections false`);
     await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
     await until('the node notices', async () => (await list()).statusCode !== 200);
@@ -337,8 +351,7 @@ describe('a node that stops', () => {
     const gateway = await startTestGateway();
     const { secret } = await createTestPartner(gateway);
     const port = await listen(gateway);
-    const sql = postgres(gateway.databaseUrl, { max: 2, onnotice: () => {} });
-    const holder = await sql.reserve();
+    const [sql, holder] = [connectTo(gateway.databaseUrl), connectTo(gateway.databaseUrl)];
     await holder`begin`;
     await holder`lock table audit_log in share mode`;
     const head = `HTTP/1.1\r\nHost: localhost\r\nApi-Key: ${secret}\r\n`;
@@ -356,7 +369,7 @@ describe('a node that stops', () => {
     socket.write(`GET /v1/merchants ${head}\r\n`);
     await until('the second request has arrived', () => socket.writableLength === 0);
     await holder`rollback`;
-    holder.release();
+    await holder.end();
     const [first, second] = await answers;
     assert.equal(first?.status, 201);
     if (second !== undefined) {
@@ -365,7 +378,7 @@ describe('a node that stops', () => {
       assert.equal(second.headers['retry-after'], '1');
     }
     await closed;
-    await sql.end({ timeout: 1 });
+    await sql.end();
     await gateway.stop();
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { listPaymentEvents } from '../../src/store/payments/payments.ts';
+import { listEvents } from '../../src/store/events/events.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
 import { until } from '../until.ts';
 import { ETH, openPayingShop, type PayingShop, refusal, result, USDC, type Wallet, walletOn } from './paying-shop.ts';
@@ -76,7 +76,7 @@ describe('confirming a payment by a transaction in coin', () => {
       );
       const [item, ...others] = await paying.items(id);
       assert.deepEqual([item?.state, item?.hintedHash, others.length], ['offered', hash, 0]);
-      const [event] = await listPaymentEvents(paying.gateway.db.sql, id);
+      const [, event] = await listEvents(paying.gateway.db.sql, id);
       assert.deepEqual(event?.evidence, { commitment: item?.commitment, transaction: hash });
       control.mine();
       control.setAutoMining(true);
@@ -147,7 +147,11 @@ describe('confirming a payment by a transaction in coin', () => {
     assert.deepEqual(await refusal(late), [410, 'payment_expired'], 'a signature is late');
     await paying.time.advance(60_000);
     const event = { type: 'expired', proof: { finalBlockAtMs: nowMs() } } as const;
-    assert.ok((await paying.gateway.movePayment({ paymentId: id, event, actor: 'test', evidence: {} })).ok);
+    const [item] = await paying.items(id);
+    assert.ok(item !== undefined);
+    const ended = [{ commitment: item.commitment, state: 'unpaid', reason: 'ran_out' }] as const;
+    const move = { paymentId: id, event, actor: 'test', evidence: {}, items: { ended } };
+    assert.ok((await paying.gateway.movePayment(move)).ok);
     const later = await paying.wallet.confirm(id, option.id, [result(`0x${'cd'.repeat(32)}`)]);
     assert.deepEqual([later.statusCode, later.json().status], [200, 'expired']);
   });

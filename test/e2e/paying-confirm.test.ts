@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { openOption } from '../../src/domain/option.ts';
 import { putEvents } from '../../src/store/chain/chain-events.ts';
-import { listPaymentEvents } from '../../src/store/payments/payments.ts';
+import { listEvents } from '../../src/store/events/events.ts';
 import { createTestKey } from '../gateway.ts';
 import { until } from '../until.ts';
 import {
@@ -72,8 +72,8 @@ describe('confirming a payment', () => {
       assert.deepEqual([item?.asset, item?.payer, item?.account], [USDC, payer.address, payer.account]);
       assert.deepEqual([item?.amount, item?.fee, item?.signature], ['10000000', '0', signature]);
       assert.equal(item?.hasCode, false);
-      const [event] = await listPaymentEvents(paying.gateway.db.sql, id);
-      assert.equal(event?.event, 'confirmed');
+      const [, event] = await listEvents(paying.gateway.db.sql, id);
+      assert.equal(event?.type, 'payment.processing');
       assert.deepEqual(event?.evidence, {
         commitment: item?.commitment,
         screening: { hash: 'ab'.repeat(32), version: '7', date: '2026-02-28' },
@@ -144,8 +144,8 @@ describe('confirming a payment', () => {
       assert.equal((await confirm(payment)).statusCode, 200);
       const [item] = await paying.items(payment.id);
       assert.deepEqual([item?.recipient, item?.feeAccount], [DESTINATION, FEES]);
-      // 15 cents of 10 dollars, at 1.10 dollars for a euro and rounded down.
-      assert.deepEqual([item?.amount, item?.fee], ['9090910', '136363']);
+      // The fee is 15 cents of 10 dollars at 1.10 dollars per euro, rounded down. The amount is rounded up to a cent.
+      assert.deepEqual([item?.amount, item?.fee], ['9100000', '136363']);
       assert.equal(item?.quote?.pair, 'EUR/USD');
     });
 
@@ -217,11 +217,15 @@ describe('confirming a payment', () => {
       await confirm(payment);
       await paying.time.advance(700_000);
       const finalBlockAtMs = paying.time.clock.nowMs();
+      const ended = (await paying.items(payment.id)).map(({ commitment }) => {
+        return { commitment, state: 'unpaid', reason: 'ran_out' } as const;
+      });
       const outcome = await paying.gateway.movePayment({
         paymentId: payment.id,
         event: { type: 'expired', proof: { finalBlockAtMs } },
         actor: 'test',
         evidence: {},
+        items: { ended },
       });
       assert.ok(outcome.ok);
       assert.deepEqual((await confirm(payment)).json().status, 'expired');

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
+import { progressOf, startFlow } from '../../web/src/checkout/flow.ts';
+import { paymentIn, standInPage } from './checkout-page.ts';
 import {
   appWallet,
   DESTINATION,
@@ -23,7 +25,7 @@ const FUNDS = { [USDC]: 10_000_000n, [USDT]: 10_000_000n, [ETH]: 10n ** 18n };
 describe('fetching the actions of an option', () => {
   let paying: PayingShop;
   before(async () => {
-    paying = await openPayingShop();
+    paying = await openPayingShop({ page: standInPage() });
   });
   after(() => paying.gateway.stop());
 
@@ -129,6 +131,16 @@ describe('fetching the actions of an option', () => {
       assert.equal((await paying.wallet.status(id)).json().status, 'processing');
       assert.equal((await paying.payment(id)).status, 'requires_action');
       assert.deepEqual(await refusal(paying.wallet.fetch(id, option.id)), [410, 'payment_expired']);
+    });
+
+    it('makes the page say, past the expiry, that it looks for a payment', async () => {
+      const { id, option } = await chosen(ETH);
+      await paying.wallet.fetch(id, option.id);
+      await paying.time.advance(300_000);
+      const { payment, nowMs } = paymentIn((await paying.gateway.app.inject({ url: `/${id}` })).body);
+      const { step } = startFlow(payment);
+      assert.ok(step.at === 'confirming');
+      assert.equal(progressOf(payment, step, nowMs), 'looking');
     });
 
     it('names the wallet that asked for it', async () => {

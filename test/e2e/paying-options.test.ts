@@ -62,20 +62,30 @@ describe('options', () => {
           networkIconUrl: 'http://localhost:8080/icons/network/eip155-31337.svg',
         },
       });
-      // A euro is 1.10 dollars and an ether 2,500 in the sandbox; amounts are rounded up.
+      // A euro is 1.10 dollars and an ether 2,500 in the sandbox. 9.090910 euros are rounded up to a cent.
       assert.deepEqual(
         options.map(({ amount }) => amount.value),
-        ['10000000', '10000000', '9090910', '4000000000000000'],
+        ['10000000', '10000000', '9100000', '4000000000000000'],
       );
     });
 
-    it('an end where there is a rate: 60 s for a signature, 300 s for a transaction', async () => {
+    it('the exchange rate of each amount with its sources, and null at par', async () => {
+      const payer = paying.newPayer(RICH);
+      const options = await paying.wallet.listed(await paying.created(), [payer.account]);
+      const known = { quote: 'USD', sources: ['sandbox table'], at: Math.floor(nowS()) };
+      assert.deepEqual(
+        options.map(({ rate }) => rate),
+        [null, null, { base: 'EUR', value: '1.1', ...known }, { base: 'ETH', value: '2500', ...known }],
+      );
+    });
+
+    it('an end: ten minutes at par; with a rate 60 s for a signature and 300 s for a transaction', async () => {
       const payer = paying.newPayer(RICH);
       const id = await paying.created({ expiresAt: nowS() + 900 });
       const options = await paying.wallet.listed(id, [payer.account]);
       assert.deepEqual(
         options.map(({ expiresAt }) => expiresAt),
-        [null, null, nowS() + 60, nowS() + 300],
+        [nowS() + 600, nowS() + 600, nowS() + 60, nowS() + 300],
       );
     });
 
@@ -124,7 +134,7 @@ describe('options', () => {
     });
 
     it('nothing the account holds too little of, and coin only with some left for gas', async () => {
-      const payer = paying.newPayer({ [USDC]: TEN_DOLLARS - 1n, [EURC]: 9_090_910n, [ETH]: 4_000_000_000_000_000n });
+      const payer = paying.newPayer({ [USDC]: TEN_DOLLARS - 1n, [EURC]: 9_100_000n, [ETH]: 4_000_000_000_000_000n });
       assert.deepEqual(unitsOf(await paying.wallet.listed(await paying.created(), [payer.account])), [EURC]);
     });
 
@@ -135,7 +145,7 @@ describe('options', () => {
       assert.deepEqual({ options, collectData }, { options: [], collectData: null });
       assert.equal(info.status, 'requires_action');
       const alone = await walletOf(paying.gateway, paying.shop.headers).info(await paying.created());
-      assert.deepEqual({ ...info, transaction: null }, alone.json());
+      assert.deepEqual({ ...info, transaction: null, attempt: null }, alone.json());
     });
 
     it('no info unless it is asked for', async () => {
@@ -220,7 +230,7 @@ describe('options', () => {
         const options = await paying.wallet.listed(id, [payer.account]);
         assert.deepEqual(
           options.map(({ amount, expiresAt }) => [amount.unit, amount.value, expiresAt]),
-          [[`caip19/${asset}`, value, null]],
+          [[`caip19/${asset}`, value, nowS() + 300]],
         );
       }
     });

@@ -102,6 +102,7 @@ export interface OptionBody {
   readonly etaS: number;
   readonly actions: readonly ActionBody[];
   readonly expiresAt: number | null;
+  readonly rate: Readonly<Record<string, unknown>> | null;
   readonly collectData: null;
 }
 

@@ -37,20 +37,23 @@ const referenceId = fc.constantFrom(
   'noise-less',
 );
 
-const confirmed = fc
+const facts = fc
   .record({ account: fc.constantFrom(...ACCOUNTS), token: fc.constantFrom(...TOKEN_UNITS), value })
-  .map(({ account, token, value: units }): PaymentEvent => {
+  .map(({ account, token, value: units }) => {
     const buyer = { account, name: 'Wallet', icon: null };
-    return { type: 'confirmed', buyer, token: { asset: token.asset, value: units }, isNative: false };
+    return { buyer, token: { asset: token.asset, value: units } };
   });
-const SUCCEEDED: PaymentEvent = { type: 'succeeded', transaction: { hash: TX_HASH, nonce: 7 } };
+const confirmed = facts.map((known): PaymentEvent => ({ type: 'confirmed', ...known, isNative: false }));
+const TRANSACTION = { hash: TX_HASH, nonce: 7 };
+/** The transfer that arrived may be another than the one that was confirmed. */
+const succeeded = facts.map((known): PaymentEvent => ({ type: 'succeeded', ...known, transaction: TRANSACTION }));
 const FAILED: PaymentEvent = { type: 'failed', failureCode: null };
 const EXPIRED: PaymentEvent = { type: 'expired', proof: { finalBlockAtMs: NOW_MS * 2 } };
 
 /** Whole lives of payments. */
 const events = fc.oneof(
   { arbitrary: fc.constant<PaymentEvent[]>([]), weight: 3 },
-  { arbitrary: confirmed.map((event) => [event, SUCCEEDED]), weight: 4 },
+  { arbitrary: fc.tuple(confirmed, succeeded), weight: 4 },
   confirmed.map((event) => [event]),
   confirmed.map((event) => [event, FAILED]),
   confirmed.map((event) => [event, EXPIRED]),

@@ -109,7 +109,7 @@ describe('lists of payments, whatever was paid and asked', () => {
       assert.ok(outcome.ok, `${event.type}: ${outcome.ok || outcome.refusal}`);
       payment.status = outcome.payment.status;
       payment.updatedMs = clockMs;
-      if (event.type === 'confirmed') Object.assign(payment, { buyer: event.buyer.account, token: event.token });
+      if ('buyer' in event) Object.assign(payment, { buyer: event.buyer.account, token: event.token });
       if (event.type === 'succeeded') payment.hash = event.transaction.hash;
     }
     return payment;
@@ -126,6 +126,7 @@ describe('lists of payments, whatever was paid and asked', () => {
       expiresAtMs: plan.expiresMs,
       successUrl: null,
       errorUrl: null,
+      actor: 'key:test',
       details: null,
       idempotency: null,
     });

@@ -33,7 +33,7 @@ describe('a bad request about payments', () => {
   const traces = async () => {
     const [row] = await gateway.db.sql`
       select (select json_agg(p order by id) from payments p) as payments,
-        (select count(*) from payment_events) as events, (select count(*) from payment_keys) as keys,
+        (select count(*) from events) as events, (select count(*) from payment_keys) as keys,
         (select coalesce(sum(payments), 0) from payment_stat_changes)
           + (select coalesce(sum(payments), 0) from payment_stats) as counted`;
     return JSON.stringify(row);
@@ -213,7 +213,7 @@ describe('a bad request about payments', () => {
           [{}, ['amount', 'referenceId']],
           [{ amount: {} }, ['amount.unit', 'amount.value', 'referenceId']],
           [{ amount: '10', referenceId: 'x' }, ['amount']],
-          [{ Amount: ORDER.amount, reference_id: 'x' }, ['amount', 'referenceId']],
+          [{ Amount: ORDER.amount, reference_id: 'x' }, ['Amount', 'amount', 'referenceId', 'reference_id']],
           [[ORDER], ['body']],
           [null, ['body']],
           ['"x"', ['body']],

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { changeMerchant, deleteMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
+import { isId } from '../../src/domain/ids.ts';
 import type { MerchantStatus } from '../../src/domain/merchant.ts';
 import type { Mode } from '../../src/domain/mode.ts';
-import { listPaymentEvents } from '../../src/store/payments/payments.ts';
+import { listEvents } from '../../src/store/events/events.ts';
 import { housekeepingJobs } from '../../src/workers/housekeeping.ts';
 import { startJobs } from '../../src/workers/loop.ts';
 import {
@@ -615,17 +616,29 @@ describe('payments', () => {
         pollInMs: null,
         info: null,
       });
-      assert.deepEqual(await listPaymentEvents(gateway.db.sql, paymentId).then((rows) => [...rows]), [
-        {
-          version: 1,
-          at: new Date(cancelledAt),
-          fromStatus: 'requires_action',
-          toStatus: 'cancelled',
-          event: 'cancelled',
-          actor: `key:${shop.key.id}`,
-          evidence: { by: 'merchant' },
-        },
-      ]);
+      const events = await listEvents(gateway.db.sql, paymentId);
+      assert.deepEqual(
+        events.map(({ id: _, ...event }) => event),
+        [
+          {
+            type: 'payment.created',
+            sequence: 1,
+            at: new Date(Date.parse(cancelledAt) - 1_234),
+            actor: `key:${shop.key.id}`,
+            data: {},
+            evidence: {},
+          },
+          {
+            type: 'payment.cancelled',
+            sequence: 2,
+            at: new Date(cancelledAt),
+            actor: `key:${shop.key.id}`,
+            data: { status: 'cancelled', updatedAt: cancelledAt },
+            evidence: { by: 'merchant' },
+          },
+        ],
+      );
+      for (const { id } of events) assert.ok(isId('evt_', id), id);
     });
 
     it('by the payer, whose wallet is remembered', async () => {
@@ -635,7 +648,7 @@ describe('payments', () => {
       const response = await cancel(paymentId);
       assert.equal(response.statusCode, 200);
       assert.deepEqual([response.json().status, response.json().cancelledReason], ['cancelled', 'cancelled_by_user']);
-      const [event] = await listPaymentEvents(gateway.db.sql, paymentId);
+      const [, event] = await listEvents(gateway.db.sql, paymentId);
       assert.deepEqual([event?.actor, event?.evidence], [`app:${app.id}`, { by: 'user' }]);
     });
 
@@ -658,7 +671,7 @@ describe('payments', () => {
             assert.deepEqual([refusal.statusCode, refusal.json().code], [400, 'invalid_state']);
             assert.match(refusal.json().message, /cancelled/);
           }
-          assert.equal((await listPaymentEvents(gateway.db.sql, paymentId)).length, 1);
+          assert.equal((await listEvents(gateway.db.sql, paymentId)).length, 2);
         }
       } finally {
         await other.stop();
@@ -694,8 +707,11 @@ describe('payments', () => {
         }
       }
       assert.deepEqual(
-        (await listPaymentEvents(gateway.db.sql, paymentId)).map(({ event, actor }) => [event, actor]),
-        [['expired', 'sweeper']],
+        (await listEvents(gateway.db.sql, paymentId)).map(({ type, actor }) => [type, actor]),
+        [
+          ['payment.created', `key:${shop.key.id}`],
+          ['payment.expired', 'sweeper'],
+        ],
       );
     });
 
@@ -747,7 +763,7 @@ describe('payments', () => {
       for (const { paymentId } of [one, two]) {
         await until('it is expired', async () => (await stored(paymentId)).status === 'expired');
         await until('everybody knows', () => told.has(paymentId));
-        assert.equal((await listPaymentEvents(gateway.db.sql, paymentId)).length, 1, 'once');
+        assert.equal((await listEvents(gateway.db.sql, paymentId)).length, 2, 'once');
       }
     } finally {
       const stopped = Promise.all(stops.map((stop) => stop()));

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { command } from '../../src/actions/command.ts';
 import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
 import { itemOf } from '../../src/store/chain/items.ts';
+import { findOutgoing, insertOutgoing, planAttempt } from '../../src/store/money/outgoing.ts';
+import { insertCryptoSettlements } from '../../src/store/parties/destinations.ts';
+import { insertMerchant } from '../../src/store/parties/merchants.ts';
+import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -48,6 +53,10 @@ describe('payouts of what is held', () => {
     const held = await scene.payout(id);
     assert.deepEqual([held?.state, held?.problem], ['held', 'recipient_blacklisted']);
     assert.deepEqual(await scene.alerts(), [`payout_failed ${outgoingId('pout_', id)}`]);
+    assert.match(
+      (await scene.alertText('payout_failed')) ?? '',
+      /^The payout of \d+\.\d{2,} USDC on Till Sandbox to 0x\w+ did not arrive \(/,
+    );
     const other = scene.payers.newAccount();
     await scene.redirect(other);
     await scene.live(node);
@@ -56,6 +65,26 @@ describe('payouts of what is held', () => {
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 0n);
     assert.deepEqual(await scene.alerts(), []);
     assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('that were planned for an older Collector are signed for it, also after a newer one has come', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.register(destination);
+    await payOutHeld(scene);
+    const outgoing = await findOutgoing(scene.db.sql, outgoingId('pout_', id));
+    assert.ok(outgoing);
+    const collector = '0x00000000000000000000000000000000000C0113';
+    const deadline = new Date(Math.floor(scene.nowMs() / 1000) * 1000 + 3_600_000);
+    const terms = { collector, feeAccount: scene.connected.feeAccount, deadlineS: deadline.getTime() / 1000 };
+    const { network, asset, method, payer, recipient } = outgoing;
+    const item = { network, asset, method, payer, recipient, subject: outgoing.id, fee: 0n, ...terms };
+    const commitment = scene.chain.commitmentOf({ ...item, amount: BigInt(outgoing.amount) });
+    const attempt = { id: outgoing.id, commitment, collector, feeAccount: terms.feeAccount, deadline };
+    assert.ok(await command(scene, (tx, now) => planAttempt(tx, attempt, now)));
+    await scene.live(node);
+    const [stored] = await scene.itemsOf(outgoing.id);
+    assert.deepEqual([stored?.commitment, stored?.collector, stored?.state], [commitment, collector, 'paid']);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
   });
 
   it('that were signed are carried out as signed, whatever is registered meanwhile', async () => {
@@ -105,6 +134,55 @@ describe('payouts of what is held', () => {
     await scene.live(node);
     assert.equal((await scene.payout(id))?.state, 'paid');
     assert.deepEqual(await scene.alerts(), []);
+  });
+
+  it('that wait for the key of an earlier account hold up none of the account in its place', async () => {
+    const earlier = scene.payers.newAccount();
+    const stuck = Array.from({ length: 250 }, (_, index) => ({
+      id: `pout_${String(index).padStart(26, '0')}`,
+      purpose: 'payout' as const,
+      network: scene.network,
+      asset: DOLLAR,
+      method: 'eip3009-vrs' as const,
+      payer: earlier,
+      recipient: destination,
+      merchantId: scene.merchantId,
+      floatOwner: null,
+      amount: 1n,
+    }));
+    await command(scene, (tx, at) => insertOutgoing(tx, stuck, at));
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.register(destination);
+    await scene.live(node);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    const [alert] = await listAlerts(scene.db.sql);
+    assert.match(alert?.message ?? '', /^250 /);
+  });
+
+  it('to the account they lie on are left where they are, and hold up no other', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await command(scene, async (tx, createdAt) => {
+      // Many more than are looked at in one round, all of them older, of a merchant paid at the intermediate account itself.
+      const own = { id: 'mrch_0', name: 'Own', email: null, status: 'active', iconUrl: null } as const;
+      const owner = { partnerId: 'prtn_test', mode: 'test' } as const;
+      await insertMerchant(tx, { ...own, ...owner, createdAt, updatedAt: createdAt });
+      await tx`
+        insert into payments select (jsonb_populate_record(p, jsonb_build_object(
+          'id', 'pay_0' || lpad(n::text, 25, '0'), 'merchant_id', 'mrch_0'))).*
+        from payments p, generate_series(1, 600) n where p.id = ${id}`;
+      await tx`
+        insert into payouts select (jsonb_populate_record(o, jsonb_build_object(
+          'payment_id', 'pay_0' || lpad(n::text, 25, '0'), 'merchant_id', 'mrch_0'))).*
+        from payouts o, generate_series(1, 600) n where o.payment_id = ${id}`;
+      const asset = { asset: DOLLAR, assetKey: DOLLAR.toLowerCase() };
+      const row = { id: 'crypto_0', merchantId: 'mrch_0', ...asset, createdAt };
+      const spelled = scene.intermediate.toLowerCase();
+      await insertCryptoSettlements(tx, [{ ...row, destination: `${scene.network}:${spelled}` }]);
+    });
+    await scene.register(destination);
+    await scene.live(node);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    assert.equal((await scene.payout(`pay_0${'1'.padStart(25, '0')}`))?.state, 'held');
   });
 
   it('need the key of the intermediate account: without it they wait', async () => {

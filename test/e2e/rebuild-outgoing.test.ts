@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
+import { command } from '../../src/actions/command.ts';
 import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
 import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
@@ -21,7 +22,7 @@ describe('till rebuild, of what left', () => {
 
   /** Drops rows behind the gateway's back, past every guard. */
   const lose = (...statements: readonly string[]) =>
-    scene.db.begin(async (tx) => {
+    command(scene, async (tx) => {
       await tx.unsafe('set local session_replication_role = replica');
       for (const statement of statements) await tx.unsafe(statement);
     });
@@ -33,7 +34,7 @@ describe('till rebuild, of what left', () => {
   ];
   const refundRows = (id: string) => [
     ...outgoingRows(id),
-    `delete from refund_events where refund_id = '${id}'`,
+    `delete from events where object_id = '${id}'`,
     `delete from refunds where id = '${id}'`,
   ];
   const entryRows = (id: string) => `delete from book_entries where reference = '${id}'`;
@@ -86,7 +87,7 @@ describe('till rebuild, of what left', () => {
     );
     const { rebuilt, unplaced } = await restore();
     assert.deepEqual(rebuilt, []);
-    assert.match(unplaced?.[0] ?? '', /float of operator, in which there is too little/);
+    assert.match(unplaced?.[0] ?? '', /the operator's float lacks 0\.000007 USDC/);
     await lose(`update floats set units = 25`);
     assert.deepEqual((await restore()).rebuilt, [refundId]);
     assert.deepEqual(await scene.floats(), { operator: '15' });
@@ -119,9 +120,8 @@ describe('till rebuild, of what left', () => {
       ...outgoingRows(id),
       entryRows(payoutId),
       entryRows(commitment),
-      ...['payment_settlements', 'payouts', 'payment_events'].map(
-        (table) => `delete from ${table} where payment_id = '${id}'`,
-      ),
+      ...['payment_settlements', 'payouts'].map((table) => `delete from ${table} where payment_id = '${id}'`),
+      `delete from events where object_id = '${id}'`,
       `delete from payments where id = '${id}'`,
     );
     const first = await restore();

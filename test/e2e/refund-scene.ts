@@ -11,10 +11,11 @@ import { parseAsset } from '../../src/domain/caip.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
 import { NO_SCREENING } from '../../src/screening/screening.ts';
 import { findItemsOf } from '../../src/store/chain/items.ts';
+import { listEvents } from '../../src/store/events/events.ts';
 import { listFloats } from '../../src/store/money/floats.ts';
 import { findOutgoing } from '../../src/store/money/outgoing.ts';
 import { findPayout } from '../../src/store/money/payouts.ts';
-import { findRefundOf, listRefundEvents } from '../../src/store/money/refunds.ts';
+import { findRefundOf } from '../../src/store/money/refunds.ts';
 import { insertCryptoSettlements, listSettlements, updateDestination } from '../../src/store/parties/destinations.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
@@ -110,9 +111,9 @@ export async function openRefundScene(input: SceneInput = {}) {
     async forget(paymentId: string) {
       const id = outgoingId('rfnd_', paymentId);
       await command(scene, async (tx) => {
-        await tx`alter table refund_events disable trigger all`;
-        await tx`delete from refund_events where refund_id = ${id}`;
-        await tx`alter table refund_events enable trigger all`;
+        await tx`alter table events disable trigger all`;
+        await tx`delete from events where object_id = ${id}`;
+        await tx`alter table events enable trigger all`;
         await tx`delete from refunds where id = ${id}`;
         await tx`delete from outgoing where id = ${id}`;
         await tx`delete from send_items where commitment in (select commitment from items where subject = ${id})`;
@@ -126,8 +127,8 @@ export async function openRefundScene(input: SceneInput = {}) {
       return refund;
     },
     history: async (paymentId: string) =>
-      (await listRefundEvents(db.sql, outgoingId('rfnd_', paymentId))).map(
-        ({ event, toState }) => `${event} ${toState}`,
+      (await listEvents(db.sql, outgoingId('rfnd_', paymentId))).map(
+        ({ evidence, data }) => `${evidence.move ?? 'requested'} ${data.state}`,
       ),
     payout: (paymentId: string) => findPayout(db.sql, paymentId),
     outgoing: (id: string) => findOutgoing(db.sql, id),

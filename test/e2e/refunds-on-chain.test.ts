@@ -80,8 +80,8 @@ describe('refunds and payouts on a real chain', () => {
     for (const stop of stops) await stop();
   });
 
-  async function pay(asset: string): Promise<string> {
-    const { paymentId: id } = await shop.created();
+  async function pay(asset: string, created = shop.created()): Promise<string> {
+    const { paymentId: id } = await created;
     const option = await wallet.option(id, account, asset);
     const request = option.actions[0]?.type === 'build' ? readBuild(option) : option.actions.at(-1)?.data;
     const signature = await payer.signTypedData(JSON.parse(String(request?.params[1])));
@@ -235,6 +235,29 @@ describe('refunds and payouts on a real chain', () => {
     assert.equal(again.statusCode, 200);
     assert.equal(again.headers['idempotent-replayed'], 'true');
     assert.deepEqual(await refusal(refund(id, { 'idempotency-key': freshKey() })), [409, 'already_refunded']);
+    await isRefunded(id);
+  });
+
+  it('gives a refusal for the state of the payment again to the same Idempotency-Key', async () => {
+    const created = await shop.created();
+    const { paymentId: id } = created;
+    const early = { 'idempotency-key': freshKey() };
+    const tooEarly = await refund(id, early);
+    assert.deepEqual([tooEarly.statusCode, tooEarly.json().code], [400, 'payment_not_succeeded']);
+    assert.equal(tooEarly.headers['idempotent-replayed'], undefined);
+    await pay(USDT, Promise.resolve(created));
+    const late = { 'idempotency-key': freshKey() };
+    assert.equal((await refund(id, { 'idempotency-key': freshKey() })).statusCode, 200);
+    const tooLate = await refund(id, late);
+    assert.deepEqual([tooLate.statusCode, tooLate.json().code], [409, 'already_refunded']);
+    for (const [key, first] of [
+      [early, tooEarly],
+      [late, tooLate],
+    ] as const) {
+      const again = await refund(id, key);
+      assert.deepEqual([again.statusCode, again.body], [first.statusCode, first.body]);
+      assert.equal(again.headers['idempotent-replayed'], 'true');
+    }
     await isRefunded(id);
   });
 });

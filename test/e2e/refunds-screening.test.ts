@@ -5,7 +5,7 @@ import { retryRefund } from '../../src/actions/outgoing/refund/retry-refund.ts';
 import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
-import { listRefundEvents } from '../../src/store/money/refunds.ts';
+import { listEvents } from '../../src/store/events/events.ts';
 import { listStrays } from '../../src/store/money/strays.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
@@ -41,7 +41,7 @@ describe('refunds to accounts on the screening list', () => {
     await scene.request(id);
     const refund = await scene.refund(id);
     assert.deepEqual([refund.state, refund.problem], ['failed', 'recipient_screened']);
-    assert.deepEqual((await listRefundEvents(scene.db.sql, refundId)).at(-1)?.evidence, { screening: LIST });
+    assert.deepEqual((await listEvents(scene.db.sql, refundId)).at(-1)?.evidence.screening, LIST);
     assert.deepEqual(await scene.alerts(), [`refund_failed ${refundId}`]);
     await assert.rejects(scene.request(id), { code: 'already_refunded' });
     await retryRefund(scene, { id: refundId, actor: 'operator' });
@@ -81,7 +81,7 @@ describe('refunds to accounts on the screening list', () => {
     await scene.live(node, 3);
     const refund = await scene.refund(id);
     assert.deepEqual([refund.state, refund.problem], ['failed', 'recipient_screened']);
-    assert.deepEqual((await listRefundEvents(scene.db.sql, refundId)).at(-1)?.evidence.screening, LIST);
+    assert.deepEqual((await listEvents(scene.db.sql, refundId)).at(-1)?.evidence.screening, LIST);
     assert.deepEqual([...(await scene.itemsOf(refundId))], []);
     assert.equal((await scene.books())['intermediate/refunds'], item.amount);
     assert.equal(holds(), 0n);

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { createAlarms } from '../../src/actions/alarms.ts';
-import { command } from '../../src/actions/command.ts';
+import { command, commandOfOne } from '../../src/actions/command.ts';
 import { createPaymentMover } from '../../src/actions/paying/move-payment.ts';
 import { relayOnce } from '../../src/actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../../src/actions/relay/relayer.ts';
@@ -15,10 +15,10 @@ import { systemWorld } from '../../src/runtime/system-world.ts';
 import type { World } from '../../src/runtime/world.ts';
 import { NO_SCREENING, type Screening } from '../../src/screening/screening.ts';
 import { findItems, insertItems, raiseNativeDeadline } from '../../src/store/chain/items.ts';
+import { openEventFeed } from '../../src/store/events/event-feed.ts';
 import { insertMerchant } from '../../src/store/parties/merchants.ts';
 import { insertPartner } from '../../src/store/parties/partners.ts';
 import { insertPayments } from '../../src/store/payments/new-payments.ts';
-import { openPaymentFeed } from '../../src/store/payments/payment-feed.ts';
 import { findPayments } from '../../src/store/payments/payments.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { openDatabase } from '../../src/store/plumbing/database.ts';
@@ -83,8 +83,8 @@ export async function openRelayScene(input: SceneInput = {}) {
     list: () => [connected],
   };
   const base = { db, world, log };
-  const feed = await openPaymentFeed(base);
-  const movePayment = createPaymentMover({ ...base, feed });
+  const feed = await openEventFeed(base);
+  const movePayment = createPaymentMover(base);
   await command(base, async (tx, now) => {
     const partner = { id: OWNER.partnerId, name: 'Test', pinnedVersion: '2026-02-18', frameOrigins: [] } as const;
     await insertPartner(tx, { ...partner, createdAt: now });
@@ -204,8 +204,9 @@ export async function openRelayScene(input: SceneInput = {}) {
       details: null,
       claim: null,
       requestHash: null,
+      actor: 'key:test',
     };
-    await command(base, (tx, now) => insertPayments(tx, [payment], now));
+    await commandOfOne(base, (now) => insertPayments([payment], now));
   }
 
   function newItem(item: Item, { state, signature }: { state: 'due' | 'offered'; signature: string | null }) {
@@ -239,23 +240,26 @@ export async function openRelayScene(input: SceneInput = {}) {
     payers,
     counts,
     newNode,
+    newItem,
     network: network.chainId,
     nowMs: () => nowMs,
     pass: (ms: number) => {
       nowMs += ms;
     },
 
-    /** A payment whose payer has signed: processing, with an item that is due. */
+    /** A payment whose payer has signed: processing, with an item that is due. With a subject, a payment that is there. */
     async accept({
       method = 'eip3009-vrs' as PayMethod,
       told = {} as Partial<Item>,
       hasCode = false,
       isHeld = false,
       signature = undefined as string | undefined,
+      /** The payment is there already, and paid in a second way. */
+      isSecond = false,
     } = {}) {
       const recipient = isHeld ? { recipient: intermediate.address } : {};
       const { payer, item, signed } = await payers.payable(method, { ...recipient, ...told });
-      await newPayment(item.subject);
+      if (!isSecond) await newPayment(item.subject);
       const stored = newItem(item, { state: 'due', signature: signature ?? signed.signature });
       const buyer = { account: stored.account, name: 'Wallet', icon: null };
       const outcome = await movePayment({
@@ -270,15 +274,16 @@ export async function openRelayScene(input: SceneInput = {}) {
     },
 
     /** A payment whose payer was handed a native action. */
-    async offer(lifeMs = 5 * 60_000, { isHeld = false } = {}) {
+    async offer(lifeMs = 5 * 60_000, { isHeld = false, subject = undefined as string | undefined } = {}) {
       const payer: Payer = payers.newPayer();
       const deadlineS = Math.floor((nowMs + lifeMs) / 1_000);
       const item = await payers.newItem(payer, 'native', {
         deadlineS,
+        ...(subject !== undefined && { subject }),
         ...(isHeld && { recipient: intermediate.address }),
       });
       control.setBalance(payer.address, SANDBOX_ASSETS.native, 10n ** 20n);
-      await newPayment(item.subject);
+      if (subject === undefined) await newPayment(item.subject);
       await command(base, async (tx, now) => {
         const deadline = new Date(deadlineS * 1_000);
         await raiseNativeDeadline(tx, { paymentId: item.subject, deadline, now });
@@ -300,6 +305,8 @@ export async function openRelayScene(input: SceneInput = {}) {
     status: async (id: string) => (await findPayments(db.sql, [id]))[0]?.status,
     item: async (commitment: string) => (await findItems(db.sql, [commitment]))[0],
     alerts: async () => (await listAlerts(db.sql)).map(({ name, subject }) => `${name} ${subject}`),
+    /** What the alert of that name says. */
+    alertText: async (name: string) => (await listAlerts(db.sql)).find((alert) => alert.name === name)?.message,
     /** Every signed transaction that is stored, in order. */
     versions: async () => [
       ...(await db.sql<{ hash: string; nonce: number; signer: string; state: string }[]>`

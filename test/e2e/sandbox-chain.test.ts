@@ -37,6 +37,7 @@ describe('a gateway without configured networks', () => {
     const node = await startNodeProcess({
       TILL_HOME: join(folder, home),
       DATABASE_URL: database.url,
+      SANDBOX: '1',
       LOG_LEVEL: 'warn',
       ...settings,
     });

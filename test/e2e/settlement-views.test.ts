@@ -42,6 +42,7 @@ describe('settlement and fees, as partners see them', () => {
     const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
     const item = {
       network: 'eip155:8453',
+      collector: address,
       asset: TOKEN.asset,
       method: 'eip3009-bytes' as const,
       subject: paymentId,

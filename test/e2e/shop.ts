@@ -64,7 +64,7 @@ export const TX_HASH = `0x${'ab'.repeat(32)}`;
 /** What the paying part of the gateway reports, until it is there to do so itself. */
 export const EVENTS = {
   confirmed: { type: 'confirmed', buyer: BUYER, token: TOKEN, isNative: false },
-  succeeded: { type: 'succeeded', transaction: { hash: TX_HASH, nonce: 7 } },
+  succeeded: { type: 'succeeded', buyer: BUYER, token: TOKEN, transaction: { hash: TX_HASH, nonce: 7 } },
   failed: { type: 'failed', failureCode: null },
   declined: { type: 'failed', failureCode: 'declined_user' },
 } as const satisfies Record<string, PaymentEvent>;

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
+import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
 import { findMissedEvent } from '../../src/actions/watch/find-missed-event.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
-import { listPaymentEvents } from '../../src/store/payments/payments.ts';
+import { findRefusedAttempt } from '../../src/store/chain/due-items.ts';
+import { listEvents } from '../../src/store/events/events.ts';
 import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
 
 const HOUR_MS = 60 * 60_000;
+const NOBODY = { buyerAccount: null, buyerName: null, tokenAsset: null, tokenValue: null };
+type Accepted = Awaited<ReturnType<RelayScene['accept']>>;
 
 describe('the watcher', () => {
   let scene: RelayScene;
@@ -14,6 +19,7 @@ describe('the watcher', () => {
     return scene;
   };
   afterEach(() => scene.close());
+  const typesOf = async (id: string) => (await listEvents(scene.db.sql, id)).map(({ type }) => type);
 
   it('calls a payment succeeded at final depth, and not before', async () => {
     await open({ depth: 3 });
@@ -96,10 +102,16 @@ describe('the watcher', () => {
     assert.equal(await scene.status(id), 'succeeded');
     assert.equal((await scene.item(commitment))?.state, 'due');
     assert.deepEqual(await scene.alerts(), [`deep_reorg ${id}`]);
-    const log = await listPaymentEvents(scene.db.sql, id);
+    const log = await listEvents(scene.db.sql, id);
     assert.deepEqual(
-      log.map(({ event, toStatus }) => `${event} ${toStatus}`),
-      ['confirmed processing', 'succeeded succeeded', 'reorged succeeded'],
+      log.map(({ type, data }) => `${type} ${data.status}`),
+      [
+        'payment.created undefined',
+        'payment.processing processing',
+        'payment.succeeded succeeded',
+        'payment.settled succeeded',
+        'payment.reorged succeeded',
+      ],
     );
     await node.turn(4);
     assert.equal(scene.control.balanceOf(item.recipient, item.asset), 990n);
@@ -115,7 +127,7 @@ describe('the watcher', () => {
     await node.turn(2);
     assert.equal(await scene.status(id), 'succeeded');
     assert.deepEqual(await scene.alerts(), [`screened_payer ${id}`]);
-    const log = await listPaymentEvents(scene.db.sql, id);
+    const log = await listEvents(scene.db.sql, id);
     assert.deepEqual(log.at(-1)?.evidence.screenedPayer, list);
   });
 
@@ -239,20 +251,41 @@ describe('the watcher', () => {
     assert.deepEqual([stored?.state, stored?.signature], ['unpaid', null]);
   });
 
-  it('does not wait for a long-lived payment to expire when its authorization has run out', async () => {
+  it('lets a payment be paid again when its authorization has run out before its own expiry', async () => {
     await open();
     const deadlineS = Math.floor(scene.nowMs() / 1_000) + 600;
-    const { id, payer, item } = await scene.accept({ told: { deadlineS } });
+    const { id, payer, item, commitment } = await scene.accept({ told: { deadlineS } });
     scene.control.setBalance(payer.address, item.asset, 0n);
     const node = await scene.newNode();
     scene.pass(601_000);
     scene.control.mine();
-    assert.ok((await scene.payment(id)).expiresAt.getTime() > scene.nowMs());
     await node.watch();
-    assert.equal(await scene.status(id), 'expired');
+    const payment = await scene.payment(id);
+    assert.ok(payment.expiresAt.getTime() > scene.nowMs());
+    assert.equal(payment.status, 'requires_action');
+    const { buyerAccount, buyerName, tokenAsset, tokenValue } = payment;
+    assert.deepEqual({ buyerAccount, buyerName, tokenAsset, tokenValue }, NOBODY, 'nobody pays it any more');
+    const stored = await scene.item(commitment);
+    assert.deepEqual([stored?.state, stored?.signature], ['unpaid', null]);
+
+    const again = await scene.accept({ told: { subject: id } });
+    await node.turn(2);
+    const paid = await scene.payment(id);
+    assert.deepEqual([paid.status, paid.buyerAccount], ['succeeded', `${scene.network}:${again.payer.address}`]);
+    assert.deepEqual(await typesOf(id), [
+      'payment.created',
+      'payment.processing',
+      'payment.requires_action',
+      'payment.processing',
+      'payment.succeeded',
+      'payment.settled',
+    ]);
+    const customers = await scene.db.sql<{ account: string; status: string }[]>`
+      select buyer_account as account, status from payment_customers where payments > 0`;
+    assert.deepEqual([...customers], [{ account: paid.buyerAccount, status: 'succeeded' }]);
   });
 
-  it('fails a payment whose authorization was cancelled, at final depth', async () => {
+  it('lets a payment be paid again when its authorization was cancelled, at final depth', async () => {
     await open({ depth: 2 });
     const { id, item, commitment } = await scene.accept();
     const node = await scene.newNode();
@@ -262,9 +295,82 @@ describe('the watcher', () => {
     await node.watch();
     assert.equal(await scene.status(id), 'processing');
     await node.turn(2);
-    const payment = await scene.payment(id);
-    assert.deepEqual([payment.status, payment.failureCode], ['failed', null]);
+    assert.equal(await scene.status(id), 'requires_action');
     assert.equal((await scene.item(commitment))?.signature, null);
+    const evidence = (await listEvents(scene.db.sql, id)).at(-1)?.evidence;
+    assert.deepEqual(evidence?.items, [{ commitment, state: 'unpaid', reason: 'used' }]);
+  });
+
+  it('ends a payment whose authorization was cancelled when its own time is over', async () => {
+    await open();
+    const { id, item } = await scene.accept({ told: { deadlineS: Math.floor(scene.nowMs() / 1_000) + 3_600 } });
+    const node = await scene.newNode();
+    scene.control.cancelAuthorization(item);
+    scene.pass(16 * 60_000);
+    await node.turn(2);
+    assert.equal(await scene.status(id), 'expired');
+  });
+
+  it('waits for a native action that was handed out before it lets a payment be paid again', async () => {
+    await open();
+    const offered = await scene.offer(10 * 60_000);
+    const signed = await scene.accept({ told: { subject: offered.id } });
+    const node = await scene.newNode();
+    scene.control.cancelAuthorization(signed.item);
+    await node.turn(3);
+    assert.equal(await scene.status(offered.id), 'processing', 'the coin may still be sent');
+    scene.pass(10 * 60_000);
+    await node.turn(2);
+    const payment = await scene.payment(offered.id);
+    assert.deepEqual([payment.status, payment.nativeDeadline], ['requires_action', null]);
+    assert.equal((await scene.item(offered.commitment))?.state, 'unpaid');
+    scene.pass(5 * 60_000);
+    await expirePayments(scene);
+    assert.equal(await scene.status(offered.id), 'expired', 'the clock ends it again');
+  });
+
+  it('does not let a payment lapse by a look from before it was paid again', async () => {
+    await open();
+    const { id, item, commitment } = await scene.accept();
+    const node = await scene.newNode();
+    scene.control.cancelAuthorization(item);
+    await node.turn(3);
+    assert.equal(await scene.status(id), 'requires_action');
+    await scene.accept({ told: { subject: id } });
+    const stale = await scene.movePayment({
+      paymentId: id,
+      event: { type: 'lapsed', proof: { finalBlockAtMs: scene.nowMs() } },
+      actor: 'watcher',
+      evidence: {},
+      items: { ended: [{ commitment, state: 'unpaid', reason: 'used' }] },
+    });
+    assert.deepEqual([stale.ok, !stale.ok && stale.refusal], [false, 'may_still_be_paid']);
+    await node.turn(2);
+    assert.equal(await scene.status(id), 'succeeded');
+  });
+
+  it('does not take a signature again that the chain has proved to be over', async () => {
+    await open();
+    const { id, item, commitment, signed } = await scene.accept();
+    const node = await scene.newNode();
+    scene.control.cancelAuthorization(item);
+    await node.turn(3);
+    const account = `${scene.network}:${item.payer}`;
+    const again = await scene.movePayment({
+      paymentId: id,
+      event: {
+        type: 'confirmed',
+        buyer: { account, name: 'Wallet', icon: null },
+        token: { asset: item.asset, value: item.amount },
+        isNative: false,
+      },
+      actor: 'test',
+      evidence: {},
+      items: { accepted: [{ ...scene.newItem(item, { state: 'due', signature: signed.signature }) }] },
+    });
+    assert.deepEqual([again.ok, !again.ok && again.refusal], [false, 'attempt_over']);
+    assert.equal(await scene.status(id), 'requires_action');
+    assert.equal((await scene.item(commitment))?.state, 'unpaid');
   });
 
   it('finds the payment when a stranger relayed it', async () => {
@@ -306,35 +412,58 @@ describe('the watcher', () => {
     await assert.rejects(findMissedEvent({} as never, node.watcher, { chain, cursor, stored }), ChainUnavailableError);
   });
 
-  it('fails a payment that was refused in a final block and still would be', async () => {
-    await open();
-    const { id, payer, item, commitment } = await scene.accept();
-    const node = await scene.newNode();
-    await node.relay();
-    scene.control.setBalance(payer.address, item.asset, 0n);
-    scene.control.mine();
-    await node.watch();
-    assert.equal(await scene.status(id), 'failed');
-    const stored = await scene.item(commitment);
-    assert.deepEqual([stored?.state, stored?.signature], ['unpaid', null]);
-    const events = await listPaymentEvents(scene.db.sql, id);
-    assert.match(JSON.stringify(events.at(-1)?.evidence), /short_balance/);
-  });
-
-  it('sends again what was refused for a reason that proves nothing', async () => {
-    await open();
-    const { id, item, commitment } = await scene.accept();
-    const node = await scene.newNode();
-    await node.relay();
-    scene.control.setPaused(item.asset);
-    scene.control.mine();
-    await node.watch();
-    assert.equal(await scene.status(id), 'processing');
-    assert.equal((await scene.item(commitment))?.state, 'due');
-    scene.control.setPaused(item.asset, false);
-    await node.turn(4);
-    assert.equal(await scene.status(id), 'succeeded');
-  });
+  for (const [reason, refuse, relent] of [
+    [
+      'short_balance',
+      ({ item }) => scene.control.setBalance(item.payer, item.asset, 0n),
+      ({ item }) => scene.control.setBalance(item.payer, item.asset, item.amount),
+    ],
+    [
+      'paused',
+      ({ item }) => scene.control.setPaused(item.asset),
+      ({ item }) => scene.control.setPaused(item.asset, false),
+    ],
+    [
+      'payer_blacklisted',
+      ({ item }) => scene.control.setBlacklisted(item.payer, item.asset),
+      ({ item }) => scene.control.setBlacklisted(item.payer, item.asset, false),
+    ],
+  ] as const satisfies [string, (accepted: Accepted) => void, (accepted: Accepted) => void][]) {
+    it(`tries again what a final block refused (${reason}), less and less often, until it is paid`, async () => {
+      await open();
+      const accepted = await scene.accept();
+      const { id, commitment } = accepted;
+      const node = await scene.newNode();
+      await node.relay();
+      refuse(accepted);
+      scene.control.mine();
+      await node.watch();
+      assert.equal(await scene.status(id), 'processing');
+      assert.equal((await scene.item(commitment))?.state, 'due', 'it is sent again');
+      await node.turn(4);
+      assert.deepEqual(await findRefusedAttempt(scene.db.sql, id), {
+        refusal: reason,
+        deadline: new Date(accepted.item.deadlineS * 1_000),
+      });
+      assert.equal((await scene.versions()).length, 1, 'nothing is sent that a simulation refuses');
+      const waits = async () => {
+        const [row] = await scene.db.sql<{ retryAt: Date }[]>`
+          select retry_at as "retryAt" from items where commitment = ${commitment}`;
+        return (row?.retryAt.getTime() ?? 0) - scene.nowMs();
+      };
+      for (let tries = 0; tries < 10; tries += 1) {
+        scene.pass(Math.max(0, await waits()));
+        await node.relay();
+      }
+      assert.ok((await waits()) > 30_000, 'less and less often');
+      assert.ok((await waits()) <= 75_000, 'but not seldom');
+      relent(accepted);
+      scene.pass(75_000);
+      await node.turn(2);
+      assert.equal(await scene.status(id), 'succeeded');
+      assert.equal(await findRefusedAttempt(scene.db.sql, id), undefined);
+    });
+  }
 
   it('is not misled by a stranger who has an item refused with a signature he made up', async () => {
     await open();
@@ -360,17 +489,20 @@ describe('the watcher', () => {
     scene.control.mine();
     await node.watch();
     assert.equal(await scene.status(id), 'processing');
-    const [event] = await listPaymentEvents(scene.db.sql, id);
+    const [, event] = await listEvents(scene.db.sql, id);
     assert.deepEqual(
-      [event?.event, event?.actor, event?.evidence.commitment, event?.evidence.transaction],
-      ['confirmed', 'watcher', commitment, hash],
+      [event?.type, event?.actor, event?.evidence.commitment, event?.evidence.transaction],
+      ['payment.processing', 'watcher', commitment, hash],
     );
     await node.turn();
     const payment = await scene.payment(id);
     assert.equal(payment.status, 'succeeded');
     assert.equal(payment.transactionHash, hash);
     assert.equal(payment.buyerAccount, `${scene.network}:${payer.address}`);
-    assert.equal((await listPaymentEvents(scene.db.sql, id)).length, 2);
+    assert.deepEqual(
+      (await listEvents(scene.db.sql, id)).map(({ type }) => type),
+      ['payment.created', 'payment.processing', 'payment.succeeded', 'payment.settled'],
+    );
   });
 
   it('takes no event for a payment in coin that differs from what was handed out', async () => {
@@ -412,6 +544,29 @@ describe('the watcher', () => {
     assert.deepEqual(await scene.alerts(), [`paid_after_end ${id}`]);
   });
 
+  it('shows the asset, amount and buyer of the way that paid, when the payer has paid in two ways', async () => {
+    await open();
+    const node = await scene.newNode();
+    const { id, pay, item, payer } = await scene.offer();
+    const token = await scene.accept({ told: { subject: id }, isSecond: true });
+    assert.equal((await scene.payment(id)).buyerAccount, `${scene.network}:${token.payer.address}`);
+    pay();
+    scene.control.mine();
+    await node.watch();
+    const shown = await scene.payment(id);
+    assert.deepEqual(
+      [shown.status, shown.tokenAsset, shown.tokenValue, shown.buyerAccount],
+      ['succeeded', item.asset, item.amount.toString(), `${scene.network}:${payer.address}`],
+    );
+    await node.turn(3);
+    assert.deepEqual(await scene.alerts(), [`paid_after_end ${id}`]);
+    const [last] = (await listEvents(scene.db.sql, id)).slice(-1);
+    assert.equal(last?.type, 'payment.late_money');
+    assert.deepEqual(await scene.payment(id), { ...shown, version: shown.version + 1 });
+    const report = await reconcile(scene, scene.connected, { from: 0 });
+    assert.deepEqual(report?.differences, []);
+  });
+
   it('does the same again after a crash between a move and its mark, and nothing happens twice', async () => {
     await open();
     const { id } = await scene.accept();
@@ -419,7 +574,8 @@ describe('the watcher', () => {
     await node.turn();
     await scene.db.sql`update chain_events set decided_at = null`;
     await (await scene.newNode()).watch();
-    assert.equal((await listPaymentEvents(scene.db.sql, id)).length, 2);
+    const types = (await listEvents(scene.db.sql, id)).map(({ type }) => type);
+    assert.deepEqual(types, ['payment.created', 'payment.processing', 'payment.succeeded', 'payment.settled']);
     assert.deepEqual(await scene.alerts(), []);
   });
 

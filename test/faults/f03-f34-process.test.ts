@@ -3,8 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import postgres from 'postgres';
-import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { connectTo, createTestDatabase, type TestConnection, type TestDatabase } from '../database.ts';
 import { type OptionBody, readBuild, result } from '../e2e/paying-shop.ts';
 import { type NodeProcess, startNodeProcess } from '../node-process.ts';
 import { type RpcProxy, startRpcProxy } from '../rpc-proxy.ts';
@@ -21,7 +20,7 @@ describe('a gateway in a process of its own', () => {
   let proxy: RpcProxy;
   let database: TestDatabase;
   let home: string;
-  let sql: postgres.Sql;
+  let sql: TestConnection;
   const nodes: NodeProcess[] = [];
   let survivor: Running;
   /** Every answer of the API. */
@@ -33,7 +32,7 @@ describe('a gateway in a process of its own', () => {
       mkdtemp(join(tmpdir(), 'till-faults-')),
     ]);
     proxy = await startRpcProxy({ targetUrl: chain.url });
-    sql = postgres(database.url, { max: 2, onnotice: () => {} });
+    sql = connectTo(database.url);
   });
   after(async () => {
     for (const node of nodes) node.signal('SIGKILL');

@@ -98,7 +98,7 @@ describe('tokens with quirks', () => {
     await scene.shopper.isPaidOnce(payment);
   });
 
-  it('F32: a payer who is blacklisted while the payment waits for a block fails alone, uncharged', async () => {
+  it('F32: a payer who is blacklisted while the payment waits for a block waits alone, is told why, and pays once when it is over', async () => {
     const [payment, other] = await Promise.all([scene.shopper.sign(), scene.shopper.sign()]);
     scene.proxy.lie(LOST, SEND);
     for (const each of [payment, other]) assert.equal((await each.confirm()).statusCode, 200);
@@ -112,11 +112,12 @@ describe('tokens with quirks', () => {
     );
     await issuer(USDC, 'blacklist', payment.payer.address);
     scene.tellTheTruth();
-    await scene.shopper.reaches(payment, 'failed');
-    await scene.shopper.isUnpaid(payment, 'failed');
-    assert.equal((await scene.shopper.view(payment)).failureCode, null);
     await scene.shopper.reaches(other, 'succeeded');
     await scene.shopper.isPaidOnce(other);
+    await isRefusedFor(payment, 'payer_blacklisted');
+    await issuer(USDC, 'unBlacklist', payment.payer.address);
+    await scene.shopper.reaches(payment, 'succeeded');
+    await scene.shopper.isPaidOnce(payment);
   });
 
   it('F32: a blacklisted account is offered nothing in that token, and refused at confirm', async () => {
@@ -130,14 +131,16 @@ describe('tokens with quirks', () => {
     assert.equal(await scene.shopper.charged(payment), 0n);
   });
 
-  it('F32: a merchant who is blacklisted is not paid to, and the payer keeps the money', async () => {
+  it('F32: a merchant who is blacklisted is not paid to while it is, and the payer keeps the money until then', async () => {
     scene.proxy.lie(LOST, SEND);
     const payment = await scene.shopper.pay();
     await until('it is stored', async () => (await scene.versionsOf(payment.id)).length > 0, WITHIN);
     await issuer(USDC, 'blacklist', payment.recipient);
     scene.tellTheTruth();
-    await scene.shopper.reaches(payment, 'failed');
-    await scene.shopper.isUnpaid(payment, 'failed');
+    await isRefusedFor(payment, 'recipient_blacklisted');
+    await issuer(USDC, 'unBlacklist', payment.recipient);
+    await scene.shopper.reaches(payment, 'succeeded');
+    await scene.shopper.isPaidOnce(payment);
   });
 
   it('F32: a token on pause delays a payment, which is paid once when the pause is over', async () => {
@@ -174,6 +177,25 @@ describe('tokens with quirks', () => {
     await scene.shopper.reaches(poison, 'succeeded');
     await scene.shopper.isPaidOnce(poison);
   });
+
+  /** Nothing is charged, and the payer is told what is missing and until when it is tried. */
+  const isRefusedFor = async (payment: SignedPayment, refusal: string) => {
+    const { headers } = scene.shopper;
+    const url = `/v1/gateway/payment/${payment.id}`;
+    const attempt = async () => (await scene.node.gateway.call({ url, headers })).json().attempt;
+    await until(
+      `the payer is told of ${refusal}`,
+      async () => {
+        await scene.chain.mine();
+        return (await attempt())?.refusal === refusal;
+      },
+      WITHIN,
+    );
+    const deadline = (await scene.item(payment.id))?.deadline.getTime() ?? 0;
+    assert.deepEqual(await attempt(), { refusal, triesUntil: deadline / 1_000 });
+    assert.equal(await scene.shopper.status(payment), 'processing');
+    assert.equal(await scene.shopper.charged(payment), 0n);
+  };
 
   const isRefusedOrDue = async (payment: SignedPayment) => {
     await until(

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { encodeFunctionData, type Hex, keccak256, maxUint256, parseAbi, stringToBytes } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { PERMIT2_ADDRESS } from '../../src/chains/evm/collector.ts';
-import { createSandboxEvm, SANDBOX_KEYS, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
+import { createSandboxEvm, placeDollar, SANDBOX_KEYS, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
 import type { LocalEvm } from '../../src/sandbox/local-evm.ts';
 
 export type FaultChain = Awaited<ReturnType<typeof startFaultChain>>;
@@ -65,7 +65,15 @@ export async function startFaultChain(
     return hash;
   }
 
-  if (token !== undefined) await placeDollar(evm, token);
+  /** A dollar where another network has its own, under the name that is signed for there. */
+  async function placeToken({ address, name }: { address: Hex; name: string }): Promise<void> {
+    const { predeploy, initialize } = placeDollar(address, { name, symbol: 'USDC' });
+    await request('hardhat_setCode', address, predeploy.code);
+    for (const { slot, value } of predeploy.storage ?? []) await request('hardhat_setStorageAt', address, slot, value);
+    await carryOut(minter, initialize);
+  }
+
+  if (token !== undefined) await placeToken(token);
   const tokens = [...Object.values(SANDBOX_TOKENS), ...(token === undefined ? [] : [token.address])];
   const unused = await fundPayers({ chainId, evm, tokens }, minter, payerCount);
 
@@ -132,14 +140,6 @@ async function fundPayers(
   }
   await chain.evm.mine();
   return payers;
-}
-
-/** Puts the sandbox's dollar where another network has its own, under the name that is signed for there. */
-async function placeDollar(evm: LocalEvm, { address, name }: { address: Hex; name: string }): Promise<void> {
-  const hashOf = (text: string) => keccak256(stringToBytes(text)).slice(2);
-  const code = (await evm.request({ method: 'eth_getCode', params: [SANDBOX_TOKENS.USDC, 'latest'] })) as Hex;
-  const renamed = code.replaceAll(hashOf('USD Coin'), hashOf(name));
-  await evm.request({ method: 'hardhat_setCode', params: [address, renamed] });
 }
 
 export const approvePermit2 = (amount = maxUint256) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { encodeFunctionData, type Hex, keccak256, stringToBytes } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { listPaymentEvents } from '../../src/store/payments/payments.ts';
+import { listEvents } from '../../src/store/events/events.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type OptionBody, readBuild, result, type Wallet, walletOn } from '../e2e/paying-shop.ts';
 import { createTestMerchant, createTestPartner, freshKey, type TestGateway } from '../gateway.ts';
@@ -159,14 +159,14 @@ export async function openShopper({ chain, gateway }: { chain: FaultChain; gatew
       const receipt = await chain.request<{ status: Hex } | null>('eth_getTransactionReceipt', info?.txId);
       assert.equal(receipt?.status, '0x1', 'the transaction that the API names is on the chain');
       assert.equal(settlement?.successful.txId, info?.txId);
-      const events = await listPaymentEvents(gateway.db.sql, id);
-      assert.equal(events.filter(({ event }) => event === 'succeeded').length, 1, 'it has succeeded once');
+      const events = await listEvents(gateway.db.sql, id);
+      assert.equal(events.filter(({ type }) => type === 'payment.succeeded').length, 1, 'it has succeeded once');
     },
 
-    /** Ended without a cent having moved, and nobody can use the signature any more. */
-    async isUnpaid(payment: SignedPayment, as: 'failed' | 'expired'): Promise<void> {
+    /** The attempt is over without a cent having moved, and nobody can use the signature any more. */
+    async isUnpaid(payment: SignedPayment, as: 'requires_action' | 'expired'): Promise<void> {
       const { status, isFinal, info, settlement } = await view(payment);
-      const expected = { status: as, isFinal: true, info: null, settlement: null };
+      const expected = { status: as, isFinal: as === 'expired', info: null, settlement: null };
       assert.deepEqual({ status, isFinal, info, settlement }, expected);
       assert.equal(await charged(payment), 0n, 'the payer keeps the money');
       assert.equal(await chain.balanceOf(tokenOf(payment.asset), payment.recipient), 0n);

@@ -40,6 +40,7 @@ export async function startSandbox(settings: Readonly<Record<string, string>> = 
     startNodeProcess({
       TILL_HOME: home,
       DATABASE_URL: database.url,
+      SANDBOX: '1',
       SANDBOX_BLOCK_MS: BLOCK_MS,
       RATE_LIMIT_KEY_PER_SECOND: '10000',
       RATE_LIMIT_ADDRESS_PER_SECOND: '10000',

@@ -1,7 +1,7 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { accessProblems } from './access-problems.ts';
 import { type StoryServer, serveStories } from './story-server.ts';
 
 const USAGE = `npm run pictures [-- folder [name]]
@@ -12,8 +12,8 @@ phone and on a desk. Each state is also held against the rules of axe; one that 
 folder   where they go, docs/pictures unless told
 name     only those whose name begins with this
 
-Needs Chromium (CHROMIUM names it, if it is not /usr/bin/chromium), and for the pictures in Japanese a font that has its
-letters, such as Debian's fonts-vlgothic.
+Needs Chromium (CHROMIUM names it, if it is not /usr/bin/chromium), and fonts for the pictures in Japanese and Arabic, such
+as Debian's fonts-vlgothic and fonts-noto-core.
 `;
 
 if (process.argv.includes('--help')) {
@@ -43,7 +43,6 @@ const BROWSER_FLAGS = [
 ];
 
 let count = 0;
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const server = await serveStories();
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const browser = await chromium.launch({ executablePath, args: BROWSER_FLAGS });
@@ -142,17 +141,4 @@ async function asWebp(encoder: Page, png: Buffer): Promise<Buffer> {
     `data:image/png;base64,${png.toString('base64')}`,
   );
   return Buffer.from(encoded.slice(encoded.indexOf(',') + 1), 'base64');
-}
-
-async function accessProblems(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const { axe: checker } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }> };
-    };
-    const { violations } = await checker.run();
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary ?? ''}`),
-    );
-  });
 }

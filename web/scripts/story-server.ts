@@ -4,16 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { build, createServer } from 'vite';
-import { type DemoPage, renderDemoPage } from '../../src/http/demo/demo-page.ts';
 import { renderReference } from '../../src/http/reference/render-reference.ts';
+import { renderSitePage, type SitePage } from '../../src/http/site/site-page.ts';
 
 const WEB = join(import.meta.dirname, '..');
 const HTTP = join(WEB, '../src/http');
-/** Stylesheets of the pages that are not the checkout's. */
-const STYLESHEETS: Readonly<Record<string, string>> = {
-  '/demo/demo.css': join(HTTP, 'demo/demo.css'),
-  '/docs/reference.css': join(HTTP, 'reference/reference.css'),
-};
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css',
   '.js': 'text/javascript',
@@ -21,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 /** As strict as the gateway's own: a story that breaks it breaks there. */
-const POLICY = "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self' data:";
+const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:";
 
 interface StoryInfo {
   readonly name: string;
@@ -52,13 +47,15 @@ export async function serveStories(): Promise<StoryServer> {
   )) as typeof import('../src/checkout/render-story.tsx');
   const manifest = JSON.parse(await readFile(join(client, '.vite/manifest.json'), 'utf8'));
   const styles: readonly string[] = manifest['src/checkout/entry-client.tsx'].css;
+  const site = assetsOf([manifest['src/pages/site.css'].file]);
+  const { file: script, css: sheets } = manifest['src/pages/reference.ts'];
   // By a name the compiler does not follow: behind it is the whole server, which is another program.
-  const { shopPage }: { shopPage(): DemoPage } = await import(join(HTTP, 'demo/shop-pages.ts'));
+  const { shopPage }: { shopPage(): SitePage } = await import(join(HTTP, 'demo/shop-pages.ts'));
   const reference = JSON.parse(await readFile(join(WEB, '../openapi.json'), 'utf8'));
   const pages = new Map([
     ...STORIES.map((story) => [`/story/${story.name}`, documentOf(renderStory(story), styles)] as const),
-    ['/demo', renderDemoPage(shopPage())],
-    ['/docs', renderReference({ ...reference, servers: [{ url: 'http://localhost:8080' }] })],
+    ['/demo', renderSitePage({ assets: site, isSandbox: true }, shopPage())],
+    ['/docs', renderReference(reference, { ...assetsOf(sheets), scripts: [`/${script}`] })],
   ]);
 
   const server = createHttpServer((request, response) => {
@@ -70,7 +67,7 @@ export async function serveStories(): Promise<StoryServer> {
         .end(page);
       return;
     }
-    readFile(STYLESHEETS[path] ?? join(client, path)).then(
+    readFile(join(client, path)).then(
       (file) => response.writeHead(200, { 'Content-Type': TYPES[extname(path)] ?? 'text/plain' }).end(file),
       () => response.writeHead(404).end(),
     );
@@ -85,6 +82,10 @@ export async function serveStories(): Promise<StoryServer> {
       await rm(client, { recursive: true, force: true });
     },
   };
+}
+
+function assetsOf(sheets: readonly string[]) {
+  return { styles: sheets.map((path) => `/${path}`), scripts: [], preloads: [], font: undefined };
 }
 
 function documentOf(

@@ -2,6 +2,8 @@ import { gzipSync } from 'node:zlib';
 import type { Plugin, Rollup } from 'vite';
 
 interface Budget {
+  /** The file of the page that is weighed. */
+  readonly entry: string;
   /** Compressed, of all scripts a payer with an injected wallet loads. */
   readonly scriptBytes: number;
   /** Compressed. */
@@ -14,10 +16,14 @@ export function weightBudget(budget: Budget): Plugin {
     name: 'till:weight-budget',
     generateBundle(options, bundle) {
       if (options.format !== 'es' || !this.environment || this.environment.name === 'ssr') return;
-      const scripts = [...firstChunks(bundle)].reduce((sum, chunk) => sum + compressed(chunk.code), 0);
-      const styles = Object.values(bundle)
-        .filter((file) => file.type === 'asset' && file.fileName.endsWith('.css'))
-        .reduce((sum, file) => sum + compressed((file as Rollup.OutputAsset).source), 0);
+      const chunks = [...firstChunks(bundle, budget.entry)];
+      if (chunks.length === 0) this.error(`${budget.entry} is not in the build: there is nothing to weigh`);
+      const scripts = chunks.reduce((sum, chunk) => sum + compressed(chunk.code), 0);
+      const sheets = new Set(chunks.flatMap((chunk) => [...(chunk.viteMetadata?.importedCss ?? [])]));
+      const styles = [...sheets].reduce(
+        (sum, name) => sum + compressed((bundle[name] as Rollup.OutputAsset | undefined)?.source ?? ''),
+        0,
+      );
       this.info(`checkout: ${scripts} bytes of script, ${styles} bytes of style, compressed`);
       if (scripts > budget.scriptBytes) this.error(`scripts weigh ${scripts} bytes, more than ${budget.scriptBytes}`);
       if (styles > budget.styleBytes) this.error(`styles weigh ${styles} bytes, more than ${budget.styleBytes}`);
@@ -26,14 +32,14 @@ export function weightBudget(budget: Budget): Plugin {
 }
 
 /** The entry and everything it imports before it can run. */
-function firstChunks(bundle: Rollup.OutputBundle): Set<Rollup.OutputChunk> {
+function firstChunks(bundle: Rollup.OutputBundle, entry: string): Set<Rollup.OutputChunk> {
   const found = new Set<Rollup.OutputChunk>();
   const add = (file: Rollup.OutputAsset | Rollup.OutputChunk | undefined) => {
     if (file?.type !== 'chunk' || found.has(file)) return;
     found.add(file);
     for (const name of file.imports) add(bundle[name]);
   };
-  for (const file of Object.values(bundle)) if (file.type === 'chunk' && file.isEntry) add(file);
+  for (const file of Object.values(bundle)) if (file.type === 'chunk' && file.facadeModuleId === entry) add(file);
   return found;
 }
 

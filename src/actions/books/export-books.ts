@@ -12,7 +12,7 @@ export interface ExportRow {
   readonly payment: string;
   readonly asset: string;
   readonly symbol: string;
-  /** What the payer paid; below zero for what was taken back. */
+  /** The amount paid. Negative for an amount that was taken back. */
   readonly gross: string;
   readonly fee: string;
   readonly net: string;
@@ -24,7 +24,7 @@ export interface ExportRow {
 
 const PAGE = 1_000;
 
-/** What was earned and taken back in a period, from its first moment to before its last. */
+/** Revenue and reversals of a period, from its start (inclusive) to its end (exclusive). */
 export async function* exportBooks(
   db: Reader,
   period: { readonly from: Date; readonly to: Date; readonly merchantId?: string | undefined },
@@ -75,7 +75,7 @@ const COLUMNS = [
 
 export const CSV_HEAD = COLUMNS.join(',');
 
-/** RFC 4180. Nothing in it was written by a stranger, so nothing can be a formula. */
+/** RFC 4180. No field holds a stranger's text, so none can be a formula. */
 export function csvLine(row: ExportRow): string {
   return COLUMNS.map((column) =>
     /[",\r\n]/.test(row[column]) ? `"${row[column].replaceAll('"', '""')}"` : row[column],

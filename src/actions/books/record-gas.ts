@@ -4,20 +4,20 @@ import { positionsOf } from '../../store/money/books.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { recordEntries } from './record.ts';
 
-/** What a nonce cost its signer, at final depth. */
+/** The gas cost of a nonce, at final depth. */
 export interface SpentGas {
   readonly signer: string;
-  /** The transaction that was mined; null when it was none of ours. */
+  /** The mined transaction. Null when it was not ours. */
   readonly hash: string | null;
-  /** Everything that was ever signed for the nonce. */
+  /** Every transaction signed for the nonce. */
   readonly hashes: readonly string[];
   readonly coinSpent: bigint;
   readonly block: number;
 }
 
 /**
- * Books the gas of final transactions. It is the difference to what the books say that is written: after a reorganisation
- * deeper than final depth the same transaction may have cost something else, or another one of its nonce was mined.
+ * Books the gas of final transactions. The entry is the difference to the books: after a reorg deeper than final depth
+ * the same transaction may have another cost, or another version of its nonce was mined.
  */
 export async function recordGas(tx: Tx, network: string, spent: readonly SpentGas[], at: Date): Promise<void> {
   const positions = await positionsOf(

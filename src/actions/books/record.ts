@@ -1,16 +1,19 @@
 import { acceptedEntry, type Entry, paidEntry, revertedEntry, unpaidEntry } from '../../domain/books.ts';
-import { reviveItems } from '../../store/chain/due-items.ts';
+import { type RevivedItem, reviveItems } from '../../store/chain/due-items.ts';
 import { endItems, type ItemEnd, insertItems, type NewItem } from '../../store/chain/items.ts';
 import { type BookItem, lockBookItems } from '../../store/money/book-items.ts';
 import { insertEntries } from '../../store/money/books.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 
-/** Writes entries, in the transaction of what they tell of. */
+/** Writes entries, in the transaction of the change they record. */
 export async function recordEntries(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
   if (entries.length > 0) await insertEntries(tx, entries, at);
 }
 
-/** Stores accepted items of payments, and what they put in flight. One that was stored before is in the books already. */
+/**
+ * Stores accepted items of payments, and what they put in flight. An item that was stored before is in the books
+ * already.
+ */
 export async function acceptItems(
   tx: Tx,
   items: readonly NewItem[],
@@ -27,7 +30,7 @@ export async function acceptItems(
   await recordEntries(tx, entries, at);
 }
 
-/** Ends items of payments, and books where their money is. One that is paid already stays as it is, here and there. */
+/** Ends items of payments, and books where their money is. A paid item stays as it is, in both tables. */
 export async function closeItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Promise<void> {
   const before = await lockBookItems(
     tx,
@@ -46,12 +49,12 @@ function endEntries(item: BookItem, { state, reason, proof }: ItemEnd): Entry[] 
   const wasInFlight = item.state === 'due' || item.state === 'sent';
   if (item.state === 'paid') return [];
   if (state === 'paid') return [paidEntry(item, { wasInFlight, isExtra: reason === 'paid_after_end' }, proof)];
-  // What was only offered never was in flight, and what is unpaid already has left it.
+  // An offered item was never in flight, and an unpaid one has left it already.
   return wasInFlight ? [unpaidEntry(item, reason)] : [];
 }
 
-/** Takes the money of paid items out of where it seemed to be: the block that proved it is gone. */
-export async function reopenItems(tx: Tx, commitments: readonly string[], at: Date): Promise<{ subject: string }[]> {
+/** Reverses the entries of paid items: the block that proved them left the chain. */
+export async function reopenItems(tx: Tx, commitments: readonly string[], at: Date): Promise<RevivedItem[]> {
   if (commitments.length === 0) return [];
   const paid = (await lockBookItems(tx, commitments)).filter(({ state }) => state === 'paid');
   const revived = await reviveItems(tx, commitments);

@@ -7,8 +7,9 @@ import { commandOfLeader } from '../lease.ts';
 const MAX_ENTRIES = 500;
 
 /**
- * Puts the new entries of a network in order and chains them by their hashes; says whether there are more. Only the holder
- * of the network's lease can commit it, so there is one order. Entries of a transaction that commits late come later in it.
+ * Orders the new entries of a network and chains them by their hashes. Returns true if there are more. Only the holder
+ * of the network's lease can commit it, so there is one order. Entries of a transaction that commits late come later in
+ * it.
  */
 export async function sealOnce(deps: CommandDeps, network: string, lease: Lease): Promise<boolean> {
   const unsealed = await findUnsealed(deps.db.sql, network, 1);

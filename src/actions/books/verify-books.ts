@@ -12,7 +12,7 @@ import type { Reader } from '../../store/plumbing/database.ts';
 export interface BooksReport {
   readonly network: string;
   readonly sealed: number;
-  /** Of the last entry. Written down elsewhere, it proves everything up to it. */
+  /** The hash of the last entry. A copy kept elsewhere proves every entry up to it. */
   readonly head: string;
   /** Entries that no seal protects yet. */
   readonly unsealed: { readonly count: number; readonly oldest: Date | null };
@@ -20,10 +20,10 @@ export interface BooksReport {
 }
 
 const PAGE = 1_000;
-/** One change can be enough to be noticed; a list of thousands says no more. */
+/** The report is bounded: thousands of differences say no more than a few. */
 const MAX_PROBLEMS = 100;
 
-/** Computes every hash and every balance again. Everything that is not as it was written is named. */
+/** Computes every hash and every balance again. Every entry that was changed is named. */
 export async function verifyBooks(db: Reader): Promise<BooksReport[]> {
   const reports: BooksReport[] = [];
   for (const network of await listBookNetworks(db)) reports.push(await verifyNetwork(db, network));
@@ -31,7 +31,7 @@ export async function verifyBooks(db: Reader): Promise<BooksReport[]> {
 }
 
 async function verifyNetwork(db: Reader, network: string): Promise<BooksReport> {
-  // Read before the rows: what is sealed meanwhile comes after it.
+  // The head is read before the rows: entries sealed meanwhile come after it.
   const head = await findHead(db, network);
   const chain = await verifyChain(db, network, head?.sequence ?? 0);
   const problems = [...chain.problems];
@@ -40,7 +40,7 @@ async function verifyNetwork(db: Reader, network: string): Promise<BooksReport> 
   } else if (head !== undefined && chain.hash !== head.hash) {
     problems.push(`The last entry, ${head.sequence}, does not have the hash that was noted for it.`);
   }
-  // Each is one statement, so that it compares what belongs together.
+  // Each comparison is one statement, and so one snapshot.
   const [balances, inFlight, unsealed] = await Promise.all([
     findWrongBalances(db, network),
     findWrongInFlight(db, network),
@@ -67,7 +67,7 @@ async function verifyChain(db: Reader, network: string, last: number) {
     const page = await listSealed(db, network, sequence, PAGE);
     if (page.length === 0) break;
     for (const entry of page) {
-      // What was sealed after the head was read is for the next time.
+      // Entries sealed after the head was read are left to the next run.
       if (entry.sequence > last) return { problems, sequence, hash };
       const expected = sequence + 1;
       if (entry.sequence !== expected) {

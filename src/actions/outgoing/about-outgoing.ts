@@ -1,6 +1,6 @@
 import type { Outgoing } from '../../store/money/outgoing.ts';
 
-/** How the books name something that leaves an account of ours. */
+/** The identification of an outgoing transfer in the books. */
 export function aboutOutgoing({
   id,
   network,

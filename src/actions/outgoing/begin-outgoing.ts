@@ -1,3 +1,4 @@
+import { amountText } from '../../chains/amount-text.ts';
 import type { Signer } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { idBytes } from '../../domain/ids.ts';
@@ -8,6 +9,7 @@ import { findCursors } from '../../store/chain/chain-cursors.ts';
 import { insertItems } from '../../store/chain/items.ts';
 import {
   type Attempt,
+  countOutgoingUnsigned,
   endFailed,
   type ForgottenEvent,
   findForgotten,
@@ -20,7 +22,7 @@ import {
 } from '../../store/money/outgoing.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Alarms } from '../alarms.ts';
-import { type CommandDeps, command, commandOfOne } from '../command.ts';
+import { type CommandDeps, command } from '../command.ts';
 import { CONSEQUENCES } from './purposes.ts';
 import { listNaming, SCREENED } from './refund/screen-refund.ts';
 import { concludePaid } from './settle-outgoing.ts';
@@ -28,56 +30,58 @@ import { concludePaid } from './settle-outgoing.ts';
 export interface OutgoingDeps extends CommandDeps {
   readonly log: Log;
   readonly screening: Screening;
-  /** Raised while something is to leave an account whose key is not configured. */
+  /** Raised while transfers wait for an account whose key is not configured. */
   readonly keyless: Alarms;
 }
 
-/** How long an attempt can be carried out: enough for any outage that passes, and soon enough over to try another way. */
+/** The life of an attempt: longer than a passing outage, short enough to try again soon. */
 const LIFE_MS = 3_600_000;
 const MAX_BEGUN = 200;
 const BEGUN_AT_ONCE = 8;
 /** The chain must have been read nearly to its head before anything is signed: see `findForgotten`. */
 const MAX_BEHIND = 16;
 const FORGOTTEN_RETRY_MS = 3_600_000;
-/** In place of a signature: the payer sends coin by a transaction of its own, and that says yes to it. */
+/** In place of a signature: the account sends coin by its own transaction, which is its consent. */
 const OWN_TRANSACTION = '0x';
 
-/** Signs what is to leave the intermediate account of a network, and puts it among the items; whether there is more. */
+/** Signs the waiting transfers of a network and stores them as items. Returns true if there are more. */
 export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChain): Promise<boolean> {
   const network = connected.chain.network.chainId;
-  const now = new Date(deps.world.clock.nowMs());
-  const waiting = await findOutgoingToBegin(deps.db.sql, { network, now, limit: MAX_BEGUN });
-  const signable = waiting.flatMap((outgoing) => {
-    const signer = signerOf(connected, outgoing.payer);
-    return signer === undefined ? [] : [{ outgoing, signer }];
-  });
-  const unsigned = waiting.length - signable.length;
+  const signers = signersOf(connected);
+  const ask = { network, signers: [...signers.keys()], now: new Date(deps.world.clock.nowMs()) };
+  const [waiting, unsigned] = await Promise.all([
+    findOutgoingToBegin(deps.db.sql, { ...ask, limit: MAX_BEGUN }),
+    countOutgoingUnsigned(deps.db.sql, ask),
+  ]);
   const message = `${unsigned} payouts, refunds or returns wait for the key of their account: see INTERMEDIATE_KEY.`;
   await deps.keyless.set(network, unsigned === 0 ? undefined : message);
-  if (signable.length === 0 || !(await isReadToHead(deps, connected))) return false;
+  if (waiting.length === 0 || !(await isReadToHead(deps, connected))) return false;
   const failures: unknown[] = [];
-  for (let start = 0; start < signable.length; start += BEGUN_AT_ONCE) {
-    const some = signable.slice(start, start + BEGUN_AT_ONCE);
-    const begun = await Promise.allSettled(some.map((each) => begin(deps, connected, each)));
+  for (let start = 0; start < waiting.length; start += BEGUN_AT_ONCE) {
+    const some = waiting.slice(start, start + BEGUN_AT_ONCE);
+    const begun = await Promise.allSettled(
+      some.map((outgoing) => begin(deps, connected, { outgoing, signer: signers.get(outgoing.payer) })),
+    );
     failures.push(...begun.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])));
   }
-  // One that cannot be begun holds up no other; the job is told of it, and all are looked at again.
+  // A transfer that cannot be begun delays no other. The error makes the job fail, and all are tried again.
   if (failures.length > 0) throw failures[0];
-  return unsigned === 0 && waiting.length === MAX_BEGUN;
+  return waiting.length === MAX_BEGUN;
 }
 
 /**
- * One attempt, in three steps. Its terms are stored; then exactly they are signed, outside any transaction; then the
- * signature is stored as an item, which the relayer carries out. Dying after the first or second step leaves terms that
- * are signed once more, to the same item; two nodes at once sign the same one. So every signature there will ever be
- * belongs to terms that are stored, and none is made while an earlier one may still be used.
+ * One attempt, in three steps. Its terms are stored. Exactly these terms are signed, outside any transaction. The
+ * signature is stored as an item, which the relayer carries out. After a crash in between the same terms are signed
+ * again, which gives the same item; two nodes at once sign the same item too. So every signature belongs to stored
+ * terms, and none is made while an earlier one can still be used.
  */
 async function begin(
   deps: OutgoingDeps,
   connected: ConnectedChain,
-  { outgoing, signer }: { outgoing: Outgoing; signer: Signer },
+  { outgoing, signer }: { outgoing: Outgoing; signer: Signer | undefined },
 ): Promise<void> {
   const { chain } = connected;
+  if (signer === undefined) throw new Error('A transfer was chosen that no configured key can sign.');
   if (await isScreened(deps, outgoing)) return;
   const attempt = attemptOf(outgoing) ?? (await plan(deps, connected, outgoing));
   if (attempt === undefined) return;
@@ -94,8 +98,8 @@ async function begin(
 }
 
 /**
- * Whether it must not leave: who would get it is on the list in force. What was planned before and is not among the items
- * was never signed for anybody to see, so nothing of it can be carried out. Merchants are the operator's to choose.
+ * Ends a transfer whose recipient is on the screening list in force. Planned terms without an item were never
+ * published, so nothing of them can be carried out. Payouts are not screened: the operator chooses its merchants.
  */
 async function isScreened(deps: OutgoingDeps, { id, purpose, network, recipient }: Outgoing): Promise<boolean> {
   const list = purpose === 'payout' ? undefined : listNaming(deps.screening, { network, recipient });
@@ -111,14 +115,13 @@ async function isScreened(deps: OutgoingDeps, { id, purpose, network, recipient 
   return true;
 }
 
-/** Whose key moves the money: mostly that of the intermediate account; of a stray, whatever account it came to. */
-function signerOf({ intermediateSigner, relayers }: ConnectedChain, account: string): Signer | undefined {
-  return [...(intermediateSigner === undefined ? [] : [intermediateSigner]), ...relayers].find(
-    ({ address }) => address === account,
-  );
+/** The keys that are configured, by address: mostly the intermediate account pays; a stray leaves the account it came to. */
+function signersOf({ intermediateSigner, relayers }: ConnectedChain): ReadonlyMap<string, Signer> {
+  const signers = [...relayers, ...(intermediateSigner === undefined ? [] : [intermediateSigner])];
+  return new Map(signers.map((signer) => [signer.address, signer]));
 }
 
-/** The terms of the next attempt, stored; undefined when there is to be none now. */
+/** Stores the terms of the next attempt. Undefined when none may be begun now. */
 async function plan(
   deps: OutgoingDeps,
   { chain, feeAccount }: ConnectedChain,
@@ -131,15 +134,17 @@ async function plan(
     await remember(deps, outgoing, forgotten);
     return undefined;
   }
+  const collector = chain.collector();
+  if (collector === undefined) return undefined;
   const deadlineS = Math.floor((deps.world.clock.nowMs() + LIFE_MS) / 1000);
-  const terms = { id, feeAccount, deadline: new Date(deadlineS * 1000) };
+  const terms = { id, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
   const attempt = { ...terms, commitment: chain.commitmentOf(itemOf(outgoing, { ...terms, commitment: '' })) };
-  return (await commandOfOne(deps, (tx, now) => planAttempt(tx, attempt, now))) ? attempt : undefined;
+  return (await command(deps, (tx, now) => planAttempt(tx, attempt, now))) ? attempt : undefined;
 }
 
 /**
- * The chain tells that this has been sent, by an item that is not known here: the database was restored from a copy made
- * before. It is not sent again. What the chain tells is believed when it is final and says the same as we would have.
+ * The chain shows that this transfer was sent by an item that is not stored here: the database was restored from an
+ * older backup. It is not sent again. The event counts when it is final and has the terms of the transfer.
  */
 async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEvent): Promise<void> {
   if (!event.isFinal) return;
@@ -155,7 +160,7 @@ async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEv
       await concludePaid(tx, outgoing, proof, now);
       return;
     }
-    const message = `${event.amount} of ${event.asset} left for it to ${event.recipient} by ${event.transactionHash}, which nothing here tells of: it is not sent.`;
+    const message = `${amountText(event.asset, event.amount)} left for it to ${event.recipient} by transaction ${event.transactionHash}, which the database does not know. It is not sent again.`;
     await upsertAlert(tx, { name: 'forgotten_outgoing', subject: id, message, lastSeen: now });
     const retryAt = new Date(now.getTime() + FORGOTTEN_RETRY_MS);
     await renewOutgoing(tx, { id, problem: 'sent before', retryAt, at: now });
@@ -169,15 +174,15 @@ async function isReadToHead(deps: OutgoingDeps, { chain }: ConnectedChain): Prom
   return cursor !== undefined && cursor.finalNumber >= head.number - depth - MAX_BEHIND;
 }
 
-function attemptOf({ id, commitment, feeAccount, deadline }: Outgoing): Attempt | undefined {
+function attemptOf({ id, commitment, collector, feeAccount, deadline }: Outgoing): Attempt | undefined {
   if (commitment === null || feeAccount === null || deadline === null) return undefined;
-  return { id, commitment, feeAccount, deadline };
+  return { id, commitment, collector, feeAccount, deadline };
 }
 
-/** No fee is taken of what leaves: the recipient gets all of it. */
-function itemOf(outgoing: Outgoing, { feeAccount, deadline }: Attempt): Item {
+/** Outgoing transfers carry no fee: the recipient gets all of it. */
+function itemOf(outgoing: Outgoing, { collector, feeAccount, deadline }: Attempt): Item {
   const { network, asset, method, id: subject, payer, recipient } = outgoing;
   const amount = BigInt(outgoing.amount);
   const deadlineS = deadline.getTime() / 1000;
-  return { network, asset, method, subject, payer, recipient, feeAccount, amount, fee: 0n, deadlineS };
+  return { network, collector, asset, method, subject, payer, recipient, feeAccount, amount, fee: 0n, deadlineS };
 }

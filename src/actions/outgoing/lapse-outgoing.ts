@@ -1,4 +1,5 @@
-import { isTelling } from '../../domain/evidence.ts';
+import { isLasting } from '../../domain/evidence.ts';
+import { backoffMs } from '../../runtime/backoff.ts';
 import { endItems, type StoredItem } from '../../store/chain/items.ts';
 import { endFailed, lockOutgoing, type Outgoing, renewOutgoing } from '../../store/money/outgoing.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -7,7 +8,7 @@ import { CONSEQUENCES } from './purposes.ts';
 
 /** So many attempts are made without anybody asking for them: the last one begins some hours after the first. */
 const MAX_ATTEMPTS = 5;
-const FIRST_DELAY_MS = 60_000;
+const RETRY = { firstMs: 60_000, maxMs: 24 * 3_600_000, factor: 4 };
 
 export interface Lapse {
   /** Whether somebody with the account's key has used the authorization up. */
@@ -34,11 +35,11 @@ async function goOn(tx: Tx, outgoing: Outgoing, { isCancelled, refusal }: Lapse,
   const { id, attempts, purpose } = outgoing;
   const problem = isCancelled ? 'cancelled' : (refusal ?? 'ran_out');
   if (outgoing.state === 'paid') await CONSEQUENCES[purpose].undone(tx, outgoing, at);
-  if (isCancelled || isTelling(problem) || attempts >= MAX_ATTEMPTS) {
+  if (isCancelled || isLasting(problem) || attempts >= MAX_ATTEMPTS) {
     await CONSEQUENCES[purpose].failed(tx, { ...outgoing, state: 'sending' }, { problem }, at);
     await endFailed(tx, { id, problem, at });
     return;
   }
-  const retryAt = new Date(at.getTime() + FIRST_DELAY_MS * 4 ** (attempts - 1));
+  const retryAt = new Date(at.getTime() + backoffMs(RETRY, attempts));
   await renewOutgoing(tx, { id, problem, retryAt, at });
 }

@@ -8,7 +8,10 @@ import { type CommandDeps, command } from '../command.ts';
 import type { ArrivalProof } from './consequences.ts';
 import { CONSEQUENCES } from './purposes.ts';
 
-/** A payout, refund or return that has arrived, at final depth. A problem, if it cannot be believed. */
+/**
+ * Concludes a payout, refund or return that has arrived at final depth. Returns a problem if the event cannot be
+ * trusted.
+ */
 export async function settleOutgoing(
   deps: CommandDeps,
   { event, item }: { event: StoredEvent; item: StoredItem },
@@ -22,7 +25,7 @@ export async function settleOutgoing(
     if (outgoing === undefined) return 'nothing is known that it was sent for';
     if (outgoing.commitment !== commitment) return 'another attempt has taken its place';
     await endItems(tx, [{ commitment, state: 'paid', reason: null, proof }], now);
-    // Put back by a deep reorganisation, and now carried out again: what followed from it stands.
+    // A deep reorg had put it back, and it was carried out again: its consequences stand.
     if (outgoing.state !== 'paid') await concludePaid(tx, outgoing, proof, now);
     await deleteAlert(tx, { name: 'deep_reorg', subject });
     return null;
@@ -30,7 +33,7 @@ export async function settleOutgoing(
   return { problem };
 }
 
-/** Ends what this transaction has locked, and does what follows from that. */
+/** Ends a transfer that this transaction has locked, with its consequences. */
 export async function concludePaid(tx: Tx, outgoing: Outgoing, proof: ArrivalProof, at: Date): Promise<void> {
   await CONSEQUENCES[outgoing.purpose].paid(tx, outgoing, proof, at);
   await endPaid(tx, { id: outgoing.id, hash: proof.transaction, at });

@@ -15,6 +15,7 @@ import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, command, type IdempotentRequest, idempotentCommand } from '../command.ts';
 import { lockLivingMerchant } from './change-merchant.ts';
+import { logDestinations } from './log-destinations.ts';
 
 interface SettlementInput {
   readonly owner: Owner;
@@ -51,6 +52,7 @@ export function registerSettlements(
         status: 409,
       });
     }
+    await logDestinations(tx, rows, { actor: input.actor, at: now });
     for (const { id, asset, destination } of rows) {
       await audit(tx, input, now, 'settlement.registered', { id, asset, destination });
     }
@@ -67,17 +69,21 @@ export function changeDestination(
     if (!settlement.asset.startsWith(`${input.destination.chainId}/`)) throw otherChain(settlement);
     const problem = destinationProblem(deps.chains, input.destination, settlement.asset);
     if (problem !== undefined) throw validationError([{ field: 'destination', message: problem }]);
-    await updateDestination(tx, { id: settlement.id, destination: input.destination.id, at: now });
+    const changed = { ...settlement, destination: input.destination.id };
+    await updateDestination(tx, { id: settlement.id, destination: changed.destination, at: now });
+    await logDestinations(tx, [changed], { actor: input.actor, at: now });
     const { id, asset, destination: before } = settlement;
     await audit(tx, input, now, 'settlement.changed', { id, asset, before, after: input.destination.id });
-    return { ...settlement, destination: input.destination.id };
+    return changed;
   });
 }
 
 export function removeSettlement(deps: CommandDeps, input: SettlementInput & { settlementId: string }): Promise<void> {
   return command(deps, async (tx, now) => {
-    const { id, asset, destination } = await lockOwnSettlement(tx, input, input.settlementId);
+    const settlement = await lockOwnSettlement(tx, input, input.settlementId);
+    const { id, asset, destination } = settlement;
     await deleteCryptoSettlement(tx, id);
+    await logDestinations(tx, [settlement], { actor: input.actor, at: now, isRemoved: true });
     await audit(tx, input, now, 'settlement.removed', { id, asset, destination });
   });
 }

@@ -5,13 +5,14 @@ import { lockMerchant, type Merchant, type Owner, updateMerchant } from '../../s
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../command.ts';
+import { logMerchant } from './log-merchant.ts';
 
 export interface ChangeMerchantInput {
   /** null for operators, who may change every partner's merchants. */
   readonly owner: Owner | null;
   readonly actor: string;
   readonly merchantId: string;
-  /** Only what is given changes. */
+  /** Members that are missing stay unchanged. */
   readonly changes: {
     readonly name?: string;
     readonly email?: string;
@@ -25,7 +26,8 @@ export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): P
     const merchant = await lockLivingMerchant(tx, input.owner, input.merchantId);
     const changed = { ...merchant, ...input.changes, updatedAt: now };
     await updateMerchant(tx, changed);
-    // Naming the same URL again is how a merchant says that another picture lies there now.
+    await logMerchant(tx, changed, { type: 'merchant.updated', actor: input.actor });
+    // A merchant names the same URL again after changing the picture behind it.
     if (input.changes.iconUrl !== undefined) await changeLogo(tx, changed);
     const before = Object.fromEntries(
       Object.keys(input.changes).map((name) => [name, merchant[name as keyof Merchant]]),
@@ -51,7 +53,9 @@ export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInpu
   return command(deps, async (tx, now) => {
     const merchant = await lockOwnMerchant(tx, input.owner, input.merchantId);
     if (merchant.deletedAt !== null) return;
-    await updateMerchant(tx, { ...merchant, updatedAt: now, deletedAt: now });
+    const deleted = { ...merchant, updatedAt: now, deletedAt: now };
+    await updateMerchant(tx, deleted);
+    await logMerchant(tx, deleted, { type: 'merchant.updated', actor: input.actor });
     await appendAudit(tx, {
       at: now,
       actor: input.actor,
@@ -62,7 +66,7 @@ export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInpu
   });
 }
 
-/** Holds the merchant still until the transaction ends, so that nothing is hung on one that is being deleted. */
+/** Locks the merchant until the transaction ends, so that nothing is attached to a merchant that is being deleted. */
 export async function lockLivingMerchant(tx: Tx, owner: Owner | null, id: string): Promise<Merchant> {
   const merchant = await lockOwnMerchant(tx, owner, id);
   if (merchant.deletedAt !== null) throw merchantNotFound(id);

@@ -6,7 +6,7 @@ import { type CommandDeps, command } from '../command.ts';
 export interface ChangePartnerInput {
   readonly actor: string;
   readonly partnerId: string;
-  /** Only what is given changes. */
+  /** Members that are missing stay unchanged. */
   readonly changes: Partial<Pick<Partner, 'name' | 'pinnedVersion' | 'frameOrigins'>> & {
     readonly isDisabled?: boolean;
   };

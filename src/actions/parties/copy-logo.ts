@@ -16,7 +16,7 @@ const LEASE_MS = 60_000;
 /** Waits before the second and the third try; then the merchant has to ask again. */
 const RETRY_AFTER_MS = [60_000, 15 * 60_000];
 
-/** Copies logos that are due, a few at a time, and says whether there may be more. */
+/** Copies a few due logos. Returns true if there may be more. */
 export async function copyLogos(deps: CopyLogosDeps): Promise<boolean> {
   const due = await command(deps, (tx, now) =>
     takeDueLogos(tx, { now, leasedUntil: new Date(now.getTime() + LEASE_MS), limit: AT_ONCE }),

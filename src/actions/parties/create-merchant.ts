@@ -3,6 +3,7 @@ import { wishLogo } from '../../store/parties/logos.ts';
 import { insertMerchant, type Merchant, type Owner } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../command.ts';
+import { logMerchant } from './log-merchant.ts';
 
 export interface CreateMerchantInput {
   readonly owner: Owner;
@@ -31,6 +32,7 @@ export function createMerchant(
       deletedAt: null,
     };
     await insertMerchant(tx, merchant);
+    await logMerchant(tx, merchant, { type: 'merchant.created', actor: input.actor });
     const { name, email, iconUrl } = input;
     if (iconUrl !== null) await wishLogo(tx, { merchantId: merchant.id, url: iconUrl, wishedAt: now });
     await appendAudit(tx, {

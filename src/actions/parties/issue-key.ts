@@ -55,7 +55,7 @@ export function rotateKey(
     return insertKey(deps, tx, now, {
       actor: input.actor,
       action: 'key.rotated',
-      // A successor outlives its predecessor's end: that is what it was made for.
+      // A successor does not inherit its predecessor's expiry.
       settings: { partnerId, mode, label, scopes, merchantIds, expiresAt: null, rotatedFrom: old.id },
     });
   });

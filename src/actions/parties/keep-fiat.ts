@@ -4,6 +4,7 @@ import { deleteFiatSettlement, type FiatSettlement, insertFiatSettlement } from 
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { lockLivingMerchant } from './change-merchant.ts';
+import { logDestinations } from './log-destinations.ts';
 
 /** Fiat destinations are records the operator keeps; partners only read them. */
 export function addFiatSettlement(
@@ -15,6 +16,7 @@ export function addFiatSettlement(
     await lockLivingMerchant(tx, null, input.merchantId);
     const settlement = { ...fields, id: newId('fiat_', now.getTime(), deps.world.random.bytes(10)) };
     await insertFiatSettlement(tx, { ...settlement, createdAt: now });
+    await logDestinations(tx, [settlement], { actor, at: now });
     await appendAudit(tx, { at: now, actor, action: 'fiat.added', subject: input.merchantId, detail: settlement });
     return settlement;
   });
@@ -23,9 +25,11 @@ export function addFiatSettlement(
 export function removeFiatSettlement(deps: CommandDeps, input: { actor: string; settlementId: string }): Promise<void> {
   return command(deps, async (tx, now) => {
     const id = input.settlementId;
-    if (!(await deleteFiatSettlement(tx, id))) {
+    const removed = await deleteFiatSettlement(tx, id);
+    if (removed === undefined) {
       throw new ApiError('invalid_params', `There is no fiat settlement ${id}.`, { status: 404 });
     }
+    await logDestinations(tx, [removed], { actor: input.actor, at: now, isRemoved: true });
     await appendAudit(tx, { at: now, actor: input.actor, action: 'fiat.removed', subject: id, detail: {} });
   });
 }

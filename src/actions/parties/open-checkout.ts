@@ -2,7 +2,7 @@ import { MODES, type Mode } from '../../domain/mode.ts';
 import { ensureWalletApp } from '../../store/parties/wallet-apps.ts';
 import { type CommandDeps, command } from '../command.ts';
 
-/** What merchants read as the wallet of whoever paid on the checkout page. */
+/** The wallet name that merchants see for payments made on the checkout page. */
 const NAME = 'Checkout';
 
 /** The public App-Ids of the checkout page: fixed, so that every node and every start finds the same ones. */
@@ -11,7 +11,7 @@ export const CHECKOUT_APPS: Readonly<Record<Mode, string>> = {
   live: 'app_0000000000000000000PAGE000',
 };
 
-/** Makes sure that the page can call the gateway's own API, in either mode. Doing it again changes nothing. */
+/** Registers the page as a wallet app in both modes, so that it can call the gateway routes. Idempotent. */
 export function openCheckout(deps: CommandDeps): Promise<void> {
   return command(deps, async (tx, createdAt) => {
     for (const mode of MODES) {

@@ -3,9 +3,9 @@ import { recordKeyUses } from '../../store/parties/api-keys.ts';
 import { type CommandDeps, command } from '../command.ts';
 
 export interface KeyUseRecorder {
-  /** Costs a map entry: the database hears of it later, of all keys at once. */
+  /** Costs a map entry. The database is written later, for all keys at once. */
   note(keyId: string): void;
-  /** Writes what was noted. Always false: there is never more. */
+  /** Writes the noted uses. Always returns false: one run writes all. */
   flush(deps: CommandDeps): Promise<boolean>;
 }
 

@@ -9,14 +9,14 @@ import { partnerNotFound } from './change-partner.ts';
 
 export interface SetFeesInput {
   readonly actor: string;
-  /** Whose payments are charged: all of a partner's, or one merchant's. */
+  /** The payments that are charged: all of a partner's, or one merchant's. */
   readonly payee: { readonly partnerId: string } | { readonly merchantId: string };
   readonly terms: FeeTerms;
-  /** Undefined for at once. */
+  /** Undefined: at once. */
   readonly startsAt: Date | undefined;
 }
 
-/** Sets what is taken of payments from a time on. What was accepted before is carried out as it was signed. */
+/** Sets the fees from a time on. Items accepted before keep the fee that was signed. */
 export function setFees(deps: CommandDeps, { actor, payee, terms, startsAt }: SetFeesInput): Promise<StoredFees> {
   return command(deps, async (tx, now) => {
     const { percentage, fixed } = terms;

@@ -100,7 +100,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   const { payment: moved } = outcome;
   // Somebody else was first, and what they did decides now.
   if (moved !== undefined && (outcome.ok || (await isSettled(deps, moved, confirmation)))) return { payment: moved };
-  throw notPayable(moved?.status ?? 'expired');
+  throw !outcome.ok && outcome.refusal === 'attempt_over' ? quoteExpired() : notPayable(moved?.status ?? 'expired');
 }
 
 function readConfirmation(deps: ConfirmDeps, { payment, optionId, results }: ConfirmInput): Confirmation {

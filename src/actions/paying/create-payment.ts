@@ -22,6 +22,8 @@ export interface PaymentOrder {
   readonly expiresAtMs: number;
   readonly successUrl: string | null;
   readonly errorUrl: string | null;
+  /** Who asks for it: `key:<id>`. */
+  readonly actor: string;
   readonly details: PaymentDetails | null;
   /** With everything that gives the request its meaning. */
   readonly idempotency: { readonly key: string; readonly meaning: readonly unknown[] } | null;
@@ -76,14 +78,14 @@ function claimOf({ merchant, idempotency }: PaymentOrder): Pick<Order, 'claim' |
 async function createPayments(deps: CommandDeps, orders: readonly Order[]): Promise<Outcome[]> {
   const first = firstOfEachKey(orders);
   let rows: readonly NewPayment[] = [];
-  const made = await commandOfOne(deps, (tx, now) => {
+  const made = await commandOfOne(deps, (now) => {
     // Lists by date read the time out of the id: both are this one.
     const random = deps.world.random.bytes(ID_BYTES * orders.length);
     rows = orders.map((order, index) =>
       newPayment(order, now, random.subarray(index * ID_BYTES, (index + 1) * ID_BYTES)),
     );
     const firstRows = rows.filter((_row, index) => first.has(index));
-    return insertPayments(tx, firstRows, now);
+    return insertPayments(firstRows, now);
   });
   const left = orders.flatMap((order, index) => (made.has(rows[index]?.id ?? '') ? [] : [order]));
   const explained = left.length === 0 ? new Map<Order, Outcome>() : await explain(deps, left);
@@ -109,6 +111,7 @@ function newPayment(order: Order, now: Date, random: Uint8Array): NewPayment {
     details: order.details,
     claim: order.claim,
     requestHash: order.requestHash,
+    actor: order.actor,
   };
 }
 

@@ -1,12 +1,21 @@
-import type { PaymentFeed } from '../../store/payments/payment-feed.ts';
-import { expireDue } from '../../store/payments/payments.ts';
-import { type CommandDeps, commandOfOne } from '../command.ts';
+import { lockOverdue } from '../../store/payments/payments.ts';
+import { type CommandDeps, command } from '../command.ts';
+import { moveLocked } from './move-payment.ts';
 
 const BATCH = 500;
 
 /** Ends payments whose time is over. Whether there may be more. */
-export async function expirePayments(deps: CommandDeps & { feed: PaymentFeed }): Promise<boolean> {
-  const ids = await commandOfOne(deps, (tx, now) => expireDue(tx, { now, limit: BATCH }));
-  deps.feed.announce(ids);
-  return ids.length === BATCH;
+export function expirePayments(deps: CommandDeps, limit = BATCH): Promise<boolean> {
+  return command(deps, async (tx, now) => {
+    const overdue = await lockOverdue(tx, { now, limit });
+    const moves = overdue.map(({ id: paymentId }) => ({ paymentId, ...EXPIRY }));
+    await moveLocked(tx, overdue, moves, now);
+    return overdue.length === limit;
+  });
 }
+
+const EXPIRY = {
+  event: { type: 'expired', proof: 'clock' },
+  actor: 'sweeper',
+  evidence: { proof: 'clock' },
+} as const;

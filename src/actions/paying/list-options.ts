@@ -3,6 +3,7 @@ import type { ConnectedChain } from '../../chains/chains.ts';
 import type { Account } from '../../domain/caip.ts';
 import { compareRank, type Option, sealOption, timesOf } from '../../domain/option.ts';
 import { feeInToken } from '../../domain/quote.ts';
+import { type Rate, recordRate } from '../../domain/rate.ts';
 import { ApiError } from '../../errors.ts';
 import type { Rates } from '../../rates/rates.ts';
 import type { Log } from '../../runtime/world.ts';
@@ -28,6 +29,8 @@ export interface ListedOption {
   readonly option: Option;
   readonly etaS: number;
   readonly actions: readonly OptionAction[];
+  /** The exchange rate used for the amount; null at par. */
+  readonly rate: Rate | null;
 }
 
 /** A payer is looking at an empty screen meanwhile: a network that has not answered by then is left out. */
@@ -112,6 +115,10 @@ async function survey(
       assets: offers.map(({ asset, recipient }) => ({ asset: asset.id, recipient })),
       timeoutMs: SURVEY_MS,
     })
+    .then((found) => {
+      for (const { asset, problem } of found.faults) log.warn({ asset, problem }, 'asset left out of options');
+      return found;
+    })
     .catch((error: unknown) => {
       if (!(error instanceof ChainUnavailableError)) throw error;
       log.debug({ network: error.network, err: error }, 'left out of options');
@@ -167,11 +174,13 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
     paymentExpiresAtS: payment.expiresAt.getTime() / 1000,
     method,
     needsTransaction,
-    isRateBound: quote.isRateBound,
+    isRateBound: quote.rate !== null,
   });
-  if (times === undefined) return undefined;
+  const collector = chain.collector();
+  if (times === undefined || collector === undefined) return undefined;
   const item = {
     network: chain.network.chainId,
+    collector,
     asset: asset.id,
     method,
     subject: payment.id,
@@ -189,16 +198,17 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
     account: account.spelling,
     pricedFee: terms.pricedFee,
     feeTerms: { percentage: terms.percentage, fixed: feeInToken(quote, terms.pricedFixedFee).toString() },
-    quote: quote.record,
+    quote: quote.rate && recordRate(quote.rate),
     expiresAtS: times.expiresAtS,
     steps: stepsOf(requests),
   };
-  const rank = { isAtPar: !quote.isRateBound, needsTransaction, etaS: network.etaS };
+  const rank = { isAtPar: quote.rate === null, needsTransaction, etaS: network.etaS };
   return {
     id: sealOption(deps.optionSecret, option, deps.world.random.bytes(SALT_BYTES)),
     option,
     etaS: network.etaS,
     actions: listedActions(item, requests),
+    rate: quote.rate,
     rank,
   };
 }

@@ -9,7 +9,8 @@ import {
 import { ApiError } from '../../errors.ts';
 import { findPaidEvent } from '../../store/chain/chain-events.ts';
 import { findPayingItem, itemOf } from '../../store/chain/items.ts';
-import { listPaymentEvents, type Payment } from '../../store/payments/payments.ts';
+import { listEvents } from '../../store/events/events.ts';
+import type { Payment } from '../../store/payments/payments.ts';
 import type { Database } from '../../store/plumbing/database.ts';
 
 export interface ReceiptDeps {
@@ -29,15 +30,12 @@ export interface SignedReceipt {
 export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Payment): Promise<SignedReceipt> {
   if (payment.status !== 'succeeded') throw notPaid();
   const item = await findPayingItem(db.sql, payment.id);
-  const [event, history] = await Promise.all([
-    item && findPaidEvent(db.sql, item),
-    listPaymentEvents(db.sql, payment.id),
-  ]);
+  const [event, history] = await Promise.all([item && findPaidEvent(db.sql, item), listEvents(db.sql, payment.id)]);
   if (item === undefined || event === undefined) throw notOnChain();
   const place = committedPlace(itemOf(item), item.commitment);
   // A receipt that nobody could verify is worse than none.
   if (place === undefined) throw notWhole();
-  const succeeded = history.find(({ toStatus }) => toStatus === 'succeeded');
+  const succeeded = history.find(({ type }) => type === 'payment.succeeded');
   const receipt: Receipt = {
     form: RECEIPT_FORM,
     paymentId: payment.id,

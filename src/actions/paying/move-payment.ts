@@ -1,11 +1,18 @@
-import { decide, type PaymentEvent, type Refusal } from '../../domain/payment.ts';
+import { type Decision, decide, type PaymentEvent, type PaymentStatus, type Refusal } from '../../domain/payment.ts';
+import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
-import type { ItemEnd, NewItem } from '../../store/chain/items.ts';
+import { findOpenItemsOf } from '../../store/chain/due-items.ts';
+import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdNetAmounts } from '../../store/money/payouts.ts';
-import type { PaymentFeed } from '../../store/payments/payment-feed.ts';
-import { insertPaymentSettlements, type PaymentSettlement } from '../../store/payments/payment-settlements.ts';
+import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
+import {
+  findPaymentSettlements,
+  insertPaymentSettlements,
+  type PaymentSettlement,
+  recordSettlement,
+} from '../../store/payments/payment-settlements.ts';
 import { lockPayments, type Move, movePayments, type Payment, stateOf } from '../../store/payments/payments.ts';
-import { isDataFault } from '../../store/plumbing/database.ts';
+import { isDataFault, type Tx } from '../../store/plumbing/database.ts';
 import { acceptItems, closeItems } from '../books/record.ts';
 import { type CommandDeps, command } from '../command.ts';
 
@@ -16,7 +23,7 @@ export interface MovePaymentInput {
   readonly actor: string;
   /** What proves it, kept with the move. */
   readonly evidence: Readonly<Record<string, unknown>>;
-  /** What becomes work by this move, and what is over by it: stored in the same transaction, if the payment moves. */
+  /** Items to enqueue and items to close, written in the same transaction if the payment moves. */
   readonly items?: { readonly accepted?: readonly NewItem[]; readonly ended?: readonly ItemEnd[] };
   /** The transfer to the merchant, where the same transaction has made it. */
   readonly settlement?: Omit<PaymentSettlement, 'paymentId' | 'at'> | undefined;
@@ -30,96 +37,182 @@ export type PaymentMover = (input: MovePaymentInput) => Promise<MoveOutcome>;
 
 const MAX_BATCH = 200;
 
-/**
- * Moves payments along their life; moves asked for at the same time share a transaction. The decision is made on
- * locked rows, the update is guarded by the status and version it was made on, and the event row is written with it.
- */
-export function createPaymentMover(deps: CommandDeps & { feed: PaymentFeed }): PaymentMover {
+/** Moves payments along their life; moves asked for at the same time share a transaction. */
+export function createPaymentMover(deps: CommandDeps): PaymentMover {
   return createBatcher(deps.world.timers, {
-    run: (inputs) => move(deps, inputs),
+    run: (inputs) =>
+      command(deps, async (tx, now) => {
+        const ids = [...new Set(inputs.map(({ paymentId }) => paymentId))];
+        return moveLocked(tx, await lockPayments(tx, ids), inputs, now);
+      }),
     maxItems: MAX_BATCH,
     maxConcurrent: 2,
     isItemsFault: isDataFault,
   });
 }
 
-async function move(
-  deps: CommandDeps & { feed: PaymentFeed },
+/**
+ * The one writer of payments: decides each move on the payment that the transaction has locked, and writes everything that
+ * follows from it. The update is guarded by the status and version that the decision was made on, and the event is written
+ * with it. A refused move writes nothing.
+ */
+export async function moveLocked(
+  tx: Tx,
+  locked: readonly Payment[],
   inputs: readonly MovePaymentInput[],
+  now: Date,
 ): Promise<MoveOutcome[]> {
-  const outcomes = await command(deps, async (tx, now) => {
-    const ids = [...new Set(inputs.map(({ paymentId }) => paymentId))];
-    const current = new Map((await lockPayments(tx, ids)).map((payment) => [payment.id, payment]));
-    const decided: MoveOutcome[] = [];
-    let moves: Move[] = [];
-    const accepted: NewItem[] = [];
-    const ended: ItemEnd[] = [];
-    const settled: PaymentSettlement[] = [];
-    const carryOut = async () => {
-      const moved = moves.length === 0 ? [] : await movePayments(tx, moves);
-      if (moved.length !== moves.length) throw new Error('A locked payment was moved by somebody else.');
-      moves = [];
-    };
-    for (const { paymentId, event, actor, evidence, items, settlement } of inputs) {
-      // One statement moves a payment once: a second event for it is decided on what the first one left.
-      if (moves.some(({ payment }) => payment.id === paymentId)) await carryOut();
-      const payment = current.get(paymentId);
-      const decision = payment && decide(stateOf(payment), event, now.getTime());
-      if (payment === undefined || decision === undefined) {
-        decided.push({ ok: false, refusal: 'not_found', payment });
-      } else if (!decision.ok) {
-        decided.push({ ok: false, refusal: decision.refusal, payment });
-      } else {
-        const next = { payment, to: decision.to, at: now, event: event.type, actor, evidence, facts: factsOf(event) };
-        moves.push(next);
-        accepted.push(...(items?.accepted ?? []));
-        ended.push(...(items?.ended ?? []));
-        if (settlement !== undefined) settled.push({ ...settlement, paymentId, at: now });
-        const moved = afterMove(next);
-        current.set(paymentId, moved);
-        decided.push({ ok: true, payment: moved });
-      }
+  const current = new Map(locked.map((payment) => [payment.id, payment]));
+  const attempts = await readAttempts(tx, locked, inputs);
+  const outcomes: MoveOutcome[] = [];
+  const taken: MovePaymentInput[] = [];
+  let moves: Move[] = [];
+  for (const input of inputs) {
+    const { paymentId, items } = input;
+    const payment = current.get(paymentId);
+    if (payment === undefined) {
+      outcomes.push({ ok: false, refusal: 'not_found', payment });
+      continue;
     }
-    await carryOut();
-    const merchantOf = (paymentId: string) => current.get(paymentId)?.merchantId ?? '';
-    if (accepted.length > 0) await acceptItems(tx, accepted, { merchantOf, at: now });
-    if (ended.length > 0) await closeItems(tx, ended, now);
-    if (settled.length > 0) await insertPaymentSettlements(tx, settled);
-    const paid = ended.flatMap(({ commitment, state }) => (state === 'paid' ? [commitment] : []));
-    if (paid.length > 0) await holdNetAmounts(tx, paid, now);
-    return decided;
-  });
-  deps.feed.announce(outcomes.flatMap((outcome) => (outcome.ok ? [outcome.payment.id] : [])));
+    const decision = decideMove(payment, input, attempts, now);
+    if (!decision.ok) {
+      outcomes.push({ ok: false, refusal: decision.refusal, payment });
+      continue;
+    }
+    // One statement moves a payment once: a second event for it is decided on what the first one left.
+    if (moves.some((move) => move.payment.id === paymentId)) {
+      await carryOut(tx, moves);
+      moves = [];
+    }
+    const move = moveOf(payment, input, { to: decision.to, at: now });
+    moves.push(move);
+    taken.push(input);
+    const moved = { ...payment, ...move.facts, version: payment.version + move.events.length };
+    current.set(paymentId, moved);
+    outcomes.push({ ok: true, payment: moved });
+    for (const commitment of commitmentsOf(items?.accepted)) attempts.open.set(commitment, paymentId);
+    for (const commitment of commitmentsOf(items?.ended)) attempts.open.delete(commitment);
+  }
+  await carryOut(tx, moves);
+  await writeConsequences(tx, taken, { merchantOf: (id) => current.get(id)?.merchantId ?? '', now });
   return outcomes;
 }
 
-/** The payment as the move leaves it. */
-function afterMove({ payment, to, at, facts }: Move): Payment {
-  const { buyer, token, transaction } = facts;
+/** Something that happened to a payment without moving it. */
+export interface PaymentNote {
+  readonly type: 'payment.settled' | 'payment.reorged' | 'payment.late_money';
+  readonly actor: string;
+  readonly evidence: Readonly<Record<string, unknown>>;
+}
+
+/** Appends an event to payments, and changes nothing else about them. */
+export async function notePayments(tx: Tx, ids: readonly string[], note: PaymentNote, at: Date): Promise<void> {
+  if (ids.length === 0) return;
+  const payments = await lockPayments(tx, ids);
+  const [settlements, refunds] = await Promise.all([findPaymentSettlements(tx, ids), findRefundsOf(tx, ids)]);
+  const { type, actor, evidence } = note;
+  const moves = payments.map((payment) => {
+    const settlement = settlements.find(({ paymentId }) => paymentId === payment.id);
+    const refund = refunds.find(({ paymentId }) => paymentId === payment.id);
+    const data = {
+      ...recordFacts(payment),
+      settlement: settlement && recordSettlement(settlement),
+      refund: refund && recordRefund(refund),
+    };
+    return { payment, facts: payment, events: [type], at, actor, data, evidence };
+  });
+  await carryOut(tx, moves);
+}
+
+/** Notes transfers that reached merchants after their payments had succeeded. A payment is settled once. */
+export async function settlePayments(
+  tx: Tx,
+  settlements: readonly PaymentSettlement[],
+  { actor, evidence, at }: Omit<PaymentNote, 'type'> & { readonly at: Date },
+): Promise<void> {
+  const ids = settlements.map(({ paymentId }) => paymentId);
+  await lockPayments(tx, ids);
+  const settled = await insertPaymentSettlements(tx, settlements);
+  await notePayments(tx, settled, { type: 'payment.settled', actor, evidence }, at);
+}
+
+/** What the items say that a payment's own row does not. */
+interface Attempts {
+  /** Commitments that can still be carried out, with their payments. */
+  readonly open: Map<string, string>;
+  /** Commitments that were accepted before. */
+  readonly known: ReadonlySet<string>;
+}
+
+/** Reads items only for moves that depend on them: attempts that are said to be over, and payments that were tried before. */
+async function readAttempts(
+  tx: Tx,
+  locked: readonly Payment[],
+  inputs: readonly MovePaymentInput[],
+): Promise<Attempts> {
+  const tried = new Set(locked.flatMap(({ id, version }) => (version > 0 ? [id] : [])));
+  const ending = inputs.flatMap(({ event, paymentId }) => (isEndOfAttempts(event) ? [paymentId] : []));
+  const again = inputs.flatMap(({ paymentId, items }) => (tried.has(paymentId) ? commitmentsOf(items?.accepted) : []));
+  const open = ending.length === 0 ? [] : await findOpenItemsOf(tx, ending);
+  const known = again.length === 0 ? [] : await findItems(tx, again);
   return {
-    ...payment,
-    status: to,
-    version: payment.version + 1,
-    updatedAt: at,
-    failureCode: facts.failureCode ?? null,
-    ...(buyer && { buyerAccount: buyer.account, buyerName: buyer.name, buyerIcon: buyer.icon }),
-    ...(token && { tokenAsset: token.asset, tokenValue: token.value.toString() }),
-    ...(transaction && {
-      transactionHash: transaction.hash,
-      transactionNonce: transaction.nonce === null ? null : String(transaction.nonce),
-    }),
+    open: new Map(open.map(({ commitment, subject }) => [commitment, subject])),
+    known: new Set(commitmentsOf(known)),
   };
 }
 
-function factsOf(event: PaymentEvent): Move['facts'] {
-  switch (event.type) {
-    case 'confirmed':
-      return { buyer: event.buyer, token: event.token };
-    case 'succeeded':
-      return { transaction: event.transaction };
-    case 'failed':
-      return { failureCode: event.failureCode };
-    default:
-      return {};
-  }
+/** An event that stands on what the chain proved of every attempt. */
+function isEndOfAttempts(event: PaymentEvent): boolean {
+  return event.type === 'lapsed' || (event.type === 'expired' && event.proof !== 'clock');
+}
+
+function decideMove(payment: Payment, { event, items }: MovePaymentInput, attempts: Attempts, now: Date): Decision {
+  const decision = decide(stateOf(payment), event, now.getTime());
+  if (!decision.ok) return decision;
+  // The chain was asked about attempts before the payment was locked. Another one may have been accepted since.
+  const ended = new Set(commitmentsOf(items?.ended));
+  const isLeft = [...attempts.open].some(([commitment, id]) => id === payment.id && !ended.has(commitment));
+  if (isEndOfAttempts(event) && isLeft) return { ok: false, refusal: 'may_still_be_paid' };
+  // The chain has proved that this signature is of no use. An endpoint that lags behind may have called it good.
+  const isOver = commitmentsOf(items?.accepted).some((commitment) => attempts.known.has(commitment));
+  return isOver ? { ok: false, refusal: 'attempt_over' } : decision;
+}
+
+function moveOf(
+  payment: Payment,
+  { event, actor, evidence, settlement }: MovePaymentInput,
+  { to, at }: { to: PaymentStatus; at: Date },
+): Move {
+  const facts = factsAfter(payment, event, { to, at });
+  const events = [`payment.${to}` as const, ...(settlement === undefined ? [] : ['payment.settled' as const])];
+  const data = { ...recordFacts(facts), settlement: settlement && recordSettlement({ ...settlement, at }) };
+  return { payment, facts, events, at, actor, data, evidence };
+}
+
+async function carryOut(tx: Tx, moves: readonly Move[]): Promise<void> {
+  if (moves.length === 0) return;
+  const moved = await movePayments(tx, moves);
+  if (moved.length !== moves.length) throw new Error('A locked payment was moved by another transaction.');
+}
+
+/** Writes items, books, settlements and held amounts of the moves that were made. */
+async function writeConsequences(
+  tx: Tx,
+  moved: readonly MovePaymentInput[],
+  { merchantOf, now }: { merchantOf: (paymentId: string) => string; now: Date },
+): Promise<void> {
+  const accepted = moved.flatMap(({ items }) => items?.accepted ?? []);
+  const ended = moved.flatMap(({ items }) => items?.ended ?? []);
+  const settled = moved.flatMap(({ paymentId, settlement }) =>
+    settlement === undefined ? [] : [{ ...settlement, paymentId, at: now }],
+  );
+  if (accepted.length > 0) await acceptItems(tx, accepted, { merchantOf, at: now });
+  if (ended.length > 0) await closeItems(tx, ended, now);
+  if (settled.length > 0) await insertPaymentSettlements(tx, settled);
+  const paid = ended.flatMap(({ commitment, state }) => (state === 'paid' ? [commitment] : []));
+  if (paid.length > 0) await holdNetAmounts(tx, paid, now);
+}
+
+function commitmentsOf(items: readonly { readonly commitment: string }[] = []): readonly string[] {
+  return items.map(({ commitment }) => commitment);
 }

@@ -9,7 +9,7 @@ import {
 } from '../../../test/gateway.ts';
 import type { Screening } from '../../screening/screening.ts';
 import { findItems } from '../../store/chain/items.ts';
-import { listPaymentEvents } from '../../store/payments/payments.ts';
+import { listEvents } from '../../store/events/events.ts';
 import { listAlerts } from '../../store/plumbing/alerts.ts';
 import { command } from '../command.ts';
 import { createRescreener } from './rescreen-items.ts';
@@ -65,7 +65,7 @@ describe('screening again', () => {
     const nowMs = gateway.world.clock.nowMs();
     const item = {
       ...({ network: NETWORK, asset, method: 'permit2', subject: paymentId, payer } as const),
-      ...{ recipient: freshAddress(), feeAccount: freshAddress(), amount: 10n, fee: 0n },
+      ...{ collector: freshAddress(), recipient: freshAddress(), feeAccount: freshAddress(), amount: 10n, fee: 0n },
       deadlineS: Math.floor(nowMs / 1000) + 600,
     };
     const accepted = {
@@ -115,7 +115,7 @@ describe('screening again', () => {
     const { paymentId, account } = await underWay();
     Object.assign(state, { accounts: [account] });
     await createRescreener({ ...gateway, screening })();
-    const events = await listPaymentEvents(gateway.db.sql, paymentId);
+    const events = await listEvents(gateway.db.sql, paymentId);
     const { actor, evidence } = events.at(-1) ?? {};
     assert.deepEqual({ actor, evidence }, { actor: 'screening', evidence: { screening: screening.decide([]).list } });
   });

@@ -1,14 +1,12 @@
 import type { Log } from '../../runtime/world.ts';
 import type { ListIdentity, Screening } from '../../screening/screening.ts';
 import { listOpenPayers, type OpenPayer } from '../../store/payments/open-payers.ts';
-import type { PaymentFeed } from '../../store/payments/payment-feed.ts';
 import type { CommandDeps } from '../command.ts';
 import { declineItem } from './decline-item.ts';
 import { alertOfScreenedPayer } from './screen-paid.ts';
 
 export interface RescreenDeps extends CommandDeps {
   readonly log: Log;
-  readonly feed: PaymentFeed;
   readonly screening: Screening;
 }
 

@@ -1,29 +1,32 @@
 import { ChainUnavailableError } from '../../chains/chain.ts';
 import { takeBytes } from '../../store/chain/sends.ts';
-import { commandOfOne } from '../command.ts';
+import { command } from '../command.ts';
 import { alarmSubject } from './check-relayer.ts';
 import type { RelayDeps, Relayer } from './relayer.ts';
 
 /**
- * Sends the stored bytes of a version. No answer changes what is known of the payments in it: the transaction may be out
- * whatever was said, and is sent again until its nonce is mined.
+ * Sends the stored bytes of a version. No answer decides about the payments in it: the transaction may have spread
+ * despite an error, and is sent again until its nonce is mined.
  */
 export async function broadcastStored(
   deps: RelayDeps,
   { chain, id, memory, alarms }: Relayer,
   { nonce, hash }: { nonce: number; hash: string },
 ): Promise<void> {
-  const bytes = await commandOfOne(deps, (tx, now) => takeBytes(tx, hash, now));
+  const bytes = await command(deps, (tx, now) => takeBytes(tx, hash, now));
   if (bytes === undefined) throw new Error('Only stored bytes are sent, and these are not.');
   memory.broadcastAtMs.set(nonce, deps.world.clock.nowMs());
   try {
     const outcome = await chain.broadcast(bytes);
     deps.log.debug({ ...id, nonce, hash, outcome }, 'broadcast');
     if (outcome === 'underpriced') memory.outbid.add(nonce);
-    // The one before it has not arrived yet: both go again in the next round.
+    // The transaction before it has not arrived yet: both are sent again in the next round.
     if (outcome === 'nonce_too_high') memory.broadcastAtMs.clear();
     const isBroke = outcome === 'short_balance';
-    await alarms.outOfFunds.set(alarmSubject(id), isBroke ? 'The relayer cannot pay for gas.' : undefined);
+    await alarms.outOfFunds.set(
+      alarmSubject(id),
+      isBroke ? 'The relayer cannot pay for gas. Send coin to it.' : undefined,
+    );
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error;
     deps.log.warn({ ...id, nonce, hash, err: error }, 'broadcast without an answer: it may be out');

@@ -1,3 +1,5 @@
+import { amountText, tokenText } from '../../chains/amount-text.ts';
+import { coinOf } from '../../chains/coin.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
 import type { OpenSend } from '../../store/chain/sends.ts';
 import type { RelayDeps, Relayer } from './relayer.ts';
@@ -7,22 +9,23 @@ const STUCK_EVERY_MS = 10_000;
 /** On every network a transaction that pays the price is mined long before. */
 const STUCK_AFTER_MS = 5 * 60_000;
 
-/** Tells the operator of a relayer that runs dry. */
+/** Raises an alert for a relayer with a low balance. */
 export async function checkBalance(
   deps: RelayDeps,
   { chain, signer, id, alarms, memory, isCoinOnly = false }: Relayer,
 ): Promise<void> {
-  // What the intermediate account holds of the coin is not for gas.
+  // The coin of the intermediate account is not gas money.
   const minBalance = isCoinOnly ? undefined : deps.settings.minBalance?.(id.network);
   const nowMs = deps.world.clock.nowMs();
   if (minBalance === undefined || !isTime(memory.balanceCheckedAtMs, nowMs, BALANCE_EVERY_MS)) return;
   const balance = await chain.balance(signer.address);
   memory.balanceCheckedAtMs = nowMs;
-  const message = `The relayer holds ${balance}, less than ${minBalance}, of the coin that pays for gas.`;
+  const coin = coinOf(id.network);
+  const message = `The relayer holds ${amountText(coin, balance)}, less than ${tokenText(coin, minBalance)}. Send coin to it.`;
   await alarms.lowBalance.set(alarmSubject(id), balance < minBalance ? message : undefined);
 }
 
-/** Tells the operator of a transaction that does not get through. */
+/** Raises an alert for a transaction that is not mined. */
 export async function checkStuck(
   deps: RelayDeps,
   { id, alarms, memory }: Relayer,

@@ -6,7 +6,7 @@ import type { Database } from '../../store/plumbing/database.ts';
 import { leaseEnd } from '../../store/plumbing/leases.ts';
 import { relayLeaseName } from './relayer.ts';
 
-/** What an operator wants to know of a relayer. */
+/** The state of a relayer, for the operator. */
 export interface RelayerState {
   readonly network: string;
   readonly address: string;
@@ -15,7 +15,7 @@ export interface RelayerState {
   readonly nextNonce: number | undefined;
   /** Transactions that are stored and not yet mined at final depth. */
   readonly inFlight: number;
-  /** Whether some node works for it right now. */
+  /** True if a node holds its lease. */
   readonly isLed: boolean;
 }
 

@@ -11,12 +11,12 @@ import { tendSends } from './tend-sends.ts';
 const MAX_IN_FLIGHT = 16;
 
 /**
- * One round of one signer: look at what is in flight and help it along, then send what is due.
+ * One round of one signer: tend the transactions in flight, then send the due items.
  *
  * The process may die between any two lines. Before the journal's commit nothing has left and the items are still due.
- * After it the bytes are stored under their nonce, and whoever holds the lease next sends them, whether or not they had
- * left already: the same bytes twice are the same transaction. Nothing here decides what became of a payment; that is
- * read from the chain by the watcher.
+ * After it the bytes are stored under their nonce, and the next holder of the lease sends them, whether or not they
+ * were sent before: the same bytes twice are the same transaction. Nothing here decides about a payment; the watcher
+ * reads the outcome from the chain.
  */
 export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest> {
   const { chain, signer, id, isCoinOnly } = relayer;
@@ -47,8 +47,8 @@ function isTimeToLook({ chain, memory }: Relayer, nowMs: number): boolean {
 }
 
 /**
- * A nonce that counted as final and is not mined any more was reorganised away, deeper than anybody expected. Its bytes
- * are still good, and everything behind it waits for it: it is opened again.
+ * A nonce that was final and is not mined any more was removed by a deep reorg. Its bytes are still valid, and all
+ * later nonces wait for it: it is reopened.
  */
 async function readJournal(deps: RelayDeps, { id, lease }: Relayer, minedNonce: number): Promise<Journal> {
   const [open, last] = await Promise.all([listOpenSends(deps.db.sql, id, minedNonce), lastNonce(deps.db.sql, id)]);

@@ -1,4 +1,6 @@
 import type { Chain, Signer } from '../../chains/chain.ts';
+import { backoffMs, withJitter } from '../../runtime/backoff.ts';
+import type { World } from '../../runtime/world.ts';
 import type { Share } from '../../store/chain/due-items.ts';
 import type { OpenSend, SenderId } from '../../store/chain/sends.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
@@ -10,15 +12,15 @@ export interface RelayDeps extends LeaseDeps {
   readonly meters: RelayMeters;
 }
 
-/** What the operator decides; in the smallest unit of the network's coin. */
+/** Settings of the operator, in the smallest unit of the network's coin. */
 export interface RelaySettings {
   /** Below this a relayer's balance is an alert. */
   minBalance?(network: string): bigint | undefined;
-  /** The most that is offered per unit of gas. */
+  /** The highest fee per unit of gas. */
   feeCap?(network: string): bigint | undefined;
 }
 
-/** What is counted while relaying. */
+/** Metrics of relaying. */
 export interface RelayMeters {
   signed(network: string, why: 'first' | 'bump' | 'fill'): void;
   items(network: string, outcome: 'sent' | 'postponed', count: number): void;
@@ -31,7 +33,7 @@ export interface Relayer {
   readonly signer: Signer;
   readonly id: SenderId;
   readonly share: Share;
-  /** Whether it sends nothing but its own coin, as the intermediate account does. */
+  /** True if it sends only its own coin, as the intermediate account does. */
   readonly isCoinOnly?: boolean;
   readonly lease: Lease;
   readonly alarms: RelayAlarms;
@@ -44,14 +46,11 @@ export interface RelayAlarms {
   readonly outOfFunds: Alarms;
 }
 
-/**
- * What need not survive: when it is forgotten, some bytes are sent once more, and a batch gathers for a moment longer or
- * less.
- */
+/** State that may be lost: then some bytes are sent once more, and a batch gathers for a moment longer or less. */
 export interface RelayMemory {
   /** When this process last sent the bytes of a nonce. */
   readonly broadcastAtMs: Map<number, number>;
-  /** Nonces for which the chain wants a better offer. */
+  /** Nonces whose transactions the chain refused as underpriced. */
   readonly outbid: Set<number>;
   /** When the chain was last asked what has been mined. */
   lookedAtMs: number;
@@ -72,13 +71,13 @@ export function newMemory(): RelayMemory {
   };
 }
 
-/** How long to rest, and whether news of an accepted item may cut it short. */
+/** The pause before the next round, and whether a new item may end it early. */
 export interface Rest {
   readonly ms: number;
   readonly canBeWoken: boolean;
 }
 
-/** Items accepted on any node wake the relayer; this finds what news of was lost. It asks the database alone. */
+/** Items accepted on any node wake the relayer. This poll of the database finds items whose wake-up was lost. */
 export const IDLE: Rest = { ms: 250, canBeWoken: true };
 
 /** The name of the lease that makes a node the one writer of this signer's nonces. */
@@ -86,10 +85,11 @@ export function relayLeaseName({ network, signer }: SenderId): string {
   return `relay ${network} ${signer}`;
 }
 
-/** A number from 0 up to 1, to keep nodes out of step. */
-export function chance({ world }: RelayDeps): number {
-  const [byte = 0] = world.random.bytes(1);
-  return byte / 256;
+const RETRY = { firstMs: 1_000, maxMs: 60_000 };
+
+/** How long an item waits that could not be sent, or came back: longer with every attempt. */
+export function retryDelayMs(world: Pick<World, 'random'>, attempts: number): number {
+  return withJitter(world, backoffMs(RETRY, attempts + 1));
 }
 
 /** The stored sends of a signer that are not mined. */

@@ -1,21 +1,21 @@
 import { ChainUnavailableError, type Fees } from '../../chains/chain.ts';
-import { intoBatches, retryDelayMs } from '../../domain/send-plan.ts';
+import { intoBatches } from '../../domain/send-plan.ts';
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
 import { itemOf, signedItemOf } from '../../store/chain/items.ts';
 import { insertSend, type NewVersion } from '../../store/chain/sends.ts';
 import { command } from '../command.ts';
 import { commandOfLeader } from '../lease.ts';
 import { broadcastStored } from './broadcast-stored.ts';
-import { chance, IDLE, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
+import { IDLE, type RelayDeps, type Relayer, type Rest, retryDelayMs } from './relayer.ts';
 
-/** With something in flight, what comes waits this long for company: one transaction is cheaper than two. */
+/** While a transaction is in flight, new items wait this long for others: one transaction is cheaper than two. */
 const WINDOW_MS = 80;
 const AT_ONCE: Rest = { ms: 0, canBeWoken: false };
 /** Enough for several full transactions; more is read in the next round. */
 const MAX_DUE = 1_000;
 /** An item this close to its deadline, by the chain's own clock, might be mined too late: gas for nothing. */
 const DEADLINE_MARGIN_MS = 20_000;
-/** After this long any signer takes an item, whoever's share it is in. */
+/** After this time any signer may take an item, whichever share it is in. */
 const SHARED_AFTER_MS = 3_000;
 
 export interface Opening {
@@ -26,7 +26,7 @@ export interface Opening {
   readonly chainTimeMs: number;
 }
 
-/** Sends what is due, in as few transactions as possible. */
+/** Sends the due items in as few transactions as possible. */
 export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Opening): Promise<Rest> {
   const { chain, memory } = relayer;
   const due = await readDue(deps, relayer, opening);
@@ -62,14 +62,14 @@ function readDue(deps: RelayDeps, { id, share, isCoinOnly }: Relayer, { chainTim
   });
 }
 
-/** The going price; undefined while it is above what the operator pays: nothing new is sent then. */
+/** The current fees. Undefined while they exceed the operator's cap: nothing new is sent then. */
 async function affordableFees(deps: RelayDeps, { chain, id }: Relayer): Promise<Fees | undefined> {
   const fees = await chain.suggestFees();
   const cap = deps.settings.feeCap?.(id.network);
   return cap !== undefined && fees.max > cap ? undefined : fees;
 }
 
-/** One after the other, as their nonces are; while one is signed and sent, the next one is simulated. */
+/** Sends batches in the order of their nonces. While one is signed and sent, the next one is simulated. */
 async function sendBatches(
   deps: RelayDeps,
   relayer: Relayer,
@@ -77,7 +77,7 @@ async function sendBatches(
 ): Promise<void> {
   const ahead = (batch: readonly DueItem[] = []) => {
     const simulation = simulated(deps, relayer, batch);
-    // Whether or not its turn comes: if it does, the failure is met there.
+    // The failure is handled when its turn comes, if it comes.
     simulation.catch(() => {});
     return simulation;
   };
@@ -96,25 +96,25 @@ interface BatchToSend {
   readonly fees: Fees;
 }
 
-/** Whether the nonce was taken. */
+/** Returns true if the nonce was taken. */
 async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, nonce, fees }: BatchToSend): Promise<boolean> {
   const { chain, signer, id } = relayer;
   if (items.length === 0) return false;
-  // Dying here loses a signature of ours and nothing else: no nonce is taken, the items are due.
+  // A crash here loses a signature and nothing else: no nonce is taken, the items are due.
   const signed = await chain.signBatch(signer, items.map(signedItemOf), { nonce, fees });
   const isStored = await store(deps, relayer, items, { ...signed, nonce, maxFee: fees.max, tip: fees.tip });
   if (!isStored) return false;
-  // Dying here leaves stored bytes that never left: whoever leads next finds and sends them.
+  // A crash here leaves stored bytes that were never sent: the next holder of the lease sends them.
   deps.meters.signed(id.network, 'first');
   deps.meters.items(id.network, 'sent', items.length);
   await broadcastStored(deps, relayer, { nonce, hash: signed.hash });
   return true;
 }
 
-/** Somebody else, another signer or a refusal of ours, was faster with one of the items. */
+/** Another signer, or a refusal of ours, took one of the items first. */
 class ItemsTakenError extends Error {}
 
-/** Nonce, bytes and items in one transaction; false when one of the items is not to be had any more. */
+/** Stores nonce, bytes and items in one transaction. Returns false when one of the items is not due any more. */
 async function store(
   deps: RelayDeps,
   { id, lease }: Relayer,
@@ -135,8 +135,8 @@ async function store(
 }
 
 /**
- * The items that would be paid now. The others are left for later: the reason may pass, and if it does not, the chain has
- * to prove it. A simulation alone never ends anything.
+ * The items that would be paid now. The others are postponed: the reason may pass, and if it does not, the chain must
+ * prove it. A simulation alone never ends an item.
  */
 async function simulated(deps: RelayDeps, relayer: Relayer, batch: readonly DueItem[]): Promise<readonly DueItem[]> {
   if (batch.length === 0) return [];
@@ -144,7 +144,7 @@ async function simulated(deps: RelayDeps, relayer: Relayer, batch: readonly DueI
   const refused = batch.flatMap((item, index) => {
     const refusal = reasons[index];
     if (refusal === undefined) return [];
-    const retryAtMs = deps.world.clock.nowMs() + retryDelayMs(item.attempts, chance(deps));
+    const retryAtMs = deps.world.clock.nowMs() + retryDelayMs(deps.world, item.attempts);
     return [{ commitment: item.commitment, refusal, retryAt: new Date(retryAtMs) }];
   });
   if (refused.length > 0) {
@@ -155,7 +155,10 @@ async function simulated(deps: RelayDeps, relayer: Relayer, batch: readonly DueI
   return batch.filter((_, index) => reasons[index] === undefined);
 }
 
-/** One for each item; undefined where it would be paid. An item that cannot even be simulated is found by halving. */
+/**
+ * The refusal of each item; undefined where it would be paid. An item that makes the simulation fail is found by
+ * bisection.
+ */
 async function refusals(
   deps: RelayDeps,
   relayer: Relayer,

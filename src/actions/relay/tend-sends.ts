@@ -6,14 +6,14 @@ import { commandOfLeader } from '../lease.ts';
 import { broadcastStored } from './broadcast-stored.ts';
 import type { Journal, RelayDeps, Relayer } from './relayer.ts';
 
-/** Blocks without it before a transaction is taken for lost on the way, and before it is taken for too cheap. */
+/** Blocks without the transaction before it is sent again, and before its fee is raised. */
 const REBROADCAST_BLOCKS = 3;
 const BUMP_BLOCKS = 6;
 const MIN_REBROADCAST_MS = 1_000;
 const MIN_BUMP_MS = 10_000;
 const DEFAULT_BLOCK_MS = 2_000;
 
-/** Helps along what is in flight: sends it again, offers more, fills gaps. In the order of the nonces. */
+/** Tends the transactions in flight, in the order of their nonces: sends them again, raises fees, fills gaps. */
 export async function tendSends(
   deps: RelayDeps,
   relayer: Relayer,
@@ -49,14 +49,14 @@ function inFlightOf(send: OpenSend, { memory }: Relayer, nowMs: number): InFligh
   return {
     nonce: send.nonce,
     fees: { max: send.maxFee, tip: send.tip },
-    // Another node may have signed it, and clocks are set: what seems to be of the future is old.
+    // Another node may have signed it, and clocks are set: a time in the future counts as old.
     signedAgoMs: Math.abs(nowMs - send.signedAt.getTime()),
     broadcastAgoMs: broadcastAtMs === undefined ? undefined : Math.abs(nowMs - broadcastAtMs),
     isOutbid: memory.outbid.has(send.nonce),
   };
 }
 
-/** Signs, stores, and only then gives the hash away. */
+/** Signs, stores, and only then returns the hash. */
 async function signStep(
   deps: RelayDeps,
   relayer: Relayer,
@@ -80,7 +80,7 @@ async function signStep(
   return signed.hash;
 }
 
-/** The same items again, those that are still to be paid; with none left the nonce is used up for as little as possible. */
+/** Signs the items that are still to be paid again. With none left the nonce is used by an empty transfer. */
 async function resign(deps: RelayDeps, relayer: Relayer, nonce: number, fees: Fees): Promise<SignedTransaction> {
   const items = await findLiveItems(deps.db.sql, relayer.id, nonce);
   const batch = items.flatMap(({ signature, ...stored }) =>

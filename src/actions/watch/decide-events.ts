@@ -1,11 +1,10 @@
-import { isTelling } from '../../domain/evidence.ts';
 import {
   type DecidedEvent,
   findUndecidedEvents,
   markDecided,
   type StoredEvent,
 } from '../../store/chain/chain-events.ts';
-import { findItems, itemOf, type StoredItem } from '../../store/chain/items.ts';
+import { findItems, type StoredItem } from '../../store/chain/items.ts';
 import { noncesOf } from '../../store/chain/sends.ts';
 import { findPayments } from '../../store/payments/payments.ts';
 import { raiseAlert } from '../alerts.ts';
@@ -32,7 +31,7 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
     .filter(({ commitment }) => !items.has(commitment))
     .map((event) => unknown(deps, watcher, event));
   decided.push(...(await decidePaid(deps, watcher, view, known, items)));
-  decided.push(...(await decideRefused(deps, watcher, view, known, items)));
+  decided.push(...(await decideRefused(deps, watcher, known, items)));
   if (decided.length > 0) {
     // Dying before this line does it all again, and the payments' own rules see to it that nothing happens twice.
     await commandOfLeader(deps, watcher.lease, (tx, at) => markDecided(tx, network, decided, at));
@@ -104,63 +103,25 @@ function isDeepEnough(deps: WatchDeps, watcher: Watcher, view: View, event: Stor
 }
 
 /**
- * A refusal in a final block counts when it is about the item itself and the chain, asked again with the payer's own
- * signature, still refuses: a stranger can have the item refused with a signature he made up. Every other refusal has no
- * consequence here; the item is due again when its transaction is final.
+ * A refusal ends nothing: the item is due again when its transaction is final, and is tried until its deadline. A nonce that
+ * was used for something else is the exception, if the chain says so itself.
  */
 async function decideRefused(
   deps: WatchDeps,
   watcher: Watcher,
-  view: View,
   events: readonly StoredEvent[],
   items: ReadonlyMap<string, StoredItem>,
 ): Promise<DecidedEvent[]> {
   const refused = events.filter(({ type }) => type === 'refused');
-  if (refused.length === 0) return [];
-  const refusals = new Map<string, string>();
-  const subjects = new Set<string>();
-  await Promise.all(
-    refused.map(async ({ commitment, fields }) => {
-      const item = items.get(commitment);
-      if (item === undefined || (item.state !== 'due' && item.state !== 'sent')) return;
-      // What we sign ourselves is over when its time is: until then anybody may carry it out who has seen it refused.
-      if (item.purpose !== 'payment') return;
-      if (fields.reason === 'used') subjects.add(item.subject);
-      if (!isTelling(fields.reason ?? '')) return;
-      const reason = await refusalNow(deps, watcher, item, view.finalNumber);
-      if (reason === undefined) return;
-      refusals.set(commitment, reason);
-      subjects.add(item.subject);
-    }),
-  );
-  const conclusions = await judgePayments(deps, watcher, [...subjects], refusals);
-  return refused.flatMap((event) => {
-    const subject = items.get(event.commitment)?.subject ?? '';
-    const conclusion = conclusions.get(subject);
-    // The payer may still pay in another way: the refusal is looked at again when that is over.
-    const isPending = refusals.has(event.commitment) && (conclusion === 'wait' || conclusion === 'unclear');
-    if (isPending) return [];
-    deps.meters.event(watcher.network, 'refused');
-    return [done(event)];
+  const used = refused.flatMap(({ commitment, fields }) => {
+    const item = items.get(commitment);
+    return item?.purpose === 'payment' && fields.reason === 'used' ? [item.subject] : [];
   });
-}
-
-async function refusalNow(
-  deps: WatchDeps,
-  { chain, network }: Watcher,
-  item: StoredItem,
-  atBlock: number,
-): Promise<string | undefined> {
-  const { commitment, signature, hasCode } = item;
-  if (signature === null) return undefined;
-  try {
-    const [outcome] = await chain.simulate([{ item: itemOf(item), commitment, signature, hasCode }], atBlock);
-    return outcome?.is === 'refused' && isTelling(outcome.reason) ? outcome.reason : undefined;
-  } catch (error) {
-    if (!isItsOwnFault(error)) throw error;
-    deps.log.error({ network, commitment, err: error }, 'an item cannot be simulated');
-    return undefined;
-  }
+  await judgePayments(deps, watcher, [...new Set(used)]);
+  return refused.map((event) => {
+    deps.meters.event(watcher.network, 'refused');
+    return done(event);
+  });
 }
 
 /** Sets an event aside whose consequences cannot be drawn, so that all others go on. */

@@ -1,10 +1,12 @@
-import { retryDelayMs } from '../../domain/send-plan.ts';
 import { type FinishedSend, finishSends, listSendsToFinish, type SendToFinish } from '../../store/chain/sends.ts';
 import { recordGas, type SpentGas } from '../books/record-gas.ts';
 import { commandOfLeader } from '../lease.ts';
+import { retryDelayMs } from '../relay/relayer.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
 const MAX_SENDS = 500;
+/** After so many failures an item waits as long as it ever does. */
+const MAX_DOUBLINGS = 8;
 
 /**
  * Closes the sends that are mined at final depth. It runs after the events of those blocks were decided: what one of them
@@ -22,10 +24,10 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
   const finished = await Promise.all(passed.map((send) => finishedVersion(watcher, send, view)));
   const sends = finished.filter((send) => send !== undefined);
   if (sends.length === 0) return;
-  const [byte = 0] = deps.world.random.bytes(1);
+  const delaysMs = Array.from({ length: MAX_DOUBLINGS }, (_, attempts) => retryDelayMs(deps.world, attempts));
   const released = await commandOfLeader(deps, lease, async (tx, now) => {
     await recordGas(tx, network, sends, now);
-    return finishSends(tx, network, sends.map(closed), new Date(now.getTime() + retryDelayMs(0, byte / 256)));
+    return finishSends(tx, network, sends.map(closed), { at: now, delaysMs });
   });
   deps.log.debug({ network, sends: sends.length, released }, 'sends are final');
 }

@@ -26,8 +26,8 @@ export async function judgeOutgoing(
 }
 
 async function judge(deps: WatchDeps, watcher: Watcher, item: OutgoingItem, view: FinalView | undefined) {
-  const fate = await fateOfItem(deps, watcher, item, view, undefined);
-  if (fate.is === 'ran_out') await lapseOutgoing(deps, item, { isCancelled: false, refusal: item.refusal });
-  // Used up without an event of the Collector: whoever has the account's key has cancelled it.
-  if (fate.is === 'failed') await lapseOutgoing(deps, item, { isCancelled: true, refusal: fate.reason });
+  const fate = await fateOfItem(deps, watcher, item, view);
+  if (fate.is !== 'over') return;
+  // Used up without an event of the Collector: somebody with the account's key has cancelled it.
+  await lapseOutgoing(deps, item, { isCancelled: fate.reason === 'used', refusal: item.refusal });
 }

@@ -1,6 +1,5 @@
 import type { Chain } from '../../chains/chain.ts';
-import { type Conclusion, conclude, fateOf, type ItemFate } from '../../domain/evidence.ts';
-import type { PaymentEvent } from '../../domain/payment.ts';
+import { conclude, fateOf, type ItemFate } from '../../domain/evidence.ts';
 import { type ChainCursor, findCursors } from '../../store/chain/chain-cursors.ts';
 import { findPaidCommitments, reconsiderEvents } from '../../store/chain/chain-events.ts';
 import { findOpenItemsOf, type OpenItem } from '../../store/chain/due-items.ts';
@@ -11,26 +10,22 @@ import { findMissedEvent } from './find-missed-event.ts';
 import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
 
 /**
- * Ends payments that the chains prove to be unpaid, and says what followed for each. Every item of the payment is asked
- * about, on its own network and at that network's last final block: a payment ends only when none of them can be paid
- * any more. Whatever cannot be found out leaves it as it is.
+ * Finds out which payments the chains prove to have no attempt left. Those lapse back if there is time to pay again, and
+ * expire otherwise. Every item of the payment is asked about, on its own network and at that network's last final block.
+ * Whatever cannot be found out leaves the payment as it is.
  */
-export async function judgePayments(
-  deps: WatchDeps,
-  watcher: Watcher,
-  subjects: readonly string[],
-  refusals: ReadonlyMap<string, string>,
-): Promise<Map<string, Conclusion>> {
-  const conclusions = new Map<string, Conclusion>();
-  if (subjects.length === 0) return conclusions;
+export async function judgePayments(deps: WatchDeps, watcher: Watcher, subjects: readonly string[]): Promise<void> {
+  if (subjects.length === 0) return;
   const items = await findOpenItemsOf(deps.db.sql, subjects);
   const views = await finalViews(deps, items);
   await Promise.all(
-    [...Map.groupBy(items, ({ subject }) => subject)].map(async ([subject, own]) => {
-      conclusions.set(subject, await judge(deps, watcher, own, views, refusals).catch(orUnclear(deps, subject)));
-    }),
+    [...Map.groupBy(items, ({ subject }) => subject)].map(([subject, own]) =>
+      judge(deps, watcher, own, views).catch((error: unknown) => {
+        if (!isItsOwnFault(error)) throw error;
+        deps.log.error({ payment: subject, err: error }, 'a payment cannot be judged');
+      }),
+    ),
   );
-  return conclusions;
 }
 
 /** A chain at its last final block. */
@@ -61,34 +56,25 @@ async function judge(
   watcher: Watcher,
   items: readonly OpenItem[],
   views: ReadonlyMap<string, FinalView>,
-  refusals: ReadonlyMap<string, string>,
-): Promise<Conclusion> {
-  const fates = await Promise.all(
-    items.map((item) => fateOfItem(deps, watcher, item, views.get(item.network), refusals.get(item.commitment))),
-  );
+): Promise<void> {
+  const fates = await Promise.all(items.map((item) => fateOfItem(deps, watcher, item, views.get(item.network))));
   const [first] = items;
-  if (first === undefined) return 'wait';
-  const conclusion = conclude(first.paymentStatus, fates);
+  if (first === undefined) return;
+  const { subject: paymentId, paymentStatus, paymentExpiresAt } = first;
+  const conclusion = conclude(paymentStatus, fates);
   const ended = items.map(({ commitment }, index) => endOf(commitment, fates[index]));
-  if (conclusion === 'over_anyway') {
-    await command(deps, (tx, now) => closeItems(tx, ended, now));
-    return conclusion;
-  }
-  if (conclusion !== 'failed' && conclusion !== 'expired') return conclusion;
-  const finalAtMs = Math.max(...items.map(({ network }) => views.get(network)?.cursor.finalAt.getTime() ?? 0));
-  const event: PaymentEvent =
-    conclusion === 'failed'
-      ? { type: 'failed', failureCode: null }
-      : { type: 'expired', proof: { finalBlockAtMs: finalAtMs } };
-  const outcome = await deps.movePayment({
-    paymentId: first.subject,
-    event,
+  if (conclusion === 'over_anyway') await command(deps, (tx, now) => closeItems(tx, ended, now));
+  if (conclusion !== 'over') return;
+  const finalBlockAtMs = Math.max(...items.map(({ network }) => views.get(network)?.cursor.finalAt.getTime() ?? 0));
+  const isInTime = paymentStatus === 'processing' && deps.world.clock.nowMs() < paymentExpiresAt.getTime();
+  // A refused move is no loss: another attempt was accepted, or the time ran out just now. The payment comes up again.
+  await deps.movePayment({
+    paymentId,
+    event: { type: isInTime ? 'lapsed' : 'expired', proof: { finalBlockAtMs } },
     actor: 'watcher',
     evidence: { items: ended, finalBlocks: finalBlocksOf(items, views) },
     items: { ended },
   });
-  // Refused: its own time is not over yet, or somebody was faster. It comes up again.
-  return outcome.ok ? conclusion : 'wait';
 }
 
 /** What has become of an item, as its chain proves it. */
@@ -97,7 +83,6 @@ export async function fateOfItem(
   watcher: Watcher,
   stored: StoredItem,
   view: FinalView | undefined,
-  refusal: string | undefined,
 ): Promise<ItemFate> {
   if (view === undefined) return { is: 'unclear' };
   const { chain, cursor, paid } = view;
@@ -117,22 +102,13 @@ export async function fateOfItem(
     finalAtMs: cursor.finalAt.getTime(),
     isUsed,
     isReportedPaid,
-    refusal,
   });
 }
 
 function endOf(commitment: string, fate: ItemFate | undefined): ItemEnd {
-  return { commitment, state: 'unpaid', reason: fate?.is === 'failed' ? fate.reason : 'ran_out' };
+  return { commitment, state: 'unpaid', reason: fate?.is === 'over' ? fate.reason : null };
 }
 
 function finalBlocksOf(items: readonly OpenItem[], views: ReadonlyMap<string, FinalView>) {
   return Object.fromEntries(items.map(({ network }) => [network, views.get(network)?.cursor.finalNumber]));
-}
-
-function orUnclear(deps: WatchDeps, subject: string): (error: unknown) => Conclusion {
-  return (error) => {
-    if (!isItsOwnFault(error)) throw error;
-    deps.log.error({ payment: subject, err: error }, 'a payment cannot be judged');
-    return 'unclear';
-  };
 }

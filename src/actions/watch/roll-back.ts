@@ -7,10 +7,10 @@ import {
   type SeenBlock,
 } from '../../store/chain/chain-cursors.ts';
 import { deleteEventsAbove } from '../../store/chain/chain-events.ts';
-import { notePayments } from '../../store/payments/payments.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import { reopenItems } from '../books/record.ts';
 import { commandOfLeader } from '../lease.ts';
+import { notePayments } from '../paying/move-payment.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 const COMPARED_AT_ONCE = 16;
@@ -41,8 +41,8 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
       await upsertAlert(tx, { name: 'deep_reorg', subject, message, lastSeen: at });
     }
     const evidence = { network, fork: fork.number, forkHash: fork.hash };
-    const payments = revived.map(({ subject }) => subject);
-    if (payments.length > 0) await notePayments(tx, payments, { event: 'reorged', actor: 'watcher', evidence, at });
+    const payments = revived.flatMap(({ subject, purpose }) => (purpose === 'payment' ? [subject] : []));
+    await notePayments(tx, payments, { type: 'payment.reorged', actor: 'watcher', evidence }, at);
     await putCursor(tx, next, { fencing: lease.fencing, at });
     return revived.map(({ subject }) => subject);
   });

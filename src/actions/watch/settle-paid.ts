@@ -2,11 +2,10 @@ import { differences } from '../../domain/evidence.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import { findItemsOf, type StoredItem } from '../../store/chain/items.ts';
-import { insertStrays } from '../../store/money/strays.ts';
 import { clearAlert, raiseAlert } from '../alerts.ts';
 import { closeItems } from '../books/record.ts';
 import { command } from '../command.ts';
-import { lateAlert, lateStray } from '../outgoing/stray/late-stray.ts';
+import { lateAlert, recordLateMoney } from '../outgoing/stray/late-stray.ts';
 import { confirmedByCoin } from '../paying/confirmed-by-coin.ts';
 import { screenPaid } from '../paying/screen-paid.ts';
 import type { WatchDeps } from './watcher.ts';
@@ -39,6 +38,8 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
     ...(await screenPaid(deps, { paymentId: subject, account: `${network}:${item.payer}` })),
   };
   const move = { paymentId: subject, actor: 'watcher', evidence };
+  const buyer = { account: item.account, name: item.buyerName, icon: item.buyerIcon };
+  const token = { asset: item.asset, value: BigInt(item.amount) };
   if (status === 'requires_action') {
     // The payer sent native coin and closed the page: only now is it known who pays. Dying after this move leaves the
     // event undecided, and the next round goes on with the move below.
@@ -46,7 +47,7 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
   }
   const outcome = await deps.movePayment({
     ...move,
-    event: { type: 'succeeded', transaction: { hash: event.transactionHash, nonce } },
+    event: { type: 'succeeded', buyer, token, transaction: { hash: event.transactionHash, nonce } },
     items: { ended: [{ commitment, state: 'paid', reason: null, proof: proofOf(event) }] },
     settlement: item.isHeld ? undefined : settlementBy(item, event),
   });
@@ -78,8 +79,8 @@ async function recordExtra(
   const reason = isSame ? null : 'paid_after_end';
   const end = { commitment, state: 'paid', reason, proof: proofOf(event) } as const;
   await command(deps, async (tx, now) => {
+    if (!isSame) await recordLateMoney(tx, { item, event, actor: 'watcher' }, now);
     await closeItems(tx, [end], now);
-    if (!isSame) await insertStrays(tx, [await lateStray(tx, item, event)], now);
   });
   if (isSame) return clearAlert(deps, { name: 'deep_reorg', subject });
   return raiseAlert(deps, lateAlert(item, status));

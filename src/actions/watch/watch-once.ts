@@ -45,7 +45,7 @@ async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Prom
     now: new Date(deps.world.clock.nowMs()),
     limit: MAX_JUDGED,
   });
-  await judgePayments(deps, watcher, subjects, new Map());
+  await judgePayments(deps, watcher, subjects);
   await judgeOutgoing(deps, watcher, { finalAt: new Date(view.finalAtMs), limit: MAX_JUDGED });
 }
 

@@ -1,10 +1,9 @@
 import { keccak256, serializeTransaction, type TransactionSerializableEIP1559 } from 'viem';
 import type { Item, SignedItem } from '../../domain/item.ts';
-import type { ItemOutcome, SignedTransaction, Signer, Slot } from '../chain.ts';
+import type { ItemOutcome, RefusalReason, SignedTransaction, Signer, Slot } from '../chain.ts';
 import {
   type Batch,
   batchGasLimit,
-  COLLECTOR_ADDRESS,
   decodeBatchOutcome,
   encodeBatch,
   encodeNativePayment,
@@ -13,12 +12,12 @@ import {
   reasonOf,
 } from './collector.ts';
 import { dataGas } from './data-gas.ts';
-import { ethCall, mapReturned } from './eth-call.ts';
+import { ethCall, type Returned } from './eth-call.ts';
 import { collectorItem, type EvmContext } from './evm-context.ts';
 import type { RpcCall, RpcError } from './json-rpc.ts';
 import { readKeySignature } from './key-signature.ts';
 import { type Hex, toQuantity } from './rpc-values.ts';
-import { coinBalanceCall } from './token-calls.ts';
+import { allowanceCall, balanceCall, coinBalanceCall, usedCall } from './token-calls.ts';
 
 /**
  * What an item of a plain account may use. It is known to within a little, as no code of the payer's runs; keeping it low is
@@ -42,7 +41,10 @@ export async function simulate(
 ): Promise<readonly ItemOutcome[]> {
   const { rpc } = context;
   const own = ownPayment(batch);
-  if (own === undefined) return rpc.call(simulationCall(context, batch, atBlock));
+  if (own === undefined) {
+    const outcomes = await rpc.call(simulationCall(context, batch, atBlock));
+    return Promise.all(outcomes.map((outcome, index) => explain(context, outcome, batch[index], atBlock)));
+  }
   // Not every node looks whether the sender of a call has what it sends.
   const balance = rpc.call(coinBalanceCall(own.payer, atBlock));
   const outcome = rpc.call(coinSimulationCall(own, atBlock));
@@ -50,20 +52,47 @@ export async function simulate(
   return [has < own.amount ? SHORT : would];
 }
 
+/** Reasons that do not say what is missing. */
+const VAGUE: readonly RefusalReason[] = ['out_of_gas', 'short_arrival', 'unknown'];
+
+/**
+ * Names the reason of a refusal where the token does not. Tether's burns all gas when the payer has too little; Paxos's
+ * move nothing, without a revert, when an authorization was used before; through Permit2 no token has a word.
+ */
+async function explain(
+  { rpc, termsOf }: EvmContext,
+  outcome: ItemOutcome,
+  signed: SignedItem | undefined,
+  atBlock?: number,
+): Promise<ItemOutcome> {
+  if (signed === undefined || outcome.is === 'paid' || !VAGUE.includes(outcome.reason)) return outcome;
+  const { item, commitment } = signed;
+  const terms = termsOf(item.asset);
+  const [isUsed, balance, allowance] = await Promise.all([
+    rpc.call(usedCall(item, terms, commitment, atBlock)),
+    rpc.call(balanceCall(terms, item.payer, atBlock)),
+    item.method === 'permit2' ? rpc.call(allowanceCall(terms, item.payer, atBlock)) : item.amount,
+  ]);
+  if (isUsed) return { is: 'refused', reason: 'used' };
+  if (balance < item.amount) return SHORT;
+  return allowance < item.amount ? { is: 'refused', reason: 'short_allowance' } : outcome;
+}
+
 /** Asks a node what would become of each item. */
-export function simulationCall(
+function simulationCall(
   context: EvmContext,
   batch: readonly SignedItem[],
   atBlock?: number,
 ): RpcCall<readonly ItemOutcome[]> {
-  const { data, gasLimit } = prepare(context, batch);
-  return mapReturned(ethCall({ to: COLLECTOR_ADDRESS, data, gas: gasLimit }, atBlock), (returned) => {
+  const { to, data, gasLimit } = prepare(context, batch);
+  const readOutcomes = (returned: Returned): readonly ItemOutcome[] => {
     // A batch that reverts as a whole says nothing about any one of its items.
-    if ('reverted' in returned) return batch.map(() => ({ is: 'refused', reason: 'unknown' }) as const);
+    if ('reverted' in returned) return batch.map(() => ({ is: 'refused', reason: 'unknown' }));
     return decodeBatchOutcome(returned.data, batch.length).map((outcome) =>
       outcome.isCollected ? { is: 'paid' } : { is: 'refused', reason: reasonOf(outcome.reason) },
     );
-  });
+  };
+  return ethCall({ to, data, gas: gasLimit }, readOutcomes, atBlock);
 }
 
 export async function signBatch(
@@ -75,11 +104,11 @@ export async function signBatch(
   const own = ownPayment(batch);
   if (own !== undefined) {
     if (own.payer !== signer.address) throw new TypeError('native coin is sent by its payer');
-    const call = { to: COLLECTOR_ADDRESS, data: coinData(own), value: own.amount, gas: BigInt(COIN_GAS) };
+    const call = { to: own.collector as Hex, data: coinData(own), value: own.amount, gas: BigInt(COIN_GAS) };
     return sign(context, signer, slot, call);
   }
-  const { data, gasLimit } = prepare(context, batch);
-  return sign(context, signer, slot, { to: COLLECTOR_ADDRESS, data, gas: BigInt(gasLimit) });
+  const { to, data, gasLimit } = prepare(context, batch);
+  return sign(context, signer, slot, { to, data, gas: BigInt(gasLimit) });
 }
 
 /** Enough for a recipient that is a contract and does something when it is paid. */
@@ -96,18 +125,19 @@ function coinData(item: Item): Hex {
 }
 
 function coinSimulationCall(item: Item, atBlock?: number): RpcCall<ItemOutcome> {
-  const call = { from: item.payer, to: COLLECTOR_ADDRESS, data: coinData(item), value: toQuantity(item.amount) };
-  const simulation = mapReturned(
-    ethCall({ ...call, gas: COIN_GAS }, atBlock),
+  const call = { from: item.payer, to: item.collector, data: coinData(item), value: toQuantity(item.amount) };
+  const simulation = ethCall(
+    { ...call, gas: COIN_GAS },
     (returned): ItemOutcome =>
       'reverted' in returned ? { is: 'refused', reason: reasonOf(returned.reverted) } : { is: 'paid' },
+    atBlock,
   );
-  return { ...simulation, readError: (error) => (isShort(error) ? SHORT : simulation.readError?.(error)) };
+  return { ...simulation, readError: (error) => (isShort(error) ? { value: SHORT } : simulation.readError?.(error)) };
 }
 
 const SHORT: ItemOutcome = { is: 'refused', reason: 'short_balance' };
-/** Said by nodes that do look, before any code runs. */
-const isShort = ({ message }: RpcError) => /insufficient (funds|balance)|enough funds/.test(message);
+/** Said by nodes that look at the sender's balance before any code runs. */
+export const isShort = ({ message }: RpcError) => /insufficient (funds|balance)|enough funds/.test(message);
 
 /** A transfer of nothing to oneself. */
 export async function signNothing(context: EvmContext, signer: Signer, slot: Slot): Promise<SignedTransaction> {
@@ -116,13 +146,14 @@ export async function signNothing(context: EvmContext, signer: Signer, slot: Slo
 
 const NOTHING_GAS = 21_000n;
 
-function prepare(context: EvmContext, batch: readonly SignedItem[]): { data: Hex; gasLimit: number } {
+function prepare(context: EvmContext, batch: readonly SignedItem[]): { to: Hex; data: Hex; gasLimit: number } {
   const [first] = batch;
   if (first === undefined) throw new RangeError('a batch has items');
-  const { method: kind, asset, feeAccount } = first.item;
+  const { method: kind, collector, asset, feeAccount } = first.item;
   if (kind === 'native') throw new TypeError('payers send native coin themselves');
-  if (batch.some(({ item }) => item.method !== kind || item.asset !== asset || item.feeAccount !== feeAccount)) {
-    throw new TypeError('the items of a batch share asset, method and fee account');
+  const shared = ['collector', 'asset', 'method', 'feeAccount'] as const;
+  if (batch.some(({ item }) => shared.some((field) => item[field] !== first.item[field]))) {
+    throw new TypeError('the items of a batch share Collector, asset, method and fee account');
   }
   const isOfKeys = batch.every(({ hasCode }) => !hasCode);
   const allowance = isOfKeys ? { allowance: KEY_ITEM_GAS[kind] } : {};
@@ -132,6 +163,7 @@ function prepare(context: EvmContext, batch: readonly SignedItem[]): { data: Hex
     signature: hasCode ? (signature as Hex) : (readKeySignature(signature)?.bytes ?? (signature as Hex)),
   }));
   return {
+    to: collector as Hex,
     data: encodeBatch({
       kind,
       token: context.termsOf(asset).token,

@@ -1,3 +1,4 @@
+import { backoffMs, withJitter } from '../../runtime/backoff.ts';
 import type { World } from '../../runtime/world.ts';
 
 /**
@@ -43,7 +44,7 @@ export function createBreaker(
   }
 
   const usualPauseMs = (maxMs: number) =>
-    withJitter(world, Math.min(maxMs, FIRST_PAUSE_MS * 2 ** Math.min(Math.max(failures - FAILURES_TO_OPEN, 0), 10)));
+    withJitter(world, backoffMs({ firstMs: FIRST_PAUSE_MS, maxMs }, failures - FAILURES_TO_OPEN + 1));
 
   return {
     allows: () => state === 'closed' || state === 'trial',
@@ -67,16 +68,10 @@ export function createBreaker(
     },
     paused: (pauseMs) => {
       failures += 1;
-      // Never less than what it asked for: up to a quarter more keeps nodes apart that were sent away together.
-      const askedMs = Math.min(pauseMs, MAX_PAUSE_MS) * (1 + (world.random.bytes(1)[0] ?? 0) / 1_024);
+      // Never less than what it asked for: the jitter keeps nodes apart that were sent away together.
+      const askedMs = withJitter(world, Math.min(pauseMs, MAX_PAUSE_MS));
       open(Math.max(askedMs, usualPauseMs(MAX_ADDED_PAUSE_MS)));
     },
     close: () => cancelTimer(),
   };
-}
-
-/** Between half and one and a half times as long, so that nodes that failed together do not come back together. */
-export function withJitter(world: Pick<World, 'random'>, delayMs: number): number {
-  const [byte = 128] = world.random.bytes(1);
-  return Math.round((delayMs * (128 + byte)) / 256);
 }

@@ -37,7 +37,10 @@ export function broadcastCall(bytes: string): RpcCall<BroadcastOutcome> {
       if (readHash(result) !== hash) throw new TypeError('another transaction');
       return 'accepted';
     },
-    readError: readOutcome,
+    readError: (error) => {
+      const outcome = readOutcome(error);
+      return outcome && { value: outcome };
+    },
     // How far a node has come does not matter for passing a transaction on.
     toleratesLag: true,
   };

@@ -1,80 +1,135 @@
 import { decodeAbiParameters } from 'viem';
-import type { ChainCheck } from '../chain.ts';
-import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from './collector.ts';
-import { ethCall, mapReturned, type Returned } from './eth-call.ts';
+import { type ChainCheck, type ChainProblem, ChainUnavailableError } from '../chain.ts';
+import type { CollectorRelease } from '../collectors.ts';
+import { PERMIT2_ADDRESS } from './collector.ts';
+import { ethCall } from './eth-call.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
-import { readHash, readWord } from './rpc-values.ts';
-import { hasCodeCall } from './token-calls.ts';
+import type { RpcCall } from './json-rpc.ts';
+import { type Hex, readHash, readWord } from './rpc-values.ts';
+import { codeHashCall, hasCodeCall } from './token-calls.ts';
 import { separatorOf } from './typed-data.ts';
-import { functionCall } from './words.ts';
+import { functionCall, uint } from './words.ts';
 
 const decimals = functionCall('decimals()');
 const domainSeparator = functionCall('DOMAIN_SEPARATOR()');
 const eip712Domain = functionCall('eip712Domain()');
+const authorizationState = functionCall('authorizationState(address,bytes32)');
+const ZERO = uint(0);
+
+/** What a network has of what we need. */
+export interface EvmCheck extends ChainCheck {
+  /** The releases of the Collector that are deployed, the oldest first. */
+  readonly collectors: readonly CollectorRelease[];
+}
 
 /**
- * Holds what `networks.ts` says against the chain. That the chain is the right one needs no check here: no answer of an
- * endpoint is believed before.
+ * Compares the chain with what `networks.ts` and `collectors.ts` say. That the chain is the right one needs no check here: no answer
+ * of an endpoint is believed before. One asset that is wrong, or cannot be asked about, takes nothing else with it.
  */
-export async function check(context: EvmContext): Promise<ChainCheck> {
-  const { rpc, network, assets } = context;
-  const [hasCollector, hasPermit2, found] = await Promise.all([
-    rpc.call(hasCodeCall(COLLECTOR_ADDRESS)),
+export async function check(context: EvmContext): Promise<EvmCheck> {
+  const { rpc, assets } = context;
+  const [codeHashes, hasPermit2, findings] = await Promise.all([
+    Promise.all(context.collectors.map(({ address }) => rpc.call(codeHashCall(address)))),
     rpc.call(hasCodeCall(PERMIT2_ADDRESS)),
-    Promise.all(assets.map((terms) => problemOf(context, terms))),
+    Promise.all(assets.map((terms) => findingOf(context, terms))),
   ]);
-  if (!hasCollector) {
-    const problem = `The Collector is not deployed at ${COLLECTOR_ADDRESS}, so nothing can be paid on ${network.name}.`;
-    return { payable: [], problems: [problem] };
-  }
-  const problems = assets.map(({ known, pay }, index) => {
-    if (pay.method === 'permit2' && !hasPermit2) return `${nameOf(known)} is switched off: Permit2 is not deployed.`;
-    return found[index] === undefined ? undefined : `${nameOf(known)} is switched off: ${found[index]}.`;
+  const { collectors, problems } = judgeCollectors(context, codeHashes);
+  if (collectors.length === 0) return { payable: [], unchecked: [], problems, collectors };
+  const found = assets.map(({ known, pay }, index) => {
+    const finding = pay.method === 'permit2' && !hasPermit2 ? NO_PERMIT2 : (findings[index] ?? GOOD);
+    return { ...finding, asset: known.id, name: `${known.symbol} (${known.id})` };
   });
+  const assetsThat = (is: Finding['is']) => found.filter((each) => each.is === is).map(({ asset }) => asset);
   return {
-    payable: assets.flatMap(({ known }, index) => (problems[index] === undefined ? [known.id] : [])),
-    problems: problems.filter((problem) => problem !== undefined),
+    payable: assetsThat('good'),
+    unchecked: assetsThat('unchecked'),
+    problems: [
+      ...problems,
+      ...found.flatMap((each): ChainProblem[] => {
+        if (each.is === 'good') return [];
+        const what = each.is === 'wrong' ? 'is switched off' : 'could not be checked';
+        return [{ subject: each.asset, message: `${each.name} ${what}: ${each.problem}.` }];
+      }),
+    ],
+    collectors,
   };
 }
 
+/** Which releases of the Collector can be used, and what is to be said about the others. */
+function judgeCollectors({ network, collectors }: EvmContext, codeHashes: readonly (string | undefined)[]) {
+  const deployed = collectors.filter(({ codeHash }, index) => codeHashes[index] === codeHash);
+  const problem = (message: string): ChainProblem => ({ subject: network.chainId, message });
+  const foreign = collectors.filter(({ codeHash }, index) => (codeHashes[index] ?? codeHash) !== codeHash);
+  const problems = foreign.map(({ address }) =>
+    problem(`The contract at ${address} on ${network.name} is not the Collector: its code is another one.`),
+  );
+  const newest = collectors.at(-1);
+  // Older releases are needed only where payments were signed for them, and a chain that never had them has none.
+  if (newest !== undefined && !deployed.includes(newest) && !foreign.includes(newest)) {
+    const last = deployed.at(-1);
+    const consequence =
+      last === undefined
+        ? `so nothing can be paid on ${network.name}`
+        : `so payments on ${network.name} are signed for the older one at ${last.address}`;
+    problems.push(problem(`The Collector is not deployed at ${newest.address}, ${consequence}.`));
+  }
+  return { collectors: deployed, problems };
+}
+
+type Finding = { readonly is: 'good' } | { readonly is: 'wrong' | 'unchecked'; readonly problem: string };
+
+const GOOD: Finding = { is: 'good' };
+const NO_PERMIT2: Finding = { is: 'wrong', problem: 'Permit2 is not deployed' };
+
+async function findingOf(context: EvmContext, terms: AssetTerms): Promise<Finding> {
+  try {
+    const problem = await problemOf(context, terms);
+    return problem === undefined ? GOOD : { is: 'wrong', problem };
+  } catch (error) {
+    if (error instanceof ChainUnavailableError) return { is: 'unchecked', problem: error.message };
+    throw error;
+  }
+}
+
+/** What is wrong with an asset, as the end of a sentence; undefined if nothing is. */
 async function problemOf({ rpc, chainId }: EvmContext, terms: AssetTerms): Promise<string | undefined> {
   const { known, pay, token } = terms;
   if (pay.method === 'native') return undefined;
-  const told = mapReturned(ethCall({ to: token, data: decimals() }), readDecimals);
-  if (pay.method === 'permit2') return decimalsProblem(known.decimals, await rpc.call(told));
-
-  const [count, separator, domain] = await Promise.all([
-    rpc.call(told),
-    rpc.call(mapReturned(ethCall({ to: token, data: domainSeparator() }), readSeparator)),
-    rpc.call(mapReturned(ethCall({ to: token, data: eip712Domain() }), (returned) => readDomain(returned, chainId))),
+  const has3009 = pay.method !== 'permit2';
+  const [count, separator, domain, state] = await Promise.all([
+    rpc.call(published(token, decimals(), readWord)),
+    has3009 ? rpc.call(published(token, domainSeparator(), readHash)) : undefined,
+    has3009 ? rpc.call(published(token, eip712Domain(), (data) => readDomain(data, chainId))) : undefined,
+    has3009 ? rpc.call(published(token, authorizationState(ZERO, ZERO), readWord)) : undefined,
   ]);
-  const problem = decimalsProblem(known.decimals, count);
-  if (problem !== undefined) return problem;
-  const onChain = separator ?? domain;
-  if (onChain === undefined) return 'the contract does not tell its EIP-712 domain';
-  if (onChain !== `0x${terms.domainSeparator?.toString('hex')}`) {
-    return `its EIP-712 domain is not the one of name "${pay.domain.name}" and version "${pay.domain.version}"`;
-  }
-  return undefined;
+  if (count === undefined) return 'there is no token at its address';
+  if (count !== BigInt(known.decimals)) return `the contract has ${count} decimals and not ${known.decimals}`;
+  if (pay.method === 'permit2') return undefined;
+  if (state === undefined) return 'the contract does not have EIP-3009';
+  const told = [separator, domain].filter((each) => each !== undefined);
+  if (told.length === 0) return 'the contract has neither DOMAIN_SEPARATOR() nor eip712Domain()';
+  const expected = `0x${terms.domainSeparator?.toString('hex')}`;
+  if (told.every((each) => each === expected)) return undefined;
+  return `its EIP-712 domain is not the one of name "${pay.domain.name}" and version "${pay.domain.version}"`;
 }
 
-function decimalsProblem(expected: number, found: bigint | undefined): string | undefined {
-  if (found === undefined) return 'there is no token at its address';
-  return found === BigInt(expected) ? undefined : `the contract has ${found} decimals and not ${expected}`;
+/**
+ * What a function of a contract returns; undefined if the contract does not have the function. Such a call reverts, or,
+ * where a fallback function takes every call, returns something that is not of the function's form.
+ */
+function published<T>(contract: string, data: Hex, read: (data: Hex) => T): RpcCall<T | undefined> {
+  return ethCall({ to: contract, data }, (returned) => {
+    try {
+      return 'data' in returned ? read(returned.data) : undefined;
+    } catch {
+      return undefined;
+    }
+  });
 }
 
-const readDecimals = (returned: Returned) =>
-  'data' in returned && returned.data !== '0x' ? readWord(returned.data) : undefined;
-
-const readSeparator = (returned: Returned) =>
-  'data' in returned && returned.data.length === 66 ? readHash(returned.data) : undefined;
-
-/** EIP-5267: the domain told in its parts. */
-function readDomain(returned: Returned, chainId: number): string | undefined {
-  if (!('data' in returned) || returned.data.length < 66) return undefined;
+/** EIP-5267: the domain in its parts. They are hashed as we hash ours, so that both can be compared. */
+function readDomain(data: Hex, chainId: number): string {
   const types = ['bytes1', 'string', 'string', 'uint256', 'address', 'bytes32'].map((type) => ({ type }));
-  const [, name, version, , contract] = decodeAbiParameters(types, returned.data) as readonly string[];
+  const [, name, version, , contract] = decodeAbiParameters(types, data) as readonly string[];
   return `0x${separatorOf({ name: name ?? '', version: version ?? '', contract: contract ?? '' }, chainId).toString('hex')}`;
 }
-
-const nameOf = ({ symbol, id }: { readonly symbol: string; readonly id: string }) => `${symbol} (${id})`;

@@ -1,6 +1,7 @@
 import { checksumAddress } from '../../domain/caip.ts';
 import type { ChainEvent } from '../chain.ts';
-import { COLLECTED_TOPIC, COLLECTOR_ADDRESS, decodeCollectorLog, REFUSED_TOPIC, reasonOf } from './collector.ts';
+import { coinOf } from '../coin.ts';
+import { COLLECTED_TOPIC, decodeCollectorLog, NATIVE_TOKEN, REFUSED_TOPIC, reasonOf } from './collector.ts';
 import type { EvmContext } from './evm-context.ts';
 import { createLogReader, readPlace } from './logs.ts';
 import { type Hex, readData, readHash } from './rpc-values.ts';
@@ -13,17 +14,20 @@ const MAX_KEPT = 5_000;
 export function createEventReader(context: EvmContext): EventReader {
   const { network, assets } = context;
   const assetByToken = new Map<string, string>(assets.map(({ token, known }) => [token, known.id]));
-  const filter = { address: COLLECTOR_ADDRESS.toLowerCase(), topics: [[COLLECTED_TOPIC, REFUSED_TOPIC]] };
+  const collectors = new Map(context.collectors.map(({ address }) => [address.toLowerCase(), address]));
+  const filter = { address: [...collectors.keys()], topics: [[COLLECTED_TOPIC, REFUSED_TOPIC]] };
   const readLogs = createLogReader(context, createMemo(readLog));
   return (fromBlock, toBlock) => readLogs(filter, fromBlock, toBlock);
 
   function readLog(log: Record<string, unknown>): ChainEvent {
-    if (readData(log.address) !== COLLECTOR_ADDRESS.toLowerCase()) throw new RangeError('a log of somebody else');
+    const collector = collectors.get(readData(log.address));
+    if (collector === undefined) throw new RangeError('a log of somebody else');
     if (!Array.isArray(log.topics)) throw new TypeError('a log without topics');
     const decoded = decodeCollectorLog({ topics: log.topics.map(readHash), data: readData(log.data) });
     if (decoded === undefined) throw new RangeError('a log of another kind');
     const place = {
       ...readPlace(log),
+      collector,
       commitment: decoded.commitment,
     };
     if (decoded.type === 'refused') return { ...place, type: 'refused', reason: reasonOf(decoded.reason) };
@@ -42,6 +46,7 @@ export function createEventReader(context: EvmContext): EventReader {
 
   function assetOf(token: Hex): string {
     const lower = token.toLowerCase();
+    if (lower === NATIVE_TOKEN) return coinOf(network.chainId);
     return assetByToken.get(lower) ?? `${network.chainId}/erc20:${checksumAddress(lower)}`;
   }
 }

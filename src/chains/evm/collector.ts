@@ -22,6 +22,7 @@ export const PERMIT2_ADDRESS: Address = '0x000000000022D473030F116dDEE9F6B43aC78
 
 export const COLLECTOR_INIT_CODE = artifact.bytecode as Hex;
 export const COLLECTOR_SALT: Hex = `0x${'00'.repeat(32)}`;
+/** The address of the release that is built from this source. Items name the release that they are signed for. */
 export const COLLECTOR_ADDRESS: Address = getContractAddress({
   opcode: 'CREATE2',
   from: CREATE2_DEPLOYER,
@@ -61,7 +62,7 @@ export interface Commitment extends CollectorItem {
   readonly chainId: number;
   readonly token: Address;
   readonly feeAccount: Address;
-  readonly collector?: Address;
+  readonly collector: Address;
 }
 
 export interface Batch {
@@ -103,7 +104,7 @@ export const REFUSED_TOPIC = toEventSelector(COLLECTOR_ABI[6]);
 export function commitmentOf(input: Commitment): Hex {
   const words =
     word(input.chainId) +
-    addressWord(input.collector ?? COLLECTOR_ADDRESS) +
+    addressWord(input.collector) +
     addressWord(input.token) +
     addressWord(input.feeAccount) +
     bare(input.paymentId).padEnd(64, '0') +
@@ -167,7 +168,7 @@ export function decodeBatchOutcome(returnData: Hex, itemCount: number): ItemOutc
   return outcomes;
 }
 
-/** What Circle's tokens say in words. */
+/** Messages of Circle's tokens, and of Tether's younger ones. */
 const REASON_OF_MESSAGE: ReadonlyMap<string, RefusalReason> = new Map([
   ['FiatTokenV2: authorization is used or canceled', 'used'],
   ['FiatTokenV2: authorization is expired', 'late'],
@@ -179,9 +180,11 @@ const REASON_OF_MESSAGE: ReadonlyMap<string, RefusalReason> = new Map([
   ['ERC20: transfer amount exceeds allowance', 'short_allowance'],
   ['Blacklistable: account is blacklisted', 'payer_blacklisted'],
   ['Pausable: paused', 'paused'],
+  ['TetherToken: from is blocked', 'payer_blacklisted'],
+  ['Blocked: transfers are blocked for user', 'payer_blacklisted'],
 ]);
 
-/** What is said in errors: by the Collector, by Permit2, and by tokens made with OpenZeppelin's contracts. */
+/** Errors of the Collector, of Permit2, of tokens made with OpenZeppelin's contracts, of Paxos's tokens and of Agora's. */
 const REASON_OF_ERROR: ReadonlyMap<string, RefusalReason> = new Map(
   (
     [
@@ -202,6 +205,16 @@ const REASON_OF_ERROR: ReadonlyMap<string, RefusalReason> = new Map(
       ['ERC20InsufficientBalance(address,uint256,uint256)', 'short_balance'],
       ['ERC20InsufficientAllowance(address,uint256,uint256)', 'short_allowance'],
       ['EnforcedPause()', 'paused'],
+      ['AuthorizationExpired()', 'late'],
+      ['InsufficientFunds()', 'short_balance'],
+      ['InsufficientAllowance()', 'short_allowance'],
+      ['AddressFrozen()', 'payer_blacklisted'],
+      ['ContractPaused()', 'paused'],
+      ['UsedOrCanceledAuthorization()', 'used'],
+      ['ExpiredAuthorization()', 'late'],
+      ['AccountIsFrozen(address)', 'payer_blacklisted'],
+      ['TransferPaused()', 'paused'],
+      ['SignatureVerificationPaused()', 'paused'],
     ] as const
   ).map(([error, reason]) => [toFunctionSelector(error), reason]),
 );

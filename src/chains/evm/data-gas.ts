@@ -1,4 +1,5 @@
 import { decodeAbiParameters, encodeFunctionData, parseAbi } from 'viem';
+import { ChainUnavailableError, ContractFaultError } from '../chain.ts';
 import { ethRead } from './eth-call.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { Hex } from './rpc-values.ts';
@@ -17,10 +18,13 @@ export async function dataGas({ rpc, network }: EvmContext, to: Hex, data: Hex):
   if (!network.gasPaysForData) return 0n;
   const args = [to, false, data] as const;
   const call = encodeFunctionData({ abi: NODE_INTERFACE_ABI, functionName: 'gasEstimateL1Component', args });
-  return rpc.call(
-    ethRead({ to: NODE_INTERFACE, data: call }, (returned) => {
-      const [gas] = decodeAbiParameters([{ type: 'uint64' }], returned);
-      return (gas * 3n) / 2n;
-    }),
-  );
+  const read = ethRead({ to: NODE_INTERFACE, data: call }, (returned) => {
+    const [gas] = decodeAbiParameters([{ type: 'uint64' }], returned);
+    return (gas * 3n) / 2n;
+  });
+  return rpc.call(read).catch((error: unknown) => {
+    // There is no contract: a node that does not answer for it is not a node of this network.
+    if (error instanceof ContractFaultError) throw new ChainUnavailableError(network.chainId, error.message);
+    throw error;
+  });
 }

@@ -1,15 +1,19 @@
 import type { Log, World } from '../../runtime/world.ts';
 import type { Signer } from '../chain.ts';
+import { COLLECTORS } from '../collectors.ts';
 import type { Network } from '../networks.ts';
-import { sign } from './batches.ts';
-import { findTransaction } from './blocks.ts';
+import { isShort, sign } from './batches.ts';
 import { broadcastCall } from './broadcast.ts';
 import { COLLECTOR_ADDRESS, COLLECTOR_INIT_CODE, COLLECTOR_SALT, CREATE2_DEPLOYER } from './collector.ts';
+import { deployDeployer } from './deploy-deployer.ts';
+import { DeploymentError } from './deployment-error.ts';
+import { readRevert } from './eth-call.ts';
 import { createEvmContext, type EvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
 import { createRpc } from './rpc.ts';
 import { type Hex, readNumber, readQuantity } from './rpc-values.ts';
 import { hasCodeCall } from './token-calls.ts';
+import { waitUntilMined } from './wait-until-mined.ts';
 
 export interface DeployInput {
   readonly world: World;
@@ -23,18 +27,14 @@ export interface DeployInput {
 /** What became of it. Anybody may deploy the Collector, and it is the same whoever did. */
 export type Deployment =
   | { readonly is: 'there_already'; readonly address: string }
-  | { readonly is: 'deployed'; readonly address: string; readonly hash: string };
+  | {
+      readonly is: 'deployed';
+      readonly address: string;
+      readonly hash: string;
+      /** The transaction of the CREATE2 deployer, where that was missing too. */
+      readonly deployerHash?: string;
+    };
 
-/** The Collector could not be deployed, in a sentence for the operator. */
-export class DeploymentError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'DeploymentError';
-  }
-}
-
-/** A chain whose fees rise while we wait can take minutes. */
-const MINED_WITHIN_MS = 300_000;
 const DATA = `${COLLECTOR_SALT}${COLLECTOR_INIT_CODE.slice(2)}` as Hex;
 
 /**
@@ -46,30 +46,30 @@ export async function deployCollector({ world, log, network, endpoints, signer }
   const blockTimeMs = network.finality?.blockTimeMs ?? 1_000;
   const rpc = createRpc({ world, log, network: network.chainId, chainId, blockTimeMs, endpoints });
   try {
-    const context = createEvmContext({ world, network, chainId, rpc });
+    const context = createEvmContext({ world, network, chainId, rpc, collectors: COLLECTORS });
     if (await rpc.call(hasCodeCall(COLLECTOR_ADDRESS))) return { is: 'there_already', address: COLLECTOR_ADDRESS };
+    const hasDeployer = await rpc.call(hasCodeCall(CREATE2_DEPLOYER));
+    const deployer = hasDeployer ? {} : { deployerHash: await deployDeployer(context, signer) };
     const hash = await send(context, signer);
-    await waitUntilMined(context, hash, blockTimeMs);
-    return { is: 'deployed', address: COLLECTOR_ADDRESS, hash };
+    await waitUntilMined(context, hash);
+    if (!(await rpc.call(hasCodeCall(COLLECTOR_ADDRESS))))
+      throw new DeploymentError(`Transaction ${hash} was mined, and created nothing.`);
+    return { is: 'deployed', address: COLLECTOR_ADDRESS, hash, ...deployer };
   } finally {
     rpc.close();
   }
 }
 
 async function send(context: EvmContext, signer: Signer): Promise<Hex> {
-  const { rpc, network } = context;
-  if (!(await rpc.call(hasCodeCall(CREATE2_DEPLOYER)))) {
-    throw new DeploymentError(
-      `The CREATE2 deployer ${CREATE2_DEPLOYER} is not on ${network.name}: deploy that one first.`,
-    );
-  }
+  const { rpc } = context;
   const from = signer.address.toLowerCase();
   const [gas, nonce, fees] = await Promise.all([
     rpc.call({
       method: 'eth_estimateGas',
       params: [{ from, to: CREATE2_DEPLOYER, data: DATA }],
       read: readQuantity,
-      readError: () => 0n,
+      // Nodes that look at the sender's balance refuse here; the others let the deployer revert.
+      readError: (error) => (isShort(error) || readRevert(error) !== undefined ? { value: 0n } : undefined),
     }),
     rpc.call({ method: 'eth_getTransactionCount', params: [from, 'latest'], read: readNumber }),
     suggestFees(context),
@@ -85,18 +85,4 @@ async function send(context: EvmContext, signer: Signer): Promise<Hex> {
       ? `${signer.address} has not enough coins to pay for the gas.`
       : `${signer.address} is sending other transactions at this moment: try again.`,
   );
-}
-
-async function waitUntilMined(context: EvmContext, hash: Hex, blockTimeMs: number): Promise<void> {
-  const { world, rpc } = context;
-  const pauseMs = Math.max(100, blockTimeMs / 2);
-  for (let waitedMs = 0; waitedMs < MINED_WITHIN_MS; waitedMs += pauseMs) {
-    const state = await findTransaction(context, hash);
-    if (state.is === 'mined') {
-      if (await rpc.call(hasCodeCall(COLLECTOR_ADDRESS))) return;
-      throw new DeploymentError(`Transaction ${hash} was mined, and created nothing.`);
-    }
-    await world.timers.sleep(pauseMs);
-  }
-  throw new DeploymentError(`Transaction ${hash} has not been mined yet: look again later.`);
 }

@@ -1,9 +1,10 @@
 import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
 import type { World } from '../../runtime/world.ts';
+import { ContractFaultError } from '../chain.ts';
 import { createBreaker } from './breaker.ts';
+import { createCallBudget } from './call-budget.ts';
 import { type Answer, EndpointFailure, isThrottling, type RpcCall, readResponse, writeRequest } from './json-rpc.ts';
 import { readNumber } from './rpc-values.ts';
-import { createTokenBucket } from './token-bucket.ts';
 import type { Transport } from './transport.ts';
 
 /** One RPC endpoint. It is believed only as long as it says that it is on the right chain and keeps up with the others. */
@@ -16,7 +17,7 @@ export interface Endpoint {
   readyInMs(): number;
   /** The height it last told of, if that was not long ago. */
   head(): number | undefined;
-  /** Rejects with an `EndpointFailure`. Calls of the same moment share a request. */
+  /** Rejects with an `EndpointFailure`, or with a `ContractFaultError`. Calls of the same moment share a request. */
   ask<T>(call: RpcCall<T>, timeoutMs: number): Promise<T>;
   close(): void;
 }
@@ -49,7 +50,11 @@ const STALE_PAUSE_MS = 2_000;
 /** Nobody is held against what an endpoint said that has been silent since. */
 const HEAD_HOLDS_MS = 60_000;
 
-type Outcome<T> = { readonly value: T } | { readonly failure: EndpointFailure };
+type Outcome<T> =
+  | { readonly value: T }
+  | { readonly failure: EndpointFailure }
+  /** The endpoint did its part: this is nothing to blame it for. */
+  | { readonly fault: ContractFaultError };
 
 const LEFT_ALONE = { failure: new EndpointFailure('down', 'is left alone for a while') };
 
@@ -62,7 +67,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
   let nextId = 1;
   let head: { readonly number: number; readonly atMs: number } | undefined;
 
-  const bucket = createTokenBucket(world.clock, input.callsPerS);
+  const bucket = createCallBudget(world.clock, input.callsPerS);
   const breaker = createBreaker(world, (isOpen) => input.onChange(!isOpen));
   const lanes = new Map<number, Batcher<RpcCall<unknown>, Outcome<unknown>>>();
 
@@ -196,6 +201,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
       return { value: readValue(call, answer) };
     } catch (error) {
       if (error instanceof EndpointFailure) return { failure: error };
+      if (error instanceof ContractFaultError) return { fault: error };
       throw error;
     }
   }
@@ -223,6 +229,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     ask: async <T>(call: RpcCall<T>, timeoutMs: number) => {
       const outcome = await laneOf(timeoutMs)(call);
       if ('failure' in outcome) throw outcome.failure;
+      if ('fault' in outcome) throw outcome.fault;
       return outcome.value as T;
     },
     close: () => {
@@ -236,15 +243,15 @@ export function createEndpoint(input: EndpointInput): Endpoint {
 function readValue(call: RpcCall<unknown>, answer: Answer | undefined): unknown {
   if (answer === undefined) throw new EndpointFailure('down', `left ${call.method} without an answer`);
   if ('error' in answer) {
-    const value = call.readError?.(answer.error);
-    if (value !== undefined) return value;
+    const answered = call.readError?.(answer.error);
+    if (answered !== undefined) return answered.value;
     if (isThrottling(answer.error)) throw new EndpointFailure('throttled', 'asks for fewer calls', THROTTLED_PAUSE_MS);
     throw new EndpointFailure('unclear', `could not answer ${call.method} (code ${answer.error.code})`);
   }
   try {
     return call.read(answer.result);
   } catch (error) {
-    if (error instanceof EndpointFailure) throw error;
+    if (error instanceof EndpointFailure || error instanceof ContractFaultError) throw error;
     throw new EndpointFailure('down', `answered ${call.method} with something that cannot be`);
   }
 }

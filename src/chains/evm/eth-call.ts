@@ -1,7 +1,8 @@
+import { ContractFaultError } from '../chain.ts';
 import type { RpcCall, RpcError } from './json-rpc.ts';
 import { type Hex, isObject, readData, toQuantity } from './rpc-values.ts';
 
-/** What a contract returned, or that it reverted. Both are answers of the chain. */
+/** What a contract returned, or what it reverted with. Both are answers of the chain. */
 export type Returned = { readonly data: Hex } | { readonly reverted: Hex };
 
 export interface EthCall {
@@ -12,36 +13,41 @@ export interface EthCall {
   readonly value?: Hex;
 }
 
-/** Runs code on a node without a transaction, after the latest block or the given one. */
-export function ethCall(call: EthCall, atBlock?: number): RpcCall<Returned> {
+/**
+ * Runs code on a node without a transaction, after the latest block or the given one. `read` says what the returned data
+ * or the revert means. If it throws, the contract is at fault and not the endpoint.
+ */
+export function ethCall<T>(call: EthCall, read: (returned: Returned) => T, atBlock?: number): RpcCall<T> {
+  const interpret = (returned: Returned): T => {
+    try {
+      return read(returned);
+    } catch (error) {
+      if (error instanceof ContractFaultError) throw error;
+      const isEmpty = 'data' in returned && returned.data === '0x';
+      throw new ContractFaultError(call.to, isEmpty ? 'returned nothing' : 'returned something else than expected');
+    }
+  };
   return {
     ...requestOf(call, atBlock),
-    read: (result) => ({ data: readData(result) }),
-    readError: readRevert,
-    ...wordOf(call, (data) => ({ data }), atBlock),
-  };
-}
-
-/** A call whose revert is no answer to what is asked. */
-export function ethRead<T>(call: EthCall, read: (data: Hex) => T, atBlock?: number): RpcCall<T> {
-  return { ...requestOf(call, atBlock), read: (result) => read(readData(result)), ...wordOf(call, read, atBlock) };
-}
-
-/** As a call that may revert, in the words of the caller. */
-export function mapReturned<T>(call: RpcCall<Returned>, read: (returned: Returned) => T): RpcCall<T> {
-  const { word, ...rest } = call;
-  return {
-    ...rest,
-    read: (result) => read(call.read(result)),
+    read: (result) => interpret({ data: readData(result) }),
     readError: (error) => {
-      const reverted = call.readError?.(error);
-      return reverted === undefined ? undefined : read(reverted);
+      const reverted = readRevert(error);
+      return reverted === undefined ? undefined : { value: interpret({ reverted }) };
     },
-    ...(word && { word: { ...word, read: (data) => read(word.read(data)) } }),
+    ...wordOf(call, (data) => read({ data }), atBlock),
   };
 }
 
-/** Who asks, and with how much gas, cannot be chosen when it is asked along with others. */
+/** A call whose revert leaves the question open: `read` is given returned data only. */
+export function ethRead<T>(call: EthCall, read: (data: Hex) => T, atBlock?: number): RpcCall<T> {
+  const readReturned = (returned: Returned): T => {
+    if ('reverted' in returned) throw new ContractFaultError(call.to, 'reverted');
+    return read(returned.data);
+  };
+  return ethCall(call, readReturned, atBlock);
+}
+
+/** The Lens cannot choose the sender or the gas of a call, nor its block. */
 function wordOf<T>(
   { to, data, from, gas }: EthCall,
   read: (data: Hex) => T,
@@ -58,17 +64,23 @@ function requestOf(call: EthCall, atBlock?: number): Pick<RpcCall<unknown>, 'met
   return atBlock === undefined ? request : { ...request, minBlock: atBlock };
 }
 
-/** Nethermind and its relatives say so by this code. */
-const VM_EXECUTION_ERROR = -32015;
+/** The code of a revert in Ethereum's own API, and that of Nethermind and its relatives. */
+const REVERT_CODES: readonly number[] = [3, -32015];
 
 /**
- * Clients agree on little more than the word. Running out of gas is not among it: nodes cap the gas of calls as they
- * like, so it says nothing about the chain.
+ * Messages of clients for code that halted: by a revert, or by an instruction that the EVM refuses, which is what an
+ * `assert` of old compilers such as the one of Tether's contract becomes.
  */
-function readRevert({ code, message, data }: RpcError): { readonly reverted: Hex } | undefined {
-  if (/out of gas/.test(message)) return undefined;
-  if (code !== 3 && code !== VM_EXECUTION_ERROR && !/revert/.test(message)) return undefined;
+const HALTED = /revert|invalid ?(fe)?opcode|bad instruction|invalid ?jump|bad jump|stack (und|ov)erflow/;
+
+/**
+ * The bytes that a contract reverted with, if the error says that it halted. Running out of gas is not among the answers:
+ * nodes cap the gas of calls as they like, so it says nothing about the chain.
+ */
+export function readRevert({ code, message, data }: RpcError): Hex | undefined {
+  if (/out ?of ?gas/.test(message)) return undefined;
+  if (!REVERT_CODES.includes(code) && !HALTED.test(message)) return undefined;
   const text = typeof data === 'string' ? data : isObject(data) && typeof data.data === 'string' ? data.data : '';
   const [bytes = '0x'] = /0x([0-9a-f]{2})*$/i.exec(text) ?? [];
-  return { reverted: bytes.toLowerCase() as Hex };
+  return bytes.toLowerCase() as Hex;
 }

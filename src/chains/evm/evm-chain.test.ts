@@ -6,8 +6,10 @@ import type { Item, PayMethod, SignedItem } from '../../domain/item.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS } from '../../sandbox/genesis.ts';
 import { createLocalEvm, type LocalEvm } from '../../sandbox/local-evm.ts';
-import { type Chain, ChainUnavailableError } from '../chain.ts';
+import { type Chain, type ChainProblem, ChainUnavailableError } from '../chain.ts';
+import { COLLECTORS } from '../collectors.ts';
 import { findNetwork, type Network } from '../networks.ts';
+import { COLLECTOR_ADDRESS } from './collector.ts';
 import { createEvmChain } from './evm-chain.ts';
 import { createLocalSigner } from './local-signer.ts';
 import { sampleItem } from './sample-item.fixture.ts';
@@ -25,6 +27,8 @@ const TOKEN_ABI = parseAbi([
   'function pause()',
   'function unpause()',
 ]);
+
+const messagesOf = (problems: readonly ChainProblem[]) => problems.map(({ message }) => message).join();
 
 describe('an EVM chain', () => {
   let evm: LocalEvm;
@@ -98,7 +102,9 @@ describe('an EVM chain', () => {
         'eip155:31337/erc20:0x4eBF6fD78A6439A4b0C281D24Ce95d4C536CF40B',
         'eip155:31337/erc20:0x868155088756156b8E18550A345d37ab5BFda311',
       ],
+      unchecked: [],
       problems: [],
+      collectors: COLLECTORS,
     });
     assert.deepEqual(
       { ...chain.health(), headNumber: undefined },
@@ -126,6 +132,7 @@ describe('an EVM chain', () => {
           block: found.block.hash,
           transactionHash: hash,
           logIndex: events[index]?.logIndex,
+          collector: COLLECTOR_ADDRESS,
           commitment,
           type: 'paid',
           subject: events[index]?.type === 'paid' ? events[index].subject : '',
@@ -427,7 +434,7 @@ describe('an EVM chain', () => {
     const { payable, problems } = await bare.check();
     assert.deepEqual(payable, []);
     assert.match(
-      problems.join(),
+      messagesOf(problems),
       /^The Collector is not deployed at 0x[0-9a-fA-F]{40}, so nothing can be paid on Till Sandbox\.$/,
     );
     bare.close();
@@ -442,7 +449,7 @@ describe('an EVM chain', () => {
       rewrite = (text) => text;
     });
     assert.equal(payable.length, 3);
-    assert.match(problems.join(), /^EURC .* its EIP-712 domain is not the one of name "EURC" and version "2"\.$/);
+    assert.match(messagesOf(problems), /^EURC .* its EIP-712 domain is not the one of name "EURC" and version "2"\.$/);
   });
 
   it('switches assets off whose decimals are others', async () => {
@@ -453,7 +460,7 @@ describe('an EVM chain', () => {
     });
     assert.deepEqual(payable, ['eip155:31337/slip44:60']);
     assert.match(
-      problems[0] ?? '',
+      messagesOf(problems.slice(0, 1)),
       /^USDC \(eip155:31337.*\) is switched off: the contract has 18 decimals and not 6\.$/,
     );
     bare.close();

@@ -1,13 +1,14 @@
 import type { Item } from '../../domain/item.ts';
 import type { Log, World } from '../../runtime/world.ts';
 import type { Chain } from '../chain.ts';
+import { COLLECTORS, type CollectorRelease, collectorFor } from '../collectors.ts';
 import type { Network } from '../networks.ts';
 import { maxBatchItems, signBatch, signNothing, simulate } from './batches.ts';
 import { findBlock, findTransaction, headCall, isAgreed } from './blocks.ts';
 import { broadcastCall } from './broadcast.ts';
 import { check } from './check.ts';
 import { isPaymentShown } from './coin-payments.ts';
-import { commitmentOf as collectorCommitmentOf } from './collector.ts';
+import { COLLECTOR_ADDRESS, commitmentOf as collectorCommitmentOf } from './collector.ts';
 import { createEventReader } from './collector-events.ts';
 import { collectorItem, createEvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
@@ -15,6 +16,7 @@ import { createIncomingReader, findCoinTransfer, listCoinTransfers } from './inc
 import { judge } from './judge.ts';
 import { createRpc } from './rpc.ts';
 import { type Hex, readNumber } from './rpc-values.ts';
+import { findSent, listSent } from './sent.ts';
 import { signItem } from './sign-item.ts';
 import { survey } from './survey.ts';
 import { balanceCall, coinBalanceCall, usedCall } from './token-calls.ts';
@@ -29,11 +31,13 @@ export interface EvmChainInput {
   /** The most calls a second that one provider takes. */
   readonly callsPerS?: number;
   readonly log?: Log;
+  /** The releases of the Collector; a test may hand in others. */
+  readonly collectors?: readonly CollectorRelease[];
 }
 
 /** An EVM network, as the rest of the gateway knows chains. */
 export function createEvmChain(input: EvmChainInput): Chain {
-  const { world, network, endpoints, callsPerS, log } = input;
+  const { world, network, endpoints, callsPerS, log, collectors = COLLECTORS } = input;
   const { finality } = network;
   if (finality === undefined) throw new RangeError(`${network.name} cannot be paid on`);
   if (endpoints.length === 0) throw new RangeError(`${network.name} has no endpoint`);
@@ -41,26 +45,35 @@ export function createEvmChain(input: EvmChainInput): Chain {
   const { blockTimeMs } = finality;
   const limit = callsPerS === undefined ? {} : { callsPerS };
   const rpc = createRpc({ world, network: network.chainId, chainId, blockTimeMs, endpoints, log, ...limit });
-  const context = createEvmContext({ world, network, chainId, rpc });
+  const context = createEvmContext({ world, network, chainId, rpc, collectors });
+  /** The releases that the last check found. */
+  let deployed = collectors;
+  const collector = () => collectorFor(world.clock.nowMs(), deployed)?.address;
 
   const commitmentOf = (item: Item): Hex =>
     collectorCommitmentOf({
       ...collectorItem(item),
       chainId,
+      collector: item.collector as Hex,
       token: context.termsOf(item.asset).token,
       feeAccount: item.feeAccount as Hex,
     });
 
   return {
     network,
-    check: () => check(context),
+    check: async () => {
+      const found = await check(context);
+      deployed = found.collectors;
+      return found;
+    },
+    collector,
     health: () => ({ endpoints: rpc.endpoints, endpointsUp: rpc.endpointsUp(), headNumber: rpc.head() }),
 
     commitmentOf,
     walletActions: (item, allowance) =>
       walletActions(item, context.termsOf(item.asset), chainId, commitmentOf(item), allowance),
 
-    survey: (ask) => survey(context, ask),
+    survey: (ask) => survey(context, collector() ?? COLLECTOR_ADDRESS, ask),
     judge: (item, signature) => judge(context, item, commitmentOf(item), signature),
 
     simulate: (batch, atBlock) => simulate(context, batch, atBlock),
@@ -87,6 +100,8 @@ export function createEvmChain(input: EvmChainInput): Chain {
     incoming: createIncomingReader(context),
     coinTransfers: (accounts, block) => listCoinTransfers(context, accounts, block),
     coinTransfer: (hash) => findCoinTransfer(context, hash),
+    sentTransaction: (hash) => findSent(context, hash),
+    sentTransactions: (accounts, block) => listSent(context, accounts, block),
     isAgreed: (block) => isAgreed(context, block),
 
     close: () => rpc.close(),

@@ -1,6 +1,7 @@
 import { idBytes } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
 import type { World } from '../../runtime/world.ts';
+import type { CollectorRelease } from '../collectors.ts';
 import { assetsOf, type KnownAsset, type Network, type PayTerms } from '../networks.ts';
 import { type CollectorItem, NATIVE_TOKEN } from './collector.ts';
 import { createLens, type Lens } from './lens.ts';
@@ -17,6 +18,8 @@ export interface EvmContext {
   /** The same endpoints, for what can be asked along with much else. */
   readonly lens: Lens;
   readonly assets: readonly AssetTerms[];
+  /** All releases of the Collector, the oldest first. */
+  readonly collectors: readonly CollectorRelease[];
   /** Throws for an asset that cannot be paid with here: such items are never made. */
   termsOf(asset: string): AssetTerms;
 }
@@ -31,7 +34,9 @@ export interface AssetTerms {
   readonly domainSeparator: Buffer | undefined;
 }
 
-export function createEvmContext(input: Pick<EvmContext, 'world' | 'network' | 'rpc' | 'chainId'>): EvmContext {
+export function createEvmContext(
+  input: Pick<EvmContext, 'world' | 'network' | 'rpc' | 'chainId' | 'collectors'>,
+): EvmContext {
   const assets = assetsOf(input.network.chainId).flatMap((known) => {
     if (known.pay === undefined) return [];
     const token = tokenOf(known.id);

@@ -2,7 +2,7 @@ import { checksumAddress } from '../../domain/caip.ts';
 import type { BlockId, Incoming } from '../chain.ts';
 import { coinOf } from '../coin.ts';
 import { findTransaction } from './blocks.ts';
-import { COLLECTOR_ADDRESS, NATIVE_TOKEN } from './collector.ts';
+import { NATIVE_TOKEN } from './collector.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { createLogReader, readPlace } from './logs.ts';
@@ -20,13 +20,14 @@ export function createIncomingReader(context: EvmContext): IncomingReader {
       token === NATIVE_TOKEN ? [] : [[token as string, known.id] as const],
     ),
   );
+  const collectors = new Set(context.collectors.map(({ address: collector }) => collector));
   const readLogs = createLogReader(context, readTransfer);
 
   return async (accounts, fromBlock, toBlock) => {
     if (accounts.length === 0 || byToken.size === 0) return [];
     const topics = [TRANSFER_TOPIC, null, accounts.map((account) => `0x${address(account)}`)];
     const transfers = await readLogs({ address: [...byToken.keys()], topics }, fromBlock, toBlock);
-    return transfers.filter(({ from, amount }) => from !== COLLECTOR_ADDRESS && amount > 0n);
+    return transfers.filter(({ from, amount }) => !collectors.has(from) && amount > 0n);
   };
 
   function readTransfer(log: Record<string, unknown>): Incoming {

@@ -6,8 +6,8 @@ export interface RpcCall<T> {
   readonly params: readonly unknown[];
   /** Checks the answer and makes it what it means; throws when it cannot be the answer to this question. */
   readonly read: (result: unknown) => T;
-  /** Reads an error that is an answer, such as a revert; undefined when it says nothing about the chain. */
-  readonly readError?: (error: RpcError) => T | undefined;
+  /** Reads an error that is an answer, such as a revert; undefined when the error says nothing about the chain. */
+  readonly readError?: (error: RpcError) => { readonly value: T } | undefined;
   /** Believe only a node that has seen this block. */
   readonly minBlock?: number;
   /** It does not matter how far the node has come. */

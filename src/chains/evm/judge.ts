@@ -1,6 +1,6 @@
 import type { Item, SignedItem } from '../../domain/item.ts';
-import type { ItemOutcome, Verdict } from '../chain.ts';
-import { simulationCall } from './batches.ts';
+import { ContractFaultError, type ItemOutcome, type Verdict } from '../chain.ts';
+import { simulate } from './batches.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
 import { isContractSignature, readKeySignature, recoverAddress } from './key-signature.ts';
 import { allowanceCall, balanceCall, canReceive, hasCodeCall, refusedCall, usedCall } from './token-calls.ts';
@@ -14,9 +14,15 @@ import { digestOf } from './typed-data.ts';
 export async function judge(context: EvmContext, item: Item, commitment: string, signature: string): Promise<Verdict> {
   if (item.method === 'native') return { is: 'malformed_signature' };
   const terms = context.termsOf(item.asset);
-  const asked = askChain(context, item, terms, commitment);
+  const asked = askChain(context, item, terms, commitment).catch((error: unknown) => {
+    if (error instanceof ContractFaultError) return undefined;
+    throw error;
+  });
   const byKey = judgeKey(item, terms, commitment, signature);
-  const { hasCode, balance, allowance, isUsed, isObjected } = await asked;
+  const answered = await asked;
+  // A token that does not answer as a token carries nothing out.
+  if (answered === undefined) return { is: 'refused', reason: 'unknown' };
+  const { hasCode, balance, allowance, isUsed, isObjected } = answered;
   const tryOut = () => simulated(context, { item, commitment, signature, hasCode });
 
   if (hasCode) {
@@ -33,7 +39,7 @@ export async function judge(context: EvmContext, item: Item, commitment: string,
 }
 
 async function simulated(context: EvmContext, signed: SignedItem): Promise<Verdict> {
-  const [outcome] = await context.rpc.call(simulationCall(context, [signed]));
+  const [outcome] = await simulate(context, [signed]);
   return verdictOf(outcome ?? { is: 'refused', reason: 'unknown' }, signed.hasCode);
 }
 
@@ -45,7 +51,7 @@ async function askChain({ lens }: EvmContext, item: Item, terms: AssetTerms, com
     item.method === 'permit2' ? lens.ask(allowanceCall(terms, item.payer)) : item.amount,
     lens.ask(usedCall(item, terms, commitment)),
     refused === undefined ? false : lens.ask(refused),
-    canReceive(lens, terms, item.recipient),
+    canReceive(lens, terms, item),
   ]);
   return { hasCode, balance, allowance, isUsed, isObjected: isPayerRefused || !isReceivable };
 }

@@ -133,7 +133,7 @@ function lensCall(texts: readonly string[]): RpcCall<readonly string[] | 'refuse
       if (answers.length !== texts.length * ANSWER_DIGITS) return 'refused';
       return texts.map((_, index) => answers.slice(index * ANSWER_DIGITS, (index + 1) * ANSWER_DIGITS));
     },
-    readError: (error) => (isThrottling(error) ? undefined : 'refused'),
+    readError: (error) => (isThrottling(error) ? undefined : { value: 'refused' }),
   };
 }
 

@@ -52,7 +52,7 @@ export function createLogReader<T extends Placed>(
         if (!Array.isArray(result)) throw new TypeError('not a list of logs');
         return result.map((log) => readOne(readFields(log), from, to)).sort(byPlace);
       },
-      readError: (error) => (isRangeRefusal(error.message) && !isThrottling(error) ? TOO_MUCH : undefined),
+      readError: (error) => (isRangeRefusal(error.message) && !isThrottling(error) ? { value: TOO_MUCH } : undefined),
     };
   }
 

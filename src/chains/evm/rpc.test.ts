@@ -174,7 +174,10 @@ describe('the RPC client', () => {
   it('tells an error that is an answer from one that is none', async () => {
     const rpc = connect([first]);
     first.answers = { eth_getBalance: { error: { code: 3, message: 'execution reverted', data: '0x' } } };
-    assert.equal(await rpc.call({ ...balance, readError: ({ code }) => (code === 3 ? -1n : undefined) }), -1n);
+    assert.equal(
+      await rpc.call({ ...balance, readError: ({ code }) => (code === 3 ? { value: -1n } : undefined) }),
+      -1n,
+    );
     first.answers = { eth_getBalance: { error: { code: -32000, message: 'header not found' } } };
     await assert.rejects(rpc.call(balance, 500), /could not answer eth_getBalance \(code -32000\)/);
   });

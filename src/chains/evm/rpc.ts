@@ -1,6 +1,6 @@
+import { withJitter } from '../../runtime/backoff.ts';
 import type { Log, World } from '../../runtime/world.ts';
-import { ChainUnavailableError } from '../chain.ts';
-import { withJitter } from './breaker.ts';
+import { ChainUnavailableError, ContractFaultError } from '../chain.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
 import { EndpointFailure, type RpcCall } from './json-rpc.ts';
 import { readNumber } from './rpc-values.ts';
@@ -8,7 +8,8 @@ import { httpTransport, type Transport } from './transport.ts';
 
 /**
  * The endpoints of one network as one. A call goes to the first that can be asked, then to the next, until one gives an
- * answer that can be believed. When none does, it rejects with `ChainUnavailableError`.
+ * answer that can be believed. When none does, it rejects with `ChainUnavailableError`; when all that they say is that a
+ * contract did not do its part, with `ContractFaultError`.
  */
 export interface Rpc {
   readonly endpoints: number;
@@ -74,6 +75,7 @@ export function createRpc(input: RpcInput): Rpc {
     // With somebody else to ask, half the time must be left for that.
     const attemptMs = endpoints.length > 1 ? Math.ceil(timeoutMs / 2) : timeoutMs;
     const failures = new Map<string, string>();
+    let fault: ContractFaultError | undefined;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       if (round > 0) await world.timers.sleep(withJitter(world, ROUND_PAUSE_MS * round));
       for (const endpoint of await askable(timeoutMs)) {
@@ -81,10 +83,13 @@ export function createRpc(input: RpcInput): Rpc {
         try {
           return await endpoint.ask(asked, attemptMs);
         } catch (error) {
-          if (!(error instanceof EndpointFailure)) throw error;
-          failures.set(endpoint.name, error.message);
+          // An endpoint may be wrong about a contract: it counts as faulty when no other one has a better answer.
+          if (error instanceof ContractFaultError) fault ??= error;
+          else if (error instanceof EndpointFailure) failures.set(endpoint.name, error.message);
+          else throw error;
         }
       }
+      if (fault !== undefined) throw fault;
       if (isClosed || failures.size === 0 || world.clock.nowMs() - startedMs >= timeoutMs) break;
     }
     throw new ChainUnavailableError(network, explain(asked.method, failures));

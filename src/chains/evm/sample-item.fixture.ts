@@ -1,5 +1,6 @@
 import { newId } from '../../domain/ids.ts';
 import type { Item, PayMethod } from '../../domain/item.ts';
+import { COLLECTOR_ADDRESS } from './collector.ts';
 
 const ASSETS: Readonly<Record<PayMethod, string>> = {
   'eip3009-vrs': 'eip155:31337/erc20:0x4e4707DE5c8431f59Fa45A904854551c692C04f9',
@@ -17,6 +18,7 @@ export function sampleItem(method: PayMethod, fields: Partial<Item> & Pick<Item,
   new DataView(random.buffer).setUint32(6, count);
   return {
     network: 'eip155:31337',
+    collector: COLLECTOR_ADDRESS,
     asset: ASSETS[method],
     method,
     subject: newId('pay_', Date.UTC(2026, 2, 1), random),

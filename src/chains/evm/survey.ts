@@ -1,12 +1,11 @@
-import { ChainUnavailableError, type Survey, type SurveyAsk } from '../chain.ts';
+import { ChainUnavailableError, ContractFaultError, type Survey, type SurveyAsk } from '../chain.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { allowanceCall, balanceCall, canReceive, refusedCall } from './token-calls.ts';
 
 /** Everything the options of a request need. All calls start in the same moment, so they travel together. */
-export async function survey(context: EvmContext, ask: SurveyAsk): Promise<Survey> {
+export async function survey(context: EvmContext, collector: string, ask: SurveyAsk): Promise<Survey> {
   const { lens, network } = context;
-  const wanted = ask.assets.map(({ asset, recipient }) => ({ terms: context.termsOf(asset), recipient }));
   const call = <T>(asked: RpcCall<T>) => lens.ask(asked, ask.timeoutMs);
 
   async function holding(payer: string, terms: AssetTerms) {
@@ -19,19 +18,32 @@ export async function survey(context: EvmContext, ask: SurveyAsk): Promise<Surve
     return { payer, asset: terms.known.id, balance, allowance, isRefused };
   }
 
-  const work = Promise.all([
-    Promise.all(ask.payers.flatMap((payer) => wanted.map(({ terms }) => holding(payer, terms)))),
-    Promise.all(wanted.map(({ terms, recipient }) => canReceive(lens, terms, recipient, ask.timeoutMs))),
-  ]);
+  /** One asset, for all payers. A token that is at fault is set aside by itself. */
+  async function look({ asset, recipient }: SurveyAsk['assets'][number]) {
+    const terms = context.termsOf(asset);
+    try {
+      const [holdings, isReceivable] = await Promise.all([
+        Promise.all(ask.payers.map((payer) => holding(payer, terms))),
+        canReceive(lens, terms, { collector, recipient }, ask.timeoutMs),
+      ]);
+      return { asset, holdings, isReceivable, problem: undefined };
+    } catch (error) {
+      if (!(error instanceof ContractFaultError)) throw error;
+      return { asset, holdings: [], isReceivable: true, problem: error.message };
+    }
+  }
+
+  const work = Promise.all(ask.assets.map(look));
   const late = new Promise<never>((_, reject) => {
     const cancel = context.world.timers.after(ask.timeoutMs, () =>
       reject(new ChainUnavailableError(network.chainId, 'the survey took too long')),
     );
     work.then(cancel, cancel);
   });
-  const [holdings, receivable] = await Promise.race([work, late]);
+  const looks = await Promise.race([work, late]);
   return {
-    holdings,
-    unreceivable: wanted.flatMap(({ terms }, index) => (receivable[index] ? [] : [terms.known.id])),
+    holdings: ask.payers.flatMap((_, payer) => looks.flatMap(({ holdings }) => holdings[payer] ?? [])),
+    unreceivable: looks.flatMap(({ asset, isReceivable }) => (isReceivable ? [] : [asset])),
+    faults: looks.flatMap(({ asset, problem }) => (problem === undefined ? [] : [{ asset, problem }])),
   };
 }

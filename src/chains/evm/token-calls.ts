@@ -1,12 +1,12 @@
 import type { Item } from '../../domain/item.ts';
 import type { KnownAsset } from '../networks.ts';
-import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from './collector.ts';
-import { ethCall, ethRead, mapReturned } from './eth-call.ts';
+import { PERMIT2_ADDRESS } from './collector.ts';
+import { ethCall, ethRead } from './eth-call.ts';
 import type { AssetTerms } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import type { Lens } from './lens.ts';
 import { type Hex, readData, readFlag, readQuantity, readWord, toQuantity } from './rpc-values.ts';
-import { address, bytes32, functionCall, uint } from './words.ts';
+import { address, bytes32, functionCall, keccak, uint } from './words.ts';
 
 const balanceOf = functionCall('balanceOf(address)');
 const allowance = functionCall('allowance(address,address)');
@@ -18,6 +18,8 @@ const BLACKLISTS = {
   isBlacklisted: functionCall('isBlacklisted(address)'),
   isBlackListed: functionCall('isBlackListed(address)'),
   isFrozen: functionCall('isFrozen(address)'),
+  isAccountFrozen: functionCall('isAccountFrozen(address)'),
+  isBlocked: functionCall('isBlocked(address)'),
 } as const satisfies Record<NonNullable<KnownAsset['blacklist']>, unknown>;
 
 export function balanceCall({ pay, token }: AssetTerms, account: string, atBlock?: number): RpcCall<bigint> {
@@ -43,45 +45,55 @@ export function hasCodeCall(account: string): RpcCall<boolean> {
   };
 }
 
+/** The keccak-256 hash of the code of an account; undefined if it has none. */
+export function codeHashCall(account: string): RpcCall<string | undefined> {
+  return {
+    method: 'eth_getCode',
+    params: [account.toLowerCase(), 'latest'],
+    read: (result) => {
+      const code = readData(result);
+      return code === '0x' ? undefined : `0x${keccak(code.slice(2)).toString('hex')}`;
+    },
+  };
+}
+
 /** What Permit2 may take of the account. */
-export function allowanceCall({ token }: AssetTerms, account: string): RpcCall<bigint> {
-  return ethRead({ to: token, data: allowance(address(account), address(PERMIT2_ADDRESS)) }, readWord);
+export function allowanceCall({ token }: AssetTerms, account: string, atBlock?: number): RpcCall<bigint> {
+  return ethRead({ to: token, data: allowance(address(account), address(PERMIT2_ADDRESS)) }, readWord, atBlock);
 }
 
 /** Whether the token refuses the account; undefined where no token can say so. */
 export function refusedCall({ known, token }: AssetTerms, account: string): RpcCall<boolean> | undefined {
   if (known.blacklist === undefined) return undefined;
   const data = BLACKLISTS[known.blacklist](address(account));
-  // A token that lost its blacklist in an upgrade reverts, and refuses nobody.
-  return mapReturned(ethCall({ to: token, data }), (returned) => 'data' in returned && readFlag(returned.data));
+  // A token that lost its blacklist in an upgrade reverts or returns nothing, and refuses nobody.
+  return ethCall(
+    { to: token, data },
+    (returned) => 'data' in returned && returned.data !== '0x' && readFlag(returned.data),
+  );
 }
 
 /** Whether the Collector could pay the asset out to the recipient: tried with nothing. */
 export async function canReceive(
   lens: Lens,
   terms: AssetTerms,
-  recipient: string,
+  { collector, recipient }: Pick<Item, 'collector' | 'recipient'>,
   timeoutMs?: number,
 ): Promise<boolean> {
-  const refused = refusedCall(terms, COLLECTOR_ADDRESS);
+  const refused = refusedCall(terms, collector);
   const [isReceivable, isCollectorRefused] = await Promise.all([
-    lens.ask(receivableCall(terms, recipient), timeoutMs),
+    lens.ask(receivableCall(terms, collector, recipient), timeoutMs),
     refused === undefined ? false : lens.ask(refused, timeoutMs),
   ]);
   return isReceivable && !isCollectorRefused;
 }
 
-function receivableCall({ pay, token, known }: AssetTerms, recipient: string): RpcCall<boolean> {
-  if (pay.method === 'native') {
-    return mapReturned(ethCall({ from: COLLECTOR_ADDRESS, to: recipient }), (returned) => 'data' in returned);
-  }
+function receivableCall({ pay, token, known }: AssetTerms, collector: string, recipient: string): RpcCall<boolean> {
+  if (pay.method === 'native') return ethCall({ from: collector, to: recipient }, (returned) => 'data' in returned);
   const data = transfer(address(recipient), uint(0));
   // Some tokens answer nothing, which means yes; one that answers no says so in a word.
   const isYes = (returned: Hex) => returned === '0x' || readWord(returned) !== 0n;
-  const call = mapReturned(
-    ethCall({ from: COLLECTOR_ADDRESS, to: token, data }),
-    (returned) => 'data' in returned && isYes(returned.data),
-  );
+  const call = ethCall({ from: collector, to: token, data }, (returned) => 'data' in returned && isYes(returned.data));
   // The Lens cannot ask in the Collector's name. That makes a difference to a blacklist alone, which is asked besides.
   return known.blacklist === undefined ? call : { ...call, word: { of: token, ask: data, read: isYes } };
 }
@@ -89,19 +101,15 @@ function receivableCall({ pay, token, known }: AssetTerms, recipient: string): R
 /** Whether the authorization is used up: in the token, in Permit2, or in the Collector. */
 export function usedCall(item: Item, { token }: AssetTerms, commitment: string, atBlock?: number): RpcCall<boolean> {
   if (item.method === 'native') {
-    return ethRead({ to: COLLECTOR_ADDRESS, data: isPaid(bytes32(commitment)) }, readFlag, atBlock);
+    return ethRead({ to: item.collector, data: isPaid(bytes32(commitment)) }, readFlag, atBlock);
   }
   if (item.method !== 'permit2') {
     const data = authorizationState(address(item.payer), bytes32(commitment));
-    return ethRead({ to: token, data }, readUse, atBlock);
+    // Most tokens know used and unused; some count the cancelled ones apart.
+    return ethRead({ to: token, data }, (state) => readWord(state) !== 0n, atBlock);
   }
   // Permit2 keeps nonces as bits: the last byte says which one, the rest in which word.
   const nonce = BigInt(commitment);
   const data = nonceBitmap(address(item.payer), uint(nonce >> 8n));
   return ethRead({ to: PERMIT2_ADDRESS, data }, (word) => ((readWord(word) >> (nonce & 255n)) & 1n) === 1n, atBlock);
-}
-
-/** Most tokens know used and unused; some count the cancelled ones apart. */
-function readUse(data: unknown): boolean {
-  return readWord(data) !== 0n;
 }

@@ -1,5 +1,5 @@
 import type { Item } from '../../domain/item.ts';
-import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from './collector.ts';
+import { PERMIT2_ADDRESS } from './collector.ts';
 import { type Hex, toQuantity } from './rpc-values.ts';
 import { address, bytes32, keccak, keccakText, uint } from './words.ts';
 
@@ -44,7 +44,7 @@ export function authorizationText(item: Item, token: Hex, domain: Domain, chainI
     primaryType: AUTHORIZATION,
     message: {
       from: item.payer.toLowerCase(),
-      to: COLLECTOR_ADDRESS.toLowerCase(),
+      to: item.collector.toLowerCase(),
       value: toQuantity(item.amount),
       validAfter: '0x0',
       validBefore: toQuantity(item.deadlineS),
@@ -65,7 +65,7 @@ export function permitText(item: Item, token: Hex, chainId: number, commitment: 
     primaryType: PERMIT,
     message: {
       permitted: { token, amount: toQuantity(item.amount) },
-      spender: COLLECTOR_ADDRESS.toLowerCase(),
+      spender: item.collector.toLowerCase(),
       nonce: toQuantity(BigInt(commitment)),
       deadline: toQuantity(item.deadlineS),
     },
@@ -94,13 +94,12 @@ const PERMISSION_HASH = typeHash(PERMISSION, PERMISSION_FIELDS);
 const PERMIT_HASH = keccakText(typeText(PERMIT, PERMIT_FIELDS) + typeText(PERMISSION, PERMISSION_FIELDS)).toString(
   'hex',
 );
-const COLLECTOR_WORD = address(COLLECTOR_ADDRESS);
 
 function authorizationHash(item: Item, commitment: string): Buffer {
   return keccak(
     AUTHORIZATION_HASH +
       address(item.payer) +
-      COLLECTOR_WORD +
+      address(item.collector) +
       uint(item.amount) +
       uint(0) +
       uint(item.deadlineS) +
@@ -110,7 +109,7 @@ function authorizationHash(item: Item, commitment: string): Buffer {
 
 function permitHash(item: Item, token: Hex, commitment: string): Buffer {
   const permission = keccak(PERMISSION_HASH + address(token) + uint(item.amount)).toString('hex');
-  return keccak(PERMIT_HASH + permission + COLLECTOR_WORD + bytes32(commitment) + uint(item.deadlineS));
+  return keccak(PERMIT_HASH + permission + address(item.collector) + bytes32(commitment) + uint(item.deadlineS));
 }
 
 interface Field {

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { decodeFunctionData, hashTypedData, recoverTypedDataAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { systemWorld } from '../../runtime/system-world.ts';
+import { COLLECTORS } from '../collectors.ts';
 import { findNetwork, type Network } from '../networks.ts';
 import { COLLECTOR_ABI, COLLECTOR_ADDRESS } from './collector.ts';
 import { createEvmChain } from './evm-chain.ts';
@@ -24,7 +25,7 @@ const rpc = createRpc({
   blockTimeMs: 1,
   endpoints: [silent],
 });
-const context = createEvmContext({ world: systemWorld, network, chainId: 31337, rpc });
+const context = createEvmContext({ world: systemWorld, network, chainId: 31337, rpc, collectors: COLLECTORS });
 
 const COLLECTOR = COLLECTOR_ADDRESS.toLowerCase();
 const PERMIT2 = '0x000000000022d473030f116ddee9f6b43ac78ba3';

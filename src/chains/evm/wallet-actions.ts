@@ -1,6 +1,6 @@
 import type { Item } from '../../domain/item.ts';
 import type { WalletAction } from '../chain.ts';
-import { COLLECTOR_ADDRESS, encodeNativePayment, PERMIT2_ADDRESS } from './collector.ts';
+import { encodeNativePayment, PERMIT2_ADDRESS } from './collector.ts';
 import { type AssetTerms, collectorItem } from './evm-context.ts';
 import { type Hex, toQuantity } from './rpc-values.ts';
 import { authorizationText, permitText } from './typed-data.ts';
@@ -51,7 +51,7 @@ export function coinTransaction(item: Item): { from: string; to: string; value: 
   const data = encodeNativePayment({ ...collectorItem(item), feeAccount: item.feeAccount as Hex });
   return {
     from: item.payer.toLowerCase(),
-    to: COLLECTOR_ADDRESS.toLowerCase(),
+    to: item.collector.toLowerCase(),
     value: toQuantity(item.amount),
     data,
   };

@@ -6,6 +6,7 @@ import { signerFromKey } from '../../../test/chains/signer.ts';
 import { newId } from '../../domain/ids.ts';
 import type { Item, SignedItem } from '../../domain/item.ts';
 import { ChainUnavailableError, type Fees } from '../chain.ts';
+import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
 import { findNetwork } from '../networks.ts';
 import { createMemoryChain, type MemoryChain } from './memory-chain.ts';
 
@@ -29,6 +30,7 @@ function newChain(options: { isAutoMining?: boolean; clock?: { nowMs(): number }
 function newItem(serial: number, told: Partial<Item> = {}): Item {
   return {
     network: 'eip155:31337',
+    collector: COLLECTOR_ADDRESS,
     asset: ASSET,
     method: 'eip3009-vrs',
     subject: newId('pay_', serial, new Uint8Array(10)),
@@ -351,7 +353,7 @@ describe('the chain in memory', () => {
     control.setProblem(ASSET, `${ASSET}: the token has 18 decimals.`);
     const { payable, problems } = await chain.check();
     assert.equal(payable.includes(ASSET), false);
-    assert.deepEqual(problems, [`${ASSET}: the token has 18 decimals.`]);
+    assert.deepEqual(problems, [{ subject: ASSET, message: `${ASSET}: the token has 18 decimals.` }]);
     control.setProblem(ASSET, undefined);
     assert.equal((await chain.check()).payable.includes(ASSET), true);
   });

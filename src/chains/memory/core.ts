@@ -75,9 +75,9 @@ export function ownPayment(batch: readonly SignedItem[]): Item | undefined {
 export function checkBatch(batch: readonly SignedItem[]): SignedItem {
   const [first] = batch;
   if (first === undefined || first.item.method === 'native') throw new TypeError('A batch has items, and none in coin');
-  const { method, asset, feeAccount } = first.item;
-  if (batch.some(({ item }) => item.method !== method || item.asset !== asset || item.feeAccount !== feeAccount)) {
-    throw new TypeError('The items of a batch share asset, method and fee account');
+  const shared = ['collector', 'asset', 'method', 'feeAccount'] as const;
+  if (batch.some(({ item }) => shared.some((field) => item[field] !== first.item[field]))) {
+    throw new TypeError('The items of a batch share Collector, asset, method and fee account');
   }
   return first;
 }
@@ -198,8 +198,9 @@ function run(ledger: Ledger, { from, payload, gasLimit }: Transaction, settings:
 }
 
 function eventOf(log: Exclude<Log, { readonly type: 'transferred' }>): EventBody {
-  if (log.type === 'refused') return log;
-  const { subject, payer, asset, amount, fee, recipient } = log.item;
-  const { type, commitment } = log;
-  return { type, commitment, subject: bytesToHex(idBytes(subject)), payer, asset, amount, fee, recipient };
+  const { commitment, item } = log;
+  const { collector, subject, payer, asset, amount, fee, recipient } = item;
+  const place = { collector, commitment };
+  if (log.type === 'refused') return { ...place, type: 'refused', reason: log.reason };
+  return { ...place, type: 'paid', subject: bytesToHex(idBytes(subject)), payer, asset, amount, fee, recipient };
 }

@@ -41,7 +41,8 @@ export function createEvmRules(network: Network): EvmRules {
 
   function commit(item: Item): Hex {
     const { token } = termsOf(item);
-    return commitmentOf({ chainId, token, feeAccount: item.feeAccount as Hex, ...collectorItem(item) });
+    const [collector, feeAccount] = [item.collector as Hex, item.feeAccount as Hex];
+    return commitmentOf({ chainId, collector, token, feeAccount, ...collectorItem(item) });
   }
 
   return {

@@ -7,6 +7,8 @@ import {
   ChainUnavailableError,
   type Holding,
   type ItemOutcome,
+  type RefusalReason,
+  type SentTransaction,
   type SignedTransaction,
   type Signer,
   type Slot,
@@ -16,6 +18,7 @@ import {
   type Verdict,
 } from '../chain.ts';
 import { maxBatchItems } from '../evm/batches.ts';
+import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
 import { isContractSignature, readKeySignature } from '../evm/key-signature.ts';
 import type { MinedBlock } from './blocks.ts';
 import { createControl, type MemoryChainControl } from './control.ts';
@@ -26,7 +29,7 @@ import { type Draft, readTransaction, signDraft } from './transactions.ts';
 
 export interface MemoryChain {
   readonly chain: Chain;
-  /** What the world does to the chain, and the chain to us. */
+  /** The controls of the chain, for tests. */
   readonly control: MemoryChainControl;
 }
 
@@ -64,8 +67,10 @@ function createPort(core: Core): Chain {
     check: () =>
       ask('check', () => ({
         payable: [...rules.assets.keys()].filter((asset) => !core.problems.has(asset)),
-        problems: [...core.problems.values()],
+        unchecked: [],
+        problems: [...core.problems].map(([subject, message]) => ({ subject, message })),
       })),
+    collector: () => COLLECTOR_ADDRESS,
     health: () => ({ endpoints: 1, endpointsUp: faults.isDown() ? 0 : 1, headNumber: visibleHead().number }),
     commitmentOf: rules.commitmentOf,
     walletActions: rules.walletActions,
@@ -143,6 +148,17 @@ function createPort(core: Core): Chain {
           .holding(hash)
           ?.transfers.find(({ transactionHash, logIndex }) => transactionHash === hash && logIndex < 0),
       ),
+    sentTransaction: (hash) =>
+      ask('sentTransaction', () => {
+        const block = blocks.holding(hash);
+        return block && sentIn(block).find((sent) => sent.hash === hash);
+      }),
+    sentTransactions: (accounts, number) =>
+      ask('sentTransactions', () => {
+        const block = number > visibleHead().number ? undefined : blocks.at(number);
+        if (block === undefined) throw new ChainUnavailableError(network.chainId, 'the block is not known');
+        return sentIn(block).filter(({ from }) => accounts.includes(from));
+      }),
     isAgreed: ({ number, hash }) => ask('isAgreed', () => !lies.isDisagreeing && blocks.at(number)?.hash === hash),
     close: () => {},
   };
@@ -175,7 +191,7 @@ function survey(ledger: Ledger, core: Core, { payers, assets }: SurveyAsk): Surv
     const tried = tryOut(() => transfer(ledger, asset, ledger.collector, recipient, 0n));
     return tried.is === 'refused';
   });
-  return { holdings, unreceivable: [...new Set(unreceivable.map(({ asset }) => asset))] };
+  return { holdings, unreceivable: [...new Set(unreceivable.map(({ asset }) => asset))], faults: [] };
 }
 
 function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdict {
@@ -207,12 +223,29 @@ function simulate(ledger: Ledger, batch: readonly SignedItem[]): readonly ItemOu
   const own = ownPayment(batch);
   if (own !== undefined) return [tryOut(() => payCoin(ledger, own, own.amount))];
   checkBatch(batch);
+  const shortages = batch.map((signed) => shortageOf(ledger, signed));
   let outcomes: readonly ItemOutcome[] = [];
   const whole = tryOut(() => {
     outcomes = collect(ledger, batch).outcomes;
   });
   // A batch that reverts as a whole says nothing about any one of its items.
-  return whole.is === 'paid' ? outcomes : batch.map(() => ({ is: 'refused', reason: 'unknown' }));
+  const told = whole.is === 'paid' ? outcomes : batch.map(() => UNKNOWN);
+  return told.map((outcome, index) => {
+    const shortage = shortages[index];
+    const isVague = outcome.is === 'refused' && VAGUE.includes(outcome.reason);
+    return isVague && shortage !== undefined ? { is: 'refused', reason: shortage } : outcome;
+  });
+}
+
+const UNKNOWN: ItemOutcome = { is: 'refused', reason: 'unknown' };
+/** Reasons that do not say what is missing: then it is looked up. */
+const VAGUE: readonly RefusalReason[] = ['out_of_gas', 'short_arrival', 'unknown'];
+
+function shortageOf({ state }: Ledger, { item, commitment }: SignedItem): RefusalReason | undefined {
+  if (state.get(keys.used(item, commitment)) !== 0n) return 'used';
+  if (state.get(keys.balance(item.asset, item.payer)) < item.amount) return 'short_balance';
+  const isAllowed = item.method !== 'permit2' || state.get(keys.allowance(item.asset, item.payer)) >= item.amount;
+  return isAllowed ? undefined : 'short_allowance';
 }
 
 function tryOut(work: () => void): ItemOutcome {
@@ -238,6 +271,14 @@ function broadcast(core: Core, bytes: string): BroadcastOutcome {
   const outcome = core.submit(transaction);
   if (fate === 'answer_lost') throw new ChainUnavailableError(core.network.chainId, 'the answer was lost');
   return outcome;
+}
+
+function sentIn({ number, hash: blockHash, entries, receipts }: MinedBlock): SentTransaction[] {
+  return entries.flatMap((entry) => {
+    if ('decree' in entry) return [];
+    const { hash, from, nonce } = entry.transaction;
+    return [{ hash, from, nonce, block: { number, hash: blockHash }, coinSpent: receipts.get(hash)?.coinSpent ?? 0n }];
+  });
 }
 
 const headerOf = ({ number, hash, parentHash, timestampS }: Block): Block => ({ number, hash, parentHash, timestampS });

@@ -4,10 +4,13 @@ import { findLogo } from '../../store/parties/logos.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import type { Gates } from '../entry/access.ts';
+import { pageGate } from '../entry/page-gate.ts';
 import { PLAIN_PATH, paymentIdIn } from '../entry/payment-id.ts';
-import { addressGroup } from '../entry/rate-limit.ts';
 import { errorSender, toApiError } from '../errors.ts';
 import { paymentNotFound } from '../routes/payments.ts';
+import { homeIndex, homePage } from '../site/home-page.ts';
+import { sendSitePage } from '../site/send-site-page.ts';
+import { wantsPage } from '../site/wants-page.ts';
 import { renderDocument } from './page-document.ts';
 import { pageHeaders } from './page-policy.ts';
 import { chooseLanguage, type Language, paymentPage } from './page-state.ts';
@@ -19,18 +22,9 @@ const ONE_DAY = 'public, max-age=86400';
 /** Without a build there is nothing to render the page with; the API works all the same. */
 const NOT_BUILT = 'The checkout page has not been built. Run: npm run build';
 
-/** The page payers open, and what it is made of. */
+/** The checkout page and its files. */
 export async function checkoutRoutes(app: App, { gates, ...deps }: HttpDeps & { gates: Gates }): Promise<void> {
-  /** Whoever asks for pages counts like a caller without a key. */
-  const onRequest = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
-    try {
-      gates.load.check();
-      gates.limits.address.take(reply, addressGroup(request.ip));
-      done();
-    } catch (error) {
-      done(error as Error);
-    }
-  };
+  const onRequest = pageGate(gates);
   const sendError = errorSender(deps);
   const page = {
     schema: { hide: true },
@@ -39,7 +33,11 @@ export async function checkoutRoutes(app: App, { gates, ...deps }: HttpDeps & { 
       deps.page === undefined ? sendError(error, request, reply) : sendTrouble(deps, error, request, reply),
   };
 
-  app.get('/', page, (request, reply) => sendPayment(deps, wordIn(request, 'pid'), request, reply));
+  app.get('/', page, (request, reply) =>
+    'pid' in (request.query as object)
+      ? sendPayment(deps, wordIn(request, 'pid'), request, reply)
+      : sendHome(deps, request, reply),
+  );
   for (const path of ['/pay_*', `${PLAIN_PATH}*`]) {
     app.get(path, page, (request, reply) =>
       sendPayment(deps, deps.config.publicUrl + request.url.split('?', 1)[0], request, reply),
@@ -75,6 +73,12 @@ export async function checkoutRoutes(app: App, { gates, ...deps }: HttpDeps & { 
   });
 }
 
+/** The root without a payment. */
+function sendHome(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> | FastifyReply {
+  if (!wantsPage(request)) return reply.send(homeIndex(deps.config.publicUrl));
+  return sendSitePage(deps, { request, reply, page: homePage({ isSandbox: deps.sandbox !== undefined }) });
+}
+
 async function sendPayment(
   deps: HttpDeps,
   spelling: string | undefined,
@@ -90,7 +94,7 @@ async function sendPayment(
   return sendPage(deps, request, reply, (language) => paymentPage(deps, { payment, language, isEmbeddable }));
 }
 
-/** What went wrong, as a page: there is no payment here, or there is no telling right now. */
+/** Renders an error as a page: the payment does not exist, or the gateway cannot answer now. */
 function sendTrouble(deps: HttpDeps, error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const { status, retryAfterS } = toApiError(error);
   if (status >= 500) deps.log.error({ requestId: request.id, err: error }, 'request failed');

@@ -13,6 +13,8 @@ const MANIFEST = {
     imports: ['src/checkout/entry-client.tsx'],
   },
   'src/qr.ts': { file: 'assets/qr-5.js' },
+  'src/pages/site.css': { file: 'assets/site-6.css' },
+  'src/pages/reference.ts': { file: 'assets/reference-7.js', css: ['assets/reference-8.css'] },
 };
 
 describe('the build of the page', () => {
@@ -34,7 +36,7 @@ describe('the build of the page', () => {
       'client/.vite/manifest.json': JSON.stringify(MANIFEST),
       'server/entry-server.js': "export const render = () => ({ html: 'x' });",
       'client/assets/entry-1.js': '1',
-      'client/assets/font.woff2': '2',
+      'client/assets/inter-latin-wght-normal-9.woff2': '2',
       'client/assets/source.map': '3',
       'client/icons/token/USDC.svg': '<svg/>',
       'client/secret.js': '4',
@@ -44,7 +46,11 @@ describe('the build of the page', () => {
     assert.deepEqual(page.styles, ['/assets/page-2.css', '/assets/shared-4.css']);
     assert.deepEqual(page.preloads, ['/assets/shared-3.js']);
     assert.equal(page.renderer.render({} as never).html, 'x');
-    assert.deepEqual([...page.files.keys()].sort(), ['assets/entry-1.js', 'assets/font.woff2', 'icons/token/USDC.svg']);
+    const font = '/assets/inter-latin-wght-normal-9.woff2';
+    assert.deepEqual(page.site, { styles: ['/assets/site-6.css'], scripts: [], preloads: [], font });
+    assert.deepEqual(page.reference.styles, ['/assets/reference-8.css']);
+    assert.deepEqual(page.reference.scripts, ['/assets/reference-7.js']);
+    assert.deepEqual([...page.files.keys()].sort(), ['assets/entry-1.js', font.slice(1), 'icons/token/USDC.svg']);
     assert.equal(page.files.get('icons/token/USDC.svg')?.type, 'image/svg+xml; charset=utf-8');
   });
 
@@ -56,6 +62,6 @@ describe('the build of the page', () => {
 
   it('is refused when it is the build of something else', async () => {
     await write({ 'client/.vite/manifest.json': '{}', 'server/entry-server.js': 'export const render = 1;' });
-    await assert.rejects(loadPageBundle(dir), /has no src\/entry-client\.tsx/);
+    await assert.rejects(loadPageBundle(dir), /has no src\/checkout\/entry-client\.tsx\. Run: npm run build/);
   });
 });

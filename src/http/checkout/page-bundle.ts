@@ -5,19 +5,27 @@ import { pathToFileURL } from 'node:url';
 import type { PageState } from '../../../web/src/checkout/page-state.ts';
 import { readStaticFiles, type StaticFiles } from './static-files.ts';
 
-/** The checkout page as it was built: what renders it on the server, and what browsers load. */
-export interface PageBundle {
-  readonly renderer: PageRenderer;
-  /** Paths on this origin, in the order they are needed. */
+/** The files of a document: paths on this origin, in the order they are needed. */
+export interface PageAssets {
   readonly styles: readonly string[];
   readonly scripts: readonly string[];
-  /** What the scripts import: fetched at once instead of one after the other. */
+  /** Imports of the scripts, preloaded so that they are fetched in parallel. */
   readonly preloads: readonly string[];
+  /** The letters of most languages; the others are loaded when a page needs them. */
+  readonly font: string | undefined;
+}
+
+/** The built pages: the server-side renderer of the checkout, and the files for browsers. */
+export interface PageBundle extends PageAssets {
+  readonly renderer: PageRenderer;
+  /** For the front page, the shop and the blocks. */
+  readonly site: PageAssets;
+  readonly reference: PageAssets;
   /** By path, without the leading slash. */
   readonly files: StaticFiles;
 }
 
-/** What the server half of the build exports. */
+/** The exports of the server half of the build. */
 export interface PageRenderer {
   render(state: PageState): { readonly html: string };
   /** One of its locales: the one asked for, else the best of the browser's list. */
@@ -32,7 +40,10 @@ interface ManifestEntry {
   readonly imports?: readonly string[];
 }
 
-const ENTRY = 'src/checkout/entry-client.tsx';
+const CHECKOUT = 'src/checkout/entry-client.tsx';
+const SITE = 'src/pages/site.css';
+const REFERENCE = 'src/pages/reference.ts';
+const FIRST_FONT = /^assets\/inter-latin-wght-normal.*\.woff2$/;
 /** Only these folders of the build are served. */
 const SERVED = ['assets', 'icons'];
 
@@ -43,14 +54,30 @@ export async function loadPageBundle(dir: string): Promise<PageBundle | undefine
   if (manifestText === undefined || !existsSync(server)) return undefined;
   const manifest = JSON.parse(manifestText) as Readonly<Record<string, ManifestEntry>>;
   const renderer = (await import(pathToFileURL(server).href)) as PageRenderer;
-  const [entry, ...imported] = chunksOf(manifest, ENTRY);
-  if (entry === undefined) throw new Error(`The build of the checkout page has no ${ENTRY}.`);
+  const files = await readStaticFiles(join(dir, 'client'), SERVED);
+  const font = [...files.keys()].filter((path) => FIRST_FONT.test(path)).map(toPath)[0];
   return {
     renderer,
-    styles: [entry, ...imported].flatMap(({ css = [] }) => css).map(toPath),
-    scripts: [toPath(entry.file)],
+    ...assetsOf(manifest, CHECKOUT, font),
+    site: assetsOf(manifest, SITE, font),
+    reference: assetsOf(manifest, REFERENCE, font),
+    files,
+  };
+}
+
+function assetsOf(
+  manifest: Readonly<Record<string, ManifestEntry>>,
+  name: string,
+  font: string | undefined,
+): PageAssets {
+  const [entry, ...imported] = chunksOf(manifest, name);
+  if (entry === undefined) throw new Error(`The build of the pages has no ${name}. Run: npm run build`);
+  const isSheet = entry.file.endsWith('.css');
+  return {
+    styles: [...(isSheet ? [entry.file] : []), ...[entry, ...imported].flatMap(({ css = [] }) => css)].map(toPath),
+    scripts: isSheet ? [] : [toPath(entry.file)],
     preloads: imported.map(({ file }) => toPath(file)),
-    files: await readStaticFiles(join(dir, 'client'), SERVED),
+    font,
   };
 }
 

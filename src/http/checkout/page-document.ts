@@ -2,17 +2,14 @@ import type { PageState } from '../../../web/src/checkout/page-state.ts';
 import { Html, html } from '../reference/html.ts';
 import type { PageBundle } from './page-bundle.ts';
 
-/** A page without JavaScript asks again this often. */
+/** A page without JavaScript reloads this often. */
 const REFRESH_S = 5;
 const FAVICON = 'icons/till.svg';
-/** The letters of most languages; the others are loaded when the page needs them. */
-const FIRST_FONT = /^assets\/inter-latin-wght-normal.*\.woff2$/;
 
 /** The whole document: the page as it is now, and the state its script goes on from. */
 export function renderDocument(bundle: PageBundle, state: PageState): string {
   const isOpen = state.kind === 'unavailable' || (state.kind === 'payment' && !state.payment.isFinal);
   const { html: markup } = bundle.renderer.render(state);
-  const font = [...bundle.files.keys()].find((path) => FIRST_FONT.test(path));
   return html`<!doctype html>
 <html lang="${state.locale}" dir="${state.dir}">
 <head>
@@ -24,7 +21,7 @@ export function renderDocument(bundle: PageBundle, state: PageState): string {
 <meta name="format-detection" content="telephone=no">
 ${bundle.files.has(FAVICON) && html`<link rel="icon" href="/${FAVICON}" type="image/svg+xml">`}
 ${bundle.styles.map((path) => html`<link rel="stylesheet" href="${path}">`)}
-${font !== undefined && html`<link rel="preload" href="/${font}" as="font" type="font/woff2" crossorigin>`}
+${bundle.font !== undefined && html`<link rel="preload" href="${bundle.font}" as="font" type="font/woff2" crossorigin>`}
 ${bundle.preloads.map((path) => html`<link rel="modulepreload" href="${path}">`)}
 ${bundle.scripts.map((path) => html`<script type="module" src="${path}"></script>`)}
 ${isOpen && html`<noscript><meta http-equiv="refresh" content="${REFRESH_S}"></noscript>`}
@@ -41,7 +38,7 @@ function titleOf(state: PageState): string {
   const { kind, strings } = state;
   if (kind !== 'payment') return kind === 'not_found' ? strings.notFoundTitle : strings.unavailableTitle;
   const { name } = state.payment.merchant;
-  // By a function, because a name may hold what a replacement text gives a meaning to.
+  // A function, because a name may hold `$`, which has a meaning in a replacement text.
   return strings.payMerchant.replace('{merchant}', () => name);
 }
 

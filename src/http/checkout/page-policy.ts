@@ -1,6 +1,7 @@
 /**
- * What a page may do: nothing inline, nothing from elsewhere. Wallets announce themselves with pictures as `data:` URLs.
- * The public origin is named beside `'self'` because the page may have been opened by another name of this machine.
+ * The content security policy of a page: nothing inline, nothing from another origin. Wallets announce themselves with
+ * pictures as `data:` URLs. The public origin is named beside `'self'` because the page may have been opened by another
+ * name of this machine.
  */
 export function pageHeaders(
   { publicUrl }: { readonly publicUrl: string },
@@ -22,7 +23,7 @@ export function pageHeaders(
     ].join('; '),
     // For browsers that do not know frame-ancestors. It cannot name origins, so it must be left out where some are let in.
     ...(frameOrigins.length === 0 && { 'X-Frame-Options': 'DENY' }),
-    // The address of the page is what lets one pay, or cancel: other sites do not get to see it.
+    // The page's address is a capability to pay and to cancel, so no referrer is sent to other sites.
     'Referrer-Policy': 'no-referrer',
     'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   };

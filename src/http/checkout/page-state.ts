@@ -24,7 +24,7 @@ export function chooseLanguage(
   return { locale, dir: LOCALES[locale]?.dir ?? 'ltr', strings };
 }
 
-/** What the page begins with: the same the API would tell it, in one piece. */
+/** The first state of the page: the same data as the API gives, in one piece. */
 export async function paymentPage(
   deps: HttpDeps,
   { payment, language, isEmbeddable }: { payment: Payment; language: Language; isEmbeddable: boolean },

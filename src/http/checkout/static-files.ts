@@ -40,12 +40,16 @@ export async function readStaticFiles(root: string, folders: readonly string[]):
       const type = TYPES[extname(entry.name)];
       if (!entry.isFile() || type === undefined) continue;
       const path = join(entry.parentPath, entry.name);
-      const bytes = await readFile(path);
-      const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
-      files.set(relative(root, path).split(sep).join('/'), { type, bytes, hash, compressed: new Map() });
+      files.set(relative(root, path).split(sep).join('/'), makeFile(type, await readFile(path)));
     }
   }
   return files;
+}
+
+/** A file of these bytes, with an entity tag made from them. */
+export function makeFile(type: string, bytes: Buffer): StaticFile {
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+  return { type, bytes, hash, compressed: new Map() };
 }
 
 /** Answers with the file, compressed if the client takes that, or with 304 if it has it already. */
@@ -81,7 +85,7 @@ export async function sendText(text: string, request: FastifyRequest, reply: Fas
   return reply.header('Content-Encoding', encoding).send(await QUICK[encoding](Buffer.from(text)));
 }
 
-/** Of those the client names and does not rule out. */
+/** The encodings that the client accepts. */
 function bestEncoding(header: string | undefined): Encoding | undefined {
   const accepted = new Set(
     (header ?? '')

@@ -4,12 +4,12 @@ import type { HttpDeps } from '../deps.ts';
 /** 32 bytes in hex on EVM chains, a signature in base58 on Solana. */
 const TRANSACTION_ID = /^(0x[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,90})$/;
 
-/** The path that leads to a transaction wherever it can be looked at; null where it cannot. */
+/** The path that redirects to a transaction's explorer. Null where there is none. */
 export function explorerPath(deps: Pick<HttpDeps, 'sandbox'>, chainId: string, txId: string): string | null {
   return transactionUrl(deps, chainId, txId) === undefined ? null : `/tx/${chainId}/${txId}`;
 }
 
-/** Where a transaction can be looked at: with the network's explorer, or in the sandbox's own view of its blocks. */
+/** The URL of a transaction: in the network's explorer, or in the sandbox's own block view. */
 export function transactionUrl(
   { sandbox }: Pick<HttpDeps, 'sandbox'>,
   chainId: string,

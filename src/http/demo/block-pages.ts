@@ -1,98 +1,136 @@
+import { tokenText } from '../../chains/amount-text.ts';
 import type { Block, Chain, ChainEvent } from '../../chains/chain.ts';
-import { findAsset } from '../../chains/networks.ts';
+import { coinOf } from '../../chains/coin.ts';
 import { idFromBytes } from '../../domain/ids.ts';
-import { formatDecimal } from '../../domain/money.ts';
-import { type Html, html } from '../reference/html.ts';
-import type { DemoPage } from './demo-page.ts';
+import { type Content, type Html, html } from '../reference/html.ts';
+import type { SitePage } from '../site/site-page.ts';
 
-const RECENT = 20;
+const PER_PAGE = 20;
+const BLOCKS = '/sandbox/blocks';
 
-/** The newest blocks, and what was paid in them. */
-export async function blocksPage(chain: Chain): Promise<DemoPage> {
+/** Blocks with their payments, newest first, from `newest` downwards if given. */
+export async function blocksPage(chain: Chain, newest?: number): Promise<SitePage> {
   const head = await chain.head();
-  const first = Math.max(0, head.number - RECENT + 1);
-  const numbers = Array.from({ length: head.number - first + 1 }, (_, index) => head.number - index);
+  const last = Math.min(newest ?? head.number, head.number);
+  const first = Math.max(0, last - PER_PAGE + 1);
+  const numbers = Array.from({ length: last - first + 1 }, (_, index) => last - index);
   const [blocks, events] = await Promise.all([
     Promise.all(numbers.map((number) => chain.block(number))),
-    chain.events(first, head.number),
+    chain.events(first, last),
   ]);
   const rows = blocks.flatMap((block) => (block === undefined ? [] : [blockRow(block, events)]));
-  return {
-    title: 'Blocks · Till sandbox',
-    body: html`<h1>Blocks</h1><p class="lead">The newest blocks of the sandbox chain, and what the Collector did in them.</p>
-<ol class="blocks">${rows}</ol>`,
-  };
+  const newer = last < head.number && link(last + PER_PAGE >= head.number ? BLOCKS : from(last + PER_PAGE), 'Newer');
+  const older = first > 0 && link(from(first - 1), 'Older');
+  return page(
+    'Blocks',
+    html`<div class="top"><h1>Blocks</h1><p class="lead">The sandbox chain, and what the Collector did in its blocks.</p></div>
+<ol class="rows blocks">${rows}</ol>
+${(newer !== false || older !== false) && html`<nav class="pages" aria-label="More blocks"><span>${newer}</span><span>${older}</span></nav>`}`,
+  );
+}
+
+function from(newest: number): string {
+  return `${BLOCKS}?newest=${newest}`;
+}
+
+function link(href: string, text: string): Html {
+  return html`<a class="button quiet" href="${href}">${text}</a>`;
 }
 
 function blockRow({ number, hash, timestampS }: Block, events: readonly ChainEvent[]): Html {
   const own = events.filter((event) => event.block.hash === hash);
-  return html`<li><div class="head"><strong>${number}</strong><time>${timeText(timestampS)}</time></div>
-${own.length === 0 ? html`<p class="faint">No payments</p>` : html`<ul>${own.map(eventLine)}</ul>`}</li>`;
+  return html`<li><a class="whole" href="${BLOCKS}/${number}"><span class="unseen">Block </span>${number}</a><time>${timeText(timestampS)}</time>
+${own.length === 0 ? html`<span class="none faint">No payments</span>` : html`<ul class="events">${own.map(eventLine)}</ul>`}</li>`;
 }
 
 function eventLine(event: ChainEvent): Html {
-  const text = event.type === 'paid' ? `${amountText(event)} paid` : `An item was refused: ${wordsOf(event.reason)}`;
+  const text = event.type === 'paid' ? `${tokenText(event.asset, event.amount)} paid` : refusalText(event.reason);
   return html`<li><a href="/sandbox/tx/${event.transactionHash}">${text}</a></li>`;
 }
 
-/** One transaction, with what the Collector reported of it in words. Undefined when the chain does not know it. */
-export async function transactionPage(chain: Chain, hash: string): Promise<DemoPage | undefined> {
+/** One block. Undefined when the chain is not that long. */
+export async function blockPage(chain: Chain, number: number): Promise<SitePage | undefined> {
+  const block = await chain.block(number);
+  if (block === undefined) return undefined;
+  const [events, head] = await Promise.all([chain.events(number, number), chain.head()]);
+  const step = (to: number, text: string) => link(`${BLOCKS}/${to}`, text);
+  return page(
+    `Block ${number}`,
+    html`${top(`Block ${number}`)}
+${facts({ Time: timeText(block.timestampS), Hash: code(block.hash), Parent: number === 0 ? 'None: the first block' : html`<a href="${BLOCKS}/${number - 1}">${code(block.parentHash)}</a>` })}
+<h2>What happened</h2>
+${stories(events)}
+<nav class="pages" aria-label="Neighbours"><span>${number < head.number && step(number + 1, 'Newer')}</span><span>${number > 0 && step(number - 1, 'Older')}</span></nav>`,
+  );
+}
+
+/** One transaction, with the Collector's events in words. Undefined when the chain does not know it. */
+export async function transactionPage(chain: Chain, hash: string): Promise<SitePage | undefined> {
   const found = await chain.findTransaction(hash);
   if (found.is === 'unknown') return undefined;
-  const title = 'Transaction · Till sandbox';
+  const title = 'Transaction';
   if (found.is === 'pending') {
-    return { title, refreshS: 1, body: html`<h1>Transaction</h1>${facts({ Hash: hash, State: 'Waits for a block' })}` };
+    const body = html`${top(title)}${facts({ Hash: code(hash), State: 'Waits for a block' })}`;
+    return { ...page(title, body), refreshS: 1 };
   }
   const { number } = found.block;
   const events = (await chain.events(number, number)).filter((event) => event.transactionHash === hash);
   const block = await chain.block(number);
-  return {
+  return page(
     title,
-    body: html`<h1>Transaction</h1>
+    html`${top(title)}
 ${facts({
-  Hash: hash,
+  Hash: code(hash),
   State: found.isReverted ? 'Reverted' : 'Confirmed',
-  Block: String(number),
+  Block: html`<a href="${BLOCKS}/${number}">${number}</a>`,
   Time: block === undefined ? '' : timeText(block.timestampS),
-  'Gas paid': `${formatDecimal({ units: found.gasSpent, decimals: 18 })} ETH`,
+  'Gas paid': tokenText(coinOf(chain.network.chainId), found.gasSpent),
 })}
 <h2>What happened</h2>
-${events.length === 0 ? html`<p class="faint">Nothing that the Collector had a part in.</p>` : events.map(story)}`,
-  };
+${stories(events)}`,
+  );
+}
+
+function page(title: string, body: Content): SitePage {
+  return { title: `${title} · Till sandbox`, of: 'gateway', at: BLOCKS, body };
+}
+
+function top(title: string): Html {
+  return html`<div class="top"><p class="crumb"><a href="${BLOCKS}">Blocks</a></p><h1>${title}</h1></div>`;
+}
+
+function stories(events: readonly ChainEvent[]): Content {
+  return events.length === 0 ? html`<p class="faint">Nothing that the Collector had a part in.</p>` : events.map(story);
 }
 
 function story(event: ChainEvent): Html {
   if (event.type === 'refused') {
-    return html`<section class="story"><p>An item was refused: ${wordsOf(event.reason)}. Nobody was charged for it.</p></section>`;
+    return html`<section class="story"><p>${refusalText(event.reason)}. Nobody was charged for it.</p></section>`;
   }
   const { payer, recipient, amount, fee, asset } = event;
   const id = idFromBytes('pay_', Buffer.from(event.subject, 'hex'));
   return html`<section class="story">
-<p><strong>${amountText(event)}</strong> was paid for <a href="/${id}">${id}</a>.</p>
-<p><code>${payer}</code> signed for it; <code>${recipient}</code> received ${tokenText(asset, amount - fee)}${fee > 0n && html`, and ${tokenText(asset, fee)} went to the fee account`}, in this same transaction.</p>
-${facts({ Commitment: event.commitment })}
+<p class="amount">${tokenText(asset, amount)}</p>
+<p>Paid for <a href="/${id}">${id}</a>. ${code(payer)} signed for it; ${code(recipient)} received ${tokenText(asset, amount - fee)}${fee > 0n && html`, and ${tokenText(asset, fee)} went to the fee account`}, in one transaction.</p>
+<p class="faint">Transaction <a href="/sandbox/tx/${event.transactionHash}">${code(event.transactionHash)}</a></p>
+<p class="faint">Commitment ${code(event.commitment)}</p>
 </section>`;
 }
 
-function facts(rows: Readonly<Record<string, string>>): Html {
-  return html`<dl>${Object.entries(rows).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+function facts(rows: Readonly<Record<string, Content>>): Html {
+  return html`<dl class="facts">${Object.entries(rows).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-function amountText({ asset, amount }: { readonly asset: string; readonly amount: bigint }): string {
-  return tokenText(asset, amount);
+function code(text: string): Html {
+  return html`<code>${text}</code>`;
 }
 
-function tokenText(asset: string, units: bigint): string {
-  const known = findAsset(asset);
-  return known === undefined
-    ? `${units} of ${asset}`
-    : `${formatDecimal({ units, decimals: known.decimals })} ${known.symbol}`;
-}
-
-function wordsOf(reason: string): string {
-  return reason.replaceAll('_', ' ');
+function refusalText(reason: string): string {
+  return `An item was refused: ${reason.replaceAll('_', ' ')}`;
 }
 
 function timeText(timestampS: number): string {
-  return new Date(timestampS * 1000).toISOString().replace('T', ' ').replace('.000Z', ' UTC');
+  return `${TIME.format(timestampS * 1000)} UTC`;
 }
+
+const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });

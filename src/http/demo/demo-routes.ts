@@ -1,33 +1,21 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Chain } from '../../chains/chain.ts';
-import { pageHeaders } from '../checkout/page-policy.ts';
-import { sendText } from '../checkout/static-files.ts';
 import type { App } from '../deps.ts';
 import type { Gates } from '../entry/access.ts';
-import { addressGroup } from '../entry/rate-limit.ts';
+import { pageGate } from '../entry/page-gate.ts';
 import { toApiError } from '../errors.ts';
-import { blocksPage, transactionPage } from './block-pages.ts';
-import { type DemoPage, renderDemoPage } from './demo-page.ts';
+import { sendSitePage } from '../site/send-site-page.ts';
+import type { SitePage } from '../site/site-page.ts';
+import { blockPage, blocksPage, transactionPage } from './block-pages.ts';
 import { checkOrder, DemoApiError, orderProduct, PRODUCTS, type ShopDeps } from './demo-shop.ts';
 import { passToChain } from './sandbox-rpc.ts';
 import { shopPage, thanksPage, troublePage } from './shop-pages.ts';
 
-const STYLESHEET = join(import.meta.dirname, 'demo.css');
-
-/** What only the sandbox has: a shop to buy from, a chain to look at, and the chain's RPC for the page's own wallet. */
+/** Routes of the sandbox alone: the shop, the block view, and the chain's RPC for the page's own wallet. */
 export async function demoRoutes(app: App, { gates, ...deps }: ShopDeps & { gates: Gates }): Promise<void> {
-  const { sandbox, config } = deps;
-  const onRequest = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
-    try {
-      gates.limits.address.take(reply, addressGroup(request.ip));
-      done();
-    } catch (error) {
-      done(error as Error);
-    }
-  };
-  const route = { schema: { hide: true }, onRequest };
+  const route = { schema: { hide: true }, onRequest: pageGate(gates) };
+  const send = (request: FastifyRequest, reply: FastifyReply, page: SitePage) =>
+    sendSitePage(deps, { request, reply, page });
   const page = {
     ...route,
     errorHandler: (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
@@ -44,7 +32,7 @@ export async function demoRoutes(app: App, { gates, ...deps }: ShopDeps & { gate
     const product = PRODUCTS.find((one) => one.id === id);
     if (product === undefined) return send(request, reply.code(404), troublePage('The shop does not have that.'));
     const { gatewayUrl } = await orderProduct(app, deps, product);
-    return reply.headers(headers()).redirect(gatewayUrl, 303);
+    return reply.redirect(gatewayUrl, 303);
   });
 
   app.get('/demo/thanks', page, async (request, reply) => {
@@ -55,16 +43,19 @@ export async function demoRoutes(app: App, { gates, ...deps }: ShopDeps & { gate
     return send(request, reply.code(order === undefined ? 404 : 200), thanksPage(order, product));
   });
 
-  app.get('/demo/demo.css', route, async (_request, reply) =>
-    reply
-      .type('text/css; charset=utf-8')
-      .header('Cache-Control', 'max-age=3600')
-      .send(await readFile(STYLESHEET)),
-  );
+  app.post('/sandbox/rpc', route, (request) => passToChain(deps.sandbox.rpcUrl, request.body));
 
-  app.post('/sandbox/rpc', route, (request) => passToChain(sandbox.rpcUrl, request.body));
+  app.get('/sandbox/blocks', page, async (request, reply) => {
+    const { newest } = request.query as Record<string, unknown>;
+    const height = typeof newest === 'string' && /^\d{1,15}$/.test(newest) ? Number(newest) : undefined;
+    return send(request, reply, await blocksPage(chainOf(deps), height));
+  });
 
-  app.get('/sandbox/blocks', page, async (request, reply) => send(request, reply, await blocksPage(chainOf(deps))));
+  app.get('/sandbox/blocks/:number(^\\d{1,15}$)', page, async (request, reply) => {
+    const found = await blockPage(chainOf(deps), Number((request.params as { number: string }).number));
+    if (found === undefined) return send(request, reply.code(404), troublePage('The chain has no such block.'));
+    return send(request, reply, found);
+  });
 
   app.get('/sandbox/tx/:hash', page, async (request, reply) => {
     const { hash } = request.params as { hash: string };
@@ -74,16 +65,6 @@ export async function demoRoutes(app: App, { gates, ...deps }: ShopDeps & { gate
     if (found === undefined) return send(request, reply.code(404), troublePage('The chain knows no such transaction.'));
     return send(request, reply, found);
   });
-
-  function send(request: FastifyRequest, reply: FastifyReply, content: DemoPage): Promise<FastifyReply> {
-    reply.type('text/html; charset=utf-8').headers(headers());
-    return sendText(renderDemoPage(content), request, reply);
-  }
-
-  /** Buying ends on the checkout, and browsers hold a redirect of a form against this too. */
-  function headers() {
-    return pageHeaders(config, { formAction: `'self' ${config.publicUrl}` });
-  }
 }
 
 function chainOf({ chains, sandbox }: ShopDeps): Chain {
@@ -92,7 +73,7 @@ function chainOf({ chains, sandbox }: ShopDeps): Chain {
   return connected.chain;
 }
 
-/** A payment nobody knows is no trouble of ours. */
+/** An unknown payment id is the visitor's mistake, not a fault. */
 function unlessUnknown(error: unknown): undefined {
   if (!(error instanceof DemoApiError) || error.status >= 500) throw error;
 }

@@ -8,7 +8,7 @@ export interface Product {
   readonly priceText: string;
 }
 
-/** One is priced in euros, so that a payer sees both what is paid at par and what is converted. */
+/** One product is priced in euros, so that a payer sees a price at par and a converted one. */
 export const PRODUCTS: readonly Product[] = [
   {
     id: 'beans',
@@ -65,12 +65,12 @@ export interface OrderState {
   readonly info: { readonly txId: string } | null;
 }
 
-/** What became of a payment, asked with the shop's own key: a redirect proves nothing. */
+/** The status of a payment, asked with the shop's own key: a redirect proves nothing. */
 export function checkOrder(app: App, { sandbox }: ShopDeps, paymentId: string): Promise<OrderState> {
   return callApi(app, sandbox, 'GET', `/v1/payments/${encodeURIComponent(paymentId)}/status`);
 }
 
-/** Calls this gateway's own API, all of it but the socket. */
+/** Calls this gateway's own API in process. */
 async function callApi<T>(
   app: App,
   { apiKey, merchantId }: DemoShop,

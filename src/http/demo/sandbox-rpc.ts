@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts';
 
-/** What the page's own wallet needs of the chain: reading, and sending what it has signed. */
+/** The JSON-RPC methods that the page's own wallet needs: reads, and sending signed transactions. */
 const METHODS = new Set([
   'eth_blockNumber',
   'eth_call',
@@ -47,7 +47,7 @@ export async function passToChain(rpcUrl: string, body: unknown): Promise<unknow
     });
     return await response.json();
   } catch {
-    // What fetch says of a failure names the endpoint.
+    // The error of fetch names the endpoint.
     throw new ApiError('internal_error', 'The sandbox chain does not answer. Try again.', {
       status: 503,
       retryAfterS: 1,

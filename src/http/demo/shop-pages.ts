@@ -1,15 +1,17 @@
 import { type Content, type Html, html } from '../reference/html.ts';
-import type { DemoPage } from './demo-page.ts';
+import type { SitePage } from '../site/site-page.ts';
 import { type OrderState, PRODUCTS, type Product } from './demo-shop.ts';
 
-/** A payment that is under way is looked at again this often. */
+/** The page of a payment under way reloads this often. */
 const REFRESH_S = 2;
 
-export function shopPage(): DemoPage {
+export function shopPage(): SitePage {
   return {
     title: 'Demo shop',
+    of: 'shop',
+    at: '/demo',
     body: html`<div class="hero">
-<p class="eyebrow">Sandbox</p>
+<p class="pill">Sandbox</p>
 <h1>Good coffee,<br>paid in a moment.</h1>
 <p class="lead">Pick something and pay for it with play money. The payment settles on a chain that runs on this machine, and you can look at it there.</p>
 </div>
@@ -26,8 +28,8 @@ function card({ id, name, text, priceText }: Product): Html {
 </li>`;
 }
 
-/** What the shop shows when the payer comes back: what the API says, whatever the address says. */
-export function thanksPage(order: OrderState | undefined, product: Product | undefined): DemoPage {
+/** The page for a payer who comes back. It shows the status from the API, whatever the address claims. */
+export function thanksPage(order: OrderState | undefined, product: Product | undefined): SitePage {
   const goods = product?.name ?? 'your order';
   if (order === undefined) {
     return message('No such order', 'There is no order for this payment.', BACK_TO_SHOP);
@@ -46,13 +48,14 @@ export function thanksPage(order: OrderState | undefined, product: Product | und
   return { ...page, refreshS: REFRESH_S };
 }
 
-export function troublePage(text: string): DemoPage {
+export function troublePage(text: string): SitePage {
   return message('That did not work', text, BACK_TO_SHOP);
 }
 
-function message(title: string, text: string, actions: Content): DemoPage {
+function message(title: string, text: string, actions: Content): SitePage {
   return {
     title: `${title} · Demo shop`,
+    of: 'shop',
     body: html`<div class="message"><h1>${title}</h1><p class="lead">${text}</p><p class="actions">${actions}</p></div>`,
   };
 }

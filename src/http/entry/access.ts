@@ -15,15 +15,15 @@ import { isPlausibleId } from './plausible-id.ts';
 import { addressGroup, createRateLimit, type RateLimit } from './rate-limit.ts';
 
 /**
- * Who may call a route. Every `/v1` route names it in its `config`, and the hook below checks it before the body is
- * read, in the order of the error catalogue: header bytes, form of the version, credentials, rate limit, version
- * against the pin, scope, merchant.
+ * The callers that a route admits. Every `/v1` route declares them in its `config`, and the hook below checks it before
+ * the body is read, in the order of the error catalogue: header bytes, form of the version, credentials, rate limit,
+ * version against the pin, scope, merchant.
  */
 export interface Access {
   /** `partner`: an Api-Key. `gateway`: that, or an App-Id with a Client-Id. `legacy`: an Api-Key or X-Api-Key. */
   readonly scheme: 'partner' | 'gateway' | 'legacy';
   readonly scope: Scope;
-  /** Where the route finds the merchant it is about, if it is about one. */
+  /** The place of the merchant id in the request, if the route concerns a merchant. */
   readonly merchant?: 'path' | 'header';
   /** The route also answers for deleted merchants. */
   readonly takesDeleted?: true;
@@ -44,7 +44,7 @@ declare module 'fastify' {
   }
 }
 
-/** As much of a request as is looked at here, and what is found out about it. */
+/** The parts of a request that are checked here, and the results of the checks. */
 export interface Visit {
   readonly headers: IncomingHttpHeaders;
   readonly ip: string;
@@ -73,7 +73,7 @@ export const OUR_HEADERS = [
   'sdk-platform',
 ] as const;
 
-/** What the checks share, whichever way a request comes in. */
+/** State shared by all checks. */
 export interface Gates {
   readonly deps: HttpDeps;
   readonly limits: Limits;
@@ -130,7 +130,7 @@ interface Admission {
   readonly reply: AnswerHeaders;
 }
 
-/** Throws, or rejects, with what the request is refused for. Nothing is returned when nothing has to be waited for. */
+/** Throws or rejects with the refusal. Returns undefined when nothing has to be awaited. */
 function admit(admission: Admission): Promise<void> | undefined {
   const { gate, request, reply } = admission;
   const { deps, limits, load } = gate;
@@ -140,12 +140,12 @@ function admit(admission: Admission): Promise<void> | undefined {
   const credentials = readCredentials(admission);
   const known = credentials.via === 'key' ? deps.keys.peek(hashApiKey(credentials.key)) : undefined;
   if (known !== undefined) return welcome(admission, requested, { via: 'key', mode: known.mode, key: known });
-  // Only a caller this node does not know costs its address anything: guessing is limited, busy shops are not.
+  // Only unknown callers count against their address: guessing is limited, busy shops are not.
   limits.address.take(reply, addressGroup(request.ip));
   return identify(deps, credentials).then((caller) => welcome(admission, requested, caller));
 }
 
-/** What is checked once the caller is known. */
+/** The checks after the caller is known. */
 function welcome(admission: Admission, requested: string | undefined, caller: Caller): Promise<void> | undefined {
   const { gate, request, reply } = admission;
   const { deps, access } = gate;
@@ -159,47 +159,11 @@ function welcome(admission: Admission, requested: string | undefined, caller: Ca
   return admitMerchant(gate, request, merchantIdIn(access.merchant, request));
 }
 
-/** What every request of a key goes through. */
+/** The checks of every request with a key. */
 function count({ deps, limits }: Gates, reply: AnswerHeaders, key: KeyHolder, nowMs: number): void {
   checkKey(key, nowMs);
   limits.key.take(reply, key.id, nowMs);
   deps.keyUses.note(key.id);
-}
-
-/** What was found out about a key, a merchant and a version: it holds while their rows are the ones in memory. */
-export interface Pass {
-  readonly caller: Extract<Caller, { via: 'key' }>;
-  readonly keyHash: string;
-  readonly merchant: PayableMerchant;
-  readonly version: Version;
-}
-
-/** A pass for the request; undefined when key or merchant are not in memory. Throws what `admit` would refuse it with. */
-export function passFor(gate: Gate, request: Visit): Pass | undefined {
-  const { deps, access } = gate;
-  const key = headerOf(request, 'api-key');
-  const merchantId = headerOf(request, 'merchant-id');
-  if (key === undefined || merchantId === undefined || deps.merchants.peek(merchantId) === undefined) return undefined;
-  const keyHash = hashApiKey(key);
-  const known = deps.keys.peek(keyHash);
-  if (known === undefined) return undefined;
-  checkHeaderBytes(request);
-  const caller = { via: 'key', mode: known.mode, key: known } as const;
-  request.caller = caller;
-  const version = versionFor(checkForm(request), caller);
-  checkScope(known, access.scope);
-  admitMerchant(gate, request, merchantId);
-  return { caller, keyHash, merchant: merchantOf(request), version };
-}
-
-export function holds({ deps }: Gates, { caller, keyHash, merchant }: Pass, nowMs: number): boolean {
-  return deps.keys.peek(keyHash, nowMs) === caller.key && deps.merchants.peek(merchant.id, nowMs) === merchant;
-}
-
-/** What is left of `admit` for a request that has a pass. */
-export function admitWithPass(gates: Gates, { caller }: Pass, reply: AnswerHeaders, nowMs: number): void {
-  gates.load.check(nowMs);
-  count(gates, reply, caller.key, nowMs);
 }
 
 /** The merchant the request is about must be the caller's own. */
@@ -240,7 +204,7 @@ export function keyOf(request: Visit): KeyHolder {
   return request.caller.key;
 }
 
-/** Whose data the caller of a partner route sees. */
+/** The owner whose data a partner route shows. */
 export function ownerOf(request: FastifyRequest): Owner {
   const { partnerId, mode } = keyOf(request);
   return { partnerId, mode };
@@ -251,7 +215,7 @@ export function actorOf(request: FastifyRequest): string {
   return `key:${keyOf(request).id}`;
 }
 
-/** The merchant a merchant's route is about. */
+/** The merchant of a merchant's route. */
 export function merchantOf(request: Visit): PayableMerchant {
   if (request.merchant === undefined) throw new Error('This route names no merchant.');
   return request.merchant;
@@ -259,7 +223,7 @@ export function merchantOf(request: Visit): PayableMerchant {
 
 export function headerOf(request: Visit, name: (typeof OUR_HEADERS)[number]): string | undefined {
   const value = request.headers[name];
-  // An empty header says nothing, and proxies are known to send one in place of none.
+  // An empty header counts as missing: some proxies send one in place of none.
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
@@ -272,7 +236,7 @@ function checkHeaderBytes(request: Visit): void {
   }
 }
 
-export function isAscii(text: string): boolean {
+function isAscii(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII itself
   return /^[\x00-\x7f]*$/.test(text);
 }
@@ -305,7 +269,7 @@ async function identify(deps: HttpDeps, credentials: Credentials): Promise<Calle
 
 type Credentials = { via: 'key'; key: string } | { via: 'app'; appId: string };
 
-/** A request that shows no credentials, or not in a way we can use, costs its address as much as a wrong guess. */
+/** A request without usable credentials counts against its address like a wrong guess. */
 function readCredentials({ gate, request, reply }: Admission): Credentials {
   const { access, limits } = gate;
   try {

@@ -23,7 +23,7 @@ export const CROSS_ORIGIN_HEADERS = {
   'Access-Control-Expose-Headers': EXPOSED.join(', '),
 };
 
-/** How the browser's question beforehand is answered. */
+/** The answer to a preflight request. */
 export const PREFLIGHT = {
   origin: '*',
   methods: ['GET', 'POST'],

@@ -2,9 +2,9 @@ import { type Parsed, parseAccount, parseAsset, parseChainId } from '../../domai
 import { parseTimestamp } from '../../domain/timestamp.ts';
 
 /**
- * Forms of text that no pattern can judge. A schema names one in `x-form`, so that the validator tells of all broken
- * fields at once, whether they break a length, a pattern or a checksum. Each says what is wrong, or nothing; it may look
- * at the fields beside it.
+ * Forms of text that no pattern can judge. A schema names one in `x-form`, so that one answer lists all broken fields,
+ * whether a length, a pattern or a checksum is wrong. A form returns the problem or undefined; it may read the fields
+ * beside it.
  */
 const FORMS: Readonly<Record<string, (text: string, beside: Beside) => string | undefined>> = {
   'https-url': (text) => (isHttpsUrl(text) ? undefined : 'must be an HTTPS URL'),
@@ -30,7 +30,7 @@ function validate(form: string, text: string, _schema?: unknown, place?: { reado
   const check = FORMS[form];
   if (check === undefined) throw new Error(`No schema may ask for the form ${form}: there is none.`);
   const message = check(text, place?.parentData ?? {});
-  // This is how Ajv is told what was wrong.
+  // Ajv reads the errors from this property.
   validate.errors = message === undefined ? [] : [{ keyword: 'x-form', message, params: {} }];
   return message === undefined;
 }

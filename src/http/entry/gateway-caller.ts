@@ -6,7 +6,7 @@ import { paymentNotFound } from '../routes/payments.ts';
 import { headerOf } from './access.ts';
 import { paymentIdIn } from './payment-id.ts';
 
-/** Wallets and the checkout: the unguessable payment id is what lets them. */
+/** Wallets and the checkout: the unguessable payment id is their capability. */
 export const GATEWAY_ACCESS = { scheme: 'gateway', scope: 'gateway' } as const;
 
 /** The payment the path names, if it is of the caller's mode. */
@@ -26,7 +26,7 @@ export function callerName({ caller }: FastifyRequest): string {
   return caller?.via === 'key' ? `key:${caller.key.id}` : `app:${caller?.app.id}`;
 }
 
-/** What the merchant is shown of the wallet that pays. */
+/** The wallet name and icon that the merchant sees. */
 export function walletOf(request: FastifyRequest): { readonly name: string; readonly icon: string | null } {
   const { caller } = request;
   if (caller?.via === 'app') return { name: caller.app.name, icon: caller.app.iconUrl };

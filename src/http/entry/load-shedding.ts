@@ -2,12 +2,12 @@ import { ApiError } from '../../errors.ts';
 import type { World } from '../../runtime/world.ts';
 
 /**
- * Notices when the event loop runs late. A timer is due again and again; how late it is when a request looks is how long
- * everything that arrived before had to wait.
+ * Measures the delay of the event loop by a recurring timer. The lateness of the timer when a request checks it is the
+ * time that earlier events had to wait.
  */
 export interface LoadGauge {
-  /** Throws a 503 while the event loop is too late: an answer now is worth more than a right one later. */
-  check(nowMs?: number): void;
+  /** Throws a 503 while the delay is too long: a quick refusal is better than a late answer. */
+  check(): void;
   stop(): void;
 }
 
@@ -25,8 +25,8 @@ export function createLoadGauge(
   };
   if (maxDelayMs > 0) tick();
   return {
-    check(nowMs = clock.nowMs()) {
-      if (maxDelayMs === 0 || nowMs - dueAtMs <= maxDelayMs) return;
+    check() {
+      if (maxDelayMs === 0 || clock.nowMs() - dueAtMs <= maxDelayMs) return;
       onRefusal();
       throw new ApiError('internal_error', 'This node is overloaded. Try again in a second.', {
         status: 503,

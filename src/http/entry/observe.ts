@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestTimer } from '../../runtime/request-times.ts';
 import type { App, HttpDeps } from '../deps.ts';
 
 declare module 'fastify' {
@@ -9,22 +8,22 @@ declare module 'fastify' {
 }
 
 /**
- * One log line and one measurement per request, when its answer is sent. Only the path is logged: a query may hold what
- * is nobody's business.
+ * One log line and one measurement per request, when its answer is sent. Only the path is logged: a query may hold
+ * private data.
  */
 export function observe(app: App, { log, metrics, world, longPolls }: HttpDeps): void {
   app.decorateRequest('startedAtMs', 0);
   app.addHook('onRoute', (route) => {
-    const timers = new Map<number, RequestTimer>();
+    const timers = new Map<number, { observe(seconds: number): void }>();
     const onSend = (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: () => void) => {
       const { statusCode: status } = reply;
       const ms = world.clock.nowMs() - request.startedAtMs;
       let timer = timers.get(status);
       if (timer === undefined) {
-        timer = metrics.requestTimes.of({ method: request.method, route: route.url, status });
+        timer = metrics.requestTimes.labels(request.method, route.url, String(status));
         timers.set(status, timer);
       }
-      timer.record(ms);
+      timer.observe(ms / 1000);
       // A client that kept its connection would keep a stopping node waiting.
       if (longPolls.isReleased) reply.header('Connection', 'close');
       logRequest(log, request, status, ms);
@@ -34,7 +33,7 @@ export function observe(app: App, { log, metrics, world, longPolls }: HttpDeps):
   });
 }
 
-export function logRequest(
+function logRequest(
   log: HttpDeps['log'],
   { id: requestId, method, url, caller }: Pick<FastifyRequest, 'id' | 'method' | 'url' | 'caller'>,
   status: number,

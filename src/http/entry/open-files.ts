@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** Enough for ten thousand held requests beside everything else. */
 const ENOUGH = 12_000;
 
-/** A sentence for the log when the limit on open files is low, where the system tells it. */
+/** A warning when the limit on open files is low, where the system shows the limit. */
 export function openFilesWarning(): string | undefined {
   const limit = openFilesLimit();
   if (limit === undefined || limit >= ENOUGH) return undefined;

@@ -11,7 +11,7 @@ import { type PaymentStats, readPaymentStats } from '../../store/payments/paymen
 import type { HttpDeps } from '../deps.ts';
 import { Cursor, enumOf, limitOf } from '../schemas.ts';
 
-/** What a client asks a list of payments for, whatever the list calls it. */
+/** A query for a list of payments, independent of the route's parameter names. */
 export interface ListRequest extends Owner {
   readonly merchantIds: readonly string[] | null;
   readonly start: string | undefined;
@@ -33,7 +33,7 @@ export interface ListAnswer {
   readonly nowMs: number;
 }
 
-/** One page of payments, where the next one begins, and what all pages come to. */
+/** One page of payments, the cursor of the next page, and the totals of all pages. */
 export async function answerList(deps: HttpDeps, request: ListRequest): Promise<ListAnswer> {
   const nowMs = deps.world.clock.nowMs();
   const { sortBy = 'date', sortDir = 'desc', limit = DEFAULT_LIMIT } = request;
@@ -63,7 +63,7 @@ function canonical(request: ListRequest, sortBy: string, sortDir: string): strin
     partnerId,
     mode,
     merchantIds && set(merchantIds),
-    // The places of the range: cursors from before it was left out stay good where there was none.
+    // The two places of the time range: cursors that were made before it was left out stay valid if they had none.
     null,
     null,
     set(symbols.map((symbol) => symbol.toLowerCase())),

@@ -20,6 +20,9 @@ describe('an address is counted', () => {
       it(`as ${group} when it is ${address}`, () => assert.equal(addressGroup(address), group));
     }
   }
+  it('together with all others that are unknown, when its connection was reset', () => {
+    assert.equal(addressGroup(undefined), 'reset');
+  });
 });
 
 describe('a rate limit', () => {

@@ -1,4 +1,5 @@
 import { ApiError } from '../../errors.ts';
+import { fullBucket, refill, type TokenBucket } from '../../runtime/token-bucket.ts';
 import type { Clock } from '../../runtime/world.ts';
 
 /**
@@ -7,8 +8,8 @@ import type { Clock } from '../../runtime/world.ts';
  */
 export interface RateLimit {
   /**
-   * Takes one token; throws `rate_limited` when there is none. Once half of the tokens are gone the headers say what is
-   * left: before that it is nobody's concern.
+   * Takes one token; throws `rate_limited` when there is none. The headers show the remaining tokens once half of them
+   * are gone.
    */
   take(answer: { header(name: string, value: string): unknown }, caller: string, nowMs?: number): void;
 }
@@ -22,21 +23,16 @@ export interface RateLimitInput {
 
 const MAX_BUCKETS = 100_000;
 
-interface Bucket {
-  tokens: number;
-  filledAtMs: number;
-}
-
 export function createRateLimit(clock: Clock, { name, perSecond, onRefusal }: RateLimitInput): RateLimit {
-  const buckets = new Map<string, Bucket>();
+  const buckets = new Map<string, TokenBucket>();
   const policy = `"${name}";q=${perSecond};w=1`;
 
-  function bucketOf(caller: string, nowMs: number): Bucket {
+  function bucketOf(caller: string, nowMs: number): TokenBucket {
     const known = buckets.get(caller);
     if (known !== undefined) return known;
     // A full table drops its oldest bucket: a flood of new addresses must not grow the memory without end.
     if (buckets.size >= MAX_BUCKETS) buckets.delete(buckets.keys().next().value ?? '');
-    const fresh = { tokens: perSecond, filledAtMs: nowMs };
+    const fresh = fullBucket(perSecond, nowMs);
     buckets.set(caller, fresh);
     return fresh;
   }
@@ -44,9 +40,7 @@ export function createRateLimit(clock: Clock, { name, perSecond, onRefusal }: Ra
   return {
     take(answer, caller, nowMs = clock.nowMs()) {
       const bucket = bucketOf(caller, nowMs);
-      const refill = Math.max(0, nowMs - bucket.filledAtMs) * (perSecond / 1000);
-      bucket.tokens = Math.min(perSecond, bucket.tokens + refill);
-      bucket.filledAtMs = nowMs;
+      refill(bucket, nowMs);
       const isAllowed = bucket.tokens >= 1;
       if (isAllowed) bucket.tokens -= 1;
       if (bucket.tokens <= perSecond / 2) {
@@ -62,8 +56,12 @@ export function createRateLimit(clock: Clock, { name, perSecond, onRefusal }: Ra
   };
 }
 
-/** IPv6 clients own a whole /64, so that is what is counted. */
-export function addressGroup(address: string): string {
+/**
+ * IPv6 clients own a whole /64, so that is what is counted. A connection that its client has reset has no address any more,
+ * whatever the type of `request.ip` promises: all of those share one bucket.
+ */
+export function addressGroup(address: string | undefined): string {
+  if (address === undefined) return 'reset';
   if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

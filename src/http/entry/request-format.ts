@@ -3,9 +3,10 @@ import { Readable } from 'node:stream';
 import type { FastifyRequest, RequestPayload } from 'fastify';
 import { ApiError } from '../../errors.ts';
 import type { App } from '../deps.ts';
+import { withNames } from './unknown-fields.ts';
 
 /**
- * How requests are read: JSON bodies strictly, query strings by their schema.
+ * How requests are read: JSON bodies strictly, query strings by their schema, and no field of either misspelt.
  */
 export function readRequests(app: App): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
@@ -29,6 +30,12 @@ export function readRequests(app: App): void {
   app.addHook('onRoute', (route) => {
     if ([route.method].flat().every((method) => method === 'GET' || method === 'HEAD')) return;
     route.preParsing = [...[route.preParsing ?? []].flat(), endEmptyBody];
+  });
+
+  app.addHook('onRoute', (route) => {
+    const { body, querystring } = route.schema ?? {};
+    if (body !== undefined) route.schema = { ...route.schema, body: withNames(body) };
+    if (querystring !== undefined) route.schema = { ...route.schema, querystring: withNames(querystring) };
   });
 
   app.addHook('onRoute', (route) => {
@@ -59,7 +66,7 @@ type PayloadDone = (error: null, body: RequestPayload) => void;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whatever the client sends as a body, of any type, is not looked at. */
+    /** The body is ignored, whatever its type. */
     ignoresBody?: true;
   }
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyHttpOptions, RawServerDefault } from 'fastify';
 import { FORM_KEYWORD } from './forms.ts';
+import { NAMES_KEYWORD } from './unknown-fields.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 
@@ -16,7 +17,7 @@ export const SERVER_OPTIONS = {
     // A request without a body needs no stream to end: most of what is asked here has none.
     optimizeEmptyRequests: true,
   },
-  // Longer than the usual 60 s of load balancers, so that they close idle connections, not we under their feet.
+  // Longer than the usual 60 s of load balancers, so that they close idle connections before we do.
   keepAliveTimeout: 65_000,
   // Long enough for a gateway URL, encoded twice, in place of a payment id.
   routerOptions: { maxParamLength: 8_192 },
@@ -27,7 +28,7 @@ export const SERVER_OPTIONS = {
       verbose: true,
       coerceTypes: false,
       removeAdditional: false,
-      keywords: ['x-rule', FORM_KEYWORD],
+      keywords: ['x-rule', FORM_KEYWORD, NAMES_KEYWORD],
     },
   },
   // The framework's own refusal is no error of the catalogue; `refuseWhenStopping` gives ours.
@@ -35,7 +36,7 @@ export const SERVER_OPTIONS = {
   forceCloseConnections: 'idle',
 } as const satisfies FastifyHttpOptions<RawServerDefault>;
 
-/** What could not even be parsed as HTTP still gets an answer from the catalogue; then the connection is closed. */
+/** A request that is not valid HTTP also gets an answer from the catalogue. Then the connection is closed. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();

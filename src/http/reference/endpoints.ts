@@ -8,7 +8,7 @@ import {
   resolve,
 } from './openapi-document.ts';
 
-/** One method of one path, with what the page needs to name it and to link to it. */
+/** One method of one path, with its name and its anchor on the page. */
 export interface Endpoint {
   readonly anchor: string;
   readonly method: Method;
@@ -23,14 +23,21 @@ export interface EndpointGroup {
   readonly name: string;
   readonly description: string | undefined;
   readonly endpoints: readonly Endpoint[];
+  /** Kept for clients that call them; nobody should begin with them. */
+  readonly deprecated: readonly Endpoint[];
 }
 
 const UNTAGGED = 'Other';
 
-/** Every operation once, under its first tag: tags in the document's order, then those it forgot to list. */
-export function groupEndpoints(document: OpenApiDocument): readonly EndpointGroup[] {
+/**
+ * Every operation once, under its first tag: tags in the document's order, then those it forgot to list. Within a tag
+ * operations stand in the order of `order`, which names them as `post /v1/payments`; others follow as the document has them.
+ */
+export function groupEndpoints(document: OpenApiDocument, order: readonly string[] = []): readonly EndpointGroup[] {
   const groups = new Map<string, Endpoint[]>((document.tags ?? []).map((tag) => [tag.name, []]));
-  for (const endpoint of listEndpoints(document)) {
+  const places = new Map(order.map((name, index) => [name, index]));
+  const rank = ({ method, path }: Endpoint) => places.get(`${method} ${path}`) ?? places.size;
+  for (const endpoint of listEndpoints(document).toSorted((a, b) => rank(a) - rank(b))) {
     const tag = endpoint.operation.tags?.[0] ?? UNTAGGED;
     groups.set(tag, [...(groups.get(tag) ?? []), endpoint]);
   }
@@ -41,7 +48,8 @@ export function groupEndpoints(document: OpenApiDocument): readonly EndpointGrou
       anchor: anchors.get(name) ?? '',
       name,
       description: document.tags?.find((tag) => tag.name === name)?.description,
-      endpoints,
+      endpoints: endpoints.filter(({ operation }) => operation.deprecated !== true),
+      deprecated: endpoints.filter(({ operation }) => operation.deprecated === true),
     }));
 }
 

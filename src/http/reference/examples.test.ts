@@ -14,7 +14,7 @@ function documentWith(path: string, operation: Operation, more: Partial<OpenApiD
 
 function curlFor(document: OpenApiDocument, anchor: string): string {
   const endpoint = groupEndpoints(document)
-    .flatMap((group) => group.endpoints)
+    .flatMap((group) => [...group.endpoints, ...group.deprecated])
     .find((candidate) => candidate.anchor === anchor);
   assert.ok(endpoint);
   return curlOf(document, endpoint);

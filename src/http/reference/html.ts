@@ -21,8 +21,8 @@ export function join(parts: readonly Content[], separator: Content): Content {
 }
 
 /**
- * The part of Markdown that descriptions use: paragraphs, `-` lists, `code` and **strong**. Links stay text, because the
- * page must not lead away from itself.
+ * The part of Markdown that descriptions use: paragraphs, `-` lists, fenced blocks without blank lines, `code` and
+ * **strong**. Links stay text, because the page must not lead away from itself.
  */
 export function prose(text: string | undefined): Content {
   if (text === undefined) return undefined;
@@ -41,7 +41,14 @@ export function inlineProse(text: string): Content {
   });
 }
 
+/** A block of code under a caption. Long lines scroll, so the block takes the focus: a keyboard can scroll it too. */
+export function figure(caption: Content, code: Content): Html {
+  return html`<figure><figcaption>${caption}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>`;
+}
+
 function block(text: string): Html {
+  const fenced = /^```(\w*)\n(.*)\n```$/s.exec(text);
+  if (fenced !== null) return figure(fenced[1] === 'sh' ? 'Shell' : 'Code', fenced[2]);
   const lines = text.split('\n');
   const firstItem = lines.findIndex((line) => isItem(line));
   if (firstItem === -1) return html`<p>${inlineProse(text)}</p>`;

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Endpoint } from './endpoints.ts';
 import { curlOf, exampleOfMedia } from './examples.ts';
-import { type Content, type Html, html, inlineProse, join, prose } from './html.ts';
+import { type Content, figure, type Html, html, inlineProse, join, prose } from './html.ts';
 import {
   type Body,
   type Media,
@@ -170,11 +170,6 @@ ${example?.isStated === true && figure(html`Response ${statusLabel(status)}`, re
 </div>`;
 }
 
-/** Long lines scroll, so the block takes the focus: a keyboard can scroll it too. */
-function figure(caption: Content, code: Content): Html {
-  return html`<figure><figcaption>${caption}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>`;
-}
-
 function lead(text: string | undefined): Content {
   return text !== undefined && html`<div class="lead">${prose(text)}</div>`;
 }
@@ -185,7 +180,7 @@ function withVariables(command: string): Content {
     .map((part, index) => (index % 2 === 1 ? html`<var>${part}</var>` : part));
 }
 
-/** JSON as `JSON.stringify` lays it out, with keys, strings and other values told apart. */
+/** JSON as `JSON.stringify` lays it out, with keys, strings and other values marked up. */
 function renderJson(value: unknown): Content {
   const text = JSON.stringify(value, null, 2) ?? '';
   return text.split(/("(?:[^"\\]|\\.)*"(?:: )?)/).map((part, index) => {

@@ -1,20 +1,19 @@
-import { type EndpointGroup, groupEndpoints } from './endpoints.ts';
+import type { PageAssets } from '../checkout/page-bundle.ts';
+import { type Endpoint, type EndpointGroup, groupEndpoints } from './endpoints.ts';
 import { serverUrl } from './examples.ts';
 import { type Content, type Html, html, prose } from './html.ts';
 import { type OpenApiDocument, resolve, type SecurityScheme } from './openapi-document.ts';
+import { ORDER_OF_USE } from './order-of-use.ts';
 import { methodBadge, renderOperation, schemeLabel } from './render-operation.ts';
 import { openPage, type Page, renderSharedSchema, schemaName } from './render-schema.ts';
 
-/** Served next to the page: its content security policy forbids styles inside it. */
-const STYLESHEET = '/docs/reference.css';
-
 /**
- * The API reference as one page: no script, no inline style, nothing fetched but the stylesheet. The same document gives
- * the same bytes.
+ * The API reference as one page: nothing inline, nothing fetched from elsewhere. It can be read without its script, which
+ * adds the search and the copy buttons. The same document gives the same bytes.
  */
-export function renderReference(document: OpenApiDocument): string {
+export function renderReference(document: OpenApiDocument, assets?: PageAssets): string {
   const page = openPage(document);
-  const groups = groupEndpoints(document);
+  const groups = groupEndpoints(document, ORDER_OF_USE);
   const { title, version, description } = document.info;
   return html`<!doctype html>
 <html lang="en">
@@ -23,18 +22,21 @@ export function renderReference(document: OpenApiDocument): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · API reference</title>
-<link rel="stylesheet" href="${STYLESHEET}">
+<link rel="icon" href="/icons/till.svg" type="image/svg+xml">
+${assets?.styles.map((path) => html`<link rel="stylesheet" href="${path}">`)}
+${assets?.font !== undefined && html`<link rel="preload" href="${assets.font}" as="font" type="font/woff2" crossorigin>`}
+${assets?.scripts.map((path) => html`<script type="module" src="${path}"></script>`)}
 </head>
 <body id="top">
 <a class="skip" href="#content">Skip to content</a>
 <header class="bar">
-<a class="brand" href="#top">${title}</a> <span class="version">${version}</span> <a class="menu" href="#contents">Contents</a>
+<a class="brand" href="/"><img src="/icons/till.svg" alt="" width="24" height="24">${title}</a> <span class="version">API reference</span> <a class="menu" href="#contents">Contents</a>
 </header>
 ${renderNavigation(page, groups)}
 <main id="content" tabindex="-1">
 <header class="intro">
-<h1>${title} <span class="unseen">API reference</span></h1>
-<p class="facts">Version <code>${version}</code><span class="dot"> · </span>Base URL <code>${serverUrl(document)}</code></p>
+<h1>API reference</h1>
+<p class="facts">Version <code>${version}</code><span class="dot"> · </span>Base URL <code>${serverUrl(document)}</code><span class="dot"> · </span><a href="/openapi.json">OpenAPI document</a></p>
 ${prose(description)}
 </header>
 ${renderAuthentication(page)}
@@ -49,13 +51,10 @@ ${renderSchemas(page)}
 function renderNavigation(page: Page, groups: readonly EndpointGroup[]): Html {
   const lists = groups.map(
     (group) => html`<li><a class="group" href="#${group.anchor}">${group.name}</a>
-<ul>${group.endpoints.map(
-      ({ anchor, method, title, operation }) =>
-        html`<li><a href="#${anchor}"${operation.deprecated === true && html` class="old"`}><span class="name">${title}${
-          operation.deprecated === true && html`<span class="unseen"> (deprecated)</span>`
-        }</span> ${methodBadge(method)}</a></li>
-`,
-    )}</ul></li>
+<ul>${group.endpoints.map(navigationLink)}${
+      group.deprecated.length > 0 &&
+      html`<li><details class="old"><summary>Deprecated</summary><ul>${group.deprecated.map(navigationLink)}</ul></details></li>`
+    }</ul></li>
 `,
   );
   const schemas = [...page.schemaAnchors].map(
@@ -64,12 +63,18 @@ function renderNavigation(page: Page, groups: readonly EndpointGroup[]): Html {
   );
   return html`<nav id="contents" aria-label="Contents">
 <a class="close" href="#top">Close</a>
+<div id="search"></div>
 <ul>
 ${page.schemeAnchors.size > 0 && html`<li><a class="group" href="#authentication">Authentication</a></li>`}
 ${lists}
 ${schemas.length > 0 && html`<li><a class="group" href="#schemas">Schemas</a><ul>${schemas}</ul></li>`}
 </ul>
 </nav>`;
+}
+
+function navigationLink({ anchor, method, title }: Endpoint): Html {
+  return html`<li><a href="#${anchor}"><span class="name">${title}</span> ${methodBadge(method)}</a></li>
+`;
 }
 
 function renderAuthentication(page: Page): Content {
@@ -99,7 +104,11 @@ function renderGroup(page: Page, group: EndpointGroup): Html {
   return html`<section class="group" aria-labelledby="${group.anchor}">
 <h2 id="${group.anchor}"><a href="#${group.anchor}">${group.name}</a></h2>
 ${prose(group.description)}
-${group.endpoints.map((endpoint) => renderOperation(page, endpoint))}</section>
+${group.endpoints.map((endpoint) => renderOperation(page, endpoint))}${
+  group.deprecated.length > 0 &&
+  html`<details class="old"><summary>${group.deprecated.length} deprecated ${group.deprecated.length === 1 ? 'endpoint' : 'endpoints'}<span class="unseen"> of ${group.name}</span></summary>
+${group.deprecated.map((endpoint) => renderOperation(page, endpoint))}</details>`
+}</section>
 `;
 }
 

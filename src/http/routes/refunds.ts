@@ -27,16 +27,26 @@ const REFUND = {
   summary: 'Refund a payment',
   description:
     'Gives back everything the payer paid, in the asset it was paid with, to the account that paid. A payment is refunded once. The answer says that the refund was taken on; how it goes on is told by `refund` in the payment.',
-  body: Type.Object({
-    paymentId: Type.String({
-      minLength: 1,
-      maxLength: 64,
-      pattern: '^pay_[A-Za-z0-9]+$',
-      'x-rule': 'must be pay_ and letters or digits',
-      description: 'The payment, which must have succeeded.',
-      examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
-    }),
-  }),
+  body: Type.Object(
+    {
+      paymentId: Type.String({
+        minLength: 1,
+        maxLength: 64,
+        pattern: '^pay_[A-Za-z0-9]+$',
+        'x-rule': 'must be pay_ and letters or digits',
+        description: 'The payment, which must have succeeded.',
+        examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+      }),
+      amount: Type.Optional(
+        Type.Unsafe<never>({
+          not: {},
+          'x-rule': 'cannot be given: a payment is refunded in full, so leave it out',
+          description: 'Not taken: a payment is refunded in full.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
   response: {
     200: Type.Object({ paymentId: Type.String() }, { description: 'The refund was taken on.' }),
   },

@@ -1,17 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { isMigrated } from '../../store/plumbing/migrate.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import type { OpenApiDocument } from '../reference/openapi-document.ts';
-import { renderReference } from '../reference/render-reference.ts';
 
-const STYLESHEET = join(import.meta.dirname, '../reference/reference.css');
-const PAGE_POLICY =
-  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
-
-/** For machines that watch, and for people who read. */
+/** Routes for monitoring. */
 export async function systemRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/health', { schema: HEALTH }, () => ({ status: 'ok' as const }));
 
@@ -21,25 +13,6 @@ export async function systemRoutes(app: App, deps: HttpDeps): Promise<void> {
     const chains = deps.chains.list().map(chainState);
     return reply.code(isReady ? 200 : 503).send({ ready: isReady, database, chains });
   });
-
-  app.get('/openapi.json', { schema: { hide: true } }, () => describe(app, deps));
-
-  app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
-    const page = renderReference(describe(app, deps));
-    return reply.type('text/html; charset=utf-8').header('Content-Security-Policy', PAGE_POLICY).send(page);
-  });
-
-  app.get('/docs/reference.css', { schema: { hide: true } }, async (_request, reply) =>
-    reply
-      .type('text/css; charset=utf-8')
-      .header('Cache-Control', 'max-age=3600')
-      .send(await readFile(STYLESHEET)),
-  );
-}
-
-/** The description, with the origin that clients of this gateway see. */
-function describe(app: App, { config }: HttpDeps): OpenApiDocument {
-  return { ...(app.swagger() as OpenApiDocument), servers: [{ url: config.publicUrl }] };
 }
 
 async function databaseState({ db }: HttpDeps): Promise<'ok' | 'unreachable' | 'not_migrated'> {
@@ -50,7 +23,7 @@ async function databaseState({ db }: HttpDeps): Promise<'ok' | 'unreachable' | '
   }
 }
 
-/** A chain that is down does not make the node unready: it takes its own options away, and the others go on. */
+/** A chain that is down does not make the node unready: only its own options are missing. */
 function chainState(connected: ConnectedChain): Static<typeof ChainState> {
   const { network } = connected.chain;
   const { endpoints, endpointsUp, headNumber } = connected.chain.health();

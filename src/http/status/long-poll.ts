@@ -1,11 +1,11 @@
 import type { World } from '../../runtime/world.ts';
-import type { PaymentFeed } from '../../store/payments/payment-feed.ts';
+import type { EventFeed } from '../../store/events/event-feed.ts';
 
 /** Requests held until a payment changes. */
 export interface LongPolls {
   /**
-   * Watches a payment from now until `end`. Whoever waits looks at the payment after this, not before: then a change
-   * is either in what was read, or ends the wait, even when it comes in between.
+   * Watches a payment from now until `end`. Read the payment after this call: then a change is either in the row or
+   * ends the wait.
    */
   watch(paymentId: string, gone: AbortSignal): Watch;
   readonly held: number;
@@ -23,10 +23,10 @@ export interface Watch {
   end(): void;
 }
 
-/** News of a change can be lost; nobody waits longer than this for one that happened. */
+/** A wake-up can be lost. No request waits longer than this for a change that has happened. */
 const LOOK_AGAIN_MS = 5_000;
 
-export function createLongPolls(world: World, feed: PaymentFeed): LongPolls {
+export function createLongPolls(world: World, feed: EventFeed): LongPolls {
   const watching = new Map<string, Set<() => void>>();
   let held = 0;
   let isReleased = false;
@@ -37,9 +37,9 @@ export function createLongPolls(world: World, feed: PaymentFeed): LongPolls {
   const wakeAll = () => {
     for (const paymentId of watching.keys()) wake(paymentId);
   };
-  feed.subscribe((paymentIds) => {
-    if (paymentIds === undefined) wakeAll();
-    else for (const id of paymentIds) wake(id);
+  feed.subscribe((objectIds) => {
+    if (objectIds === undefined) wakeAll();
+    else for (const id of objectIds) wake(id);
   });
 
   return {

@@ -1,11 +1,11 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { ListedOption } from '../../actions/paying/list-options.ts';
 import type { OptionAction } from '../../actions/paying/wallet-requests.ts';
-import { nullable } from '../schemas.ts';
+import { decimalOf, type Rate } from '../../domain/rate.ts';
 import { AmountBody, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 
-export function viewOption(origin: Origin, { id, option, etaS, actions }: ListedOption) {
+export function viewOption(origin: Origin, { id, option, etaS, actions, rate }: ListedOption) {
   const { item, account, expiresAtS } = option;
   return {
     id,
@@ -14,7 +14,18 @@ export function viewOption(origin: Origin, { id, option, etaS, actions }: Listed
     etaS,
     actions: [...actions],
     expiresAt: expiresAtS,
+    rate: rate && viewRate(rate),
     collectData: null,
+  };
+}
+
+function viewRate({ base, quote, value, readings }: Rate): Static<typeof RateBody> {
+  return {
+    base,
+    quote,
+    value: decimalOf(value),
+    sources: [...new Set(readings.map(({ source }) => source))],
+    at: Math.floor(Math.min(...readings.map(({ atMs }) => atMs)) / 1000),
   };
 }
 
@@ -24,7 +35,7 @@ const WalletRpcBody = Type.Object({
   params: Type.Array(Type.Unknown()),
 });
 
-/** A choice of two, told apart by `type`; the serialiser is left to write what the action made. */
+/** A union of two, discriminated by `type`. The serialiser writes it as it is. */
 const ActionBody = Type.Unsafe<OptionAction>({
   type: 'object',
   required: ['type', 'data'],
@@ -43,14 +54,28 @@ export const WalletRpcActionBody = Type.Object({
   data: WalletRpcBody,
 });
 
+const RateBody = Type.Object({
+  base: Type.String({ examples: ['ETH'] }),
+  quote: Type.String({ examples: ['EUR'] }),
+  value: Type.String({ description: 'What one of `base` costs in `quote`, to eight digits.', examples: ['2272.7273'] }),
+  sources: Type.Array(Type.String(), { description: 'The names of the sources that agreed on it.' }),
+  at: Type.Integer({ minimum: 0, description: 'Seconds since the epoch: the oldest price it was made of.' }),
+});
+
 export const OptionBody = Type.Object({
   id: Type.String({ description: 'Send it to `fetch` and `confirm`. Good for this payment only.' }),
   account: Type.String({ description: 'CAIP-10, as you spelled it.' }),
   amount: AmountBody,
   etaS: Type.Integer({ minimum: 0, description: 'Seconds from the confirmation to the end, roughly.' }),
   actions: Type.Array(ActionBody, { description: 'What the wallet has to do, in order.' }),
-  expiresAt: nullable(
-    Type.Integer({ minimum: 0, description: 'Seconds since the epoch; set where an exchange rate is in it.' }),
-  ),
+  expiresAt: Type.Integer({
+    minimum: 0,
+    description: 'Seconds since the epoch. A signature must be confirmed before; then ask for options again.',
+  }),
+  rate: Type.Unsafe<Static<typeof RateBody> | null>({
+    ...RateBody,
+    type: ['object', 'null'],
+    description: 'The exchange rate in the amount; null where none was needed.',
+  }),
   collectData: Type.Null({ description: 'Nothing is asked of the payer.' }),
 });

@@ -1,11 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { acceptedTokens } from '../../actions/paying/payable-assets.ts';
 import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
+import { findRefusedAttempt } from '../../store/chain/due-items.ts';
 import { findCarryingTransaction } from '../../store/chain/sends.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { transactionUrl } from '../checkout/transaction-link.ts';
 import type { HttpDeps } from '../deps.ts';
-import { nullable } from '../schemas.ts';
+import { enumOf, nullable } from '../schemas.ts';
 import { AmountBody, viewAmount } from './amount.ts';
 import { logoUrl } from './icons.ts';
 import { PaymentStatusField } from './payment.ts';
@@ -21,7 +22,7 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
     expiresAt: payment.expiresAt.getTime() / 1000,
     merchant: {
       name: merchant?.name ?? '',
-      // Never the merchant's own URL: whoever shows that tells its server who is about to pay.
+      // Never the merchant's own URL: loading it would tell its server who is about to pay.
       iconUrl: merchant?.logoHash ? logoUrl(deps.config, merchant.logoHash) : null,
     },
     buyer: viewBuyer(payment),
@@ -29,11 +30,35 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
   };
 }
 
-/** The same, with the transaction the payer waits for. */
+/** The same, with the payment's transaction, and the reason why it is not sent yet. */
 export async function viewWithTransaction(deps: HttpDeps, payment: Payment) {
   const view = await viewForPayer(deps, payment);
-  return { ...view, transaction: await viewTransaction(deps, payment, view.status) };
+  const [transaction, attempt] = await Promise.all([
+    viewTransaction(deps, payment, view.status),
+    viewAttempt(deps, payment, view.status),
+  ]);
+  return { ...view, transaction, attempt };
 }
+
+async function viewAttempt(
+  deps: HttpDeps,
+  { id }: Payment,
+  status: PaymentStatus,
+): Promise<Static<typeof AttemptBody> | null> {
+  const attempt = status === 'processing' ? await findRefusedAttempt(deps.db.sql, id) : undefined;
+  if (attempt === undefined) return null;
+  const refusal = SHOWN_REFUSALS.find((each) => each === attempt.refusal) ?? 'unknown';
+  return { refusal, triesUntil: attempt.deadline.getTime() / 1000 };
+}
+
+/** The refusals that a payer can understand or mend. */
+const SHOWN_REFUSALS = [
+  'short_balance',
+  'short_allowance',
+  'paused',
+  'payer_blacklisted',
+  'recipient_blacklisted',
+] as const;
 
 async function viewTransaction(
   deps: HttpDeps,
@@ -88,6 +113,11 @@ const TransactionBody = Type.Object({
   explorerUrl: nullable(Type.String({ description: 'Where people can look at it; null if nowhere.' })),
 });
 
+const AttemptBody = Type.Object({
+  refusal: enumOf([...SHOWN_REFUSALS, 'unknown'], 'Why the token refuses the payment at the moment.'),
+  triesUntil: Type.Integer({ minimum: 0, description: 'It is tried again until then, in seconds since the epoch.' }),
+});
+
 export const PayerPaymentBody = Type.Object(
   {
     ...PayerInfoBody.properties,
@@ -97,6 +127,13 @@ export const PayerPaymentBody = Type.Object(
       description:
         'What carries the payment out. While it is `processing` this is what was last sent, if anything was: another ' +
         'transaction may take its place. Once it has `succeeded` it is the one that paid.',
+    }),
+    attempt: Type.Unsafe<Static<typeof AttemptBody> | null>({
+      ...AttemptBody,
+      type: ['object', 'null'],
+      description:
+        'What keeps the payment from being sent while it is `processing`; null if nothing does. Nothing has been charged. ' +
+        'If it does not pass in time, the payment is `requires_action` again, or `expired`.',
     }),
   },
   { description: 'The payment, for the payer.' },

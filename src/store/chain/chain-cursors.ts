@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** How far a chain was read. */
+/** The last block of a chain that was read. */
 export interface ChainCursor {
   readonly network: string;
   readonly blockNumber: number;
@@ -10,7 +10,7 @@ export interface ChainCursor {
   readonly finalAt: Date;
 }
 
-/** A block near the head, by which a reorganisation is noticed. */
+/** A block near the head. A reorg shows as another parent hash. */
 export interface SeenBlock {
   readonly number: number;
   readonly hash: string;
@@ -51,7 +51,7 @@ export async function listSeenBlocks(db: Reader, network: string): Promise<SeenB
   return rows.map((row) => ({ ...row, number: Number(row.number) }));
 }
 
-/** Remembers blocks, and forgets those that are too old to matter. */
+/** Stores blocks, and deletes those that are too old to be reorganised. */
 export async function putBlocks(tx: Tx, network: string, blocks: readonly SeenBlock[], keepFrom: number) {
   await tx`
     insert into chain_blocks (network, number, hash, parent_hash, at)

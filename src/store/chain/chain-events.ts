@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** What a Collector reported, as it is stored. */
+/** An event of a Collector, as it is stored. */
 export interface StoredEvent {
   readonly transactionHash: string;
   readonly logIndex: number;
@@ -8,7 +8,7 @@ export interface StoredEvent {
   readonly blockHash: string;
   readonly commitment: string;
   readonly type: 'paid' | 'refused';
-  /** Everything else it said; numbers as decimal text. */
+  /** The other fields of the event. Numbers are decimal text. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -31,7 +31,7 @@ export async function putEvents(tx: Tx, network: string, events: readonly Stored
   return count;
 }
 
-/** Events up to a block from which nothing has followed yet; payments first, as they outweigh every refusal. */
+/** Undecided events up to a block. Payments come first, because they outweigh every refusal. */
 export async function findUndecidedEvents(
   db: Reader,
   { network, upTo, limit }: { network: string; upTo: number; limit: number },
@@ -43,7 +43,7 @@ export async function findUndecidedEvents(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** Reports of coin, at whatever depth, for payments that nobody is known to be paying. */
+/** Events of coin, at any depth, for payments without a known payer. */
 export async function findArrivingCoin(
   db: Reader,
   { network, limit }: { network: string; limit: number },
@@ -58,7 +58,7 @@ export async function findArrivingCoin(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** Which of these commitments the chain has reported as paid, at whatever depth. */
+/** Those of these commitments that have a paid event, at any depth. */
 export async function findPaidCommitments(
   db: Reader,
   { network, commitments }: { network: string; commitments: readonly string[] },
@@ -69,7 +69,7 @@ export async function findPaidCommitments(
   return new Set(rows.map(({ commitment }) => commitment));
 }
 
-/** The event that told of an item's payment; undefined while its block is not in the chain. */
+/** The event that paid an item. Undefined while its block is not in the chain. */
 export async function findPaidEvent(
   db: Reader,
   { network, commitment }: { network: string; commitment: string },
@@ -81,7 +81,7 @@ export async function findPaidEvent(
 }
 
 export interface DecidedEvent extends Pick<StoredEvent, 'transactionHash' | 'logIndex'> {
-  /** Why it was set aside, if it was. */
+  /** The reason for which it was set aside, if any. */
   readonly problem: string | null;
 }
 
@@ -92,7 +92,7 @@ export async function markDecided(tx: Tx, network: string, events: readonly Deci
     where e.network = ${network} and e.transaction_hash = d."transactionHash" and e.log_index = d."logIndex"`;
 }
 
-/** An event of an item that had been taken for unknown is to be looked at again. */
+/** Puts events back to undecided whose item was unknown when they were read. */
 export async function reconsiderEvents(tx: Tx, network: string, commitments: readonly string[]): Promise<void> {
   await tx`
     update chain_events set decided_at = null
@@ -100,7 +100,7 @@ export async function reconsiderEvents(tx: Tx, network: string, commitments: rea
       and problem is null`;
 }
 
-/** Removes what was reported in blocks that are gone, and returns which commitments had been decided as paid by it. */
+/** Deletes events of blocks that left the chain, and returns the commitments that had been decided as paid by them. */
 export async function deleteEventsAbove(tx: Tx, network: string, number: number): Promise<string[]> {
   const rows = await tx<{ commitment: string }[]>`
     with gone as (

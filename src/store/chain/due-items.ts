@@ -5,21 +5,24 @@ import { itemColumns, type StoredItem } from './items.ts';
 /** An item that waits to be sent. */
 export interface DueItem extends StoredItem {
   readonly signature: string;
-  /** How often sending it came to nothing. */
+  /** The number of failed tries to send it. */
   readonly attempts: number;
 }
 
-/** One of several signers of a network: each sees its part of what is due, so that two never prepare the same batch. */
+/**
+ * One of several signers of a network. Each sees its own part of the due items, so that two never prepare the same
+ * batch.
+ */
 export interface Share {
   readonly index: number;
   readonly of: number;
 }
 
-/** A signer, and what it may send: tokens of everybody, and coin that is its own. */
+/** A signer and the items it may send: tokens of every payer, and its own coin. */
 export interface Carrier {
   readonly network: string;
   readonly signer: string;
-  /** Whether it sends nothing but its own coin, as the intermediate account does. */
+  /** True if it sends only its own coin, as the intermediate account does. */
   readonly isCoinOnly?: boolean | undefined;
 }
 
@@ -28,8 +31,8 @@ function isCarriedBy(db: Reader, { network, signer, isCoinOnly = false }: Carrie
 }
 
 /**
- * What is due on a network, oldest first, without what the chain would refuse as late. What has waited since
- * `anyonesBefore` is shown to every signer, so that one that is stuck holds nothing up.
+ * The due items of a network, oldest first, without those that the chain would refuse as late. Items that have waited
+ * since `anyonesBefore` are shown to every signer, so that a stuck signer delays nothing.
  */
 export function findDueItems(
   db: Reader,
@@ -44,7 +47,7 @@ export function findDueItems(
     order by accepted_at limit ${ask.limit}`;
 }
 
-/** Whether a signer has anything in flight, and anything to send: without, the chain need not be asked. */
+/** Tells whether a signer has transactions in flight, and items to send. Without either, the chain need not be asked. */
 export async function findWork(
   db: Reader,
   { now, ...carrier }: Carrier & { now: Date },
@@ -58,7 +61,7 @@ export async function findWork(
   return one(rows);
 }
 
-/** Marks items as sent; false when one of them is not due any more, or is being taken by somebody else right now. */
+/** Marks items as sent. False when one of them is not due any more, or is locked by another transaction. */
 export async function takeDueItems(tx: Tx, commitments: readonly string[]): Promise<boolean> {
   const { count } = await tx`
     update items set state = 'sent', refusal = null
@@ -75,8 +78,8 @@ export interface Postponement {
 }
 
 /**
- * Leaves items for later, with what the simulation said against them. That an item is late only says that its time is over:
- * what stood against it before is kept, as that is why.
+ * Postpones items, with the reason of the simulation. The reason `late` does not replace an earlier one, because the
+ * earlier one is the cause.
  */
 export async function postponeItems(tx: Tx, postponements: readonly Postponement[]): Promise<void> {
   await tx`
@@ -87,7 +90,9 @@ export async function postponeItems(tx: Tx, postponements: readonly Postponement
     where i.commitment = p.commitment and i.state = 'due'`;
 }
 
-/** Payments with an item on this network that ran out before that time, or that a simulation called used. */
+/**
+ * Payments with an item on this network whose deadline passed before that time, or that a simulation reported as used.
+ */
 export async function findPaymentsToJudge(
   db: Reader,
   { network, finalAt, now, limit }: { network: string; finalAt: Date; now: Date; limit: number },
@@ -103,10 +108,12 @@ export async function findPaymentsToJudge(
   return rows.map(({ subject }) => subject);
 }
 
-/** An item of ours that is not over, and what was last said against it. */
+/** An open item of ours, and the reason of its last refusal. */
 export type OutgoingItem = StoredItem & { readonly refusal: string | null };
 
-/** Items of payouts, refunds and returns that ran out before that time, or that a simulation called used. */
+/**
+ * Items of payouts, refunds and returns whose deadline passed before that time, or that a simulation reported as used.
+ */
 export function findOutgoingToJudge(
   db: Reader,
   { network, finalAt, limit }: { network: string; finalAt: Date; limit: number },
@@ -118,17 +125,32 @@ export function findOutgoingToJudge(
     order by deadline limit ${limit}`;
 }
 
-/** An item that is not over, with the status of its payment. */
-export type OpenItem = StoredItem & { readonly paymentStatus: PaymentStatus };
+/** An open item, with the status and the expiry of its payment. */
+export type OpenItem = StoredItem & { readonly paymentStatus: PaymentStatus; readonly paymentExpiresAt: Date };
 
-/** All items of these payments that are not over, on every network. */
+/** All open items of these payments, on every network. */
 export function findOpenItemsOf(db: Reader, subjects: readonly string[]): Promise<OpenItem[]> {
   return db<OpenItem[]>`
-    select ${itemColumns(db)}, (select status from payments where id = items.subject) as "paymentStatus" from items
+    select ${itemColumns(db)}, p.status as "paymentStatus", p.expires_at as "paymentExpiresAt"
+    from items, lateral (select status, expires_at from payments where id = items.subject) p
     where subject = any(${subjects as string[]}::text[]) and state in ('offered', 'due', 'sent')`;
 }
 
-/** Whether anything on the network is on its way, or may be: handed out to a payer, to be sent, or sent. */
+/** Why an accepted item of a payment could not be sent so far. */
+export interface RefusedAttempt {
+  readonly refusal: string;
+  /** It is tried until then. */
+  readonly deadline: Date;
+}
+
+export async function findRefusedAttempt(db: Reader, paymentId: string): Promise<RefusedAttempt | undefined> {
+  const [row] = await db<RefusedAttempt[]>`
+    select refusal, deadline from items
+    where subject = ${paymentId} and state = 'due' and refusal is not null order by deadline desc limit 1`;
+  return row;
+}
+
+/** True if the network has open items: handed out to a payer, due, or sent. */
 export async function hasOpenItems(db: Reader, network: string): Promise<boolean> {
   const rows = await db<{ found: boolean }[]>`
     select exists (select from items where network = ${network} and state in ('offered', 'due', 'sent')) as found`;
@@ -136,23 +158,26 @@ export async function hasOpenItems(db: Reader, network: string): Promise<boolean
 }
 
 /** Paid items whose block is gone: the same authorization is due again; a native one waits for its payer's transaction. */
-export async function reviveItems(tx: Tx, commitments: readonly string[]): Promise<{ subject: string }[]> {
-  return tx<{ subject: string }[]>`
+export async function reviveItems(tx: Tx, commitments: readonly string[]): Promise<RevivedItem[]> {
+  return tx<RevivedItem[]>`
     update items set state = case when signature is null then 'offered' else 'due' end, ended_at = null, retry_at = null
     where commitment = any(${commitments as string[]}::text[]) and state = 'paid'
-    returning subject`;
+    returning subject, purpose`;
 }
 
-/** Ends an item that nobody can have seen: it was never in a stored transaction. Whether that was so. */
-export async function declineDueItem(tx: Tx, commitment: string, at: Date): Promise<boolean> {
-  const { count } = await tx`
-    update items set state = 'unpaid', signature = null, end_reason = 'declined', ended_at = ${at}
+export type RevivedItem = Pick<StoredItem, 'subject' | 'purpose'>;
+
+/** Locks an item, and returns true if it was never in a stored transaction: then nobody outside can have seen it. */
+export async function lockUnsentItem(tx: Tx, commitment: string): Promise<boolean> {
+  const rows = await tx`
+    select from items
     where commitment = ${commitment} and state = 'due'
-      and not exists (select from send_items where send_items.commitment = items.commitment)`;
-  return count === 1;
+      and not exists (select from send_items where send_items.commitment = items.commitment)
+    for update`;
+  return rows.length === 1;
 }
 
-/** How many items should have been decided by that time and are not. */
+/** The number of items that should have been decided by that time and are not. */
 export async function countUndetermined(db: Reader, { network, before }: { network: string; before: Date }) {
   const [row] = await db<{ count: number }[]>`
     select count(*)::int as count from items i left join payments p on p.id = i.subject and i.purpose = 'payment'

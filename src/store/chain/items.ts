@@ -4,16 +4,17 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 /** offered: a native action was handed out. due: waits to be sent. sent: is in a stored transaction. The rest is over. */
 export type ItemState = 'offered' | 'due' | 'sent' | 'paid' | 'unpaid';
 
-/** What an item is for. All but payments are signed by accounts of ours, and have a row in `outgoing`. */
+/** The purpose of an item. All but payments are signed by our own accounts and have a row in `outgoing`. */
 export type ItemPurpose = 'payment' | 'payout' | 'refund' | 'return';
 
 /** An item as it is stored. */
 export interface StoredItem {
   readonly commitment: string;
-  /** The id of a payment, or of what leaves the intermediate account. */
+  /** The id of a payment, payout, refund or return. */
   readonly subject: string;
   readonly purpose: ItemPurpose;
   readonly network: string;
+  readonly collector: string;
   readonly asset: string;
   readonly method: PayMethod;
   readonly payer: string;
@@ -36,7 +37,7 @@ export interface StoredItem {
   readonly acceptedAt: Date;
 }
 
-/** What the fee of an item is made of. */
+/** The parts of an item's fee. */
 export interface ItemFeeTerms {
   /** A decimal percent. */
   readonly percentage: string;
@@ -46,15 +47,15 @@ export interface ItemFeeTerms {
 
 export interface NewItem {
   readonly commitment: string;
-  /** A payment unless told otherwise. */
+  /** `payment` by default. */
   readonly purpose?: ItemPurpose;
   readonly item: Item;
   /** CAIP-10, as the wallet spelled it. */
   readonly account: string;
   readonly quote: Readonly<Record<string, unknown>> | null;
-  /** Whether the recipient is the operator's own account, which passes the money on later. */
+  /** True if the recipient is the operator's intermediate account, which pays the merchant later. */
   readonly isHeld?: boolean;
-  /** Missing where the fee is not made of anything, as with a payout. */
+  /** Missing for items without a fee, such as payouts. */
   readonly feeTerms?: ItemFeeTerms;
   readonly buyerName: string;
   readonly buyerIcon: string | null;
@@ -66,8 +67,8 @@ export interface NewItem {
 }
 
 /**
- * Stores items and returns the commitments that are new. One that is there already stands for exactly the same payment
- * by the same payer; it stays as it is.
+ * Stores items and returns the commitments that are new. An item that exists already is exactly the same one, because
+ * the commitment covers all of it. It stays unchanged.
  */
 export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): Promise<string[]> {
   const rows = items.map(({ item, ...rest }) => ({
@@ -75,6 +76,7 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
     subject: item.subject,
     purpose: rest.purpose ?? 'payment',
     network: item.network,
+    collector: item.collector,
     asset: item.asset,
     method: item.method,
     payer: item.payer,
@@ -96,12 +98,12 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
     hinted_hash: rest.hintedHash,
   }));
   const inserted = await tx<{ commitment: string }[]>`
-    insert into items (commitment, subject, purpose, network, asset, method, payer, account, recipient, fee_account,
-      amount, fee, deadline, quote, is_held, fee_terms, buyer_name, buyer_icon, state, signature, has_code,
+    insert into items (commitment, subject, purpose, network, collector, asset, method, payer, account, recipient,
+      fee_account, amount, fee, deadline, quote, is_held, fee_terms, buyer_name, buyer_icon, state, signature, has_code,
       results_hash, hinted_hash, accepted_at)
     select i.*, ${at}::timestamptz from jsonb_to_recordset(${tx.json(rows as never)}) as i(
-      commitment text, subject text, purpose text, network text, asset text, method text, payer text, account text,
-      recipient text, fee_account text, amount numeric, fee numeric, deadline timestamptz, quote jsonb,
+      commitment text, subject text, purpose text, network text, collector text, asset text, method text, payer text,
+      account text, recipient text, fee_account text, amount numeric, fee numeric, deadline timestamptz, quote jsonb,
       is_held boolean, fee_terms jsonb, buyer_name text, buyer_icon text, state text, signature text,
       has_code boolean, results_hash text, hinted_hash text)
     on conflict (commitment) do nothing
@@ -110,8 +112,8 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
 }
 
 /**
- * Notes that a native action with this deadline is handed out, and says whether it may be: only for a payment that still
- * can be paid. From then on the clock alone does not expire it.
+ * Records that a native action with this deadline is handed out. Returns false if the payment cannot be paid any more.
+ * From then on the clock alone does not expire the payment.
  */
 export async function raiseNativeDeadline(
   tx: Tx,
@@ -123,7 +125,7 @@ export async function raiseNativeDeadline(
   return count === 1;
 }
 
-/** Keeps the transaction a wallet named for an action that was handed out; an item that is over needs no hint. */
+/** Stores the transaction hash that a wallet named for a handed-out action. An ended item needs none. */
 export async function hintTransaction(
   tx: Tx,
   { commitment, hash, resultsHash }: { commitment: string; hash: string; resultsHash: string },
@@ -142,7 +144,7 @@ export interface ItemEnd {
   readonly proof?: { readonly transaction: string; readonly block: number };
 }
 
-/** Ends items. The signature of one that was not paid is destroyed: nobody shall be able to use it any more. */
+/** Ends items. The signature of an unpaid item is deleted, so that nobody can use it later. */
 export async function endItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Promise<void> {
   await tx`
     update items i
@@ -158,7 +160,7 @@ export function findItemsOf(db: Reader, subject: string): Promise<StoredItem[]> 
     select ${itemColumns(db)} from items where subject = ${subject} order by accepted_at, commitment`;
 }
 
-/** The item that paid a payment: another one that was carried out as well is to be given back. */
+/** The item that paid a payment. A second one that was carried out as well is a stray. */
 export async function findPayingItem(db: Reader, paymentId: string): Promise<StoredItem | undefined> {
   const [row] = await db<StoredItem[]>`
     select ${itemColumns(db)} from items
@@ -173,9 +175,10 @@ export function findItems(db: Reader, commitments: readonly string[]): Promise<S
 
 /** The item as the chain knows it. */
 export function itemOf(stored: StoredItem): Item {
-  const { network, asset, method, subject, payer, recipient, feeAccount } = stored;
+  const { network, collector, asset, method, subject, payer, recipient, feeAccount } = stored;
   return {
     network,
+    collector,
     asset,
     method,
     subject,
@@ -188,7 +191,7 @@ export function itemOf(stored: StoredItem): Item {
   };
 }
 
-/** The item with what its payer signed. */
+/** The item with its payer's signature. */
 export function signedItemOf(stored: StoredItem & { readonly signature: string }): SignedItem {
   const { commitment, signature, hasCode } = stored;
   return { item: itemOf(stored), commitment, signature, hasCode };
@@ -196,7 +199,7 @@ export function signedItemOf(stored: StoredItem & { readonly signature: string }
 
 /** The columns of a `StoredItem`, of the table or alias `items`. */
 export function itemColumns(db: Reader) {
-  return db`commitment, subject, purpose, network, asset, method, payer, account, recipient,
+  return db`commitment, subject, purpose, network, collector, asset, method, payer, account, recipient,
     fee_account as "feeAccount", amount, fee, deadline, quote, is_held as "isHeld", fee_terms as "feeTerms",
     buyer_name as "buyerName", buyer_icon as "buyerIcon", state, signature, has_code as "hasCode",
     results_hash as "resultsHash", hinted_hash as "hintedHash", accepted_at as "acceptedAt"`;

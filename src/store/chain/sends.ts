@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 import { itemColumns, type StoredItem } from './items.ts';
 
-/** Whose transactions. */
+/** A network and a signer on it. */
 export interface SenderId {
   readonly network: string;
   readonly signer: string;
@@ -95,7 +95,7 @@ export async function takeBytes(tx: Tx, hash: string, at: Date): Promise<string 
   return row?.bytes;
 }
 
-/** What a send carries that can still be paid by it. */
+/** The items of a send that can still be paid by it. */
 export function findLiveItems(db: Reader, { network, signer }: SenderId, nonce: number): Promise<StoredItem[]> {
   return db<StoredItem[]>`
     select ${itemColumns(db)} from items
@@ -104,7 +104,7 @@ export function findLiveItems(db: Reader, { network, signer }: SenderId, nonce: 
     order by accepted_at, commitment`;
 }
 
-/** A reorganisation deeper than final depth took these out of the chain: they are to be sent again. */
+/** Reopens sends that a reorg deeper than final depth removed from the chain. They are sent again. */
 export async function reopenSends(tx: Tx, { network, signer }: SenderId, fromNonce: number): Promise<number> {
   const { count } = await tx`
     update sends set state = 'open', final_hash = null
@@ -133,19 +133,20 @@ export async function listSendsToFinish(db: Reader, network: string, limit: numb
 export interface FinishedSend {
   readonly signer: string;
   readonly nonce: number;
-  /** Which version was mined; null when the nonce was used by a transaction that is not ours. */
+  /** The version that was mined. Null when a foreign transaction used the nonce. */
   readonly hash: string | null;
 }
 
 /**
- * Closes sends of final depth. Items of theirs that are neither paid nor over, and in no other open send, are due again:
- * the whole transaction was reverted, or the item was refused in it for a reason that proves nothing.
+ * Closes sends of final depth. Their items that are still open, and in no other open send, are due again: the whole
+ * transaction reverted, or refused the item. `delaysMs` is the pause of an item by the number of its failures so far; the
+ * last one is for all that have more.
  */
 export async function finishSends(
   tx: Tx,
   network: string,
   sends: readonly FinishedSend[],
-  retryAt: Date,
+  { at, delaysMs }: { at: Date; delaysMs: readonly number[] },
 ): Promise<number> {
   const [row] = await tx<{ released: number }[]>`
     with done as (
@@ -154,7 +155,8 @@ export async function finishSends(
       where s.network = ${network} and s.signer = d.signer and s.nonce = d.nonce and s.state = 'open'
       returning s.signer, s.nonce
     ), released as (
-      update items i set state = 'due', attempts = i.attempts + 1, retry_at = ${retryAt}
+      update items i set state = 'due', attempts = i.attempts + 1, retry_at = ${at}::timestamptz
+        + (${delaysMs.map(String)}::text[]::int[])[least(i.attempts + 1, ${delaysMs.length}::int)] * interval '1 ms'
       from done d join send_items si on si.network = ${network} and si.signer = d.signer and si.nonce = d.nonce
       where i.commitment = si.commitment and i.state = 'sent'
         and not exists (
@@ -168,13 +170,13 @@ export async function finishSends(
   return row?.released ?? 0;
 }
 
-/** A transaction that carries a payment out. */
+/** The transaction of a payment. */
 export interface CarryingTransaction {
   readonly network: string;
   readonly hash: string;
 }
 
-/** The transaction a payment was seen to be carried out by; until then, the one that was last broadcast to do so. */
+/** The transaction that paid a payment. Until one is seen, the transaction that was last broadcast for it. */
 export async function findCarryingTransaction(db: Reader, paymentId: string): Promise<CarryingTransaction | undefined> {
   const [row] = await db<CarryingTransaction[]>`
     select i.network, t.hash from items i, lateral (
@@ -199,7 +201,46 @@ export async function noncesOf(db: Reader, hashes: readonly string[]): Promise<M
   return new Map(rows.map(({ hash, nonce }) => [hash, Number(nonce)]));
 }
 
-/** How many nonces are taken and not mined at final depth. */
+/** The nonces of those of these transactions that the sender's own rows know. */
+export async function findSentNonces(
+  db: Reader,
+  { network, signer }: SenderId,
+  hashes: readonly string[],
+): Promise<{ hash: string; nonce: number }[]> {
+  const rows = await db<{ hash: string; nonce: string }[]>`
+    select hash, nonce from send_versions
+    where hash = any(${hashes as string[]}::text[]) and network = ${network} and signer = ${signer}`;
+  return rows.map(({ hash, nonce }) => ({ hash, nonce: Number(nonce) }));
+}
+
+/** Nonces that nothing accounts for, between two that are accounted for. */
+export interface NonceGap {
+  readonly after: number;
+  readonly before: number;
+}
+
+/**
+ * The gaps in a sender's nonces, up to the next one that the chain expects. A nonce is accounted for by a send that is open or
+ * whose mined version is known, or because its transaction was found.
+ */
+export async function findNonceGaps(
+  db: Reader,
+  { network, signer }: SenderId,
+  { found, end }: { readonly found: readonly number[]; readonly end: number },
+): Promise<NonceGap[]> {
+  const rows = await db<{ after: string; before: string }[]>`
+    select nonce as after, next as before from (
+      select nonce, lead(nonce) over (order by nonce) as next from (
+        select nonce from sends
+        where network = ${network} and signer = ${signer} and (state = 'open' or final_hash is not null)
+        union select unnest(${found.map(String)}::text[])::bigint
+        union select ${end}::bigint
+      ) as accounted
+    ) as pairs where next > nonce + 1 order by nonce`;
+  return rows.map(({ after, before }) => ({ after: Number(after), before: Number(before) }));
+}
+
+/** The number of nonces that are taken and not mined at final depth. */
 export async function countOpenSends(db: Reader, { network, signer }: SenderId): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*)::int as count from sends where network = ${network} and signer = ${signer} and state = 'open'`;

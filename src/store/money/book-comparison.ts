@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** What was done about an event of the Collector. */
+/** The decision about an event of the Collector. */
 export interface EventState {
   readonly transactionHash: string;
   readonly logIndex: number;
@@ -17,7 +17,7 @@ export function findEventStates(
     from chain_events where network = ${network} and block_number between ${from} and ${to}`;
 }
 
-/** The first block that the books or the watcher know anything of. */
+/** The first block that the books or the watcher know. */
 export async function firstKnownBlock(db: Reader, network: string): Promise<number | undefined> {
   const [row] = await db<{ block: string | null }[]>`
     select least(
@@ -26,7 +26,7 @@ export async function firstKnownBlock(db: Reader, network: string): Promise<numb
   return row?.block == null ? undefined : Number(row.block);
 }
 
-/** Items that a deep reorganisation took back for a while: their payments name the transaction of before. */
+/** Items that a deep reorg took back for a while. */
 export async function findReverted(db: Reader, references: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ reference: string }[]>`
     select distinct reference from book_entries
@@ -54,10 +54,10 @@ interface AssetUnits {
 }
 
 /**
- * What an account of ours must hold at a block by the books: what the accounts of the books whose names begin like this
- * hold now, less what stands on later blocks, with what the Collector has moved there or away by that block and nobody has
- * drawn consequences from yet. Fees count where they go to the same account. One statement, so that nothing is counted
- * twice or not at all while the watcher works.
+ * The balance that an account of ours must have at a block according to the books. It is the present sum of the book
+ * accounts with this prefix, less entries of later blocks, plus Collector events up to that block that are not decided
+ * yet. Fees count if they go to the same account. It is one statement, so that nothing is counted twice or missed while
+ * the watcher works.
  */
 export async function heldAt(
   db: Reader,
@@ -95,7 +95,7 @@ export async function heldAt(
   return rows.map(({ asset, units, fees }) => ({ asset, units: BigInt(units), fees: BigInt(fees) }));
 }
 
-/** Up to which block the books were found to agree with the chain. */
+/** The block up to which the books agreed with the chain. */
 export async function findAuditedBlock(db: Reader, network: string): Promise<number | undefined> {
   const [row] = await db<{ block: string }[]>`
     select block_number as block from book_audits where network = ${network}`;
@@ -108,7 +108,7 @@ export async function putAuditedBlock(tx: Tx, network: string, block: number): P
     on conflict (network) do update set block_number = excluded.block_number`;
 }
 
-/** Up to which block the coin of an account is explained; undefined when nobody has looked yet. */
+/** The block up to which the coin balance of an account is explained. Undefined before the first look. */
 export async function findCoinCursor(db: Reader, network: string, account: string): Promise<number | undefined> {
   const [row] = await db<{ block: string }[]>`
     select block_number as block from coin_cursors where network = ${network} and account = ${account}`;
@@ -124,7 +124,7 @@ export async function putCoinCursor(
     on conflict (network, account) do update set block_number = greatest(coin_cursors.block_number, excluded.block_number)`;
 }
 
-/** What came since is looked for once more: it may have been lost here. */
+/** Searches the blocks since then again: their rows may have been lost here. */
 export async function rewindCoinCursors(tx: Tx, network: string, block: number): Promise<void> {
   await tx`
     update coin_cursors set block_number = least(block_number, ${block}) where network = ${network}`;

@@ -1,7 +1,7 @@
 import type { Line } from '../../domain/books.ts';
 import type { Reader } from '../plumbing/database.ts';
 
-/** An entry that changed what a merchant or the operator has earned, with what an accountant asks about it. */
+/** An entry that changed the earnings of a merchant or of the operator, with the facts an accountant needs. */
 export interface ExportedEntry {
   readonly id: string;
   readonly at: Date;
@@ -11,7 +11,7 @@ export interface ExportedEntry {
   readonly asset: string;
   readonly transaction: string | null;
   readonly lines: readonly Line[];
-  /** The rate the price was converted with; null where none was needed. */
+  /** The rate of the conversion. Null where none was needed. */
   readonly quote: Readonly<Record<string, unknown>> | null;
 }
 

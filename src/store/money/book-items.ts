@@ -6,13 +6,15 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 /** An item as the books see it. */
 export interface BookItem extends BookedItem {
   readonly state: ItemState;
-  /** Whether it can still be carried out by a relayer. */
+  /** True if a relayer can still carry it out. */
   readonly hasSignature: boolean;
-  /** Paid although its payment was over. */
+  /** True if it was paid after its payment had ended. */
   readonly isExtra: boolean;
 }
 
-/** Locks items of payments in one order. Those of payouts and refunds are left out: who sends them books them. */
+/**
+ * Locks items of payments in one order. Items of payouts and refunds are left out: they are booked where they are sent.
+ */
 export async function lockBookItems(tx: Tx, commitments: readonly string[]): Promise<BookItem[]> {
   const rows = await tx<ItemRow[]>`
     select ${bookColumns(tx)} from items i join payments p on p.id = i.subject
@@ -44,7 +46,7 @@ export async function findComparedItems(db: Reader, commitments: readonly string
   return rows.map(({ payer, recipient, payment, ...row }) => ({ ...readItem(row), payer, recipient, payment }));
 }
 
-/** Which of these commitments belong to payouts, refunds and the like. */
+/** Those of these commitments that belong to payouts, refunds or returns. */
 export async function findOtherItems(db: Reader, commitments: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ commitment: string }[]>`
     select commitment from items

@@ -2,15 +2,15 @@ import type { Reader } from '../plumbing/database.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Stray } from './strays.ts';
 
-/** Something that left an account of ours, with everything that must agree with its event and its entries. */
+/** A transfer out of our account, with everything that must agree with its event and its entries. */
 export interface ComparedOutgoing
   extends Pick<
     Outgoing,
     'id' | 'purpose' | 'network' | 'asset' | 'recipient' | 'amount' | 'merchantId' | 'floatOwner' | 'state'
   > {
-  /** What covered it, where it is a refund. */
+  /** The cover of a refund. */
   readonly cover: { readonly held: string; readonly merchant: string; readonly operator: string } | null;
-  /** What came, where that is given back. */
+  /** The stray that is given back. */
   readonly stray: Pick<
     Stray,
     'id' | 'network' | 'asset' | 'merchantId' | 'source' | 'account' | 'isBooked' | 'amount' | 'fee' | 'isHeld'

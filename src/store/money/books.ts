@@ -5,7 +5,7 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 export interface StoredEntry extends Entry {
   readonly id: string;
   readonly at: Date;
-  /** Null until the sealer has been by. */
+  /** Null until the entry is sealed. */
   readonly sequence: number | null;
   readonly hash: string | null;
 }
@@ -69,9 +69,9 @@ export interface Seal {
   readonly hash: string;
 }
 
-/** Makes the kept balances what the sealed entries add up to. Only for a repair: nothing else makes them differ. */
+/** Recomputes the stored balances from the sealed entries. Only a repair needs it. */
 export async function refoldBalances(tx: Tx, network: string): Promise<void> {
-  // Waits for the sealer, and makes it wait.
+  // Locks the head, so that the sealer waits.
   await tx`select from book_chains where network = ${network} for update`;
   await tx`delete from book_balances where network = ${network}`;
   await tx`
@@ -86,7 +86,7 @@ export interface Balance {
   readonly units: bigint;
 }
 
-/** What every account of a network holds now. */
+/** The balance of every account of a network. */
 export async function listBalances(db: Reader, network: string): Promise<Balance[]> {
   const rows = await db<BalanceRow[]>`
     select network, account, asset, sum(units)::text as units from (
@@ -101,8 +101,8 @@ export async function listBalances(db: Reader, network: string): Promise<Balance
 }
 
 /**
- * What an account holds, for whoever is about to spend from it: nobody else can ask in this way before the transaction has
- * ended. Lock several accounts in the order of their names.
+ * The balance of an account, locked for spending until the transaction ends. Lock several accounts in the order of
+ * their names.
  */
 export async function lockBalance(tx: Tx, account: string, asset: string): Promise<bigint> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`book ${account} ${asset}`}, 0))`;
@@ -117,7 +117,7 @@ export async function lockBalance(tx: Tx, account: string, asset: string): Promi
   return BigInt(row?.units ?? '0');
 }
 
-/** Where the kept balances differ from what the sealed entries add up to. */
+/** Accounts whose stored balance differs from the sum of the sealed entries. */
 export async function findWrongBalances(db: Reader, network: string) {
   return db<{ account: string; asset: string; kept: string; computed: string }[]>`
     select coalesce(k.account, s.account) as account, coalesce(k.asset, s.asset) as asset,
@@ -128,7 +128,7 @@ export async function findWrongBalances(db: Reader, network: string) {
     order by 1, 2`;
 }
 
-/** Where what is in flight differs from the items that are. */
+/** Assets whose in-flight balance differs from the open items. */
 export async function findWrongInFlight(db: Reader, network: string) {
   return db<{ asset: string; booked: string; items: string }[]>`
     with booked as (
@@ -167,7 +167,7 @@ export async function listBookNetworks(db: Reader): Promise<string[]> {
   return rows.map(({ network }) => network);
 }
 
-/** What all entries about these references come to, by reference. */
+/** The sum of all entries of these references, by reference. */
 export async function positionsOf(db: Reader, references: readonly string[]): Promise<Map<string, Line[]>> {
   const rows = await db<{ reference: string; account: string; units: string }[]>`
     select b.reference, l.account, sum(l.units)::text as units
@@ -181,6 +181,15 @@ export async function positionsOf(db: Reader, references: readonly string[]): Pr
       lines.map(({ account, units }) => ({ account, units: BigInt(units) })),
     ]),
   );
+}
+
+/** Transactions whose gas is in the books, although no send tells of them: a rebuild has found them. */
+export async function findGasWithoutSend(db: Reader, network: string): Promise<string[]> {
+  const rows = await db<{ hash: string }[]>`
+    select distinct reference as hash from book_entries b
+    where network = ${network} and kind = 'gas'
+      and not exists (select from send_versions v where v.hash = b.reference)`;
+  return rows.map(({ hash }) => hash);
 }
 
 /** Entries of these kinds that stand on blocks of a range. */
@@ -211,7 +220,7 @@ function readEntry({ lines, sequence, block, ...rest }: EntryRow): StoredEntry {
   };
 }
 
-/** Somebody who tampers writes what he likes: whatever is no number cannot have the hash of one. */
+/** A tampered entry may hold anything. Text that is no number cannot have the hash of one. */
 function readUnits(units: string): bigint {
   return /^-?[0-9]+$/.test(units) ? BigInt(units) : 0n;
 }

@@ -14,21 +14,21 @@ export interface FloatChange {
   readonly owner: string;
   readonly network: string;
   readonly asset: string;
-  /** Below zero for what is taken. */
+  /** Negative when units are taken. */
   readonly units: bigint;
   readonly kind: 'added' | 'covered' | 'returned' | 'restored';
-  /** The stray it was, the refund it covers, the return it left with. */
+  /** The stray, refund or return that caused the change. */
   readonly subject: string;
 }
 
-/** Locks floats in one order, so that two transactions never wait for each other. Missing ones are empty. */
+/** Locks floats in one order, so that two transactions never wait for each other. A missing float is empty. */
 export function lockFloats(tx: Tx, asset: string, owners: readonly string[]): Promise<Float[]> {
   return tx<Float[]>`
     select owner, network, asset, units from floats
     where asset = ${asset} and owner = any(${owners as string[]}::text[]) order by owner for update`;
 }
 
-/** Changes floats and appends why. The table itself refuses one below zero. */
+/** Changes floats and appends the reason. The table refuses a negative float. */
 export async function changeFloats(tx: Tx, changes: readonly FloatChange[], at: Date): Promise<void> {
   const rows = changes.filter(({ units }) => units !== 0n).map((row) => ({ ...row, units: row.units.toString() }));
   if (rows.length === 0) return;

@@ -1,26 +1,27 @@
 import type { PayMethod } from '../../domain/item.ts';
-import type { Reader, Tx } from '../plumbing/database.ts';
+import { one, type Reader, type Tx } from '../plumbing/database.ts';
 
-/** Something that leaves the intermediate account, or is to. */
+/** A transfer out of the intermediate account, planned or under way. */
 export interface Outgoing {
-  /** What the chain records as its subject. */
+  /** The id that the chain records as the item's subject. */
   readonly id: string;
   readonly purpose: OutgoingPurpose;
   readonly network: string;
   readonly asset: string;
   readonly method: PayMethod;
-  /** The account the money lies on. */
+  /** The account that pays. */
   readonly payer: string;
   readonly recipient: string;
   /** In the smallest unit, as a decimal integer. */
   readonly amount: string;
   readonly merchantId: string | null;
-  /** Whose float it was, where that is given back. */
+  /** The owner of a float that is given back. */
   readonly floatOwner: string | null;
   readonly state: 'sending' | 'paid' | 'failed';
   readonly attempts: number;
   /** Of the attempt under way. */
   readonly commitment: string | null;
+  readonly collector: string;
   readonly feeAccount: string | null;
   readonly deadline: Date | null;
   readonly isDue: boolean;
@@ -35,7 +36,7 @@ export type NewOutgoing = Pick<
   'id' | 'purpose' | 'network' | 'asset' | 'method' | 'payer' | 'recipient' | 'merchantId' | 'floatOwner'
 > & { readonly amount: bigint };
 
-/** Begins what is new, and once more what had failed. Returns what was begun: anything else is under way or done. */
+/** Inserts new transfers and restarts failed ones. Returns those it began: all others are under way or done. */
 export async function insertOutgoing(tx: Tx, rows: readonly NewOutgoing[], at: Date): Promise<string[]> {
   const written = rows.map((row) => ({ ...row, amount: row.amount.toString() }));
   const begun = await tx<{ id: string }[]>`
@@ -54,35 +55,56 @@ export async function insertOutgoing(tx: Tx, rows: readonly NewOutgoing[], at: D
   return begun.map(({ id }) => id);
 }
 
-/** What has no item among the items yet, oldest first. */
+/** Transfers whose attempt may be begun now, by the accounts whose keys are at hand. */
+export interface OutgoingToBegin {
+  readonly network: string;
+  /** The addresses that can sign. */
+  readonly signers: readonly string[];
+  readonly now: Date;
+}
+
+/** Transfers from these accounts that have no item among the items yet, oldest first. */
 export function findOutgoingToBegin(
   db: Reader,
-  { network, now, limit }: { network: string; now: Date; limit: number },
+  { limit, ...ask }: OutgoingToBegin & { readonly limit: number },
 ): Promise<Outgoing[]> {
   return db<Outgoing[]>`
     select ${outgoingColumns(db)} from outgoing
-    where network = ${network} and state = 'sending' and not is_due and (retry_at is null or retry_at <= ${now})
+    where ${isToBegin(db, ask)} and payer = any(${ask.signers as string[]}::text[])
     order by created_at limit ${limit}`;
+}
+
+/** The number of transfers that could be begun if the keys of other accounts were at hand. */
+export async function countOutgoingUnsigned(db: Reader, ask: OutgoingToBegin): Promise<number> {
+  const rows = await db<{ count: number }[]>`
+    select count(*)::int as count from outgoing
+    where ${isToBegin(db, ask)} and payer <> all(${ask.signers as string[]}::text[])`;
+  return one(rows).count;
+}
+
+function isToBegin(db: Reader, { network, now }: OutgoingToBegin) {
+  return db`network = ${network} and state = 'sending' and not is_due and (retry_at is null or retry_at <= ${now})`;
 }
 
 export interface Attempt {
   readonly id: string;
   readonly commitment: string;
+  readonly collector: string;
   readonly feeAccount: string;
   readonly deadline: Date;
 }
 
-/** Writes down what is about to be signed. False when somebody else has begun an attempt. */
+/** Stores the terms that are about to be signed. False when another attempt was begun. */
 export async function planAttempt(tx: Tx, attempt: Attempt, at: Date): Promise<boolean> {
   const { count } = await tx`
     update outgoing
-    set attempts = attempts + 1, commitment = ${attempt.commitment}, fee_account = ${attempt.feeAccount},
-      deadline = ${attempt.deadline}, updated_at = ${at}
+    set attempts = attempts + 1, commitment = ${attempt.commitment}, collector = ${attempt.collector},
+      fee_account = ${attempt.feeAccount}, deadline = ${attempt.deadline}, updated_at = ${at}
     where id = ${attempt.id} and state = 'sending' and commitment is null`;
   return count === 1;
 }
 
-/** Notes that the attempt's item is among the items. False when somebody else has, or the attempt is not this one. */
+/** Marks the attempt's item as stored. False when it was marked before, or another attempt has taken its place. */
 export async function markDue(tx: Tx, { id, commitment }: { id: string; commitment: string }): Promise<boolean> {
   const { count } = await tx`
     update outgoing set is_due = true
@@ -95,14 +117,14 @@ export async function lockOutgoing(tx: Tx, id: string): Promise<Outgoing | undef
   return row;
 }
 
-/** It has arrived. */
+/** Ends a transfer that has arrived. */
 export async function endPaid(tx: Tx, { id, hash, at }: { id: string; hash: string; at: Date }): Promise<void> {
   await tx`
     update outgoing set state = 'paid', transaction_hash = ${hash}, problem = null, is_due = false, updated_at = ${at}
     where id = ${id}`;
 }
 
-/** Its last attempt can never be carried out, and no other is begun. */
+/** Ends a transfer whose last attempt can never be carried out. */
 export async function endFailed(tx: Tx, { id, problem, at }: { id: string; problem: string; at: Date }): Promise<void> {
   await tx`
     update outgoing
@@ -110,7 +132,7 @@ export async function endFailed(tx: Tx, { id, problem, at }: { id: string; probl
     where id = ${id}`;
 }
 
-/** Its last attempt can never be carried out: another one is begun at that time. */
+/** Schedules another attempt: the last one can never be carried out. */
 export async function renewOutgoing(
   tx: Tx,
   { id, problem, retryAt, at }: { id: string; problem: string | null; retryAt: Date; at: Date },
@@ -127,7 +149,7 @@ export async function findOutgoing(db: Reader, id: string): Promise<Outgoing | u
   return row;
 }
 
-/** What the chain tells of a subject, although no item here has that commitment. */
+/** A paid event of a subject whose commitment no item here has. */
 export interface ForgottenEvent {
   readonly transactionHash: string;
   readonly blockNumber: number;
@@ -135,11 +157,11 @@ export interface ForgottenEvent {
   readonly recipient: string;
   readonly asset: string;
   readonly amount: string;
-  /** Whether its block was of final depth when it was last looked at. */
+  /** True if its block was of final depth at the last look. */
   readonly isFinal: boolean;
 }
 
-/** Money that left with this subject by an item nobody remembers: a database that was restored from an old copy. */
+/** The paid event of this subject that no stored item explains. It exists after a restore from an old backup. */
 export async function findForgotten(
   db: Reader,
   { network, subject, payer }: { network: string; subject: string; payer: string },
@@ -158,6 +180,6 @@ export async function findForgotten(
 
 function outgoingColumns(db: Reader) {
   return db`id, purpose, network, asset, method, payer, recipient, amount, merchant_id as "merchantId",
-    float_owner as "floatOwner", state, attempts, commitment, fee_account as "feeAccount", deadline, is_due as "isDue",
-    problem, transaction_hash as "transactionHash"`;
+    float_owner as "floatOwner", state, attempts, commitment, collector, fee_account as "feeAccount", deadline,
+    is_due as "isDue", problem, transaction_hash as "transactionHash"`;
 }

@@ -8,7 +8,7 @@ export interface Payout {
   readonly network: string;
   readonly asset: string;
   readonly method: PayMethod;
-  /** Where it lies. */
+  /** The account that holds it. */
   readonly account: string;
   readonly amount: string;
   readonly state: 'held' | 'sending' | 'paid' | 'refunding' | 'refunded';
@@ -21,7 +21,7 @@ export interface PayablePayout extends Payout {
   readonly destination: string;
 }
 
-/** Notes what of these items, which have just paid their payments, is held for merchants. */
+/** Inserts held amounts for these items, which have just paid their payments. */
 export async function holdNetAmounts(tx: Tx, commitments: readonly string[], at: Date): Promise<void> {
   await tx`
     insert into payouts (payment_id, merchant_id, network, asset, method, account, amount, state, held_at, updated_at)
@@ -33,8 +33,9 @@ export async function holdNetAmounts(tx: Tx, commitments: readonly string[], at:
 }
 
 /**
- * Locks held amounts whose merchants have a destination for them, the oldest first. What another node is at is left to it;
- * what did not arrive waits, unless there is another destination now.
+ * Locks held amounts whose merchants have a destination for them, the oldest first. Rows that another node has locked are left
+ * to it. A payout that did not arrive waits, unless there is another destination now. An amount whose destination is the very
+ * account it lies on stays there.
  */
 export function lockPayablePayouts(
   tx: Tx,
@@ -45,11 +46,12 @@ export function lockPayablePayouts(
     from payouts p join crypto_settlements c on c.merchant_id = p.merchant_id and c.asset = p.asset
     where p.state = 'held' and p.network = any(${networks as string[]}::text[])
       and (p.retry_at is null or p.retry_at <= ${now} or p.destination is distinct from c.destination)
+      and lower(c.destination) <> lower(p.network || ':' || p.account)
     order by p.payment_id limit ${limit}
     for update of p skip locked`;
 }
 
-/** They are on their way to these destinations. */
+/** Marks held amounts as sent to these destinations. */
 export async function startPayouts(tx: Tx, payouts: readonly PayablePayout[], at: Date): Promise<void> {
   const rows = payouts.map(({ paymentId, destination }) => ({ paymentId, destination }));
   await tx`
@@ -65,7 +67,7 @@ export async function takeForRefund(tx: Tx, paymentId: string, at: Date): Promis
   return count === 1;
 }
 
-/** Follows what became of the money. */
+/** Changes the state of a held amount. */
 export async function setPayoutState(
   tx: Tx,
   { paymentId, from, to, at }: { paymentId: string; from: Payout['state']; to: Payout['state']; at: Date },
@@ -73,7 +75,7 @@ export async function setPayoutState(
   await tx`update payouts set state = ${to}, updated_at = ${at} where payment_id = ${paymentId} and state = ${from}`;
 }
 
-/** It did not arrive, and is held again. */
+/** Puts an amount that did not arrive back to held. */
 export async function holdAgain(
   tx: Tx,
   { paymentId, problem, retryAt, at }: { paymentId: string; problem: string; retryAt: Date; at: Date },

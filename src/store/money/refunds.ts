@@ -29,23 +29,14 @@ export interface Refund {
 export type NewRefund = Omit<Refund, 'state' | 'version' | 'transactionHash' | 'problem' | 'requestedAt' | 'updatedAt'>;
 
 /** False when the payment was refunded before, or is being. */
-export async function insertRefund(
-  tx: Tx,
-  refund: NewRefund,
-  { actor, at }: { actor: string; at: Date },
-): Promise<boolean> {
+export async function insertRefund(tx: Tx, refund: NewRefund, at: Date): Promise<boolean> {
   const { count } = await tx`
-    with inserted as (
-      insert into refunds (id, payment_id, merchant_id, network, asset, method, recipient, amount, state, from_held,
-        from_merchant, from_operator, account, requested_at, updated_at)
-      values (${refund.id}, ${refund.paymentId}, ${refund.merchantId}, ${refund.network}, ${refund.asset},
-        ${refund.method}, ${refund.recipient}, ${refund.amount}, 'requested', ${refund.fromHeld},
-        ${refund.fromMerchant}, ${refund.fromOperator}, ${refund.account}, ${at}, ${at})
-      on conflict do nothing
-      returning id
-    )
-    insert into refund_events (refund_id, version, at, from_state, to_state, event, actor, evidence)
-    select id, 0, ${at}, null, 'requested', 'requested', ${actor}, '{}' from inserted`;
+    insert into refunds (id, payment_id, merchant_id, network, asset, method, recipient, amount, state, from_held,
+      from_merchant, from_operator, account, requested_at, updated_at)
+    values (${refund.id}, ${refund.paymentId}, ${refund.merchantId}, ${refund.network}, ${refund.asset},
+      ${refund.method}, ${refund.recipient}, ${refund.amount}, 'requested', ${refund.fromHeld},
+      ${refund.fromMerchant}, ${refund.fromOperator}, ${refund.account}, ${at}, ${at})
+    on conflict do nothing`;
   return count === 1;
 }
 
@@ -53,23 +44,19 @@ export async function insertRefund(
 export interface RefundMove {
   readonly refund: Refund;
   readonly to: RefundState;
-  readonly event: string;
-  readonly actor: string;
-  readonly evidence: Readonly<Record<string, unknown>>;
   readonly transactionHash: string | null;
   readonly problem: string | null;
 }
 
-/** Moves a refund and appends its event. What is given back leaves the merchant's revenue. False: somebody was faster. */
-export async function updateRefund(tx: Tx, move: RefundMove, at: Date): Promise<boolean> {
-  const { refund, to, event, actor, evidence } = move;
+/** Moves a refund. What is given back leaves the merchant's revenue. False: another transaction moved it first. */
+export async function updateRefund(tx: Tx, { refund, to, ...move }: RefundMove, at: Date): Promise<boolean> {
   const { count } = await tx`
     with moved as (
       update refunds
       set state = ${to}, version = version + 1, transaction_hash = ${move.transactionHash}, problem = ${move.problem},
         updated_at = ${at}
       where id = ${refund.id} and state = ${refund.state} and version = ${refund.version}
-      returning id, payment_id, version
+      returning payment_id
     ), counted as (
       insert into payment_stat_changes
         (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
@@ -78,8 +65,7 @@ export async function updateRefund(tx: Tx, move: RefundMove, at: Date): Promise<
       from moved join payments p on p.id = moved.payment_id
       where ${revenueSign(refund.state, to)}::int <> 0
     )
-    insert into refund_events (refund_id, version, at, from_state, to_state, event, actor, evidence)
-    select id, version, ${at}, ${refund.state}, ${to}, ${event}, ${actor}, ${tx.json(evidence as never)} from moved`;
+    select from moved`;
   return count === 1;
 }
 
@@ -122,8 +108,13 @@ export async function findRefund(db: Reader, id: string): Promise<Refund | undef
 }
 
 export async function findRefundOf(db: Reader, paymentId: string): Promise<Refund | undefined> {
-  const [row] = await db<Refund[]>`select ${refundColumns(db)} from refunds r where r.payment_id = ${paymentId}`;
+  const [row] = await findRefundsOf(db, [paymentId]);
   return row;
+}
+
+export function findRefundsOf(db: Reader, paymentIds: readonly string[]): Promise<Refund[]> {
+  return db<Refund[]>`
+    select ${refundColumns(db)} from refunds r where r.payment_id = any(${paymentIds as string[]}::text[])`;
 }
 
 /** The newest first. */
@@ -138,20 +129,9 @@ export function listRefunds(
     order by r.requested_at desc, r.id desc limit ${limit}`;
 }
 
-export interface RefundEventRow {
-  readonly version: number;
-  readonly at: Date;
-  readonly fromState: RefundState | null;
-  readonly toState: RefundState;
-  readonly event: string;
-  readonly actor: string;
-  readonly evidence: Readonly<Record<string, unknown>>;
-}
-
-export function listRefundEvents(db: Reader, refundId: string): Promise<RefundEventRow[]> {
-  return db<RefundEventRow[]>`
-    select version, at, from_state as "fromState", to_state as "toState", event, actor, evidence
-    from refund_events where refund_id = ${refundId} order by version`;
+/** The facts of a refund that change during its life, as its events record them. */
+export function recordRefund({ id, state, transactionHash, problem, updatedAt }: Refund) {
+  return { id, state, transactionHash, problem, updatedAt };
 }
 
 function refundColumns(db: Reader) {

@@ -63,8 +63,7 @@ function findDestinations(db: Reader, merchantIds: readonly string[]) {
 
 export function listFiatSettlements(db: Reader, { merchantId }: { merchantId: string }): Promise<FiatSettlement[]> {
   return db<FiatSettlement[]>`
-    select id, merchant_id as "merchantId", status, bank_type as "bankType"
-    from fiat_settlements where merchant_id = ${merchantId} order by id`;
+    select ${fiatColumns(db)} from fiat_settlements where merchant_id = ${merchantId} order by id`;
 }
 
 /** Inserts all that are new and returns their ids: fewer than given means that some asset was registered already. */
@@ -73,17 +72,10 @@ export async function insertCryptoSettlements(
   settlements: readonly (CryptoSettlement & { assetKey: string; createdAt: Date })[],
 ): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
-    insert into crypto_settlements ${tx(
-      settlements.map((s) => ({
-        id: s.id,
-        merchant_id: s.merchantId,
-        asset: s.asset,
-        asset_key: s.assetKey,
-        destination: s.destination,
-        created_at: s.createdAt,
-        updated_at: s.createdAt,
-      })),
-    )}
+    insert into crypto_settlements (id, merchant_id, asset, asset_key, destination, created_at, updated_at)
+    select id, "merchantId", asset, "assetKey", destination, "createdAt", "createdAt"
+    from jsonb_to_recordset(${tx.json(settlements)}) as s(
+      id text, "merchantId" text, asset text, "assetKey" text, destination text, "createdAt" timestamptz)
     on conflict (merchant_id, asset_key) do nothing
     returning id`;
   return rows.map(({ id }) => id);
@@ -113,10 +105,15 @@ export async function insertFiatSettlement(tx: Tx, settlement: FiatSettlement & 
     values (${settlement.id}, ${settlement.merchantId}, ${settlement.status}, ${settlement.bankType}, ${settlement.createdAt})`;
 }
 
-/** Whether there was such a record to remove. */
-export async function deleteFiatSettlement(tx: Tx, id: string): Promise<boolean> {
-  const { count } = await tx`delete from fiat_settlements where id = ${id}`;
-  return count === 1;
+/** The record that was removed; undefined if there is none. */
+export async function deleteFiatSettlement(tx: Tx, id: string): Promise<FiatSettlement | undefined> {
+  const [row] = await tx<FiatSettlement[]>`
+    delete from fiat_settlements where id = ${id} returning ${fiatColumns(tx)}`;
+  return row;
+}
+
+function fiatColumns(db: Reader) {
+  return db`id, merchant_id as "merchantId", status, bank_type as "bankType"`;
 }
 
 function cryptoColumns(db: Reader) {

@@ -1,4 +1,6 @@
+import { appendHappened } from '../events/events.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
+import type { SingleStatement } from '../plumbing/single-statement.ts';
 import type { PaymentDetails } from './payment-details.ts';
 
 export interface NewPayment {
@@ -17,15 +19,20 @@ export interface NewPayment {
   /** Hashes of merchant and Idempotency-Key, and of the request, as uuids. */
   readonly claim: string | null;
   readonly requestHash: string | null;
+  /** Who creates it: `key:<id>`. */
+  readonly actor: string;
 }
 
 /**
  * Inserts many payments in one statement, which is one transaction and one flush to disk, and returns the ids of those
- * that were made. One that is missing has a merchant that takes no payments (any more), or an Idempotency-Key that was
- * used before. Keys are claimed in one order, so that two batches never wait for each other in a circle.
+ * that were made. A payment that is missing has a merchant that takes no payments (any more), or an Idempotency-Key that
+ * was used before. Keys are claimed in one order, so that two batches never wait for each other in a circle.
+ *
+ * The event's id is the payment's with another prefix: a payment is created once, and its id is random already.
  */
-export async function insertPayments(tx: Tx, payments: readonly NewPayment[], now: Date): Promise<Set<string>> {
-  const made = await tx<{ id: string }[]>`
+export function insertPayments(payments: readonly NewPayment[], now: Date): SingleStatement<Set<string>> {
+  return {
+    draft: (sql) => sql`
     with input as (
       select * from unnest(
         ${column(payments, (p) => p.id)}::text[],
@@ -40,9 +47,10 @@ export async function insertPayments(tx: Tx, payments: readonly NewPayment[], no
         ${column(payments, (p) => p.tokenAsset)}::text[],
         ${column(payments, (p) => p.details && JSON.stringify(p.details))}::text[],
         ${column(payments, (p) => p.claim)}::text[],
-        ${column(payments, (p) => p.requestHash)}::text[]
+        ${column(payments, (p) => p.requestHash)}::text[],
+        ${column(payments, (p) => p.actor)}::text[]
       ) as i(id, merchant_id, reference_id, amount_unit, amount_value, amount_decimals, expires_at_ms,
-        success_url, error_url, token_asset, details, claim, request_hash)
+        success_url, error_url, token_asset, details, claim, request_hash, actor)
     ), taken as (
       select i.*, m.partner_id, m.mode from input i
       join merchants m on m.id = i.merchant_id and m.status = 'active' and m.deleted_at is null
@@ -51,6 +59,9 @@ export async function insertPayments(tx: Tx, payments: readonly NewPayment[], no
       select claim::uuid, request_hash::uuid, id, ${now} from taken where claim is not null order by claim
       on conflict do nothing
       returning payment_id
+    ), wanted as (
+      select * from taken t
+      where t.claim is null or exists (select from claimed c where c.payment_id = t.id)
     ), made as (
       insert into payments
         (id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value, amount_decimals,
@@ -58,17 +69,22 @@ export async function insertPayments(tx: Tx, payments: readonly NewPayment[], no
       select id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value::numeric,
         amount_decimals::smallint, ${now}, ${now}, to_timestamp(expires_at_ms::bigint / 1000.0), success_url, error_url,
         token_asset, case when token_asset is not null then amount_value::numeric end, details::jsonb
-      from taken t
-      where t.claim is null or exists (select from claimed c where c.payment_id = t.id)
+      from wanted
       returning id, partner_id, mode, merchant_id, amount_unit, amount_decimals, amount_value
-    ), counted as (
+    ), happened as (
+      select partner_id, mode, merchant_id, 'evt_' || substr(id, 5) as id, 'payment.created' as type,
+        id as object_id, 1 as sequence, ${now}::timestamptz as at, actor, null::jsonb as data, null::jsonb as evidence
+      from wanted
+    ), ${appendHappened(sql)}, counted as (
       insert into payment_stat_changes
         (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
       select partner_id, mode, merchant_id, 'requires_action', amount_unit, amount_decimals, count(*), sum(amount_value)
       from made group by partner_id, mode, merchant_id, amount_unit, amount_decimals
     )
-    select id from made`;
-  return new Set(made.map(({ id }) => id));
+    select id from made`,
+    read: (rows) => new Set(rows.map(({ id }) => String(id))),
+    appendsEvents: true,
+  };
 }
 
 export interface EarlierPayment {

@@ -1,6 +1,6 @@
 import type { Reader } from '../plumbing/database.ts';
 
-/** Who signed for something that is accepted and not over. */
+/** The payer of an open item. */
 export interface OpenPayer {
   readonly commitment: string;
   readonly paymentId: string;

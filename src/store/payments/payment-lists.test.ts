@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { type Database, openDatabase } from '../plumbing/database.ts';
+import { textOf } from '../plumbing/statement.ts';
 import { listPayments, type PaymentFilter, type PaymentPageQuery } from './payment-lists.ts';
 import { statsFromMatches, statsFromTotals } from './payment-stats.ts';
 
@@ -146,7 +147,7 @@ async function fill({ sql }: Database): Promise<void> {
     select partner_id, mode, merchant_id, status, amount_unit, 2, count(*), sum(amount_value) from payments
     group by partner_id, mode, merchant_id, status, amount_unit`;
   for (const table of ['payments', 'payment_customers', 'payment_stats', 'merchants']) {
-    await sql`vacuum analyze ${sql(table)}`;
+    await sql.unsafe(`vacuum analyze ${table}`);
   }
 }
 
@@ -170,8 +171,7 @@ async function explain({ sql }: Database, statement: Statement): Promise<PlanNod
 
 /** The plan for whatever values: the one the server goes over to when a statement is used often. */
 async function explainGeneric({ sql }: Database, statement: Statement): Promise<PlanNode> {
-  const { string } = await statement.describe();
-  return planIn(await sql.unsafe<PlanRow[]>(`explain (generic_plan, format json) ${string}`));
+  return planIn(await sql.unsafe<PlanRow[]>(`explain (generic_plan, format json) ${textOf(statement).text}`));
 }
 
 interface PlanRow {

@@ -6,7 +6,7 @@ import type { Owner } from '../parties/merchants.ts';
 import type { Reader } from '../plumbing/database.ts';
 import { type Payment, paymentColumns } from './payments.ts';
 
-/** Which payments. What is undefined does not narrow. */
+/** A filter. Undefined members do not narrow it. */
 export interface PaymentFilter extends Owner {
   /** Of these merchants, as far as they are the owner's; null for all of the owner's. */
   readonly merchantIds: readonly string[] | null;
@@ -17,7 +17,7 @@ export interface PaymentFilter extends Owner {
   /** Paid, or to be paid, with one of these assets, on one of these chains. */
   readonly assets: readonly string[] | undefined;
   readonly networks: readonly string[] | undefined;
-  /** As everybody sees them now, whether or not the sweeper has been by. */
+  /** Visible statuses: an overdue payment counts as expired before the sweeper has moved it. */
   readonly statuses: readonly PaymentStatus[] | undefined;
   /** A part of the reference id, to the letter. */
   readonly referencePart: string | undefined;
@@ -35,7 +35,7 @@ export interface PaymentPageQuery extends PaymentFilter {
 export interface ListedPayment extends Payment {
   readonly merchantName: string;
   readonly merchantIconUrl: string | null;
-  /** What was taken of it, in the smallest unit of the paid asset, and what that is made of; null while it is unknown. */
+  /** The fee in the smallest unit of the paid asset, and its parts. Null while unknown. */
   readonly fee: string | null;
   readonly feeTerms: ItemFeeTerms | null;
   /** The transfer to the merchant; all null until it has been made. */

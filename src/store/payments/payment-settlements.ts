@@ -13,14 +13,30 @@ export interface PaymentSettlement {
   readonly at: Date;
 }
 
-/** Notes settlements in the transaction that makes them known. A payment is settled once: what is there already stays. */
-export async function insertPaymentSettlements(tx: Tx, settlements: readonly PaymentSettlement[]): Promise<void> {
-  await tx`
+/**
+ * Notes settlements in the transaction that makes them known, and returns the payments that had none. A payment is settled
+ * once: a settlement that is there already stays.
+ */
+export async function insertPaymentSettlements(tx: Tx, settlements: readonly PaymentSettlement[]): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
     insert into payment_settlements (payment_id, asset, amount, recipient, transaction_hash, at)
     select s."paymentId", s.asset, s.amount, s.recipient, s."transactionHash", s.at
     from jsonb_to_recordset(${tx.json(settlements as never)}) as s(
       "paymentId" text, asset text, amount numeric, recipient text, "transactionHash" text, at timestamptz)
-    on conflict (payment_id) do nothing`;
+    on conflict (payment_id) do nothing
+    returning payment_id as id`;
+  return rows.map(({ id }) => id);
+}
+
+/** The settlement as the payment's events record it. */
+export function recordSettlement({
+  asset,
+  amount,
+  recipient,
+  transactionHash,
+  at,
+}: Omit<PaymentSettlement, 'paymentId'>) {
+  return { asset, amount, recipient, transactionHash, at };
 }
 
 /** Takes a settlement back whose transaction a deep reorganisation has removed for good. */
@@ -29,8 +45,12 @@ export async function deletePaymentSettlement(tx: Tx, paymentId: string): Promis
 }
 
 export async function findPaymentSettlement(db: Reader, paymentId: string): Promise<PaymentSettlement | undefined> {
-  const [row] = await db<PaymentSettlement[]>`
-    select payment_id as "paymentId", asset, amount, recipient, transaction_hash as "transactionHash", at
-    from payment_settlements where payment_id = ${paymentId}`;
+  const [row] = await findPaymentSettlements(db, [paymentId]);
   return row;
+}
+
+export function findPaymentSettlements(db: Reader, paymentIds: readonly string[]): Promise<PaymentSettlement[]> {
+  return db<PaymentSettlement[]>`
+    select payment_id as "paymentId", asset, amount, recipient, transaction_hash as "transactionHash", at
+    from payment_settlements where payment_id = any(${paymentIds as string[]}::text[])`;
 }

@@ -2,7 +2,7 @@ import type { Decimal } from '../../domain/money.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import { matchesOf, type PaymentFilter, seenStatus } from './payment-lists.ts';
 
-/** What all payments that match a filter come to. */
+/** Totals of all payments that match a filter. */
 export interface PaymentStats {
   readonly transactions: number;
   /** Different accounts that paid or tried to. */
@@ -35,8 +35,8 @@ interface StatsRow {
 
 /**
  * With no filter but on statuses: from the totals and the changes that are not yet in them, in one statement and so in
- * one moment, whatever is being written and folded meanwhile. Payments that are over but not yet swept are counted as
- * what they are seen as. They have no buyer, and have earned nothing.
+ * one moment, whatever is being written and folded meanwhile. Overdue payments that are not swept yet are counted by
+ * their visible status. They have no buyer and no revenue.
  */
 export function statsFromTotals(db: Reader, filter: PaymentFilter) {
   const { partnerId, mode, merchantIds, statuses } = filter;
@@ -84,7 +84,7 @@ function overdue(db: Reader, { now }: PaymentFilter) {
     where status = 'requires_action' and native_deadline is not null and expires_at <= ${now}`;
 }
 
-/** With any other filter: from what matches, which for given merchants takes nothing but an index. */
+/** With any other filter: from the matching payments, which for given merchants takes an index alone. */
 export function statsFromMatches(db: Reader, filter: PaymentFilter) {
   return db<StatsRow[]>`
     with matches as materialized (

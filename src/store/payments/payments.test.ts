@@ -2,20 +2,21 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
-import { command } from '../../actions/command.ts';
+import { command, commandOfOne } from '../../actions/command.ts';
 import { expirePayments } from '../../actions/paying/expire-payments.ts';
 import { foldStats } from '../../actions/paying/fold-stats.ts';
 import { createPaymentMover } from '../../actions/paying/move-payment.ts';
 import { newId } from '../../domain/ids.ts';
 import { isFinal, type PaymentEvent, type PaymentStatus } from '../../domain/payment.ts';
+import { recordFacts, withRecordedFacts } from '../../domain/payment-facts.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import type { World } from '../../runtime/world.ts';
+import { listEvents } from '../events/events.ts';
 import { insertMerchant } from '../parties/merchants.ts';
 import { insertPartner } from '../parties/partners.ts';
 import { openDatabase } from '../plumbing/database.ts';
 import { insertPayments, type NewPayment } from './new-payments.ts';
-import type { PaymentFeed } from './payment-feed.ts';
-import { expireDue, findPayments, listPaymentEvents, lockPayments, movePayments } from './payments.ts';
+import { findPayments, lockPayments, type Move, movePayments, type Payment } from './payments.ts';
 
 const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
 const START_MS = Date.UTC(2026, 2, 1);
@@ -25,7 +26,7 @@ const BUYERS = [1, 2, 3].map((digit) => `eip155:1:0x${String(digit).repeat(40)}`
 const UNITS = [
   { amountUnit: 'iso4217/USD', amountDecimals: 2 },
   { amountUnit: 'iso4217/JPY', amountDecimals: 0 },
-  { amountUnit: 'caip19/eip155:1/slip44:60', amountDecimals: 18 },
+  { amountUnit: 'caip19/eip155:1/slip44:60', amountDecimals: 18, tokenAsset: 'eip155:1/slip44:60' },
 ];
 const TOKEN = { asset: 'eip155:1/slip44:60', value: 10n ** 18n };
 
@@ -76,9 +77,10 @@ describe('stored payments', () => {
       details: null,
       claim: null,
       requestHash: null,
+      actor: 'test',
       ...fields,
     }));
-    const made = await command(first(), (tx, now) => insertPayments(tx, rows, now));
+    const made = await commandOfOne(first(), (now) => insertPayments(rows, now));
     assert.equal(made.size, rows.length);
     return rows.map(({ id }) => id);
   }
@@ -116,21 +118,27 @@ describe('stored payments', () => {
   /** Every payment's history is one unbroken line from its creation to where it stands. */
   async function checkHistories(ids: readonly string[]): Promise<void> {
     for (const payment of await paymentsOf(ids)) {
-      const events = await listPaymentEvents(sql(), payment.id);
-      const name = `${payment.id}: ${events.map(({ event, toStatus }) => `${event}→${toStatus}`).join(', ')}`;
+      const events = await listEvents(sql(), payment.id);
+      const name = `${payment.id}: ${events.map(({ type }) => type).join(', ')}`;
       assert.deepEqual(
-        events.map(({ version }) => version),
+        events.map(({ sequence }) => sequence),
         events.map((_, index) => index + 1),
         name,
       );
-      assert.equal(payment.version, events.length, name);
+      assert.equal(payment.version, events.length - 1, name);
+      assert.equal(events[0]?.type, 'payment.created', name);
       let status: PaymentStatus = 'requires_action';
-      for (const { fromStatus, toStatus } of events) {
-        assert.equal(fromStatus, status, name);
-        assert.ok(!isFinal(fromStatus), `${name}: a final state never changes`);
-        status = toStatus;
+      for (const { type, data } of events.slice(1)) {
+        assert.ok(!isFinal(status), `${name}: a final state never changes`);
+        status = data.status as PaymentStatus;
+        assert.equal(type, `payment.${status}`, name);
       }
       assert.equal(payment.status, status, name);
+      // Handing out a native action is no event.
+      const [recorded, stored] = [withRecordedFacts(payment, events.at(-1)?.data ?? {}), payment].map((each) => {
+        return { ...each, nativeDeadline: null };
+      });
+      assert.deepEqual(recorded, stored, `${name}: recorded as it is`);
     }
   }
 
@@ -152,7 +160,15 @@ describe('stored payments', () => {
         isNative: fc.boolean(),
       }),
     },
-    { weight: 2, arbitrary: fc.constant({ type: 'succeeded', transaction: { hash: '0x1', nonce: 1 } } as const) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        type: fc.constant('succeeded'),
+        buyer,
+        token: fc.constant(TOKEN),
+        transaction: fc.constant({ hash: '0x1', nonce: 1 }),
+      }),
+    },
     fc.record({ type: fc.constant('failed'), failureCode: fc.constantFrom(null, 'declined_user') }),
     fc.constant({ type: 'expired', proof: 'clock' } as const),
     fc
@@ -216,8 +232,8 @@ describe('stored payments', () => {
           if (final !== undefined) assert.equal(status, final, 'what a mover was told stands');
         }
         const written = await sql()`
-          select 1 from payment_events where payment_id = any(${ids}::text[]) and actor = 'test'`;
-        assert.equal(written.length, moves, 'one event row for every move that was told');
+          select 1 from events where object_id = any(${ids}::text[]) and actor = 'test' and sequence > 1`;
+        assert.equal(written.length, moves, 'one event for every move that was told');
         assert.deepEqual([...(await wrongSums())], []);
         while (await foldStats(first())) {
           // Until everything is in the totals.
@@ -248,7 +264,12 @@ describe('stored payments', () => {
         isNative: false,
       },
       { type: 'cancelled', by: 'user' },
-      { type: 'succeeded', transaction: { hash: '0x1', nonce: 7 } },
+      {
+        type: 'succeeded',
+        buyer: { account: BUYERS[1] ?? '', name: 'Other wallet', icon: null },
+        token: { ...TOKEN, value: 7n },
+        transaction: { hash: '0x1', nonce: 7 },
+      },
       { type: 'failed', failureCode: null },
     ];
     const outcomes = await Promise.all(
@@ -276,20 +297,11 @@ describe('stored payments', () => {
     const [id = ''] = await create([{}]);
     const [old] = await paymentsOf([id]);
     assert.ok(old);
-    const move = {
-      payment: old,
-      to: 'cancelled',
-      at: new Date(nowMs),
-      event: 'cancelled',
-      actor: 'x',
-      evidence: {},
-      facts: {},
-    } as const;
-    await command(first(), (tx) => movePayments(tx, [{ ...move, to: 'failed', event: 'failed' }]));
+    await command(first(), (tx) => movePayments(tx, [moveTo('failed', old)]));
     for (const stale of [old, { ...old, status: 'failed' as const }, { ...old, version: 1 }]) {
-      assert.deepEqual(await command(first(), (tx) => movePayments(tx, [{ ...move, payment: stale }])), []);
+      assert.deepEqual(await command(first(), (tx) => movePayments(tx, [moveTo('cancelled', stale)])), []);
     }
-    assert.equal((await listPaymentEvents(sql(), id)).length, 1);
+    assert.equal((await listEvents(sql(), id)).length, 2);
     assert.deepEqual([...(await wrongSums())], []);
   });
 
@@ -301,23 +313,33 @@ describe('stored payments', () => {
       actor: 'app:x',
       evidence: { by: 'user' },
     });
-    const before = await listPaymentEvents(sql(), id);
-    assert.equal(before.length, 1);
+    const before = await listEvents(sql(), id);
+    assert.equal(before.length, 2);
     for (const change of [
-      sql()`update payment_events set actor = 'somebody else' where payment_id = ${id}`,
-      sql()`delete from payment_events where payment_id = ${id}`,
-      sql()`delete from payment_events`,
-      sql()`truncate payment_events`,
+      sql()`update events set actor = 'somebody else' where object_id = ${id}`,
+      sql()`delete from events where object_id = ${id}`,
+      sql()`delete from events`,
+      sql()`truncate events`,
+      sql()`update event_batches set position = 0`,
+      sql()`delete from event_batches`,
+      sql()`truncate event_batches`,
+      sql()`delete from payments where id = ${id}`,
       sql()`truncate payments cascade`,
     ]) {
       await assert.rejects(async () => change, /never changed/);
     }
-    await assert.rejects(async () => sql()`delete from payments where id = ${id}`, { code: '23503' });
-    assert.deepEqual([...(await listPaymentEvents(sql(), id))], [...before]);
+    assert.deepEqual([...(await listEvents(sql(), id))], [...before]);
   });
 
   describe('whose time is over', () => {
-    const sweep = (limit: number, node = first()) => command(node, (tx, now) => expireDue(tx, { now, limit }));
+    /** Expires one batch, and returns the payments that it ended. */
+    const sweep = async (limit: number, node = first()) => {
+      const isExpired = async () =>
+        new Set((await sql()<{ id: string }[]>`select id from payments where status = 'expired'`).map(({ id }) => id));
+      const before = await isExpired();
+      await expirePayments(node, limit);
+      return [...(await isExpired())].filter((id) => !before.has(id));
+    };
 
     it('are expired in batches of a bounded size, the longest overdue first', async () => {
       const due = await create(
@@ -356,14 +378,12 @@ describe('stored payments', () => {
         assert.equal(payment.status, 'expired');
         assert.equal(payment.updatedAt.getTime(), START_MS + 1 + (119 - index) * 10, 'it ended when its time was over');
         assert.deepEqual(
-          [...(await listPaymentEvents(sql(), payment.id))],
+          (await listEvents(sql(), payment.id)).slice(1).map(({ id: _, data: __, ...event }) => event),
           [
             {
-              version: 1,
+              type: 'payment.expired',
+              sequence: 2,
               at: new Date(nowMs),
-              fromStatus: 'requires_action',
-              toStatus: 'expired',
-              event: 'expired',
               actor: 'sweeper',
               evidence: { proof: 'clock' },
             },
@@ -379,14 +399,14 @@ describe('stored payments', () => {
     it('are expired once each by any number of sweepers', async () => {
       const ids = await create(Array.from({ length: 600 }, () => ({ expiresAtMs: START_MS + 1000 })));
       nowMs = START_MS + 1000;
-      const swept: string[] = [];
       await Promise.all(
         [...nodes, ...nodes].map(async (node) => {
-          for (let batch = await sweep(25, node); batch.length > 0; batch = await sweep(25, node)) swept.push(...batch);
+          while (await expirePayments(node, 25)) {
+            // Until it finds no full batch.
+          }
         }),
       );
-      assert.equal(swept.length, 600);
-      assert.deepEqual(new Set(swept), new Set(ids));
+      assert.deepEqual(new Set((await paymentsOf(ids)).map(({ status }) => status)), new Set(['expired']));
       await checkHistories(ids);
       assert.deepEqual([...(await wrongSums())], []);
       nowMs = START_MS;
@@ -400,17 +420,7 @@ describe('stored payments', () => {
         assert.ok(payment);
         nowMs = START_MS + 1000;
         assert.deepEqual(await sweep(10, nodes[1]), [idle], 'skipped, not waited for');
-        await movePayments(tx, [
-          {
-            payment,
-            to: 'cancelled',
-            at: new Date(nowMs - 1),
-            event: 'cancelled',
-            actor: 'x',
-            evidence: {},
-            facts: {},
-          },
-        ]);
+        await movePayments(tx, [moveTo('cancelled', payment)]);
       });
       assert.deepEqual(await sweep(10, nodes[1]), []);
       assert.deepEqual(
@@ -428,8 +438,13 @@ type Node = ReturnType<typeof openNode>;
 /** What one gateway has of its own: its connections and its mover. */
 function openNode(url: string, world: World) {
   const db = openDatabase({ url, poolSize: 6, applicationName: 'till-test' });
-  const feed: PaymentFeed = { announce: () => {}, subscribe: () => {} };
-  return { db, world, feed, move: createPaymentMover({ db, world, feed }) };
+  return { db, world, move: createPaymentMover({ db, world }) };
+}
+
+function moveTo(status: PaymentStatus, payment: Payment): Move {
+  const facts = { ...payment, status };
+  const events = [`payment.${status}` as const];
+  return { payment, facts, events, at: payment.updatedAt, actor: 'x', data: recordFacts(facts), evidence: {} };
 }
 
 async function repeat(isDone: () => boolean, work: () => Promise<unknown>): Promise<void> {

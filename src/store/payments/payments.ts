@@ -1,8 +1,11 @@
+import type { EventType } from '../../domain/event.ts';
 import type { Mode } from '../../domain/mode.ts';
-import type { Buyer, FailureCode, PaymentState, PaymentStatus, TokenAmount } from '../../domain/payment.ts';
+import type { PaymentState } from '../../domain/payment.ts';
+import type { PaymentFacts } from '../../domain/payment-facts.ts';
+import { appendHappened, type Facts, newEventId } from '../events/events.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-export interface Payment {
+export interface Payment extends PaymentFacts {
   readonly id: string;
   readonly partnerId: string;
   readonly mode: Mode;
@@ -12,22 +15,12 @@ export interface Payment {
   /** Minor units, as a decimal integer. */
   readonly amountValue: string;
   readonly amountDecimals: number;
-  readonly status: PaymentStatus;
+  /** Counts the events after the first: the sequence of the last one is greater by one. */
   readonly version: number;
   readonly createdAt: Date;
-  readonly updatedAt: Date;
   readonly expiresAt: Date;
   readonly successUrl: string | null;
   readonly errorUrl: string | null;
-  readonly failureCode: FailureCode | null;
-  readonly nativeDeadline: Date | null;
-  readonly tokenAsset: string | null;
-  readonly tokenValue: string | null;
-  readonly buyerAccount: string | null;
-  readonly buyerName: string | null;
-  readonly buyerIcon: string | null;
-  readonly transactionHash: string | null;
-  readonly transactionNonce: string | null;
 }
 
 /** The part of a payment that its status answer shows; it is read more than anything else. */
@@ -45,7 +38,7 @@ export type PaymentGlance = Pick<
   | 'transactionHash'
 >;
 
-/** What the rules of a payment's life look at. */
+/** The state that `decide` needs. */
 export function stateOf({
   status,
   expiresAt,
@@ -87,143 +80,102 @@ export function lockPayments(tx: Tx, ids: readonly string[]): Promise<Payment[]>
     select ${paymentColumns(tx)} from payments where id = any(${ids as string[]}::text[]) order by id for update`;
 }
 
-/** One move of one payment, decided on the status and version it was read with. */
-export interface Move {
-  readonly payment: Payment;
-  readonly to: PaymentStatus;
-  readonly at: Date;
-  readonly event: string;
-  readonly actor: string;
-  readonly evidence: Readonly<Record<string, unknown>>;
-  /** What the move makes known; what it does not name stays. */
-  readonly facts: {
-    readonly failureCode?: FailureCode | null;
-    readonly buyer?: Buyer;
-    readonly token?: TokenAmount;
-    readonly transaction?: { readonly hash: string; readonly nonce: number | null };
-  };
+/**
+ * Locks at most `limit` payments that the clock alone can end and whose time is over, the longest overdue first. Rows that
+ * another node is sweeping are left to it.
+ */
+export function lockOverdue(tx: Tx, { now, limit }: { now: Date; limit: number }): Promise<Payment[]> {
+  return tx<Payment[]>`
+    select ${paymentColumns(tx)} from payments
+    where status = 'requires_action' and native_deadline is null and expires_at <= ${now}
+    order by expires_at limit ${limit} for update skip locked`;
 }
 
-/** Carries the moves out and returns the ids that moved: one that is missing was moved by somebody else meanwhile. */
+/** One change of one payment, decided on the status and version it was read with. */
+export interface Move {
+  readonly payment: Payment;
+  readonly facts: PaymentFacts;
+  /** At least one. The first tells of the change itself. */
+  readonly events: readonly EventType[];
+  readonly at: Date;
+  readonly actor: string;
+  /** What the events record of the payment. */
+  readonly data: Facts;
+  readonly evidence: Facts;
+}
+
+/**
+ * Carries the changes out, appends their events and adjusts the totals. Returns the ids that changed: a payment that is
+ * missing was changed by another transaction meanwhile. A payment occurs once.
+ */
 export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<string[]> {
-  const rows = moves.map(({ payment, to, at, event, actor, evidence, facts }) => ({
+  tx.outbox.hasEvents = true;
+  const rows = moves.map(({ payment, facts, events, ...move }) => ({
     id: payment.id,
     from_status: payment.status,
     from_version: payment.version,
-    to_status: to,
-    at,
-    event,
-    actor,
-    evidence,
-    failure_code: facts.failureCode ?? null,
-    token_asset: facts.token?.asset ?? payment.tokenAsset,
-    token_value: facts.token?.value.toString() ?? payment.tokenValue,
-    buyer_account: facts.buyer?.account ?? payment.buyerAccount,
-    buyer_name: facts.buyer?.name ?? payment.buyerName,
-    buyer_icon: facts.buyer?.icon ?? payment.buyerIcon,
-    transaction_hash: facts.transaction?.hash ?? payment.transactionHash,
-    transaction_nonce: facts.transaction?.nonce ?? payment.transactionNonce,
+    from_buyer: payment.buyerAccount,
+    to_status: facts.status,
+    updated_at: facts.updatedAt,
+    failure_code: facts.failureCode,
+    native_deadline: facts.nativeDeadline,
+    token_asset: facts.tokenAsset,
+    token_value: facts.tokenValue,
+    buyer_account: facts.buyerAccount,
+    buyer_name: facts.buyerName,
+    buyer_icon: facts.buyerIcon,
+    transaction_hash: facts.transactionHash,
+    transaction_nonce: facts.transactionNonce,
+    event_count: events.length,
+    events: events.map((type, index) => ({ id: newEventId(tx, move.at), type, place: index + 1 })),
+    at: move.at,
+    actor: move.actor,
+    data: move.data,
+    evidence: Object.keys(move.evidence).length === 0 ? null : move.evidence,
   }));
   const moved = await tx<{ id: string }[]>`
     with input as (
       select * from jsonb_to_recordset(${tx.json(rows as never)}) as i(
-        id text, from_status text, from_version int, to_status text, at timestamptz, event text, actor text,
-        evidence jsonb, failure_code text, token_asset text, token_value numeric, buyer_account text,
-        buyer_name text, buyer_icon text, transaction_hash text, transaction_nonce bigint)
+        id text, from_status text, from_version int, from_buyer text, to_status text, updated_at timestamptz,
+        failure_code text, native_deadline timestamptz, token_asset text, token_value numeric, buyer_account text,
+        buyer_name text, buyer_icon text, transaction_hash text, transaction_nonce bigint, event_count int,
+        events jsonb, at timestamptz, actor text, data jsonb, evidence jsonb)
     ), moved as (
       update payments p
-      set status = i.to_status, version = p.version + 1, updated_at = i.at, failure_code = i.failure_code,
-          token_asset = i.token_asset, token_value = i.token_value, buyer_account = i.buyer_account,
-          buyer_name = i.buyer_name, buyer_icon = i.buyer_icon, transaction_hash = i.transaction_hash,
-          transaction_nonce = i.transaction_nonce
+      set status = i.to_status, version = p.version + i.event_count, updated_at = i.updated_at,
+          failure_code = i.failure_code, native_deadline = i.native_deadline, token_asset = i.token_asset,
+          token_value = i.token_value, buyer_account = i.buyer_account, buyer_name = i.buyer_name,
+          buyer_icon = i.buyer_icon, transaction_hash = i.transaction_hash, transaction_nonce = i.transaction_nonce
       from input i
       where p.id = i.id and p.status = i.from_status and p.version = i.from_version
-      returning p.*, i.from_status, i.to_status, i.at, i.event, i.actor, i.evidence
-    ), logged as (
-      insert into payment_events (payment_id, version, at, from_status, to_status, event, actor, evidence)
-      select id, version, at, from_status, to_status, event, actor, evidence from moved
-    ), counted as (
+      returning p.id, p.partner_id, p.mode, p.merchant_id, p.amount_unit, p.amount_decimals, p.amount_value,
+        p.buyer_account, i.from_status, i.to_status, i.from_version, i.from_buyer, i.events, i.at, i.actor, i.data,
+        i.evidence
+    ), happened as (
+      select m.partner_id, m.mode, m.merchant_id, e.id, e.type, m.id as object_id,
+        m.from_version + 1 + e.place as sequence, m.at, m.actor, m.data, m.evidence
+      from moved m, jsonb_to_recordset(m.events) as e(id text, type text, place int)
+    ), ${appendHappened(tx)}, counted as (
       insert into payment_stat_changes
         (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
       select partner_id, mode, merchant_id, s.status, amount_unit, amount_decimals,
         sum(s.sign), sum(s.sign * amount_value)
       from moved, lateral (values (from_status, -1), (to_status, 1)) as s(status, sign)
+      where from_status <> to_status
       group by partner_id, mode, merchant_id, s.status, amount_unit, amount_decimals
     ), customers as (
       insert into payment_customers (partner_id, mode, merchant_id, buyer_account, status, payments)
-      select partner_id, mode, merchant_id, buyer_account, s.status, sum(s.sign)
-      from moved, lateral (values (from_status, -1), (to_status, 1)) as s(status, sign)
-      where buyer_account is not null and not (event = 'confirmed' and s.sign = -1)
-      group by partner_id, mode, merchant_id, buyer_account, s.status
-      order by partner_id, mode, merchant_id, buyer_account, s.status
+      select partner_id, mode, merchant_id, s.buyer, s.status, sum(s.sign)
+      from moved,
+        lateral (values (from_buyer, from_status, -1), (buyer_account, to_status, 1)) as s(buyer, status, sign)
+      where s.buyer is not null
+      group by partner_id, mode, merchant_id, s.buyer, s.status having sum(s.sign) <> 0
+      order by partner_id, mode, merchant_id, s.buyer, s.status
       on conflict (partner_id, mode, merchant_id, buyer_account, status)
         do update set payments = payment_customers.payments + excluded.payments
     )
     select id from moved`;
   return moved.map(({ id }) => id);
-}
-
-/** Something that happened to payments without moving them: told in their log, under a version of its own. */
-export async function notePayments(
-  tx: Tx,
-  ids: readonly string[],
-  note: { event: string; actor: string; evidence: Readonly<Record<string, unknown>>; at: Date },
-): Promise<void> {
-  await tx`
-    with noted as (
-      update payments set version = version + 1 where id = any(${ids as string[]}::text[])
-      returning id, version, status
-    )
-    insert into payment_events (payment_id, version, at, from_status, to_status, event, actor, evidence)
-    select id, version, ${note.at}, status, status, ${note.event}, ${note.actor}, ${tx.json(note.evidence as never)}
-    from noted`;
-}
-
-/**
- * Expires at most `limit` payments whose time is over and returns their ids. One statement, so that a sweep costs the
- * same for one payment and for hundreds; rows that another node is sweeping are left to it.
- */
-export async function expireDue(tx: Tx, { now, limit }: { now: Date; limit: number }): Promise<string[]> {
-  const moved = await tx<{ id: string }[]>`
-    with due as (
-      select id from payments
-      where status = 'requires_action' and native_deadline is null and expires_at <= ${now}
-      order by expires_at limit ${limit}
-      for update skip locked
-    ), moved as (
-      update payments p
-      set status = 'expired', version = p.version + 1, updated_at = p.expires_at
-      from due where p.id = due.id and p.status = 'requires_action'
-      returning p.*
-    ), logged as (
-      insert into payment_events (payment_id, version, at, from_status, to_status, event, actor, evidence)
-      select id, version, ${now}, 'requires_action', 'expired', 'expired', 'sweeper', '{"proof":"clock"}' from moved
-    ), counted as (
-      insert into payment_stat_changes
-        (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
-      select partner_id, mode, merchant_id, s.status, amount_unit, amount_decimals,
-        sum(s.sign), sum(s.sign * amount_value)
-      from moved, lateral (values ('requires_action', -1), ('expired', 1)) as s(status, sign)
-      group by partner_id, mode, merchant_id, s.status, amount_unit, amount_decimals
-    )
-    select id from moved`;
-  return moved.map(({ id }) => id);
-}
-
-export interface PaymentEventRow {
-  readonly version: number;
-  readonly at: Date;
-  readonly fromStatus: PaymentStatus;
-  readonly toStatus: PaymentStatus;
-  readonly event: string;
-  readonly actor: string;
-  readonly evidence: Readonly<Record<string, unknown>>;
-}
-
-export function listPaymentEvents(db: Reader, paymentId: string): Promise<PaymentEventRow[]> {
-  return db<PaymentEventRow[]>`
-    select version, at, from_status as "fromStatus", to_status as "toStatus", event, actor, evidence
-    from payment_events where payment_id = ${paymentId} order by version`;
 }
 
 /** The columns of a `Payment`, of the table or alias `payments`. */

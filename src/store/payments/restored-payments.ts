@@ -1,5 +1,6 @@
 import type { PayMethod } from '../../domain/item.ts';
 import type { ItemPurpose } from '../chain/items.ts';
+import { appendHappened, newEventId } from '../events/events.ts';
 import type { Tx } from '../plumbing/database.ts';
 
 /** A payment as far as the chain can know it. */
@@ -10,37 +11,37 @@ export interface RestoredPayment {
   readonly asset: string;
   readonly amount: bigint;
   readonly decimals: number;
-  /** CAIP-10. */
-  readonly account: string;
   readonly createdAt: Date;
   readonly paidAt: Date;
 }
 
-/** Makes the payment again, as being paid; the usual move then ends it. Whether there is such a merchant. */
+/**
+ * Inserts the payment again, as it was before it was paid. The usual moves then end it. Returns false if there is no
+ * such merchant. If events of the payment are left, its version and its sequences go on from them.
+ */
 export async function insertRestoredPayment(tx: Tx, payment: RestoredPayment, now: Date): Promise<boolean> {
-  const { id, merchantId, asset, decimals, account, createdAt, paidAt } = payment;
+  tx.outbox.hasEvents = true;
+  const { id, merchantId, asset, decimals, createdAt, paidAt } = payment;
   const unit = `caip19/${asset}`;
   const amount = payment.amount.toString();
   const rows = await tx`
     with made as (
       insert into payments (id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value, amount_decimals,
-        status, version, created_at, updated_at, expires_at, token_asset, token_value, buyer_account, buyer_name)
-      select ${id}, partner_id, mode, id, 'rebuilt', ${unit}, ${amount}::numeric, ${decimals}, 'processing', 1,
-        ${createdAt}, ${now}, ${paidAt}, ${asset}, ${amount}::numeric, ${account}, 'Wallet'
+        version, created_at, updated_at, expires_at, token_asset, token_value)
+      select ${id}, partner_id, mode, id, 'rebuilt', ${unit}, ${amount}::numeric, ${decimals},
+        coalesce((select max(sequence) from events where object_id = ${id}), 0), ${createdAt}, ${now}, ${paidAt},
+        ${asset}, ${amount}::numeric
       from merchants where id = ${merchantId}
       returning *
-    ), logged as (
-      insert into payment_events (payment_id, version, at, from_status, to_status, event, actor, evidence)
-      select id, 1, ${now}, 'requires_action', 'processing', 'rebuilt', 'operator', '{}' from made
-    ), counted as (
+    ), happened as (
+      select partner_id, mode, merchant_id, ${newEventId(tx, now)} as id, 'payment.created' as type, id as object_id,
+        version + 1 as sequence, ${now}::timestamptz as at, 'operator' as actor, null::jsonb as data,
+        '{"rebuilt": true}'::jsonb as evidence
+      from made
+    ), ${appendHappened(tx)}, counted as (
       insert into payment_stat_changes
         (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
       select partner_id, mode, merchant_id, status, amount_unit, amount_decimals, 1, amount_value from made
-    ), customers as (
-      insert into payment_customers (partner_id, mode, merchant_id, buyer_account, status, payments)
-      select partner_id, mode, merchant_id, buyer_account, status, 1 from made
-      on conflict (partner_id, mode, merchant_id, buyer_account, status)
-        do update set payments = payment_customers.payments + 1
     )
     select from made`;
   return rows.length === 1;
@@ -52,6 +53,7 @@ export interface RestoredItem {
   readonly subject: string;
   readonly purpose: ItemPurpose;
   readonly network: string;
+  readonly collector: string;
   readonly asset: string;
   readonly method: PayMethod;
   readonly payer: string;
@@ -66,13 +68,13 @@ export interface RestoredItem {
   readonly paidAt: Date;
 }
 
-/** Makes the item again, if it is not there. */
+/** Inserts the item again if it is missing. */
 export async function insertRestoredItem(tx: Tx, item: RestoredItem): Promise<void> {
   await tx`
-    insert into items (commitment, subject, purpose, network, asset, method, payer, account, recipient, fee_account,
-      amount, fee, deadline, is_held, buyer_name, state, accepted_at, ended_at, end_reason)
-    values (${item.commitment}, ${item.subject}, ${item.purpose}, ${item.network}, ${item.asset}, ${item.method},
-      ${item.payer}, ${item.account}, ${item.recipient}, ${item.feeAccount}, ${item.amount.toString()},
+    insert into items (commitment, subject, purpose, network, collector, asset, method, payer, account, recipient,
+      fee_account, amount, fee, deadline, is_held, buyer_name, state, accepted_at, ended_at, end_reason)
+    values (${item.commitment}, ${item.subject}, ${item.purpose}, ${item.network}, ${item.collector}, ${item.asset},
+      ${item.method}, ${item.payer}, ${item.account}, ${item.recipient}, ${item.feeAccount}, ${item.amount.toString()},
       ${item.fee.toString()}, ${item.deadline}, ${item.isHeld}, ${item.purpose === 'payment' ? 'Wallet' : ''}, 'paid',
       ${item.paidAt}, ${item.paidAt}, ${item.endReason})
     on conflict (commitment) do nothing`;

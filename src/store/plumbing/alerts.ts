@@ -1,15 +1,16 @@
+import type { AlertName } from '../../domain/alert.ts';
 import type { Reader, Tx } from './database.ts';
 
 export interface Alert {
-  readonly name: string;
-  /** What it is about: a job, a network, a relayer. */
+  readonly name: AlertName;
+  /** The subject: a job, a network, a relayer. */
   readonly subject: string;
   readonly message: string;
   readonly since: Date;
   readonly lastSeen: Date;
 }
 
-/** Whether it is new: a known one is only seen again. */
+/** Returns true if the alert is new. A known alert only gets a new `last_seen`. */
 export async function upsertAlert(tx: Tx, alert: Omit<Alert, 'since'>): Promise<boolean> {
   const [row] = await tx<{ isNew: boolean }[]>`
     insert into alerts (name, subject, message, since, last_seen)
@@ -19,9 +20,14 @@ export async function upsertAlert(tx: Tx, alert: Omit<Alert, 'since'>): Promise<
   return row?.isNew ?? false;
 }
 
-/** Whether there was one to clear. */
-export async function deleteAlert(tx: Tx, { name, subject }: Pick<Alert, 'name' | 'subject'>): Promise<boolean> {
-  const { count } = await tx`delete from alerts where name = ${name} and subject = ${subject}`;
+/** Returns true if an alert was deleted. With a time, only an alert that was not seen since then is. */
+export async function deleteAlert(
+  tx: Tx,
+  { name, subject }: Pick<Alert, 'name' | 'subject'>,
+  unseenSince?: Date,
+): Promise<boolean> {
+  const isUnseen = unseenSince === undefined ? tx`true` : tx`last_seen <= ${unseenSince}`;
+  const { count } = await tx`delete from alerts where name = ${name} and subject = ${subject} and ${isUnseen}`;
   return count === 1;
 }
 

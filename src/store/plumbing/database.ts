@@ -1,157 +1,168 @@
-import postgres from 'postgres';
-import { driverSockets } from './driver-socket.ts';
+import pg from 'pg';
+import { systemWorld } from '../../runtime/system-world.ts';
+import type { Random } from '../../runtime/world.ts';
+import { ConnectionError, type ConnectionInput, connectionError, connectionSettings } from './connection.ts';
+import { createListening, type Listener } from './listener.ts';
+import { createStatementNames, isStalePlan, openSession, type Session } from './session.ts';
+import type { Draft, SingleStatement } from './single-statement.ts';
+import { type Reader, type Rows, type Run, readerOf, type Statement } from './statement.ts';
+
+export type { Reader } from './statement.ts';
 
 /**
- * The pool. Reads run on it directly; there is no way to write with it but through `begin`, because every writing
- * function asks for a `Tx`, which only `begin` makes.
+ * The pool. Reads run on it directly. Writes need a `Tx`, which only `begin` makes, or are a `SingleStatement`. Both are
+ * called by `actions/command.ts` alone: the one write path.
  */
 export interface Database {
   readonly sql: Reader;
-  /** Called by `actions/command.ts` alone: the one write path. */
-  begin<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** The same for work that is one statement: PostgreSQL makes it a transaction by itself, in one round trip. */
-  single<T>(statement: (tx: Tx) => Promise<T>): Promise<T>;
+  /** The randomness is for the ids of the events that the transaction appends. */
+  begin<T>(random: Random, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Runs one statement. PostgreSQL makes it a transaction by itself, in one round trip. */
+  single<T>(statement: SingleStatement<T>): Promise<T>;
+  /** Calls the listener after every commit that appended events. */
+  onEvents(listener: () => void): void;
   /** Hears messages for as long as the database is open, over a connection of its own that comes back by itself. */
-  listen(channel: string, on: { onMessage: (text: string) => void; onConnected: () => void }): Promise<void>;
+  listen(channel: string, listener: Listener): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Anything that can run a reading statement: the pool or a transaction. */
-export type Reader = postgres.ISql<Record<string, never>>;
-
-declare const isTransaction: unique symbol;
-/** A transaction in progress. */
-export type Tx = postgres.TransactionSql<Record<string, never>> & { readonly [isTransaction]: true };
-
-export interface DatabaseInput {
-  readonly url: string;
-  readonly poolSize: number;
-  /** Shown in pg_stat_activity. */
-  readonly applicationName: string;
+const SAVEPOINT = Symbol('savepoint');
+/** A transaction in progress. Nobody else can make one: the symbol is not exported. */
+export interface Tx extends Reader {
+  readonly [SAVEPOINT]: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
+  readonly outbox: TxOutbox;
 }
 
-const CONNECT_TIMEOUT_S = 5;
-/** No statement runs longer than this: see `statement_timeout`. Whatever still waits then has lost its connection. */
-const RETIRED_S = 16;
+/** The part of a transaction that concerns the events it appends. */
+interface TxOutbox {
+  readonly random: Random;
+  hasEvents: boolean;
+}
 
-/**
- * Opens the pool. When one of its connections breaks, the whole pool is replaced: the driver is known to leave a broken
- * connection, above all one with TLS, in a state where it neither answers nor ends. Statements under way finish on the
- * old pool, or fail when it is closed for good.
- */
+export interface DatabaseInput extends ConnectionInput {
+  readonly poolSize: number;
+}
+
+/** Statements that still run when the database is closed get this long. */
+const CLOSE_MS = 1_000;
+
 export function openDatabase(input: DatabaseInput): Database {
-  const listeners: ((pool: postgres.Sql) => Promise<unknown>)[] = [];
-  let isClosing = false;
-  let pool = connect(input, replace);
+  const settings = connectionSettings(input);
+  // A connection is not closed for being idle: a new one would cost the next request a handshake.
+  const pool = new pg.Pool({ ...settings, max: input.poolSize, idleTimeoutMillis: 0 });
+  const names = createStatementNames();
+  const clients = new Set<pg.Client>();
+  const listening = createListening(settings);
+  let closing: Promise<void> | undefined;
 
-  function replace(broken: postgres.Sql): void {
-    if (isClosing || broken !== pool) return;
-    pool = connect(input, replace);
-    for (const listen of listeners) listen(pool).catch(() => {});
-    void broken.end({ timeout: RETIRED_S });
+  pool.on('connect', (client: pg.Client) => {
+    clients.add(client);
+    // The statement under way fails with the same error. Without a listener it would end the process.
+    client.on('error', () => {});
+  });
+  pool.on('remove', (client: pg.Client) => void clients.delete(client));
+  // An idle connection broke, and the pool has removed it.
+  pool.on('error', () => {});
+
+  /** Lends out a connection; one that broke meanwhile does not go back into the pool. */
+  async function borrow<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw connectionError(error);
+    });
+    const session = openSession(client, names);
+    try {
+      return await work(session);
+    } finally {
+      session.end();
+      client.release(session.isLost);
+    }
   }
 
-  // Whoever holds on to `sql` always speaks to the pool of the moment.
-  const sql = new Proxy(pool, {
-    apply: (_first, _self, parts: Parameters<postgres.Sql>) => pool(...parts),
-    get: (_first, name: keyof postgres.Sql) => pool[name],
-  });
+  const run: Run = async (statement) => {
+    try {
+      return await borrow((session) => session.run(statement));
+    } catch (error) {
+      if (!isStalePlan(error)) throw error;
+      return borrow((session) => session.run(statement));
+    }
+  };
+
+  const sql = readerOf(run);
+  const eventListeners: (() => void)[] = [];
+  const announceEvents = () => {
+    for (const listener of eventListeners) listener();
+  };
   return {
-    sql: sql as unknown as Reader,
-    begin: (work) => pool.begin((tx) => unlessLost(work(tx as unknown as Tx))) as Promise<never>,
-    single: (statement) => statement(pool as unknown as Tx),
-    listen: async (channel, { onMessage, onConnected }) => {
-      const listen = (on: postgres.Sql) => on.listen(channel, onMessage, onConnected);
-      await listen(pool);
-      listeners.push(listen);
+    sql,
+    async begin(random, work) {
+      const outbox: TxOutbox = { random, hasEvents: false };
+      const result = await borrow((session) => transact(session, outbox, work));
+      if (outbox.hasEvents) announceEvents();
+      return result;
     },
-    // Whoever closes it has finished with it; the driver alone may still wait for an answer over a broken connection.
-    close: () => {
-      isClosing = true;
-      return pool.end({ timeout: 1 });
+    async single({ draft, read, appendsEvents }) {
+      const rows = await (draft(sql as unknown as Draft) as unknown as Statement<Rows>);
+      if (appendsEvents) announceEvents();
+      return read(rows);
+    },
+    onEvents: (listener) => void eventListeners.push(listener),
+    listen: listening.add,
+    close() {
+      closing ??= close();
+      return closing;
     },
   };
+
+  async function close(): Promise<void> {
+    const ended = Promise.all([pool.end(), listening.stop()]);
+    const cancel = systemWorld.timers.after(CLOSE_MS, () => {
+      for (const client of clients) void client.end();
+    });
+    await ended;
+    cancel();
+  }
 }
 
-function connect(
-  { url, poolSize, applicationName }: DatabaseInput,
-  onBroken: (pool: postgres.Sql) => void,
-): postgres.Sql {
-  const pool: postgres.Sql = postgres(url, {
-    max: poolSize,
-    connect_timeout: CONNECT_TIMEOUT_S,
-    // Connections are closed by the server or by accident, never for their age: so a closed one is a broken one.
-    max_lifetime: null,
-    onclose: () => onBroken(pool),
-    // Requests of an outage wait this long for their 503, and the first ones after it for their answer: a quarter second.
-    backoff: (attempt) => Math.min(0.05 * 2 ** attempt, 0.25),
-    onnotice: () => {},
-    // In the driver's manual, not in its types.
-    ...({ socket: driverSockets({ timeoutMs: CONNECT_TIMEOUT_S * 1000 }) } as object),
-    // Left to ask the server for its types, the driver does so unguarded on every connection: one that breaks at that
-    // moment would take the process down. The one array type used here is known beforehand.
-    fetch_types: false,
-    types: { textArray: TEXT_ARRAY },
-    connection: {
-      application_name: applicationName,
-      // A statement that runs longer has gone wrong; a transaction left open would hold its locks for ever.
-      statement_timeout: 15_000,
-      // Nobody holds a lock this long but a transaction that hangs.
-      lock_timeout: 5_000,
-      idle_in_transaction_session_timeout: 15_000,
-      // Answers are given only for what is on disk, whatever the server's default says.
-      synchronous_commit: 'on',
-      // Nothing but blanks, and long enough that the driver sends its first message at once. Otherwise it sets it aside
-      // for a moment, together with what was set aside when the connection before broke, and that moment never comes:
-      // the connection would time out for ever. Sent, the leftovers make the server hang up, and the next try is clean.
-      options: ' '.repeat(1024),
-    },
-  }) as unknown as postgres.Sql;
-  return pool;
-}
-
-/** Work that can be undone without the rest of the transaction. */
-export function savepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return tx.savepoint((inner) => unlessLost(work(inner as unknown as Tx))) as Promise<T>;
-}
-
-/**
- * With its connection a transaction is gone, and there is nothing to roll back. The driver would send `rollback` all
- * the same: into a socket that is not there any more, which takes the process down, or over the connection it opened
- * next, into the middle of another transaction. So it is left waiting here, and reports the loss by itself when it
- * sees the connection close.
- */
-async function unlessLost<T>(work: Promise<T>): Promise<T> {
+/** Runs the work between `begin` and `commit`. Any error rolls all of it back. */
+async function transact<T>(session: Session, outbox: TxOutbox, work: (tx: Tx) => Promise<T>): Promise<T> {
+  await session.command('begin');
   try {
-    return await work;
+    const result = await work(transactionOn(session, outbox, 1));
+    // The server answers `commit` with ROLLBACK, and no error, if a statement had failed and the work went on.
+    if ((await session.command('commit')) !== 'COMMIT') throw new Error('A statement of the transaction had failed.');
+    return result;
   } catch (error) {
-    if (isConnectionLost(error)) return new Promise<never>(() => {});
+    if (!session.isLost) {
+      await session.command('rollback').catch(() => {
+        session.isLost = true;
+      });
+    }
     throw error;
   }
 }
 
-/** After these the connection is closed, or about to be: PostgreSQL hangs up after a FATAL error. */
-function isConnectionLost(error: unknown): boolean {
-  const code = errorCode(error) ?? '';
-  return LOST.has(code) || code.startsWith('08');
+/** Work that can be undone without the rest of the transaction. */
+export function savepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return tx[SAVEPOINT](work);
 }
 
-const LOST: ReadonlySet<string> = new Set([
-  ...['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'],
-  ...['25P03', '57P01', '57P02'],
-]);
-
-/** Sent as a literal; read with `to_json` instead. */
-const TEXT_ARRAY = {
-  to: 1009,
-  from: [],
-  serialize: (items: readonly (string | null)[]) => `{${items.map(quoted).join(',')}}`,
-  parse: (text: string) => text,
-};
-
-function quoted(item: string | null): string {
-  if (item === null) return 'NULL';
-  return /[\\"]/.test(item) ? `"${item.replace(/[\\"]/g, '\\$&')}"` : `"${item}"`;
+function transactionOn(session: Session, outbox: TxOutbox, depth: number): Tx {
+  const name = `savepoint_${depth}`;
+  return Object.assign(readerOf(session.run), {
+    outbox,
+    async [SAVEPOINT]<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+      await session.command(`savepoint ${name}`);
+      try {
+        const result = await work(transactionOn(session, outbox, depth + 1));
+        await session.command(`release savepoint ${name}`);
+        return result;
+      } catch (error) {
+        // If this fails the work is not undone, and its error must not be taken for a refusal: this one is thrown.
+        await session.command(`rollback to savepoint ${name}`);
+        throw error;
+      }
+    },
+  });
 }
 
 /**
@@ -162,17 +173,6 @@ function quoted(item: string | null): string {
 export type DatabaseFault = 'unavailable' | 'conflict' | 'busy';
 
 const FAULTS: Readonly<Record<string, DatabaseFault>> = {
-  CONNECTION_CLOSED: 'unavailable',
-  CONNECTION_ENDED: 'unavailable',
-  CONNECTION_DESTROYED: 'unavailable',
-  CONNECT_TIMEOUT: 'unavailable',
-  ECONNREFUSED: 'unavailable',
-  ECONNRESET: 'unavailable',
-  EPIPE: 'unavailable',
-  ENOTFOUND: 'unavailable',
-  EAI_AGAIN: 'unavailable',
-  EHOSTUNREACH: 'unavailable',
-  ETIMEDOUT: 'unavailable',
   '28000': 'unavailable', // this user may not connect (now)
   '28P01': 'unavailable', // wrong password: it was changed
   '3D000': 'unavailable', // no such database (yet)
@@ -189,14 +189,16 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   '55P03': 'busy',
 };
 
-/** Whether PostgreSQL refused the data itself: sent again it would be refused again. */
+/** True if PostgreSQL refused the data itself. A retry would fail again. */
 export function isDataFault(error: unknown): boolean {
-  return /^2[23]/.test(errorCode(error) ?? '');
+  return /^2[23]/.test(sqlState(error) ?? '');
 }
 
-/** Decides by SQLSTATE or the driver's code, never by message text. */
+/** Decides by SQLSTATE, never by message text. */
 export function databaseFault(error: unknown): DatabaseFault | undefined {
-  const code = errorCode(error);
+  if (error instanceof ConnectionError) return 'unavailable';
+  if (isStalePlan(error)) return 'conflict';
+  const code = sqlState(error);
   if (code === undefined) return undefined;
   return FAULTS[code] ?? (code.startsWith('08') ? 'unavailable' : undefined);
 }
@@ -208,7 +210,6 @@ export function one<T>(rows: readonly T[]): T {
   return row;
 }
 
-function errorCode(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : undefined;
+function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
 }

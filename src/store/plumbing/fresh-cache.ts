@@ -9,7 +9,7 @@ import type { World } from '../../runtime/world.ts';
  */
 export interface FreshCache<Row> {
   /** The row if it is in memory and fresh enough; costs nothing. */
-  peek(key: string, nowMs?: number): Row | undefined;
+  peek(key: string): Row | undefined;
   /** The row, read if need be; look-ups made at the same time share one statement. */
   get(key: string): Promise<Row | undefined>;
   /** Drops a row that was just changed here. */
@@ -82,9 +82,10 @@ export function createFreshCache<Row>(world: World, { read, keyOf }: FreshCacheI
   }
 
   return {
-    peek(key, nowMs = world.clock.nowMs()) {
+    peek(key) {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
+      const nowMs = world.clock.nowMs();
       if (nowMs - entry.readAtMs > MAX_AGE_MS) return undefined;
       entry.usedAtMs = nowMs;
       return entry.row;

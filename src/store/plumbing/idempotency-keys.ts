@@ -1,7 +1,7 @@
 import type { Mode } from '../../domain/mode.ts';
 import type { Reader, Tx } from './database.ts';
 
-/** What makes an Idempotency-Key one of its kind. */
+/** The scope in which an Idempotency-Key is unique. */
 export interface IdempotencyScope {
   readonly partnerId: string;
   readonly mode: Mode;

@@ -3,7 +3,7 @@ import type { Reader, Tx } from './database.ts';
 /** Clocks of nodes that are looked after differ by less. */
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 
-/** The right to do what nobody may do twice at once. */
+/** The right to do work that only one node may do at a time. */
 export interface Lease {
   readonly name: string;
   /** Grows with every holder. A write that names an old one is refused, however late it comes. */
@@ -11,8 +11,8 @@ export interface Lease {
 }
 
 /**
- * The lease, unless somebody else still has it. One that lasts far longer than any that is asked for was written by a node
- * whose clock is wrong, theirs or ours: it is taken, so that nobody waits hours for a node that is gone. Two that both live
+ * The lease, unless somebody else still has it. A lease that ends much later than any lease can was written by a node
+ * whose clock is wrong, theirs or ours. It is taken over, so that nobody waits hours for a dead node. Two live nodes
  * then take it from each other, which is slow and safe.
  */
 export async function takeLease(
@@ -28,19 +28,19 @@ export async function takeLease(
   return row && { name, fencing: Number(row.fencing) };
 }
 
-/** Whether the lease is still held. Ending it now lets the next holder in at once. */
+/** Ends the lease, so that the next holder can take it at once. Returns false if it was not held any more. */
 export async function extendLease(tx: Tx, { name, fencing }: Lease, until: Date): Promise<boolean> {
   const { count } = await tx`update leases set until = ${until} where name = ${name} and fencing = ${fencing}`;
   return count === 1;
 }
 
-/** Whether the lease is still held; nobody can take it over before this transaction ends. */
+/** Returns true if the lease is still held. Nobody can take it over before this transaction ends. */
 export async function lockLease(tx: Tx, { name, fencing }: Lease): Promise<boolean> {
   const rows = await tx`select from leases where name = ${name} and fencing = ${fencing} for share`;
   return rows.length === 1;
 }
 
-/** Until when somebody holds it. */
+/** The end of the lease. */
 export async function leaseEnd(db: Reader, name: string): Promise<Date | undefined> {
   const [row] = await db<{ until: Date }[]>`select until from leases where name = ${name}`;
   return row?.until;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import postgres from 'postgres';
 import type { Log } from '../../runtime/world.ts';
-import type { Reader } from './database.ts';
+import { connect, connectionSettings, rowsOf, send } from './connection.ts';
+import { type Reader, readerOf, textOf } from './statement.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../migrations');
 /** Any number will do, as long as every version of the gateway uses the same one. */
@@ -25,7 +25,9 @@ export class SchemaMismatchError extends Error {}
  */
 export async function migrate(deps: { log: Log }, url: string): Promise<void> {
   const migrations = await readMigrations();
-  const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} });
+  // Other nodes wait here for the one that migrates, and building an index takes as long as it takes.
+  const client = await connect(connectionSettings({ url, applicationName: 'till-migrate', statementTimeoutMs: 0 }));
+  const sql = readerOf(async (statement) => rowsOf(await send(client, textOf(statement))));
   try {
     await sql`select pg_advisory_lock(${LOCK})`;
     await sql`
@@ -38,16 +40,17 @@ export async function migrate(deps: { log: Log }, url: string): Promise<void> {
     const applied = await sql<AppliedRow[]>`select id, name, sha256 from migrations order by id`;
     checkApplied(applied, migrations);
     for (const migration of migrations.slice(applied.length)) {
-      await sql.begin(async (tx) => {
-        await tx.unsafe(migration.sql);
-        await tx`
-          insert into migrations (id, name, sha256)
-          values (${migration.id}, ${migration.name}, ${migration.sha256})`;
-      });
+      await sql`begin`;
+      await sql.unsafe(migration.sql);
+      await sql`
+        insert into migrations (id, name, sha256)
+        values (${migration.id}, ${migration.name}, ${migration.sha256})`;
+      await sql`commit`;
       deps.log.info({ migration: migration.name }, 'migration applied');
     }
   } finally {
-    await sql.end({ timeout: 5 });
+    // The end of the connection gives the lock back, and undoes a migration that failed.
+    await client.end();
   }
 }
 
@@ -60,7 +63,7 @@ export async function migrationState(db: Reader): Promise<{ applied: string[]; m
   return { applied: applied.map(({ name }) => name), missing: known.slice(applied.length).map(({ name }) => name) };
 }
 
-/** Whether the schema is the one this version was written for. */
+/** True if the schema is the one this version was written for. */
 export async function isMigrated(db: Reader): Promise<boolean> {
   const [{ id: newest } = { id: 0 }] = (await readMigrations()).slice(-1);
   const [row] = await db<{ newest: number | null }[]>`select max(id) as newest from migrations`;

@@ -47,7 +47,7 @@ export function describeJudging(onScene: OnScene): void {
           const signatures = [
             await sign(newPayer(), item),
             ...(await Promise.all(changes.map((change) => sign(payer, { ...item, ...change })))),
-            await signElsewhere(scene, payer, item, { chainId: '0x1' }),
+            await signElsewhere(scene, payer, item, { chainId: '0x2' }),
             await signElsewhere(scene, payer, item, { verifyingContract: newAccount() }),
           ];
           for (const signature of signatures) {
@@ -125,11 +125,9 @@ export function describeJudging(onScene: OnScene): void {
             if (spoken !== 'late' || verdict.is !== 'good') assert.deepEqual(verdict, { is: 'refused', reason });
             assert.deepEqual(await chain.simulate([signed]), [{ is: 'refused', reason }]);
           };
-          await setBlacklisted(item.payer, item.asset, true);
-          await check('payer_blacklisted');
+          if (await setBlacklisted(item.payer, item.asset, true)) await check('payer_blacklisted');
           await setBlacklisted(item.payer, item.asset, false);
-          await setPaused(item.asset, true);
-          await check('paused');
+          if (await setPaused(item.asset, true)) await check('paused');
           await setPaused(item.asset, false);
           assert.deepEqual(await chain.judge(item, signed.signature), { is: 'good', hasCode: false });
           assert.deepEqual(await chain.simulate([signed]), [{ is: 'paid' }]);
@@ -160,7 +158,7 @@ export function describeJudging(onScene: OnScene): void {
           assert.deepEqual(await chain.judge(item, await sign(payer, item)), { is: 'wrong_signature' });
           const wrapped = `${await sign(owner, item)}${'6492'.repeat(16)}`;
           assert.deepEqual(await chain.judge(item, wrapped), { is: 'malformed_signature' });
-          await setPaused(item.asset, true);
+          if (!(await setPaused(item.asset, true))) return;
           const reason = method === 'permit2' ? 'unknown' : 'paused';
           assert.deepEqual(await chain.judge(item, await sign(owner, item)), { is: 'refused', reason });
         }),

@@ -103,6 +103,34 @@ export function describeOwnAccounts(onScene: OnScene): void {
         await assert.rejects(chain.coinTransfers([own], number + 1_000), ChainUnavailableError);
       }),
     );
+
+    it(
+      'are told of the transactions they sent, with nonce and gas',
+      onScene(async ({ chain, relayers, payable, relay, placeOf, mine, newAccount }) => {
+        const [own, other] = relayers;
+        const nonce = await chain.minedNonce(own.address);
+        const before = await chain.balance(own.address);
+        const hash = await relay([(await payable('eip3009-vrs')).signed], own);
+        const coinSpent = before - (await chain.balance(own.address));
+        const block = await placeOf(hash);
+        const sent = { hash, from: own.address, nonce, block, coinSpent };
+        assert.deepEqual(await chain.sentTransaction(hash), sent);
+        assert.deepEqual(await chain.sentTransactions([newAccount(), own.address], block.number), [sent]);
+        assert.deepEqual(await chain.sentTransactions([other.address], block.number), []);
+        assert.deepEqual(await chain.sentTransactions([own.address], block.number - 1), []);
+
+        // Nothing but the use of a nonce, of which no event tells.
+        const slot = { nonce: nonce + 1, fees: await chain.suggestFees() };
+        const nothing = await chain.signNothing(own, slot);
+        await chain.broadcast(nothing.bytes);
+        assert.equal(await chain.sentTransaction(nothing.hash), undefined);
+        await mine();
+        assert.equal((await chain.sentTransaction(nothing.hash))?.nonce, nonce + 1);
+
+        assert.equal(await chain.sentTransaction(`0x${'ab'.repeat(32)}`), undefined);
+        await assert.rejects(chain.sentTransactions([own.address], block.number + 1_000), ChainUnavailableError);
+      }),
+    );
   });
 }
 

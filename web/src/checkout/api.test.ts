@@ -38,7 +38,7 @@ describe('the gateway, as the page sees it', () => {
   it('names the app and the visit, and nothing else', async () => {
     const { gateway, requests } = gatewayThat(() => json({ options: [] }));
     await gateway.options(['eip155:1:0x1'], signal);
-    assert.equal(requests[0]?.path, '/v1/gateway/payment/pay_1/options');
+    assert.equal(requests[0]?.path, '/v1/gateway/payment/pay_1/options?includePaymentInfo=true');
     assert.deepEqual(requests[0]?.init.headers, {
       'Content-Type': 'application/json',
       'App-Id': 'app_1',
@@ -65,6 +65,30 @@ describe('the gateway, as the page sees it', () => {
     for (const answer of answers) {
       assert.equal((await gatewayThat(answer).gateway.options([], signal)).is, 'unavailable');
     }
+  });
+
+  it('reads the accepted tokens from the options answer, if it lists them', async () => {
+    const read = async (info: unknown) => {
+      const answer = await gatewayThat(() => json({ options: [OPTION], info })).gateway.options([], signal);
+      return answer.is === 'ok' ? answer.value : answer.is;
+    };
+    const accepted = [{ symbol: 'USDC', networkName: 'Base' }];
+    const status = 'requires_action';
+    assert.deepEqual(await read({ status, accepted }), { options: [OPTION], accepted, status });
+    assert.deepEqual(await read({ status }), { options: [OPTION], accepted: null, status });
+    assert.deepEqual(await read({ status, accepted: ['USDC'] }), { options: [OPTION], accepted: null, status });
+    assert.equal(await read(null), 'unavailable');
+  });
+
+  it('reads the reason of a refused attempt, and ignores one in an unknown shape', async () => {
+    const read = async (attempt: unknown) => {
+      const body = { buyer: null, transaction: null, attempt };
+      const answer = await gatewayThat(() => json(body)).gateway.details(signal);
+      return answer.is === 'ok' ? answer.value.attempt : answer.is;
+    };
+    const attempt = { refusal: 'short_balance', triesUntil: 1_700_000_000 };
+    assert.deepEqual(await read(attempt), attempt);
+    for (const other of [undefined, null, 'paused', { refusal: 'paused' }]) assert.equal(await read(other), null);
   });
 
   it('waits as long as it is told, but never long', async () => {

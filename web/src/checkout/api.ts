@@ -1,6 +1,6 @@
 import { eitherSignal } from '../shared/either-signal.ts';
 import type { Amount } from '../shared/money.ts';
-import type { PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
+import type { Attempt, PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
 
 /**
  * The gateway, as the page sees it. Every answer is three-valued: it said yes, it said no, or it could not be asked. The
@@ -18,8 +18,33 @@ export interface GatewayOption {
   readonly amount: Amount;
   readonly etaS: number;
   readonly actions: readonly OptionAction[];
-  /** Unix seconds; set where an exchange rate is in the amount. */
+  /** Unix seconds. */
   readonly expiresAt: number | null;
+  /** The exchange rate used for the amount; null at par. */
+  readonly rate?: OptionRate | null;
+}
+
+export interface OptionRate {
+  readonly base: string;
+  readonly quote: string;
+  /** The price of one `base` in `quote`, as a decimal. */
+  readonly value: string;
+  readonly sources: readonly string[];
+}
+
+/** A token on a network that the payment can be paid with, held by the account or not. */
+export interface AcceptedToken {
+  readonly symbol: string;
+  readonly networkName: string;
+}
+
+/** The options of an account. */
+export interface Offer {
+  readonly options: readonly GatewayOption[];
+  /** Null if the answer does not list them. */
+  readonly accepted: readonly AcceptedToken[] | null;
+  /** In any other status than `requires_action` the list of options is empty for every account. */
+  readonly status: PaymentStatus;
 }
 
 export type OptionAction =
@@ -40,12 +65,12 @@ export interface StatusBody {
   readonly failureCode?: string | null;
 }
 
-/** What the status does not tell: who pays, and by which transaction. */
-export type PaymentDetails = Pick<PaymentView, 'buyer' | 'transaction'>;
+/** Details that the status answer does not have: the buyer, the transaction, and a refused attempt. */
+export type PaymentDetails = Pick<PaymentView, 'buyer' | 'transaction' | 'attempt'>;
 
 export interface Gateway {
   details(signal: AbortSignal): Promise<Answer<PaymentDetails>>;
-  options(accounts: readonly string[], signal: AbortSignal): Promise<Answer<readonly GatewayOption[]>>;
+  options(accounts: readonly string[], signal: AbortSignal): Promise<Answer<Offer>>;
   fetchActions(option: GatewayOption, signal: AbortSignal): Promise<Answer<readonly WalletRpc[]>>;
   confirm(optionId: string, results: readonly string[], signal: AbortSignal): Promise<Answer<StatusBody>>;
   /** Held by the gateway while the status is the known one, for as long as it may be or for less. */
@@ -76,7 +101,7 @@ export function createGateway(input: GatewayInput): Gateway {
   return {
     details: async (signal) => read(await ask(input, base, { method: 'GET' }, signal, TIMEOUT_MS), detailsIn),
     options: async (accounts, signal) =>
-      read(await post('/options', { accounts }, signal), (body) => listIn(body, 'options', isOption)),
+      read(await post('/options?includePaymentInfo=true', { accounts }, signal), offerIn),
     fetchActions: async ({ id, actions }, signal) => {
       const inline = actions.flatMap((action) => (action.type === 'walletRpc' ? [action.data] : []));
       if (inline.length === actions.length) return { is: 'ok', value: inline };
@@ -165,10 +190,21 @@ function listIn<T>(body: unknown, name: string, isItem: (item: unknown) => item 
   return Array.isArray(list) && list.every(isItem) ? list : undefined;
 }
 
+function isStatus(value: unknown): value is PaymentStatus {
+  return typeof value === 'string' && STATUSES.includes(value);
+}
+
 function statusIn(body: unknown): StatusBody | undefined {
-  const status = fieldIn(body, 'status');
-  const isKnown = typeof status === 'string' && STATUSES.includes(status);
-  return isKnown && typeof fieldIn(body, 'isFinal') === 'boolean' ? (body as StatusBody) : undefined;
+  const isRead = isStatus(fieldIn(body, 'status')) && typeof fieldIn(body, 'isFinal') === 'boolean';
+  return isRead ? (body as StatusBody) : undefined;
+}
+
+function offerIn(body: unknown): Offer | undefined {
+  const options = listIn(body, 'options', isOption);
+  const info = fieldIn(body, 'info');
+  const status = fieldIn(info, 'status');
+  if (options === undefined || !isStatus(status)) return undefined;
+  return { options, accepted: listIn(info, 'accepted', isAccepted) ?? null, status };
 }
 
 function detailsIn(body: unknown): PaymentDetails | undefined {
@@ -177,7 +213,16 @@ function detailsIn(body: unknown): PaymentDetails | undefined {
   const isRead =
     (buyer === null || typeof fieldIn(buyer, 'accountCaip10') === 'string') &&
     (transaction === null || typeof fieldIn(transaction, 'txId') === 'string');
-  return isRead ? ({ buyer, transaction } as PaymentDetails) : undefined;
+  const attempt = fieldIn(body, 'attempt');
+  return isRead ? ({ buyer, transaction, attempt: isAttempt(attempt) ? attempt : null } as PaymentDetails) : undefined;
+}
+
+function isAttempt(value: unknown): value is Attempt {
+  return typeof fieldIn(value, 'refusal') === 'string' && Number.isFinite(fieldIn(value, 'triesUntil'));
+}
+
+function isAccepted(item: unknown): item is AcceptedToken {
+  return typeof fieldIn(item, 'symbol') === 'string' && typeof fieldIn(item, 'networkName') === 'string';
 }
 
 function isOption(item: unknown): item is GatewayOption {

@@ -54,6 +54,27 @@ export function openCheckout(page: PaymentPage): OpenCheckout {
   return { checkout, clock, memory, discover };
 }
 
+/** True if the text was copied. The clipboard API may be refused in frames and without TLS, so there is a fallback. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const focused = document.activeElement as HTMLElement | null;
+    const field = document.createElement('textarea');
+    field.value = text;
+    field.className = 'unseen';
+    document.body.append(field);
+    field.select();
+    try {
+      return document.execCommand('copy');
+    } finally {
+      field.remove();
+      focused?.focus();
+    }
+  }
+}
+
 /** Its code comes after the page has; should that fail, it is tried again when the wallet is asked. */
 function sandboxWallet({ rpcPath, chainId }: Sandbox, name: string): Wallet {
   let loaded: Promise<Provider> | undefined;

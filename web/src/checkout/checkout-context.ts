@@ -2,7 +2,7 @@ import { chainOf, transactionPath } from '../shared/networks.ts';
 import type { ServerClock } from '../shared/server-clock.ts';
 import type { Gateway, StatusBody } from './api.ts';
 import { type Flow, type FlowEvent, lacksDetails, type StatusNews } from './flow.ts';
-import type { PaymentPage } from './page-state.ts';
+import type { PaymentPage, PaymentStatus } from './page-state.ts';
 import type { Memory } from './remembered.ts';
 import type { Wallet } from './wallets.ts';
 
@@ -29,12 +29,12 @@ export interface CheckoutContext extends CheckoutDeps {
   wallet(id: string): Wallet | undefined;
 }
 
-/** Tells the flow what the gateway said of the payment. */
-export function tellStatus({ dispatch }: CheckoutContext, body: StatusBody): void {
+/** Dispatches a status answer. `knew` is the status that the page knew when it sent the request. */
+export function tellStatus({ dispatch }: CheckoutContext, body: StatusBody, knew: PaymentStatus): void {
   const { status, isFinal, info, failureCode = null } = body;
   const explorerUrl = info && transactionPath(chainOf(info.optionAmount.unit), info.txId);
   const news: StatusNews = { status, isFinal, failureCode, info: info && { ...info, explorerUrl } };
-  dispatch({ type: 'status', status: news });
+  dispatch({ type: 'status', status: news, knew });
 }
 
 /** Asks what the status does not tell, where there is something to learn. */
@@ -46,9 +46,10 @@ export async function learnDetails({ gateway, flow, dispatch }: CheckoutContext,
 
 /** Asks for the status at once. Whether it told why nothing can be paid now. */
 export async function learnStatus(context: CheckoutContext, signal: AbortSignal): Promise<boolean> {
+  const knew = context.flow().payment.status;
   const answer = await context.gateway.status(null, signal);
   if (signal.aborted) return true;
   if (answer.is !== 'ok') return false;
-  tellStatus(context, answer.value);
+  tellStatus(context, answer.value, knew);
   return answer.value.status !== 'requires_action';
 }

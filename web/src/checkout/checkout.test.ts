@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { createServerClock } from '../shared/server-clock.ts';
-import type { Answer, Gateway, GatewayOption, StatusBody, WalletRpc } from './api.ts';
+import type { Answer, Gateway, GatewayOption, Offer, StatusBody, WalletRpc } from './api.ts';
 import { type Checkout, createCheckout } from './checkout.ts';
 import type { PaymentPage, PaymentStatus, TransactionView } from './page-state.ts';
 import { createMemory, type Memory } from './remembered.ts';
@@ -65,6 +65,8 @@ const PERMIT = option(
 );
 
 const ok = <T>(value: T): Answer<T> => ({ is: 'ok', value });
+const offer = (options: readonly GatewayOption[], status: PaymentStatus = 'requires_action') =>
+  ok<Offer>({ options, accepted: null, status });
 const AWAY = { is: 'unavailable', retryAfterMs: null } as const;
 const refusal = (code: string, status = 400) => ({ is: 'refused', status, code }) as const;
 
@@ -89,7 +91,7 @@ function fakeGateway(over: Partial<Gateway> = {}) {
   };
   const gateway: Gateway = {
     details: count('details', over.details ?? (async () => ok({ buyer: null, transaction: null }))),
-    options: count('options', over.options ?? (async () => ok([SIGNED, PERMIT, NATIVE]))),
+    options: count('options', over.options ?? (async () => offer([SIGNED, PERMIT, NATIVE]))),
     fetchActions: count(
       'fetch',
       over.fetchActions ??
@@ -320,7 +322,7 @@ describe('the checkout', () => {
     const checkout = open({ gateway, wallet });
     await choose(checkout, 'USDT');
     await reach(checkout, 'setup');
-    await until('the cost', () => JSON.stringify(checkout.getFlow().step).includes('0.000046 ETH'));
+    await until('the cost', () => JSON.stringify(checkout.getFlow().step).includes('0.000046\u00a0ETH'));
     checkout.pay();
     await reach(checkout, 'mining');
     mock.timers.tick(5_000);
@@ -551,7 +553,7 @@ describe('the checkout', () => {
     const { gateway } = fakeGateway({
       options: async (accounts) => {
         asked.push(accounts);
-        return ok([SIGNED]);
+        return offer([SIGNED]);
       },
     });
     const { wallet, changeAccounts } = fakeWallet();
@@ -583,6 +585,60 @@ describe('the checkout', () => {
     move('succeeded');
     await reach(checkout, 'ended');
     assert.ok(!calls.includes('confirm'));
+  });
+
+  it('lets the payer pay again after a lapse, and never delivers the lapsed signature again', async () => {
+    const memory = newMemory();
+    const { gateway, calls, move } = fakeGateway();
+    const checkout = open({ gateway, wallet: fakeWallet().wallet, memory });
+    await choose(checkout, 'USDC');
+    await until('processing', () => checkout.getFlow().payment.status === 'processing');
+    assert.ok(memory.pending('pay_1'));
+    move('requires_action');
+    await reach(checkout, 'choosing');
+    assert.equal(checkout.getFlow().notice, 'lapsed');
+    assert.equal(memory.pending('pay_1'), null);
+    assert.equal(calls.filter((call) => call === 'options').length, 2, 'balances and prices are asked for again');
+    checkout.pay();
+    await until('processing', () => checkout.getFlow().payment.status === 'processing');
+    assert.equal(calls.filter((call) => call === 'confirm').length, 2);
+  });
+
+  it('ignores a status answer that was requested before the confirmation', async () => {
+    let answer = (_status: Answer<StatusBody>) => {};
+    const { gateway } = fakeGateway();
+    let isFirst = true;
+    const held: Gateway = {
+      ...gateway,
+      async status(known, signal, holdMs) {
+        if (!isFirst) return gateway.status(known, signal, holdMs);
+        isFirst = false;
+        return new Promise((resolve) => {
+          answer = resolve;
+        });
+      },
+    };
+    const checkout = open({ gateway: held, wallet: fakeWallet().wallet });
+    await choose(checkout, 'USDC');
+    await until('processing', () => checkout.getFlow().payment.status === 'processing');
+    answer(ok({ status: 'requires_action', isFinal: false, pollInMs: 1_000, info: null }));
+    for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+    assert.deepEqual([at(checkout), checkout.getFlow().payment.status], ['confirming', 'processing']);
+  });
+
+  it('shows that the payment has ended instead of an empty list of options', async () => {
+    const { gateway, move } = fakeGateway({
+      options: async () => {
+        move('expired');
+        return offer([], 'expired');
+      },
+    });
+    const checkout = open({ gateway, wallet: fakeWallet().wallet });
+    const seen = new Set<string>();
+    checkout.subscribe(() => seen.add(at(checkout)));
+    checkout.connect('w');
+    await reach(checkout, 'ended');
+    assert.deepEqual([...seen], ['connecting', 'loading', 'ended']);
   });
 
   it('cancels, and says so when it is too late', async () => {

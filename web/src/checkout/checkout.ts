@@ -49,6 +49,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
       if (flow === before) return;
       if (isOvertaken(before, flow, event)) context.begin();
       if (flow.step.at === 'ended' && before.step.at !== 'ended') settle();
+      if (isLapsed(before, flow)) payAgain();
       for (const listener of listeners) listener();
     },
     begin() {
@@ -72,6 +73,12 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
     begin();
   };
 
+  /** After a lapse: forgets the lapsed signature and loads new options, as balances and prices may have changed. */
+  const payAgain = () => {
+    memory.forgetPending(page.paymentId);
+    void loadOptions(context, begin());
+  };
+
   return {
     getFlow: () => flow,
     subscribe(listener) {
@@ -85,8 +92,8 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
         ...deps,
         known: () => flow.payment.status,
         holdMs: () => (isWaitingForLink(flow) ? LOOKING_MS : undefined),
-        onStatus: (body) => {
-          tellStatus(context, body);
+        onStatus: (body, knew) => {
+          tellStatus(context, body, knew);
           void learnDetails(context, life.signal);
         },
         onConnection: (connection) => dispatch({ type: 'connection', connection }),
@@ -134,6 +141,10 @@ function isOvertaken(before: Flow, after: Flow, { type }: FlowEvent): boolean {
   return type === 'status' && after.step.at === 'confirming' && before.step.at !== 'confirming';
 }
 
+function isLapsed(before: Flow, after: Flow): boolean {
+  return before.payment.status === 'processing' && after.payment.status === 'requires_action';
+}
+
 function isWaitingForLink({ payment: { status, transaction } }: Flow): boolean {
   return status === 'processing' && transaction === null;
 }
@@ -162,7 +173,8 @@ async function cancel(context: CheckoutContext): Promise<void> {
     const answer = await gateway.cancel(signal);
     if (signal.aborted) return;
     if (answer.is === 'ok') {
-      return dispatch({ type: 'status', status: { status: 'cancelled', isFinal: true, info: null } });
+      const status = { status: 'cancelled', isFinal: true, info: null } as const;
+      return dispatch({ type: 'status', status, knew: flow().payment.status });
     }
     if (answer.is === 'refused') break;
     await pause(backoffMs(attempt, random), signal, outside);

@@ -14,11 +14,11 @@ const NO_ACTIONS: Actions = {
   back: nothing,
   cancel: nothing,
   togglePhone: nothing,
-  copyLink: nothing,
+  copy: nothing,
   leave: nothing,
 };
 
-export const CLOSED_PHONE: PhonePanel = { isOpen: false, qr: null, isCopied: false, lastWallet: null };
+export const CLOSED_PHONE: PhonePanel = { isOpen: false, qr: null, lastWallet: null };
 
 /** What the page shows at first: the same on the server and in the browser. */
 export function firstProps(page: PageState): Parameters<typeof App>[0] {
@@ -29,6 +29,7 @@ export function firstProps(page: PageState): Parameters<typeof App>[0] {
     nowMs: page.nowMs,
     secondsToReturn: null,
     phone: CLOSED_PHONE,
+    copied: null,
     actions: NO_ACTIONS,
   };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { GatewayOption } from './api.ts';
-import { advance, canCancel, type Flow, type FlowEvent, type Step, startFlow } from './flow.ts';
+import { advance, canCancel, type Flow, type FlowEvent, progressOf, type Step, startFlow } from './flow.ts';
 import type { PaymentView } from './page-state.ts';
 import type { WalletCard } from './wallets.ts';
 
@@ -18,6 +18,7 @@ const PAYMENT: PaymentView = {
 const WALLET: WalletCard = { id: 'a', key: 'org.a', name: 'A', icon: null, kind: 'announced' };
 const ACCOUNT = `0x${'a'.repeat(40)}`;
 const OTHER = `0x${'b'.repeat(40)}`;
+const BUYER = { accountCaip10: `eip155:1:${ACCOUNT}`, accountProviderName: 'A' };
 
 const action = (method: string) => ({ type: 'walletRpc', data: { chain_id: 'eip155:1', method, params: [] } }) as const;
 const option = (id: string, actions: GatewayOption['actions']): GatewayOption => ({
@@ -36,18 +37,24 @@ const SIGNED = option('signed', [{ type: 'build', data: { data: '00' } }]);
 const SETUP = option('setup', [action('eth_sendTransaction'), action('eth_signTypedData_v4')]);
 
 const run = (events: readonly FlowEvent[], flow = startFlow(PAYMENT)): Flow => events.reduce(advance, flow);
-const status = (name: PaymentView['status'], isFinal = false): FlowEvent => ({
+const status = (name: PaymentView['status'], isFinal = false, knew = name): FlowEvent => ({
   type: 'status',
   status: { status: name, isFinal, info: null },
+  knew,
+});
+const LAPSED = status('requires_action', false, 'processing');
+const ACCEPTED = [{ symbol: 'USDC', networkName: 'Base' }];
+const came = (options: readonly GatewayOption[], preferredUnit: string | null = null): FlowEvent => ({
+  type: 'options_came',
+  options,
+  accepted: ACCEPTED,
+  preferredUnit,
 });
 const CONNECT: readonly FlowEvent[] = [
   { type: 'connect', wallet: WALLET },
   { type: 'connected', account: ACCOUNT },
 ];
-const CHOOSE: readonly FlowEvent[] = [
-  ...CONNECT,
-  { type: 'options_came', options: [SIGNED, SETUP], preferredUnit: null },
-];
+const CHOOSE: readonly FlowEvent[] = [...CONNECT, came([SIGNED, SETUP])];
 const SIGN: readonly FlowEvent[] = [...CHOOSE, { type: 'pay' }, { type: 'asked', ask: 'sign' }];
 const choiceIn = (flow: Flow) => {
   assert.ok('option' in flow.step);
@@ -83,21 +90,19 @@ describe('the flow', () => {
   });
 
   it('chooses the token used the last time, and keeps a choice when prices are refreshed', () => {
-    const preferred = run([
-      ...CONNECT,
-      { type: 'options_came', options: [SIGNED, SETUP], preferredUnit: SETUP.amount.unit },
-    ]);
+    const preferred = run([...CONNECT, came([SIGNED, SETUP], SETUP.amount.unit)]);
     assert.equal(choiceIn(preferred).option.id, 'setup');
     const renewed = [
       { ...SIGNED, id: 'signed 2' },
       { ...SETUP, id: 'setup 2' },
     ];
-    const refreshed = advance(preferred, { type: 'options_came', options: renewed, preferredUnit: null });
+    const refreshed = advance(preferred, came(renewed));
     assert.equal(choiceIn(refreshed).option.id, 'setup 2');
   });
 
-  it('says so when nothing covers the amount', () => {
-    assert.equal(run([...CONNECT, { type: 'options_came', options: [], preferredUnit: null }]).step.at, 'no_funds');
+  it('says so when nothing covers the amount, and lists the accepted tokens', () => {
+    const { step } = run([...CONNECT, came([])]);
+    assert.deepEqual(step.at === 'no_funds' && step.accepted, ACCEPTED);
   });
 
   it('goes back to the choice when the wallet is declined, with a word about it', () => {
@@ -111,7 +116,7 @@ describe('the flow', () => {
     const ready = run([{ type: 'connect', wallet: WALLET }, { type: 'back' }]);
     const late: readonly FlowEvent[] = [
       { type: 'connected', account: ACCOUNT },
-      { type: 'options_came', options: [SIGNED], preferredUnit: null },
+      came([SIGNED]),
       { type: 'asked', ask: 'sign' },
       { type: 'setup_sent', txId: '0x1' },
       { type: 'slow' },
@@ -147,6 +152,63 @@ describe('the flow', () => {
   it('keeps a sent transaction in sight while the gateway has not seen it yet', () => {
     const sent = advance(run(SIGN), { type: 'authorised', choice: null, txId: '0x1' });
     assert.equal(advance(sent, status('requires_action')).step.at, 'confirming');
+  });
+
+  it('loads options again after a lapse, with a notice', () => {
+    const signing = run(SIGN);
+    const processing = run(
+      [{ type: 'authorised', choice: choiceIn(signing), txId: null }, { type: 'delivered' }, status('processing')],
+      signing,
+    );
+    const attempt = { refusal: 'short_balance', triesUntil: 5 };
+    const known = advance(processing, { type: 'details', details: { buyer: BUYER, transaction: null, attempt } });
+    assert.deepEqual(known.payment.attempt, attempt);
+    const lapsed = advance(known, LAPSED);
+    assert.deepEqual([lapsed.step.at, lapsed.notice], ['loading', 'lapsed']);
+    const { payment } = lapsed;
+    assert.deepEqual([payment.status, payment.buyer, payment.attempt], ['requires_action', null, null]);
+    const late = advance(lapsed, { type: 'details', details: { buyer: BUYER, transaction: null, attempt } });
+    assert.equal(late, lapsed, 'details requested before the lapse are ignored');
+    assert.equal(advance(lapsed, came([SIGNED])).notice, 'lapsed');
+    assert.equal(advance(lapsed, came([])).notice, 'lapsed', 'what fell short before may fall short again');
+  });
+
+  it('goes back to the start after a lapse of a payment that was signed elsewhere', () => {
+    const lapsed = run([...CHOOSE, status('processing'), LAPSED]);
+    assert.deepEqual([lapsed.step.at, lapsed.notice], ['ready', 'lapsed']);
+  });
+
+  it('does not read an answer requested before the confirmation as a lapse', () => {
+    const processing = run([...CHOOSE, status('processing')]);
+    assert.equal(advance(processing, status('requires_action', false, 'requires_action')), processing);
+  });
+
+  it('knows the progress of a payment under way', () => {
+    const LATE_MS = PAYMENT.expiresAt * 1000;
+    const choice = choiceIn(run(CHOOSE));
+    const progress = (events: readonly FlowEvent[], nowMs = 0, payment = PAYMENT) => {
+      const flow = run(events, startFlow(payment));
+      assert.ok(flow.step.at === 'confirming');
+      return progressOf(flow.payment, flow.step, nowMs);
+    };
+    const authorised: FlowEvent = { type: 'authorised', choice, txId: '0x1' };
+    const buyer: FlowEvent = { type: 'details', details: { buyer: BUYER, transaction: null } };
+    const attempt = { refusal: 'paused', triesUntil: 5 };
+    const refused: FlowEvent = { type: 'details', details: { buyer: BUYER, transaction: null, attempt } };
+    assert.equal(progress([authorised]), 'delivering');
+    assert.equal(progress([authorised, { type: 'delivered' }]), 'unseen');
+    assert.equal(progress([authorised, { type: 'delivered' }, status('processing')], LATE_MS), 'under_way');
+    assert.equal(progress([status('processing')]), 'under_way', 'paid elsewhere, by somebody not known yet');
+    assert.equal(progress([status('processing')], LATE_MS), 'looking', 'a coin may have been sent in time');
+    assert.equal(progress([status('processing'), buyer], LATE_MS), 'under_way');
+    assert.equal(progress([status('processing'), refused]), 'refused');
+    assert.equal(progress([], LATE_MS, { ...PAYMENT, status: 'processing' }), 'looking');
+  });
+
+  it('stays at a payment that is processing when the wallet reports a failure', () => {
+    const looking = run([...CHOOSE, status('processing')]);
+    const reverted = advance(looking, { type: 'stumbled', notice: 'reverted' });
+    assert.deepEqual([reverted.step.at, reverted.notice], ['confirming', 'reverted']);
   });
 
   it('moves no more once it has ended', () => {
@@ -186,7 +248,7 @@ function everyStep(): readonly Flow[] {
     { at: 'connecting', wallet: WALLET, isSlow: false },
     { at: 'loading', session },
     { at: 'choosing', ...choice },
-    { at: 'no_funds', session },
+    { at: 'no_funds', session, accepted: null },
     { at: 'refused', session },
     { at: 'setup', cost: null, ...choice },
     { at: 'preparing', ...choice },
@@ -205,8 +267,8 @@ function everyEvent(): readonly FlowEvent[] {
     { type: 'account_changed', account: OTHER },
     { type: 'account_changed', account: null },
     { type: 'options_asked' },
-    { type: 'options_came', options: [SIGNED], preferredUnit: null },
-    { type: 'options_came', options: [], preferredUnit: null },
+    came([SIGNED]),
+    came([]),
     { type: 'refused' },
     { type: 'choose', optionId: 'signed' },
     { type: 'pay' },
@@ -222,6 +284,7 @@ function everyEvent(): readonly FlowEvent[] {
     { type: 'cancel_refused' },
     { type: 'connection', connection: 'away' },
     status('requires_action'),
+    LAPSED,
     status('processing'),
     status('succeeded', true),
   ];

@@ -1,4 +1,4 @@
-import type { GatewayOption, PaymentDetails } from './api.ts';
+import type { AcceptedToken, GatewayOption, PaymentDetails } from './api.ts';
 import type { PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
 import type { WalletCard } from './wallets.ts';
 
@@ -24,7 +24,8 @@ export type Step =
   | { readonly at: 'connecting'; readonly wallet: WalletCard; readonly isSlow: boolean }
   | { readonly at: 'loading'; readonly session: Session }
   | ({ readonly at: 'choosing' } & Choice)
-  | { readonly at: 'no_funds'; readonly session: Session }
+  /** `accepted` is null if the gateway does not list the tokens. */
+  | { readonly at: 'no_funds'; readonly session: Session; readonly accepted: readonly AcceptedToken[] | null }
   | { readonly at: 'refused'; readonly session: Session }
   /** A token that needs a permission first: explained before the wallet asks. */
   | ({ readonly at: 'setup'; readonly cost: string | null } & Choice)
@@ -74,6 +75,7 @@ export type Notice =
   | 'reverted'
   | 'cannotCancel'
   | 'maybePending'
+  | 'lapsed'
   | 'away';
 
 export type FlowEvent =
@@ -82,7 +84,12 @@ export type FlowEvent =
   | { readonly type: 'connected'; readonly account: string }
   | { readonly type: 'account_changed'; readonly account: string | null }
   | { readonly type: 'options_asked'; readonly notice?: Notice }
-  | { readonly type: 'options_came'; readonly options: readonly GatewayOption[]; readonly preferredUnit: string | null }
+  | {
+      readonly type: 'options_came';
+      readonly options: readonly GatewayOption[];
+      readonly accepted: readonly AcceptedToken[] | null;
+      readonly preferredUnit: string | null;
+    }
   | { readonly type: 'refused' }
   | { readonly type: 'choose'; readonly optionId: string }
   | { readonly type: 'pay' }
@@ -97,7 +104,8 @@ export type FlowEvent =
   | { readonly type: 'back' }
   | { readonly type: 'cancelling' }
   | { readonly type: 'cancel_refused' }
-  | { readonly type: 'status'; readonly status: StatusNews }
+  /** `knew` is the status that the page knew when it sent the request. */
+  | { readonly type: 'status'; readonly status: StatusNews; readonly knew: PaymentStatus }
   | { readonly type: 'details'; readonly details: PaymentDetails }
   | { readonly type: 'connection'; readonly connection: Connection };
 
@@ -126,7 +134,7 @@ export function advance(flow: Flow, event: FlowEvent): Flow {
     case 'connection':
       return flow.connection === event.connection ? flow : { ...flow, connection: event.connection };
     case 'status':
-      return withStatus(flow, event.status);
+      return withStatus(flow, event.status, event.knew);
     case 'details':
       return withDetails(flow, event.details);
     case 'cancelling':
@@ -180,7 +188,7 @@ function onTheWay(flow: Flow, event: WayEvent): Flow {
     case 'delivered':
       return step.at === 'confirming' ? { ...flow, step: { ...step, isDelivered: true } } : flow;
     case 'stumbled':
-      return at(flow, backFrom(step), event.notice);
+      return at(flow, stepOf(flow.payment, backFrom(step)), event.notice);
     case 'back':
       if (step.at === 'confirming') return flow;
       // The request stays open in the wallet, and the payer may still say yes to it.
@@ -189,10 +197,14 @@ function onTheWay(flow: Flow, event: WayEvent): Flow {
 }
 
 /** The news of the gateway are the truth, except that it hears of a payer's own transaction later than this page. */
-function withStatus(flow: Flow, news: StatusNews): Flow {
+function withStatus(flow: Flow, news: StatusNews, knew: PaymentStatus): Flow {
   const before = flow.payment;
   // Answers can overtake each other: what is final stays so.
   if (before.isFinal && news.status !== before.status) return flow;
+  if (before.status === 'processing' && news.status === 'requires_action') {
+    // Only an answer requested after the page knew of `processing` proves a lapse; an earlier request is stale.
+    return knew === 'processing' ? lapsed(flow) : flow;
+  }
   const payment = { ...before, ...news, info: news.info ?? before.info };
   const step = stepOf(payment, flow.step);
   if (step === flow.step && news.status === before.status && payment.info === before.info) return flow;
@@ -200,11 +212,30 @@ function withStatus(flow: Flow, news: StatusNews): Flow {
   return { ...flow, payment, step, notice: isNew ? null : flow.notice, isCancelling: flow.isCancelling && !isNew };
 }
 
-function withDetails(flow: Flow, { buyer, transaction }: PaymentDetails): Flow {
+/** The signature ran out before it was carried out. Its facts are cleared, and the payer can pay again. */
+function lapsed(flow: Flow): Flow {
+  const session = sessionOf(flow.step);
+  const payment = {
+    ...flow.payment,
+    status: 'requires_action',
+    buyer: null,
+    transaction: null,
+    attempt: null,
+  } as const;
+  const step: Step = session === null ? { at: 'ready' } : { at: 'loading', session };
+  return { ...flow, payment, step, notice: 'lapsed' };
+}
+
+function withDetails(flow: Flow, { buyer, transaction, attempt = null }: PaymentDetails): Flow {
   const { payment } = flow;
+  // The request may be older than a lapse.
+  if (!lacksDetails(flow)) return flow;
   const isKnown =
-    buyer?.accountCaip10 === payment.buyer?.accountCaip10 && transaction?.txId === payment.transaction?.txId;
-  return isKnown ? flow : { ...flow, payment: { ...payment, buyer, transaction } };
+    buyer?.accountCaip10 === payment.buyer?.accountCaip10 &&
+    transaction?.txId === payment.transaction?.txId &&
+    attempt?.refusal === payment.attempt?.refusal &&
+    attempt?.triesUntil === payment.attempt?.triesUntil;
+  return isKnown ? flow : { ...flow, payment: { ...payment, buyer, transaction, attempt } };
 }
 
 /** While it is on its way, and when the way was too short for the page to learn who pays. */
@@ -216,7 +247,21 @@ function stepOf({ status, isFinal }: PaymentView, step: Step): Step {
   if (isFinal) return step.at === 'ended' ? step : { at: 'ended' };
   if (status !== 'processing') return step;
   if (step.at === 'confirming') return step.isDelivered ? step : { ...step, isDelivered: true };
-  return { ...confirming('option' in step ? choiceOf(step) : null, null), isDelivered: true };
+  // The payment was confirmed elsewhere, maybe with another token than the one chosen here.
+  return { ...confirming(null, null), isDelivered: true };
+}
+
+/** The state of a payment after the payer has authorised it, or past its expiry. */
+export type Progress = 'delivering' | 'unseen' | 'looking' | 'refused' | 'under_way';
+
+export function progressOf(payment: PaymentView, step: Extract<Step, { at: 'confirming' }>, nowMs: number): Progress {
+  if (!step.isDelivered) return 'delivering';
+  // The gateway has not seen the payer's own transaction yet.
+  if (payment.status === 'requires_action') return 'unseen';
+  const isPaying = [payment.buyer, payment.transaction, step.choice, step.txId].some((sign) => sign !== null);
+  // Past the expiry and without a buyer: the gateway checks whether a native transaction was sent in time.
+  if (!isPaying && nowMs >= payment.expiresAt * 1000) return 'looking';
+  return payment.attempt == null ? 'under_way' : 'refused';
 }
 
 function accountChanged(flow: Flow, account: string | null): Flow {
@@ -227,13 +272,16 @@ function accountChanged(flow: Flow, account: string | null): Flow {
   return at(flow, { at: 'loading', session: { ...step.session, account } }, 'accountChanged');
 }
 
-function optionsCame(flow: Flow, { options, preferredUnit }: Extract<FlowEvent, { type: 'options_came' }>): Flow {
+function optionsCame(flow: Flow, event: Extract<FlowEvent, { type: 'options_came' }>): Flow {
+  const { options, accepted, preferredUnit } = event;
   const { step } = flow;
   if (step.at !== 'loading' && step.at !== 'choosing') return flow;
   const { session } = step;
   const wanted = step.at === 'choosing' ? step.option.amount.unit : preferredUnit;
   const option = options.find(({ amount }) => amount.unit === wanted) ?? options[0];
-  if (option === undefined) return at(flow, { at: 'no_funds', session });
+  if (option === undefined) {
+    return at(flow, { at: 'no_funds', session, accepted }, flow.notice === 'lapsed' ? 'lapsed' : null);
+  }
   return at(flow, { at: 'choosing', session, options, option }, flow.notice);
 }
 

@@ -6,11 +6,12 @@ import type { PaymentStatus } from './page-state.ts';
 
 interface FollowInput {
   readonly gateway: Pick<Gateway, 'status'>;
-  /** What the page shows already; null asks at once instead of waiting for a change. */
-  readonly known: () => PaymentStatus | null;
+  /** The status that the page shows. */
+  readonly known: () => PaymentStatus;
   /** How long the gateway may wait for a change; undefined leaves it the longest time. */
   readonly holdMs: () => number | undefined;
-  readonly onStatus: (status: StatusBody) => void;
+  /** Called with the answer and the status that the page knew when it sent the request. */
+  readonly onStatus: (status: StatusBody, knew: PaymentStatus) => void;
   readonly onConnection: (connection: Connection) => void;
   readonly isOnline: () => boolean;
   /** Fires `offline`, and `wake` when the browser is back online or the page is looked at again. */
@@ -21,21 +22,23 @@ interface FollowInput {
 
 /** No more than one request in this time while nothing changes, whatever the gateway answers. */
 const MIN_INTERVAL_MS = 1_000;
-/** More than a payment has; after that, changes are not worth hurrying for. */
-const MAX_CHANGES = 4;
+/** Changes after which the next request is sent at once. Later changes wait for the normal interval. */
+const MAX_CHANGES = 8;
 
 /** Keeps one request with the gateway until the payment is final. One failure is a hiccup; two in a row are told. */
 export async function followStatus(input: FollowInput): Promise<void> {
   const { gateway, onStatus, onConnection, isOnline, outside, random, signal } = input;
   let changes = 0;
   for (let failures = 0; !signal.aborted; ) {
-    const known = failures === 0 ? input.known() : null;
+    const knew = input.known();
+    // After a failure the request is not held: the status may have changed meanwhile.
+    const known = failures === 0 ? knew : null;
     const answer = await untilOffline(outside, signal, (request) => gateway.status(known, request, input.holdMs()));
     if (signal.aborted) return;
     if (answer.is === 'ok') {
       failures = 0;
       onConnection('good');
-      onStatus(answer.value);
+      onStatus(answer.value, knew);
       if (answer.value.isFinal) return;
       // What has just changed may change again at once. A gateway with no place left to hold the request, though, answers
       // at once when nothing has.

@@ -1,5 +1,6 @@
 import { backoffMs, pause } from '../shared/backoff.ts';
 import { accountsOf } from '../shared/networks.ts';
+import type { Offer } from './api.ts';
 import { type CheckoutContext, learnStatus } from './checkout-context.ts';
 
 /** Asks what the account can pay with, until there is an answer: the payer sees who is away, and can go back. */
@@ -10,13 +11,14 @@ export async function loadOptions(context: CheckoutContext, signal: AbortSignal)
     if (step.at !== 'loading') return;
     const answer = await gateway.options(accountsOf(step.session.account, page.sandbox), signal);
     if (signal.aborted) return;
-    if (answer.is === 'ok') {
-      dispatch({ type: 'options_came', options: answer.value, preferredUnit: memory.lastUnit });
+    if (answer.is === 'ok' && isPayable(answer.value)) {
+      const { options, accepted } = answer.value;
+      dispatch({ type: 'options_came', options, accepted, preferredUnit: memory.lastUnit });
       return keepPricesFresh(context, signal);
     }
-    if (answer.is === 'refused') {
-      if (answer.code === 'sanctioned_user') return dispatch({ type: 'refused' });
-      // Any other refusal has its reason in the status.
+    if (answer.is !== 'unavailable') {
+      if (answer.is === 'refused' && answer.code === 'sanctioned_user') return dispatch({ type: 'refused' });
+      // The status explains any other refusal, and a payment that cannot be paid any more.
       if (!(await learnStatus(context, signal))) dispatch({ type: 'stumbled', notice: 'walletError' });
       return;
     }
@@ -41,6 +43,13 @@ export async function keepPricesFresh(context: CheckoutContext, signal: AbortSig
     if (signal.aborted || now.at !== 'choosing') return;
     const answer = await gateway.options(accountsOf(now.session.account, page.sandbox), signal);
     if (signal.aborted) return;
-    if (answer.is === 'ok') dispatch({ type: 'options_came', options: answer.value, preferredUnit: null });
+    if (answer.is === 'ok' && isPayable(answer.value)) {
+      const { options, accepted } = answer.value;
+      dispatch({ type: 'options_came', options, accepted, preferredUnit: null });
+    }
   }
+}
+
+function isPayable({ status }: Offer): boolean {
+  return status === 'requires_action';
 }

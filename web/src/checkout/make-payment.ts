@@ -45,7 +45,7 @@ async function estimateSetup(
   const cost = await setupCost(provider, action.data);
   const coin = EVM_COINS[action.data.chain_id];
   if (cost === null || coin === undefined || signal.aborted) return;
-  dispatch({ type: 'setup_cost', cost: `${formatEstimate(cost, 18, page.locale)} ${coin}` });
+  dispatch({ type: 'setup_cost', cost: formatEstimate(cost, 18, coin, page) });
 }
 
 async function authorise(
@@ -117,11 +117,12 @@ export async function deliver(context: CheckoutContext, delivery: Delivery, sign
   const { optionId, results, choice } = delivery;
   let lagsLeft = choice !== null && needsSetup(choice.option) ? MAX_SETUP_LAGS : 0;
   for (let attempt = 0; attempt < MAX_DELIVERIES && !signal.aborted; attempt += 1) {
+    const knew = context.flow().payment.status;
     const answer = await gateway.confirm(optionId, results, signal);
     if (signal.aborted) return;
     if (answer.is === 'ok') {
       dispatch({ type: 'delivered' });
-      return tellStatus(context, answer.value);
+      return tellStatus(context, answer.value, knew);
     }
     if (answer.is === 'unavailable') {
       await pause(answer.retryAfterMs ?? backoffMs(attempt, random), signal, outside);

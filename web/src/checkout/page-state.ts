@@ -66,9 +66,18 @@ export interface PaymentView {
   } | null;
   /** What carries the payment out, as far as anything was sent. */
   readonly transaction: TransactionView | null;
+  /** The last refused attempt to carry the payment out; missing or null if there is none. */
+  readonly attempt?: Attempt | null;
   /** What was paid, and the transaction that did it. */
   readonly info: PaidInfo | null;
   readonly failureCode?: string | null;
+}
+
+export interface Attempt {
+  /** A reason such as `short_balance`, `paused` or `payer_blacklisted`. */
+  readonly refusal: string;
+  /** Unix seconds. The gateway retries until then. */
+  readonly triesUntil: number;
 }
 
 export interface TransactionView {

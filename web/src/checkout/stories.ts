@@ -1,10 +1,11 @@
 import type { Amount } from '../shared/money.ts';
 import { qrShape } from '../shared/qr.ts';
-import type { GatewayOption, WalletRpc } from './api.ts';
+import type { AcceptedToken, GatewayOption, OptionRate, WalletRpc } from './api.ts';
 import { CLOSED_PHONE, firstProps } from './first-props.ts';
 import type { Choice, Flow, Session, Step } from './flow.ts';
 import { LOCALES, STRINGS } from './locale.ts';
 import type { PageState, PaymentPage, PaymentView } from './page-state.ts';
+import { payUrl } from './phone-wallets.ts';
 import { en } from './strings/en.ts';
 import type { PaymentProps } from './ui/app.tsx';
 import type { WalletCard } from './wallets.ts';
@@ -54,25 +55,53 @@ const rpc = (method: string): { type: 'walletRpc'; data: WalletRpc } => ({
 });
 const BUILD = { type: 'build', data: { data: '' } } as const;
 
-const option = (amount: Amount, actions: GatewayOption['actions'], etaS: number): GatewayOption => ({
+const rate = (base: string, value: string): OptionRate => ({
+  base,
+  quote: 'EUR',
+  value,
+  sources: ['coinbase', 'kraken'],
+});
+const DOLLARS = rate('USD', '0.9197');
+
+const option = (
+  amount: Amount,
+  actions: GatewayOption['actions'],
+  etaS: number,
+  optionRate: OptionRate | null = null,
+): GatewayOption => ({
   id: `${amount.display.assetSymbol} ${amount.display.networkName}`,
   account: 'eip155:8453:0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed',
   amount,
   etaS,
   actions,
   expiresAt: null,
+  rate: optionRate,
 });
 
-const USDC = option(token('USDC', 'eip155:8453', 'Base', '46215000'), [BUILD], 10);
 const EURC = option(token('EURC', 'eip155:8453', 'Base', '42500000'), [BUILD], 10);
+const USDC = option(token('USDC', 'eip155:8453', 'Base', '46220000'), [BUILD], 10, DOLLARS);
 const USDT = option(
-  token('USDT', 'eip155:137', 'Polygon', '46215000'),
+  token('USDT', 'eip155:137', 'Polygon', '46220000'),
   [rpc('eth_sendTransaction'), rpc('eth_signTypedData_v4')],
   24,
+  DOLLARS,
 );
-const ETH = option(token('ETH', 'eip155:1', 'Ethereum', '12873451234567890', 18), [BUILD], 24);
-const PYUSD = option(token('PYUSD', 'eip155:42161', 'Arbitrum', '46215000'), [BUILD], 5);
-const OPTIONS = [EURC, USDC, PYUSD, USDT, ETH];
+const ETH = option(
+  token('ETH', 'eip155:1', 'Ethereum', '12874000000000000', 18),
+  [BUILD],
+  24,
+  rate('ETH', '3301.4762'),
+);
+const PYUSD = option(token('PYUSD', 'eip155:42161', 'Arbitrum', '46220000'), [BUILD], 5, DOLLARS);
+const OPTIONS = [EURC, USDC, USDT, ETH];
+const ACCEPTED: readonly AcceptedToken[] = [
+  ...['Ethereum', 'Base', 'Polygon', 'Arbitrum'].map((networkName) => ({ symbol: 'USDC', networkName })),
+  ...['Ethereum', 'Base'].map((networkName) => ({ symbol: 'EURC', networkName })),
+  ...['Ethereum', 'Polygon'].map((networkName) => ({ symbol: 'USDT', networkName })),
+  ...['Ethereum', 'Base', 'Arbitrum'].map((networkName) => ({ symbol: 'ETH', networkName })),
+  { symbol: 'POL', networkName: 'Polygon' },
+  { symbol: 'BNB', networkName: 'BNB Smart Chain' },
+];
 
 const choice = (chosen: GatewayOption, options = OPTIONS): Choice => ({ session: SESSION, options, option: chosen });
 
@@ -91,7 +120,8 @@ const PAGE: PaymentPage = {
   kind: 'payment',
   paymentId: 'pay_06DRVX4NT50CZ7K9M2Q8R1W3E5',
   appId: 'app_checkout',
-  gatewayUrl: 'https://pay.example.com/?pid=pay_06DRVX4NT50CZ7K9M2Q8R1W3E5',
+  gatewayUrl: 'https://till.example.com/?pid=pay_06DRVX4NT50CZ7K9M2Q8R1W3E5',
+  qrUrl: 'https://till.example.com/c/06DRVX4NT50CZ7K9M2Q8R1W3E5',
   nowMs: NOW_MS,
   payment: PAYMENT,
   checkout: null,
@@ -132,15 +162,40 @@ const READY: Step = { at: 'ready' };
 const ended = (status: PaymentView['status']) => ({ status, isFinal: true });
 const PAID_INFO = { optionAmount: EURC.amount, txId: `0x${'a3f1'.repeat(16)}`, explorerUrl: '/tx/eip155:8453/0xa3f1' };
 const BUYER = { accountCaip10: `eip155:8453:${SESSION.account}`, accountProviderName: 'Till Checkout' };
-const OPEN_PHONE = { ...CLOSED_PHONE, isOpen: true, qr: qrShape(PAGE.gatewayUrl) };
-const HOSTILE = {
-  merchant: { name: `<script>alert(1)</script> \u202Eevil ${'👩‍👩‍👧‍👦'.repeat(256)}`, iconUrl: null },
+const OPEN_PHONE = { ...CLOSED_PHONE, isOpen: true, qr: qrShape(payUrl(PAGE)) };
+const NASTY = `<script>alert(1)</script> \u202Eevil ${'👩‍👩‍👧‍👦'.repeat(256)}`;
+const HOSTILE = { merchant: { name: NASTY, iconUrl: null } };
+const ORDER = {
+  description: 'Saturday tasting for two, 21 November, 10 am',
+  lineItems: [
+    { name: 'Tasting menu', quantity: 2, amount: euros('3600') },
+    { name: 'Bag of beans, 250 g', quantity: 1, amount: euros('650') },
+  ],
 };
+const LONG_ORDER = {
+  lineItems: [
+    ...ORDER.lineItems,
+    ...['Filter papers', 'Stoneware mug', 'Oat milk', 'Cantuccini', 'Pour-over kettle, 0.9 litres, matt black'].map(
+      (name, index) => ({ name, quantity: index + 1 }),
+    ),
+  ],
+};
+const UNDER_WAY: Step = { at: 'confirming', choice: choice(EURC), txId: null, isDelivered: true };
+const ELSEWHERE: Step = { at: 'confirming', choice: null, txId: null, isDelivered: true };
+const SENT: Step = { at: 'confirming', choice: choice(ETH), txId: `0x${'7c20'.repeat(16)}`, isDelivered: true };
+const held = (refusal: string) => ({
+  status: 'processing' as const,
+  buyer: BUYER,
+  attempt: { refusal, triesUntil: NOW_MS / 1000 + 518 },
+});
 
 export const STORIES: readonly Story[] = [
   tell('loading', null),
   tell('ready', READY, { phone: { ...CLOSED_PHONE, lastWallet: FOX.key } }),
   tell('ready-phone', READY, { phone: OPEN_PHONE }),
+  tell('ready-order', READY, { page: ORDER }),
+  tell('ready-long-order', READY, { page: LONG_ORDER }),
+  tell('ready-lapsed', READY, { flow: { notice: 'lapsed' } }),
   tell('ready-no-wallet', READY, { flow: { wallets: [] }, phone: OPEN_PHONE }),
   tell('ready-sandbox', READY, { page: { sandbox: SANDBOX }, flow: { wallets: [FOX, SANDBOX_WALLET] } }),
   tell('ready-rejected', READY, { flow: { notice: 'rejected' } }),
@@ -150,9 +205,14 @@ export const STORIES: readonly Story[] = [
   tell('checking-balances', { at: 'loading', session: SESSION }),
   tell('choosing', { at: 'choosing', ...choice(EURC) }),
   tell('choosing-one', { at: 'choosing', ...choice(USDC, [USDC]) }),
+  tell('choosing-many', { at: 'choosing', ...choice(USDC, [EURC, USDC, PYUSD, USDT, ETH]) }),
+  tell('choosing-lapsed', { at: 'choosing', ...choice(EURC) }, { flow: { notice: 'lapsed' } }),
   tell('choosing-new-price', { at: 'choosing', ...choice(ETH) }, { flow: { notice: 'quoteExpired' } }),
   tell('choosing-wrong-chain', { at: 'choosing', ...choice(USDT) }, { flow: { notice: 'wrongChain' } }),
-  tell('no-funds', { at: 'no_funds', session: SESSION }),
+  tell('no-funds', { at: 'no_funds', session: SESSION, accepted: ACCEPTED }),
+  tell('no-funds-few', { at: 'no_funds', session: SESSION, accepted: ACCEPTED.slice(0, 6) }),
+  tell('no-funds-unknown', { at: 'no_funds', session: SESSION, accepted: null }),
+  tell('nothing-offered', { at: 'no_funds', session: SESSION, accepted: [] }),
   tell('refused', { at: 'refused', session: SESSION }),
   tell('setup', { at: 'setup', ...choice(USDT), cost: '0.0021 POL' }),
   tell('setup-approve', { at: 'asking', ask: 'approve', isSlow: false, ...choice(USDT) }),
@@ -162,12 +222,17 @@ export const STORIES: readonly Story[] = [
   tell('signing', { at: 'asking', ask: 'sign', isSlow: false, ...choice(EURC) }),
   tell('sending-slow', { at: 'asking', ask: 'send', isSlow: true, ...choice(ETH) }),
   tell('delivering', { at: 'confirming', choice: choice(EURC), txId: null, isDelivered: false }),
-  tell(
-    'confirming',
-    { at: 'confirming', choice: choice(EURC), txId: null, isDelivered: true },
-    { payment: { status: 'processing', transaction: PAID_INFO, buyer: BUYER } },
-  ),
+  tell('confirming', UNDER_WAY, { payment: { status: 'processing', transaction: PAID_INFO, buyer: BUYER } }),
+  tell('confirming-unseen', SENT),
+  tell('confirming-elsewhere', ELSEWHERE, { payment: { status: 'processing', buyer: BUYER } }),
+  tell('looking', ELSEWHERE, { payment: { status: 'processing', expiresAt: NOW_MS / 1000 - 40 } }),
+  tell('waiting-balance', UNDER_WAY, { payment: held('short_balance') }),
+  tell('waiting-paused', UNDER_WAY, { payment: { ...held('paused'), transaction: PAID_INFO } }),
   tell('paid', null, { payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER } }),
+  tell('paid-copied', null, {
+    payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER },
+    copied: PAID_INFO.txId,
+  }),
   tell('paid-returning', null, {
     payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER },
     page: { checkout: SHOP },
@@ -175,17 +240,35 @@ export const STORIES: readonly Story[] = [
   }),
   tell('failed', null, { payment: ended('failed'), page: { checkout: SHOP }, secondsToReturn: 3 }),
   tell('declined', null, { payment: { ...ended('failed'), failureCode: 'declined_user' } }),
+  tell('failed-alone', null, { payment: ended('failed') }),
   tell('expired', null, { payment: ended('expired'), page: { checkout: SHOP } }),
+  tell('expired-alone', null, { payment: ended('expired') }),
   tell('cancelled', null, { payment: ended('cancelled') }),
   tell('offline', { at: 'choosing', ...choice(EURC) }, { flow: { connection: 'offline' } }),
   tell('gateway-away', READY, { flow: { connection: 'away' } }),
   message('not_found'),
   message('unavailable'),
-  tell('hostile-merchant', READY, { payment: HOSTILE, page: { referenceId: '"><img src=x onerror=alert(1)>' } }),
+  tell('hostile-merchant', READY, {
+    payment: HOSTILE,
+    page: {
+      referenceId: '"><img src=x onerror=alert(1)>',
+      description: NASTY,
+      lineItems: [{ name: NASTY, quantity: 1_000_000, amount: euros('9'.repeat(24)) }],
+    },
+  }),
   tell('no-script', null, { isScriptless: true }),
   tell('no-script-processing', null, { payment: { status: 'processing', transaction: PAID_INFO }, isScriptless: true }),
+  tell('no-script-looking', null, {
+    payment: { status: 'processing', expiresAt: NOW_MS / 1000 - 40 },
+    isScriptless: true,
+  }),
   tell('arabic', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('ar') }),
   tell('arabic-phone', READY, { page: inLanguage('ar'), phone: OPEN_PHONE }),
+  tell('arabic-paid', null, {
+    page: { ...inLanguage('ar'), ...ORDER },
+    payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER },
+  }),
+  tell('arabic-waiting', UNDER_WAY, { page: inLanguage('ar'), payment: held('short_balance') }),
   tell('german', { at: 'setup', ...choice(USDT), cost: '0,0021 POL' }, { page: inLanguage('de') }),
   tell('japanese', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('ja') }),
   tell('french', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('fr') }),

@@ -81,6 +81,12 @@ export const SearchGlyph = () => (
     <path d="m16 16 4 4" />
   </Glyph>
 );
+export const CopyGlyph = () => (
+  <Glyph>
+    <rect x="9" y="9" width="11" height="11" rx="2.5" />
+    <path d="M5.5 15A1.5 1.5 0 0 1 4 13.5v-7A2.5 2.5 0 0 1 6.5 4h7A1.5 1.5 0 0 1 15 5.5" />
+  </Glyph>
+);
 export const PenGlyph = () => (
   <Glyph>
     <path d="M4.5 19.5h15M6 15.8 15.8 6a1.9 1.9 0 0 1 2.7 2.7L8.7 18.5H6z" />

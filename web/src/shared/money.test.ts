@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Amount } from './money.ts';
-import { decimalText, formatAmount, formatEstimate, shortened } from './money.ts';
+import { decimalText, formatAmount, formatEstimate, formatPrice, shortened } from './money.ts';
 
 const fiat = (code: string, value: string, decimals: number): Amount => ({
   unit: `iso4217/${code}`,
@@ -15,6 +15,9 @@ const token = (assetSymbol: string, value: string, decimals: number): Amount => 
 });
 /** Whether a space breaks, and how wide it is, is up to the tables of each version. */
 const plain = (text: string) => text.replace(/[\u00a0\u202f]/g, ' ');
+const shown = (amount: Amount, locale: string) => plain(formatAmount(amount, { locale, dir: 'ltr' }));
+const EN = { locale: 'en', dir: 'ltr' } as const;
+const AR = { locale: 'ar', dir: 'rtl' } as const;
 
 describe('money', () => {
   it('puts the point where it belongs', () => {
@@ -25,31 +28,47 @@ describe('money', () => {
   });
 
   it('speaks the language of the payer', () => {
-    assert.equal(plain(formatAmount(fiat('EUR', '123456', 2), 'en')), '€1,234.56');
-    assert.equal(plain(formatAmount(fiat('EUR', '123456', 2), 'de')), '1.234,56 €');
-    assert.equal(plain(formatAmount(fiat('JPY', '1200', 0), 'ja')), '￥1,200');
-    assert.equal(plain(formatAmount(token('USDC', '42500000', 6), 'fr')), '42,50 USDC');
-    assert.match(plain(formatAmount(fiat('USD', '1234', 2), 'ar')), /12\.34/);
+    assert.equal(shown(fiat('EUR', '123456', 2), 'en'), '€1,234.56');
+    assert.equal(shown(fiat('EUR', '123456', 2), 'de'), '1.234,56 €');
+    assert.equal(shown(fiat('JPY', '1200', 0), 'ja'), '￥1,200');
+    assert.equal(shown(token('USDC', '42500000', 6), 'fr'), '42,50 USDC');
+  });
+
+  it('has the number before the currency in a right-to-left language, with bidi isolates', () => {
+    // Some locale tables add a right-to-left mark of their own.
+    const arabic = (amount: Amount) => plain(formatAmount(amount, AR)).replaceAll('\u200f', '');
+    assert.equal(arabic(fiat('EUR', '4250', 2)), '\u206742.50 \u2068€\u2069\u2069');
+    assert.equal(arabic(fiat('USD', '123456', 2)), '\u20671,234.56 \u2068US$\u2069\u2069');
+    assert.equal(arabic(token('EURC', '42500000', 6)), '\u206742.50 \u2068EURC\u2069\u2069');
+    assert.equal(plain(formatEstimate(1_234_567n, 6, 'ETH', AR)), '\u20671.3 \u2068ETH\u2069\u2069');
+  });
+
+  it('shows a price with three to six significant digits', () => {
+    assert.equal(formatPrice('2272.7273', 'EUR', EN), '€2,272.73');
+    assert.equal(formatPrice('1.1', 'USD', EN), '$1.10');
+    assert.equal(formatPrice('2500', 'USD', EN), '$2,500');
+    assert.equal(plain(formatPrice('0.0068027211', 'NOPE', EN)), '0.0068027211 NOPE');
   });
 
   it('is exact where floating-point numbers are not', () => {
     const huge = fiat('USD', '9007199254740993123456789', 2);
-    assert.equal(plain(formatAmount(huge, 'en')), '$90,071,992,547,409,931,234,567.89');
+    assert.equal(shown(huge, 'en'), '$90,071,992,547,409,931,234,567.89');
   });
 
   it('shows currencies nobody knows', () => {
-    assert.equal(plain(formatAmount(fiat('NOPE', '150', 2), 'en')), '1.50 NOPE');
+    assert.equal(shown(fiat('NOPE', '150', 2), 'en'), '1.50 NOPE');
   });
 
   it('shortens coins, never to less than is paid', () => {
     assert.deepEqual(shortened(token('ETH', '1', 18)), { text: '0.00000001', isExact: false });
     assert.deepEqual(shortened(token('ETH', '2500000000000000', 18)), { text: '0.00250000', isExact: true });
-    assert.equal(formatAmount(token('ETH', '2500000000000001', 18), 'en'), '0.00250001 ETH');
+    assert.equal(shown(token('ETH', '2500000000000001', 18), 'en'), '0.00250001 ETH');
   });
 
   it('estimates with two digits that count, rounded up', () => {
-    assert.equal(formatEstimate(1_234_567_890_123_456n, 18, 'en'), '0.0013');
-    assert.equal(formatEstimate(7n, 18, 'en'), '0.000000000000000007');
-    assert.equal(formatEstimate(12_345_678n, 6, 'en'), '13');
+    const estimate = (units: bigint, decimals: number) => plain(formatEstimate(units, decimals, 'ETH', EN));
+    assert.equal(estimate(1_234_567_890_123_456n, 18), '0.0013 ETH');
+    assert.equal(estimate(7n, 18), '0.000000000000000007 ETH');
+    assert.equal(estimate(12_345_678n, 6), '13 ETH');
   });
 });

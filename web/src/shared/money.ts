@@ -35,40 +35,75 @@ export function shortened({ value, display }: Amount): { readonly text: string; 
   return { text: decimalText(rounded.toString(), MAX_SHOWN_DECIMALS), isExact: rounded * unit === exact };
 }
 
+/** The language and direction of formatted numbers. */
+export interface NumberStyle {
+  readonly locale: string;
+  readonly dir: 'ltr' | 'rtl';
+}
+
 /** In the payer's language: `€12.34`, `12,34 €`, `0.0035 ETH`. */
-export function formatAmount(amount: Amount, locale: string): string {
+export function formatAmount(amount: Amount, style: NumberStyle): string {
   const { assetSymbol, decimals } = amount.display;
-  if (!amount.unit.startsWith('iso4217/')) return `${formatNumber(shortened(amount).text, locale)} ${assetSymbol}`;
-  const text = decimalText(amount.value, decimals);
+  if (!amount.unit.startsWith('iso4217/')) return withSymbol(shortened(amount).text, assetSymbol, style);
+  return formatMoney(decimalText(amount.value, decimals), amount, style, {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  });
+}
+
+/** A unit price in a currency, with three to six significant digits: `€2,272.73`, `$1.10`. */
+export function formatPrice(text: string, currency: string, style: NumberStyle): string {
+  const unit = { unit: `iso4217/${currency}`, display: { assetSymbol: currency } };
+  return formatMoney(text, unit, style, { minimumSignificantDigits: 3, maximumSignificantDigits: 6 });
+}
+
+function formatMoney(
+  text: string,
+  { unit, display }: { readonly unit: string; readonly display: { readonly assetSymbol: string } },
+  style: NumberStyle,
+  digits: Intl.NumberFormatOptions,
+): string {
   try {
-    return new Intl.NumberFormat(latinDigits(locale), {
-      style: 'currency',
-      currency: amount.unit.slice('iso4217/'.length),
-      minimumFractionDigits: decimals,
-      maximumFractionDigits: decimals,
-    }).format(text as `${number}`);
+    const currency = unit.slice('iso4217/'.length);
+    const format = new Intl.NumberFormat(latinDigits(style.locale), { style: 'currency', currency, ...digits });
+    if (style.dir === 'ltr') return format.format(text as `${number}`);
+    const parts = format.formatToParts(text as `${number}`);
+    return inOrder(parts.map(({ type, value }) => (type === 'currency' ? isolated(value) : value)).join(''));
   } catch {
     // A currency the browser has never heard of.
-    return `${formatNumber(text, locale)} ${assetSymbol}`;
+    return withSymbol(text, display.assetSymbol, style);
   }
 }
 
-/** At least two decimals where there are any, as money is written. */
-function formatNumber(text: string, locale: string): string {
+/** An amount of a token, which locale tables do not know: at least two decimals if it has any. */
+export function withSymbol(text: string, symbol: string, { locale, dir }: NumberStyle): string {
   const decimals = text.split('.')[1]?.length ?? 0;
-  return new Intl.NumberFormat(latinDigits(locale), {
+  const number = new Intl.NumberFormat(latinDigits(locale), {
     minimumFractionDigits: Math.min(2, decimals),
     maximumFractionDigits: decimals,
   }).format(text as `${number}`);
+  return dir === 'ltr' ? `${number}\u00a0${symbol}` : inOrder(`${number}\u00a0${isolated(symbol)}`);
+}
+
+/**
+ * In a right-to-left language the number is on the right and the currency on its left, for tokens and currencies alike. The
+ * order is set by bidi isolates in the text, so it also holds in attributes, which have no direction of their own.
+ */
+function inOrder(text: string): string {
+  return `\u2067${text}\u2069`;
+}
+
+/** Without an isolate the bidi algorithm would move the sign of `US$` before its letters. */
+function isolated(symbol: string): string {
+  return `\u2068${symbol}\u2069`;
 }
 
 /** Two digits that count, rounded up: for what a fee will roughly be. */
-export function formatEstimate(units: bigint, decimals: number, locale: string): string {
+export function formatEstimate(units: bigint, decimals: number, symbol: string, style: NumberStyle): string {
   const digits = units.toString();
   const unit = 10n ** BigInt(Math.max(0, digits.length - 2));
   const rounded = ((units + unit - 1n) / unit) * unit;
-  const text = decimalText(rounded.toString(), decimals).replace(/\.?0+$/, '');
-  return new Intl.NumberFormat(latinDigits(locale), { maximumFractionDigits: decimals }).format(text as `${number}`);
+  return withSymbol(decimalText(rounded.toString(), decimals).replace(/\.?0+$/, ''), symbol, style);
 }
 
 /** Wallets show the digits 0–9 in every language, and payers compare. */

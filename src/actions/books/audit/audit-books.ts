@@ -6,7 +6,7 @@ import { commandOfLeader, type LeaseDeps } from '../../lease.ts';
 import { reconcile } from './reconcile.ts';
 import { recordCoin } from './record-coin.ts';
 
-/** Compared once more, in case an endpoint had not everything to tell the first time. */
+/** Blocks are compared once more, in case an endpoint omitted something the first time. */
 const OVERLAP_BLOCKS = 50;
 const MAX_BLOCKS = 5_000;
 
@@ -19,8 +19,8 @@ export interface Audited {
 }
 
 /**
- * Compares the blocks since the last time with the books, and says whether more are left. A difference keeps it where it
- * is: those blocks are compared again and again, and the alert stands until they agree.
+ * Compares the blocks since the last run with the books. Returns true if more are left. A difference stops the cursor:
+ * the same blocks are compared at every run, and the alert stands until they agree.
  */
 export async function auditBooks(deps: LeaseDeps, audited: Audited): Promise<boolean> {
   const { connected, lease, alarms, doubted } = audited;

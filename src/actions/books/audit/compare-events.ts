@@ -16,9 +16,9 @@ import type { Reader } from '../../../store/plumbing/database.ts';
 import { compareOutgoing, unitsOn } from './compare-outgoing.ts';
 import { isSame, type PaidEvent, subjectOfEvent } from './paid-event.ts';
 
-/** Something the books and the chain do not agree about. */
+/** A difference between the books and the chain. */
 export interface Difference {
-  /** Whose: a payment, or an account. */
+  /** The payment or account concerned. */
   readonly subject: string;
   readonly block: number | null;
   readonly transaction: string | null;
@@ -43,14 +43,14 @@ interface Ask {
   readonly to: number;
 }
 
-/** Holds the Collector's events of some blocks against items, payments and books, and the books against the events. */
+/** Compares the Collector's events of some blocks with items, payments and books, and the books with the events. */
 export async function compareEvents(
   db: Reader,
   { chain, intermediateAccount, own, from, to }: Ask,
 ): Promise<EventsCompared> {
   const network = chain.network.chainId;
   const told = (await chain.events(from, to)).filter((event): event is PaidEvent => event.type === 'paid');
-  // First what was decided, then what it was decided upon: the other way round a decision could fall in between.
+  // Read the decisions before the facts they rest on. In the other order a decision could fall in between.
   const states = await findEventStates(db, { network, from, to });
   const facts = await readFacts(db, { network, intermediateAccount, own, told });
   const stateOf = new Map(states.map((state) => [placeOf(state), state]));
@@ -122,14 +122,14 @@ async function readFacts(
   };
 }
 
-/** Whether money left one of these accounts by it: nobody but the holder of the account's key can make it happen. */
+/** True if the event took money from one of these accounts. Only the holder of the account's key can cause that. */
 export function hasLeft(event: PaidEvent, own: readonly string[]): boolean {
   return findAsset(event.asset) !== undefined && own.some((account) => isSame(event.payer, account));
 }
 
 /**
- * Anybody may pay anybody through the Collector, with any id. An event that nothing is known of is ours all the same when
- * we sent it, when a payment names its transaction, or when the money went to an account that we pay to.
+ * Anybody may pay anybody through the Collector, with any id. An event without a known item is still ours if we sent
+ * its transaction, if a payment names the transaction, or if the money went to an account that we pay to.
  */
 export async function ownershipOf(
   db: Reader,
@@ -178,7 +178,7 @@ function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | 
 }
 
 function comparePayment(event: PaidEvent, { payment, isExtra }: ComparedItem, wasReverted: boolean): string[] {
-  // One that was over before belongs to what ended it.
+  // A payment that had ended before belongs to the item that ended it.
   if (isExtra) return [];
   if (payment.status !== 'succeeded') return [`was paid on chain, and is ${payment.status}.`];
   const isBuyer = payment.buyerAccount?.toLowerCase().endsWith(`:${event.payer.toLowerCase()}`) ?? false;

@@ -5,13 +5,13 @@ import type { Reader } from '../../../store/plumbing/database.ts';
 import { outgoingPosition } from './outgoing-position.ts';
 import { isSame, type PaidEvent, subjectOfEvent } from './paid-event.ts';
 
-/** Holds events of what left accounts of ours against what is known of it; what is wrong with each. */
+/** Compares events of transfers out of our accounts with the stored rows. Returns the problems of each. */
 export async function compareOutgoing(
   db: Reader,
   events: readonly PaidEvent[],
 ): Promise<(event: PaidEvent) => readonly string[]> {
   const ids = [...new Set(events.map(subjectOfEvent))];
-  // First what is known, then what is booked: the other way round something could be concluded in between.
+  // Read the rows before the entries. In the other order a transfer could be concluded in between.
   const rows = ids.length === 0 ? [] : await findComparedOutgoing(db, ids);
   const positions = ids.length === 0 ? new Map<string, Line[]>() : await positionsOf(db, ids);
   const outgoing = new Map(rows.map((row) => [row.id, row]));
@@ -31,7 +31,7 @@ export async function compareOutgoing(
   };
 }
 
-/** In what an event is not what we would have sent. */
+/** The fields in which an event differs from the stored transfer. */
 export function differingTerms(
   event: PaidEvent,
   { asset, amount, recipient }: Pick<ComparedOutgoing, 'asset' | 'amount' | 'recipient'>,

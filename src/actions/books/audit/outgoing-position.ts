@@ -12,7 +12,7 @@ import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
 import { coverOfStray } from '../../outgoing/stray/return-stray.ts';
 import { aboutStray, strayReceivedEntries, strayReturnEntries } from '../../outgoing/stray/stray-entries.ts';
 
-/** Where the books must have everything of what has left an account of ours, whatever happened on the way. */
+/** The position that a completed transfer out of our account must have in the books. */
 export function outgoingPosition(outgoing: ComparedOutgoing): Line[] {
   const { purpose, floatOwner, cover, stray } = outgoing;
   const about = aboutOutgoing(outgoing);

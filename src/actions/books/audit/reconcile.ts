@@ -3,7 +3,8 @@ import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { firstKnownBlock } from '../../../store/money/book-comparison.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 import { ownAccounts } from '../../outgoing/stray/record-strays.ts';
-import { coinShortages, coinSurpluses, compareIntermediate } from './compare-balances.ts';
+import { coinSurpluses } from '../account-surplus.ts';
+import { coinShortages, compareIntermediate } from './compare-balances.ts';
 import { compareEvents, type Difference } from './compare-events.ts';
 
 export interface ReconcileReport {
@@ -16,12 +17,12 @@ export interface ReconcileReport {
   readonly differences: readonly Difference[];
 }
 
-/** Providers answer no larger ones, and one that fails is soon repeated. */
+/** The range of one request. Providers refuse larger ones, and a failed request is cheap to repeat. */
 const RANGE = 500;
 
 /**
- * Compares the books with a chain, up to the last final block: every event of the Collector from the given block on, and
- * what the intermediate account and the relayers hold. Undefined when the chain was never read.
+ * Compares the books with a chain, up to the last final block: every event of the Collector from the given block on,
+ * and the balances of the intermediate account and the relayers. Undefined when the chain was never read.
  */
 export async function reconcile(
   { db }: { readonly db: { readonly sql: Reader } },
@@ -37,15 +38,16 @@ export async function reconcile(
   const to = maxBlocks === undefined ? final : Math.min(from + maxBlocks - 1, final);
   const total = { events: 0, foreign: 0, waiting: 0 };
   const differences: Difference[] = [];
+  const own = ownAccounts(connected);
   for (let start = from; start <= to; start += RANGE) {
     const range = { from: start, to: Math.min(start + RANGE - 1, to) };
-    const compared = await compareEvents(db.sql, { chain, intermediateAccount, own: ownAccounts(connected), ...range });
+    const compared = await compareEvents(db.sql, { chain, intermediateAccount, own, ...range });
     total.events += compared.events;
     total.foreign += compared.foreign;
     total.waiting += compared.waiting;
     differences.push(...compared.differences);
   }
   differences.push(...(await compareIntermediate(db.sql, connected, final)));
-  differences.push(...coinShortages(await coinSurpluses(db.sql, connected, final), final));
+  differences.push(...coinShortages(network, await coinSurpluses(db.sql, connected, final, own), final));
   return { network, from, to, ...total, differences };
 }

@@ -9,9 +9,9 @@ import { findStrays, type NewStray } from '../../../store/money/strays.ts';
 import type { Lease } from '../../../store/plumbing/leases.ts';
 import type { CommandDeps } from '../../command.ts';
 import { commandOfLeader, type LeaseDeps } from '../../lease.ts';
-import { storeStrays, strayOf } from '../../outgoing/stray/record-strays.ts';
+import { ownAccounts, storeStrays, strayOf } from '../../outgoing/stray/record-strays.ts';
+import { coinSurpluses, isStillBooked, type Surplus } from '../account-surplus.ts';
 import { recordEntries } from '../record.ts';
-import { type CoinSurplus, coinSurpluses } from './compare-balances.ts';
 import { isSame } from './paid-event.ts';
 
 export interface CoinInput {
@@ -20,16 +20,16 @@ export interface CoinInput {
 }
 
 /**
- * Finds coin that reached accounts of ours outside of payments, in final blocks, and records it as strays: most of it is
- * the operator's own, for gas. No log tells of it, so what each account holds is compared with the books; only where there
- * is more does anybody look closer. What an account has when it is first met is where its books begin, and no stray.
+ * Finds coin that reached accounts of ours outside of payments, in final blocks, and records it as strays: most of it
+ * is the operator's own, for gas. Such coin leaves no log, so the balance of each account is compared with the books.
+ * Only a surplus is examined further. The balance of an account at the first look is its opening balance, not a stray.
  */
 export async function recordCoin(deps: LeaseDeps, { connected, lease }: CoinInput): Promise<void> {
   const network = connected.chain.network.chainId;
   const cursor = (await findCursors(deps.db.sql)).find((each) => each.network === network);
   if (cursor === undefined) return;
   const block = cursor.finalNumber;
-  for (const found of await coinSurpluses(deps.db.sql, connected, block)) {
+  for (const found of await coinSurpluses(deps.db.sql, connected, block, ownAccounts(connected))) {
     const { account, surplus } = found;
     const explainedTo = await findCoinCursor(deps.db.sql, network, account);
     const isOpening = explainedTo === undefined && surplus > 0n;
@@ -39,6 +39,7 @@ export async function recordCoin(deps: LeaseDeps, { connected, lease }: CoinInpu
     const strays = await straysOf(deps, connected, { found, from: explainedTo ?? block, to: block });
     if (strays === undefined || block <= (explainedTo ?? -1)) continue;
     await commandOfLeader(deps, lease, async (tx, now) => {
+      if (!(await isStillBooked(tx, connected, found))) return;
       await recordEntries(tx, opening, now);
       await storeStrays(tx, strays, now);
       await putCoinCursor(tx, { network, account, block });
@@ -47,13 +48,13 @@ export async function recordCoin(deps: LeaseDeps, { connected, lease }: CoinInpu
 }
 
 interface Search {
-  readonly found: CoinSurplus;
-  /** The coin was explained up to this block, and is not at that one. */
+  readonly found: Surplus;
+  /** A range of blocks: the balance is explained at its start and not at its end. */
   readonly from: number;
   readonly to: number;
 }
 
-/** What came, as far as it can be told; undefined when that is to be looked at again. */
+/** The arrivals found. Undefined when the search must be repeated. */
 async function straysOf(deps: CommandDeps, connected: ConnectedChain, search: Search): Promise<NewStray[] | undefined> {
   if (search.found.surplus <= 0n || search.from >= search.to) return [];
   try {
@@ -70,19 +71,19 @@ async function straysOf(deps: CommandDeps, connected: ConnectedChain, search: Se
   }
 }
 
-/** Coin that an account has from a block on. */
+/** Coin that an account received in a block. */
 interface Arrival {
   readonly account: string;
   readonly block: number;
   readonly units: bigint;
 }
 
-/** Enough for a dozen arrivals in a day of blocks. What is not told apart by then is taken for one. */
+/** Enough for a dozen arrivals in a day of blocks. Arrivals that are not separated by then are recorded as one. */
 const MAX_QUESTIONS = 200;
-/** Many endpoints forget what accounts held some hundred blocks ago; of younger blocks they can tell. */
+/** Many endpoints know balances of the last hundred blocks only. */
 const KEPT_BLOCKS = 64;
 
-/** Halves the blocks until it is known in which of them the account came to have more than the books say. */
+/** Bisects the range to find the block in which the surplus appeared. */
 async function locate({ db }: CommandDeps, connected: ConnectedChain, { found, from, to }: Search): Promise<Arrival[]> {
   const { account } = found;
   let questions = 0;
@@ -105,14 +106,14 @@ async function locate({ db }: CommandDeps, connected: ConnectedChain, { found, f
     const then = told < had ? had : told > has ? has : told;
     return [...(await between(low, had, middle, then)), ...(await between(middle, then, high, has))];
   };
-  // What there is too much of before came into the books, or rather out of them, since: that is no arrival.
+  // A surplus already present at `from` is a booking change, not an arrival.
   const before = await surplusAt(from);
   return between(from, before === undefined || before < 0n ? 0n : before, to, found.surplus);
 }
 
 /**
- * The transactions that brought it. What none of them did came out of a contract: nobody can tell who sent that. Undefined
- * when the Collector brought some of it and the books do not tell: that is a payment whose rows are lost.
+ * The transactions that brought the coin. A remainder came from a contract call, whose sender is unknown. Undefined
+ * when the Collector sent some of it and the books have no entry: that is a payment whose rows are lost.
  */
 async function attribute(
   { db }: CommandDeps,
@@ -138,14 +139,11 @@ async function attribute(
       )
     ).map(({ id }) => id),
   );
-  const strays: NewStray[] = [];
-  let left = units;
-  for (const stray of told) {
-    if (known.has(stray.id) || BigInt(stray.amount) > left) continue;
-    strays.push(stray);
-    left -= BigInt(stray.amount);
-  }
-  return left === 0n ? strays : [...strays, nameless(connected, { ...arrival, units: left })];
+  // A transfer counts in full even if the surplus is smaller: the difference left for a reason the books do not know
+  // yet.
+  const strays = told.filter(({ id }) => !known.has(id));
+  const left = strays.reduce((rest, { amount }) => rest - BigInt(amount), units);
+  return left <= 0n ? strays : [...strays, nameless(connected, { ...arrival, units: left })];
 }
 
 function nameless(connected: ConnectedChain, { account, block, units }: Arrival): NewStray {

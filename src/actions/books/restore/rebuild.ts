@@ -9,6 +9,7 @@ import { ownAccounts, storeStrays, strayOf } from '../../outgoing/stray/record-s
 import { hasLeft, ownershipOf } from '../audit/compare-events.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 import { subjectOfEvent } from '../audit/paid-event.ts';
+import { restoreGas } from './restore-gas.ts';
 import { restoreOutgoing } from './restore-outgoing.ts';
 import { restorePayment } from './restore-payment.ts';
 import { type Outcome, Unplaced } from './restoring.ts';
@@ -16,9 +17,9 @@ import { type Outcome, Unplaced } from './restoring.ts';
 export interface RebuildInput {
   readonly from: number;
   readonly to?: number | undefined;
-  /** Whose payments are those of which the chain cannot tell. */
+  /** The merchant of payments whose merchant the chain cannot show. */
   readonly merchantId?: string | undefined;
-  /** Whose float was returned where nothing tells: a merchant's id, or the operator. */
+  /** The owner of a returned float where no row shows it: a merchant's id, or the operator. */
   readonly floatOwner?: string | undefined;
 }
 
@@ -26,18 +27,19 @@ export interface RebuildReport {
   readonly network: string;
   readonly from: number;
   readonly to: number;
-  /** Payments, payouts, refunds, returns and strays that were made again, in whole or in part. */
+  /** Payments, payouts, refunds, returns and strays that were restored, in whole or in part. */
   readonly rebuilt: readonly string[];
-  /** What is on the chain and could not be made again, and why: the words complete a sentence about it. */
+  /** Events that could not be restored, with the reason. The reason completes a sentence about the event. */
   readonly unplaced: readonly { readonly id: string; readonly problem: string }[];
+  /** Transactions of accounts of ours whose gas was booked again. */
+  readonly gas: readonly string[];
 }
 
 const RANGE = 500;
 
 /**
- * Makes rows again that are on the chain and were lost here, as far as the chain can know: payments, what left accounts of
- * ours, what came to them unasked, and the book entries of all these. What is there stays as it is. Undefined when the
- * chain was never read.
+ * Restores rows that were lost, as far as the chain can show them: payments, transfers out of our accounts, strays, and
+ * the book entries of all these and of gas. Existing rows stay unchanged. Undefined when the chain was never read.
  */
 export async function rebuild(
   deps: CommandDeps,
@@ -62,6 +64,7 @@ export async function rebuild(
   };
 
   const left: PaidEvent[] = [];
+  const carriers = new Map<string, number>();
   for (let start = input.from; start <= to; start += RANGE) {
     const end = Math.min(start + RANGE - 1, to);
     const told = await chain.events(start, end);
@@ -71,30 +74,33 @@ export async function rebuild(
       await attempt(event, () => restorePayment(deps, connected, event, input.merchantId));
     }
     left.push(...outgoing);
+    for (const { transactionHash, block } of [...payments, ...outgoing]) carriers.set(transactionHash, block.number);
     rebuilt.push(...(await restoreStrays(deps, connected, start, end)));
   }
-  // After everything that came. What was held and is known to have been paid out cannot have covered a refund.
+  // Transfers out come after payments. A held amount that was paid out cannot have covered a refund.
   for (const event of left.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     await attempt(event, () => restoreOutgoing(deps, connected, event, input.floatOwner));
   }
-  // A row that was dropped may have been counted when it was sealed.
+  const restored = await restoreGas(deps, connected, { from: input.from, to, carriers });
+  unplaced.push(...restored.unplaced);
+  // A lost row may have been part of a sealed balance.
   await command(deps, async (tx) => {
     await refoldBalances(tx, network);
     await rewindCoinCursors(tx, network, Math.max(0, input.from - 1));
   });
-  return { network, from: input.from, to, rebuilt: [...new Set(rebuilt)], unplaced };
+  return { network, from: input.from, to, rebuilt: [...new Set(rebuilt)], unplaced, gas: restored.gas };
 }
 
 function rankOf(event: PaidEvent): number {
   return subjectOfEvent(event).startsWith('rfnd_') ? 1 : 0;
 }
 
-/** Events whose item is missing, and those of paid items: what followed from them may be. */
+/** Events whose item is missing, and events of paid items, whose consequences may be missing. */
 async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events: readonly PaidEvent[]) {
   const { chain, intermediateAccount } = connected;
   const items = await findItems(db.sql, [...new Set(events.map(({ commitment }) => commitment))]);
   const known = new Map(items.map((item) => [item.commitment, item]));
-  // One that is not paid yet is the watcher's to decide.
+  // An item that is not paid yet is decided by the watcher.
   const ripe = events.filter(({ commitment }) => (known.get(commitment)?.state ?? 'paid') === 'paid');
   const own = ownAccounts(connected);
   const isOutgoing = (event: PaidEvent) => {
@@ -109,7 +115,7 @@ async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events
   };
 }
 
-/** What came unasked since the books began; of what had come before, only what the books tell of. */
+/** Strays since the books began. Of earlier ones, only those that the books mention. */
 async function restoreStrays(
   deps: CommandDeps,
   connected: ConnectedChain,

@@ -5,7 +5,7 @@ import type { CommandDeps } from '../../command.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 import { isSame, subjectOfEvent } from '../audit/paid-event.ts';
 
-/** What an item was made of besides what its event tells. */
+/** The terms of an item that its event does not carry. */
 export interface RecoveredTerms {
   readonly method: NonNullable<NonNullable<ReturnType<typeof findAsset>>['pay']>['method'];
   readonly feeAccount: string;
@@ -13,27 +13,28 @@ export interface RecoveredTerms {
   readonly paidAt: Date;
 }
 
-/** Nothing is signed for longer, but for coin that was asked for in coin. */
+/** The longest life of a signature. Only coin that was priced in coin may live longer. */
 const MAX_LIFE_S = 2 * 3_600;
 
 /**
- * No event tells when an item would have run out and where its fee went, but the commitment is the hash of all of it: of
- * the fee accounts there ever were and the seconds after its block, one pair fits. Where none does, it is put down with
- * the time of its block, and has no receipt.
+ * An event carries neither deadline nor fee account, but the commitment is the hash of both. Of all known fee accounts
+ * and the seconds after its block, one pair fits. Without a fit the item gets the time of its block as deadline, and
+ * has no receipt.
  */
 export async function recoverTerms(
   { db }: CommandDeps,
   { chain, feeAccount: present }: ConnectedChain,
   event: PaidEvent,
 ): Promise<RecoveredTerms> {
-  const { asset, payer, recipient, amount, fee, commitment } = event;
+  const { collector, asset, payer, recipient, amount, fee, commitment } = event;
   const network = chain.network.chainId;
   const block = await chain.block(event.block.number);
   const paidAtS = block?.timestampS ?? 0;
   const paidAt = new Date(paidAtS * 1000);
   const method = findAsset(asset)?.pay?.method ?? 'eip3009-vrs';
   const past = await listFeeAccounts(db.sql, network);
-  const item = { network, asset, method, subject: subjectOfEvent(event), payer, recipient, amount, fee };
+  const subject = subjectOfEvent(event);
+  const item = { network, collector, asset, method, subject, payer, recipient, amount, fee };
   for (const feeAccount of [present, ...past.filter((account) => !isSame(account, present))]) {
     for (let deadlineS = paidAtS; deadlineS <= paidAtS + MAX_LIFE_S; deadlineS += 1) {
       if (chain.commitmentOf({ ...item, feeAccount, deadlineS }) !== commitment) continue;

@@ -14,30 +14,32 @@ import {
   startPayouts,
   takeForRefund,
 } from '../../../store/money/payouts.ts';
-import { insertRefund, lockRefund, type Refund } from '../../../store/money/refunds.ts';
+import { lockRefund, type Refund } from '../../../store/money/refunds.ts';
 import { putRestoredOutgoing, takenFor } from '../../../store/money/restored-outgoing.ts';
 import { lockStray, moveStray } from '../../../store/money/strays.ts';
-import { findPaymentSettlement, insertPaymentSettlements } from '../../../store/payments/payment-settlements.ts';
+import { findPaymentSettlement } from '../../../store/payments/payment-settlements.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { insertRestoredItem } from '../../../store/payments/restored-payments.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
-import { type Taking, takeFromFloats } from '../../outgoing/float/take-from-floats.ts';
-import { moveRefund } from '../../outgoing/refund/move-refund.ts';
+import { lackText, type Taking, takeFromFloats } from '../../outgoing/float/take-from-floats.ts';
+import { logPayouts } from '../../outgoing/payout/log-payouts.ts';
+import { moveRefund, openRefund } from '../../outgoing/refund/move-refund.ts';
 import { coverOfStray } from '../../outgoing/stray/return-stray.ts';
+import { settlePayments } from '../../paying/move-payment.ts';
 import { differingTerms } from '../audit/compare-outgoing.ts';
 import { outgoingPosition } from '../audit/outgoing-position.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 import { isSame, subjectOfEvent } from '../audit/paid-event.ts';
 import { recordEntries } from '../record.ts';
 import { recoverTerms } from './recover-terms.ts';
-import { accountOf, noteEvent, type Outcome, Unplaced } from './restoring.ts';
+import { accountOf, evidenceOf, noteEvent, type Outcome, Unplaced } from './restoring.ts';
 
 /**
- * Makes again what tells of a payout, refund or return that the chain has carried out, whatever of it is missing. From
- * then on nobody can begin it once more: its rows say that it is done.
+ * Restores the missing rows of a payout, refund or return that the chain has carried out. From then on it cannot be
+ * begun again: its rows say that it is done.
  */
 export async function restoreOutgoing(
   deps: CommandDeps,
@@ -54,10 +56,10 @@ export async function restoreOutgoing(
     const left: Left = { id, event, before, floatOwner, at };
     const purpose = purposeOf(id);
     const { isChanged, ...whose } = await RESTORERS[purpose](tx, left);
-    const { asset, payer, recipient, amount, commitment, transactionHash } = event;
+    const { collector, asset, payer, recipient, amount, commitment, transactionHash } = event;
     const [network = ''] = asset.split('/');
     const { method, feeAccount, deadline } = terms;
-    const told = { purpose, network, asset, method, payer, recipient, commitment, feeAccount, deadline };
+    const told = { purpose, network, collector, asset, method, payer, recipient, commitment, feeAccount, deadline };
     await putRestoredOutgoing(tx, { id, ...told, ...whose, amount: amount.toString(), transactionHash }, at);
     const rest = { subject: id, account: accountOf(event), amount, fee: event.fee, isHeld: false, endReason: null };
     if (!('commitment' in terms)) await insertRestoredItem(tx, { ...told, ...rest, paidAt: terms.paidAt });
@@ -67,18 +69,18 @@ export async function restoreOutgoing(
   });
 }
 
-/** Something that has left. */
+/** A transfer that has left one of our accounts. */
 interface Left {
   readonly id: string;
   readonly event: PaidEvent;
-  /** What is known of it. */
+  /** The stored row, if any. */
   readonly before: Outgoing | undefined;
-  /** Whose float it was, if nothing tells. */
+  /** The owner of the float, if no row shows it. */
   readonly floatOwner: string | undefined;
   readonly at: Date;
 }
 
-/** Whose money it was, and whether anything that follows from it was missing. */
+/** The owner of the money, and whether any consequence was missing. */
 interface Restored extends Pick<Outgoing, 'merchantId' | 'floatOwner'> {
   readonly isChanged: boolean;
 }
@@ -96,7 +98,7 @@ function purposeOf(id: string): OutgoingPurpose {
   throw new Unplaced('left an account of ours, and is no payout, refund or return');
 }
 
-/** What is known here may be wrong, but is not for the chain to overwrite. */
+/** A stored row may be wrong, but the chain does not overwrite it. */
 function refuseContradiction(before: Outgoing | undefined, event: PaidEvent): void {
   if (before === undefined) return;
   const wrong = differingTerms(event, before);
@@ -114,20 +116,26 @@ async function restorePayout(tx: Tx, { id, event, at }: Left): Promise<Restored>
   const { asset, recipient, transactionHash } = event;
   const amount = event.amount.toString();
   if (payout.amount !== amount) throw new Unplaced('differs from what was held in its amount');
-  const isSettled = (await findPaymentSettlement(tx, payment.id)) !== undefined;
-  await insertPaymentSettlements(tx, [{ paymentId: payment.id, asset, amount, recipient, transactionHash, at }]);
-  if (payout.state === 'held')
+  const { id: paymentId, merchantId } = payment;
+  const isSettled = (await findPaymentSettlement(tx, paymentId)) !== undefined;
+  const told = { actor: 'operator', evidence: evidenceOf(event) };
+  await settlePayments(tx, [{ paymentId, asset, amount, recipient, transactionHash, at }], { ...told, at });
+  const sent = { id, merchantId, network: payout.network, asset, amount, recipient };
+  if (payout.state === 'held') {
     await startPayouts(tx, [{ ...payout, destination: `${payout.network}:${recipient}` }], at);
-  await setPayoutState(tx, { paymentId: payment.id, from: 'sending', to: 'paid', at });
+    await logPayouts(tx, [sent], { ...told, type: 'payout.begun' }, at);
+  }
+  await setPayoutState(tx, { paymentId, from: 'sending', to: 'paid', at });
+  if (payout.state !== 'paid') await logPayouts(tx, [sent], { ...told, type: 'payout.paid' }, at);
   await deleteAlert(tx, { name: 'payout_failed', subject: id });
-  return { merchantId: payment.merchantId, floatOwner: null, isChanged: !isSettled || payout.state !== 'paid' };
+  return { merchantId, floatOwner: null, isChanged: !isSettled || payout.state !== 'paid' };
 }
 
 function isPayable({ state }: Payout): boolean {
   return state === 'held' || state === 'sending' || state === 'paid';
 }
 
-/** The moves that lead to the end, from wherever it is. */
+/** The moves that lead from the present state to the end. */
 const REFUND_STEPS: Readonly<Record<RefundState, readonly RefundEvent[]>> = {
   requested: ['covered', 'paid'],
   awaiting_funds: ['covered', 'paid'],
@@ -135,7 +143,7 @@ const REFUND_STEPS: Readonly<Record<RefundState, readonly RefundEvent[]>> = {
   failed: ['retried', 'paid'],
   refunded: [],
 };
-/** From a failure that came before it was covered. */
+/** It failed before it was covered. */
 const UNCOVERED_STEPS: readonly RefundEvent[] = ['reopened', 'covered', 'paid'];
 
 async function restoreRefund(tx: Tx, { id, event, before, at }: Left): Promise<Restored> {
@@ -157,18 +165,17 @@ async function restoreRefund(tx: Tx, { id, event, before, at }: Left): Promise<R
   let current = refund;
   for (const step of steps) {
     const { transactionHash } = event;
-    const evidence = { rebuilt: true, commitment: event.commitment, block: event.block.number };
+    const evidence = evidenceOf(event);
     const proven = step === 'paid' ? { transactionHash } : {};
-    await moveRefund(tx, current, { event: step, actor: 'operator', evidence, ...proven }, at);
-    current = await presentRefund(tx, id);
+    current = await moveRefund(tx, current, { event: step, actor: 'operator', evidence, ...proven }, at);
   }
   const { id: paymentId } = payment;
   if (refund.fromHeld !== '0') await setPayoutState(tx, { paymentId, from: 'refunding', to: 'refunded', at });
-  for (const name of ['refund_awaiting_funds', 'refund_failed']) await deleteAlert(tx, { name, subject: id });
+  for (const name of ['refund_awaiting_funds', 'refund_failed'] as const) await deleteAlert(tx, { name, subject: id });
   return { merchantId, floatOwner: null, isChanged: refund.state !== 'refunded' };
 }
 
-/** A held amount that was not paid out by now was what the refund was paid from. */
+/** A held amount that was not paid out was the source of the refund. */
 async function makeRefund(
   tx: Tx,
   { id, event, payment, item, at }: { id: string; event: PaidEvent; payment: Payment; item: StoredItem; at: Date },
@@ -187,14 +194,9 @@ async function makeRefund(
     account: event.payer,
   };
   const refund = { id, paymentId, merchantId, network, asset, method, recipient, amount, ...from };
-  await insertRefund(tx, refund, { actor: 'operator', at });
-  return presentRefund(tx, id);
-}
-
-async function presentRefund(tx: Tx, id: string): Promise<Refund> {
-  const refund = await lockRefund(tx, id);
-  if (refund === undefined) throw new Error('A refund that was just written is not there.');
-  return refund;
+  const opened = await openRefund(tx, refund, { actor: 'operator', at });
+  if (opened === undefined) throw new Error('A refund that was not there is.');
+  return opened;
 }
 
 async function restoreFloatReturn(tx: Tx, { id, event, before, floatOwner, at }: Left): Promise<Restored> {
@@ -229,7 +231,7 @@ async function restoreStrayReturn(tx: Tx, { id, event, at }: Left): Promise<Rest
     await moveStray(tx, { id, from: 'unclaimed', to: 'returning', at });
   }
   await moveStray(tx, { id, from: 'returning', to: 'returned', at });
-  for (const name of ['stray_money', 'return_failed']) await deleteAlert(tx, { name, subject: id });
+  for (const name of ['stray_money', 'return_failed'] as const) await deleteAlert(tx, { name, subject: id });
   if (stray.paymentId !== null) await deleteAlert(tx, { name: 'paid_after_end', subject: stray.paymentId });
   return { merchantId: stray.merchantId, floatOwner: null, isChanged: stray.state !== 'returned' };
 }
@@ -244,18 +246,16 @@ async function paymentOf(tx: Tx, id: string): Promise<{ payment: Payment; item: 
   return { payment, item };
 }
 
-/** Takes from floats what they have not given for it already. */
+/** Takes from floats the part they have not paid yet. */
 async function take(tx: Tx, { parts, ...taking }: Taking, at: Date): Promise<void> {
   const given = await takenFor(tx, taking.subject);
   const rest = parts.map(({ owner, units }) => ({ owner, units: units - (given.get(owner) ?? 0n) }));
   const taken = await takeFromFloats(tx, { ...taking, parts: rest }, at);
   if (taken.ok) return;
-  throw new Unplaced(
-    `was paid from the float of ${taken.missing.join(' and ')}, in which there is too little here: see till float add`,
-  );
+  throw new Unplaced(`was paid from floats, and here ${lackText(taking.asset, taken.missing)}: see till float add`);
 }
 
-/** Brings what the books say of it to what the chain says; whether that was different. */
+/** Corrects the books to the chain. Returns true if they differed. */
 async function restoreEntries(tx: Tx, { id, event, at }: Left, purpose: OutgoingPurpose): Promise<boolean> {
   const [outgoing] = await findComparedOutgoing(tx, [id]);
   if (outgoing === undefined) throw new Error('What was just written is not there.');

@@ -2,31 +2,31 @@ import type { ConnectedChain } from '../../../chains/chains.ts';
 import { findAsset } from '../../../chains/networks.ts';
 import { type BookedItem, correctingEntry, paidPosition } from '../../../domain/books.ts';
 import { idBytes } from '../../../domain/ids.ts';
-import { decide, isFinal, type PaymentEvent } from '../../../domain/payment.ts';
+import { isFinal, type PaymentEvent } from '../../../domain/payment.ts';
 import { findItems } from '../../../store/chain/items.ts';
 import { noncesOf } from '../../../store/chain/sends.ts';
 import { findDestinationOwners } from '../../../store/money/book-comparison.ts';
 import { type ComparedItem, findComparedItems } from '../../../store/money/book-items.ts';
 import { positionsOf } from '../../../store/money/books.ts';
 import { holdNetAmounts } from '../../../store/money/payouts.ts';
-import { insertStrays } from '../../../store/money/strays.ts';
-import { insertPaymentSettlements } from '../../../store/payments/payment-settlements.ts';
-import { lockPayments, movePayments, type Payment, stateOf } from '../../../store/payments/payments.ts';
+import type { PaymentSettlement } from '../../../store/payments/payment-settlements.ts';
+import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { insertRestoredItem, insertRestoredPayment } from '../../../store/payments/restored-payments.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { lateAlert, lateStray } from '../../outgoing/stray/late-stray.ts';
+import { lateAlert, recordLateMoney } from '../../outgoing/stray/late-stray.ts';
+import { type MovePaymentInput, moveLocked, settlePayments } from '../../paying/move-payment.ts';
 import { storedEvent } from '../../watch/read-events.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 import { isSame, subjectOfEvent } from '../audit/paid-event.ts';
 import { recordEntries } from '../record.ts';
 import { type RecoveredTerms, recoverTerms } from './recover-terms.ts';
-import { accountOf, noteEvent, type Outcome, Unplaced } from './restoring.ts';
+import { accountOf, evidenceOf, noteEvent, type Outcome, Unplaced } from './restoring.ts';
 
 /**
- * Makes a payment, its item and its entries again, whatever of it is missing. The merchant is who is paid at the recipient,
- * or whom the caller names; the price, the reference and the time to pay are lost.
+ * Restores the missing rows of a payment, its item and its entries. The merchant is the one with the recipient as
+ * destination, or the one the caller names. Price, reference and expiry are lost.
  */
 export async function restorePayment(
   deps: CommandDeps,
@@ -48,11 +48,12 @@ export async function restorePayment(
     const restored = payment ?? (await makePayment(tx, event, { id, merchantId, paidAt: terms.paidAt, now }));
     const isExtra = isFinal(restored.status) && restored.transactionHash !== event.transactionHash;
     const isHeld = isSame(event.recipient, connected.intermediateAccount);
+    const settlement = isHeld ? undefined : settlementBy(event);
     await makeItem(tx, event, { ...terms, isHeld, isExtra });
-    if (!isFinal(restored.status)) await succeed(tx, event, restored, now);
-    if (isExtra) await noteExtra(tx, event, restored, now);
-    else if (isHeld) await holdNetAmounts(tx, [event.commitment], now);
-    else await settle(tx, event, now);
+    if (!isFinal(restored.status)) await succeed(tx, event, { payment: restored, settlement, now });
+    else if (isExtra) await noteExtra(tx, event, restored, now);
+    else if (settlement !== undefined) await settle(tx, event, { paymentId: id, ...settlement, at: now });
+    if (isHeld && !isExtra) await holdNetAmounts(tx, [event.commitment], now);
     await noteEvent(tx, event, now);
     await restoreEntries(tx, event, { ...bookedItem(event, merchantId, isHeld), isExtra }, now);
     return 'rebuilt';
@@ -61,7 +62,7 @@ export async function restorePayment(
 
 const NO_MERCHANT = 'was paid, but nobody can tell to whom: name the merchant with --merchant';
 
-/** Who is paid at the recipient, if that is one merchant only. */
+/** The merchant with the recipient as destination, if there is exactly one. */
 async function merchantOf(tx: Tx, { chain }: ConnectedChain, { asset, recipient }: PaidEvent) {
   const owners = await findDestinationOwners(tx, [`${chain.network.chainId}:${recipient}`]);
   const merchants = new Set(owners.filter((owner) => owner.asset === asset).map(({ merchantId }) => merchantId));
@@ -80,7 +81,6 @@ async function makePayment(
     asset,
     amount,
     decimals: findAsset(asset)?.decimals ?? 0,
-    account: accountOf(event),
     createdAt: timeOf(id),
     paidAt,
   };
@@ -95,53 +95,54 @@ async function makeItem(
   event: PaidEvent,
   { isExtra, ...terms }: RecoveredTerms & { isHeld: boolean; isExtra: boolean },
 ): Promise<void> {
-  const { commitment, asset, payer, recipient, amount, fee } = event;
+  const { commitment, collector, asset, payer, recipient, amount, fee } = event;
   const [network = ''] = asset.split('/');
-  const told = { commitment, network, asset, payer, recipient, amount, fee, subject: subjectOfEvent(event) };
+  const subject = subjectOfEvent(event);
+  const told = { commitment, network, collector, asset, payer, recipient, amount, fee, subject };
   const endReason = isExtra ? 'paid_after_end' : null;
   await insertRestoredItem(tx, { ...told, ...terms, purpose: 'payment', account: accountOf(event), endReason });
 }
 
-/** It was paid although the payment was over: somebody has to give it back. */
+/** The item was paid after the payment had ended: the money must be returned. */
 async function noteExtra(tx: Tx, event: PaidEvent, payment: Payment, at: Date): Promise<void> {
   const [item] = await findItems(tx, [event.commitment]);
   if (item === undefined) throw new Error('An item that was just made is not there.');
-  await insertStrays(tx, [await lateStray(tx, item, storedEvent(event))], at);
+  await recordLateMoney(tx, { item, event: storedEvent(event), actor: 'operator' }, at);
   await upsertAlert(tx, { ...lateAlert(item, payment.status), lastSeen: at });
 }
 
 /** The moves the watcher would have made. */
-async function succeed(tx: Tx, event: PaidEvent, payment: Payment, now: Date): Promise<void> {
-  const buyer = { account: accountOf(event), name: 'Wallet', icon: null };
+async function succeed(
+  tx: Tx,
+  event: PaidEvent,
+  { payment, settlement, now }: { payment: Payment; settlement: MovePaymentInput['settlement']; now: Date },
+): Promise<void> {
+  const account = accountOf(event);
+  const isKnown = payment.buyerAccount?.toLowerCase() === account.toLowerCase();
+  const buyer = { account, name: (isKnown && payment.buyerName) || 'Wallet', icon: isKnown ? payment.buyerIcon : null };
   const token = { asset: event.asset, value: event.amount };
   const nonce = (await noncesOf(tx, [event.transactionHash])).get(event.transactionHash) ?? null;
   const transaction = { hash: event.transactionHash, nonce };
-  const steps: [PaymentEvent, object][] = [[{ type: 'succeeded', transaction }, { transaction }]];
+  const succeeded: PaymentEvent = { type: 'succeeded', buyer, token, transaction };
+  const move = { paymentId: payment.id, actor: 'operator', evidence: evidenceOf(event) };
+  const moves: MovePaymentInput[] = [{ ...move, event: succeeded, settlement }];
   if (payment.status === 'requires_action') {
-    steps.unshift([
-      { type: 'confirmed', buyer, token, isNative: true },
-      { buyer, token },
-    ]);
+    moves.unshift({ ...move, event: { type: 'confirmed', buyer, token, isNative: true } });
   }
-  for (const [step, facts] of steps) {
-    const [current] = await lockPayments(tx, [payment.id]);
-    const decision = current && decide(stateOf(current), step, now.getTime());
-    if (current === undefined || !decision?.ok) throw new Error('A payment that is not over cannot succeed.');
-    const evidence = { rebuilt: true, commitment: event.commitment, block: event.block.number };
-    const move = { payment: current, to: decision.to, at: now, event: step.type, actor: 'operator', evidence, facts };
-    await movePayments(tx, [move]);
-  }
+  const outcomes = await moveLocked(tx, [payment], moves, now);
+  if (outcomes.some(({ ok }) => !ok)) throw new Error('A payment that is not over cannot succeed.');
 }
 
-async function settle(tx: Tx, event: PaidEvent, at: Date): Promise<void> {
-  const { asset, recipient, transactionHash } = event;
-  const amount = (event.amount - event.fee).toString();
-  await insertPaymentSettlements(tx, [
-    { paymentId: subjectOfEvent(event), asset, amount, recipient, transactionHash, at },
-  ]);
+/** The direct transfer to the merchant. */
+function settlementBy({ asset, amount, fee, recipient, transactionHash }: PaidEvent) {
+  return { asset, amount: (amount - fee).toString(), recipient, transactionHash };
 }
 
-/** Brings what the books say of the item to what the chain says. */
+async function settle(tx: Tx, event: PaidEvent, settlement: PaymentSettlement): Promise<void> {
+  await settlePayments(tx, [settlement], { actor: 'operator', evidence: evidenceOf(event), at: settlement.at });
+}
+
+/** Corrects the books of the item to the chain. */
 async function restoreEntries(
   tx: Tx,
   event: PaidEvent,

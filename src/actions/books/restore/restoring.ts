@@ -5,7 +5,7 @@ import type { PaidEvent } from '../audit/paid-event.ts';
 
 export type Outcome = 'rebuilt' | 'intact';
 
-/** Something on the chain that cannot be made again with what is known here. The message completes a sentence about it. */
+/** An event that cannot be restored with the rows at hand. The message completes a sentence about it. */
 export class Unplaced extends Error {
   constructor(problem: string) {
     super(problem);
@@ -13,12 +13,17 @@ export class Unplaced extends Error {
   }
 }
 
-/** Stores the event as one from which everything has followed. */
+/** Stores the event as decided. */
 export async function noteEvent(tx: Tx, event: PaidEvent, at: Date): Promise<void> {
   const [network = ''] = event.asset.split('/');
   const stored = storedEvent(event);
   await putEvents(tx, network, [stored]);
   await markDecided(tx, network, [{ ...stored, problem: null }], at);
+}
+
+/** The evidence of a move that `rebuild` makes. */
+export function evidenceOf({ commitment, block }: PaidEvent) {
+  return { rebuilt: true, commitment, block: block.number };
 }
 
 /** CAIP-10. */

@@ -1,18 +1,22 @@
 import { type Chain, ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../../chains/chains.ts';
+import { coinOf } from '../../../chains/coin.ts';
 import { floatAddedEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { ApiError } from '../../../errors.ts';
+import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { changeFloats } from '../../../store/money/floats.ts';
-import { insertStrays, moveStray } from '../../../store/money/strays.ts';
+import { findStrayCursor, insertStrays, moveStray, type NewStray } from '../../../store/money/strays.ts';
 import { findMerchantOfAnyPartner } from '../../../store/parties/merchants.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
+import { coinSurpluses, isStillBooked, type Surplus, tokenSurplus } from '../../books/account-surplus.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { merchantNotFound } from '../../parties/change-merchant.ts';
 import { strayOf } from '../stray/record-strays.ts';
-import { aboutStray, strayReceivedEntries } from '../stray/stray-entries.ts';
+import { refuseSpentCoin } from '../stray/refuse-spent-coin.ts';
+import { aboutStray, isGasMoney, strayReceivedEntries } from '../stray/stray-entries.ts';
 
 export interface AddFloatInput {
   /** A merchant's id, or the operator. */
@@ -24,19 +28,30 @@ export interface AddFloatInput {
 }
 
 /**
- * Credits a float with what a transaction transferred to the intermediate account. The chain is asked; each transfer is
- * credited once, whoever asks how often, because it has one row among the strays and is claimed there.
+ * Credits a float with the transfers of a transaction to the intermediate account, as the chain shows them. Each
+ * transfer is credited once, however often this is called: it has one row among the strays and is claimed there.
  */
 export async function addFloat(deps: CommandDeps & { chains: Chains }, input: AddFloatInput): Promise<bigint> {
   const connected = connectedOf(deps.chains, input.asset);
   const transfers = await transfersOf(connected, input).catch(asRefusal);
+  const block = Math.max(...transfers.map((transfer) => transfer.block.number));
+  const surplus = await surplusWith(deps, connected, { asset: input.asset, block }).catch(asRefusal);
   return command(deps, async (tx, now) => {
+    if (surplus !== undefined && !(await isStillBooked(tx, connected, surplus)))
+      throw refused('The books of the account have just changed: try again.');
     if (input.owner !== OPERATOR_FLOAT) {
       const merchant = await findMerchantOfAnyPartner(tx, input.owner);
       if (merchant === undefined) throw merchantNotFound(input.owner);
     }
+    const strays = transfers.map((transfer) => strayOf(connected, transfer, 'float'));
+    const isNew = new Set(await insertStrays(tx, strays, now));
+    const unknown = strays.filter(({ id }) => isNew.has(id));
+    const isGas = unknown.length > 0 && surplus !== undefined && isGasAlready(surplus, unitsOf(unknown));
     let units = 0n;
-    for (const transfer of transfers) if (await claim(tx, connected, transfer, input, now)) units += transfer.amount;
+    for (const stray of strays) {
+      const place = isNew.has(stray.id) ? (isGas ? 'gas' : 'nowhere') : 'strays';
+      if (await claim(tx, stray, { place, owner: input.owner }, now)) units += BigInt(stray.amount);
+    }
     if (units === 0n) throw refused('What this transaction transferred has been credited or returned before.');
     const { owner, asset, actor, transactionHash } = input;
     const detail = { asset, units: units.toString(), transactionHash };
@@ -45,25 +60,65 @@ export async function addFloat(deps: CommandDeps & { chains: Chains }, input: Ad
   });
 }
 
+/**
+ * The account against the books, where they may count the transfer although no row tells of it: coin that was there when the
+ * books of the account began, and tokens that were there then and may have left since. Undefined where they cannot: the
+ * watcher has not read its block, or it is a token that came since they began.
+ */
+async function surplusWith(
+  { db }: CommandDeps,
+  connected: ConnectedChain,
+  transfer: { readonly asset: string; readonly block: number },
+): Promise<Surplus | undefined> {
+  const { chain, intermediateAccount } = connected;
+  const { chainId: network, finality } = chain.network;
+  const { asset } = transfer;
+  const read = (await findCursors(db.sql)).find((cursor) => cursor.network === network)?.finalNumber;
+  if (read !== undefined && transfer.block > read) return undefined;
+  const block = read ?? (await chain.head()).number - (finality?.depth ?? 1) + 1;
+  if (asset === coinOf(network)) {
+    const [surplus] = await coinSurpluses(db.sql, connected, block, [intermediateAccount]);
+    if (surplus === undefined) throw refused('A transaction of the account has just become final: try again.');
+    return surplus;
+  }
+  const begunAt = (await findStrayCursor(db.sql, network))?.begunAt;
+  if (begunAt !== undefined && transfer.block > begunAt) return undefined;
+  return tokenSurplus(db.sql, connected, { asset, block });
+}
+
+/** Whether the books count these units as coin for gas. Units that are neither there nor counted cannot be credited. */
+function isGasAlready({ asset, surplus }: Surplus, units: bigint): boolean {
+  if (surplus >= units) return false;
+  const [network = ''] = asset.split('/');
+  if (asset === coinOf(network)) return true;
+  const more = surplus > 0n ? surplus : 0n;
+  throw refused(
+    `The transfer came before the books began, and the intermediate account holds only ${more} of it more than the books say: the rest has left.`,
+  );
+}
+
+/** Makes a transfer a float, out of the place where the books have it; false when it is one, or was returned. */
 async function claim(
   tx: Tx,
-  connected: ConnectedChain,
-  transfer: Incoming,
-  { owner }: AddFloatInput,
+  stray: NewStray,
+  { place, owner }: { place: 'nowhere' | 'gas' | 'strays'; owner: string },
   at: Date,
 ): Promise<boolean> {
-  const stray = strayOf(connected, transfer, 'float');
   const { id, network, asset } = stray;
-  const isNew = (await insertStrays(tx, [stray], at)).length === 1;
-  if (!isNew && !(await moveStray(tx, { id, from: 'unclaimed', to: 'float', at }))) return false;
-  const proof = { transaction: transfer.transactionHash, block: transfer.block.number };
+  if (place === 'strays' && !(await moveStray(tx, { id, from: 'unclaimed', to: 'float', at }))) return false;
+  if (place !== 'nowhere' && isGasMoney(stray)) await refuseSpentCoin(tx, stray);
+  const units = BigInt(stray.amount);
+  const proof = { transaction: stray.transactionHash ?? '', block: stray.blockNumber };
   const about = { ...aboutStray(stray), merchantId: owner === OPERATOR_FLOAT ? null : owner };
-  // Found and booked as a stray before, it is one no more.
-  const entries = isNew ? [] : strayReceivedEntries(stray, -transfer.amount, proof);
-  await changeFloats(tx, [{ owner, network, asset, units: transfer.amount, kind: 'added', subject: id }], at);
-  await recordEntries(tx, [...entries, floatAddedEntry(about, owner, transfer.amount, proof)], at);
+  const moved = place === 'nowhere' ? [] : strayReceivedEntries(stray, -units, proof);
+  await changeFloats(tx, [{ owner, network, asset, units, kind: 'added', subject: id }], at);
+  await recordEntries(tx, [...moved, floatAddedEntry(about, owner, units, proof)], at);
   await deleteAlert(tx, { name: 'stray_money', subject: id });
   return true;
+}
+
+function unitsOf(strays: readonly NewStray[]): bigint {
+  return strays.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 }
 
 /** The transfers of the transaction, in a block of final depth that enough endpoints know. */

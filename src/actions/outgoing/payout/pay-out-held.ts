@@ -7,6 +7,7 @@ import { lockPayablePayouts, type PayablePayout, startPayouts } from '../../../s
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { aboutOutgoing } from '../about-outgoing.ts';
+import { logPayouts } from './log-payouts.ts';
 
 const MAX_PAYOUTS = 500;
 
@@ -20,8 +21,7 @@ export async function payOutHeld(deps: CommandDeps & { chains: Chains }): Promis
   });
   if (networks.length === 0) return false;
   return command(deps, async (tx, now) => {
-    const found = await lockPayablePayouts(tx, { networks, now, limit: MAX_PAYOUTS });
-    const payouts = found.filter(({ account, destination }) => addressOf(destination) !== account);
+    const payouts = await lockPayablePayouts(tx, { networks, now, limit: MAX_PAYOUTS });
     if (payouts.length === 0) return false;
     await startPayouts(tx, payouts, now);
     const rows = payouts.map(outgoingOf);
@@ -29,7 +29,8 @@ export async function payOutHeld(deps: CommandDeps & { chains: Chains }): Promis
     if (begun.size !== rows.length) throw new Error('A held amount is on its way already.');
     const entries = rows.map((row) => payoutEntry('sent', aboutOutgoing(row), row.amount));
     await recordEntries(tx, entries, now);
-    return found.length === MAX_PAYOUTS;
+    await logPayouts(tx, rows, { type: 'payout.begun', actor: 'payer-out', evidence: {} }, now);
+    return payouts.length === MAX_PAYOUTS;
   });
 }
 

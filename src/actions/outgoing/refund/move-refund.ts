@@ -1,27 +1,73 @@
+import type { EventType } from '../../../domain/event.ts';
 import { decideRefund, type RefundEvent } from '../../../domain/refund.ts';
-import { type Refund, updateRefund } from '../../../store/money/refunds.ts';
+import { appendEvents } from '../../../store/events/events.ts';
+import {
+  insertRefund,
+  lockRefund,
+  type NewRefund,
+  type Refund,
+  recordRefund,
+  updateRefund,
+} from '../../../store/money/refunds.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
 export interface RefundChange {
   readonly event: RefundEvent;
-  /** Who says so: a worker's name, or the operator. */
+  /** A worker's name, or the operator. */
   readonly actor: string;
-  /** What proves it, kept with the move. */
+  /** The proof, stored with the move. */
   readonly evidence: Readonly<Record<string, unknown>>;
   readonly transactionHash?: string;
   readonly problem?: string;
 }
 
-/** Moves a refund that this transaction has locked; everything that does so goes through here. */
-export async function moveRefund(tx: Tx, refund: Refund, change: RefundChange, at: Date): Promise<void> {
+const EVENT_TYPES: Readonly<Record<RefundEvent, EventType>> = {
+  covered: 'refund.processing',
+  short: 'refund.processing',
+  retried: 'refund.processing',
+  reopened: 'refund.processing',
+  undone: 'refund.processing',
+  paid: 'refund.succeeded',
+  failed: 'refund.failed',
+  screened: 'refund.failed',
+};
+
+/** Inserts a refund and locks it. Undefined when the payment has one already. */
+export async function openRefund(
+  tx: Tx,
+  refund: NewRefund,
+  { actor, at }: { readonly actor: string; readonly at: Date },
+): Promise<Refund | undefined> {
+  if (!(await insertRefund(tx, refund, at))) return undefined;
+  const opened = await lockRefund(tx, refund.id);
+  if (opened === undefined) throw new Error('A refund that was just written is not there.');
+  await logRefund(tx, opened, { type: 'refund.created', actor, evidence: {} }, at);
+  return opened;
+}
+
+/** Moves a refund that this transaction has locked, and returns it. The one writer of refunds. */
+export async function moveRefund(tx: Tx, refund: Refund, change: RefundChange, at: Date): Promise<Refund> {
   const { event, actor, evidence, transactionHash = null, problem = null } = change;
   const to = decideRefund(refund.state, event);
   if (to === undefined) throw new Error(`A refund that is ${refund.state} cannot be ${event}.`);
-  const isMoved = await updateRefund(tx, { refund, to, event, actor, evidence, transactionHash, problem }, at);
-  if (!isMoved) throw new Error('A locked refund was moved by somebody else.');
+  const isMoved = await updateRefund(tx, { refund, to, transactionHash, problem }, at);
+  if (!isMoved) throw new Error('A locked refund was moved by another transaction.');
+  const moved = { ...refund, state: to, version: refund.version + 1, transactionHash, problem, updatedAt: at };
+  await logRefund(tx, moved, { type: EVENT_TYPES[event], actor, evidence: { move: event, ...evidence } }, at);
+  return moved;
 }
 
-/** How the books name a refund. */
+function logRefund(
+  tx: Tx,
+  refund: Refund,
+  event: { readonly type: EventType; readonly actor: string; readonly evidence: Readonly<Record<string, unknown>> },
+  at: Date,
+): Promise<void> {
+  const { id: objectId, merchantId } = refund;
+  return appendEvents(tx, [{ ...event, objectId, merchantId, at, data: recordRefund(refund) }]);
+}
+
+/** The identification of a refund in the books. */
 export function aboutRefund({ id, network, asset, merchantId }: Refund) {
   return { network, asset, subject: id, reference: id, merchantId };
 }

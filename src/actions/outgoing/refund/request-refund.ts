@@ -5,10 +5,11 @@ import { ApiError } from '../../../errors.ts';
 import type { Screening } from '../../../screening/screening.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
 import { takeForRefund } from '../../../store/money/payouts.ts';
-import { insertRefund, lockRefund, type NewRefund } from '../../../store/money/refunds.ts';
+import type { NewRefund } from '../../../store/money/refunds.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
+import { openRefund } from './move-refund.ts';
 import { screenRefund } from './screen-refund.ts';
 
 export interface RequestRefundInput {
@@ -18,8 +19,8 @@ export interface RequestRefundInput {
 }
 
 /**
- * Takes on to give a payment back, all of it, to the account that paid. The payment's row is locked, so of many requests
- * at once the first is taken and the others see it. What is held of the payment is claimed in the same transaction: from
+ * Accepts a full refund of a payment to the account that paid. The payment's row is locked, so of many requests at once
+ * the first is taken and the others see it. The held amount of the payment is claimed in the same transaction: from
  * then on it cannot be paid out. Workers do the rest.
  */
 export function requestRefund(
@@ -35,10 +36,9 @@ export function requestRefund(
       throw new ApiError('payment_not_succeeded', 'Only a payment that has succeeded can be refunded.');
     }
     const refund = await refundOf(deps, tx, payment, now);
-    const isFirst = await insertRefund(tx, refund, { actor: input.actor, at: now });
-    if (!isFirst) throw new ApiError('already_refunded', 'The payment was refunded before.');
-    const taken = await lockRefund(tx, refund.id);
-    if (taken !== undefined) await screenRefund(tx, deps.screening, { refund: taken, actor: 'screening', at: now });
+    const opened = await openRefund(tx, refund, { actor: input.actor, at: now });
+    if (opened === undefined) throw new ApiError('already_refunded', 'The payment was refunded before.');
+    await screenRefund(tx, deps.screening, { refund: opened, actor: 'screening', at: now });
     return answer(payment.id);
   });
 }
@@ -66,7 +66,7 @@ async function refundOf(deps: { chains: Chains }, tx: Tx, payment: Payment, now:
   };
 }
 
-/** Where floats lie: on the account that is configured now. What is held lies where it came to. */
+/** Floats are on the configured account. A held amount is on the account it arrived at. */
 function floatAccount(chains: Chains, network: string): string {
   const connected = chains.find(network);
   if (connected === undefined) {

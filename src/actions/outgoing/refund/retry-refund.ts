@@ -8,7 +8,7 @@ import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
 
-/** Sends a failed refund once more; what covers it was kept for it. One that failed before it was covered begins anew. */
+/** Retries a failed refund. Its cover was kept for it. A refund that failed before it was covered begins anew. */
 export function retryRefund(deps: CommandDeps, { id, actor }: { id: string; actor: string }): Promise<Refund> {
   return command(deps, async (tx, now) => {
     const refund = await lockRefund(tx, id);
@@ -16,15 +16,15 @@ export function retryRefund(deps: CommandDeps, { id, actor }: { id: string; acto
     if (refund.state !== 'failed') throw new ApiError('invalid_state', `The refund is ${refund.state}, not failed.`);
     await deleteAlert(tx, { name: 'refund_failed', subject: id });
     const event = retryOf((await lockOutgoing(tx, id)) !== undefined);
-    await moveRefund(tx, refund, { event, actor, evidence: {} }, now);
-    if (event === 'reopened') return { ...refund, state: 'requested' };
+    const retried = await moveRefund(tx, refund, { event, actor, evidence: {} }, now);
+    if (event === 'reopened') return retried;
     const { network, asset, method, account: payer, recipient, merchantId } = refund;
     const amount = BigInt(refund.amount);
     const outgoing = { id, purpose: 'refund', network, asset, method, payer, recipient, amount } as const;
     const begun = await insertOutgoing(tx, [{ ...outgoing, merchantId, floatOwner: null }], now);
     if (begun.length !== 1) throw new Error('A failed refund is on its way.');
     await recordEntries(tx, [refundEntry('sent', aboutRefund(refund), amount)], now);
-    return { ...refund, state: 'sending' };
+    return retried;
   });
 }
 

@@ -1,10 +1,11 @@
+import { amountText } from '../../../chains/amount-text.ts';
 import type { ListIdentity, Screening } from '../../../screening/screening.ts';
 import type { Refund } from '../../../store/money/refunds.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { moveRefund } from './move-refund.ts';
 
-/** Why something that was to leave does not. */
+/** The problem of a transfer that screening stopped. */
 export const SCREENED = 'recipient_screened';
 
 /** The list that the account is on; undefined when it is on none. */
@@ -17,8 +18,8 @@ export function listNaming(
 }
 
 /**
- * Ends a refund that this transaction has locked, and that nothing covers yet, when who would get it is on the list in
- * force; whether it did. What is held for it stays so. The operator can retry it when the list has changed.
+ * Ends a locked, uncovered refund whose recipient is on the screening list in force. Returns true if it did. A held
+ * amount stays reserved for it. The operator can retry it when the list has changed.
  */
 export async function screenRefund(
   tx: Tx,
@@ -29,7 +30,7 @@ export async function screenRefund(
   if (list === undefined) return false;
   const { id, recipient } = refund;
   await moveRefund(tx, refund, { event: 'screened', actor, evidence: { screening: list }, problem: SCREENED }, at);
-  const message = `${recipient} is on the screening list ${list.version} of ${list.date}. When it no longer is: till refunds retry ${id}`;
+  const message = `A refund of ${amountText(refund.asset, refund.amount)} is not sent: ${recipient} is on the screening list ${list.version} of ${list.date}. When it no longer is: till refunds retry ${id}`;
   await upsertAlert(tx, { name: 'refund_failed', subject: id, message, lastSeen: at });
   return true;
 }

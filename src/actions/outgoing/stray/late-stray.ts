@@ -1,15 +1,32 @@
+import { amountText } from '../../../chains/amount-text.ts';
 import { strayId } from '../../../domain/stray.ts';
 import type { StoredEvent } from '../../../store/chain/chain-events.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
-import type { NewStray } from '../../../store/money/strays.ts';
-import { findPayments } from '../../../store/payments/payments.ts';
+import { insertStrays, type NewStray } from '../../../store/money/strays.ts';
+import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
+import { notePayments } from '../../paying/move-payment.ts';
 
-/** What was paid too late, as something to be given back: `till strays return`. */
-export async function lateStray(tx: Tx, item: StoredItem, event: StoredEvent): Promise<NewStray> {
+export interface LateMoney {
+  readonly item: StoredItem;
+  readonly event: StoredEvent;
+  readonly actor: string;
+}
+
+/** Records a payment that arrived after its end as a stray, to be given back by `till strays return`. */
+export async function recordLateMoney(tx: Tx, { item, event, actor }: LateMoney, at: Date): Promise<void> {
+  const { subject, commitment } = item;
+  // The payment first: every transaction locks it before its items and strays.
+  const [payment] = await lockPayments(tx, [subject]);
+  const strays = await insertStrays(tx, [lateStray(item, event, payment?.merchantId ?? null)], at);
+  if (strays.length === 0) return;
+  const evidence = { stray: strays[0], commitment, transaction: event.transactionHash, block: event.blockNumber };
+  await notePayments(tx, [subject], { type: 'payment.late_money', actor, evidence }, at);
+}
+
+function lateStray(item: StoredItem, event: StoredEvent, merchantId: string | null): NewStray {
   const { network, asset, payer, recipient, amount, fee, isHeld, subject: paymentId } = item;
   const { transactionHash, logIndex, blockNumber } = event;
-  const [payment] = await findPayments(tx, [paymentId]);
   const place = { network, transactionHash, logIndex, source: 'late_payment' } as const;
   return {
     ...place,
@@ -22,14 +39,14 @@ export async function lateStray(tx: Tx, item: StoredItem, event: StoredEvent): P
     fee,
     isHeld,
     paymentId,
-    merchantId: payment?.merchantId ?? null,
+    merchantId,
     isBooked: true,
     state: 'unclaimed',
   };
 }
 
-/** What a person is told of it. */
+/** The alert about it. */
 export function lateAlert({ subject, amount, asset }: StoredItem, status: string | undefined) {
-  const message = `It was paid although it had ended (${status}): the payer should get ${amount} of ${asset} back.`;
-  return { name: 'paid_after_end', subject, message };
+  const message = `The payment was paid after its end (${status}): the payer should get ${amountText(asset, amount)} back. See till strays return.`;
+  return { name: 'paid_after_end', subject, message } as const;
 }

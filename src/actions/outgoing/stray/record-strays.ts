@@ -1,3 +1,4 @@
+import { amountText } from '../../../chains/amount-text.ts';
 import type { Incoming } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
@@ -17,16 +18,16 @@ import {
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
-import { type CommandDeps, command, commandOfOne } from '../../command.ts';
+import { type CommandDeps, command } from '../../command.ts';
 import { isGasMoney, strayReceivedEntries } from './stray-entries.ts';
 
 const MAX_RANGE = 1_000;
 const FLOATS = ACCOUNTS.float('');
 
 /**
- * Searches the final blocks of a network for money that reached accounts of ours outside of payments; whether there is
- * more to search. It begins where the network is first met. Two nodes may search the same blocks: every transfer has one
- * row, and only who inserts it books it.
+ * Searches the final blocks of a network for money that reached our accounts outside of payments. Returns true if there
+ * are more blocks. The search begins at the block where the network was first seen. Two nodes may search the same
+ * blocks: every transfer has one row, and only the node that inserts it books it.
  */
 export async function recordStrays(deps: CommandDeps & { log: Log }, connected: ConnectedChain): Promise<boolean> {
   const { chain } = connected;
@@ -36,7 +37,7 @@ export async function recordStrays(deps: CommandDeps & { log: Log }, connected: 
   if (final === undefined) return false;
   const cursor = await findStrayCursor(deps.db.sql, network);
   if (cursor === undefined) {
-    await commandOfOne(deps, (tx) => putStrayCursor(tx, network, final));
+    await command(deps, (tx) => putStrayCursor(tx, network, final));
     return false;
   }
   const { searchedTo: searched } = cursor;
@@ -58,7 +59,10 @@ export function ownAccounts({ intermediateAccount, relayers }: ConnectedChain): 
   return [...new Set([intermediateAccount, ...relayers.map(({ address }) => address)])];
 }
 
-/** Stores and books strays that are new, and returns their ids. What the books tell of already is not booked again. */
+/**
+ * Stores and books strays that are new, and returns their ids. A stray that the books already contain is not booked
+ * again.
+ */
 export async function storeStrays(tx: Tx, strays: readonly NewStray[], at: Date): Promise<string[]> {
   if (strays.length === 0) return [];
   const ids = await insertStrays(tx, strays, at);
@@ -73,9 +77,9 @@ export async function storeStrays(tx: Tx, strays: readonly NewStray[], at: Date)
       continue;
     }
     if (booked.length === 0) await recordEntries(tx, strayReceivedEntries(stray, BigInt(amount), proofOf(stray)), at);
-    // Coin comes to relayers all the time: the operator sends it.
+    // Coin on relayers is usual: the operator sends it for gas.
     if (isGasMoney(stray)) continue;
-    const message = `${amount} of ${stray.asset} came to ${stray.account} from ${stray.sender}, and nobody has said what for.`;
+    const message = `${amountText(stray.asset, amount)} came to ${stray.account} from ${stray.sender}, and belongs to no payment. See till float add and till strays return.`;
     await upsertAlert(tx, { name: 'stray_money', subject: id, message, lastSeen: at });
   }
   return ids;

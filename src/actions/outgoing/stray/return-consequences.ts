@@ -1,3 +1,4 @@
+import { amountText } from '../../../chains/amount-text.ts';
 import { floatReturnEntry, OPERATOR_FLOAT, strayCoveredEntry } from '../../../domain/books.ts';
 import { changeFloats } from '../../../store/money/floats.ts';
 import type { Outgoing } from '../../../store/money/outgoing.ts';
@@ -15,8 +16,8 @@ export const RETURN: Consequences = {
     const stray = await strayOf(tx, outgoing);
     if (stray !== undefined) {
       await moveStray(tx, { id: stray.id, from: 'returning', to: 'returned', at });
-      for (const name of ['stray_money', 'return_failed']) await deleteAlert(tx, { name, subject: stray.id });
-      // The alert of a payment that was paid after its end goes by the payment.
+      for (const name of ['stray_money', 'return_failed'] as const) await deleteAlert(tx, { name, subject: stray.id });
+      // The alert about a late payment has the payment as its subject.
       if (stray.paymentId !== null) await deleteAlert(tx, { name: 'paid_after_end', subject: stray.paymentId });
     }
     await recordEntries(tx, returnEntries('done', outgoing, stray, BigInt(outgoing.amount), proof), at);
@@ -31,7 +32,7 @@ export const RETURN: Consequences = {
       await changeFloats(tx, [change], at);
     }
     if (stray !== undefined) await uncover(tx, stray, at);
-    const message = `What was sent back to ${outgoing.recipient} did not arrive (${problem}); it is where it was.`;
+    const message = `${amountText(asset, units)}, sent back to ${outgoing.recipient}, did not arrive (${problem}). It is where it was before.`;
     await upsertAlert(tx, { name: 'return_failed', subject: id, message, lastSeen: at });
   },
   async undone(tx, outgoing, at) {
@@ -49,7 +50,7 @@ async function strayOf(tx: Tx, { id, floatOwner }: Outgoing): Promise<Stray | un
   return stray;
 }
 
-/** The stray waits again, and floats have back what they had added. */
+/** Puts the stray back to unclaimed and gives floats back the part they had added. */
 async function uncover(tx: Tx, stray: Stray, at: Date): Promise<void> {
   const { id, network, asset } = stray;
   await moveStray(tx, { id, from: 'returning', to: 'unclaimed', at });

@@ -1,29 +1,28 @@
 import type { Chains } from '../../../chains/chains.ts';
 import { findAsset } from '../../../chains/networks.ts';
-import { ACCOUNTS, OPERATOR_FLOAT, strayCoveredEntry } from '../../../domain/books.ts';
+import { OPERATOR_FLOAT, strayCoveredEntry } from '../../../domain/books.ts';
 import { type Cover, coverOf } from '../../../domain/refund.ts';
 import { ApiError } from '../../../errors.ts';
-import { lockBalance } from '../../../store/money/books.ts';
 import { insertOutgoing } from '../../../store/money/outgoing.ts';
 import { lockStray, moveStray, type Stray } from '../../../store/money/strays.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
-import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { connectedOf } from '../float/add-float.ts';
-import { takeFromFloats } from '../float/take-from-floats.ts';
+import { lackText, takeFromFloats } from '../float/take-from-floats.ts';
+import { refuseSpentCoin } from './refuse-spent-coin.ts';
 import { aboutStray, isGasMoney, strayReturnEntries } from './stray-entries.ts';
 
 export interface ReturnStrayInput {
   readonly id: string;
-  /** Whoever sent it, if undefined. */
+  /** The sender of the stray, if undefined. */
   readonly to: { readonly chainId: string; readonly address: string } | undefined;
   readonly actor: string;
 }
 
 /**
- * Gives a stray back. A late payment is given back whole: what does not lie on the intermediate account any more, its fee
- * or what went to the merchant, comes out of the floats, as for a refund. All of it is there, or nothing moves.
+ * Gives a stray back. A late payment is returned whole: floats pay the part that has left the intermediate account, its
+ * fee or the merchant's share, as for a refund. If not all of it is available, nothing moves.
  */
 export function returnStray(deps: CommandDeps & { chains: Chains }, input: ReturnStrayInput): Promise<Stray> {
   return command(deps, async (tx, now) => {
@@ -36,17 +35,17 @@ export function returnStray(deps: CommandDeps & { chains: Chains }, input: Retur
     if (input.to !== undefined && input.to.chainId !== network) throw refused(`It lies on ${network}: so must --to.`);
     const recipient = input.to?.address ?? stray.sender;
     if (recipient === null) throw refused('Nobody can tell who sent it: say with --to where it goes.');
-    if (isGasMoney(stray)) await refuseSpent(tx, stray);
+    if (isGasMoney(stray)) await refuseSpentCoin(tx, stray);
     const cover = coverOfStray(stray);
     const parts = [
       { owner: cover.merchantId, units: cover.merchant },
       { owner: OPERATOR_FLOAT, units: cover.operator },
     ];
     const taken = await takeFromFloats(tx, { network, asset, subject: id, kind: 'covered', parts }, now);
-    if (!taken.ok) throw refused(`There is not enough in the float of ${taken.missing.join(' and ')}.`);
+    if (!taken.ok) throw refused(`There is too little to return it: ${lackText(asset, taken.missing)}.`);
     await moveStray(tx, { id, from: 'unclaimed', to: 'returning', at: now });
     const amount = BigInt(stray.amount);
-    // What a merchant's float pays lies on the intermediate account, wherever the late payment went.
+    // A merchant's float is on the intermediate account, wherever the late payment went.
     const payer = stray.isHeld ? stray.account : connectedOf(deps.chains, asset).intermediateAccount;
     const outgoing = { id, purpose: 'return', network, asset, method, payer, recipient, amount } as const;
     const begun = await insertOutgoing(tx, [{ ...outgoing, merchantId, floatOwner: null }], now);
@@ -67,14 +66,7 @@ export function returnStray(deps: CommandDeps & { chains: Chains }, input: Retur
   });
 }
 
-/** Coin lies with what the account has for gas, and may have been used for that. Nobody else's is sent instead. */
-async function refuseSpent(tx: Tx, { account, asset, amount }: Stray): Promise<void> {
-  const left = await lockBalance(tx, ACCOUNTS.relayer(account), asset);
-  if (left < BigInt(amount))
-    throw refused(`It was used for gas: ${left > 0n ? left : 0n} of the coin of ${account} is left.`);
-}
-
-/** What floats add to a stray that is given back; to a plain transfer, nothing. */
+/** The part of a returned stray that floats pay. Nothing for a plain transfer. */
 export function coverOfStray(
   stray: Pick<Stray, 'amount' | 'fee' | 'isHeld' | 'merchantId'>,
 ): Cover & { readonly merchantId: string } {

@@ -11,7 +11,7 @@ import type { NewStray } from '../../../store/money/strays.ts';
 
 type BookedStray = Pick<NewStray, 'id' | 'network' | 'asset' | 'merchantId' | 'source' | 'account' | 'isBooked'>;
 
-/** How the books name a stray. */
+/** The identification of a stray in the books. */
 export function aboutStray({
   id,
   network,
@@ -21,16 +21,16 @@ export function aboutStray({
   return { network, asset, subject: id, reference: id, merchantId };
 }
 
-/** Coin that somebody sent to an account of ours: it lies with what the account has for gas. */
+/** True for coin: it is mixed with the account's gas money. */
 export function isGasMoney({ source, asset, network }: Pick<NewStray, 'source' | 'asset' | 'network'>): boolean {
   return source === 'transfer' && asset === coinOf(network);
 }
 
-/** What a stray that came, or below zero one that is a stray no more, changes in the books. */
+/** The entries of a new stray; with negative units, of a stray that was claimed. */
 export function strayReceivedEntries(stray: BookedStray, units: bigint, proof: Partial<Proof>): Entry[] {
   const about = aboutStray(stray);
   if (isGasMoney(stray)) return [coinReceivedEntry(about, stray.account, units, proof)];
-  // Of tokens, only those on the intermediate account are in the books; a late payment got there by its own entry.
+  // Only tokens on the intermediate account are in the books. A late payment has entries of its own.
   return stray.isBooked && stray.source === 'transfer' ? [strayReceivedEntry(about, units, proof)] : [];
 }
 

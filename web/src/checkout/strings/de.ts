@@ -18,17 +18,20 @@ export const de: Strings = {
   noWalletTitle: 'Keine Wallet in diesem Browser',
   noWalletText:
     'Scannen Sie den Code mit einer Wallet auf Ihrem Telefon, oder öffnen Sie den Link im Browser Ihrer Wallet.',
+  noWalletPhoneText: 'Öffnen Sie diese Zahlung in einer Wallet-App, oder kopieren Sie den Link in deren Browser.',
   browserWallet: 'Wallet im Browser',
   sandboxWallet: 'Sandbox-Wallet',
   sandboxWalletText: 'Ein Testkonto mit Spielgeld',
   phoneWallet: 'Mit dem Telefon bezahlen',
   phoneWalletText: 'Code scannen oder Link kopieren',
+  appWallet: 'In einer Wallet-App öffnen',
+  appWalletText: 'App wählen oder Link kopieren',
   qrLabel: 'QR-Code des Zahlungslinks, der auch als Text daneben steht',
-  qrHint: 'Mit einer Wallet-App scannen, die Zahlungslinks annimmt.',
+  qrHint: 'Mit der Kamera Ihres Telefons oder einer Wallet-App scannen.',
   paymentLink: 'Zahlungslink',
   copyLink: 'Kopieren',
   copied: 'Kopiert',
-  openInApp: 'In einer Wallet-App öffnen',
+  openInApp: 'Wallet-Apps',
   cancelPayment: 'Zahlung abbrechen',
   cancelQuestion: 'Diese Zahlung abbrechen?',
   cancelYes: 'Ja, abbrechen',
@@ -51,14 +54,21 @@ export const de: Strings = {
   setupFirst: 'Erst einmalig einrichten',
   onNetwork: 'auf {network}',
   showMore: '{count} weitere anzeigen',
+  showLess: 'Weniger anzeigen',
   payButton: '{amount} bezahlen',
+  atPar: '1 {token} zählt als {price}.',
+  rateFrom: '1 {token} = {price}. Kurs von {sources}.',
   changeWallet: 'Ändern',
   account: 'Konto',
 
   noFundsTitle: 'Nicht genug Guthaben',
   noFundsText: 'Kein Token in {account} reicht für {amount} in einem Netz, das für diese Zahlung infrage kommt.',
   noFundsHint: 'Laden Sie Guthaben auf oder wechseln Sie in Ihrer Wallet das Konto, und prüfen Sie noch einmal.',
+  acceptedTitle: 'Diese Zahlung nimmt an',
   checkAgain: 'Noch einmal prüfen',
+  nothingOfferedTitle: 'Gerade nicht bezahlbar',
+  nothingOfferedText:
+    'Für diese Zahlung kann im Moment kein Token angenommen werden. Bitte versuchen Sie es in einigen Minuten noch einmal.',
 
   refusedTitle: 'Dieses Konto kann hier nicht bezahlen',
   refusedText: 'Zahlungen von diesem Konto werden nicht angenommen. Es wurde nichts abgebucht.',
@@ -91,11 +101,25 @@ export const de: Strings = {
   deliverText: 'Bitte lassen Sie diese Seite noch einen Moment offen.',
   confirmTitle: 'Ihre Zahlung wird bestätigt',
   confirmText: 'Sie haben alles getan. Sie können bleiben oder die Seite schließen: Die Zahlung läuft weiter.',
+  unseenText: 'Ihre Transaktion wurde gesendet. Es kann einen Moment dauern, bis das Netz sie zeigt.',
+  lookingTitle: 'Ihre Zahlung wird gesucht',
+  lookingText:
+    'Die Zeit zum Bezahlen ist vorbei. Haben Sie rechtzeitig gesendet, wird die Zahlung in wenigen Minuten gefunden. Bitte bezahlen Sie nicht noch einmal.',
+  waitingTitle: 'Ihre Zahlung wartet',
+  waitingText: 'Das Netz hat die Zahlung noch nicht angenommen.',
+  waitingForBalance:
+    'Auf dem Konto ist gerade zu wenig von diesem Token. Laden Sie den fehlenden Betrag auf, dann geht die Zahlung von selbst weiter.',
+  waitingForAllowance: 'Die Erlaubnis für diesen Token fehlt gerade oder reicht nicht aus.',
+  waitingForPause: 'Der Herausgeber des Tokens hat alle Überweisungen vorübergehend angehalten.',
+  waitingForIssuer: 'Der Herausgeber des Tokens lässt dieses Konto im Moment nicht bezahlen.',
+  waitingForMerchant: 'Der Herausgeber des Tokens lässt den Händler ihn im Moment nicht empfangen.',
+  waitingUntil: 'Noch {time} lang wird es weiter versucht. Abgebucht wird nur, wenn es gelingt.',
   usuallyTakes: 'Dauert meist {duration}',
   stepSigned: 'Von Ihnen freigegeben',
   stepSent: 'Unterwegs',
   stepFinal: 'Vom Netz bestätigt',
   viewTransaction: 'Transaktion ansehen',
+  copyTransaction: 'Transaktions-ID kopieren',
 
   paidTitle: 'Bezahlt',
   paidText: '{merchant} hat Ihre Zahlung erhalten.',
@@ -109,9 +133,12 @@ export const de: Strings = {
 
   failedTitle: 'Zahlung fehlgeschlagen',
   failedText: 'Die Zahlung kam nicht zustande, {merchant} wurde nicht bezahlt. Beginnen Sie im Shop noch einmal.',
+  failedTextAlone:
+    'Die Zahlung kam nicht zustande, {merchant} wurde nicht bezahlt. Bitten Sie {merchant} um eine neue Zahlung.',
   declinedText: 'Die Zahlung wurde abgelehnt, {merchant} wurde nicht bezahlt.',
   expiredTitle: 'Diese Zahlung ist abgelaufen',
   expiredText: 'Die Zeit zum Bezahlen ist vorbei. Gehen Sie zurück zu {merchant}, um neu zu beginnen.',
+  expiredTextAlone: 'Die Zeit zum Bezahlen ist vorbei. Bitten Sie {merchant} um eine neue Zahlung.',
   cancelledTitle: 'Zahlung abgebrochen',
   cancelledText: 'Es wurde nichts abgebucht.',
 
@@ -144,6 +171,7 @@ export const de: Strings = {
   cannotCancel: 'Die Zahlung kann nicht mehr abgebrochen werden.',
   maybePending:
     'Vielleicht ist in Ihrer Wallet noch eine Anfrage zu dieser Zahlung offen. Sehen Sie dort nach, bevor Sie noch einmal bezahlen.',
+  lapsed: 'Die Zahlung wurde nicht ausgeführt. Es wurde nichts abgebucht. Sie können noch einmal bezahlen.',
 
   noScriptTitle: 'Wir warten auf Ihre Zahlung',
   noScript:

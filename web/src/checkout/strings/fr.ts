@@ -18,17 +18,20 @@ export const fr: Strings = {
   noWalletTitle: 'Aucun portefeuille dans ce navigateur',
   noWalletText:
     'Scannez le code avec un portefeuille sur votre téléphone, ou ouvrez le lien dans le navigateur de votre portefeuille.',
+  noWalletPhoneText: 'Ouvrez ce paiement dans une application de portefeuille, ou copiez le lien dans son navigateur.',
   browserWallet: 'Portefeuille du navigateur',
   sandboxWallet: 'Portefeuille de test',
   sandboxWalletText: 'Un compte d’essai avec de l’argent fictif',
   phoneWallet: 'Payer avec un téléphone',
   phoneWalletText: 'Scanner un code ou copier le lien',
+  appWallet: 'Ouvrir dans une application',
+  appWalletText: 'Choisir une application ou copier le lien',
   qrLabel: 'Code QR du lien de paiement, qui figure aussi en texte à côté',
-  qrHint: 'À scanner avec une application qui accepte les liens de paiement.',
+  qrHint: 'À scanner avec l’appareil photo de votre téléphone ou une application de portefeuille.',
   paymentLink: 'Lien de paiement',
   copyLink: 'Copier',
   copied: 'Copié',
-  openInApp: 'Ouvrir dans une application',
+  openInApp: 'Applications de portefeuille',
   cancelPayment: 'Annuler le paiement',
   cancelQuestion: 'Annuler ce paiement ?',
   cancelYes: 'Oui, annuler',
@@ -52,14 +55,21 @@ export const fr: Strings = {
   setupFirst: 'À autoriser une fois',
   onNetwork: 'sur {network}',
   showMore: 'En voir {count} de plus',
+  showLess: 'En voir moins',
   payButton: 'Payer {amount}',
+  atPar: '1 {token} compte pour {price}.',
+  rateFrom: '1 {token} = {price}. Taux de {sources}.',
   changeWallet: 'Changer',
   account: 'Compte',
 
   noFundsTitle: 'Solde insuffisant',
   noFundsText: 'Aucun jeton de {account} ne couvre {amount} sur un réseau accepté pour ce paiement.',
   noFundsHint: 'Ajoutez des fonds ou changez de compte dans votre portefeuille, puis vérifiez à nouveau.',
+  acceptedTitle: 'Ce paiement accepte',
   checkAgain: 'Vérifier à nouveau',
+  nothingOfferedTitle: 'Paiement impossible pour l’instant',
+  nothingOfferedText:
+    'Aucun jeton ne peut être accepté pour ce paiement en ce moment. Réessayez dans quelques minutes.',
 
   refusedTitle: 'Ce compte ne peut pas payer ici',
   refusedText: 'Les paiements de ce compte ne sont pas acceptés. Rien n’a été débité.',
@@ -92,11 +102,25 @@ export const fr: Strings = {
   deliverText: 'Merci de garder cette page ouverte un instant.',
   confirmTitle: 'Confirmation de votre paiement',
   confirmText: 'Tout est fait de votre côté. Vous pouvez rester ou fermer cette page : le paiement continue.',
+  unseenText: 'Votre transaction est envoyée. Le réseau peut mettre un instant à la montrer.',
+  lookingTitle: 'Recherche de votre paiement',
+  lookingText:
+    'Le délai de paiement est dépassé. Si vous avez envoyé le paiement à temps, il sera trouvé en quelques minutes. Ne payez pas une seconde fois.',
+  waitingTitle: 'Votre paiement est en attente',
+  waitingText: 'Le réseau n’a pas encore accepté le paiement.',
+  waitingForBalance:
+    'Le compte ne contient pas assez de ce jeton pour l’instant. Ajoutez ce qui manque, et le paiement reprendra de lui-même.',
+  waitingForAllowance: 'L’autorisation d’utiliser ce jeton manque ou ne suffit pas pour l’instant.',
+  waitingForPause: 'L’émetteur du jeton a suspendu tous les transferts pour l’instant.',
+  waitingForIssuer: 'L’émetteur du jeton ne laisse pas ce compte payer en ce moment.',
+  waitingForMerchant: 'L’émetteur du jeton ne laisse pas le marchand le recevoir en ce moment.',
+  waitingUntil: 'De nouveaux essais ont lieu pendant encore {time}. Rien n’est débité si le paiement n’aboutit pas.',
   usuallyTakes: 'Prend en général {duration}',
   stepSigned: 'Autorisé par vous',
   stepSent: 'En chemin',
   stepFinal: 'Confirmé par le réseau',
   viewTransaction: 'Voir la transaction',
+  copyTransaction: 'Copier l’identifiant de la transaction',
 
   paidTitle: 'Payé',
   paidText: '{merchant} a reçu votre paiement.',
@@ -110,9 +134,12 @@ export const fr: Strings = {
 
   failedTitle: 'Échec du paiement',
   failedText: 'Le paiement n’a pas abouti et {merchant} n’a pas été payé. Vous pouvez recommencer depuis la boutique.',
+  failedTextAlone:
+    'Le paiement n’a pas abouti et {merchant} n’a pas été payé. Demandez un nouveau paiement à {merchant}.',
   declinedText: 'Le paiement a été refusé et {merchant} n’a pas été payé.',
   expiredTitle: 'Ce paiement a expiré',
   expiredText: 'Le délai de paiement est dépassé. Retournez chez {merchant} pour recommencer.',
+  expiredTextAlone: 'Le délai de paiement est dépassé. Demandez un nouveau paiement à {merchant}.',
   cancelledTitle: 'Paiement annulé',
   cancelledText: 'Rien n’a été débité.',
 
@@ -138,6 +165,7 @@ export const fr: Strings = {
   cannotCancel: 'Le paiement ne peut plus être annulé.',
   maybePending:
     'Une demande pour ce paiement est peut-être encore ouverte dans votre portefeuille. Regardez-y avant de payer à nouveau.',
+  lapsed: 'Le paiement n’a pas été effectué. Rien n’a été débité. Vous pouvez payer à nouveau.',
 
   noScriptTitle: 'En attente de votre paiement',
   noScript:

@@ -4,7 +4,7 @@ import type { Checkout } from '../checkout.ts';
 /** What the payer can do on the page. */
 export interface Actions extends Pick<Checkout, 'connect' | 'choose' | 'pay' | 'checkAgain' | 'back' | 'cancel'> {
   togglePhone(): void;
-  copyLink(): void;
+  copy(text: string): void;
   /** Goes to the shop now. */
   leave(): void;
 }
@@ -14,7 +14,6 @@ export interface PhonePanel {
   readonly isOpen: boolean;
   /** Null while it is being made. */
   readonly qr: QrShape | null;
-  readonly isCopied: boolean;
   /** The wallet that was used the last time, by its key. */
   readonly lastWallet: string | null;
 }

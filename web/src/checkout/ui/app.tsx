@@ -1,15 +1,16 @@
 import { Fill } from '../../shared/fill.tsx';
-import { CloudGlyph, FlaskGlyph, SearchGlyph, ShieldGlyph } from '../../shared/glyphs.tsx';
+import { CloudGlyph, FlaskGlyph, SearchGlyph } from '../../shared/glyphs.tsx';
 import type { Flow } from '../flow.ts';
 import type { PageState, PaymentPage } from '../page-state.ts';
 import type { Actions, PhonePanel } from './actions.ts';
 import { Choosing } from './choosing.tsx';
+import { Confirming } from './confirming.tsx';
 import { Ending } from './endings.tsx';
 import { LiveRegion } from './live-region.tsx';
 import { Moment } from './moment.tsx';
 import { ConnectionBar } from './notice.tsx';
 import { Ready } from './ready.tsx';
-import { Asking, Confirming, Connecting, Loading, Mining, NoFunds, Preparing, Refused, Setup } from './steps.tsx';
+import { Asking, Connecting, Loading, Mining, NoFunds, Preparing, Refused, Setup } from './steps.tsx';
 import { Summary } from './summary.tsx';
 import { useWords, WordsContext } from './words.ts';
 
@@ -19,6 +20,8 @@ export interface PaymentProps {
   readonly nowMs: number;
   readonly secondsToReturn: number | null;
   readonly phone: PhonePanel;
+  /** The text copied in the last two seconds. */
+  readonly copied: string | null;
   readonly actions: Actions;
 }
 
@@ -49,8 +52,8 @@ function Payment(props: PaymentProps) {
           </div>
         </section>
       </main>
-      <Footer isSigning={flow.step.at !== 'ended' && flow.step.at !== 'confirming'} />
-      <LiveRegion flow={flow} nowMs={nowMs} />
+      <Footer />
+      <LiveRegion {...props} />
     </div>
   );
 }
@@ -80,7 +83,7 @@ function StepView(props: PaymentProps) {
     case 'mining':
       return <Mining flow={flow} step={step} actions={actions} />;
     case 'confirming':
-      return <Confirming flow={flow} step={step} actions={actions} />;
+      return <Confirming {...props} step={step} />;
     case 'ended':
       return <Ending {...props} />;
   }
@@ -102,7 +105,7 @@ function Message({ kind }: { readonly kind: 'not_found' | 'unavailable' }) {
           />
         </section>
       </main>
-      <Footer isSigning={false} />
+      <Footer />
     </div>
   );
 }
@@ -119,19 +122,12 @@ function SandboxBar() {
   );
 }
 
-function Footer({ isSigning }: { readonly isSigning: boolean }) {
+/** The same content in every step, so that it never moves. */
+function Footer() {
   const { strings } = useWords();
   return (
     <footer className="foot">
-      {isSigning && (
-        <p className="foot-note">
-          <ShieldGlyph />
-          <span>{strings.secureNote}</span>
-        </p>
-      )}
-      <p>
-        <Fill text={strings.poweredBy} name={<strong>Till</strong>} />
-      </p>
+      <Fill text={strings.poweredBy} name={<strong>Till</strong>} />
     </footer>
   );
 }

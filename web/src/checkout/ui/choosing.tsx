@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
+import { ShieldGlyph } from '../../shared/glyphs.tsx';
 import { fill, shortAccount } from '../../shared/text.ts';
 import type { GatewayOption } from '../api.ts';
 import { type Flow, isNative, needsSetup, type Session, type Step } from '../flow.ts';
@@ -10,6 +11,7 @@ import { StepTitle } from './moment.tsx';
 import { Money } from './money-text.tsx';
 import { NoticeBox } from './notice.tsx';
 import { TokenPicture, WalletPicture } from './pictures.tsx';
+import { RateNote } from './rate-note.tsx';
 import { useWords } from './words.ts';
 
 interface ChoosingProps {
@@ -18,15 +20,15 @@ interface ChoosingProps {
   readonly actions: Actions;
 }
 
-/** More than this is a list to search in, not to choose from. */
-const SHOWN = 4;
+/** Options shown at first. A list with one more is shown whole, because the button would need the same room. */
+const SHOWN = 3;
 
 /** What the account can pay with, the best first, and one button. */
 export function Choosing({ flow, step, actions }: ChoosingProps) {
   const { strings } = useWords();
   const { options, option } = step;
   const [isWhole, setWhole] = useState(options.indexOf(option) >= SHOWN);
-  const shown = isWhole ? options : options.slice(0, SHOWN);
+  const shown = isWhole || options.length <= SHOWN + 1 ? options : options.slice(0, SHOWN);
   return (
     <form
       className="stack"
@@ -40,7 +42,7 @@ export function Choosing({ flow, step, actions }: ChoosingProps) {
         <SessionChip session={step.session} onChange={actions.back} />
       </header>
       <NoticeBox flow={flow} />
-      <fieldset className="list" aria-labelledby="step-title">
+      <fieldset className="options" aria-labelledby="step-title">
         {shown.map((each) => (
           <OptionRow
             key={each.id}
@@ -56,12 +58,19 @@ export function Choosing({ flow, step, actions }: ChoosingProps) {
           {fill(strings.showMore, { count: String(options.length - shown.length) })}
         </button>
       )}
-      <button type="submit" className="button button-main" disabled={flow.isCancelling}>
-        <span>
-          <Fill text={strings.payButton} amount={<Money amount={option.amount} />} />
-        </span>
-      </button>
-      <CancelPayment flow={flow} actions={actions} />
+      <RateNote price={flow.payment.amount} option={option} />
+      <div className="closing">
+        <button type="submit" className="button button-main" disabled={flow.isCancelling}>
+          <span>
+            <Fill text={strings.payButton} amount={<Money amount={option.amount} />} />
+          </span>
+        </button>
+        <p className="small secure">
+          <ShieldGlyph />
+          {strings.secureNote}
+        </p>
+        <CancelPayment flow={flow} actions={actions} />
+      </div>
     </form>
   );
 }

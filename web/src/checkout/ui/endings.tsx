@@ -6,12 +6,13 @@ import type { Flow } from '../flow.ts';
 import { wayBack } from '../leaving.ts';
 import type { PaymentPage } from '../page-state.ts';
 import type { Actions } from './actions.ts';
+import type { Copying } from './copy-button.tsx';
 import { Moment } from './moment.tsx';
 import { Money } from './money-text.tsx';
-import { TransactionLink } from './transaction-link.tsx';
+import { TransactionId, TransactionLink } from './transaction-link.tsx';
 import { useWords } from './words.ts';
 
-interface EndingProps {
+interface EndingProps extends Copying {
   readonly page: PaymentPage;
   readonly flow: Flow;
   readonly actions: Actions;
@@ -24,6 +25,8 @@ export function Ending(props: EndingProps) {
   const { strings } = useWords();
   const { status, failureCode, merchant } = props.flow.payment;
   const name = clamp(merchant.name, 64);
+  // Without a return URL the texts must not ask the payer to go back.
+  const hasWay = wayBack(props.page, status) !== null;
   switch (status) {
     case 'succeeded':
       return (
@@ -33,7 +36,7 @@ export function Ending(props: EndingProps) {
           title={strings.paidTitle}
           text={<Fill text={strings.paidText} merchant={name} />}
         >
-          <Receipt flow={props.flow} />
+          <Receipt {...props} />
           <Way {...props} name={name} />
         </Moment>
       );
@@ -43,7 +46,7 @@ export function Ending(props: EndingProps) {
           tone="calm"
           mark={<ClockGlyph />}
           title={strings.expiredTitle}
-          text={<Fill text={strings.expiredText} merchant={name} />}
+          text={<Fill text={hasWay ? strings.expiredText : strings.expiredTextAlone} merchant={name} />}
         >
           <Way {...props} name={name} />
         </Moment>
@@ -55,7 +58,8 @@ export function Ending(props: EndingProps) {
         </Moment>
       );
     default: {
-      const text = failureCode === 'declined_user' ? strings.declinedText : strings.failedText;
+      const failed = hasWay ? strings.failedText : strings.failedTextAlone;
+      const text = failureCode === 'declined_user' ? strings.declinedText : failed;
       return (
         <Moment
           tone="bad"
@@ -70,7 +74,7 @@ export function Ending(props: EndingProps) {
   }
 }
 
-function Receipt({ flow }: { readonly flow: Flow }) {
+function Receipt({ flow, copied, actions }: Pick<EndingProps, 'flow' | 'copied' | 'actions'>) {
   const { strings } = useWords();
   const { info, buyer } = flow.payment;
   if (info === null) return null;
@@ -88,7 +92,7 @@ function Receipt({ flow }: { readonly flow: Flow }) {
           </Line>
         )}
         <Line label={strings.transaction}>
-          <span dir="ltr">{shortAccount(info.txId)}</span>
+          <TransactionId txId={info.txId} copied={copied} actions={actions} />
         </Line>
       </dl>
       <TransactionLink href={info.explorerUrl} />
@@ -109,7 +113,13 @@ function Line({ label, children }: { readonly label: string; readonly children: 
 function Way({ page, flow, actions, secondsToReturn, name }: EndingProps & { readonly name: string }) {
   const { strings } = useWords();
   const href = wayBack(page, flow.payment.status);
-  if (href === null) return <p className="small">{strings.closePage}</p>;
+  if (href === null) {
+    return (
+      <div className="buttons">
+        <p className="small">{strings.closePage}</p>
+      </div>
+    );
+  }
   return (
     <div className="buttons">
       <a

@@ -1,12 +1,16 @@
-import { useEffect, useState, useSyncExternalStore } from 'react';
-import { openCheckout } from '../browser.ts';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { copyText, openCheckout } from '../browser.ts';
 import { CLOSED_PHONE } from '../first-props.ts';
 import type { PaymentPage } from '../page-state.ts';
+import { payUrl } from '../phone-wallets.ts';
 import type { PhonePanel } from './actions.ts';
 import { App } from './app.tsx';
 import { useEndTitle } from './use-end-title.ts';
 import { useReturn } from './use-return.ts';
 import { useStepFocus } from './use-step-focus.ts';
+
+/** How long a copy button shows its success. */
+const COPIED_MS = 2_000;
 
 /** The page with its script: it goes on from what the server rendered. */
 export function LivePage({ page }: { readonly page: PaymentPage }) {
@@ -14,6 +18,8 @@ export function LivePage({ page }: { readonly page: PaymentPage }) {
   const flow = useSyncExternalStore(checkout.subscribe, checkout.getFlow, checkout.getFlow);
   const [nowMs, setNowMs] = useState(page.nowMs);
   const [phone, setPhone] = useState<PhonePanel>(CLOSED_PHONE);
+  const [copied, setCopied] = useState<string | null>(null);
+  const forgetCopied = useRef<ReturnType<typeof setTimeout>>(undefined);
   const { secondsToReturn, leave } = useReturn(page, flow, memory);
   useStepFocus(flow);
   useEndTitle(flow, page.strings);
@@ -28,7 +34,7 @@ export function LivePage({ page }: { readonly page: PaymentPage }) {
     };
   }, [checkout, memory, discover]);
 
-  const isTicking = flow.payment.status === 'requires_action';
+  const isTicking = !flow.payment.isFinal;
   useEffect(() => {
     if (!isTicking) return;
     const tick = () => setNowMs(clock.nowMs());
@@ -42,28 +48,33 @@ export function LivePage({ page }: { readonly page: PaymentPage }) {
     if (!isPhoneShown) return;
     let isWanted = true;
     import('../../shared/qr.ts').then(
-      ({ qrShape }) => isWanted && setPhone((before) => ({ ...before, qr: qrShape(page.gatewayUrl) })),
+      ({ qrShape }) => isWanted && setPhone((before) => ({ ...before, qr: qrShape(payUrl(page)) })),
       // The link beside it says the same.
       () => {},
     );
     return () => {
       isWanted = false;
     };
-  }, [isPhoneShown, page.gatewayUrl]);
+  }, [isPhoneShown, page]);
 
-  const copyLink = async () => {
-    try {
-      await navigator.clipboard.writeText(page.gatewayUrl);
-      setPhone((before) => ({ ...before, isCopied: true }));
-      setTimeout(() => setPhone((before) => ({ ...before, isCopied: false })), 2_000);
-    } catch {
-      // The link is on the page: it can be copied by hand.
-    }
+  const copy = async (text: string) => {
+    if (!(await copyText(text))) return;
+    setCopied(text);
+    clearTimeout(forgetCopied.current);
+    forgetCopied.current = setTimeout(() => setCopied(null), COPIED_MS);
   };
 
   const togglePhone = () => setPhone((before) => ({ ...before, isOpen: !before.isOpen }));
-  const actions = { ...checkout, togglePhone, copyLink: () => void copyLink(), leave };
+  const actions = { ...checkout, togglePhone, copy: (text: string) => void copy(text), leave };
   return (
-    <App page={page} flow={flow} nowMs={nowMs} secondsToReturn={secondsToReturn} phone={phone} actions={actions} />
+    <App
+      page={page}
+      flow={flow}
+      nowMs={nowMs}
+      secondsToReturn={secondsToReturn}
+      phone={phone}
+      copied={copied}
+      actions={actions}
+    />
   );
 }

@@ -1,17 +1,25 @@
 import { fill } from '../../shared/text.ts';
-import type { Flow } from '../flow.ts';
+import { type Flow, progressOf } from '../flow.ts';
 import type { Strings } from '../strings/en.ts';
+import { progressText } from './confirming.tsx';
 import { useWords } from './words.ts';
 
+interface LiveRegionProps {
+  readonly flow: Flow;
+  readonly nowMs: number;
+  readonly copied: string | null;
+}
+
 /** Says what changed to those who do not see it. Only what the focus does not already say: waiting, news, time. */
-export function LiveRegion({ flow, nowMs }: { readonly flow: Flow; readonly nowMs: number }) {
+export function LiveRegion({ flow, nowMs, copied }: LiveRegionProps) {
   const { strings } = useWords();
   const leftMs = flow.payment.expiresAt * 1000 - nowMs;
   const isShort = flow.payment.status === 'requires_action' && leftMs > 0 && leftMs <= 60_000;
   return (
     <div className="unseen" role="status" aria-live="polite">
       <p>{connectionText(flow, strings)}</p>
-      <p>{stepText(flow, strings)}</p>
+      <p>{stepText(flow, nowMs, strings)}</p>
+      <p>{copied === null ? '' : strings.copied}</p>
       <p>{isShort ? strings.oneMinuteLeft : ''}</p>
     </div>
   );
@@ -23,13 +31,14 @@ function connectionText({ connection }: Flow, strings: Strings): string {
 }
 
 /** The texts of steps the payer did not ask for, or in which nothing takes the focus. */
-function stepText({ step, payment }: Flow, strings: Strings): string {
+function stepText(flow: Flow, nowMs: number, strings: Strings): string {
+  const { step, payment } = flow;
   switch (step.at) {
     case 'connecting':
     case 'asking':
       return step.isSlow ? strings.slowWallet : '';
     case 'confirming':
-      return step.isDelivered ? strings.confirmText : strings.deliverText;
+      return progressText(progressOf(payment, step, nowMs), flow, strings);
     case 'mining':
       return strings.miningText;
     case 'ended':

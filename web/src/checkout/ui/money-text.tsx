@@ -1,16 +1,17 @@
 import type { Amount } from '../../shared/money.ts';
-import { decimalText, formatAmount, shortened } from '../../shared/money.ts';
+import { decimalText, formatAmount, shortened, withSymbol } from '../../shared/money.ts';
 import { useWords } from './words.ts';
 
 /** An amount in the payer's language. Where it had to be shortened, the exact one is a hover away. */
 export function Money({ amount, className }: { readonly amount: Amount; readonly className?: string }) {
-  const { locale } = useWords();
+  const words = useWords();
   const { isExact } = shortened(amount);
-  const exact = `${decimalText(amount.value, amount.display.decimals)} ${amount.display.assetSymbol}`;
+  const { decimals, assetSymbol } = amount.display;
+  const exact = isExact ? undefined : withSymbol(decimalText(amount.value, decimals), assetSymbol, words);
   return (
     // The server's tables of formats may be newer than the browser's: either form is right, and both say the same.
-    <bdi className={className ?? 'money'} title={isExact ? undefined : exact} suppressHydrationWarning>
-      {formatAmount(amount, locale)}
+    <bdi className={className ?? 'money'} title={exact} suppressHydrationWarning>
+      {formatAmount(amount, words)}
     </bdi>
   );
 }

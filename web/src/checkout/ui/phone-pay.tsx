@@ -1,10 +1,12 @@
 import { ChevronGlyph, OutGlyph, PhoneGlyph } from '../../shared/glyphs.tsx';
+import { initialsOf } from '../../shared/text.ts';
 import type { PaymentPage } from '../page-state.ts';
-import { phoneWallets } from '../phone-wallets.ts';
+import { payUrl, phoneWallets } from '../phone-wallets.ts';
 import type { Actions, PhonePanel } from './actions.ts';
+import type { Copying } from './copy-button.tsx';
 import { useWords } from './words.ts';
 
-interface PhonePayProps {
+interface PhonePayProps extends Copying {
   readonly page: PaymentPage;
   readonly phone: PhonePanel;
   readonly actions: Actions;
@@ -13,8 +15,9 @@ interface PhonePayProps {
 }
 
 /** For wallets elsewhere: a code to scan, the same as a link, and on a phone the way into a wallet's own browser. */
-export function PhonePay({ page, phone, actions, isLeading }: PhonePayProps) {
+export function PhonePay({ page, phone, copied, actions, isLeading }: PhonePayProps) {
   const { strings } = useWords();
+  const url = payUrl(page);
   const isOpen = phone.isOpen || isLeading;
   return (
     <div className="phone">
@@ -32,28 +35,33 @@ export function PhonePay({ page, phone, actions, isLeading }: PhonePayProps) {
             <PhoneGlyph />
           </span>
           <span className="row-main">
-            <span className="row-title">{strings.phoneWallet}</span>
-            <span className="row-text">{strings.phoneWalletText}</span>
+            <span className="row-title on-desk">{strings.phoneWallet}</span>
+            <span className="row-text on-desk">{strings.phoneWalletText}</span>
+            <span className="row-title on-phone">{strings.appWallet}</span>
+            <span className="row-text on-phone">{strings.appWalletText}</span>
           </span>
           <span className={isOpen ? 'turn turn-open' : 'turn'}>
             <ChevronGlyph />
           </span>
         </button>
       )}
-      <div id="phone-panel" className={isOpen ? 'phone-panel' : 'phone-panel phone-closed'}>
+      <div
+        id="phone-panel"
+        className={`phone-panel ${isOpen ? '' : 'phone-closed'} ${isLeading ? '' : 'phone-beside'}`}
+      >
         {isOpen && <QrCode phone={phone} />}
+        {isOpen && <PhoneApps url={url} />}
         <div className="link">
           <span className="link-label" id="link-label">
             {strings.paymentLink}
           </span>
-          <a className="link-url" href={page.gatewayUrl} aria-describedby="link-label" dir="ltr">
-            {page.gatewayUrl.replace(/^https?:\/\//, '')}
+          <a className="link-url" href={url} aria-describedby="link-label" dir="ltr">
+            {url.replace(/^https?:\/\//, '')}
           </a>
-          <button type="button" className="button button-small needs-script" onClick={actions.copyLink}>
-            {phone.isCopied ? strings.copied : strings.copyLink}
+          <button type="button" className="button button-small needs-script" onClick={() => actions.copy(url)}>
+            {copied === url ? strings.copied : strings.copyLink}
           </button>
         </div>
-        {isOpen && <PhoneApps gatewayUrl={page.gatewayUrl} />}
       </div>
     </div>
   );
@@ -63,7 +71,7 @@ function QrCode({ phone }: { readonly phone: PhonePanel }) {
   const { strings } = useWords();
   const { qr } = phone;
   return (
-    <figure className="qr">
+    <figure className="qr on-desk">
       {qr === null ? (
         <div className="qr-code qr-blank" />
       ) : (
@@ -76,22 +84,21 @@ function QrCode({ phone }: { readonly phone: PhonePanel }) {
   );
 }
 
-function PhoneApps({ gatewayUrl }: { readonly gatewayUrl: string }) {
+function PhoneApps({ url }: { readonly url: string }) {
   const { strings } = useWords();
   return (
-    <div className="apps">
-      <p className="link-label" id="apps-label">
-        {strings.openInApp}
-      </p>
-      <ul className="apps-list" aria-labelledby="apps-label">
-        {phoneWallets(gatewayUrl).map(({ name, href }) => (
-          <li key={name}>
-            <a className="button button-small" href={href} rel="noreferrer">
-              {name} <OutGlyph />
-            </a>
-          </li>
-        ))}
-      </ul>
-    </div>
+    <ul className="list on-phone" aria-label={strings.openInApp}>
+      {phoneWallets(url).map(({ name, href }) => (
+        <li key={name}>
+          <a className="row" href={href} rel="noreferrer">
+            <span className="wallet-picture initials" aria-hidden="true">
+              {initialsOf(name)}
+            </span>
+            <span className="row-main row-title">{name}</span>
+            <OutGlyph />
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }

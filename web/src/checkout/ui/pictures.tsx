@@ -17,20 +17,34 @@ export function MerchantLogo({ name, iconUrl }: { readonly name: string; readonl
 
 /** The token, with its network in the corner: the same token on two networks is two different things to a payer. */
 export function TokenPicture({ amount }: { readonly amount: Amount }) {
-  const { assetSymbol } = amount.display;
   const chainId = chainOf(amount.unit);
   return (
     <span className="token" aria-hidden="true">
-      <Picture
-        src={`/icons/token/${encodeURIComponent(assetSymbol)}.svg`}
-        fallback={<span className="initials">{assetSymbol.slice(0, 2)}</span>}
-      />
+      <TokenIcon symbol={amount.display.assetSymbol} />
       {chainId !== undefined && (
         <span className="token-network">
           <Picture src={`/icons/network/${chainId.replace(':', '-')}.svg`} fallback={null} />
         </span>
       )}
     </span>
+  );
+}
+
+/** A token without a network. */
+export function TokenMark({ symbol }: { readonly symbol: string }) {
+  return (
+    <span className="token" aria-hidden="true">
+      <TokenIcon symbol={symbol} />
+    </span>
+  );
+}
+
+function TokenIcon({ symbol }: { readonly symbol: string }) {
+  return (
+    <Picture
+      src={`/icons/token/${encodeURIComponent(symbol)}.svg`}
+      fallback={<span className="initials">{symbol.slice(0, 2)}</span>}
+    />
   );
 }
 

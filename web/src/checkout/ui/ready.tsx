@@ -4,13 +4,14 @@ import type { PaymentPage } from '../page-state.ts';
 import type { WalletCard } from '../wallets.ts';
 import type { Actions, PhonePanel } from './actions.ts';
 import { CancelPayment } from './cancel-payment.tsx';
+import type { Copying } from './copy-button.tsx';
 import { StepTitle } from './moment.tsx';
 import { NoticeBox } from './notice.tsx';
 import { PhonePay } from './phone-pay.tsx';
 import { WalletPicture } from './pictures.tsx';
 import { useWords } from './words.ts';
 
-interface ReadyProps {
+interface ReadyProps extends Copying {
   readonly page: PaymentPage;
   readonly flow: Flow;
   readonly actions: Actions;
@@ -18,7 +19,7 @@ interface ReadyProps {
 }
 
 /** The wallets of this browser, and the way to those of other devices. */
-export function Ready({ page, flow, actions, phone }: ReadyProps) {
+export function Ready({ page, flow, copied, actions, phone }: ReadyProps) {
   const { strings } = useWords();
   const { wallets } = flow;
   const hasNone = wallets !== null && wallets.length === 0;
@@ -27,7 +28,7 @@ export function Ready({ page, flow, actions, phone }: ReadyProps) {
       <div className="needs-script stack">
         <header className="head">
           <StepTitle>{hasNone ? strings.noWalletTitle : strings.readyTitle}</StepTitle>
-          <p className="text">{hasNone ? strings.noWalletText : strings.readyText}</p>
+          {hasNone ? <NoWalletText /> : <p className="text">{strings.readyText}</p>}
         </header>
         <NoticeBox flow={flow} />
         {wallets === null && <LookingForWallets />}
@@ -46,9 +47,20 @@ export function Ready({ page, flow, actions, phone }: ReadyProps) {
           </ul>
         )}
       </div>
-      <PhonePay page={page} phone={phone} actions={actions} isLeading={hasNone} />
+      <PhonePay page={page} phone={phone} copied={copied} actions={actions} isLeading={hasNone} />
       <CancelPayment flow={flow} actions={actions} />
     </div>
+  );
+}
+
+/** A phone cannot scan its own screen, so its text names wallet apps instead of a code. */
+function NoWalletText() {
+  const { strings } = useWords();
+  return (
+    <>
+      <p className="text on-desk">{strings.noWalletText}</p>
+      <p className="text on-phone">{strings.noWalletPhoneText}</p>
+    </>
   );
 }
 

@@ -1,17 +1,16 @@
 import { Fill } from '../../shared/fill.tsx';
-import { CheckGlyph, CrossGlyph, PenGlyph, SearchGlyph, ShieldGlyph } from '../../shared/glyphs.tsx';
+import { ClockGlyph, CrossGlyph, PenGlyph, SearchGlyph, ShieldGlyph } from '../../shared/glyphs.tsx';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { shortAccount } from '../../shared/text.ts';
-import { unitText } from '../../shared/time-left.ts';
 import type { Flow, Step } from '../flow.ts';
-import type { TransactionView } from '../page-state.ts';
+import { Accepted } from './accepted.tsx';
 import type { Actions } from './actions.ts';
 import { CancelPayment } from './cancel-payment.tsx';
 import { Moment, StepTitle } from './moment.tsx';
 import { Money } from './money-text.tsx';
 import { NoticeBox } from './notice.tsx';
 import { TokenPicture, WalletPicture } from './pictures.tsx';
-import { TransactionLink, TransactionOnItsWay } from './transaction-link.tsx';
+import { TransactionLink } from './transaction-link.tsx';
 import { useWords } from './words.ts';
 
 interface StepProps<At extends Step['at']> {
@@ -63,30 +62,40 @@ export function Loading({ flow, step, actions }: StepProps<'loading'>) {
 
 export function NoFunds({ flow, step, actions }: StepProps<'no_funds'>) {
   const { strings } = useWords();
+  const { accepted, session } = step;
+  // Nothing is offered to any account at the moment.
+  const isNothingOffered = accepted?.length === 0;
   return (
     <Moment
       tone="calm"
-      mark={<SearchGlyph />}
-      title={strings.noFundsTitle}
+      mark={isNothingOffered ? <ClockGlyph /> : <SearchGlyph />}
+      title={isNothingOffered ? strings.nothingOfferedTitle : strings.noFundsTitle}
       text={
-        <Fill
-          text={strings.noFundsText}
-          account={shortAccount(step.session.account)}
-          amount={<Money amount={flow.payment.amount} />}
-        />
+        isNothingOffered ? (
+          strings.nothingOfferedText
+        ) : (
+          <Fill
+            text={strings.noFundsText}
+            account={shortAccount(session.account)}
+            amount={<Money amount={flow.payment.amount} />}
+          />
+        )
       }
     >
-      <p className="text">{strings.noFundsHint}</p>
       <NoticeBox flow={flow} />
+      {accepted !== null && accepted.length > 0 && <Accepted accepted={accepted} />}
+      {!isNothingOffered && <p className="text">{strings.noFundsHint}</p>}
       <div className="buttons">
         <button type="button" className="button button-main" onClick={actions.checkAgain}>
           {strings.checkAgain}
         </button>
-        <button type="button" className="quiet" onClick={actions.back}>
-          {strings.useAnother}
-        </button>
+        <div className="ways-out">
+          <button type="button" className="quiet" onClick={actions.back}>
+            {strings.useAnother}
+          </button>
+          <CancelPayment flow={flow} actions={actions} />
+        </div>
       </div>
-      <CancelPayment flow={flow} actions={actions} />
     </Moment>
   );
 }
@@ -100,8 +109,8 @@ export function Refused({ flow, actions }: StepProps<'refused'>) {
         <button type="button" className="button" onClick={actions.back}>
           {strings.useAnother}
         </button>
+        <CancelPayment flow={flow} actions={actions} />
       </div>
-      <CancelPayment flow={flow} actions={actions} />
     </Moment>
   );
 }
@@ -219,37 +228,4 @@ export function Mining({ step }: StepProps<'mining'>) {
       <TransactionLink href={transactionPath(chainOf(amount.unit), step.txId)} />
     </Moment>
   );
-}
-
-export function Confirming({ flow, step }: StepProps<'confirming'>) {
-  const { strings, locale } = useWords();
-  const option = step.choice?.option ?? null;
-  const transaction = flow.payment.transaction ?? ownTransaction(step);
-  const seconds = option?.etaS ?? 0;
-  return (
-    <Moment
-      tone="busy"
-      mark={option === null ? <CheckGlyph /> : <TokenPicture amount={option.amount} />}
-      title={step.isDelivered ? strings.confirmTitle : strings.deliverTitle}
-      text={step.isDelivered ? strings.confirmText : strings.deliverText}
-    >
-      <ol className="trail">
-        <li className="trail-done">{strings.stepSigned}</li>
-        <li className={step.isDelivered ? 'trail-now' : ''}>{strings.stepSent}</li>
-        <li>{strings.stepFinal}</li>
-      </ol>
-      {step.isDelivered && seconds > 0 && (
-        <p className="small" suppressHydrationWarning>
-          <Fill text={strings.usuallyTakes} duration={unitText(seconds, 'second', locale)} />
-        </p>
-      )}
-      {transaction !== null && <TransactionOnItsWay transaction={transaction} />}
-    </Moment>
-  );
-}
-
-/** The payer's own transaction is known here before the gateway has seen it. */
-function ownTransaction({ txId, choice }: Extract<Step, { at: 'confirming' }>): TransactionView | null {
-  if (txId === null || choice === null) return null;
-  return { txId, explorerUrl: transactionPath(chainOf(choice.option.amount.unit), txId) };
 }

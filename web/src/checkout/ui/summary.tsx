@@ -4,6 +4,7 @@ import { timeLeft } from '../../shared/time-left.ts';
 import type { Flow } from '../flow.ts';
 import type { PaymentPage } from '../page-state.ts';
 import { Money } from './money-text.tsx';
+import { Order } from './order.tsx';
 import { MerchantLogo } from './pictures.tsx';
 import { useWords } from './words.ts';
 
@@ -18,7 +19,8 @@ export function Summary({ page, flow, nowMs }: SummaryProps) {
   const { strings } = useWords();
   const { merchant, amount } = flow.payment;
   const name = clamp(merchant.name, 64);
-  const isOpen = flow.payment.status === 'requires_action';
+  // A payer who has sent a transaction needs no countdown while the gateway has not seen it yet.
+  const isOpen = flow.payment.status === 'requires_action' && flow.step.at !== 'confirming';
   return (
     <section className="summary" aria-labelledby="amount">
       <div className="merchant">
@@ -31,11 +33,7 @@ export function Summary({ page, flow, nowMs }: SummaryProps) {
         </span>
         <Money amount={amount} />
       </h1>
-      {page.referenceId !== '' && (
-        <p className="reference">
-          {strings.reference} <bdi>{clamp(page.referenceId, 64)}</bdi>
-        </p>
-      )}
+      <Order page={page} />
       {isOpen && <Countdown expiresAtS={flow.payment.expiresAt} nowMs={nowMs} />}
     </section>
   );

@@ -1,6 +1,7 @@
 import { OutGlyph } from '../../shared/glyphs.tsx';
 import { shortAccount } from '../../shared/text.ts';
 import type { TransactionView } from '../page-state.ts';
+import { CopyButton, type Copying } from './copy-button.tsx';
 import { useWords } from './words.ts';
 
 export function TransactionLink({ href }: { readonly href: string | null }) {
@@ -15,13 +16,28 @@ export function TransactionLink({ href }: { readonly href: string | null }) {
   );
 }
 
-/** A transaction on its way: to be looked at where that is possible, else by its id. */
-export function TransactionOnItsWay({ transaction }: { readonly transaction: TransactionView }) {
+/** A shortened transaction id with a button that copies the full one. */
+export function TransactionId({ txId, ...copying }: { readonly txId: string } & Copying) {
   const { strings } = useWords();
-  if (transaction.explorerUrl !== null) return <TransactionLink href={transaction.explorerUrl} />;
   return (
-    <p className="small">
-      {strings.transaction} <span dir="ltr">{shortAccount(transaction.txId)}</span>
-    </p>
+    <span className="txid">
+      <span dir="ltr" title={txId}>
+        {shortAccount(txId)}
+      </span>
+      <CopyButton text={txId} label={strings.copyTransaction} {...copying} />
+    </span>
+  );
+}
+
+/** The id of a pending transaction, and a link to its explorer. */
+export function TransactionOnItsWay({ transaction, ...copying }: { readonly transaction: TransactionView } & Copying) {
+  const { strings } = useWords();
+  return (
+    <div className="on-its-way">
+      <p className="small">
+        {strings.transaction} <TransactionId txId={transaction.txId} {...copying} />
+      </p>
+      <TransactionLink href={transaction.explorerUrl} />
+    </div>
   );
 }

@@ -1,9 +1,9 @@
 import { createContext, useContext } from 'react';
+import type { NumberStyle } from '../../shared/money.ts';
 import type { Strings } from '../strings/en.ts';
 
-export interface Words {
+export interface Words extends NumberStyle {
   readonly strings: Strings;
-  readonly locale: string;
 }
 
 export const WordsContext = createContext<Words | null>(null);

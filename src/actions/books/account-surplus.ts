@@ -1,0 +1,105 @@
+import type { ConnectedChain } from '../../chains/chains.ts';
+import { coinOf } from '../../chains/coin.ts';
+import { ACCOUNTS, INTERMEDIATE } from '../../domain/books.ts';
+import { listSendsToFinish } from '../../store/chain/sends.ts';
+import { heldAt } from '../../store/money/book-comparison.ts';
+import { lockBalance, positionsOf } from '../../store/money/books.ts';
+import type { Reader, Tx } from '../../store/plumbing/database.ts';
+
+/** Nobody has that many in flight. */
+const MAX_SENDS = 500;
+
+/** The balance of one of our accounts in one asset, at a final block, compared with the books. */
+export interface Surplus {
+  readonly account: string;
+  readonly asset: string;
+  readonly block: number;
+  /** The balance according to the books. */
+  readonly booked: bigint;
+  /** The balance on chain less the balance in the books. Negative: units left for a reason the books do not know. */
+  readonly surplus: bigint;
+}
+
+/** Surpluses of coin on these accounts. An account is left out if one of its sends became final meanwhile: ask again. */
+export async function coinSurpluses(
+  db: Reader,
+  connected: ConnectedChain,
+  block: number,
+  accounts: readonly string[],
+): Promise<Surplus[]> {
+  const { chain } = connected;
+  const network = chain.network.chainId;
+  const asset = coinOf(network);
+  const open = await listSendsToFinish(db, network, MAX_SENDS);
+  const surpluses = await Promise.all(
+    accounts.map(async (account) => {
+      const hashes = open.flatMap((send) => (send.signer === account ? send.hashes : []));
+      const states = await Promise.all(hashes.map((hash) => chain.findTransaction(hash)));
+      const burnt = states.flatMap((state) =>
+        state.is === 'mined' && state.block.number <= block ? [state.coinSpent] : [],
+      );
+      const positions = await positionsOf(db, hashes);
+      const bookedOf = hashes.map(
+        (hash) => positions.get(hash)?.find((line) => line.account === ACCOUNTS.gas(account))?.units ?? 0n,
+      );
+      const pending = sum(burnt) - sum(bookedOf);
+      const { units: booked, fees } = await bookedAt(db, connected, { account, asset, block });
+      const surplus = (await chain.balance(account, block)) - (booked - pending);
+      // The operator may withdraw fees at any time.
+      return { account, asset, block, booked, hashes, surplus: surplus < 0n && surplus >= -fees ? 0n : surplus };
+    }),
+  );
+  const still = new Set((await listSendsToFinish(db, network, MAX_SENDS)).flatMap(({ hashes }) => hashes));
+  return surpluses.filter(({ hashes }) => hashes.every((hash) => still.has(hash)));
+}
+
+/** Of a token on the intermediate account. */
+export async function tokenSurplus(
+  db: Reader,
+  connected: ConnectedChain,
+  { asset, block }: { asset: string; block: number },
+): Promise<Surplus> {
+  const { chain, intermediateAccount: account } = connected;
+  const { units: booked } = await bookedAt(db, connected, { account, asset, block });
+  const held = await chain.holding(account, asset, block);
+  return { account, asset, block, booked, surplus: held - booked };
+}
+
+/**
+ * True if the books still hold the balance that a surplus was computed from. The check locks account and asset until
+ * the transaction ends, so that an entry based on a surplus is written once.
+ */
+export async function isStillBooked(
+  tx: Tx,
+  connected: ConnectedChain,
+  { account, asset, block, booked }: Surplus,
+): Promise<boolean> {
+  await lockBalance(tx, ACCOUNTS.relayer(account), asset);
+  return (await bookedAt(tx, connected, { account, asset, block })).units === booked;
+}
+
+/** The balance of an account at a block according to the books, and the part of it that is fees. */
+async function bookedAt(
+  db: Reader,
+  connected: ConnectedChain,
+  { asset, ...place }: { account: string; asset: string; block: number },
+): Promise<{ units: bigint; fees: bigint }> {
+  const rows = await allBookedAt(db, connected, place);
+  return rows.find((row) => row.asset === asset) ?? { units: 0n, fees: 0n };
+}
+
+/** The same for every asset that the books know on the account. */
+export function allBookedAt(
+  db: Reader,
+  { chain, intermediateAccount, feeAccount }: ConnectedChain,
+  { account, block }: { account: string; block: number },
+) {
+  const { chainId: network } = chain.network;
+  const isAccount = (other: string) => account.toLowerCase() === other.toLowerCase();
+  const accounts = [ACCOUNTS.relayer(account), ...(isAccount(intermediateAccount) ? [INTERMEDIATE] : [])];
+  return heldAt(db, { network, address: account, block, accounts, hasFees: isAccount(feeAccount) });
+}
+
+function sum(numbers: readonly bigint[]): bigint {
+  return numbers.reduce((total, each) => total + each, 0n);
+}

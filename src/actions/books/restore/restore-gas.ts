@@ -1,0 +1,145 @@
+import type { SentTransaction } from '../../../chains/chain.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { coinOf } from '../../../chains/coin.ts';
+import { ACCOUNTS } from '../../../domain/books.ts';
+import { findNonceGaps, findSentNonces, listSendsToFinish } from '../../../store/chain/sends.ts';
+import { findGasWithoutSend, lockBalance, positionsOf } from '../../../store/money/books.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { ownAccounts } from '../../outgoing/stray/record-strays.ts';
+import { recordGas } from '../record-gas.ts';
+
+export interface GasSearch {
+  readonly from: number;
+  readonly to: number;
+  /** Transactions that carried items of ours, with their blocks. */
+  readonly carriers: ReadonlyMap<string, number>;
+}
+
+export interface RestoredGas {
+  /** The transactions whose gas was booked. */
+  readonly gas: readonly string[];
+  readonly unplaced: readonly { readonly id: string; readonly problem: string }[];
+}
+
+/** Blocks are read whole, so a search ends after this many; it can go on from a later block. */
+const MAX_BLOCKS = 20_000;
+const MAX_SENDS = 500;
+const ASKED_AT_ONCE = 8;
+
+/**
+ * Books the gas of transactions of our accounts whose rows were lost. Those that carried items are known by the
+ * Collector's events. The others leave a gap in the account's nonces: the transaction lies between the blocks of its
+ * neighbours, and only those blocks are read.
+ */
+export async function restoreGas(
+  deps: CommandDeps,
+  connected: ConnectedChain,
+  search: GasSearch,
+): Promise<RestoredGas> {
+  const budget = { blocks: MAX_BLOCKS };
+  const gas: string[] = [];
+  const unplaced: { id: string; problem: string }[] = [];
+  const unsent = await findUnsent(deps, connected, search);
+  for (const account of ownAccounts(connected)) {
+    const own = unsent.filter(({ from }) => from === account);
+    const { found, missing } = await fillGaps(deps, connected, { ...search, account, own, budget });
+    gas.push(...(await book(deps, connected, account, [...own, ...found])));
+    if (missing > 0) {
+      const transactions = missing === 1 ? '1 transaction' : `${missing} transactions`;
+      unplaced.push({
+        id: account,
+        problem: `sent ${transactions} whose gas is not in the books, in other blocks than these`,
+      });
+    }
+  }
+  return { gas, unplaced };
+}
+
+/**
+ * Transactions without a send: carriers whose gas is not in the books, and those whose gas an earlier rebuild booked.
+ * The watcher books the gas of open sends.
+ */
+async function findUnsent(
+  { db }: CommandDeps,
+  { chain }: ConnectedChain,
+  { carriers }: GasSearch,
+): Promise<SentTransaction[]> {
+  const network = chain.network.chainId;
+  const hashes = [...carriers.keys()];
+  const [booked, open, restored] = await Promise.all([
+    positionsOf(db.sql, hashes),
+    listSendsToFinish(db.sql, network, MAX_SENDS),
+    findGasWithoutSend(db.sql, network),
+  ]);
+  const isOpen = new Set(open.flatMap((send) => send.hashes));
+  const unsent = [...restored, ...hashes.filter((hash) => !booked.has(hash) && !isOpen.has(hash))];
+  const found: SentTransaction[] = [];
+  for (let start = 0; start < unsent.length; start += ASKED_AT_ONCE) {
+    const some = unsent.slice(start, start + ASKED_AT_ONCE);
+    const sent = await Promise.all(some.map((hash) => chain.sentTransaction(hash)));
+    found.push(...sent.filter((each) => each !== undefined));
+  }
+  return found;
+}
+
+interface GapSearch extends GasSearch {
+  readonly account: string;
+  /** Transactions of the account without a send, as far as they are found already. */
+  readonly own: readonly SentTransaction[];
+  /** Blocks that may still be read. */
+  readonly budget: { blocks: number };
+}
+
+/** Transactions of the account with nonces that no send accounts for, and how many of those were not found. */
+async function fillGaps(
+  { db }: CommandDeps,
+  { chain }: ConnectedChain,
+  { account, own, carriers, from, to, budget }: GapSearch,
+): Promise<{ found: readonly SentTransaction[]; missing: number }> {
+  const sender = { network: chain.network.chainId, signer: account };
+  // The chain is asked before the rows: a send is stored before it is broadcast, so every mined one is among the rows.
+  const minedNonce = await chain.minedNonce(account);
+  const gaps = await findNonceGaps(db.sql, sender, { found: own.map(({ nonce }) => nonce), end: minedNonce });
+  const stored = await findSentNonces(db.sql, sender, [...carriers.keys()]);
+  const places = [
+    ...stored.map(({ hash, nonce }) => ({ nonce, block: carriers.get(hash) ?? from })),
+    ...own.map(({ nonce, block }) => ({ nonce, block: block.number })),
+  ].toSorted((a, b) => a.nonce - b.nonce);
+  const found: SentTransaction[] = [];
+  let missing = 0;
+  for (const { after, before } of gaps) {
+    const low = Math.max(from, places.findLast(({ nonce }) => nonce <= after)?.block ?? from);
+    const high = Math.min(to, places.find(({ nonce }) => nonce >= before)?.block ?? to);
+    let left = before - after - 1;
+    for (let block = low; block <= high && left > 0 && budget.blocks > 0; block += 1) {
+      budget.blocks -= 1;
+      const sent = await chain.sentTransactions([account], block);
+      const lost = sent.filter(({ nonce }) => nonce > after && nonce < before);
+      found.push(...lost);
+      left -= lost.length;
+    }
+    missing += left;
+  }
+  return { found, missing };
+}
+
+/** Books the gas and returns the hashes. A rebuild at the same time waits, and then finds it booked. */
+function book(
+  deps: CommandDeps,
+  { chain }: ConnectedChain,
+  account: string,
+  lost: readonly SentTransaction[],
+): Promise<string[]> {
+  const network = chain.network.chainId;
+  return command(deps, async (tx, at) => {
+    await lockBalance(tx, ACCOUNTS.relayer(account), coinOf(network));
+    const hashes = lost.map(({ hash }) => hash);
+    const booked = await positionsOf(tx, hashes);
+    const unbooked = lost.filter(({ hash }) => !booked.has(hash));
+    const spent = unbooked.map(({ hash, block, coinSpent }) => {
+      return { signer: account, hash, hashes: [hash], coinSpent, block: block.number };
+    });
+    await recordGas(tx, network, spent, at);
+    return unbooked.map(({ hash }) => hash);
+  });
+}

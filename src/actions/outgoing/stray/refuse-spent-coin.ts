@@ -1,0 +1,16 @@
+import { ACCOUNTS } from '../../../domain/books.ts';
+import { ApiError } from '../../../errors.ts';
+import { lockBalance } from '../../../store/money/books.ts';
+import type { NewStray } from '../../../store/money/strays.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+
+/** Stray coin is mixed with the account's gas money and may be spent: it is never taken from what belongs to others. */
+export async function refuseSpentCoin(
+  tx: Tx,
+  { account, asset, amount }: Pick<NewStray, 'account' | 'asset' | 'amount'>,
+): Promise<void> {
+  const left = await lockBalance(tx, ACCOUNTS.relayer(account), asset);
+  if (left >= BigInt(amount)) return;
+  const message = `It was used for gas: ${left > 0n ? left : 0n} of the coin of ${account} is left.`;
+  throw new ApiError('invalid_state', message);
+}

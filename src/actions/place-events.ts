@@ -1,0 +1,13 @@
+import { placeEvents } from '../store/events/placing.ts';
+import type { Lease } from '../store/plumbing/leases.ts';
+import { type CommandDeps, commandOfOne } from './command.ts';
+
+/** Keeps a round short: its events are announced when it ends. */
+const MAX_BATCHES = 500;
+
+export const PLACING_LEASE = 'events';
+
+/** Gives positions to events that were committed, and announces them. Whether there are more. */
+export async function placeOnce(deps: CommandDeps, lease: Lease): Promise<boolean> {
+  return (await commandOfOne(deps, () => placeEvents(lease, MAX_BATCHES))) === MAX_BATCHES;
+}

@@ -1,0 +1,95 @@
+import { keccak256 } from 'viem';
+import { amountText } from '../amount-text.ts';
+import type { BroadcastOutcome, Signer } from '../chain.ts';
+import { coinOf } from '../coin.ts';
+import { sign } from './batches.ts';
+import { broadcastCall, readOutcome } from './broadcast.ts';
+import { CREATE2_DEPLOYER } from './collector.ts';
+import { DeploymentError } from './deployment-error.ts';
+import type { EvmContext } from './evm-context.ts';
+import { suggestFees } from './fees.ts';
+import type { RpcCall } from './json-rpc.ts';
+import { type Hex, readNumber, readQuantity } from './rpc-values.ts';
+import { hasCodeCall } from './token-calls.ts';
+import { waitUntilMined } from './wait-until-mined.ts';
+
+/**
+ * The deployer's own transaction. It was signed for no chain in particular, by an account whose key nobody has: r and s
+ * are made up, and the account is the one that they happen to recover. So the deployer's address is the same everywhere.
+ */
+const TRANSACTION: Hex =
+  '0xf8a58085174876e800830186a08080b853604580600e600039806000f350fe7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf31ba02222222222222222222222222222222222222222222222222222222222222222a02222222222222222222222222222222222222222222222222222222222222222';
+const HASH = keccak256(TRANSACTION);
+const SENDER = '0x3fAB184622Dc19b6109349B94811493BF2a45362';
+/** 100,000 gas at 100 gwei: both are part of what was signed. */
+const COST = 10n ** 16n;
+const TRANSFER_GAS = 21_000n;
+
+/**
+ * Puts the CREATE2 deployer on a chain that does not have it, and returns its transaction. The relayer gives the sender
+ * what its gas costs. The transaction is offered before that, so that no coin is spent where the network refuses it; after
+ * a crash at any line, running it again goes on from what the chain has.
+ */
+export async function deployDeployer(context: EvmContext, relayer: Signer): Promise<Hex> {
+  const { rpc, network } = context;
+  const first = await rpc.call(offerCall());
+  if (first === 'short_balance') {
+    await fund(context, relayer);
+    await refuseUnlessTaken(context, await rpc.call(offerCall()));
+  } else {
+    await refuseUnlessTaken(context, first);
+  }
+  await waitUntilMined(context, HASH);
+  if (await rpc.call(hasCodeCall(CREATE2_DEPLOYER))) return HASH;
+  throw spent(network.name);
+}
+
+/** An error that means nothing to us is the network's refusal here: the same bytes are taken nearly everywhere. */
+function offerCall(): RpcCall<BroadcastOutcome | 'refused'> {
+  return { ...broadcastCall(TRANSACTION), readError: (error) => ({ value: readOutcome(error) ?? 'refused' }) };
+}
+
+async function refuseUnlessTaken({ network }: EvmContext, outcome: BroadcastOutcome | 'refused'): Promise<void> {
+  if (outcome === 'accepted' || outcome === 'known') return;
+  if (outcome === 'nonce_too_low') throw spent(network.name);
+  if (outcome === 'underpriced') {
+    throw new DeploymentError(
+      `The CREATE2 deployer pays 100 gwei for gas, and ${network.name} asks for more at this moment: try again later.`,
+    );
+  }
+  throw new DeploymentError(
+    `${network.name} does not take the transaction of the CREATE2 deployer, which is older than EIP-155. ` +
+      `Ask its operators to put the deployer at ${CREATE2_DEPLOYER}, or try another RPC endpoint.`,
+  );
+}
+
+function spent(network: string): DeploymentError {
+  return new DeploymentError(
+    `The transaction of the CREATE2 deployer has failed on ${network}, and cannot be sent a second time. ` +
+      `Only the operators of ${network} can put the deployer at ${CREATE2_DEPLOYER}.`,
+  );
+}
+
+/** Gives the sender what is missing to the cost of its transaction. */
+async function fund(context: EvmContext, relayer: Signer): Promise<void> {
+  const { rpc, network } = context;
+  const balanceCall = { method: 'eth_getBalance', params: [SENDER, 'latest'], read: readQuantity };
+  const value = COST - (await rpc.call(balanceCall));
+  if (value > 0n) {
+    const [nonce, fees] = await Promise.all([
+      rpc.call({ method: 'eth_getTransactionCount', params: [relayer.address, 'latest'], read: readNumber }),
+      suggestFees(context),
+    ]);
+    const transfer = { to: SENDER, value, gas: TRANSFER_GAS } as const;
+    const { hash, bytes } = await sign(context, relayer, { nonce, fees }, transfer);
+    const outcome = await rpc.call(broadcastCall(bytes));
+    if (outcome !== 'accepted' && outcome !== 'known') {
+      throw new DeploymentError(
+        outcome === 'short_balance'
+          ? `${relayer.address} needs ${amountText(coinOf(network.chainId), COST)} and gas, to pay for the CREATE2 deployer.`
+          : `${relayer.address} is sending other transactions at this moment: try again.`,
+      );
+    }
+    await waitUntilMined(context, hash as Hex);
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * The catalogue of events: everything that can happen to the objects that partners and operators follow. Each change of an
+ * object is one event, a row of `events`. Partners see the public ones. All events of a public object are public, because
+ * receivers rely on sequences without gaps.
+ */
+export const EVENT_TYPES = {
+  'payment.created': of('payment', 'A payment was created.'),
+  'payment.processing': of('payment', 'A payer has signed or sent the payment, and it is being carried out.'),
+  'payment.requires_action': of(
+    'payment',
+    'The last attempt to pay is over, nothing was charged, and it can be paid again.',
+  ),
+  'payment.succeeded': of('payment', 'The payment has arrived, at final depth.'),
+  'payment.failed': of('payment', 'The payment was declined.'),
+  'payment.expired': of('payment', 'The time to pay is over, and nothing was charged.'),
+  'payment.cancelled': of('payment', 'The merchant or the payer has cancelled the payment.'),
+  'payment.settled': of('payment', 'The net amount has reached the merchant.'),
+  'payment.reorged': of('payment', 'A reorganisation deeper than final depth removed a transaction of the payment.'),
+  'payment.late_money': of('payment', 'Money arrived for a payment that was over. The payer should get it back.'),
+  'refund.created': of('refund', 'A refund was requested.'),
+  'refund.processing': of('refund', 'The refund waits for funds, or is being sent.'),
+  'refund.succeeded': of('refund', 'The refund has arrived, at final depth.'),
+  'refund.failed': of('refund', 'The refund did not arrive, or may not be sent.'),
+  'merchant.created': of('merchant', 'A merchant was created.'),
+  'merchant.updated': of('merchant', 'A merchant was changed or deleted.'),
+  'settlement_destination.pending': of('settlement_destination', 'A change was requested and is cooling off.'),
+  'settlement_destination.changed': of('settlement_destination', 'A destination was added, changed or removed.'),
+  'settlement_destination.vetoed': of('settlement_destination', 'A change that was cooling off was refused.'),
+  'webhook_endpoint.disabled': of('webhook_endpoint', 'A webhook endpoint was disabled because its deliveries failed.'),
+  'payout.begun': internal('payout', 'A held amount is being sent to its merchant.'),
+  'payout.paid': internal('payout', 'A held amount has arrived, at final depth.'),
+  'payout.failed': internal('payout', 'A held amount did not arrive; it is held again.'),
+  'payout.undone': internal('payout', 'A deep reorganisation removed the transfer; it is sent again.'),
+} as const satisfies Record<`${EventObject}.${string}`, EventKind>;
+
+export type EventType = keyof typeof EVENT_TYPES;
+
+/** What an event is about. */
+export type EventObject = 'payment' | 'refund' | 'merchant' | 'settlement_destination' | 'webhook_endpoint' | 'payout';
+
+interface EventKind {
+  readonly object: EventObject;
+  readonly isPublic: boolean;
+  /** One sentence for the documentation. */
+  readonly summary: string;
+}
+
+function of(object: EventObject, summary: string): EventKind {
+  return { object, isPublic: true, summary };
+}
+
+function internal(object: EventObject, summary: string): EventKind {
+  return { object, isPublic: false, summary };
+}

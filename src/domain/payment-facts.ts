@@ -1,0 +1,118 @@
+import type { Buyer, FailureCode, PaymentEvent, PaymentStatus, TokenAmount } from './payment.ts';
+
+/**
+ * The facts of a payment that change during its life. Everything else about it is as it was created. Each event of a
+ * payment records these facts as the change left them, so that the payment can be shown as it was then.
+ */
+export interface PaymentFacts {
+  readonly status: PaymentStatus;
+  readonly updatedAt: Date;
+  readonly failureCode: FailureCode | null;
+  /** The latest on-chain deadline of a native action that was handed out: until then the payer may still pay. */
+  readonly nativeDeadline: Date | null;
+  /** What the payer pays with: known from the confirmation on, and from the start where the price is in a token. */
+  readonly tokenAsset: string | null;
+  readonly tokenValue: string | null;
+  readonly buyerAccount: string | null;
+  readonly buyerName: string | null;
+  readonly buyerIcon: string | null;
+  readonly transactionHash: string | null;
+  readonly transactionNonce: string | null;
+}
+
+/** The part of a payment that its first facts follow from. */
+interface Created {
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly amountUnit: string;
+  readonly amountValue: string;
+}
+
+const TOKEN_UNIT = 'caip19/';
+
+function firstFacts({ createdAt, amountUnit, amountValue }: Created): PaymentFacts {
+  const isInToken = amountUnit.startsWith(TOKEN_UNIT);
+  return {
+    status: 'requires_action',
+    updatedAt: createdAt,
+    failureCode: null,
+    nativeDeadline: null,
+    tokenAsset: isInToken ? amountUnit.slice(TOKEN_UNIT.length) : null,
+    tokenValue: isInToken ? amountValue : null,
+    buyerAccount: null,
+    buyerName: null,
+    buyerIcon: null,
+    transactionHash: null,
+    transactionNonce: null,
+  };
+}
+
+/** The facts of a payment as an event that moves it leaves them. */
+export function factsAfter(
+  payment: PaymentFacts & Created,
+  event: PaymentEvent,
+  { to, at }: { readonly to: PaymentStatus; readonly at: Date },
+): PaymentFacts {
+  // Nobody pays any more: the payment waits as if it were new.
+  if (event.type === 'lapsed') return { ...firstFacts(payment), updatedAt: at };
+  // A payment that the clock has ended was over at its expiry, whenever the sweeper came by.
+  const updatedAt = event.type === 'expired' && event.proof === 'clock' ? payment.expiresAt : at;
+  return { ...factsOf(payment), ...madeKnown(event), status: to, updatedAt };
+}
+
+function madeKnown(event: PaymentEvent): Partial<PaymentFacts> {
+  switch (event.type) {
+    case 'confirmed':
+      return paidBy(event);
+    case 'succeeded': {
+      const { hash, nonce } = event.transaction;
+      return { ...paidBy(event), transactionHash: hash, transactionNonce: nonce === null ? null : String(nonce) };
+    }
+    case 'failed':
+      return { failureCode: event.failureCode };
+    default:
+      return {};
+  }
+}
+
+function paidBy({ buyer, token }: { readonly buyer: Buyer; readonly token: TokenAmount }): Partial<PaymentFacts> {
+  return {
+    buyerAccount: buyer.account,
+    buyerName: buyer.name,
+    buyerIcon: buyer.icon,
+    tokenAsset: token.asset,
+    tokenValue: token.value.toString(),
+  };
+}
+
+function factsOf(facts: PaymentFacts): PaymentFacts {
+  const { status, updatedAt, failureCode, nativeDeadline, tokenAsset, tokenValue } = facts;
+  const { buyerAccount, buyerName, buyerIcon, transactionHash, transactionNonce } = facts;
+  const buyer = { buyerAccount, buyerName, buyerIcon };
+  const token = { tokenAsset, tokenValue };
+  return { status, updatedAt, failureCode, nativeDeadline, ...token, ...buyer, transactionHash, transactionNonce };
+}
+
+/** The facts as an event stores them: those that are known. */
+export function recordFacts(facts: PaymentFacts): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(factsOf(facts)).filter(([, value]) => value !== null));
+}
+
+/** The payment as it was after the event that stored this record. The record of a new payment is empty. */
+export function withRecordedFacts<P extends PaymentFacts & Created>(
+  payment: P,
+  record: Readonly<Record<string, unknown>>,
+): P {
+  const first = firstFacts(payment);
+  if (record.status === undefined) return { ...payment, ...first };
+  const unknown = Object.fromEntries(Object.keys(first).map((name) => [name, null]));
+  const known = Object.fromEntries(
+    Object.keys(first).flatMap((name) => (name in record ? [[name, record[name]]] : [])),
+  );
+  const { updatedAt, nativeDeadline } = record as { updatedAt: string; nativeDeadline?: string };
+  const times = {
+    updatedAt: new Date(updatedAt),
+    nativeDeadline: nativeDeadline === undefined ? null : new Date(nativeDeadline),
+  };
+  return { ...payment, ...unknown, ...known, ...times };
+}

@@ -1,0 +1,78 @@
+import { nearest } from '../../domain/nearest.ts';
+
+/**
+ * Fields that a request does not have. A schema with `additionalProperties: false` refuses them all. Everywhere else clients
+ * send more than is asked for, and only a near miss of a known name is refused: left alone, a misspelt field would be taken
+ * for one that was left out.
+ */
+interface Names {
+  readonly known: readonly string[];
+  readonly isExact: boolean;
+}
+
+/** Comparing names costs time, and a body of 64 KiB has room for thousands of them. */
+const MAX_LOOKED_AT = 50;
+
+/** The keyword as Ajv takes it. */
+export const NAMES_KEYWORD = {
+  keyword: 'x-names',
+  type: 'object',
+  schemaType: 'object',
+  errors: true,
+  validate,
+} as const;
+
+function validate({ known, isExact }: Names, value: object): boolean {
+  const unknown = Object.keys(value).filter((name) => !known.includes(name));
+  // This is how Ajv is told what was wrong.
+  validate.errors = unknown.slice(0, MAX_LOOKED_AT).flatMap((unknownField) => {
+    const meant = nearMiss(unknownField, known);
+    if (meant === undefined && !isExact) return [];
+    const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+    const message = `is not a field of this request${hint}`;
+    return [{ keyword: NAMES_KEYWORD.keyword, message, params: { unknownField } }];
+  });
+  return validate.errors.length === 0;
+}
+validate.errors = [] as { keyword: string; message: string; params: { unknownField: string } }[];
+
+/** The known name that differs in case and separators alone, or by a slip or two of the finger. */
+function nearMiss(name: string, known: readonly string[]): string | undefined {
+  const plain = known.map(lettersOf);
+  const meant = nearest(lettersOf(name), plain, ({ length }) => (length < 4 ? 0 : length < 8 ? 1 : 2));
+  return meant === undefined ? undefined : known[plain.indexOf(meant)];
+}
+
+function lettersOf(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, '');
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** The schema, with the names of its fields beside every object in it. */
+export function withNames(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withNames);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { additionalProperties, ...rest } = Object.fromEntries(
+    Object.entries(schema).map(([key, part]) => [key, SUBSCHEMAS.has(key) ? withNames(part) : part]),
+  );
+  const { properties } = rest as { properties?: Schema };
+  if (properties === undefined || (additionalProperties ?? false) !== false) {
+    return additionalProperties === undefined ? rest : { ...rest, additionalProperties };
+  }
+  const named = Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, withNames(part)]));
+  const names: Names = { known: Object.keys(properties), isExact: additionalProperties === false };
+  return { ...rest, properties: named, [NAMES_KEYWORD.keyword]: names };
+}
+
+const SUBSCHEMAS: ReadonlySet<string> = new Set(['items', 'anyOf', 'oneOf', 'allOf']);
+
+/** The schema as it was written, for people and machines that read the description of the API. */
+export function withoutNames<S>(schema: S): S {
+  if (Array.isArray(schema)) return schema.map(withoutNames) as S;
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { [NAMES_KEYWORD.keyword]: names, ...rest } = schema as Schema;
+  const parts = Object.entries(rest).map(([key, part]) => [key, withoutNames(part)]);
+  const isExact = (names as Names | undefined)?.isExact;
+  return { ...Object.fromEntries(parts), ...(isExact && { additionalProperties: false }) } as S;
+}

@@ -1,0 +1,34 @@
+/**
+ * The order in which a shop meets the endpoints, then a wallet, then a monitor: the reference lists them so. An endpoint
+ * that is missing here follows the others of its tag.
+ */
+export const ORDER_OF_USE: readonly string[] = [
+  'post /v1/merchants',
+  'get /v1/merchants/{merchantId}',
+  'get /v1/merchants',
+  'patch /v1/merchants/{merchantId}',
+  'delete /v1/merchants/{merchantId}',
+
+  'post /v1/merchants/{merchantId}/settlements/crypto',
+  'get /v1/merchants/{merchantId}/settlements',
+  'put /v1/merchants/{merchantId}/settlements/crypto/{id}',
+  'delete /v1/merchants/{merchantId}/settlements/crypto/{id}',
+
+  'post /v1/payments',
+  'get /v1/payments/{id}/status',
+  'get /v1/payments/{id}',
+  'get /v1/payments/{id}/receipt',
+  'post /v1/payments/{id}/cancel',
+  'get /v1/merchants/payments',
+  'get /v1/payments',
+
+  'get /v1/gateway/payment/{id}',
+  'post /v1/gateway/payment/{id}/options',
+  'post /v1/gateway/payment/{id}/fetch',
+  'post /v1/gateway/payment/{id}/confirm',
+  'get /v1/gateway/payment/{id}/status',
+  'post /v1/gateway/payment/{id}/cancel',
+
+  'get /ready',
+  'get /health',
+];

@@ -1,0 +1,48 @@
+import { makeFile, type StaticFile, sendFile } from '../checkout/static-files.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import type { Gates } from '../entry/access.ts';
+import { pageGate } from '../entry/page-gate.ts';
+import { SAMPLE_ORIGIN } from '../samples.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
+import { renderReference } from './render-reference.ts';
+
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; form-action 'none'; " +
+  "base-uri 'none'; frame-ancestors 'none'";
+/** May be kept, and is asked for again each time: the answer is 304 until another version runs. */
+const REVALIDATED = 'no-cache';
+
+/**
+ * The contract, for machines and for people. Both are rendered at the first request and kept: rendering takes longer
+ * than any other answer, and nobody needs a key to ask for it.
+ */
+export async function referenceRoutes(app: App, { gates, ...deps }: HttpDeps & { gates: Gates }): Promise<void> {
+  const route = { schema: { hide: true }, onRequest: pageGate(gates) };
+  /** With the origin that clients of this gateway see. */
+  const describe = (): OpenApiDocument => {
+    const { publicUrl } = deps.config;
+    const text = JSON.stringify(app.swagger()).replaceAll(SAMPLE_ORIGIN, publicUrl);
+    return { ...JSON.parse(text), servers: [{ url: publicUrl }] };
+  };
+  const document = once(() => makeFile('application/json; charset=utf-8', Buffer.from(JSON.stringify(describe()))));
+  const page = once(() =>
+    makeFile('text/html; charset=utf-8', Buffer.from(renderReference(describe(), deps.page?.reference))),
+  );
+
+  app.get('/openapi.json', route, (request, reply) =>
+    sendFile({ file: document(), cacheControl: REVALIDATED }, request, reply),
+  );
+
+  app.get('/docs', route, (request, reply) => {
+    reply.header('Content-Security-Policy', PAGE_POLICY).header('Referrer-Policy', 'no-referrer');
+    return sendFile({ file: page(), cacheControl: REVALIDATED }, request, reply);
+  });
+}
+
+function once(make: () => StaticFile): () => StaticFile {
+  let made: StaticFile | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

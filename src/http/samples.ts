@@ -1,0 +1,322 @@
+/**
+ * One story for all examples of the reference: Corner Coffee takes 10.00 USD, and is paid in USDC on Base. A test
+ * checks each body against the schema of its route.
+ */
+export interface Sample {
+  /** Values of the path's parameters. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly body?: object;
+  /** The body of the answer, where the request succeeds. */
+  readonly answer: object;
+}
+
+const MERCHANT_ID = 'mrch_01KHRZ4M7KA1M3N5P7Q9R1S3T5';
+const PAYMENT_ID = 'pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6';
+const SETTLEMENT_ID = 'crypto_01KHRZ52NWC3P5Q7R9S1T3V5W7';
+/** Stands for the origin of the gateway; the gateway that serves the reference puts its own in. */
+export const SAMPLE_ORIGIN = 'https://till.example';
+const USDC = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+const PAYER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const SHOP_ACCOUNT = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
+const FEE_ACCOUNT = '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB';
+const COLLECTOR = '0x005CE28BE7dC9eAea013Bbd2790c45FeaDF9290A';
+const COMMITMENT = '0xb86298f9447d8443936b76e92fb51f2c54e9b119c708d2a8433113bedd48d2ea';
+const TRANSACTION = '0x4c6c0d5fb99c73522d5567e14d45c7ab9110def194d8e2e869464d2fe20b31fc';
+const SIGNATURE = `0x${'8f3a1c'.repeat(21)}8f1b`;
+const OPTION_ID = 'AR8kz3vQ0mB7pYc2nLw5uX9dGh4sTf6jKe1rVa0iZoP';
+const CREATED_AT = '2026-02-18T09:30:00.000Z';
+const PAID_AT = '2026-02-18T09:30:41.250Z';
+const EXPIRES_AT_S = 1_771_407_300;
+
+const PRICE = {
+  unit: 'iso4217/USD',
+  value: '1000',
+  display: { assetSymbol: 'USD', assetName: 'US Dollar', decimals: 2 },
+};
+
+function usdc(value: string) {
+  return {
+    unit: `caip19/${USDC}`,
+    value,
+    display: {
+      assetSymbol: 'USDC',
+      assetName: 'USD Coin',
+      decimals: 6,
+      networkName: 'Base',
+      iconUrl: `${SAMPLE_ORIGIN}/icons/token/USDC.svg`,
+      networkIconUrl: `${SAMPLE_ORIGIN}/icons/network/eip155-8453.svg`,
+    },
+  };
+}
+
+const MERCHANT = {
+  id: MERCHANT_ID,
+  name: 'Corner Coffee',
+  email: 'owner@corner-coffee.example',
+  status: 'active',
+  createdAt: CREATED_AT,
+};
+const DESTINATION = { id: SETTLEMENT_ID, asset: USDC, destination: `eip155:8453:${SHOP_ACCOUNT}` };
+const DESTINATIONS = { crypto: [DESTINATION], fiat: [] };
+
+const CREATE_PAYMENT: Sample = {
+  body: {
+    amount: { unit: PRICE.unit, value: PRICE.value },
+    referenceId: 'ORDER-42',
+    checkout: {
+      successUrl: 'https://corner-coffee.example/thanks',
+      errorUrl: 'https://corner-coffee.example/cart',
+    },
+  },
+  answer: {
+    paymentId: PAYMENT_ID,
+    status: 'requires_action',
+    expiresAt: EXPIRES_AT_S,
+    isFinal: false,
+    gatewayUrl: `${SAMPLE_ORIGIN}/?pid=${PAYMENT_ID}`,
+    pollInMs: 1000,
+  },
+};
+
+const INFO = { optionAmount: usdc('10000000'), txId: TRANSACTION };
+const STATUS: Sample = {
+  params: { id: PAYMENT_ID },
+  answer: { status: 'succeeded', isFinal: true, pollInMs: null, info: INFO },
+};
+
+function cancelledBy(reason: string): Sample {
+  return {
+    params: { id: PAYMENT_ID },
+    answer: { paymentId: PAYMENT_ID, status: 'cancelled', cancelledReason: reason, cancelledAt: PAID_AT },
+  };
+}
+
+const LIST: Sample = {
+  answer: {
+    data: [
+      {
+        paymentId: PAYMENT_ID,
+        merchant: { id: MERCHANT_ID, name: MERCHANT.name, iconUrl: null },
+        referenceId: 'ORDER-42',
+        status: 'succeeded',
+        isTerminal: true,
+        fiatAmount: PRICE,
+        tokenAmount: usdc('10000000'),
+        buyer: { accountCaip10: `eip155:8453:${PAYER}`, accountProviderName: 'Example Wallet' },
+        transaction: { networkId: '8453', hash: TRANSACTION, nonce: 17 },
+        fees: { total: usdc('100000'), fixed: usdc('0'), percentage: '1' },
+        settlement: { settled: true, amount: usdc('9900000'), txHash: TRANSACTION },
+        settledAt: PAID_AT,
+        createdAt: CREATED_AT,
+        lastUpdatedAt: PAID_AT,
+      },
+    ],
+    nextCursor: null,
+    stats: { totalRevenue: [{ amount: 10, currency: 'USD' }], totalTransactions: 1, totalCustomers: 1 },
+  },
+};
+
+/** The signing request for a wallet that holds USDC. */
+const TYPED_DATA = JSON.stringify({
+  domain: { name: 'USD Coin', version: '2', chainId: '0x2105', verifyingContract: USDC.split(':').at(-1) },
+  types: {
+    EIP712Domain: [
+      { name: 'name', type: 'string' },
+      { name: 'version', type: 'string' },
+      { name: 'chainId', type: 'uint256' },
+      { name: 'verifyingContract', type: 'address' },
+    ],
+    ReceiveWithAuthorization: [
+      { name: 'from', type: 'address' },
+      { name: 'to', type: 'address' },
+      { name: 'value', type: 'uint256' },
+      { name: 'validAfter', type: 'uint256' },
+      { name: 'validBefore', type: 'uint256' },
+      { name: 'nonce', type: 'bytes32' },
+    ],
+  },
+  primaryType: 'ReceiveWithAuthorization',
+  message: {
+    from: PAYER,
+    to: COLLECTOR,
+    value: '0x989680',
+    validAfter: '0x0',
+    validBefore: `0x${(EXPIRES_AT_S + 120).toString(16)}`,
+    nonce: COMMITMENT,
+  },
+});
+const WALLET_ACTION = {
+  type: 'walletRpc',
+  data: { chain_id: 'eip155:8453', method: 'eth_signTypedData_v4', params: [PAYER, TYPED_DATA] },
+};
+
+/** By method and path, as OpenAPI writes them. */
+export const SAMPLES: Readonly<Record<string, Sample>> = {
+  'post /v1/merchants': {
+    body: { merchantName: MERCHANT.name, merchantEmail: MERCHANT.email },
+    answer: { merchant: MERCHANT },
+  },
+  'get /v1/merchants': {
+    answer: { merchants: [{ ...MERCHANT, iconUrl: null }], totalCount: 1, nextCursor: null },
+  },
+  'get /v1/merchants/{merchantId}': {
+    params: { merchantId: MERCHANT_ID },
+    answer: { merchant: { ...MERCHANT, iconUrl: null, settlements: DESTINATIONS } },
+  },
+  'patch /v1/merchants/{merchantId}': {
+    params: { merchantId: MERCHANT_ID },
+    body: { merchantName: 'Corner Coffee Roasters' },
+    answer: { merchant: { ...MERCHANT, name: 'Corner Coffee Roasters', iconUrl: null } },
+  },
+  'delete /v1/merchants/{merchantId}': {
+    params: { merchantId: MERCHANT_ID },
+    answer: { id: MERCHANT_ID, deleted: true },
+  },
+
+  'get /v1/merchants/{merchantId}/settlements': { params: { merchantId: MERCHANT_ID }, answer: DESTINATIONS },
+  'post /v1/merchants/{merchantId}/settlements/crypto': {
+    params: { merchantId: MERCHANT_ID },
+    body: { settlements: [{ asset: USDC, destination: DESTINATION.destination }] },
+    answer: { settlements: [DESTINATION] },
+  },
+  'put /v1/merchants/{merchantId}/settlements/crypto/{id}': {
+    params: { merchantId: MERCHANT_ID, id: SETTLEMENT_ID },
+    body: { destination: `eip155:8453:${PAYER}` },
+    answer: { ...DESTINATION, destination: `eip155:8453:${PAYER}` },
+  },
+  'delete /v1/merchants/{merchantId}/settlements/crypto/{id}': {
+    params: { merchantId: MERCHANT_ID, id: SETTLEMENT_ID },
+    answer: { id: SETTLEMENT_ID, deleted: true },
+  },
+
+  'post /v1/payments': CREATE_PAYMENT,
+  'post /v1/merchant/payment': CREATE_PAYMENT,
+  'get /v1/payments/{id}/status': STATUS,
+  'get /v1/merchant/payment/{id}/status': STATUS,
+  'get /v1/payments/{id}': {
+    params: { id: PAYMENT_ID },
+    answer: {
+      referenceId: 'ORDER-42',
+      status: 'succeeded',
+      info: INFO,
+      settlement: { successful: { amount: { unit: `caip19/${USDC}` }, txId: TRANSACTION } },
+    },
+  },
+  'post /v1/payments/{id}/cancel': cancelledBy('cancelled_by_merchant'),
+  'get /v1/merchants/payments': LIST,
+  'get /v1/payments': LIST,
+  'get /v1/payments/{id}/receipt': {
+    params: { id: PAYMENT_ID },
+    answer: {
+      receipt: {
+        form: 'till-receipt/1',
+        paymentId: PAYMENT_ID,
+        merchantId: MERCHANT_ID,
+        referenceId: 'ORDER-42',
+        priceUnit: PRICE.unit,
+        priceValue: PRICE.value,
+        succeededAt: PAID_AT,
+        network: 'eip155:8453',
+        chainId: '8453',
+        asset: USDC,
+        token: USDC.split(':').at(-1),
+        collector: COLLECTOR,
+        payer: PAYER,
+        recipient: SHOP_ACCOUNT,
+        feeAccount: FEE_ACCOUNT,
+        amount: '10000000',
+        fee: '100000',
+        deadline: String(EXPIRES_AT_S + 120),
+        commitment: COMMITMENT,
+        transaction: TRANSACTION,
+        blockNumber: '42318007',
+        blockHash: '0xb88577052443572f60ff4e26580ade95b9fccc37ec62ba1127e83e8cfed8e6c6',
+        logIndex: '3',
+      },
+      signature: {
+        algorithm: 'ed25519',
+        keyId: 'JSVxJkyz5Nz6p9VZNAhW1XXEEmemlrtwDXStgvvglUM',
+        value: 'hdHZZocxPrvQ2sV9XhSVTS1fI_lnqA3UQ9Re2I61yCdosE7AYzW23TcPp7aAifWWuV_SohLWs0RJ8YeKbCPIAg',
+      },
+    },
+  },
+
+  'post /v1/refunds': { body: { paymentId: PAYMENT_ID }, answer: { paymentId: PAYMENT_ID } },
+
+  'get /v1/gateway/payment/{id}': {
+    params: { id: PAYMENT_ID },
+    answer: {
+      status: 'requires_action',
+      amount: PRICE,
+      expiresAt: EXPIRES_AT_S,
+      merchant: { name: MERCHANT.name, iconUrl: null },
+      buyer: null,
+      transaction: null,
+    },
+  },
+  'post /v1/gateway/payment/{id}/options': {
+    params: { id: PAYMENT_ID },
+    body: { accounts: [`eip155:8453:${PAYER}`] },
+    answer: {
+      options: [
+        {
+          id: OPTION_ID,
+          account: `eip155:8453:${PAYER}`,
+          amount: usdc('10000000'),
+          etaS: 10,
+          actions: [WALLET_ACTION],
+          expiresAt: null,
+          collectData: null,
+        },
+      ],
+      info: null,
+      collectData: null,
+    },
+  },
+  'post /v1/gateway/payment/{id}/fetch': {
+    params: { id: PAYMENT_ID },
+    body: { optionId: OPTION_ID, data: '' },
+    answer: { actions: [WALLET_ACTION] },
+  },
+  'post /v1/gateway/payment/{id}/confirm': {
+    params: { id: PAYMENT_ID },
+    body: { optionId: OPTION_ID, results: [{ type: 'walletRpc', data: [SIGNATURE] }] },
+    answer: { status: 'processing', isFinal: false, pollInMs: 2000, info: null },
+  },
+  'get /v1/gateway/payment/{id}/status': STATUS,
+  'post /v1/gateway/payment/{id}/cancel': cancelledBy('cancelled_by_user'),
+
+  'get /health': { answer: { status: 'ok' } },
+  'get /ready': {
+    answer: {
+      ready: true,
+      database: 'ok',
+      chains: [
+        {
+          network: 'eip155:8453',
+          name: 'Base',
+          state: 'up',
+          endpoints: 2,
+          endpointsUp: 2,
+          head: 42_318_012,
+          payable: [USDC],
+          remarks: [],
+        },
+      ],
+    },
+  },
+  'get /.well-known/till-receipts.json': {
+    answer: {
+      keys: [
+        {
+          kty: 'OKP',
+          crv: 'Ed25519',
+          alg: 'EdDSA',
+          use: 'sig',
+          kid: 'JSVxJkyz5Nz6p9VZNAhW1XXEEmemlrtwDXStgvvglUM',
+          x: '5FD14rWXXD0DKBrFy2ySXviaJF7jVc9BiEJQIbyu03I',
+        },
+      ],
+    },
+  },
+};

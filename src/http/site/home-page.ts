@@ -1,0 +1,48 @@
+import { type Html, html } from '../reference/html.ts';
+import type { SitePage } from './site-page.ts';
+
+interface Link {
+  readonly href: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+const SANDBOX_LINKS: readonly Link[] = [
+  { href: '/demo', name: 'Demo shop', text: 'Buy something with play money, and watch the payment settle on chain.' },
+  { href: '/sandbox/blocks', name: 'Blocks', text: 'The sandbox chain: its blocks, and what was paid in them.' },
+];
+const LINKS: readonly Link[] = [
+  { href: '/docs', name: 'API reference', text: 'Every endpoint in the order of use, with examples to paste.' },
+  { href: '/openapi.json', name: 'OpenAPI', text: 'The same contract, for programs.' },
+  { href: '/ready', name: 'Readiness', text: 'Whether this node can take requests, and the state of each network.' },
+  { href: '/health', name: 'Health', text: 'Whether the process is alive.' },
+];
+
+/** The page at the root: what this is, with links. */
+export function homePage({ isSandbox }: { readonly isSandbox: boolean }): SitePage {
+  return {
+    title: isSandbox ? 'Till sandbox' : 'Till',
+    of: 'gateway',
+    body: html`<div class="hero">
+<h1>${isSandbox ? html`A payment gateway,<br>with play money.` : 'A payment gateway runs here.'}</h1>
+<p class="lead">A shop creates a payment, its customer picks a token and signs once, and the money reaches the shop on chain. This is Till, open and self-hosted.</p>
+</div>
+<ul class="rows links">${[...(isSandbox ? SANDBOX_LINKS : []), ...LINKS].map(linkRow)}</ul>
+<p class="aside"><strong>Did you come to pay?</strong> Open the link, or scan the code, that the shop gave you: it names your payment, and this address does not.</p>`,
+  };
+}
+
+function linkRow({ href, name, text }: Link): Html {
+  return html`<li><a class="whole" href="${href}">${name}</a><span class="faint">${text}</span><code>${href}</code></li>`;
+}
+
+/** The same as JSON. */
+export function homeIndex(publicUrl: string): Readonly<Record<string, string>> {
+  return {
+    name: 'Till',
+    reference: `${publicUrl}/docs`,
+    openapi: `${publicUrl}/openapi.json`,
+    health: `${publicUrl}/health`,
+    ready: `${publicUrl}/ready`,
+  };
+}

@@ -1,0 +1,23 @@
+import type { World } from './world.ts';
+
+/** A delay that grows with every failure in a row, up to a limit. */
+export interface Backoff {
+  readonly firstMs: number;
+  readonly maxMs: number;
+  /** By how much each delay is longer than the one before; doubled if undefined. */
+  readonly factor?: number;
+}
+
+/** The exponent is bounded, so that a count of failures never overflows. */
+const MAX_EXPONENT = 30;
+
+/** How long to wait after this many failures in a row. */
+export function backoffMs({ firstMs, maxMs, factor = 2 }: Backoff, failures: number): number {
+  return Math.min(maxMs, firstMs * factor ** Math.min(Math.max(failures - 1, 0), MAX_EXPONENT));
+}
+
+/** The delay and up to a quarter more: nodes that failed together must not come back together. Never less. */
+export function withJitter({ random }: Pick<World, 'random'>, delayMs: number): number {
+  const [byte = 0] = random.bytes(1);
+  return delayMs * (1 + byte / 1_024);
+}

@@ -1,0 +1,121 @@
+import type { EventType } from '../../domain/event.ts';
+import { newId } from '../../domain/ids.ts';
+import type { Mode } from '../../domain/mode.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+export interface NewEvent {
+  readonly type: EventType;
+  readonly objectId: string;
+  readonly merchantId: string;
+  readonly at: Date;
+  /** `key:<id>`, `app:<id>`, `operator`, or a worker's name. */
+  readonly actor: string;
+  /** The facts of the object that can change, as the change left them. */
+  readonly data: Facts;
+  /** The proof of the change. Never shown to partners. */
+  readonly evidence?: Facts;
+}
+
+export type Facts = Readonly<Record<string, unknown>>;
+
+const ID_BYTES = 10;
+
+export function newEventId({ outbox }: Tx, at: Date): string {
+  return newId('evt_', at.getTime(), outbox.random.bytes(ID_BYTES));
+}
+
+/**
+ * Appends events in the transaction of the changes they tell of. An earlier statement of the transaction must have locked
+ * each object: this statement then sees the object's last event, and the next sequence is free.
+ */
+export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  tx.outbox.hasEvents = true;
+  const rows = events.map(({ objectId, merchantId, ...event }, place) => ({
+    ...event,
+    place,
+    id: newEventId(tx, event.at),
+    object_id: objectId,
+    merchant_id: merchantId,
+  }));
+  const [row] = await tx<{ count: number }[]>`
+    with happened as (
+      select m.partner_id, m.mode, i.merchant_id, i.id, i.type, i.object_id, i.at, i.actor, i.data, i.evidence,
+        coalesce((select max(e.sequence) from events e where e.object_id = i.object_id), 0)
+          + row_number() over (partition by i.object_id order by i.place) as sequence
+      from jsonb_to_recordset(${tx.json(rows as never)}) as i(
+        place int, id text, type text, object_id text, merchant_id text, at timestamptz, actor text, data jsonb,
+        evidence jsonb)
+      join merchants m on m.id = i.merchant_id
+    ), ${appendHappened(tx)}
+    select count(*)::int as count from happened`;
+  if (row?.count !== events.length) throw new Error('An event is about a merchant that does not exist.');
+}
+
+/**
+ * The part of a statement that writes the rows of `happened` as events, one batch for each partner and mode. Several
+ * events of one object are in the order of their sequences. New payments are not announced, as nobody can wait for one.
+ */
+export function appendHappened<Fragment>(sql: (text: TemplateStringsArray) => Fragment): Fragment {
+  return sql`
+    batched as (
+      insert into outbox (partner_id, mode, size, objects)
+      select partner_id, mode, count(*), array_agg(object_id) filter (where type <> 'payment.created')
+      from happened group by partner_id, mode order by partner_id, mode
+      returning batch, partner_id, mode
+    ), logged as (
+      insert into events (batch, ordinal, id, type, object_id, sequence, merchant_id, at, actor, data, evidence)
+      select b.batch, row_number() over (partition by b.batch order by h.sequence, h.object_id collate "C") - 1, h.id, h.type, h.object_id,
+        h.sequence, h.merchant_id, h.at, h.actor, h.data, h.evidence
+      from happened h join batched b on b.partner_id = h.partner_id and b.mode = h.mode
+    )`;
+}
+
+/** An event as it is stored. */
+export interface StoredEvent {
+  readonly id: string;
+  readonly type: EventType;
+  readonly sequence: number;
+  readonly at: Date;
+  readonly actor: string;
+  /** Empty for a new payment. */
+  readonly data: Facts;
+  readonly evidence: Facts;
+}
+
+/** The history of one object. Sequences have no gaps, so it is complete without positions. */
+export function listEvents(db: Reader, objectId: string): Promise<StoredEvent[]> {
+  return db<StoredEvent[]>`
+    select ${eventColumns(db)} from events e where e.object_id = ${objectId} order by e.sequence`;
+}
+
+/** An event with its place among all events. */
+export interface PlacedEvent extends StoredEvent {
+  readonly position: number;
+  readonly objectId: string;
+  readonly partnerId: string;
+  readonly mode: Mode;
+  readonly merchantId: string | null;
+}
+
+/** As many events as a batch can have. */
+const MAX_BATCH = 1_000;
+
+/** Events after a position, in order. An event that is missing in the answer gets a greater position than those in it. */
+export async function readEvents(
+  db: Reader,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<PlacedEvent[]> {
+  const rows = await db<(Omit<PlacedEvent, 'position'> & { position: string })[]>`
+    select b.position + e.ordinal as position, e.object_id as "objectId", b.partner_id as "partnerId", b.mode,
+      e.merchant_id as "merchantId", ${eventColumns(db)}
+    from event_batches b join events e on e.batch = b.batch
+    where b.position > ${after - MAX_BATCH} and b.position + e.ordinal > ${after}
+    order by b.position, e.ordinal limit ${limit}`;
+  return rows.map((row) => ({ ...row, position: Number(row.position) }));
+}
+
+function eventColumns(db: Reader) {
+  return db`e.id, e.type, e.sequence, e.at, e.actor, coalesce(e.data, '{}') as data,
+    coalesce(e.evidence, '{}') as evidence`;
+}

@@ -1,0 +1,48 @@
+import type { Lease } from '../plumbing/leases.ts';
+import type { SingleStatement } from '../plumbing/single-statement.ts';
+
+export const EVENTS_CHANNEL = 'till_events';
+/** A message holds 8,000 bytes, an id has 33 at most. */
+const IDS_PER_MESSAGE = 200;
+
+/**
+ * Gives the next positions to at most `limit` committed batches, in the order of their numbers, tells all nodes which
+ * objects changed, and returns how many batches it placed. One statement, so that positions, their announcement and the
+ * emptied outbox are one commit.
+ *
+ * Only the holder of the lease can commit it: the next holder waits for the lock on the lease's row, and a former holder
+ * finds another fencing number there. So positions are given by one node at a time, and each run sees those of the last.
+ * An object's later event is in a batch with a greater number, and is committed after the earlier one: so it is never
+ * placed before it. A round that placed new payments alone sends one message that names nothing.
+ */
+export function placeEvents({ name, fencing }: Lease, limit: number): SingleStatement<number> {
+  return {
+    draft: (sql) => sql`
+      with held as materialized (
+        select from leases where name = ${name} and fencing = ${fencing} for share
+      ), taken as (
+        delete from outbox
+        where batch = any(array(select batch from outbox order by batch limit ${limit})) and exists (select from held)
+        returning batch, partner_id, mode, size, objects
+      ), placed as (
+        insert into event_batches (position, batch, partner_id, mode, size)
+        select first.position + sum(t.size) over (order by t.batch) - t.size, t.batch, t.partner_id, t.mode, t.size
+        from taken t, (
+          select coalesce((select position + size from event_batches order by position desc limit 1), 1) as position
+        ) first
+        returning batch
+      ), changed as (
+        select id, (row_number() over () - 1) / ${IDS_PER_MESSAGE}::int as message
+        from (select distinct unnest(objects) as id from taken) objects
+      ), messages as (
+        select string_agg(id, ',') as ids from changed group by message
+        union all
+        select '' where exists (select from taken) and not exists (select from changed)
+      ), told as (
+        select pg_notify(${EVENTS_CHANNEL}, ids) from messages
+      )
+      select (select count(*)::int from placed) as placed, (select count(*)::int from told) as messages`,
+    read: ([row]) => Number(row?.placed),
+    appendsEvents: false,
+  };
+}

@@ -1,0 +1,102 @@
+import pg from 'pg';
+import { parse, toClientConfig } from 'pg-connection-string';
+import type { Rows, StatementText } from './statement.ts';
+
+export interface ConnectionInput {
+  readonly url: string;
+  /** Shown in pg_stat_activity. */
+  readonly applicationName: string;
+  /** How long a statement may run: 15 s if not given, as long as it takes if 0. */
+  readonly statementTimeoutMs?: number;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 15_000;
+/** The longest way of an answer from the server. */
+const NETWORK_MS = 1_000;
+
+export function connectionSettings(input: ConnectionInput): pg.ClientConfig {
+  const { url, applicationName, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = input;
+  // `sslmode` means what it means to other programs that use PostgreSQL: `require` encrypts, `verify-full` also checks.
+  const given = toClientConfig(parse(url, { useLibpqCompat: true }));
+  return {
+    ...given,
+    application_name: applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    types: { getTypeParser: (oid) => PARSERS.get(oid) ?? asText } as pg.CustomTypesConfig,
+    // A commit is answered only when it is on disk, whatever the server's default is.
+    options: `${given.options ?? ''} -c synchronous_commit=on`.trim(),
+    ...(statementTimeoutMs === 0 ? {} : limitsOf(statementTimeoutMs)),
+  };
+}
+
+function limitsOf(statementTimeoutMs: number): pg.ClientConfig {
+  return {
+    statement_timeout: statementTimeoutMs,
+    // The server would have ended the statement by now: it hangs, or the network has lost the connection unnoticed.
+    query_timeout: statementTimeoutMs + NETWORK_MS,
+    // Only a transaction that hangs holds a lock for longer.
+    lock_timeout: 5_000,
+    // A transaction that was left open would hold its locks for ever.
+    idle_in_transaction_session_timeout: 15_000,
+  };
+}
+
+const asText = (text: string) => text;
+/** By the type's number in `pg_type`. Integers of 64 bits and decimals stay text: no float can hold all of them. */
+const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+  [16, (text) => text === 't'],
+  [17, (text) => Buffer.from(text.slice('\\x'.length), 'hex')],
+  [21, Number],
+  [23, Number],
+  [114, JSON.parse],
+  [3802, JSON.parse],
+  [1184, (text) => new Date(text)],
+]);
+
+/** The server cannot be reached, or the connection broke. What was sent last may have been carried out. */
+export class ConnectionError extends Error {
+  override name = 'ConnectionError';
+  constructor(cause: unknown) {
+    const { message, code } = cause as NodeJS.ErrnoException;
+    // A refused connection to several addresses has its reason in the code and nothing in the message.
+    super(message || code || String(cause), { cause });
+  }
+}
+
+/** An error that the server sent is passed on; every other error of the driver is one of the connection. */
+export function connectionError(error: unknown): unknown {
+  return error instanceof pg.DatabaseError ? error : new ConnectionError(error);
+}
+
+/** A client that is connected. Its owner must end it. */
+export async function connect(settings: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client(settings);
+  // The statement under way fails with the same error; without a listener it would end the process.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    void client.end();
+    throw connectionError(error);
+  }
+}
+
+/** Text without values may hold several statements, unless it has a name to be prepared under. */
+export async function send(
+  client: pg.ClientBase,
+  statement: StatementText & { readonly name?: string | undefined },
+): Promise<pg.QueryResult> {
+  try {
+    const result: pg.QueryResult | pg.QueryResult[] = await client.query(statement as pg.QueryConfig);
+    return Array.isArray(result) ? (result.at(-1) as pg.QueryResult) : result;
+  } catch (error) {
+    throw connectionError(error);
+  }
+}
+
+export function rowsOf({ rows, rowCount }: pg.QueryResult): Rows {
+  return Object.defineProperty(rows, 'count', { value: rowCount ?? 0 }) as unknown as Rows;
+}

@@ -1,0 +1,82 @@
+import type pg from 'pg';
+import { systemWorld } from '../../runtime/system-world.ts';
+import { connect, send } from './connection.ts';
+
+export interface Listener {
+  readonly onMessage: (text: string) => void;
+  /** Called at the start, and each time the connection has come back: messages sent meanwhile were lost. */
+  readonly onConnected: () => void;
+}
+
+/** One connection that listens on any number of channels. */
+export interface Listening {
+  add(channel: string, listener: Listener): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 250;
+
+/**
+ * Listens on a connection of its own, and opens a new one whenever it breaks. Waits go by the machine's time: a node in
+ * virtual time still has real sockets. The connection is opened with the first channel.
+ */
+export function createListening(settings: pg.ClientConfig): Listening {
+  const listeners = new Map<string, Listener>();
+  let isClosed = false;
+  let connection: Promise<Connection> | undefined;
+
+  async function open(): Promise<Connection> {
+    const client = await connect(settings);
+    const ended = new Promise<void>((resolve) => client.once('end', resolve));
+    client.on('notification', ({ channel, payload = '' }) => listeners.get(channel)?.onMessage(payload));
+    try {
+      for (const channel of listeners.keys()) await send(client, { text: `listen ${channel}`, values: [] });
+    } catch (error) {
+      void client.end();
+      throw error;
+    }
+    for (const { onConnected } of listeners.values()) onConnected();
+    return { client, ended };
+  }
+
+  async function follow(first: Connection): Promise<void> {
+    let current = first;
+    let waitMs = FIRST_WAIT_MS;
+    while (!isClosed) {
+      await current.ended;
+      await systemWorld.timers.sleep(waitMs);
+      if (isClosed) return;
+      const next = await open().catch(() => undefined);
+      waitMs = next === undefined ? Math.min(waitMs * 2, LONGEST_WAIT_MS) : FIRST_WAIT_MS;
+      if (next === undefined) continue;
+      current = next;
+      connection = Promise.resolve(next);
+      if (isClosed) await next.client.end();
+    }
+  }
+
+  return {
+    async add(channel, listener) {
+      listeners.set(channel, listener);
+      if (connection !== undefined) {
+        const { client } = await connection;
+        await send(client, { text: `listen ${channel}`, values: [] });
+        listener.onConnected();
+        return;
+      }
+      connection = open();
+      void follow(await connection);
+    },
+    async stop() {
+      isClosed = true;
+      const open = await connection?.catch(() => undefined);
+      await open?.client.end();
+    },
+  };
+}
+
+interface Connection {
+  readonly client: pg.Client;
+  readonly ended: Promise<void>;
+}

@@ -1,0 +1,92 @@
+import type pg from 'pg';
+import { ConnectionError, rowsOf, send } from './connection.ts';
+import { type Run, type StatementText, textOf } from './statement.ts';
+
+/** A connection, for as long as one statement or one transaction has it. */
+export interface Session {
+  /** Sends statements one after the other, in the order in which they come. */
+  readonly run: Run;
+  /** Sends `begin`, `commit` and their like, and returns the command that the server carried out. */
+  command(text: string): Promise<string>;
+  /** True when the connection cannot be used again. */
+  isLost: boolean;
+  /** From here on every statement is refused: the connection belongs to somebody else. */
+  end(): void;
+}
+
+export function openSession(client: pg.ClientBase, names: StatementNames): Session {
+  let last: Promise<unknown> = Promise.resolve();
+  let isOver = false;
+
+  function sendInTurn(statement: StatementText & { readonly name?: string | undefined }): Promise<pg.QueryResult> {
+    if (isOver) return Promise.reject(new Error('The transaction is over.'));
+    const sent = last.then(() => send(client, statement));
+    last = sent.catch((error: unknown) => {
+      session.isLost ||= isConnectionLost(error);
+    });
+    return sent;
+  }
+
+  const session: Session = {
+    isLost: false,
+    async run(statement) {
+      const { text, values } = textOf(statement);
+      const name = statement.isPreparable ? names.of(text) : undefined;
+      try {
+        return rowsOf(await sendInTurn({ name, text, values }));
+      } catch (error) {
+        if (isStalePlan(error)) names.renew(text);
+        throw error;
+      }
+    },
+    command: async (text) => (await sendInTurn({ text, values: [] })).command,
+    end() {
+      isOver = true;
+    },
+  };
+  return session;
+}
+
+/** The server closes a connection after these; 25006 says that it is not the primary any more. */
+const LOST: ReadonlySet<string | undefined> = new Set(['25006', '25P03', '57P01', '57P02', '57P04', '57P05']);
+
+function isConnectionLost(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true;
+  const { code } = error as pg.DatabaseError;
+  return LOST.has(code) || code?.startsWith('08') === true;
+}
+
+/** The names that statements are prepared under, the same on every connection. */
+export interface StatementNames {
+  /** Undefined when so many have a name that this one must do without. */
+  of(text: string): string | undefined;
+  /** Has the statement prepared anew by every connection. */
+  renew(text: string): string;
+}
+
+/** Each connection keeps all of them, on both sides. */
+const MAX_NAMES = 1_000;
+
+export function createStatementNames(): StatementNames {
+  const names = new Map<string, string>();
+  let count = 0;
+  const renew = (text: string) => {
+    count += 1;
+    const name = `till_${count}`;
+    names.set(text, name);
+    return name;
+  };
+  return {
+    of: (text) => names.get(text) ?? (names.size < MAX_NAMES ? renew(text) : undefined),
+    renew,
+  };
+}
+
+/**
+ * A prepared statement cannot run any more: a migration changed the type of a column (0A000), or the server has
+ * forgotten it (26000). Nothing was done; prepared anew it runs.
+ */
+export function isStalePlan(error: unknown): boolean {
+  const { code } = error as pg.DatabaseError;
+  return code === '0A000' || code === '26000';
+}

@@ -1,0 +1,129 @@
+/** Anything that can run a reading statement: the pool or a transaction. */
+export interface Reader {
+  /**
+   * A statement, or a part of one to be put into another. Values become parameters; they are never part of the text.
+   */
+  <T extends readonly unknown[] = Row[]>(parts: TemplateStringsArray, ...values: readonly Value[]): Statement<Rows<T>>;
+  /** A value for a parameter of type `jsonb`. */
+  json(value: unknown): Json;
+  /** Text as it is, without parameters: one statement, several, or a part of one. Never for text from outside. */
+  unsafe<T extends readonly unknown[] = Row[]>(text: string): Statement<Rows<T>>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a statement that names no row type is read column by column
+type Row = Record<string, any>;
+
+/** The rows, and how many the statement read or changed. */
+export type Rows<T extends readonly unknown[] = Row[]> = T & { readonly count: number };
+
+/** Types as the store uses them. A missing value is an error and not a null. */
+export type Value = Scalar | readonly (string | null)[] | Json | Statement<unknown>;
+type Scalar = string | number | bigint | boolean | Date | Uint8Array | null;
+
+class Json {
+  readonly value: unknown;
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
+/** How a statement reaches the server. */
+export type Run = (statement: Statement<unknown>) => Promise<Rows>;
+
+/** A promise of rows that is sent to the server when somebody waits for it, and only once. */
+export class Statement<T> implements Promise<T> {
+  readonly [Symbol.toStringTag] = 'Statement';
+  readonly parts: readonly string[];
+  readonly values: readonly Value[];
+  /** False for text that may hold several statements, which the server cannot prepare. */
+  readonly isPreparable: boolean;
+  readonly #run: Run;
+  #rows: Promise<T> | undefined;
+
+  constructor(run: Run, parts: readonly string[], values?: readonly Value[]) {
+    this.#run = run;
+    this.parts = parts;
+    this.values = values ?? [];
+    this.isPreparable = values !== undefined;
+  }
+
+  #send(): Promise<T> {
+    this.#rows ??= this.#run(this) as Promise<unknown> as Promise<T>;
+    return this.#rows;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: awaiting a statement is how it is sent
+  then<A = T, B = never>(
+    onRows?: ((rows: T) => A | PromiseLike<A>) | null,
+    onError?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#send().then(onRows, onError);
+  }
+
+  catch<B = never>(onError?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
+    return this.#send().catch(onError);
+  }
+
+  finally(onEnd?: (() => void) | null): Promise<T> {
+    return this.#send().finally(onEnd);
+  }
+}
+
+export function readerOf(run: Run): Reader {
+  const read = (parts: TemplateStringsArray, ...values: readonly Value[]) => new Statement(run, parts, values);
+  return Object.assign(read, {
+    json: (value: unknown) => new Json(value),
+    unsafe: (text: string) => new Statement(run, [text]),
+  }) as unknown as Reader;
+}
+
+/** A statement as the server takes it. */
+export interface StatementText {
+  readonly text: string;
+  readonly values: readonly (string | Uint8Array | null)[];
+}
+
+export function textOf(statement: Statement<unknown>): StatementText {
+  const values: (string | Uint8Array | null)[] = [];
+  return { text: join(statement, values), values };
+}
+
+function join({ parts, values }: Statement<unknown>, parameters: (string | Uint8Array | null)[]): string {
+  let text = parts[0] ?? '';
+  for (const [index, value] of values.entries()) {
+    if (value instanceof Statement) text += join(value, parameters);
+    else {
+      const type = typeOf(value);
+      parameters.push(encode(value));
+      text += `$${parameters.length}${type}`;
+    }
+    text += parts[index + 1] ?? '';
+  }
+  return text;
+}
+
+/**
+ * The cast for values whose type is certain. The server infers the type of all others from their place: a string may
+ * mean text, a number or a time.
+ */
+function typeOf(value: Exclude<Value, Statement<unknown>>): string {
+  if (typeof value === 'boolean') return '::boolean';
+  if (typeof value !== 'object' || value === null) return '';
+  if (value instanceof Date) return '::timestamptz';
+  if (value instanceof Json) return '::jsonb';
+  return value instanceof Uint8Array ? '::bytea' : '';
+}
+
+function encode(value: Exclude<Value, Statement<unknown>>): string | Uint8Array | null {
+  if (typeof value === 'string' || value === null || value instanceof Uint8Array) return value;
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Json) return JSON.stringify(value.value);
+  if (Array.isArray(value)) return `{${value.map(quoted).join(',')}}`;
+  if (value === undefined) throw new TypeError('A statement was given no value for one of its parameters.');
+  return String(value);
+}
+
+function quoted(item: string | null): string {
+  if (item === null) return 'NULL';
+  return /[\\"]/.test(item) ? `"${item.replace(/[\\"]/g, '\\$&')}"` : `"${item}"`;
+}

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+export type NodeName = 'hardhat' | 'anvil';
+
+/** Where a node was installed, or why it was not, in one sentence. */
+export type InstalledNode = { readonly folder: string } | { readonly missing: string };
+
+const HERE = import.meta.dirname;
+const CACHE = join(HERE, '../../../node_modules/.cache/chain-nodes');
+/** Hardhat and its packages take 44 seconds from npm, and 12 from npm's cache. */
+const INSTALL_WITHIN_MS = 100_000;
+
+/**
+ * Installs a node as its lock file says, into a folder that git ignores; later runs find it there. Neither is a dependency
+ * of the project: Hardhat takes 292 MB, and Anvil exists for one platform only. Where nothing may be skipped, a node that
+ * cannot be installed is a failure.
+ */
+export async function installNode(name: NodeName): Promise<InstalledNode> {
+  if (name === 'anvil' && !(process.platform === 'linux' && process.arch === 'x64')) {
+    return { missing: 'Anvil is published for Linux on x86_64 only.' };
+  }
+  try {
+    return { folder: await install(name) };
+  } catch (error) {
+    if (process.env.CI !== undefined) throw error;
+    return { missing: `${name} could not be installed from npm: ${(error as Error).message.split('\n')[0]}` };
+  }
+}
+
+async function install(name: NodeName): Promise<string> {
+  const lock = await readFile(join(HERE, name, 'package-lock.json'));
+  const folder = join(CACHE, `${name}-${createHash('sha256').update(lock).digest('hex').slice(0, 12)}`);
+  if (await isThere(folder)) return folder;
+  await mkdir(CACHE, { recursive: true });
+  // Two runs may install at once. Each does so in a folder of its own, and the first to finish gives it its name.
+  const building = await mkdtemp(join(CACHE, `${name}-building-`));
+  try {
+    for (const file of ['package.json', 'package-lock.json']) {
+      await copyFile(join(HERE, name, file), join(building, file));
+    }
+    const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+    await promisify(execFile)('npm', ['ci', ...options], { cwd: building, timeout: INSTALL_WITHIN_MS });
+    await rename(building, folder).catch(async (error: unknown) => {
+      if (!(await isThere(folder))) throw error;
+    });
+    return folder;
+  } finally {
+    await rm(building, { recursive: true, force: true });
+  }
+}
+
+async function isThere(folder: string): Promise<boolean> {
+  return readFile(join(folder, 'package.json')).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemWorld } from '../../../src/runtime/system-world.ts';
+import { findPort } from '../../../src/sandbox/free-port.ts';
+import { until } from '../../until.ts';
+import type { NodeName } from './install-node.ts';
+
+/** A node of another make, in a process of its own. It mines when it is told to. */
+export interface OtherNode {
+  readonly rpcUrl: string;
+  request(method: string, params?: readonly unknown[]): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+const READY_WITHIN_MS = 30_000;
+const STOP_WITHIN_MS = 5_000;
+const ANSWER_WITHIN_MS = 20_000;
+
+export async function startNode(name: NodeName, folder: string, chainId: number): Promise<OtherNode> {
+  const port = await findPort(systemWorld.random);
+  const child = await STARTERS[name]({ folder, chainId, port });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (bytes) => (output += bytes));
+  let isOver = false;
+  const ended = once(child, 'close').then(() => {
+    isOver = true;
+  });
+  const rpcUrl = `http://127.0.0.1:${port}`;
+
+  async function request(method: string, params: readonly unknown[] = []): Promise<unknown> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const headers = { 'content-type': 'application/json' };
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const answer = await fetch(rpcUrl, { method: 'POST', body, headers, signal });
+    const { result, error } = (await answer.json()) as { result?: unknown; error?: { message: string } };
+    if (error !== undefined) throw new Error(`${name} refused ${method}: ${error.message}`);
+    return result;
+  }
+
+  async function stop(): Promise<void> {
+    child.kill('SIGTERM');
+    const cut = systemWorld.timers.after(STOP_WITHIN_MS, () => child.kill('SIGKILL'));
+    await ended;
+    cut();
+  }
+
+  try {
+    const isReady = async () => {
+      if (isOver) throw new Error(`${name} ended before it was ready: ${output}`);
+      return (await request('eth_chainId').catch(() => undefined)) === `0x${chainId.toString(16)}`;
+    };
+    await until(`${name} answers`, isReady, { withinMs: READY_WITHIN_MS });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { rpcUrl, request, stop };
+}
+
+interface StartInput {
+  readonly folder: string;
+  readonly chainId: number;
+  readonly port: number;
+}
+
+const STARTERS: Readonly<Record<NodeName, (input: StartInput) => Promise<ChildProcess>>> = {
+  async hardhat({ folder, chainId, port }) {
+    const config = join(folder, `hardhat.${chainId}.config.cjs`);
+    const hardhat = {
+      chainId,
+      accounts: [],
+      hardfork: 'osaka',
+      // Many blocks a second must not make the chain's clock run ahead.
+      allowBlocksWithSameTimestamp: true,
+      mining: { auto: false, interval: 0 },
+    };
+    await writeFile(config, `module.exports = ${JSON.stringify({ networks: { hardhat } })};\n`);
+    const program = join(folder, 'node_modules/hardhat/internal/cli/bootstrap.js');
+    const options = ['--config', config, 'node', '--hostname', '127.0.0.1', '--port', String(port)];
+    return spawn(process.execPath, [program, ...options], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, HARDHAT_DISABLE_TELEMETRY_PROMPT: 'true' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  },
+  async anvil({ folder, chainId, port }) {
+    const program = join(folder, 'node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil');
+    const options = ['--chain-id', String(chainId), '--port', String(port)];
+    return spawn(program, [...options, '--accounts', '0', '--hardfork', 'osaka', '--no-mining', '--silent'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  },
+};

@@ -1,0 +1,32 @@
+import { systemWorld } from '../src/runtime/system-world.ts';
+import type { Database } from '../src/store/plumbing/database.ts';
+
+/** A copy of every row, as a backup would have it. */
+export interface DatabaseCopy {
+  /** Makes the database what it was when the copy was made. */
+  restore(): Promise<void>;
+}
+
+/** Copies every table into a schema of its own. A database has one copy at a time. */
+export async function copyDatabase(db: Database): Promise<DatabaseCopy> {
+  const tables = await db.sql<{ name: string; columns: string }[]>`
+    select table_name as name, string_agg(quote_ident(column_name), ', ') as columns
+    from information_schema.columns
+    where table_schema = 'public' and table_name <> 'migrations' and is_generated = 'NEVER'
+    group by table_name`;
+  await db.begin(systemWorld.random, async (tx) => {
+    await tx.unsafe('create schema copy');
+    for (const { name } of tables) await tx.unsafe(`create table copy.${name} as table public.${name}`);
+  });
+  return {
+    restore: () =>
+      db.begin(systemWorld.random, async (tx) => {
+        await tx.unsafe('set local session_replication_role = replica');
+        await tx.unsafe(`truncate ${tables.map(({ name }) => `public.${name}`).join(', ')}`);
+        for (const { name, columns } of tables) {
+          const into = `insert into public.${name} (${columns}) overriding system value`;
+          await tx.unsafe(`${into} select ${columns} from copy.${name}`);
+        }
+      }),
+  };
+}

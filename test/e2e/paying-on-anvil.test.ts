@@ -1,0 +1,3 @@
+import { describePayingOn } from './paying-on-posing-chain.ts';
+
+await describePayingOn('anvil', 'eip155:1');

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { pino } from 'pino';
+import { encodeFunctionData, type Hex, parseAbi } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { connectChains } from '../../src/chains/connect.ts';
+import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
+import { createLocalSigner } from '../../src/chains/evm/local-signer.ts';
+import { assetsOf, findNetwork, type KnownAsset } from '../../src/chains/networks.ts';
+import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
+import { systemWorld } from '../../src/runtime/system-world.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
+import { startRelaying } from '../../src/workers/relaying.ts';
+import { startWatching } from '../../src/workers/watching.ts';
+import { installNode, type NodeName } from '../chains/nodes/install-node.ts';
+import type { OtherNode } from '../chains/nodes/start-node.ts';
+import { startPosingChain } from '../chains/posing-chain.ts';
+import { freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
+import { until } from '../until.ts';
+import { type OptionBody, readBuild, result, walletOn } from './paying-shop.ts';
+import { openShop, type Shop } from './shop.ts';
+
+const TOKEN = parseAbi([
+  'function mint(address to, uint256 amount)',
+  'function balanceOf(address account) view returns (uint256)',
+]);
+const WITHIN = { withinMs: 40_000 };
+/** Plenty of a token with 18 decimals, and of one with 6. */
+const FUNDS = 10n ** 19n;
+const FEES = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+
+/**
+ * A live gateway on a node of another make that poses as a network, with a token in the shape of each real one: what
+ * operators of that network will have.
+ */
+export async function describePayingOn(name: NodeName, networkId: string): Promise<void> {
+  const title = `paying on ${name}, which poses as ${networkId}`;
+  const installed = await installNode(name);
+  if ('missing' in installed) return void it(title, { skip: installed.missing });
+  const { folder } = installed;
+
+  describe(title, () => {
+    let scene: Scene;
+    before(async () => {
+      scene = await openScene(name, folder, networkId);
+    });
+    after(() => scene?.close());
+
+    it('comes up with every asset of the network', () => {
+      const assets = assetsOf(networkId).map(({ id }) => id);
+      const connected = scene.gateway.chains.find(networkId);
+      assert.deepEqual([connected?.payable(), connected?.problems()], [assets, []]);
+    });
+
+    it('takes a payment in every token and in coin, from options to the money on the account of the merchant', async () => {
+      const payments: Awaited<ReturnType<typeof pay>>[] = [];
+      for (const asset of assetsOf(networkId)) payments.push(await scene.pay(asset));
+      await until(
+        'all are paid',
+        async () => {
+          await scene.node.request('evm_mine');
+          const statuses = await Promise.all(payments.map(({ status }) => status()));
+          return statuses.every((status) => status === 'succeeded');
+        },
+        WITHIN,
+      );
+      for (const { asset, recipient, amount } of payments) {
+        assert.equal(await scene.balanceOf(asset, recipient), amount, asset.symbol);
+      }
+    });
+  });
+}
+
+type Scene = Awaited<ReturnType<typeof openScene>>;
+
+async function openScene(name: NodeName, folder: string, networkId: string) {
+  const network = findNetwork(networkId);
+  if (network?.finality === undefined) throw new Error(`There is no network ${networkId}.`);
+  const node = await startPosingChain(name, folder, networkId);
+  const log = pino({ level: 'silent' });
+  const chain = createEvmChain({
+    world: systemWorld,
+    // Blocks come when the test makes them, which is more often.
+    network: { ...network, finality: { ...network.finality, blockTimeMs: 250 } },
+    endpoints: [node.rpcUrl],
+    log,
+  });
+  const chains = connectChains({ world: systemWorld, log }, [
+    {
+      chain,
+      relayers: [createLocalSigner(SANDBOX_KEYS.relayer)],
+      feeAccount: SANDBOX_ACCOUNTS.feeAccount,
+      intermediateAccount: SANDBOX_ACCOUNTS.intermediate,
+    },
+  ]);
+  await chains.looked;
+  const gateway = await startTestGateway({ chains, rates: sandboxRates() });
+  const deps = { ...gateway, world: systemWorld, log };
+  const works = [startRelaying(deps), startWatching({ ...deps, watching: { startAt: () => 0 } })];
+  return {
+    node,
+    gateway,
+    pay: (asset: KnownAsset) => pay({ node, networkId, gateway }, asset),
+    async balanceOf({ id, pay: terms }: KnownAsset, account: string): Promise<bigint> {
+      if (terms?.method === 'native') return BigInt(String(await node.request('eth_getBalance', [account, 'latest'])));
+      const data = encodeFunctionData({ abi: TOKEN, functionName: 'balanceOf', args: [account as Hex] });
+      return BigInt(String(await node.request('eth_call', [{ to: contractOf(id), data }, 'latest'])));
+    },
+    async close() {
+      await Promise.all(works.map((stop) => stop()));
+      await chains.stop();
+      await gateway.stop();
+      await node.stop();
+    },
+  };
+}
+
+interface Place {
+  readonly node: OtherNode;
+  readonly networkId: string;
+  readonly gateway: TestGateway;
+}
+
+/** A new payer with funds pays ten dollars to a new account of the shop. */
+async function pay(place: Place, asset: KnownAsset) {
+  const { gateway, networkId } = place;
+  const payer = privateKeyToAccount(generatePrivateKey());
+  const recipient = privateKeyToAccount(generatePrivateKey()).address;
+  const shop = await openShopPaidIn(place, asset.id, recipient);
+  await fund(place, payer.address, asset);
+  const { paymentId: id } = await shop.created();
+  const wallet = walletOn(gateway, shop.headers);
+  const listed = await wallet.options(id, [`${networkId}:${payer.address}`]);
+  const option = (listed.json().options as OptionBody[]).find(({ amount }) => amount.unit === `caip19/${asset.id}`);
+  assert.ok(option, `${asset.symbol} is not offered: ${listed.body}`);
+  const results: ReturnType<typeof result>[] = [];
+  for (const action of await actionsOf(place, shop, id, option)) {
+    const { method, params } = action;
+    if (method === 'eth_signTypedData_v4') {
+      results.push(result(await payer.signTypedData(JSON.parse(String(params[1])))));
+    } else {
+      const { to, data = '0x', value = '0x0' } = params[0] as { to: Hex; data?: Hex; value?: Hex };
+      results.push(result(await send(place, payer, { to, data, value: BigInt(value) })));
+    }
+  }
+  const confirmed = await wallet.confirm(id, option.id, results);
+  assert.equal(confirmed.statusCode, 200, `${asset.symbol}: ${confirmed.body}`);
+  const status = async () => (await shop.status(id)).json().status as string;
+  return { asset, recipient, amount: BigInt(option.amount.value), status };
+}
+
+/** What the wallet has to do: coin is asked for by `fetch`, so that the gateway knows that it may come. */
+async function actionsOf({ gateway }: Place, { headers }: Shop, id: string, option: OptionBody) {
+  const isCoin = option.amount.unit.includes('/slip44:');
+  if (!isCoin) return option.actions.map((action) => (action.type === 'build' ? readBuild(option) : action.data));
+  const fetched = await walletOn(gateway, headers).fetch(id, option.id);
+  assert.equal(fetched.statusCode, 200, fetched.body);
+  return fetched.json().actions.map(({ data }: { data: unknown }) => data) as { method: string; params: unknown[] }[];
+}
+
+async function openShopPaidIn({ gateway, networkId }: Place, asset: string, recipient: string): Promise<Shop> {
+  const shop = await openShop(gateway, { mode: findNetwork(networkId)?.mode ?? 'test' });
+  const response = await gateway.call({
+    method: 'POST',
+    url: `/v1/merchants/${shop.merchant.id}/settlements/crypto`,
+    headers: { ...shop.headers, 'idempotency-key': freshKey() },
+    payload: { settlements: [{ asset, destination: `${networkId}:${recipient}` }] },
+  });
+  assert.equal(response.statusCode, 201, response.body);
+  return shop;
+}
+
+async function fund(place: Place, account: Hex, { id, pay: terms }: KnownAsset): Promise<void> {
+  await place.node.request('hardhat_setBalance', [account, `0x${FUNDS.toString(16)}`]);
+  if (terms?.method === 'native') return;
+  const data = encodeFunctionData({ abi: TOKEN, functionName: 'mint', args: [account, FUNDS] });
+  await send(place, privateKeyToAccount(SANDBOX_KEYS.minter), { to: contractOf(id), data });
+}
+
+/** Sends a transaction and has it mined. */
+async function send(
+  { node, networkId }: Place,
+  account: ReturnType<typeof privateKeyToAccount>,
+  call: { to: Hex; data: Hex; value?: bigint },
+): Promise<Hex> {
+  const nonce = Number(await node.request('eth_getTransactionCount', [account.address, 'pending']));
+  const chainId = Number(networkId.slice('eip155:'.length));
+  const raw = await account.signTransaction({ type: 'eip1559', chainId, nonce, gas: 1_000_000n, ...FEES, ...call });
+  const hash = (await node.request('eth_sendRawTransaction', [raw])) as Hex;
+  await node.request('evm_mine');
+  return hash;
+}
+
+const contractOf = (asset: string) => asset.slice(asset.lastIndexOf(':') + 1) as Hex;

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { recordCoin } from '../../src/actions/books/audit/record-coin.ts';
+import { type RebuildInput, rebuild } from '../../src/actions/books/restore/rebuild.ts';
+import { command } from '../../src/actions/command.ts';
+import { ACCOUNTS } from '../../src/domain/books.ts';
+import { listStrays } from '../../src/store/money/strays.ts';
+import { takeLease } from '../../src/store/plumbing/leases.ts';
+import { copyDatabase } from '../database-copy.ts';
+import { COIN, DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
+import type { TestNode } from './relay-scene.ts';
+
+describe('a database restored from an older copy', () => {
+  let scene: RefundScene;
+  let node: TestNode;
+  afterEach(() => scene.close());
+
+  const relayer = () => scene.signers[0]?.address ?? '';
+  const gas = async () => (await scene.books(COIN))[ACCOUNTS.gas(relayer())];
+  /** What the auditor does about coin. */
+  async function recordCoinOnce() {
+    const ask = { name: 'audit', holder: 'test', now: new Date(Date.UTC(2100, 0, 1)), until: new Date(scene.nowMs()) };
+    const lease = await command(scene, (tx) => takeLease(tx, ask));
+    assert.ok(lease);
+    await recordCoin({ ...scene, holder: 'test' }, { connected: scene.connected, lease });
+  }
+  /** A transaction of the relayer that pays nothing: its token is paused by the time it is mined. */
+  async function sendInVain() {
+    await scene.accept();
+    await node.relay();
+    scene.control.setPaused(DOLLAR);
+    scene.control.mine();
+    await node.watch();
+    scene.control.setPaused(DOLLAR, false);
+  }
+  /** Everything that was accepted is paid. */
+  async function settleAll() {
+    scene.pass(600_000);
+    await node.turn(4);
+  }
+
+  /** A gateway at work whose database is set back to a copy; the chain goes on. */
+  async function openRestored(lost: () => Promise<unknown>) {
+    scene = await openRefundScene();
+    node = await scene.newNode();
+    await node.turn();
+    await recordCoinOnce();
+    await scene.paid(node);
+    const copy = await copyDatabase(scene.db);
+    const { number: from } = await scene.chain.head();
+    await lost();
+    await node.turn(2);
+    await recordCoinOnce();
+    assert.deepEqual(await scene.differences(), []);
+    const [spent, books, sent] = [await gas(), await scene.books(COIN), (await scene.versions()).length];
+    await copy.restore();
+    const sends = sent - (await scene.versions()).length;
+    node = await scene.newNode();
+    await node.watch();
+    assert.notEqual(await gas(), spent);
+    const restore = (input: Partial<RebuildInput> = {}) =>
+      rebuild(scene, scene.connected, { from, merchantId: scene.merchantId, ...input });
+    return { from, sends, spent, books, restore };
+  }
+
+  it('has the gas of its relayers again after a rebuild, and agrees with the chain', async () => {
+    const { spent, restore } = await openRestored(async () => {
+      for (let count = 0; count < 3; count += 1) await scene.paid(node);
+    });
+    assert.match((await scene.differences())?.join() ?? '', /less coin than the books say/);
+    const report = await restore();
+    assert.equal(report?.gas.length, 3);
+    assert.equal(await gas(), spent);
+    assert.deepEqual(report.unplaced, []);
+    assert.deepEqual(await scene.differences(), []);
+    assert.deepEqual((await restore())?.gas, [], 'a second time nothing is missing');
+  });
+
+  it('finds transactions of which no event tells by the nonces that are missing', async () => {
+    const { sends, spent, restore } = await openRestored(async () => {
+      await sendInVain();
+      await settleAll();
+      await sendInVain();
+      await sendInVain();
+      await settleAll();
+      await sendInVain();
+    });
+    assert.ok(sends >= 6);
+    const report = await restore();
+    assert.equal(report?.gas.length, sends);
+    assert.equal(await gas(), spent);
+    assert.deepEqual(await scene.differences(), []);
+    scene.control.goDown('sentTransactions');
+    assert.deepEqual((await restore())?.gas, [], 'a second rebuild reads no block');
+  });
+
+  it('goes on sending, and a later rebuild still finds what was lost in between', async () => {
+    const { sends, restore } = await openRestored(async () => {
+      await scene.paid(node);
+      await sendInVain();
+    });
+    await scene.paid(node);
+    const report = await restore();
+    assert.equal(report?.gas.length, sends);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('says when what it misses lies in other blocks', async () => {
+    const { from, restore } = await openRestored(async () => {
+      await sendInVain();
+      scene.pass(3_600_000);
+      await node.turn(4);
+      await scene.paid(node);
+    });
+    const late = await restore({ from: from + 3 });
+    assert.deepEqual(late?.unplaced, [
+      { id: relayer(), problem: 'sent 1 transaction whose gas is not in the books, in other blocks than these' },
+    ]);
+    assert.deepEqual((await restore())?.unplaced, []);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  for (const isAuditedFirst of [false, true]) {
+    const order = isAuditedFirst ? 'after' : 'before';
+    it(`tells coin that a relayer got from gas that it burnt, with a rebuild ${order} an audit`, () =>
+      tellsCoinFromGas(isAuditedFirst));
+  }
+
+  async function tellsCoinFromGas(isAuditedFirst: boolean) {
+    const { books, restore } = await openRestored(async () => {
+      await scene.paid(node);
+      scene.sendCoin(10n ** 17n, { to: relayer() });
+      await scene.paid(node);
+    });
+    if (isAuditedFirst) await recordCoinOnce();
+    await restore();
+    await recordCoinOnce();
+    const [stray, ...more] = await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+    assert.deepEqual([stray?.amount, stray?.account, more.length], [(10n ** 17n).toString(), relayer(), 0]);
+    assert.deepEqual(await scene.books(COIN), books);
+    assert.deepEqual(await scene.differences(), []);
+  }
+});

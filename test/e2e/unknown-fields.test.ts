@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { InjectOptions } from 'fastify';
+import { freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
+import { operations } from '../openapi.ts';
+import { ORDER, openShop, type Shop } from './shop.ts';
+
+const USDC = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+const ACCOUNT = 'eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+
+describe('a field that a request does not have', () => {
+  let gateway: TestGateway;
+  let shop: Shop;
+  before(async () => {
+    gateway = await startTestGateway();
+    shop = await openShop(gateway);
+  });
+  after(() => gateway.stop());
+
+  const call = (options: InjectOptions & { url: string }) =>
+    gateway.call({ ...options, headers: { ...shop.headers, 'idempotency-key': freshKey() } });
+  /** What the answer says of one field. */
+  async function refusalOf(field: string, options: InjectOptions & { url: string }): Promise<string | undefined> {
+    const answer = await call(options);
+    assert.deepEqual([answer.statusCode, answer.json().code], [400, 'params_validation'], answer.body);
+    const issues: { field: string; message: string }[] = answer.json().issues;
+    return issues.find((issue) => issue.field === field)?.message;
+  }
+
+  it('is refused where it is a near miss of one, by name and with the one that was meant', async () => {
+    const created = (body: object) => ({ method: 'POST', url: '/v1/payments', payload: body }) as const;
+    const settlements = `/v1/merchants/${shop.merchant.id}/settlements/crypto`;
+    const { paymentId } = await shop.created();
+    const misses: [field: string, meant: string, request: InjectOptions & { url: string }][] = [
+      ['refrenceId', 'referenceId', created({ amount: ORDER.amount, refrenceId: 'x' })],
+      ['reference_id', 'referenceId', created({ ...ORDER, reference_id: 'x' })],
+      ['expires_at', 'expiresAt', created({ ...ORDER, expires_at: 1 })],
+      ['ExpireAt', 'expiresAt', created({ ...ORDER, ExpireAt: 1 })],
+      ['amount.valeu', 'value', created({ ...ORDER, amount: { ...ORDER.amount, valeu: '1' } })],
+      [
+        'checkout.successURL',
+        'successUrl',
+        created({ ...ORDER, checkout: { successURL: 'https://a.example', errorUrl: 'https://b.example' } }),
+      ],
+      [
+        'settlements[1].destinaton',
+        'destination',
+        {
+          method: 'POST',
+          url: settlements,
+          payload: {
+            settlements: [
+              { asset: USDC, destination: ACCOUNT },
+              { asset: USDC, destinaton: ACCOUNT },
+            ],
+          },
+        },
+      ],
+      [
+        'account',
+        'accounts',
+        { method: 'POST', url: `/v1/gateway/payment/${paymentId}/options`, payload: { account: [ACCOUNT] } },
+      ],
+      ['start_ts', 'startTs', { url: '/v1/payments?start_ts=2026-01-01T00:00:00Z' }],
+      ['statuss', 'status', { url: '/v1/payments?statuss=failed' }],
+    ];
+    for (const [field, meant, request] of misses) {
+      assert.equal(await refusalOf(field, request), `is not a field of this request; did you mean ${meant}?`, field);
+    }
+  });
+
+  it('is named together with everything else that is wrong', async () => {
+    const answer = await call({ method: 'POST', url: '/v1/payments', payload: { amount: 1, refrenceId: 'x' } });
+    const fields = answer.json().issues.map(({ field }: { field: string }) => field);
+    assert.deepEqual(fields.sort(), ['amount', 'referenceId', 'refrenceId']);
+  });
+
+  it('is ignored where it is something else: clients send more than is asked for', async () => {
+    const extras = { note: 'x', account: 'y', sdk: { name: 'z' }, refunds: [], constructor: 1 };
+    assert.equal((await shop.create({ ...ORDER, ...extras, amount: { ...ORDER.amount, uri: 'x' } })).statusCode, 201);
+    assert.equal((await call({ url: '/v1/payments?note=x&page=2&_=1' })).statusCode, 200);
+  });
+
+  it('is refused on refunds, whatever it is', async () => {
+    const refund = (fields: object) =>
+      ({ method: 'POST', url: '/v1/refunds', payload: { paymentId: 'pay_1', ...fields } }) as const;
+    assert.equal(await refusalOf('note', refund({ note: 'x' })), 'is not a field of this request');
+    const meant = 'is not a field of this request; did you mean paymentId?';
+    assert.equal(await refusalOf('payment_id', refund({ payment_id: 'pay_1' })), meant);
+    assert.equal((await call(refund({}))).json().code, 'payment_not_found');
+  });
+
+  it('is a part of a payment that a refund cannot be of, and no refund of the whole is made instead', async () => {
+    const amount = { unit: 'iso4217/USD', value: '100' };
+    for (const part of [amount, '100', 100, null]) {
+      const request = { method: 'POST', url: '/v1/refunds', payload: { paymentId: 'pay_1', amount: part } } as const;
+      assert.match((await refusalOf('amount', request)) ?? '', /refunded in full.*leave it out/);
+    }
+  });
+
+  it('does not show in the description of the API', () => {
+    const described = operations('/v1/payments').find(({ method }) => method === 'POST');
+    assert.ok(described?.members.includes('referenceId'));
+    assert.doesNotMatch(JSON.stringify(gateway.app.swagger()), /x-names/);
+  });
+});

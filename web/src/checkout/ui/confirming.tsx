@@ -1,0 +1,115 @@
+import type { ReactNode } from 'react';
+import { Fill } from '../../shared/fill.tsx';
+import { CheckGlyph, SearchGlyph } from '../../shared/glyphs.tsx';
+import { chainOf, transactionPath } from '../../shared/networks.ts';
+import { timeLeft, unitText } from '../../shared/time-left.ts';
+import { type Flow, type Progress, progressOf, type Step } from '../flow.ts';
+import type { Attempt, TransactionView } from '../page-state.ts';
+import type { Strings } from '../strings/en.ts';
+import type { Copying } from './copy-button.tsx';
+import { Moment } from './moment.tsx';
+import { NoticeBox } from './notice.tsx';
+import { TokenPicture } from './pictures.tsx';
+import { TransactionOnItsWay } from './transaction-link.tsx';
+import { useWords } from './words.ts';
+
+interface ConfirmingProps extends Copying {
+  readonly flow: Flow;
+  readonly step: Extract<Step, { at: 'confirming' }>;
+  readonly nowMs: number;
+}
+
+/** The payment was authorised: its progress, and the reason of a delay. */
+export function Confirming({ flow, step, nowMs, ...copying }: ConfirmingProps) {
+  const { strings } = useWords();
+  const { payment } = flow;
+  const progress = progressOf(payment, step, nowMs);
+  const transaction = payment.transaction ?? ownTransaction(step);
+  return (
+    <Moment
+      tone="busy"
+      mark={markOf(step, progress)}
+      title={titleOf(progress, strings)}
+      text={progressText(progress, flow, strings)}
+    >
+      {progress === 'refused' && payment.attempt != null && <Trying attempt={payment.attempt} nowMs={nowMs} />}
+      <NoticeBox flow={flow} />
+      {progress !== 'looking' && <Trail progress={progress} />}
+      {progress === 'under_way' && <Eta seconds={step.choice?.option.etaS ?? 0} />}
+      {transaction !== null && <TransactionOnItsWay transaction={transaction} {...copying} />}
+    </Moment>
+  );
+}
+
+function markOf({ choice }: ConfirmingProps['step'], progress: Progress): ReactNode {
+  if (progress === 'looking') return <SearchGlyph />;
+  return choice === null ? <CheckGlyph /> : <TokenPicture amount={choice.option.amount} />;
+}
+
+function titleOf(progress: Progress, strings: Strings): string {
+  if (progress === 'delivering') return strings.deliverTitle;
+  if (progress === 'looking') return strings.lookingTitle;
+  return progress === 'refused' ? strings.waitingTitle : strings.confirmTitle;
+}
+
+/** Also read out by the live region. */
+export function progressText(progress: Progress, { payment }: Flow, strings: Strings): string {
+  switch (progress) {
+    case 'delivering':
+      return strings.deliverText;
+    case 'unseen':
+      return strings.unseenText;
+    case 'looking':
+      return strings.lookingText;
+    case 'refused':
+      return strings[REFUSALS[payment.attempt?.refusal ?? ''] ?? 'waitingText'];
+    case 'under_way':
+      return strings.confirmText;
+  }
+}
+
+/** Refusals with a text of their own; `waitingText` is for all others. */
+const REFUSALS: Readonly<Record<string, keyof Strings>> = {
+  short_balance: 'waitingForBalance',
+  short_allowance: 'waitingForAllowance',
+  paused: 'waitingForPause',
+  payer_blacklisted: 'waitingForIssuer',
+  recipient_blacklisted: 'waitingForMerchant',
+};
+
+function Trying({ attempt, nowMs }: { readonly attempt: Attempt; readonly nowMs: number }) {
+  const { strings, locale } = useWords();
+  return (
+    <p className="text" suppressHydrationWarning>
+      <Fill text={strings.waitingUntil} time={timeLeft(attempt.triesUntil, nowMs, locale).text} />
+    </p>
+  );
+}
+
+function Trail({ progress }: { readonly progress: Progress }) {
+  const { strings } = useWords();
+  return (
+    <ol className="trail">
+      <li className="trail-done">{strings.stepSigned}</li>
+      <li className={progress === 'delivering' ? '' : 'trail-now'}>{strings.stepSent}</li>
+      <li>{strings.stepFinal}</li>
+    </ol>
+  );
+}
+
+function Eta({ seconds }: { readonly seconds: number }) {
+  const { strings, locale } = useWords();
+  if (seconds === 0) return null;
+  return (
+    <p className="small" suppressHydrationWarning>
+      <Fill text={strings.usuallyTakes} duration={unitText(seconds, 'second', locale)} />
+    </p>
+  );
+}
+
+/** The payer's own transaction is known here before the gateway has seen it. */
+function ownTransaction({ txId, choice }: ConfirmingProps['step']): TransactionView | null {
+  if (txId === null) return null;
+  const chainId = choice === null ? undefined : chainOf(choice.option.amount.unit);
+  return { txId, explorerUrl: transactionPath(chainId, txId) };
+}

@@ -1,0 +1,34 @@
+import { CheckGlyph, CopyGlyph } from '../../shared/glyphs.tsx';
+import type { Actions } from './actions.ts';
+import { useWords } from './words.ts';
+
+/** Props of components that can copy a text. */
+export interface Copying {
+  /** The text copied in the last two seconds. */
+  readonly copied: string | null;
+  readonly actions: Pick<Actions, 'copy'>;
+}
+
+interface CopyButtonProps extends Copying {
+  readonly text: string;
+  /** The accessible name. */
+  readonly label: string;
+}
+
+/** Copies a text that is shown shortened. */
+export function CopyButton({ text, label, copied, actions }: CopyButtonProps) {
+  const { strings } = useWords();
+  const isCopied = copied === text;
+  const name = isCopied ? strings.copied : label;
+  return (
+    <button
+      type="button"
+      className={isCopied ? 'copy copy-done needs-script' : 'copy needs-script'}
+      aria-label={name}
+      title={name}
+      onClick={() => actions.copy(text)}
+    >
+      {isCopied ? <CheckGlyph /> : <CopyGlyph />}
+    </button>
+  );
+}

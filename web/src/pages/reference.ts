@@ -1,0 +1,145 @@
+import './reference.css';
+
+/** What the API reference can do with a script: search, copy buttons, and a mark at the part that is being read. */
+
+const COPIED_MS = 1_500;
+
+addCopyButtons();
+addSearch();
+markPlace();
+
+function addCopyButtons(): void {
+  for (const figure of document.querySelectorAll('figure')) {
+    const code = figure.querySelector('pre');
+    const caption = figure.querySelector('figcaption');
+    if (code === null || caption === null) continue;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'copy';
+    button.textContent = 'Copy';
+    button.ariaLabel = `Copy ${caption.textContent?.trim().toLowerCase() ?? 'the example'}`;
+    button.addEventListener('click', async () => {
+      const isCopied = await copy(code);
+      button.textContent = isCopied ? 'Copied' : 'Selected';
+      setTimeout(() => {
+        button.textContent = 'Copy';
+      }, COPIED_MS);
+    });
+    caption.append(button);
+  }
+}
+
+/** Pages of a plain-http origin may not write to the clipboard: there the text is selected instead, for the keyboard. */
+async function copy(code: HTMLElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(code.textContent ?? '');
+    return true;
+  } catch {
+    getSelection()?.selectAllChildren(code);
+    return false;
+  }
+}
+
+interface Entry {
+  readonly item: HTMLElement;
+  readonly link: HTMLAnchorElement;
+  readonly group: HTMLElement | null;
+  readonly text: string;
+}
+
+function addSearch(): void {
+  const place = document.getElementById('search');
+  const navigation = document.getElementById('contents');
+  if (place === null || navigation === null) return;
+  const input = document.createElement('input');
+  input.type = 'search';
+  input.placeholder = 'Search';
+  input.ariaLabel = 'Search the reference';
+  input.setAttribute('aria-keyshortcuts', '/');
+  const count = document.createElement('p');
+  count.className = 'unseen';
+  count.role = 'status';
+  place.append(input, count);
+
+  let entries: readonly Entry[] | undefined;
+  const matches = () => (entries ?? []).filter(({ item }) => !item.hidden);
+  input.addEventListener('input', () => {
+    entries ??= listEntries(navigation);
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const { item, text } of entries) item.hidden = !words.every((word) => text.includes(word));
+    hideEmptyGroups(entries, words.length > 0);
+    const found = matches().length;
+    count.textContent = words.length === 0 ? '' : `${found} found`;
+    place.classList.toggle('nothing', words.length > 0 && found === 0);
+  });
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') matches()[0]?.link.click();
+    if (event.key !== 'Escape') return;
+    input.value = '';
+    input.dispatchEvent(new Event('input'));
+    input.blur();
+  });
+  document.addEventListener('keydown', (event) => {
+    const isTyping = event.target instanceof HTMLElement && event.target.matches('input');
+    if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    input.focus();
+  });
+}
+
+/** Every place of the navigation, with all the text it leads to: names of fields and codes of errors are found too. */
+function listEntries(navigation: HTMLElement): readonly Entry[] {
+  return [...navigation.querySelectorAll<HTMLAnchorElement>('li > a:not(.group)')].flatMap((link) => {
+    const item = link.closest('li');
+    const target = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+    const text = `${link.textContent} ${target?.textContent ?? ''}`.toLowerCase();
+    return item === null ? [] : [{ item, link, group: item.parentElement?.closest('li') ?? null, text }];
+  });
+}
+
+/** A group is shown while one of its places is; a folded one opens for what was found in it. */
+function hideEmptyGroups(entries: readonly Entry[], isSearching: boolean): void {
+  const shown = new Set<HTMLElement>();
+  for (const { item, group } of entries) {
+    if (item.hidden) continue;
+    for (let each = group; each !== null; each = each.parentElement?.closest('li') ?? null) shown.add(each);
+  }
+  const groups = new Set(entries.flatMap(({ group }) => ancestors(group)));
+  for (const group of groups) {
+    group.hidden = isSearching && !shown.has(group);
+    const folded = group.querySelector<HTMLDetailsElement>(':scope > details');
+    if (folded !== null) folded.open = isSearching;
+  }
+}
+
+function ancestors(group: HTMLElement | null): HTMLElement[] {
+  return group === null ? [] : [group, ...ancestors(group.parentElement?.closest('li') ?? null)];
+}
+
+/** The place being read is the last one whose heading has passed the upper third of the window. */
+function markPlace(): void {
+  const links = new Map(
+    [...document.querySelectorAll<HTMLAnchorElement>('#contents li a')].map((link) => [link.hash.slice(1), link]),
+  );
+  const places = [...document.querySelectorAll<HTMLElement>('main [id]')].filter(({ id }) => links.has(id));
+  let current: HTMLAnchorElement | undefined;
+  let isDue = false;
+  const mark = () => {
+    isDue = false;
+    const passed = places.findLast(
+      (place) => place.offsetParent !== null && place.getBoundingClientRect().top < innerHeight / 3,
+    );
+    const next = passed === undefined ? undefined : links.get(passed.id);
+    if (next === current) return;
+    current?.removeAttribute('aria-current');
+    next?.setAttribute('aria-current', 'location');
+    current = next;
+    next?.scrollIntoView({ block: 'nearest' });
+  };
+  const soon = () => {
+    if (!isDue) requestAnimationFrame(mark);
+    isDue = true;
+  };
+  addEventListener('scroll', soon, { passive: true });
+  soon();
+}
