@@ -147,7 +147,9 @@ describe('till rebuild, of what left', () => {
     await lose(`delete from book_entries where reference = '${payoutId}' and kind = 'payout_done'`);
     const settled = `settled/${scene.merchantId}`;
     assert.ok(
-      (await scene.differences())?.includes(`${payoutId} is in the books with 0 on ${settled} instead of 990.`),
+      (await scene.differences())?.includes(
+        `${payoutId} is in the books with 0.00 USDC on ${settled} instead of 0.00099 USDC.`,
+      ),
     );
     assert.deepEqual((await restore()).rebuilt, [payoutId]);
     assert.deepEqual(await scene.books(), books);
