@@ -11,6 +11,7 @@ import { viewDetails } from '../../src/http/views/payment.ts';
 import type { ShownRefund } from '../../src/http/views/refund.ts';
 import { listEvents, readEvents, type StoredEvent } from '../../src/store/events/events.ts';
 import { findRefundOf } from '../../src/store/money/refunds.ts';
+import { findPaymentDetails } from '../../src/store/payments/payment-details.ts';
 import { findPaymentSettlement, type PaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
 import { until } from '../until.ts';
@@ -34,7 +35,8 @@ describe('events of money', () => {
   /** The answer of GET now, and what a view makes of the payment's last event. */
   async function answers(id: string) {
     const payment = await scene.payment(id);
-    const [settlement, refund, events] = await Promise.all([
+    const [details, settlement, refund, events] = await Promise.all([
+      findPaymentDetails(scene.db.sql, id),
       findPaymentSettlement(scene.db.sql, id),
       findRefundOf(scene.db.sql, id),
       listEvents(scene.db.sql, id),
@@ -43,11 +45,12 @@ describe('events of money', () => {
     const { data = {} } = events.at(-1) ?? ({} as Partial<StoredEvent>);
     const then = {
       payment: withRecordedFacts(payment, data),
+      details,
       settlement: data.settlement as PaymentSettlement | undefined,
       refund: refund && data.refund ? shownThen(refund, data.refund as Record<string, string>) : undefined,
       nowMs,
     };
-    return [viewDetails(ORIGIN, { payment, settlement, refund, nowMs }), viewDetails(ORIGIN, then)] as const;
+    return [viewDetails(ORIGIN, { payment, details, settlement, refund, nowMs }), viewDetails(ORIGIN, then)] as const;
   }
   const shownThen = (refund: ShownRefund, record: Record<string, string>): ShownRefund => ({
     ...refund,

@@ -7,7 +7,7 @@ export interface Taking extends Pick<FloatChange, 'network' | 'asset' | 'subject
   readonly parts: readonly { readonly owner: string; readonly units: bigint }[];
 }
 
-/** What a float lacks. */
+/** The units that a float lacks. */
 export interface Lack {
   readonly owner: string;
   readonly units: bigint;
@@ -15,7 +15,7 @@ export interface Lack {
 
 export type Taken = { readonly ok: true } | { readonly ok: false; readonly missing: readonly Lack[] };
 
-/** Takes all the parts or none; names the floats that have too little, and by how much. */
+/** Takes all parts or none. Names the floats that have too little, with the missing units. */
 export async function takeFromFloats(tx: Tx, { parts, ...rest }: Taking, at: Date): Promise<Taken> {
   const wanted = parts.filter(({ units }) => units > 0n);
   if (wanted.length === 0) return { ok: true };
