@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { parseEther } from 'viem';
 import { en } from '../../web/src/checkout/strings/en.ts';
+import { qrShape } from '../../web/src/shared/qr.ts';
 import { missingBrowser } from './chromium.ts';
 import { injectWallet, REJECTED } from './injected-wallet.ts';
 import { assertSpent, payWith, type Scene, SHOP, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
@@ -25,10 +26,22 @@ describe('paying on the checkout', { skip: missingBrowser(), concurrency: 4 }, (
     await close();
   });
 
-  it('works by the plain link', async () => {
+  it('works by the plain link, which the page gives to other devices as code, link and app links', async () => {
     const { page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
     const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
-    await payWith(page, new URL(`/c/${paymentId.slice(4)}`, gatewayUrl).href, 'USDC');
+    const plain = new URL(`/c/${paymentId.slice(4)}`, gatewayUrl).href;
+    await page.goto(gatewayUrl);
+    await page.getByRole('button', { name: en.phoneWallet }).click();
+    await page.getByRole('img', { name: en.qrLabel }).waitFor();
+    assert.equal(await page.locator('.qr-code path').getAttribute('d'), qrShape(plain).path);
+    const links = page.locator('#phone-panel a');
+    const hrefs = await links.evaluateAll((found) => found.map((link) => link.getAttribute('href') ?? ''));
+    assert.ok(hrefs.length > 1 && hrefs.includes(plain));
+    for (const href of hrefs) {
+      assert.ok(href.includes(paymentId.slice(4)), href);
+      assert.doesNotMatch(href, /pay(\.|=|_|%2e|%3d|%5f)/i);
+    }
+    await payWith(page, plain, 'USDC');
     await steps.isPaid(page);
     assert.equal(await scene.statusOf(paymentId), 'succeeded');
     await close();
