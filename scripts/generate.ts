@@ -7,6 +7,7 @@ import type { HttpDeps } from '../src/http/deps.ts';
 import { createMetrics } from '../src/runtime/metrics.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { readConfig, SETTINGS, type Setting } from '../src/settings/config.ts';
+import { networksPage } from './networks-page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const settings = Object.values(SETTINGS) as Setting<unknown>[];
@@ -24,6 +25,7 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['.env.example', envExample()],
     ['docs/configuration.md', configurationPage()],
     ['docs/errors.md', errorsPage()],
+    ['docs/networks.md', networksPage()],
   ];
 }
 

@@ -174,6 +174,16 @@ describe('the house', () => {
     assert.deepEqual(openers, ['src/actions/command.ts']);
   });
 
+  it('has one writer of payments, and one of events', () => {
+    const places = (pattern: RegExp) => sources.filter((name) => pattern.test(read(name)));
+    assert.deepEqual(places(/(?<!function )\bmovePayments\(/), ['src/actions/paying/move-payment.ts']);
+    assert.deepEqual(places(/\bupdate payments( p)?\s+set ((?!\bwhere\b)[^`])*\bstatus =/), [
+      'src/store/payments/payments.ts',
+    ]);
+    assert.deepEqual(places(/\binsert into (events|outbox)\b/), ['src/store/events/events.ts']);
+    assert.deepEqual(places(/\binsert into event_batches\b/), ['src/store/events/placing.ts']);
+  });
+
   it('has SQL in the store alone', () => {
     const writers = sources.filter((name) => /`\s*(select|insert into|update|delete from|with)\s/i.test(read(name)));
     assert.deepEqual(

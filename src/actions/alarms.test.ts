@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { ALERT_NAMES } from '../domain/alert.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import { listAlerts } from '../store/plumbing/alerts.ts';
 import { type Database, openDatabase } from '../store/plumbing/database.ts';
@@ -26,7 +27,7 @@ describe('an alarm', () => {
   /** The same alarm on as many nodes as are asked for, and the number of transactions each has begun. */
   function onNodes(options: AlarmOptions = {}) {
     alarmCount += 1;
-    const name = `alarm_${alarmCount}`;
+    const name = ALERT_NAMES[alarmCount] ?? 'job_failing';
     const start = () => {
       const node = { writes: 0 };
       const counting: Database = {

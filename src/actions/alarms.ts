@@ -1,3 +1,4 @@
+import type { AlertName } from '../domain/alert.ts';
 import type { Log } from '../runtime/world.ts';
 import { clearAlert, raiseAlert } from './alerts.ts';
 import type { CommandDeps } from './command.ts';
@@ -28,7 +29,7 @@ const UNSEEN_MS = 3 * REPEAT_MS;
  */
 export function createAlarms(
   deps: CommandDeps & { log: Log },
-  name: string,
+  name: AlertName,
   { isPerNode = false }: AlarmOptions = {},
 ): Alarms {
   const written = new Map<string, { readonly isRaised: boolean; readonly atMs: number }>();

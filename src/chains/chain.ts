@@ -2,22 +2,22 @@ import type { Item, SignedItem } from '../domain/item.ts';
 import type { Network } from './networks.ts';
 
 /**
- * What the gateway needs of a chain. An adapter reports, it never decides a payment.
+ * The port to a chain. An adapter reports, it never decides a payment.
  *
  * Every answer is three-valued. A method that resolves has found out; when it could not (an endpoint is down, lies, or
- * lags behind), it rejects with `ChainUnavailableError`. "Could not find out" can therefore never be taken for "no".
- * A revert is an answer of the chain. Where it answers the question, the method resolves; where it leaves the question
+ * lags behind), it rejects with `ChainUnavailableError`. "Could not find out" can therefore never be taken for "no". A
+ * revert is an answer of the chain. Where it answers the question, the method resolves; where it leaves the question
  * open, because a token does not behave as one, the method rejects with `ContractFaultError`.
  */
 export interface Chain {
   readonly network: Network;
 
   /**
-   * Compares what we know of the network with the chain itself. Assets that differ are not offered any more. Rejects only
+   * Compares our data of the network with the chain itself. Assets that differ are not offered any more. Rejects only
    * when no endpoint can be asked at all.
    */
   check(): Promise<ChainCheck>;
-  /** What is known of its endpoints right now, without asking them. */
+  /** The known state of its endpoints, without a call. */
   health(): ChainHealth;
   /**
    * The address of the Collector that new items are made for; undefined while the network has none. Items of older
@@ -25,22 +25,22 @@ export interface Chain {
    */
   collector(): string | undefined;
 
-  /** The hash that stands for all of the item; what the payer signs carries it. */
+  /** The commitment: the hash of the whole item, which the payer's signature covers. */
   commitmentOf(item: Item): string;
-  /** What the payer's wallet has to do for the item, in order. */
+  /** The actions of the payer's wallet for the item, in order. */
   walletActions(item: Item, allowance: bigint): readonly WalletAction[];
 
   /** Everything the options of one request need of this chain, in one round trip. */
   survey(ask: SurveyAsk): Promise<Survey>;
-  /** Whether the chain would carry the item out now with this signature. */
+  /** The outcome of the item with this signature, if it were carried out now. */
   judge(item: Item, signature: string): Promise<Verdict>;
 
-  /** What would become of each item if the batch were sent now, or had been at that block. */
+  /** The outcome of each item if the batch were sent now, or at that block. */
   simulate(batch: readonly SignedItem[], atBlock?: number): Promise<readonly ItemOutcome[]>;
-  /** Whether the authorization with this commitment has been used up: by us, by somebody else, or by being cancelled. */
+  /** True if the authorization with this commitment is used: carried out by anyone, or cancelled. */
   isUsed(item: Item, commitment: string, atBlock?: number): Promise<boolean>;
 
-  /** The signature with which an account whose key we have pays the item. */
+  /** Signs the item with one of our own accounts as payer. */
   signItem(signer: Signer, item: Item): Promise<string>;
 
   /** The most items of this kind that fit into one transaction. */
@@ -49,7 +49,7 @@ export interface Chain {
   minedNonce(signer: string): Promise<number>;
   /** Of the native coin; now, or at that block. */
   balance(account: string, atBlock?: number): Promise<bigint>;
-  /** What an account holds of an asset at that block. */
+  /** The balance of an account in an asset at that block. */
   holding(account: string, asset: string, atBlock: number): Promise<bigint>;
   suggestFees(): Promise<Fees>;
   /**
@@ -60,7 +60,7 @@ export interface Chain {
   /** Signs a transaction that does nothing but use up its nonce. */
   signNothing(signer: Signer, slot: Slot): Promise<SignedTransaction>;
   broadcast(bytes: string): Promise<BroadcastOutcome>;
-  /** What the chain knows of a transaction. */
+  /** The state of a transaction on the chain. */
   findTransaction(hash: string): Promise<TransactionState>;
   /**
    * Whether an endpoint shows this transaction, pending or mined, as the payer's own payment of the item in coin: from the
@@ -72,25 +72,25 @@ export interface Chain {
   head(): Promise<Block>;
   /** The canonical block of that height; undefined when the chain is not that long. */
   block(number: number): Promise<Block | undefined>;
-  /** What every release of the Collector reported in these blocks, in order. Bounds are inclusive. */
+  /** The events of every Collector release in these blocks, in order. Bounds are inclusive. */
   events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
   /** Known tokens that reached one of these accounts in these blocks otherwise than through the Collector, in order. */
   incoming(accounts: readonly string[], fromBlock: number, toBlock: number): Promise<readonly Incoming[]>;
-  /** Coin that transactions of that block brought to one of these accounts; what contracts sent is not among it. */
+  /** Coin that transactions of that block sent to one of these accounts. Transfers by contracts are not included. */
   coinTransfers(accounts: readonly string[], block: number): Promise<readonly Incoming[]>;
-  /** The transfer of native coin that a transaction is, once it is mined; undefined when it is none, or has failed. */
+  /** The coin transfer of a mined transaction. Undefined when it is none, or has failed. */
   coinTransfer(hash: string): Promise<Incoming | undefined>;
-  /** A transaction with its sender and what that paid for gas; undefined while it is not mined. */
+  /** A transaction with its sender and gas cost. Undefined while it is not mined. */
   sentTransaction(hash: string): Promise<SentTransaction | undefined>;
   /** The same for all transactions of that block that one of these accounts sent. */
   sentTransactions(accounts: readonly string[], block: number): Promise<readonly SentTransaction[]>;
-  /** Whether enough endpoints have this very block for a decision that cannot be taken back. */
+  /** True if enough endpoints have exactly this block for an irreversible decision. */
   isAgreed(block: BlockId): Promise<boolean>;
 
   close(): void;
 }
 
-/** The chain could not be asked. The message never holds an endpoint's address or what it sent. */
+/** The chain could not be asked. The message never contains an endpoint's address or answer. */
 export class ChainUnavailableError extends Error {
   readonly network: string;
   constructor(network: string, reason: string) {
@@ -133,7 +133,7 @@ export interface ChainProblem {
 export interface ChainHealth {
   readonly endpoints: number;
   readonly endpointsUp: number;
-  /** The highest block any endpoint has told of. */
+  /** The highest block that any endpoint has reported. */
   readonly headNumber: number | undefined;
 }
 
@@ -144,9 +144,9 @@ export interface WalletAction {
 }
 
 export interface SurveyAsk {
-  /** Canonical addresses of who might pay. */
+  /** Canonical addresses of the possible payers. */
   readonly payers: readonly string[];
-  /** What might be paid with, and who would receive it. */
+  /** The possible assets, with the recipient of each. */
   readonly assets: readonly { readonly asset: string; readonly recipient: string }[];
   readonly timeoutMs: number;
 }
@@ -164,7 +164,7 @@ export interface Holding {
   readonly payer: string;
   readonly asset: string;
   readonly balance: bigint;
-  /** What Permit2 may take; irrelevant for other methods, and then zero. */
+  /** The allowance of Permit2. Zero for other methods. */
   readonly allowance: bigint;
   /** The token itself refuses transfers of this account. */
   readonly isRefused: boolean;
@@ -194,7 +194,7 @@ export type RefusalReason =
 
 export type ItemOutcome = { readonly is: 'paid' } | { readonly is: 'refused'; readonly reason: RefusalReason };
 
-/** Where a transaction stands in its signer's order, and what it offers for being taken in. */
+/** The nonce and the fees of a transaction. */
 export interface Slot {
   readonly nonce: number;
   readonly fees: Fees;
@@ -219,7 +219,10 @@ export interface Signer {
   sign(digest: Uint8Array): Promise<{ readonly r: bigint; readonly s: bigint; readonly yParity: 0 | 1 }>;
 }
 
-/** What an endpoint said to a broadcast. Anything unclear is a rejection with `ChainUnavailableError`: it may be out. */
+/**
+ * The answer of an endpoint to a broadcast. Anything unclear rejects with `ChainUnavailableError`: the transaction may
+ * have spread.
+ */
 export type BroadcastOutcome =
   | 'accepted'
   /** It was there already. */
@@ -238,7 +241,7 @@ export type TransactionState =
       readonly block: BlockId;
       readonly isReverted: boolean;
       readonly gasSpent: bigint;
-      /** What its sender paid for that, in the smallest unit of the coin. */
+      /** The gas cost, in the smallest unit of the coin. */
       readonly coinSpent: bigint;
     };
 
@@ -258,7 +261,7 @@ export interface SentTransaction {
   readonly from: string;
   readonly nonce: number;
   readonly block: BlockId;
-  /** What its sender paid for gas, in the smallest unit of the coin. */
+  /** The gas cost, in the smallest unit of the coin. */
   readonly coinSpent: bigint;
 }
 
@@ -266,7 +269,7 @@ export interface SentTransaction {
 export interface Incoming {
   readonly block: BlockId;
   readonly transactionHash: string;
-  /** Below zero for coin, of which no log tells. */
+  /** Negative for coin, which leaves no log. */
   readonly logIndex: number;
   /** CAIP-19. */
   readonly asset: string;
@@ -275,7 +278,7 @@ export interface Incoming {
   readonly amount: bigint;
 }
 
-/** What the Collector reported. Anybody can make it report look-alikes: only a commitment that is stored says anything. */
+/** An event of the Collector. Anybody can cause look-alikes: only a stored commitment counts. */
 export type ChainEvent = {
   readonly block: BlockId;
   readonly transactionHash: string;

@@ -3,16 +3,16 @@ import type { Chain, Signer } from './chain.ts';
 /** A network the operator has configured, with the accounts that act on it. */
 export interface ConnectedChain {
   readonly chain: Chain;
-  /** Who sends the transactions; without one the network can be watched, and nothing new is offered on it. */
+  /** The relayers. Without one the network is watched, and nothing new is offered on it. */
   readonly relayers: readonly Signer[];
   /** Where fees go, and where payments of merchants without a destination of their own are kept. */
   readonly feeAccount: string;
   readonly intermediateAccount: string;
-  /** Signs for that account; without one, what it keeps stays there. */
+  /** The signer of that account. Without one, its money stays there. */
   readonly intermediateSigner?: Signer | undefined;
   /** CAIP-19 ids that can be paid with now: known, and found on the chain as we know them. */
   payable(): readonly string[];
-  /** What the last check found wrong, in sentences for the operator. */
+  /** The problems of the last check, in sentences for the operator. */
   problems(): readonly string[];
 }
 

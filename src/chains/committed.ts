@@ -3,7 +3,7 @@ import type { Item } from '../domain/item.ts';
 import { commitmentOf, NATIVE_TOKEN } from './evm/collector.ts';
 import { collectorItem } from './evm/evm-context.ts';
 
-/** What a commitment is the hash of, besides what the item itself says. */
+/** The parts of a commitment that are not in the item itself. */
 export interface CommittedPlace {
   /** The number of the chain. */
   readonly chainId: string;

@@ -10,7 +10,7 @@ export interface ConnectDeps {
   readonly onChecked?: (network: string, check: ChainCheck) => Promise<void>;
 }
 
-/** A configured network, before anybody has looked whether it is what we believe. */
+/** A configured network, before its first check. */
 export interface ChainTerms {
   readonly chain: Chain;
   readonly relayers: readonly Signer[];
@@ -22,13 +22,13 @@ export interface ChainTerms {
 }
 
 export interface ConnectedChains extends Chains {
-  /** Resolves when every network has been looked at once, whatever came of it. */
+  /** Resolves when every network has been checked once, whatever the outcome. */
   readonly looked: Promise<void>;
   stop(): Promise<void>;
 }
 
 const RETRY = { firstMs: 1_000, maxMs: 30_000 };
-/** What is wrong on a chain can be put right there, by deploying a contract, say. */
+/** The pause before a network with problems is checked again: an operator may have fixed them. */
 const PROBLEM_RETRY_MS = 60_000;
 /** Most tokens are proxies: what was right can change. */
 const RECHECK_MS = 600_000;

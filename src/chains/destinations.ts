@@ -5,8 +5,9 @@ import { PERMIT2_ADDRESS } from './evm/collector.ts';
 import { assetsOf } from './networks.ts';
 
 /**
- * Why a merchant must not be paid to an account, as the rest of a sentence about it; undefined when it may be. What these
- * contracts are sent is lost, and what the operator's own account is sent would count as paid out while it is still there.
+ * The reason why an account cannot be a destination, as the rest of a sentence about it. Undefined when it can. Money
+ * sent to these contracts is lost, and money sent to the operator's own account would count as paid out while it is
+ * still there.
  */
 export function destinationProblem(chains: Chains, account: Account, asset: string): string | undefined {
   const { chainId, namespace, address } = account;

@@ -21,7 +21,7 @@ export interface Network {
 
 export interface Finality {
   readonly blockTimeMs: number;
-  /** How many blocks a payment must lie deep, its own counted: 1 is the head. */
+  /** The number of blocks from a payment's block to the head, both counted: 1 is the head. */
   readonly depth: number;
   /** Why that is enough. */
   readonly reason: string;
@@ -354,7 +354,7 @@ export function assetsOf(chainId: string): readonly KnownAsset[] {
   return ASSETS.filter(({ id }) => id.startsWith(`${chainId}/`));
 }
 
-/** Whether the chain is known to carry play money. */
+/** True if the chain is a known test network. */
 export function isTestNetwork(chainId: string): boolean {
   return findNetwork(chainId)?.mode === 'test';
 }

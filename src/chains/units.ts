@@ -2,7 +2,7 @@ import { type Parsed, parseAsset } from '../domain/caip.ts';
 import { fiatCodeOf, parseFiatUnit } from '../domain/currency.ts';
 import { findAsset, findNetwork, type KnownAsset } from './networks.ts';
 
-/** What an amount is counted in: a currency, or a token on a network. */
+/** The unit of an amount: a currency, or a token on a network. */
 export interface Unit {
   /** In canonical spelling: `iso4217/USD` or `caip19/eip155:8453/erc20:0x…`. */
   readonly id: string;

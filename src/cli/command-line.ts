@@ -4,7 +4,7 @@ import type { Command } from './command.ts';
 import { COMMANDS, GROUPS } from './commands.ts';
 import { flag, type Option, type Options, quote } from './options.ts';
 
-/** What every command takes. */
+/** Flags of every command. */
 export const GLOBAL_OPTIONS = {
   json: flag('Print one JSON value instead of text; errors as JSON too, on standard error.'),
   help: flag('Show this help. Also -h.'),
@@ -17,7 +17,7 @@ export type CommandLine =
 /** The command cannot be understood as it was typed. */
 export class UsageError extends Error {
   readonly problems: readonly string[];
-  /** What was asked for, as far as it was understood: the help to show. */
+  /** The command as far as it was understood, for the help text. */
   readonly topic: Command | string | undefined;
 
   constructor(problems: readonly string[], topic?: Command | string) {
@@ -28,7 +28,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Reads the whole line, or throws a UsageError that tells all that is wrong with it. */
+/** Reads the whole line, or throws a UsageError with all problems. */
 export function readCommandLine(argv: readonly string[], nowMs: number): CommandLine {
   const { words, rest } = splitWords(argv);
   const isHelp = words[0] === 'help' || hasFlag(argv, '--help') || hasFlag(argv, '-h');
@@ -44,7 +44,7 @@ export function readCommandLine(argv: readonly string[], nowMs: number): Command
   return { command: topic, values: readValues(topic, args, nowMs) };
 }
 
-/** Whether a flag is on the line, for deciding how to report what is wrong with the rest of it. */
+/** True if a flag is on the line. It decides how problems of the rest are reported. */
 export function hasFlag(argv: readonly string[], name: string): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end === -1 ? undefined : end).includes(name);
@@ -105,7 +105,7 @@ function readValues(command: Command, args: readonly string[], nowMs: number): R
   }
   for (const [name, option] of Object.entries(command.options)) {
     const raws = given.get(name) ?? [];
-    // One that lost its value has been reported; it is not missing as well.
+    // An option without its value is reported once, not as missing as well.
     if (raws.every((raw) => raw !== undefined)) read(name, `--${name}`, option, raws);
   }
   if (problems.length === 0) problems.push(...(command.check?.(values) ?? []));
@@ -119,7 +119,7 @@ interface Tokens {
   readonly problems: string[];
 }
 
-/** In its own strict mode `parseArgs` stops at the first mistake; read token by token, all of them can be told. */
+/** In strict mode `parseArgs` stops at the first mistake. Token by token, all mistakes can be reported. */
 function readTokens(options: Options, args: readonly string[]): Tokens {
   const types = Object.entries(options).map(([name, { placeholder }]) => [
     name,
@@ -146,7 +146,7 @@ function readTokens(options: Options, args: readonly string[]): Tokens {
       problems.push(
         `${rawName} is no option of this command${meant === undefined ? '' : `: did you mean --${meant}?`}`,
       );
-      // What follows is most likely its value, and not one more mistake.
+      // The next word is most likely its value, not one more mistake.
       if (!isInline) afterUnknown = token.index + 1;
       continue;
     }

@@ -8,9 +8,9 @@ export interface Command<P extends Options = Options, O extends Options = Option
   readonly summary: string;
   readonly positionals: P;
   readonly options: O;
-  /** What is typed after `npm run till --`. */
+  /** An example, as typed after `npm run till --`. */
   readonly examples: readonly [string, ...string[]];
-  /** What is wrong with values that are each right alone. */
+  /** Problems of values that are valid alone and contradict each other. */
   readonly check?: (values: Values<P> & Values<O>) => string[];
   readonly run: (deps: D, values: Values<P> & Values<O>) => Promise<Output>;
 }
@@ -22,11 +22,11 @@ export interface Output {
   readonly text: string;
   /** Said beside the result, on standard error. */
   readonly note?: string | undefined;
-  /** 1 for a result that tells of something wrong. */
+  /** 1 for a result that reports a problem. */
   readonly exitCode?: 0 | 1;
 }
 
-/** Who the audit log says it was. */
+/** The actor in the audit log. */
 export const OPERATOR = 'operator';
 
 export function command<P extends Options, O extends Options>(definition: Command<P, O>): Command {

@@ -19,7 +19,7 @@ export interface OperatorDeps extends Context {
 
 export interface Connection {
   readonly url: string;
-  /** Whether the server runs for this command alone. */
+  /** True if the server runs for this command alone. */
   readonly isOurs: boolean;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface Connection {
 const HOME_TRIES = 40;
 const HOME_PAUSE_MS = 250;
 
-/** Gives the work a database of the right version. One that others use is never migrated unasked. */
+/** Gives the work a database of the right version. A shared database is never migrated without being asked. */
 export async function withDatabase<T>(context: Context, work: (deps: OperatorDeps) => Promise<T>): Promise<T> {
   const connection = await connect(context);
   try {

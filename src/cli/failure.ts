@@ -6,14 +6,14 @@ import { SchemaMismatchError } from '../store/plumbing/migrate.ts';
 import { UsageError } from './command-line.ts';
 import { helpCall } from './help.ts';
 
-/** Why a command did not do what it was asked, as the operator reads it. */
+/** The reason of a failed command, for the operator. */
 export interface Failure {
   readonly exitCode: 1 | 2;
   readonly code: ErrorCode;
   readonly message: string;
-  /** Everything that is wrong, where it can be more than one thing. */
+  /** All problems, where there can be several. */
   readonly problems: readonly string[];
-  /** What to try next. */
+  /** A suggestion for the operator. */
   readonly advice?: string;
 }
 

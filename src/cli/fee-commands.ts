@@ -3,7 +3,7 @@ import { partnerNotFound } from '../actions/parties/change-partner.ts';
 import { setFees } from '../actions/parties/set-fees.ts';
 import { parseUnit, storedUnit } from '../chains/units.ts';
 import { isPercentage } from '../domain/fees.ts';
-import { formatDecimal, parseUnits } from '../domain/money.ts';
+import { formatForPeople, parseUnits } from '../domain/money.ts';
 import { listFees, type StoredFees } from '../store/parties/fees.ts';
 import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
 import { findPartner } from '../store/parties/partners.ts';
@@ -121,7 +121,7 @@ function fixedText({ fixed }: StoredFees): string {
   const parts = fixed.map(({ unit, value }) => {
     const { symbol, decimals, token } = storedUnit(unit, 0);
     const where = token === undefined ? '' : ` on ${token.networkName ?? token.chainId}`;
-    return `${formatDecimal({ units: BigInt(value), decimals })} ${symbol}${where}`;
+    return `${formatForPeople({ units: BigInt(value), decimals })} ${symbol}${where}`;
   });
   return parts.length === 0 ? 'none' : parts.join(', ');
 }

@@ -1,12 +1,13 @@
 import { addFloat } from '../actions/outgoing/float/add-float.ts';
 import { returnFloat } from '../actions/outgoing/float/return-float.ts';
+import { amountText } from '../chains/amount-text.ts';
 import { OPERATOR_FLOAT } from '../domain/books.ts';
 import { listFloats } from '../store/money/floats.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand, OPERATOR } from './command.ts';
 import { id } from './kinds.ts';
 import { listing } from './listing.ts';
-import { account, amountText, knownAsset, transactionHash, units } from './money-kinds.ts';
+import { account, knownAsset, transactionHash, units } from './money-kinds.ts';
 import { flag, optional, required } from './options.ts';
 
 const OWNER = {

@@ -2,7 +2,7 @@ import { parseApiKey } from '../domain/api-key.ts';
 import { isScope, SCOPES, type Scope } from '../domain/scope.ts';
 import { isPinnable, KNOWN_VERSIONS, type PinnableVersion } from '../domain/version.ts';
 
-/** What a value on the command line may be. */
+/** The kind of a value on the command line. */
 export interface Kind<T> {
   /** Stands for the value in help, as in `--overlap <duration>`. */
   readonly placeholder: string;

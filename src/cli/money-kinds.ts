@@ -1,6 +1,6 @@
 import { assetsOf, findAsset } from '../chains/networks.ts';
 import { parseAccount, parseAsset } from '../domain/caip.ts';
-import { formatDecimal, parseUnits } from '../domain/money.ts';
+import { parseUnits } from '../domain/money.ts';
 import { type Kind, Problem } from './kinds.ts';
 
 /** An asset this gateway knows: its CAIP-19 id, or its network and symbol, `eip155:8453/USDC`. */
@@ -36,11 +36,3 @@ export const units: Kind<bigint> = {
   placeholder: 'units',
   parse: (raw) => parseUnits(raw) ?? new Problem('must be a whole number of the smallest unit, above zero'),
 };
-
-/** `12.5 USDC on Base`. */
-export function amountText(asset: string, amount: string | bigint): string {
-  const known = findAsset(asset);
-  if (known === undefined) return `${amount} of ${asset}`;
-  const [chainId] = asset.split('/');
-  return `${formatDecimal({ units: BigInt(amount), decimals: known.decimals })} ${known.symbol} on ${chainId}`;
-}

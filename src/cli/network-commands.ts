@@ -7,7 +7,7 @@ import { type Command, command, type Output } from './command.ts';
 import type { Context } from './connect.ts';
 import { layoutTable } from './table.ts';
 
-/** What one endpoint says of its network. */
+/** The answers of one endpoint about its network. */
 interface EndpointReport {
   readonly network: string;
   readonly name: string;

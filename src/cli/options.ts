@@ -1,13 +1,13 @@
 import { type Kind, Problem } from './kinds.ts';
 
-/** An option or argument of a command: what it is for, and how its value is made of what was typed. */
+/** An option or argument of a command: its description, and how its value is parsed. */
 export interface Option<T> {
   readonly doc: string;
   /** Undefined for a flag, which takes no value. */
   readonly placeholder: string | undefined;
   readonly isRequired: boolean;
   readonly isRepeatable: boolean;
-  /** Takes what was typed, in order. A problem completes the sentence "--name …". */
+  /** Parses the typed values, in order. A problem completes the sentence "--name …". */
   readonly read: (raws: readonly string[], nowMs: number) => Read<T>;
 }
 

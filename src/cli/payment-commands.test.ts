@@ -38,7 +38,7 @@ describe('payments show', () => {
     assert.equal(fresh.exitCode, 0);
     assert.match(
       fresh.stdout,
-      /^payment +pay_\w{26}\nstatus +requires_action\namount +12\.5 USD\nreference +ORDER-7\n/,
+      /^payment +pay_\w{26}\nstatus +requires_action\namount +12\.50 USD\nreference +ORDER-7\n/,
     );
     assert.match(fresh.stdout, /\nmerchant +mrch_\w{26} \(Test shop\)\n/);
     assert.match(fresh.stdout, /\ntransaction +-\n/);
@@ -56,7 +56,7 @@ describe('payments show', () => {
     const { stdout } = await till('payments', 'show', paymentId);
     assert.match(
       stdout,
-      /\npaid with +10 USDC \(eip155:8453\/erc20:0x\w{40}\)\nbuyer +eip155:8453:0x\w{40}\nwallet +Wallet\n/,
+      /\npaid with +10\.00 USDC \(eip155:8453\/erc20:0x\w{40}\)\nbuyer +eip155:8453:0x\w{40}\nwallet +Wallet\n/,
     );
     const [titles, ...lines] = stdout.trimEnd().split('\n').slice(-4);
     assert.match(titles ?? '', /^AT +EVENT +BY +EVIDENCE$/);

@@ -1,5 +1,5 @@
 import { storedUnit, tokenUnitId } from '../chains/units.ts';
-import { formatDecimal } from '../domain/money.ts';
+import { formatForPeople } from '../domain/money.ts';
 import { visibleStatus } from '../domain/payment.ts';
 import { ApiError } from '../errors.ts';
 import { listEvents, type StoredEvent } from '../store/events/events.ts';
@@ -66,10 +66,10 @@ function describe(
   });
 }
 
-/** `12.5 USD`, with the unit spelled out where a symbol does not say which one. */
+/** `12.50 USD`, with the unit spelled out where a symbol does not say which one. */
 function amountText(unitId: string, value: string, decimals: number): string {
   const { symbol, decimals: places, token } = storedUnit(unitId, decimals);
-  const amount = `${formatDecimal({ units: BigInt(value), decimals: places })} ${symbol}`;
+  const amount = `${formatForPeople({ units: BigInt(value), decimals: places })} ${symbol}`;
   return token === undefined ? amount : `${amount} (${token.asset})`;
 }
 

@@ -1,11 +1,11 @@
 import { refundNotFound, retryRefund } from '../actions/outgoing/refund/retry-refund.ts';
+import { amountText } from '../chains/amount-text.ts';
 import { REFUND_STATES } from '../domain/refund.ts';
 import { listEvents } from '../store/events/events.ts';
 import { findRefund, findRefundOf, listRefunds } from '../store/money/refunds.ts';
 import { type Command, databaseCommand, OPERATOR } from './command.ts';
 import { id, oneOf } from './kinds.ts';
 import { listing } from './listing.ts';
-import { amountText } from './money-kinds.ts';
 import { optional, repeated, required } from './options.ts';
 import { layoutFields, layoutTable } from './table.ts';
 

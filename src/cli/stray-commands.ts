@@ -1,11 +1,12 @@
 import { returnStray } from '../actions/outgoing/stray/return-stray.ts';
 import { isGasMoney } from '../actions/outgoing/stray/stray-entries.ts';
+import { amountText } from '../chains/amount-text.ts';
 import { listStrays, type Stray } from '../store/money/strays.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand, OPERATOR } from './command.ts';
 import { id } from './kinds.ts';
 import { listing } from './listing.ts';
-import { account, amountText } from './money-kinds.ts';
+import { account } from './money-kinds.ts';
 import { flag, optional, required } from './options.ts';
 
 const MAX_LISTED = 200;

@@ -10,7 +10,7 @@ import { hasFlag, readCommandLine } from './command-line.ts';
 import { ConfigurationError, describeFailure, type Failure } from './failure.ts';
 import { helpFor } from './help.ts';
 
-/** What a command has of the process it runs in. */
+/** The parts of the process that a command uses. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: Sink;
@@ -37,7 +37,8 @@ export async function runTill(argv: readonly string[], io: Io): Promise<number> 
   } catch (error) {
     const failure = describeFailure(error);
     const text = isJson ? failureAsJson(failure) : failureAsText(failure);
-    // What others wrote may hold a secret. Our own sentences do not, and a password such as "till" must not maim them.
+    // Foreign text may hold a secret and is masked. Our own sentences are not: a password such as "till" would garble
+    // them.
     say(failure.code === 'internal_error' ? strikeSecrets(text, secrets) : text);
     return failure.exitCode;
   }

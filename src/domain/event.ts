@@ -35,7 +35,7 @@ export const EVENT_TYPES = {
 
 export type EventType = keyof typeof EVENT_TYPES;
 
-/** What an event is about. */
+/** The object of an event. */
 export type EventObject = 'payment' | 'refund' | 'merchant' | 'settlement_destination' | 'webhook_endpoint' | 'payout';
 
 interface EventKind {

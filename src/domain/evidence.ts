@@ -1,25 +1,25 @@
 import type { PaymentStatus } from './payment.ts';
 
 /**
- * What a chain has proved about the items of a payment, at final depth. Only this ends an attempt to pay: no timeout, no
- * error of an endpoint, no simulation and no refusal does. A payer without funds may get some before the deadline, and a
- * signature that was once refused can still be carried out by anybody who has seen it.
+ * The proof of a chain about the items of a payment, at final depth. Only this ends an attempt to pay: no timeout, no
+ * error of an endpoint, no simulation and no refusal does. A payer without funds may get some before the deadline, and
+ * a signature that was once refused can still be carried out by anybody who has seen it.
  */
 export interface ItemFacts {
   readonly isNative: boolean;
   readonly deadlineMs: number;
   /** The time of the final block at which the rest was read. */
   readonly finalAtMs: number;
-  /** Whether the authorization is used up at that block. */
+  /** True if the authorization is used at that block. */
   readonly isUsed: boolean;
-  /** Whether the Collector ever reported it as paid. */
+  /** True if the Collector ever reported it as paid. */
   readonly isReportedPaid: boolean;
 }
 
 export type ItemFate =
-  /** Its event decides. */
+  /** Paid: its event decides. */
   | { readonly is: 'paid' }
-  /** Can still be carried out. */
+  /** Open: it can still be carried out. */
   | { readonly is: 'open' }
   /** The facts contradict each other: an endpoint lies or lags. */
   | { readonly is: 'unclear' }
@@ -36,7 +36,7 @@ export function fateOf(item: ItemFacts): ItemFate {
 /** over: no attempt is left. over_anyway: none is left of a payment that has ended already. */
 export type Conclusion = 'wait' | 'unclear' | 'over' | 'over_anyway';
 
-/** What follows for a payment from the fates of all its items that were not over. */
+/** The conclusion for a payment from the fates of all its open items. */
 export function conclude(status: PaymentStatus, fates: readonly ItemFate[]): Conclusion {
   if (fates.some(({ is }) => is === 'unclear')) return 'unclear';
   if (fates.some(({ is }) => is === 'paid' || is === 'open')) return 'wait';
@@ -56,7 +56,7 @@ export function isLasting(refusal: string): boolean {
   return LASTING_REFUSALS.has(refusal);
 }
 
-/** What a paid event says, and what its commitment stands for: they can only be the same. */
+/** The fields that a paid event and its item must have in common. */
 export interface Paid {
   readonly payer: string;
   readonly asset: string;
@@ -65,7 +65,7 @@ export interface Paid {
   readonly recipient: string;
 }
 
-/** The names of what differs; addresses are compared as the chain does, without their case. */
+/** The names of the fields that differ. Addresses are compared without case, as the chain does. */
 export function differences(said: Partial<Paid>, stored: Paid): string[] {
   const fields = ['payer', 'asset', 'amount', 'fee', 'recipient'] as const;
   return fields.filter((field) => said[field]?.toLowerCase() !== stored[field].toLowerCase());

@@ -1,7 +1,6 @@
 /**
- * The life of a payment. The table says where each event leads; `decide` says whether it may happen now. Everything
- * that moves a payment goes through it, and the database agrees by updating only the status and version it was
- * decided on.
+ * The life of a payment. The table says where each event leads; `decide` says whether it may happen now. Every move of
+ * a payment goes through it, and the update is guarded by the status and version it was decided on.
  */
 export const TRANSITIONS = {
   requires_action: { confirmed: 'processing', failed: 'failed', expired: 'expired', cancelled: 'cancelled' },
@@ -16,7 +15,7 @@ export type PaymentStatus = keyof typeof TRANSITIONS;
 
 export const PAYMENT_STATUSES = Object.keys(TRANSITIONS) as readonly PaymentStatus[];
 
-/** What happened to a payment. */
+/** The events of a payment. */
 export type PaymentEvent =
   | {
       readonly type: 'confirmed';
@@ -59,7 +58,7 @@ export interface TokenAmount {
   readonly value: bigint;
 }
 
-/** What a decision rests on. */
+/** The facts that a decision needs. */
 export interface PaymentState {
   readonly status: PaymentStatus;
   readonly expiresAtMs: number;
@@ -110,8 +109,8 @@ export function isFinal(status: PaymentStatus): boolean {
 }
 
 /**
- * The status as everybody sees it. A payment past its expiry is never shown as payable, whether or not the sweeper has
- * been by: it has expired, or, while a native transaction may still arrive, it is being found out.
+ * The status as everybody sees it. A payment past its expiry is never shown as payable, even before the sweeper has
+ * moved it: it has expired, or it is `processing` while a native transaction may still arrive.
  */
 export function visibleStatus({ status, expiresAtMs, nativeDeadlineMs }: PaymentState, nowMs: number): PaymentStatus {
   if (status !== 'requires_action' || nowMs < expiresAtMs) return status;
@@ -120,7 +119,7 @@ export function visibleStatus({ status, expiresAtMs, nativeDeadlineMs }: Payment
 
 const POLL_MS: Partial<Record<PaymentStatus, number>> = { requires_action: 1_000, processing: 2_000 };
 
-/** How long a client should wait before it asks again; null when it need not. */
+/** The pause before the next poll. Null when no poll is needed. */
 export function pollInMs(status: PaymentStatus): number | null {
   return POLL_MS[status] ?? null;
 }

@@ -38,7 +38,7 @@ export function toApiError(error: unknown): ApiError {
 
 const UNAVAILABLE = { status: 503, retryAfterS: 1 };
 
-/** What the framework says of requests it cannot read, in our words. */
+/** Our messages for requests that the framework cannot read. */
 const UNREADABLE: Readonly<Record<string, { status: number; message: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { status: 413, message: 'The body is larger than 64 KiB.' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, message: 'The body must be application/json.' },
@@ -52,7 +52,7 @@ const UNREADABLE: Readonly<Record<string, { status: number; message: string }>> 
 export function issuesOf(errors: readonly FastifySchemaValidationError[], context: string): Issue[] {
   const issues = new Map<string, Issue>();
   for (const { keyword, instancePath, schemaPath, params, message, ...rest } of errors) {
-    // A choice is told by its own rule; what each of its branches lacks would read as if all were asked for.
+    // A choice is reported by its own rule. The errors of its branches would read as if all were required.
     if (/\/anyOf\/\d+\//.test(schemaPath)) continue;
     const path = fieldOf(instancePath);
     const { missingProperty: missing, unknownField } = params as { missingProperty?: string; unknownField?: string };

@@ -193,7 +193,7 @@ function errorResponses(access: Access, errors: readonly ErrorCode[], route: Rou
   );
 }
 
-/** Of the statuses a code can come with, those that this route can give. */
+/** The statuses of a code that this route can give. */
 function statusesOf(code: ErrorCode, { scheme }: Access, route: RouteOptions): readonly number[] {
   const { statuses } = CATALOGUE[code];
   const hasSubresource = route.url.endsWith('/:id');

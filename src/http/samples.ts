@@ -1,5 +1,5 @@
 /**
- * One story, told by every example of the reference: Corner Coffee takes 10.00 USD, and is paid in USDC on Base. A test
+ * One story for all examples of the reference: Corner Coffee takes 10.00 USD, and is paid in USDC on Base. A test
  * checks each body against the schema of its route.
  */
 export interface Sample {
@@ -116,7 +116,7 @@ const LIST: Sample = {
   },
 };
 
-/** What a wallet that holds USDC is asked to sign. */
+/** The signing request for a wallet that holds USDC. */
 const TYPED_DATA = JSON.stringify({
   domain: { name: 'USD Coin', version: '2', chainId: '0x2105', verifyingContract: USDC.split(':').at(-1) },
   types: {

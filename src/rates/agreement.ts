@@ -10,8 +10,8 @@ const PARTS = 10_000n;
 
 /**
  * The opinions that agree, or none. The one farthest from the median of the others goes first, then the next, until all
- * that are left lie close to each other. What is left counts only if it is two at least and outnumbers what went: of two
- * against two nobody can say who is right.
+ * that are left lie close to each other. The rest counts only if it has at least two readings and outnumbers the
+ * removed ones: two against two is undecided.
  */
 export function agreeing<T extends Opinion>(opinions: readonly T[], maxDeviationBasisPoints: number): readonly T[] {
   const limit: Ratio = { numerator: BigInt(maxDeviationBasisPoints), denominator: PARTS };

@@ -18,7 +18,7 @@ const EVERY_MS = 15_000;
 /** Quick at first, so that another price comes before the last one is too old; slow with a source that stays away. */
 const RETRY = { firstMs: 2_000, maxMs: 300_000 };
 
-/** Asks the sources again and again, for each pair by itself, and answers from what they last said. */
+/** Polls the sources, each pair by itself, and answers from their last readings. */
 export function followRates(deps: FollowDeps): Rates & { stop(): Promise<void> } {
   const stop = new AbortController();
   const asked = deps.sources.flatMap((source) => source.pairs.map((pair) => ({ source, pair })));
@@ -76,7 +76,7 @@ async function follow(deps: Following, line: Line): Promise<void> {
   }
 }
 
-/** Notes what the source says, or tells why it said nothing. */
+/** Records the reading of the source, or the reason of a failure. */
 async function read({ world, book, stop }: Following, { source, pair }: Line): Promise<string | undefined> {
   // The time of asking, so that a slow answer does not make a price look younger than it is.
   const atMs = world.clock.nowMs();
@@ -102,7 +102,7 @@ async function watch(deps: Following, pair: string, lines: readonly Line[]): Pro
   }
 }
 
-/** Says what each source has to say, so that a person sees which one to look at. */
+/** Describes the state of each source, so that an operator sees which one to check. */
 function describe({ world, book }: Following, pair: string, lines: readonly Line[]): string {
   const [base = '', quote = ''] = pair.split('/');
   const fresh = book.freshReadings({ base, quote }, world.clock.nowMs());

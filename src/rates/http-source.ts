@@ -36,7 +36,7 @@ async function fetchWithin(timers: Timers, url: string, signal: AbortSignal): Pr
     return await fetchText(url, stop.signal);
   } catch (error) {
     if (error instanceof RateSourceError) throw error;
-    // What fetch says of a failure can hold the address, so none of it is passed on.
+    // The error of fetch may contain the address, so none of it is passed on.
     throw new RateSourceError(isLate ? `took longer than ${TIMEOUT_MS / 1000} s` : 'could not be reached');
   } finally {
     cancelTimer();

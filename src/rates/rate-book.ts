@@ -12,7 +12,7 @@ import { agreeing } from './agreement.ts';
 import type { Rates } from './rates.ts';
 
 export interface RateRules {
-  /** A reading older than this says nothing any more. */
+  /** The maximum age of a reading. */
   readonly maxAgeMs: number;
   /** How far a source may be from the median of the others. */
   readonly maxDeviationBasisPoints: number;
@@ -20,9 +20,9 @@ export interface RateRules {
 
 /** The last reading of every source, and the rates that follow from them. */
 export interface RateBook extends Rates {
-  /** Whether the reading was a price. One that is not leaves the one before it in place until that is too old. */
+  /** Returns true if the reading was a price. Otherwise the last price stays until it is too old. */
   note(reading: Reading): boolean;
-  /** The fresh readings of a pair, whichever way round they were told, agreeing or not. */
+  /** The fresh readings of a pair, in either direction, agreeing or not. */
   freshReadings(pair: Pair, nowMs: number): readonly Reading[];
 }
 
@@ -41,7 +41,7 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
   const noted = new Map<string, Map<string, Noted>>(pairs.map((pair) => [keyOf(pair), new Map()]));
 
   function fresh(pair: Pair, nowMs: number): readonly Noted[] {
-    // A reading from the future was made before the clock was set back; how old it is, nobody knows.
+    // A reading from the future was made before the clock was set back: its age is unknown.
     return [...(noted.get(keyOf(pair))?.values() ?? [])].filter(
       ({ reading }) => Math.abs(nowMs - reading.atMs) <= maxAgeMs,
     );
@@ -82,7 +82,7 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
       (isFollowed(base, quote) || CROSSINGS.some((middle) => isFollowed(base, middle) && isFollowed(middle, quote))),
     rateOf(base, quote, nowMs) {
       const pair = { base, quote };
-      // A way out and back again is no rate; whoever asks for one has mixed up two things of one name.
+      // A rate of a symbol to itself is refused: two assets share the name.
       if (base === quote) return undefined;
       // A pair that has sources is never crossed: where they disagree, a way round them would only hide it.
       return noted.has(keyOf(pair)) ? direct(pair, nowMs) : crossed(pair, nowMs);

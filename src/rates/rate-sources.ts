@@ -9,10 +9,10 @@ export interface HttpSourceTerms {
   readonly requests: readonly RateRequest[];
 }
 
-/** What to ask for one pair. */
+/** The request for one pair. */
 export interface RateRequest extends Pair {
   readonly url: string;
-  /** Where the price stands in the answer. */
+  /** The JSON Pointer of the price in the answer. */
   readonly path: readonly string[];
 }
 

@@ -1,17 +1,17 @@
 import type { Pair, Rate } from '../domain/rate.ts';
 
-/** Exchange rates, answered from memory: nothing that waits for an answer ever waits for a rate. */
+/** Exchange rates, answered from memory, so that no request waits for a rate source. */
 export interface Rates {
-  /** What one of `base` costs in `quote`; undefined when that is not known for sure. There is no default. */
+  /** The price of one `base` in `quote`. Undefined when it is not certain. There is no default. */
   rateOf(base: string, quote: string, nowMs: number): Rate | undefined;
   /** Whether there are sources for it, whatever they say now: without any there will never be a rate. */
   covers(base: string, quote: string): boolean;
 }
 
-/** For a gateway without sources: only what needs no rate can be offered. */
+/** Without sources only options at par can be offered. */
 export const NO_RATES: Rates = { rateOf: () => undefined, covers: () => false };
 
-/** Where prices come from. */
+/** A source of prices. */
 export interface RateSource {
   /** Recorded with every quote it took part in. */
   readonly name: string;
@@ -20,7 +20,7 @@ export interface RateSource {
   read(pair: Pair, signal: AbortSignal): Promise<string>;
 }
 
-/** A source could not be used. The message completes "kraken …" and holds neither its address nor what it sent. */
+/** A source could not be used. The message completes "kraken …" and contains neither its address nor its answer. */
 export class RateSourceError extends Error {
   constructor(reason: string) {
     super(reason);

@@ -2,8 +2,8 @@ import { inverse, multiply, parsePrice, type Ratio, type Reading } from '../doma
 import type { Rates } from './rates.ts';
 
 /**
- * Made-up rates for play money, the same every day, so that a sandbox works offline and its amounts can be told
- * beforehand. Every quote made with them says where they come from.
+ * Fixed rates for play money, so that a sandbox works offline and its amounts are predictable. Every quote made with
+ * them says where they come from.
  */
 export function sandboxRates(): Rates {
   const isListed = (symbol: string) => symbol === 'USD' || DOLLARS.has(symbol);
@@ -24,7 +24,7 @@ export function sandboxRates(): Rates {
 
 const SOURCE = 'sandbox table';
 
-/** What one of each costs in dollars. */
+/** The price of each in dollars. */
 const DOLLARS: ReadonlyMap<string, string> = new Map([
   ['ETH', '2500'],
   ['BNB', '600'],

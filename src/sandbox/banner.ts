@@ -1,6 +1,6 @@
 import type { Sandbox } from './demo.ts';
 
-/** The first thing a newcomer reads: where things are, and a line to paste. */
+/** The banner of the first start: addresses, and a command to paste. */
 export function banner(sandbox: Sandbox, { home, metricsPort }: { home: string; metricsPort: number }): string {
   const { baseUrl, apiKey, merchantId, chains } = sandbox;
   const [[network, { rpcUrl }] = ['', { rpcUrl: '' }]] = Object.entries(chains);

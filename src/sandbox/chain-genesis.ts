@@ -4,7 +4,7 @@ import { sandboxGenesis } from './genesis.ts';
 import type { Predeploy } from './local-evm.ts';
 import { readIfThere, writeWhole } from './postgres-folder.ts';
 
-/** What a chain began with. It is kept beside the journal, so that a later version goes on with an older chain. */
+/** The genesis of a chain. It is kept beside the journal, so that a later version goes on with an older chain. */
 export interface ChainGenesis {
   readonly chainId: number;
   readonly timestampS: number;

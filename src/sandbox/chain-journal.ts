@@ -4,8 +4,8 @@ import { createBatcher } from '../runtime/batcher.ts';
 import type { Timers } from '../runtime/world.ts';
 
 /**
- * What made a chain what it is, in order: the transactions it accepted, and the blocks it made of whatever was waiting.
- * A block is the same again, down to its hash, when it is made of the same transactions at the same time.
+ * The history of a chain, in order: the transactions it accepted, and the blocks it made of them. A block is the same
+ * again, down to its hash, when it is made of the same transactions at the same time.
  */
 export type ChainRecord =
   | { readonly atMs: number; readonly transaction: string }
@@ -31,8 +31,8 @@ export class BrokenJournalError extends Error {
 }
 
 /**
- * Hands over every record there is, one after the other, and opens the journal for more. What a power cut tore off at
- * the end was never answered for, and is cut away.
+ * Hands over every record there is, one after the other, and opens the journal for more. A torn record at the end was
+ * never acknowledged, and is cut away.
  */
 export async function openChainJournal(
   timers: Timers,

@@ -3,7 +3,7 @@ import { serveChain } from './chain-server.ts';
 import { lockHome } from './home-lock.ts';
 import { openKeptChain } from './kept-chain.ts';
 
-/** What the gateway tells the chain's process, as JSON in its one argument. */
+/** The arguments of the chain's process, as JSON in its one argument. */
 export interface ChainOrder {
   readonly dir: string;
   readonly port: number;
@@ -11,7 +11,7 @@ export interface ChainOrder {
   readonly isScriptable: boolean;
 }
 
-/** What the process tells the gateway: that it serves, or why it cannot. */
+/** The message of the process to the gateway: it serves, or the reason why it cannot. */
 export type ChainReport = { readonly genesisHash: string } | { readonly code: string; readonly message: string };
 
 if (import.meta.main) await main();

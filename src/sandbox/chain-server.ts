@@ -5,7 +5,7 @@ import type { KeptChain, RpcCall } from './kept-chain.ts';
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const MAX_BATCH = 1_000;
 
-/** What a public node serves. Any other method could change the chain behind its journal's back. */
+/** The methods of a public node. Any other method could change the chain without a record in the journal. */
 const PUBLIC = /^(eth|net|web3)_/;
 const NOT_PUBLIC = /^eth_(send(?!RawTransaction$)|sign|accounts$|subscribe$|unsubscribe$)/;
 

@@ -19,7 +19,7 @@ import type { Tx } from '../store/plumbing/database.ts';
 import { lockName } from '../store/plumbing/locks.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS_EACH } from './genesis.ts';
 
-/** What a newcomer needs for the first call; also the contents of `sandbox.json`. */
+/** Everything for the first call; the contents of `sandbox.json`. */
 export interface Sandbox {
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -66,7 +66,7 @@ export async function openSandbox(
   };
 }
 
-/** Tells other programs of the sandbox; that it is there to be read means that it is ready. */
+/** Writes `sandbox.json`. Its presence means that the sandbox is ready. */
 export async function announceSandbox(home: string, sandbox: Sandbox): Promise<void> {
   await writePrivate(fileIn(home), `${JSON.stringify(sandbox, null, 2)}\n`);
 }

@@ -56,7 +56,7 @@ const TETHER_ABI = parseAbi(['function initialize(address owner)']);
 const TOKEN_ABI = parseAbi(['function mint(address, uint256)', 'function approve(address, uint256)']);
 
 const ETHER_EACH = parseEther('1000000');
-/** What the payer and the intermediate account are given of each token. */
+/** The balance of the payer and of the intermediate account in each token. */
 export const SANDBOX_TOKENS_EACH = 1_000_000_000_000_000n;
 
 /**

@@ -15,7 +15,7 @@ const MARK_ABANDONED_AFTER_TRIES = 25;
 
 interface Holder {
   readonly pid: number;
-  /** Tells the holder from a later process with the same id. */
+  /** The start time of the holder: it distinguishes the holder from a later process with the same id. */
   readonly startedAt: string;
 }
 

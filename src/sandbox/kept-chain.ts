@@ -35,9 +35,9 @@ export interface KeptChainInput {
 }
 
 /**
- * How old the head may get before whoever asks for it gets a new, empty block: deadlines are judged by its time. Every
- * block takes memory for good, so a chain that nobody uses slows down: its head is late by at most a twentieth of the
- * time since somebody last called a contract or sent a transaction. A month of idling makes some two hundred blocks.
+ * The age of the head at which the next caller gets a new, empty block: deadlines are judged by its time. Every block
+ * takes memory for good, so a chain that nobody uses slows down: its head is late by at most a twentieth of the time
+ * since somebody last called a contract or sent a transaction. A month of idling makes some two hundred blocks.
  */
 const FRESH_MS = 15_000;
 const LATE_SHARE = 20;
@@ -122,7 +122,7 @@ async function keepChain(
   async function tick(): Promise<void> {
     if (isClosed) return;
     await mine((await block('latest')).timestampS);
-    // What did not fit into this block waits for the next one.
+    // Transactions that did not fit into this block wait for the next one.
     if ((await block('latest')).transactions.length > 0) schedule();
   }
 

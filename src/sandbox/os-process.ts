@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** The process runs, but this machine does not tell when it began. */
+/** The process runs, but its start time is unknown on this machine. */
 export const UNKNOWN_START = 'unknown';
 
 const PS_TIMEOUT_MS = 5_000;
@@ -44,7 +44,7 @@ export async function findProcesses(commandStart: string): Promise<number[]> {
   return pids.filter((_, index) => commands[index]?.startsWith(commandStart));
 }
 
-/** Whether the machine knows this process id at all; a zombie still counts. */
+/** True if the process id exists. A zombie counts. */
 export function processExists(pid: number): boolean {
   try {
     process.kill(pid, 0);

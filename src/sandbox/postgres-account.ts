@@ -1,7 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
-/** Who PostgreSQL runs as when the gateway is root, which PostgreSQL refuses to be. */
+/** The account that runs PostgreSQL when the gateway is root: PostgreSQL refuses to run as root. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
@@ -15,7 +15,7 @@ export interface Launcher {
 
 export interface ToolResult {
   readonly isOk: boolean;
-  /** What the program wrote, and why it ended when it did not end well. */
+  /** The output of the program, and the reason of a failure. */
   readonly output: string;
 }
 

@@ -12,7 +12,7 @@ import { isAddress, SANDBOX_NETWORK, valueOn } from './network-kinds.ts';
 /** A hundredth of a coin: some hundred batches on the networks where gas is dear. */
 const DEFAULT_MIN_BALANCE = 10n ** 16n;
 
-/** Settings that are each right alone, and wrong together. */
+/** Settings that are valid alone and contradict each other. */
 export class ChainSettingsError extends Error {
   constructor(message: string) {
     super(message);
@@ -31,7 +31,7 @@ export function needsOwnChain(config: Config): boolean {
   return config.rpcUrls === undefined;
 }
 
-/** Whether all money of this gateway is play money of a sandbox chain, its own one or that of another node. */
+/** True if the gateway runs on a sandbox chain, its own or that of another node. */
 export function isSandbox(config: Config): boolean {
   return [...(config.rpcUrls?.keys() ?? [])].every((network) => network === SANDBOX_NETWORK);
 }
@@ -42,7 +42,7 @@ export function networksInUse(config: Config, sandbox: { readonly rpcUrl: string
   return [...urls].map(([chainId, endpoints]) => ({ network: networkOf(config, chainId), endpoints }));
 }
 
-/** What acts on each network: its chain, its relayers and the operator's accounts. */
+/** The parts of each network: its chain, its relayers and the operator's accounts. */
 export function chainTerms(
   deps: { world: World; log: Log; config: Config },
   networks: readonly NetworkInUse[],
@@ -56,7 +56,7 @@ export function chainTerms(
   }));
 }
 
-/** Who sends transactions on the network. */
+/** The relayers of the network. */
 export function relayersOf({ config, world }: { config: Config; world: World }, network: Network): Signer[] {
   const isOwn = network.chainId === SANDBOX_NETWORK;
   // Keys that were configured for every network have no coins on a sandbox chain, whose own relayers have plenty.
@@ -67,7 +67,7 @@ export function relayersOf({ config, world }: { config: Config; world: World }, 
   return keys.map((key) => signerOf({ config, world }, key));
 }
 
-/** Who signs what leaves the intermediate account; undefined where nobody is configured to. */
+/** The signer of the intermediate account. Undefined where none is configured. */
 export function intermediateSignerOf(deps: { config: Config; world: World }, network: Network): Signer | undefined {
   const { intermediateKey, intermediateAccount } = deps.config;
   const isOwn = network.chainId === SANDBOX_NETWORK;
@@ -101,12 +101,12 @@ function signerOf({ config, world }: { config: Config; world: World }, key: stri
     : createLocalSigner(key);
 }
 
-/** The balance below which a relayer needs looking after. */
+/** The balance below which a relayer raises an alert. */
 export function minBalanceOn(config: Config, network: string): bigint {
   return valueOn(config.relayerMinBalance, network) ?? DEFAULT_MIN_BALANCE;
 }
 
-/** How deep a payment of this amount must lie, where the operator has said so. */
+/** The finality depth for a payment of this amount, if the operator has set one. */
 export function depthOf(
   config: Config,
   { network, asset, amount }: { readonly network: string; readonly asset: string; readonly amount: string },

@@ -210,7 +210,7 @@ export interface Setting<T> {
   readonly kind: Kind<T>;
   readonly default: T | undefined;
   readonly doc: string;
-  /** What happens when it is unset, in words, where the default is not a plain value. */
+  /** The behaviour without a value, in words, where the default is not a plain value. */
   readonly defaultDoc: string | undefined;
 }
 
@@ -218,7 +218,7 @@ type Value<S> = S extends Setting<infer T> ? (S extends { default: undefined } ?
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads all settings, or tells all that is wrong with them at once. */
+/** Reads all settings, or returns all problems at once. */
 export function readConfig(environment: Environment): { config: Config } | { problems: string[] } {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
@@ -253,7 +253,7 @@ export function describeConfig(config: Config): { setting: string; value: string
   });
 }
 
-/** What is wrong with settings that are each right alone. */
+/** Problems of settings that are valid alone and contradict each other. */
 function contradictions(config: Config): string[] {
   const keys = [
     ['RELAYER_KEYS', relayersIn(config)],
@@ -293,7 +293,7 @@ function intermediatesIn({ intermediateKey: key }: Config): string[] {
   return [...(key?.everywhere === undefined ? [] : [key.everywhere]), ...(key?.on.values() ?? [])];
 }
 
-/** Money must never have to go to an account that nobody named. */
+/** Money must never go to an account that the operator did not name. */
 function missingAccounts({ rpcUrls = new Map(), feeAccount, intermediateAccount }: Config): string[] {
   const accounts = [
     ['FEE_ACCOUNT', feeAccount],
@@ -306,7 +306,7 @@ function missingAccounts({ rpcUrls = new Map(), feeAccount, intermediateAccount 
   });
 }
 
-/** The secret values in force, so that the log can strike them out wherever they turn up. */
+/** The secret values in force, which the log masks. */
 export function secretValues(config: Config): string[] {
   const endpoints = [...(config.rpcUrls?.values() ?? []), config.externalSignerUrl ?? []].flat();
   const sources = (config.rateSources ?? []).flatMap(({ requests }) => requests.map(({ url }) => url));

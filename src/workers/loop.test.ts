@@ -53,7 +53,7 @@ describe('a job', () => {
   });
 
   it('that succeeds clears the alert of a node that died while it failed there', async () => {
-    const alert = { name: 'job_failing', subject: 'left', message: 'Job left failed 3 times in a row.' };
+    const alert = { name: 'job_failing', subject: 'left', message: 'Job left failed 3 times in a row.' } as const;
     await raiseAlert(nodeOf(), alert);
     const stop = startJobs(nodeOf(HOUR_MS), [{ name: 'left', everyMs: 5, run: async () => false }]);
     try {

@@ -123,8 +123,12 @@ describe('till rebuild', () => {
     const { direct } = await openPaid();
     await lose(`delete from book_entries where reference = '${direct.commitment}' and kind = 'paid'`);
     const differences = await scene.differences();
-    assert.ok(differences.includes(`${direct.id} is in the books with 1000 on in_flight instead of 0.`));
-    assert.ok(differences.includes(`${direct.id} is in the books with 0 on settled/${MERCHANT} instead of 990.`));
+    assert.ok(differences.includes(`${direct.id} is in the books with 0.001 USDC on in_flight instead of 0.00 USDC.`));
+    assert.ok(
+      differences.includes(
+        `${direct.id} is in the books with 0.00 USDC on settled/${MERCHANT} instead of 0.00099 USDC.`,
+      ),
+    );
     assert.deepEqual((await rebuild(scene, scene.connected, { from: 0 }))?.rebuilt, [direct.id]);
     assert.deepEqual(await scene.differences(), []);
     assert.deepEqual(await scene.balances(USDC), {

@@ -5,6 +5,7 @@ import { auditBooks } from '../../src/actions/books/audit/audit-books.ts';
 import { exportBooks } from '../../src/actions/books/export-books.ts';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
+import { amountText, tokenText } from '../../src/chains/amount-text.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import { feeOf } from '../../src/domain/fees.ts';
@@ -167,7 +168,10 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
     scene.control.setBalance(address, SANDBOX_ASSETS.native, balance - 7n);
     await node.turn(3);
     const [difference, ...more] = await scene.differences();
-    assert.match(difference ?? '', new RegExp(`^Account ${address} has 7 less coin than the books say`));
+    assert.match(
+      difference ?? '',
+      new RegExp(`^Account ${address} has 0\\.000000000000000007 ETH on Till Sandbox less than the books say`),
+    );
     assert.deepEqual(more, []);
     scene.control.setBalance(address, SANDBOX_ASSETS.native, balance);
     await node.turn(3);
@@ -182,7 +186,7 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
       scene.control.setBalance(intermediateAccount, asset, wrong);
       await node.turn(3);
       assert.deepEqual(await scene.differences(), [
-        `The intermediate account holds ${wrong} of ${asset}; by the books it should be ${booked}.`,
+        `The intermediate account holds ${amountText(asset, wrong)}; by the books it should be ${tokenText(asset, booked)}.`,
       ]);
     }
     scene.control.setBalance(intermediateAccount, asset, booked);

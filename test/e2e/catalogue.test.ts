@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { outdatedFiles } from '../../scripts/generate.ts';
 import { clearAlert, raiseAlert } from '../../src/actions/alerts.ts';
+import { ALERT_NAMES } from '../../src/domain/alert.ts';
 import { CATALOGUE } from '../../src/errors.ts';
 import { serveMetrics } from '../../src/http/metrics-server.ts';
 import { ORDER_OF_USE } from '../../src/http/reference/order-of-use.ts';
@@ -112,6 +115,14 @@ describe('what is promised', () => {
     await secure.stop();
   });
 
+  it('names every alert on the page for operators, with its meaning and what to do', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| `(\w+)` +\| ([^|]+)\| ([^|]+)\|$/gm)];
+    const alerts = rows.filter(([, name = '']) => (ALERT_NAMES as readonly string[]).includes(name));
+    assert.deepEqual(alerts.map(([, name]) => name).sort(), [...ALERT_NAMES]);
+    for (const [, name, meaning = '', remedy = ''] of alerts) assert.ok(meaning.trim() && remedy.trim(), name);
+  });
+
   it('carries a Request-Id: the client’s own if it is usable, or a new one', async () => {
     const idOf = async (given?: string, url = '/health') => {
       const response = await gateway.app.inject({ url, headers: given === undefined ? {} : { 'request-id': given } });
@@ -168,7 +179,7 @@ describe('what is promised', () => {
       name: 'job_failing',
       subject: 'prune-idempotency-keys',
       message: 'It failed three times in a row.',
-    };
+    } as const;
     for (let times = 0; times < 2; times += 1) await raiseAlert(gateway, alert);
     await raiseAlert(gateway, { ...alert, subject: 'record-key-uses' });
     assert.match(

@@ -53,6 +53,10 @@ describe('payouts of what is held', () => {
     const held = await scene.payout(id);
     assert.deepEqual([held?.state, held?.problem], ['held', 'recipient_blacklisted']);
     assert.deepEqual(await scene.alerts(), [`payout_failed ${outgoingId('pout_', id)}`]);
+    assert.match(
+      (await scene.alertText('payout_failed')) ?? '',
+      /^The payout of \d+\.\d{2,} USDC on Till Sandbox to 0x\w+ did not arrive \(/,
+    );
     const other = scene.payers.newAccount();
     await scene.redirect(other);
     await scene.live(node);

@@ -87,7 +87,7 @@ describe('till rebuild, of what left', () => {
     );
     const { rebuilt, unplaced } = await restore();
     assert.deepEqual(rebuilt, []);
-    assert.match(unplaced?.[0] ?? '', /float of operator, in which there is too little/);
+    assert.match(unplaced?.[0] ?? '', /the operator's float lacks 0\.000007 USDC/);
     await lose(`update floats set units = 25`);
     assert.deepEqual((await restore()).rebuilt, [refundId]);
     assert.deepEqual(await scene.floats(), { operator: '15' });
@@ -147,7 +147,9 @@ describe('till rebuild, of what left', () => {
     await lose(`delete from book_entries where reference = '${payoutId}' and kind = 'payout_done'`);
     const settled = `settled/${scene.merchantId}`;
     assert.ok(
-      (await scene.differences())?.includes(`${payoutId} is in the books with 0 on ${settled} instead of 990.`),
+      (await scene.differences())?.includes(
+        `${payoutId} is in the books with 0.00 USDC on ${settled} instead of 0.00099 USDC.`,
+      ),
     );
     assert.deepEqual((await restore()).rebuilt, [payoutId]);
     assert.deepEqual(await scene.books(), books);

@@ -35,6 +35,10 @@ describe('money outside of payments', () => {
     const stray = await only();
     assert.deepEqual([stray.transactionHash, stray.sender, stray.amount], [hash, sender, '77']);
     assert.deepEqual(await scene.alerts(), [`stray_money ${stray.id}`]);
+    assert.match(
+      (await scene.alertText('stray_money')) ?? '',
+      /^\d+\.\d{2,} USDC on Till Sandbox came to 0x\w+ from 0x/,
+    );
     assert.deepEqual(await scene.differences(), []);
     await returnStray(scene, { id: stray.id, to: undefined, actor: 'test' });
     await assert.rejects(returnStray(scene, { id: stray.id, to: undefined, actor: 'test' }), /returning/);
@@ -83,7 +87,7 @@ describe('money outside of payments', () => {
     const id = (await strays()).find(({ source }) => source === 'late_payment')?.id ?? '';
     await assert.rejects(
       returnStray(scene, { id, to: undefined, actor: 'test' }),
-      /not enough in the float of mrch_test/,
+      /too little to return it: the float of mrch_test lacks 0\.00099 USDC\./,
     );
     assert.deepEqual(await scene.floats(), { operator: '10' });
     await scene.fill(node, scene.merchantId, 990n);

@@ -51,6 +51,10 @@ describe('refunds', () => {
     await scene.live(node, 2);
     assert.equal((await scene.refund(id)).state, 'awaiting_funds');
     assert.ok((await scene.alerts()).includes(`refund_awaiting_funds ${outgoingId('rfnd_', id)}`));
+    assert.equal(
+      await scene.alertText('refund_awaiting_funds'),
+      `A refund of 0.001 USDC on Till Sandbox waits: the float of ${scene.merchantId} lacks 0.00099 USDC, and the operator's float lacks 0.00001 USDC. See till float add.`,
+    );
     await scene.fill(node, scene.merchantId, 990n);
     await scene.live(node, 2);
     assert.equal((await scene.refund(id)).state, 'awaiting_funds');

@@ -305,6 +305,8 @@ export async function openRelayScene(input: SceneInput = {}) {
     status: async (id: string) => (await findPayments(db.sql, [id]))[0]?.status,
     item: async (commitment: string) => (await findItems(db.sql, [commitment]))[0],
     alerts: async () => (await listAlerts(db.sql)).map(({ name, subject }) => `${name} ${subject}`),
+    /** What the alert of that name says. */
+    alertText: async (name: string) => (await listAlerts(db.sql)).find((alert) => alert.name === name)?.message,
     /** Every signed transaction that is stored, in order. */
     versions: async () => [
       ...(await db.sql<{ hash: string; nonce: number; signer: string; state: string }[]>`

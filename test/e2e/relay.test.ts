@@ -327,6 +327,10 @@ describe('the relayer', () => {
     scene.control.setBalance(address, scene.payers.assets.native, 1n);
     await node.relay();
     assert.deepEqual(await scene.alerts(), [`relayer_balance_low ${scene.network}:${address}`]);
+    assert.match(
+      (await scene.alertText('relayer_balance_low')) ?? '',
+      /^The relayer holds \d+\.\d{2,} ETH on Till Sandbox, less than \d+\.\d{2,} ETH\. Send coin to it\.$/,
+    );
     scene.control.setBalance(address, scene.payers.assets.native, 10n ** 19n);
     scene.pass(60_000);
     await node.relay();

@@ -107,6 +107,7 @@ function describe(baseUrl: string, file: SandboxFile) {
     baseUrl,
     rpcUrl,
     appId: file.appId,
+    apiKey: file.apiKey,
     call,
     /** CAIP-19 by symbol. */
     assetOf: (symbol: string) => assets[symbol] ?? '',

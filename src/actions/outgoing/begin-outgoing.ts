@@ -1,3 +1,4 @@
+import { amountText } from '../../chains/amount-text.ts';
 import type { Signer } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { idBytes } from '../../domain/ids.ts';
@@ -159,7 +160,7 @@ async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEv
       await concludePaid(tx, outgoing, proof, now);
       return;
     }
-    const message = `${event.amount} of ${event.asset} left for it to ${event.recipient} by ${event.transactionHash}, which nothing here tells of: it is not sent.`;
+    const message = `${amountText(event.asset, event.amount)} left for it to ${event.recipient} by transaction ${event.transactionHash}, which the database does not know. It is not sent again.`;
     await upsertAlert(tx, { name: 'forgotten_outgoing', subject: id, message, lastSeen: now });
     const retryAt = new Date(now.getTime() + FORGOTTEN_RETRY_MS);
     await renewOutgoing(tx, { id, problem: 'sent before', retryAt, at: now });

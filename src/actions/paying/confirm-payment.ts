@@ -24,7 +24,7 @@ export interface ConfirmInput {
   readonly optionId: string;
   readonly results: readonly unknown[];
   readonly buyer: { readonly name: string; readonly icon: string | null };
-  /** Who confirms: `key:<id>` or `app:<id>`. */
+  /** The actor: `key:<id>` or `app:<id>`. */
   readonly actor: string;
 }
 
@@ -45,9 +45,9 @@ interface Confirmation {
 }
 
 /**
- * Takes what a wallet brought back, and gives the payment as it stands then. The order of the checks is a promise: whoever
- * repeats a confirmation that was accepted gets the payment's status, whatever has happened since, and nobody is charged
- * twice. A signature that passes becomes work in the transaction that moves the payment; the rest is the relayer's.
+ * Accepts the results of a wallet, and returns the payment after that. The order of the checks is a promise: a repeated
+ * confirmation that was accepted gets the payment's status, whatever has happened since, and nobody is charged twice. A
+ * valid signature becomes a due item in the transaction that moves the payment; the relayer does the rest.
  */
 export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Promise<Confirmed> {
   const { payment } = input;
@@ -68,7 +68,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   const signature = values.at(-1) ?? '';
   const commitment = chain.commitmentOf(item);
   const verdict = await chain.judge(item, signature);
-  // Whoever has the signature can have the item carried out, and then the money has arrived: the watcher sees to the rest.
+  // Anybody who has the signature can carry the item out. Then the money has arrived, and the watcher does the rest.
   const isPaidAlready = verdict.is === 'used' && (await isReportedPaid(deps, item.network, commitment));
   if (verdict.is !== 'good' && !isPaidAlready) {
     return { payment: await refuseOrExplain(deps, { payment, confirmation, commitment, verdict }) };
@@ -98,7 +98,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
     items: { accepted: [accepted] },
   });
   const { payment: moved } = outcome;
-  // Somebody else was first, and what they did decides now.
+  // Another request moved the payment first. Its outcome decides.
   if (moved !== undefined && (outcome.ok || (await isSettled(deps, moved, confirmation)))) return { payment: moved };
   throw !outcome.ok && outcome.refusal === 'attempt_over' ? quoteExpired() : notPayable(moved?.status ?? 'expired');
 }
@@ -113,7 +113,7 @@ function readConfirmation(deps: ConfirmDeps, { payment, optionId, results }: Con
   };
 }
 
-/** Whether the payment's status is all there is to answer. Refuses what comes too late for the payment. */
+/** True if the payment's status is the answer. Refuses a confirmation that comes too late for the payment. */
 async function isSettled(deps: ConfirmDeps, payment: Payment, { option, hash }: Confirmation): Promise<boolean> {
   const { status, nativeDeadline } = payment;
   const isNative = option?.item.method === 'native';
@@ -122,7 +122,7 @@ async function isSettled(deps: ConfirmDeps, payment: Payment, { option, hash }: 
   if (status === 'requires_action' && (isNative || (nativeDeadline === null && !isLate))) return false;
   if (hash !== undefined && (await wasAccepted(deps, payment, hash))) return true;
   if (status === 'succeeded' || status === 'failed' || status === 'cancelled') return true;
-  // A payer's own transaction is judged by its block, not by when we hear of it.
+  // A payer's own transaction is judged by its block, not by the time of the request.
   if (isLate && !isNative) throw paymentExpired();
   if (option === undefined) throw optionNotFound();
   if (status !== 'processing') return false;
@@ -153,8 +153,8 @@ interface Hint {
 }
 
 /**
- * Keeps the transaction that the wallet named. It is a hint and moves nothing by itself: the caller looks for it. A payment
- * past its expiry needs no look, because it reads `processing` until its deadline is final.
+ * Stores the transaction hash that the wallet named. It is a hint and moves nothing by itself: the caller looks for it.
+ * A payment past its expiry needs no look, because it reads `processing` until its deadline is final.
  */
 async function keepHint(deps: ConfirmDeps, hint: Hint): Promise<Confirmed> {
   const { payment, option, transaction, hash, actor } = hint;
@@ -194,7 +194,7 @@ const wrongSignature = () =>
     422,
   );
 
-/** What each finding of the chain is told as. Wallets look for the words "insufficient funds". */
+/** The error message of each finding of the chain. Wallets look for the words "insufficient funds". */
 const REFUSALS: Readonly<Record<RefusalReason | 'malformed_signature', () => ApiError>> = {
   malformed_signature: () =>
     validationError([{ field: 'results', message: 'must hold a signature of 65 bytes, with a low s' }], 422),

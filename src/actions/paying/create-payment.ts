@@ -11,7 +11,7 @@ import { databaseFault, isDataFault } from '../../store/plumbing/database.ts';
 import { type CommandDeps, commandOfOne, otherRequest, stillRunning } from '../command.ts';
 import { merchantNotFound } from '../parties/change-merchant.ts';
 
-/** A payment as a client asked for it, checked. */
+/** A checked request for a payment. */
 export interface PaymentOrder {
   readonly merchant: Pick<Merchant, 'id' | 'partnerId' | 'mode' | 'status' | 'deletedAt'>;
   readonly referenceId: string;
@@ -22,10 +22,10 @@ export interface PaymentOrder {
   readonly expiresAtMs: number;
   readonly successUrl: string | null;
   readonly errorUrl: string | null;
-  /** Who asks for it: `key:<id>`. */
+  /** The actor: `key:<id>`. */
   readonly actor: string;
   readonly details: PaymentDetails | null;
-  /** With everything that gives the request its meaning. */
+  /** The key, and every field that is part of the request's meaning. */
   readonly idempotency: { readonly key: string; readonly meaning: readonly unknown[] } | null;
 }
 
@@ -37,7 +37,7 @@ export interface CreatedPayment {
   readonly isReplayed: boolean;
 }
 
-/** Not all that wait go at once: while PostgreSQL writes some of them, this process answers and reads others. */
+/** The size of a batch is bounded: while PostgreSQL writes one, this process answers and reads others. */
 const MAX_BATCH = 100;
 const MAX_CONCURRENT = 2;
 /** Of randomness in an id. */
@@ -48,7 +48,7 @@ type Outcome = CreatedPayment | ApiError;
 
 /**
  * Creates payments; those asked for at the same time share one statement and one flush to disk. Each is answered only
- * after that. A crash before leaves no trace of it, a crash after leaves it whole: a retry with the same
+ * after that. A crash before leaves no trace, a crash after leaves the whole payment: a retry with the same
  * Idempotency-Key finds it.
  */
 export function createPaymentCreator(deps: CommandDeps): (order: PaymentOrder) => Promise<CreatedPayment> {
@@ -127,7 +127,7 @@ function firstOfEachKey(orders: readonly Order[]): Set<number> {
   return first;
 }
 
-/** What became of orders that made no payment: their keys had been used, or their merchants have stopped. */
+/** The outcome of orders without a new payment: their keys had been used, or their merchants have stopped. */
 async function explain(deps: CommandDeps, orders: readonly Order[]): Promise<Map<Order, Outcome>> {
   const earlier = await findEarlierPayments(
     deps.db.sql,
@@ -155,7 +155,7 @@ function replayOf(payment: Payment, nowMs: number): CreatedPayment {
   return { id: payment.id, status: visibleStatus(state, nowMs), expiresAtMs: state.expiresAtMs, isReplayed: true };
 }
 
-/** Merchants stopped between the look at them and the insert: what each of them is now says how it is told. */
+/** The merchant was stopped after we read it. Read it again to choose between 404 and 403. */
 async function refusals({ db }: CommandDeps, orders: readonly Order[]): Promise<Map<Order, ApiError>> {
   if (orders.length === 0) return new Map();
   const ids = [...new Set(orders.map(({ merchant }) => merchant.id))];

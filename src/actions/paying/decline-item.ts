@@ -5,8 +5,8 @@ import { type CommandDeps, command } from '../command.ts';
 import { moveLocked } from './move-payment.ts';
 
 /**
- * Ends a payment whose payer turned out to be one we must not serve, and says whether it did. Only while no transaction
- * with its item was ever stored: a stored one may have been broadcast, and then the chain decides.
+ * Ends a payment whose payer is on the screening list. Returns false if a transaction with its item was stored: it may
+ * have been broadcast, and then the chain decides.
  */
 export function declineItem(
   deps: CommandDeps,

@@ -4,7 +4,7 @@ import { moveLocked } from './move-payment.ts';
 
 const BATCH = 500;
 
-/** Ends payments whose time is over. Whether there may be more. */
+/** Expires overdue payments. Returns true if there may be more. */
 export function expirePayments(deps: CommandDeps, limit = BATCH): Promise<boolean> {
   return command(deps, async (tx, now) => {
     const overdue = await lockOverdue(tx, { now, limit });

@@ -11,7 +11,7 @@ import { buildData, type WalletRpc, walletRequests } from './wallet-requests.ts'
 export interface FetchInput {
   readonly payment: Payment;
   readonly optionId: string;
-  /** What the option's `build` action said. */
+  /** The data of the option's `build` action. */
   readonly data: string;
   readonly buyer: { readonly name: string; readonly icon: string | null };
 }
@@ -19,8 +19,8 @@ export interface FetchInput {
 type FetchDeps = CommandDeps & OptionDeps;
 
 /**
- * The requests behind a `build` action. A native action can be carried out by the payer at any time from then on, whether
- * or not they come back to say so: it is stored before it is answered.
+ * The requests behind a `build` action. The payer can carry a native action out at any time from then on, with or
+ * without a confirmation: it is stored before it is answered.
  */
 export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<readonly WalletRpc[]> {
   const { payment, optionId, data, buyer } = input;
@@ -32,7 +32,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
   if (item.method === 'permit2') throw nothingToFetch();
   const { chain, intermediateAccount } = await refuseOutdated(deps, payment, option);
   const requests = walletRequests(chain, item, 0n);
-  // A wallet that has lost the list since sends nothing: the option says it all.
+  // A wallet that has lost the list sends no data: the option alone is enough.
   if (data !== '' && data !== buildData(item, requests)) throw otherData();
   if (item.method !== 'native') return requests;
 

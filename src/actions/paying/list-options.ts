@@ -33,7 +33,7 @@ export interface ListedOption {
   readonly rate: Rate | null;
 }
 
-/** A payer is looking at an empty screen meanwhile: a network that has not answered by then is left out. */
+/** A payer waits for this answer: a network that has not answered by then is left out. */
 const SURVEY_MS = 2_500;
 const SALT_BYTES = 6;
 /**
@@ -67,7 +67,7 @@ function unavailable(): ApiError {
   return new ApiError('internal_error', 'No network could be asked. Try again.', { status: 503, retryAfterS: 1 });
 }
 
-/** What one network could take, before it has been asked who holds what. */
+/** The possible offers of one network, before its balances are read. */
 interface NetworkOffer {
   readonly connected: ConnectedChain;
   readonly etaS: number;
@@ -100,7 +100,7 @@ function networkOffer(deps: ListOptionsDeps, { payment, accounts, terms, connect
   };
 }
 
-/** What the network says of all accounts and assets; undefined when it did not say it in time. */
+/** The network's answer about all accounts and assets. Undefined when it did not come in time. */
 async function survey(
   { world, log }: ListOptionsDeps,
   { connected, accounts, offers }: NetworkOffer,

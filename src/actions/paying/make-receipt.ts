@@ -24,8 +24,8 @@ export interface SignedReceipt {
 }
 
 /**
- * The receipt of a payment that has succeeded. Nothing in it is of the moment, so it is the same whenever it is asked for;
- * unless a deep reorganisation has put the payment's transaction into another block.
+ * The receipt of a payment that has succeeded. It holds no present time, so it is the same at every request, unless a
+ * deep reorg has moved the payment's transaction to another block.
  */
 export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Payment): Promise<SignedReceipt> {
   if (payment.status !== 'succeeded') throw notPaid();
@@ -68,12 +68,12 @@ function notPaid(): ApiError {
   return new ApiError('invalid_state', 'Only a succeeded payment has a receipt.');
 }
 
-/** After a reorganisation deeper than final depth, until its transaction is in the chain again. */
+/** A deep reorg has removed its transaction, and it is not mined again yet. */
 function notOnChain(): ApiError {
   return new ApiError('invalid_state', 'The transaction of this payment is not in the chain at this moment.');
 }
 
-/** A payment that was restored from the chain alone, which does not tell all that a commitment is made of. */
+/** A payment restored from the chain alone may lack parts of its commitment. */
 function notWhole(): ApiError {
   return new ApiError('invalid_state', 'Not everything that the payer of this payment signed is known any more.');
 }

@@ -19,9 +19,9 @@ import { type CommandDeps, command } from '../command.ts';
 export interface MovePaymentInput {
   readonly paymentId: string;
   readonly event: PaymentEvent;
-  /** Who says so: `key:<id>`, `app:<id>`, a worker's name. */
+  /** The actor: `key:<id>`, `app:<id>`, a worker's name. */
   readonly actor: string;
-  /** What proves it, kept with the move. */
+  /** The proof, stored with the event. */
   readonly evidence: Readonly<Record<string, unknown>>;
   /** Items to enqueue and items to close, written in the same transaction if the payment moves. */
   readonly items?: { readonly accepted?: readonly NewItem[]; readonly ended?: readonly ItemEnd[] };
@@ -136,7 +136,7 @@ export async function settlePayments(
   await notePayments(tx, settled, { type: 'payment.settled', actor, evidence }, at);
 }
 
-/** What the items say that a payment's own row does not. */
+/** Facts about a payment's items that its own row does not hold. */
 interface Attempts {
   /** Commitments that can still be carried out, with their payments. */
   readonly open: Map<string, string>;

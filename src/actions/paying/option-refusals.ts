@@ -5,7 +5,7 @@ import type { Payment } from '../../store/payments/payments.ts';
 
 /** The refusals that a wallet can meet on its way, each in one place. */
 
-/** Says what the accounts were held against; refuses when one of them is on the list. */
+/** Screens accounts: refuses when one is on the list, and returns the list. */
 export function refuseScreened(screening: Screening, accounts: readonly string[]) {
   const decision = screening.decide(accounts);
   if (decision.hits.length > 0) throw new ApiError('sanctioned_user', 'This account cannot pay here.');

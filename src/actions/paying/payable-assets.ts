@@ -42,9 +42,9 @@ export function acceptedTokens(deps: QuoteDeps & ServingDeps, payment: Payment) 
 }
 
 /**
- * Why no payment in this unit could ever be paid; undefined when one could. Only the configuration counts (networks, their
- * assets, the pairs of the rate sources), so that an outage stops no creation. A test key may price in live assets. A mode
- * without any network is not set up yet: partners may build against it all the same.
+ * The reason why no payment in this unit could ever be paid. Undefined when one could. Only the configuration counts
+ * (networks, their assets, the pairs of the rate sources), so that an outage stops no creation. A test key may price in
+ * live assets. A mode without any network is not set up yet: partners may build against it all the same.
  */
 export function unpayableReason(
   deps: ServingDeps & Pick<QuoteDeps, 'rates'>,

@@ -6,9 +6,9 @@ import type { CommandDeps } from '../command.ts';
 type AlertDeps = CommandDeps & { readonly log: Log };
 
 /**
- * Holds the payer of a payment that has arrived against the list in force, which may be newer than the one it was accepted
- * by; native coin arrives without having been accepted at all. What was paid is paid: a hit is told to a person, and what
- * is returned goes into the evidence of the move. Asked before that move, so that a crash between the two loses nothing.
+ * Screens the payer of a payment that has arrived against the list in force, which may be newer than the one at
+ * acceptance; native coin was never screened before. A paid payment stays paid: a hit raises an alert, and the result
+ * goes into the evidence of the move. The screening comes before that move, so that a crash in between loses nothing.
  */
 export async function screenPaid(
   deps: AlertDeps & { readonly screening: Screening },

@@ -10,7 +10,7 @@ export interface SoughtTransaction {
   readonly item: StoredItem;
   /** The transaction that the wallet named. */
   readonly hash: string;
-  /** Who named it: `key:<id>` or `app:<id>`. */
+  /** The actor: `key:<id>` or `app:<id>`. */
   readonly actor: string;
 }
 

@@ -10,11 +10,11 @@ import type { Payment } from '../../store/payments/payments.ts';
 import type { FreshCache } from '../../store/plumbing/fresh-cache.ts';
 import { noExecutor, quoteExpired } from './option-refusals.ts';
 
-/** Who is paid by a payment, and what the operator takes of it, as things are now. */
+/** The recipients and the fee of a payment, by the settings in force. */
 export interface Terms {
   /** In the unit of the price. */
   readonly pricedFee: bigint;
-  /** What the fee is made of: a decimal percent, and an amount in the unit of the price. */
+  /** The parts of the fee: a decimal percent, and an amount in the unit of the price. */
   readonly percentage: string;
   readonly pricedFixedFee: bigint;
   /** The merchant's own destination for the asset; without one the operator keeps the money for it. */
@@ -49,7 +49,7 @@ export async function readTerms(deps: TermsDeps, payment: Payment): Promise<Term
   };
 }
 
-/** What it takes to judge an option. */
+/** The inputs for checking an option. */
 export interface OptionDeps extends TermsDeps {
   readonly chains: Chains;
   readonly screening: Screening;
@@ -57,8 +57,8 @@ export interface OptionDeps extends TermsDeps {
 }
 
 /**
- * Refuses an option that would not be offered now: its network is no longer served, it is too late for it, or its asset,
- * who is paid, or what is taken of it has changed. Gives the network of one that would.
+ * Refuses an option that would not be offered now: its network is not served any more, it has expired, or its asset,
+ * recipient or fee has changed. Returns the network of a valid one.
  */
 export async function refuseOutdated(deps: OptionDeps, payment: Payment, option: Option): Promise<ConnectedChain> {
   const { item, pricedFee } = option;

@@ -9,7 +9,7 @@ export interface WalletRpc {
   readonly params: readonly unknown[];
 }
 
-/** What an option tells the wallet to do: the requests themselves, or what it has to fetch them with. */
+/** The actions of an option: the requests themselves, or the data to fetch them with. */
 export type OptionAction =
   | { readonly type: 'walletRpc'; readonly data: WalletRpc }
   | { readonly type: 'build'; readonly data: { readonly data: string } };
@@ -19,15 +19,15 @@ export function walletRequests(chain: Chain, item: Item, allowance: bigint): rea
   return chain.walletActions(item, allowance).map(({ method, params }) => ({ chain_id: item.network, method, params }));
 }
 
-/** What wallets expect in the list of options differs by method; `fetch` gives the requests where they are not in it. */
+/** Wallets expect different actions in the list by method. `fetch` gives the requests where the list has none. */
 export function listedActions(item: Item, requests: readonly WalletRpc[]): readonly OptionAction[] {
   if (item.method === 'permit2') return requests.map((data) => ({ type: 'walletRpc', data }));
   return [{ type: 'build', data: { data: buildData(item, requests) } }];
 }
 
 /**
- * What the wallet sends to `fetch`. A signature's request is in it, for wallets that read it themselves. A native action
- * is not: it must not be carried out before it is known here.
+ * The data that the wallet sends to `fetch`. It contains the request of a signature, for wallets that read it
+ * themselves. It does not contain a native action, which must be stored here before it is carried out.
  */
 export function buildData({ method }: Item, [request]: readonly WalletRpc[]): string {
   return method === 'native' ? '' : Buffer.from(JSON.stringify(request)).toString('hex');

@@ -23,7 +23,10 @@ export async function broadcastStored(
     // The transaction before it has not arrived yet: both are sent again in the next round.
     if (outcome === 'nonce_too_high') memory.broadcastAtMs.clear();
     const isBroke = outcome === 'short_balance';
-    await alarms.outOfFunds.set(alarmSubject(id), isBroke ? 'The relayer cannot pay for gas.' : undefined);
+    await alarms.outOfFunds.set(
+      alarmSubject(id),
+      isBroke ? 'The relayer cannot pay for gas. Send coin to it.' : undefined,
+    );
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error;
     deps.log.warn({ ...id, nonce, hash, err: error }, 'broadcast without an answer: it may be out');

@@ -1,3 +1,5 @@
+import { amountText, tokenText } from '../../chains/amount-text.ts';
+import { coinOf } from '../../chains/coin.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
 import type { OpenSend } from '../../store/chain/sends.ts';
 import type { RelayDeps, Relayer } from './relayer.ts';
@@ -18,7 +20,8 @@ export async function checkBalance(
   if (minBalance === undefined || !isTime(memory.balanceCheckedAtMs, nowMs, BALANCE_EVERY_MS)) return;
   const balance = await chain.balance(signer.address);
   memory.balanceCheckedAtMs = nowMs;
-  const message = `The relayer holds ${balance}, less than ${minBalance}, of the coin that pays for gas.`;
+  const coin = coinOf(id.network);
+  const message = `The relayer holds ${amountText(coin, balance)}, less than ${tokenText(coin, minBalance)}. Send coin to it.`;
   await alarms.lowBalance.set(alarmSubject(id), balance < minBalance ? message : undefined);
 }
 

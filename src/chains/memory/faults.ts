@@ -27,9 +27,9 @@ const METHODS = [
 /** The methods of the port that ask the chain, and can therefore fail to find out. */
 export type Method = (typeof METHODS)[number];
 
-/** What becomes of a broadcast, besides what the chain says to it. */
+/** Faults of a broadcast. */
 export type BroadcastFate =
-  /** The transaction is taken, the answer is lost: a 5xx or a timeout after the fact. */
+  /** The transaction is accepted and the answer is lost: a 5xx or a timeout after the fact. */
   | 'answer_lost'
   /** Neither arrives. */
   | 'lost'
@@ -42,7 +42,7 @@ export interface Faults {
   /** Runs the method unless it is out of reach. */
   ask<T>(method: Method, run: () => T | Promise<T>): Promise<T>;
   nextFate(): BroadcastFate | undefined;
-  /** What the endpoint makes of the truth. */
+  /** The lies of an endpoint. */
   readonly lies: Lies;
   isDown(): boolean;
   readonly control: FaultControl;
@@ -57,7 +57,7 @@ export interface Lies {
   isDisagreeing: boolean;
   /** How many more times `events` finds nothing: a replica that has the block but not yet its logs. */
   emptyEvents: number;
-  /** Told by `events` besides what is there, in their blocks. */
+  /** Forged events that `events` adds, in their blocks. */
   inventedEvents: readonly ChainEvent[];
 }
 
@@ -69,7 +69,7 @@ export interface FaultControl {
   failNext(method: Method, times?: number): void;
   /** Called before every answer: a simulation waits, counts or throws here. Undefined takes it away. */
   intercept(before: ((method: Method) => void | Promise<void>) | undefined): void;
-  /** What becomes of the next broadcasts. */
+  /** Sets the faults of the next broadcasts. */
   broadcasts(fate: BroadcastFate, times?: number): void;
   /** From now on the endpoint lies like this, until `beHonest`. */
   lie(lies: Partial<Lies>): void;
@@ -125,7 +125,7 @@ export function createFaults(network: string): Faults {
   };
 }
 
-/** A block as a lying endpoint tells it. */
+/** A block as a lying endpoint reports it. */
 export function misquote(block: Block): Block {
   return { ...block, hash: `0x${block.hash.slice(2).split('').reverse().join('')}` };
 }

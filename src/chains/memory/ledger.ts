@@ -3,7 +3,7 @@ import type { ItemOutcome, RefusalReason } from '../chain.ts';
 import type { State } from './state.ts';
 
 /**
- * What tokens, Permit2 and the Collector do, in their order and with their refusals. Coin is a token like the others
+ * The behaviour of tokens, Permit2 and the Collector, with the order of their checks. Coin is a token like the others
  * here, without a blacklist.
  */
 export interface Ledger {
@@ -14,11 +14,11 @@ export interface Ledger {
   /** Tokens like Tether's look at the sender alone, and refuse without a word. */
   isTaciturn(asset: string): boolean;
   commitmentOf(item: Item): string;
-  /** Whose key signed the item, in lower case; undefined when none can have. */
+  /** The address of the key that signed the item, in lower case. Undefined when no key can have. */
   signerOf(item: Item, signature: string): string | undefined;
 }
 
-/** What an account's code answers when it is asked about a signature. */
+/** The answer of an account's code about a signature. */
 export type Code =
   /** Yes to what this key signed. An account that delegated its code (EIP-7702) names its own. */
   | { readonly is: 'wallet'; readonly owner: string }
@@ -28,7 +28,7 @@ export type Code =
 export type Log =
   | { readonly type: 'paid'; readonly commitment: string; readonly item: Item }
   | { readonly type: 'refused'; readonly commitment: string; readonly item: Item; readonly reason: RefusalReason }
-  /** A transfer that was not the Collector's; of coin no log tells, but the transaction itself does. */
+  /** A transfer outside the Collector. A transfer of coin leaves no log; the transaction itself shows it. */
   | {
       readonly type: 'transferred';
       readonly isCoin: boolean;
@@ -57,7 +57,7 @@ export const keys = {
   allowance: (token: string, account: string) => `allowance ${token} ${account.toLowerCase()}`,
   blacklisted: (token: string, account: string) => `blacklisted ${token} ${account.toLowerCase()}`,
   paused: (token: string) => `paused ${token}`,
-  /** What the token keeps of every transfer. */
+  /** The fee that the token takes of every transfer. */
   cut: (token: string) => `cut ${token}`,
   nonce: (account: string) => `nonce ${account.toLowerCase()}`,
   /** EIP-3009 counts for each token, Permit2 for all tokens of a payer, the Collector for all payers. */
@@ -164,7 +164,7 @@ function checkSignature(ledger: Ledger, item: Item, signature: string): void {
   if (signer !== expected.toLowerCase()) throw new Refusal('wrong_signature');
 }
 
-/** Moves what an account has to another one. */
+/** Moves the balance of an account to another one. */
 export function move(state: State, token: string, from: string, to: string, units: bigint): void {
   const balance = state.get(keys.balance(token, from));
   if (balance < units) throw new Refusal('short_balance');

@@ -29,7 +29,7 @@ import { type Draft, readTransaction, signDraft } from './transactions.ts';
 
 export interface MemoryChain {
   readonly chain: Chain;
-  /** What the world does to the chain, and the chain to us. */
+  /** The controls of the chain, for tests. */
   readonly control: MemoryChainControl;
 }
 

@@ -1,4 +1,4 @@
-/** Everything a chain knows, as numbers under names. What was never written is zero. */
+/** Everything a chain knows, as numbers under names. A name that was never written is zero. */
 export interface State {
   get(key: string): bigint;
   set(key: string, value: bigint): void;
@@ -59,7 +59,7 @@ export function createHistory(): History {
 }
 
 function createState(read: (key: string) => bigint, write: (key: string, value: bigint) => void): State {
-  /** What the values were when the innermost attempt began. */
+  /** The values at the start of the innermost attempt. */
   let before: Map<string, bigint> | undefined;
 
   return {

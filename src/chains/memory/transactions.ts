@@ -17,16 +17,16 @@ export interface Transaction {
 export type Payload =
   | { readonly kind: 'batch'; readonly batch: readonly SignedItem[] }
   | { readonly kind: 'nothing' }
-  /** What payers and strangers do: no bytes of theirs ever come through the port. */
+  /** Actions of payers and strangers, whose bytes never come through the port. */
   | {
       readonly kind: 'act';
       readonly value: bigint;
       readonly act: (ledger: Ledger) => readonly Log[];
-      /** What a payer's wallet was asked to send. */
+      /** A transaction that a payer's wallet was asked to send. */
       readonly call?: WalletCall;
     };
 
-/** What an `eth_sendTransaction` action asks of the wallet. */
+/** The parameters of an `eth_sendTransaction` action. */
 export interface WalletCall {
   readonly from: string;
   readonly to: string;
@@ -41,7 +41,7 @@ export function coinIn(payload: Payload): bigint {
   return only?.item.method === 'native' ? only.item.amount : 0n;
 }
 
-/** What a relayer signs: all of the transaction but its hash. */
+/** The signed part of a relayer's transaction: all but its hash. */
 export interface Draft {
   readonly network: string;
   readonly from: string;

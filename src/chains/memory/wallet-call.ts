@@ -15,7 +15,7 @@ export interface WalletAct {
 const APPROVE = '0x095ea7b3';
 const TRANSFER = '0xa9059cbb';
 
-/** What the chain does when the wallet sends this: an approval, a transfer, a payment in coin, or nothing that is known here. */
+/** Decodes a wallet's transaction: an approval, a transfer, a payment in coin, or unknown. */
 export function readWalletCall(core: Core, { from: sender, to, value = '0x0', data = '0x' }: WalletCall): WalletAct {
   const from = checksumAddress(sender.toLowerCase());
   const coins = BigInt(value);

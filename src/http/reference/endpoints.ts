@@ -8,7 +8,7 @@ import {
   resolve,
 } from './openapi-document.ts';
 
-/** One method of one path, with what the page needs to name it and to link to it. */
+/** One method of one path, with its name and its anchor on the page. */
 export interface Endpoint {
   readonly anchor: string;
   readonly method: Method;

@@ -180,7 +180,7 @@ function withVariables(command: string): Content {
     .map((part, index) => (index % 2 === 1 ? html`<var>${part}</var>` : part));
 }
 
-/** JSON as `JSON.stringify` lays it out, with keys, strings and other values told apart. */
+/** JSON as `JSON.stringify` lays it out, with keys, strings and other values marked up. */
 function renderJson(value: unknown): Content {
   const text = JSON.stringify(value, null, 2) ?? '';
   return text.split(/("(?:[^"\\]|\\.)*"(?:: )?)/).map((part, index) => {

@@ -3,7 +3,7 @@ import { type Content, type Html, html, join, prose } from './html.ts';
 import { isRecord, type OpenApiDocument, type Schema } from './openapi-document.ts';
 import { mapValuesOf, propertiesOf, type Shape, shapeOf, startWalk, stepInto, type Walk } from './schema-shape.ts';
 
-/** What rendering any part of the page needs to know about the whole. */
+/** Facts about the whole document that rendering a part needs. */
 export interface Page {
   readonly document: OpenApiDocument;
   readonly schemaAnchors: ReadonlyMap<string, string>;
@@ -142,7 +142,7 @@ function renderVariant(page: Page, schema: Schema, walk: Walk): Content {
   return html`<li><p class="kind">${kind}</p>${about}${childrenOf(page, shape, inside, name, false)}</li>`;
 }
 
-/** Whether there is more to say about an alternative than the type already said. */
+/** True if an alternative has more to show than its type. */
 function isTelling(page: Page, variant: Schema): boolean {
   const shape = shapeOf(page.document, variant);
   const isCompound = propertiesOf(shape).length > 0 || shape.types.includes('array') || shape.variants.length > 0;

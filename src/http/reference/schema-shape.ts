@@ -78,7 +78,7 @@ export function propertiesOf(shape: Shape): readonly (readonly [string, Schema])
   return isRecord(shape.schema.properties) ? Object.entries(shape.schema.properties) : [];
 }
 
-/** What a map holds, when the object is a map and not a record of known fields. */
+/** The value schema of an object that is a map and not a record of known fields. */
 export function mapValuesOf(shape: Shape): Schema | undefined {
   const { additionalProperties } = shape.schema;
   return isRecord(additionalProperties) && propertiesOf(shape).length === 0 ? additionalProperties : undefined;
@@ -135,7 +135,7 @@ function merge(parts: readonly Shape[]): Shape {
   }));
 }
 
-/** What is said where a schema is used wins over what is said where it is defined. */
+/** Text at the use of a schema wins over text at its definition. */
 function annotate(target: Schema, user: Schema): Schema {
   const { description, deprecated, default: standard, example, examples } = user;
   const hasExample = example !== undefined || examples !== undefined;

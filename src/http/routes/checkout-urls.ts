@@ -5,13 +5,13 @@ const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 interface CheckoutCheck {
   readonly mode: Mode;
-  /** Whether the schema had nothing to say about the field. */
+  /** True if the schema found no problem in the field. */
   readonly hasForm: (field: string) => boolean;
   /** Problems are added here. */
   readonly issues: Issue[];
 }
 
-/** Where the checkout sends the payer: both URLs or none. */
+/** The return URLs of the checkout: both or none. */
 export function parseCheckoutUrls(
   checkout: { readonly successUrl: string; readonly errorUrl: string } | null,
   { mode, hasForm, issues }: CheckoutCheck,

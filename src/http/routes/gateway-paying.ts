@@ -20,9 +20,9 @@ import { PayerInfoBody, viewForPayer } from '../views/payer-info.ts';
 import { StatusBody, viewStatus } from '../views/payment.ts';
 import { PaymentParams, paymentNotFound } from './payments.ts';
 
-/** How a wallet pays: it asks for options, fetches what has to be signed, and brings the results. */
+/** The routes of a paying wallet: options, fetch, confirm. */
 export function payingRoutes(app: App, deps: HttpDeps): void {
-  // A path that can name no payment is refused before anybody looks at the body.
+  // A path that cannot name a payment is refused before the body is read.
   const preValidation = (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
     const { id } = request.params as { id: string };
     done(paymentIdIn(id, deps.config.publicUrl) === undefined ? paymentNotFound() : undefined);
@@ -114,7 +114,7 @@ const SEEK_EVERY_MS = 1_000;
 
 const TAGS = ['Gateway'];
 const COMMON = ['payment_not_found'] as const;
-/** What can be wrong once an option was chosen. */
+/** Errors of the routes that take an option. */
 const CHOSEN = ['invalid_state', 'payment_expired', 'quote_expired', 'sanctioned_user', 'executor_not_found'] as const;
 
 const OptionId = Type.String({ minLength: 1, description: 'The `id` of an option of this payment.' });

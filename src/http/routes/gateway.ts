@@ -10,7 +10,7 @@ import { StatusBody } from '../views/payment.ts';
 import { payingRoutes } from './gateway-paying.ts';
 import { PaymentParams } from './payments.ts';
 
-/** The routes wallets and the checkout call: the unguessable payment id is what lets them. */
+/** The routes of wallets and the checkout: the unguessable payment id is their capability. */
 export async function gatewayRoutes(app: App, deps: HttpDeps): Promise<void> {
   await app.register(cors, PREFLIGHT);
 

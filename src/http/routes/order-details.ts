@@ -23,7 +23,7 @@ const LineItem = Type.Object({
   ),
 });
 
-/** The part of an order that says what it is about. */
+/** The details of an order: description, metadata, line items. */
 export const OrderDetails = {
   description: Type.Optional(nullable(textOf(500, 'What is paid for. Shown to the payer.'))),
   metadata: Type.Optional(
@@ -52,13 +52,13 @@ export const OrderDetails = {
 type OrderBody = { readonly [Name in keyof typeof OrderDetails]?: Static<(typeof OrderDetails)[Name]> | undefined };
 
 interface DetailsCheck {
-  /** Whether the schema had nothing to say about the field. */
+  /** True if the schema found no problem in the field. */
   readonly hasForm: (field: string) => boolean;
   /** Problems are added here. */
   readonly issues: Issue[];
 }
 
-/** What an order says about itself; null when it says nothing. */
+/** The details of an order. Null when it has none. */
 export function readDetails(
   { description, metadata, lineItems }: OrderBody,
   { hasForm, issues }: DetailsCheck,

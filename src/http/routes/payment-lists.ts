@@ -83,7 +83,7 @@ function viewList(
   return { data: page.map((payment) => viewListItem(config, payment, nowMs)), nextCursor, stats: viewStats(stats) };
 }
 
-/** Those asked for that the key may see. Ids that are unknown or somebody else's just match nothing. */
+/** The requested merchants that the key may see. Unknown and foreign ids match nothing. */
 function merchantsFor(request: FastifyRequest, wanted: readonly string[] | undefined): readonly string[] | null {
   const { merchantIds: allowed } = keyOf(request);
   if (wanted === undefined) return allowed;

@@ -44,7 +44,7 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
       idempotency: 'accepted',
       errors: ['idempotency_conflict', 'not_sandbox_api_key'],
     } as const;
-    // The form of the body is judged together with its meaning, so that one answer names all that is wrong.
+    // The schema's errors are collected with ours, so that one answer names all of them.
     app.post(url, { schema, config, attachValidation: true }, async (request, reply) => {
       const order = readOrder(deps, request, request.body);
       const created = await deps.createPayment(order);
@@ -157,7 +157,7 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Pa
   };
 }
 
-/** What the schema found, if that leaves a body whose other fields can be looked at. */
+/** The schema's errors, if the other fields of the body can still be checked. */
 function formIssues({ validationError: error }: FastifyRequest): Issue[] {
   if (error === undefined) return [];
   const issues = issuesOf(error.validation, 'body');
@@ -166,8 +166,8 @@ function formIssues({ validationError: error }: FastifyRequest): Issue[] {
 }
 
 /**
- * The default expiry is not part of what was asked for: a retry a second later means the same. An order without details
- * has the meaning it had before there were any, so that retries across an upgrade find their payment.
+ * The default expiry is not part of the request's meaning: a retry a second later means the same. An order without
+ * details has the meaning it had before there were any, so that retries across an upgrade find their payment.
  */
 function meaningOf(
   { amount, referenceId, checkout, expiresAt }: OrderBody,
@@ -191,7 +191,7 @@ function belowFloor(floor: bigint): ApiError {
   });
 }
 
-/** An alias answers the same and says where it moved. */
+/** An alias gives the same answer and names the new route. */
 function aliasOf(url: string, canonical: string): object {
   if (url === canonical) return {};
   return {

@@ -4,7 +4,7 @@ import { RECEIPT_FORM } from '../../domain/receipt.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { findOwnPayment, PaymentParams, READ } from './payments.ts';
 
-/** What a merchant can check a payment with, and the key it is signed with. */
+/** Receipts of payments, and the keys that sign them. */
 export async function receiptRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get(
     '/v1/payments/:id/receipt',

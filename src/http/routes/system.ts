@@ -3,7 +3,7 @@ import type { ConnectedChain } from '../../chains/chains.ts';
 import { isMigrated } from '../../store/plumbing/migrate.ts';
 import type { App, HttpDeps } from '../deps.ts';
 
-/** For machines that watch. */
+/** Routes for monitoring. */
 export async function systemRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/health', { schema: HEALTH }, () => ({ status: 'ok' as const }));
 
@@ -23,7 +23,7 @@ async function databaseState({ db }: HttpDeps): Promise<'ok' | 'unreachable' | '
   }
 }
 
-/** A chain that is down does not make the node unready: it takes its own options away, and the others go on. */
+/** A chain that is down does not make the node unready: only its own options are missing. */
 function chainState(connected: ConnectedChain): Static<typeof ChainState> {
   const { network } = connected.chain;
   const { endpoints, endpointsUp, headNumber } = connected.chain.health();

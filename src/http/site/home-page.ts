@@ -18,7 +18,7 @@ const LINKS: readonly Link[] = [
   { href: '/health', name: 'Health', text: 'Whether the process is alive.' },
 ];
 
-/** What a person finds at the root: what this is, and where to go. */
+/** The page at the root: what this is, with links. */
 export function homePage({ isSandbox }: { readonly isSandbox: boolean }): SitePage {
   return {
     title: isSandbox ? 'Till sandbox' : 'Till',
@@ -36,7 +36,7 @@ function linkRow({ href, name, text }: Link): Html {
   return html`<li><a class="whole" href="${href}">${name}</a><span class="faint">${text}</span><code>${href}</code></li>`;
 }
 
-/** The same for a program. */
+/** The same as JSON. */
 export function homeIndex(publicUrl: string): Readonly<Record<string, string>> {
   return {
     name: 'Till',

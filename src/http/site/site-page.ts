@@ -5,7 +5,7 @@ import { type Content, type Html, html } from '../reference/html.ts';
 export interface SitePage {
   readonly title: string;
   readonly body: Content;
-  /** Whose page it is. */
+  /** The section of the site. */
   readonly of: 'gateway' | 'shop';
   /** The entry of the navigation that it belongs to. */
   readonly at?: string;

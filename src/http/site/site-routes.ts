@@ -5,7 +5,7 @@ import { pageGate } from '../entry/page-gate.ts';
 
 const ONE_DAY = 'public, max-age=86400';
 
-/** What browsers ask for unasked. */
+/** Files that browsers request by themselves, such as the favicon. */
 export async function siteRoutes(app: App, { gates, page }: HttpDeps & { gates: Gates }): Promise<void> {
   app.get('/favicon.ico', { schema: { hide: true }, onRequest: pageGate(gates) }, (request, reply) => {
     const file = page?.files.get('icons/till.svg');

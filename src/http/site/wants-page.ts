@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Paths of programs: their answers are JSON, whoever asks. */
+/** Paths whose answers are always JSON. */
 const API_PREFIX = '/v1/';
 
-/** Whether a person in a browser asks: browsers name `text/html` when they open an address, programs do not. */
+/** True if a browser opens the address: browsers send `text/html` in Accept, programs do not. */
 export function wantsPage({
   method,
   url,

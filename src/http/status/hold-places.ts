@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors.ts';
 import { addressGroup } from '../entry/rate-limit.ts';
 
-/** Held requests cost memory, not work, so they have a budget of their own: how many a caller may hold at once. */
+/** The limit of held requests per caller. They cost memory, not work, so they have a limit of their own. */
 export interface HoldPlaces {
   /** Takes a place until `free` is called; throws `rate_limited` when the caller has no place left. */
   take(request: FastifyRequest, reply: FastifyReply): HoldPlace;
@@ -38,7 +38,7 @@ export function createHoldPlaces({ perKey, perAddress, onRefusal }: HoldPlacesIn
       taken.set(name, count + 1);
       const gone = new AbortController();
       const onClose = () => gone.abort();
-      // One that went while we were reading says so no more.
+      // A client that left before this line emits no `close` any more.
       if (reply.raw.destroyed) onClose();
       else reply.raw.once('close', onClose);
       return {

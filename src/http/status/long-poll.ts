@@ -4,8 +4,8 @@ import type { EventFeed } from '../../store/events/event-feed.ts';
 /** Requests held until a payment changes. */
 export interface LongPolls {
   /**
-   * Watches a payment from now until `end`. Whoever waits looks at the payment after this, not before: then a change
-   * is either in what was read, or ends the wait, even when it comes in between.
+   * Watches a payment from now until `end`. Read the payment after this call: then a change is either in the row or
+   * ends the wait.
    */
   watch(paymentId: string, gone: AbortSignal): Watch;
   readonly held: number;
@@ -23,7 +23,7 @@ export interface Watch {
   end(): void;
 }
 
-/** News of a change can be lost; nobody waits longer than this for one that happened. */
+/** A wake-up can be lost. No request waits longer than this for a change that has happened. */
 const LOOK_AGAIN_MS = 5_000;
 
 export function createLongPolls(world: World, feed: EventFeed): LongPolls {

@@ -51,7 +51,7 @@ export interface HeldRequest {
   readonly find: () => Promise<PaymentGlance>;
   /** How long to hold it; as long as the request asks for, if undefined. */
   readonly forMs?: number;
-  /** How often to look at the payment without news of it. */
+  /** The pause between two reads of the payment without a wake-up. */
   readonly everyMs?: number;
 }
 
@@ -97,7 +97,7 @@ export function etagOf(payment: PaymentGlance, nowMs: number): string {
   return `"${visibleStatus(stateOf(payment), nowMs)}"`;
 }
 
-/** Whether an If-None-Match names the tag: it may list several, and proxies that compress make them weak. */
+/** True if an If-None-Match names the tag. It may list several, and compressing proxies make them weak. */
 function isAmong(header: string, etag: string): boolean {
   return header === etag || header === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
@@ -108,7 +108,7 @@ function isOver(payment: PaymentGlance, { since, untilMs }: Pick<Hold, 'since' |
   return nowMs >= untilMs || isFinal(status) || !isAmong(since, `"${status}"`);
 }
 
-/** The moment the clock alone changes what is seen. */
+/** The time at which the clock alone changes the visible status. */
 function wakeAtMs({ status, expiresAt }: PaymentGlance, nowMs: number): number {
   return status === 'requires_action' && expiresAt.getTime() > nowMs ? expiresAt.getTime() : Number.POSITIVE_INFINITY;
 }

@@ -1,4 +1,7 @@
-/** Pictures of tokens and networks are the gateway's own, on its own origin, so that showing one tells nobody else. */
+/**
+ * Pictures of tokens and networks are served from the gateway's own origin, so that no third party learns of the page
+ * view.
+ */
 export interface Origin {
   readonly publicUrl: string;
 }

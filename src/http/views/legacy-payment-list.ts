@@ -57,7 +57,7 @@ export function viewLegacyStats(stats: PaymentStats) {
   };
 }
 
-/** What a filter on a status of this list asks for: a cancelled payment is a failed one here. */
+/** The statuses behind a filter of this list: a cancelled payment counts as failed here. */
 export function fromLegacyStatus(status: LegacyStatus): readonly PaymentStatus[] {
   return status === 'failed' ? ['failed', 'cancelled'] : [status];
 }

@@ -35,7 +35,7 @@ const WalletRpcBody = Type.Object({
   params: Type.Array(Type.Unknown()),
 });
 
-/** A choice of two, told apart by `type`; the serialiser is left to write what the action made. */
+/** A union of two, discriminated by `type`. The serialiser writes it as it is. */
 const ActionBody = Type.Unsafe<OptionAction>({
   type: 'object',
   required: ['type', 'data'],

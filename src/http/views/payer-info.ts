@@ -22,7 +22,7 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
     expiresAt: payment.expiresAt.getTime() / 1000,
     merchant: {
       name: merchant?.name ?? '',
-      // Never the merchant's own URL: whoever shows that tells its server who is about to pay.
+      // Never the merchant's own URL: loading it would tell its server who is about to pay.
       iconUrl: merchant?.logoHash ? logoUrl(deps.config, merchant.logoHash) : null,
     },
     buyer: viewBuyer(payment),
@@ -30,7 +30,7 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
   };
 }
 
-/** The same, with the transaction the payer waits for, and what keeps it from being sent. */
+/** The same, with the payment's transaction, and the reason why it is not sent yet. */
 export async function viewWithTransaction(deps: HttpDeps, payment: Payment) {
   const view = await viewForPayer(deps, payment);
   const [transaction, attempt] = await Promise.all([

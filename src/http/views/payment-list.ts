@@ -18,7 +18,7 @@ declare global {
   }
 }
 
-/** One payment as lists show it: what is not known yet is left out. */
+/** One payment as lists show it. Unknown fields are left out. */
 export function viewListItem(origin: Origin, payment: ListedPayment, nowMs: number): ListItem {
   const status = visibleStatus(stateOf(payment), nowMs);
   const { amountUnit, amountValue, amountDecimals, tokenAsset, tokenValue } = payment;
@@ -59,7 +59,7 @@ function revenueByCurrency(revenue: PaymentStats['revenue']): Map<string, Decima
   return new Map([...sums].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What time alone has changed was changed at that time, even if nobody has noted it yet. */
+/** A payment that the clock has ended was updated at its expiry, even before the sweeper has moved it. */
 export function lastUpdatedAt(payment: ListedPayment, nowMs: number): Date {
   const { status, updatedAt, expiresAt, settledAt, refundUpdatedAt } = payment;
   const later = Math.max(settledAt?.getTime() ?? 0, refundUpdatedAt?.getTime() ?? 0);
@@ -84,7 +84,7 @@ function viewTransaction({ transactionHash: hash, transactionNonce: nonce, token
   return { transaction: { networkId, hash, ...(nonce !== null && { nonce: Number(nonce) }) } };
 }
 
-/** What was really taken, in the token that was paid; and what it is made of, where that is known. */
+/** The fee in the paid token, with its parts where they are known. */
 function viewFees(origin: Origin, { tokenAsset, fee, feeTerms }: ListedPayment) {
   if (tokenAsset === null || fee === null) return {};
   const total = viewToken(origin, tokenAsset, fee);
@@ -93,7 +93,7 @@ function viewFees(origin: Origin, { tokenAsset, fee, feeTerms }: ListedPayment) 
   return { fees: { total, fixed: viewToken(origin, tokenAsset, fixed), percentage } };
 }
 
-/** Of a payment that has not succeeded there is nothing to say. */
+/** A payment that has not succeeded has no settlement. */
 function viewSettlement(origin: Origin, payment: ListedPayment) {
   const { status, settledAsset, settledAmount, settledHash, settledAt } = payment;
   if (status !== 'succeeded') return {};

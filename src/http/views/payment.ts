@@ -11,7 +11,7 @@ import type { Origin } from './icons.ts';
 import { MetadataBody, OrderBody, viewOrder } from './payment-details.ts';
 import { RefundBody, type ShownRefund, viewRefund } from './refund.ts';
 
-/** The public shapes of a payment. They show the status that holds now, whether or not the sweeper has been by. */
+/** The public shapes of a payment. They show the visible status. */
 export function viewStatus(origin: Origin, payment: PaymentGlance, nowMs: number) {
   const status = visibleStatus(stateOf(payment), nowMs);
   return {

@@ -4,7 +4,7 @@ import { enumOf, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 
-/** As much of a refund as a payment shows. */
+/** The part of a refund that a payment shows. */
 export interface ShownRefund {
   readonly state: RefundState;
   readonly asset: string;

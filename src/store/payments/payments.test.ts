@@ -173,6 +173,9 @@ describe('stored payments', () => {
     fc.constant({ type: 'expired', proof: 'clock' } as const),
     fc
       .integer({ min: 0, max: 120 })
+      .map((s) => ({ type: 'lapsed', proof: { finalBlockAtMs: START_MS + s * 1000 } }) as const),
+    fc
+      .integer({ min: 0, max: 120 })
       .map((s) => ({ type: 'expired', proof: { finalBlockAtMs: START_MS + s * 1000 } }) as const),
     fc.constantFrom('merchant', 'user').map((by) => ({ type: 'cancelled', by }) as const),
   );

@@ -1,7 +1,8 @@
+import type { AlertName } from '../../domain/alert.ts';
 import type { Reader, Tx } from './database.ts';
 
 export interface Alert {
-  readonly name: string;
+  readonly name: AlertName;
   /** The subject: a job, a network, a relayer. */
   readonly subject: string;
   readonly message: string;

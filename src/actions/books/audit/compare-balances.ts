@@ -1,3 +1,4 @@
+import { amountText, tokenText } from '../../../chains/amount-text.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
 import { assetsOf } from '../../../chains/networks.ts';
@@ -22,20 +23,20 @@ export async function compareIntermediate(db: Reader, connected: ConnectedChain,
       });
       // The operator may withdraw fees, so a lack of up to the fees is no difference.
       if (held <= units && held >= units - fees) return [];
-      const message = `The intermediate account holds ${held} of ${asset}; by the books it should be ${units}.`;
+      const message = `The intermediate account holds ${amountText(asset, held)}; by the books it should be ${tokenText(asset, units)}.`;
       return [{ subject: intermediateAccount, block, transaction: null, message }];
     }),
   );
   return found.flat();
 }
 
-export function coinShortages(surpluses: readonly Surplus[], block: number): Difference[] {
+export function coinShortages(network: string, surpluses: readonly Surplus[], block: number): Difference[] {
   return surpluses
     .filter(({ surplus }) => surplus < 0n)
     .map(({ account, surplus }) => ({
       subject: account,
       block,
       transaction: null,
-      message: `Account ${account} has ${-surplus} less coin than the books say: it was spent on something they do not know.`,
+      message: `Account ${account} has ${amountText(coinOf(network), -surplus)} less than the books say: it was spent on something they do not know.`,
     }));
 }

@@ -13,7 +13,7 @@ import { type ComparedItem, findComparedItems, findOtherItems } from '../../../s
 import { listEntriesInBlocks, positionsOf, type StoredEntry } from '../../../store/money/books.ts';
 import { findPayments } from '../../../store/payments/payments.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
-import { compareOutgoing, unitsOn } from './compare-outgoing.ts';
+import { compareOutgoing, misbookedText } from './compare-outgoing.ts';
 import { isSame, type PaidEvent, subjectOfEvent } from './paid-event.ts';
 
 /** A difference between the books and the chain. */
@@ -170,9 +170,7 @@ function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | 
   const position = paidPosition({ ...item, amount: event.amount, fee: event.fee }, item.isExtra);
   const booked = facts.positions.get(event.commitment) ?? [];
   for (const { account } of difference(position, booked)) {
-    problems.push(
-      `is in the books with ${unitsOn(account, booked)} on ${account} instead of ${unitsOn(account, position)}.`,
-    );
+    problems.push(misbookedText(event.asset, { account, booked, position }));
   }
   return problems.map((problem) => differing(event, problem));
 }

@@ -1,3 +1,4 @@
+import { tokenText } from '../../../chains/amount-text.ts';
 import { difference, type Line } from '../../../domain/books.ts';
 import { type ComparedOutgoing, findComparedOutgoing } from '../../../store/money/book-outgoing.ts';
 import { positionsOf } from '../../../store/money/books.ts';
@@ -24,10 +25,7 @@ export async function compareOutgoing(
     if (known.state !== 'paid') return [`has left on chain, and is ${known.state}.`];
     const booked = positions.get(id) ?? [];
     const position = outgoingPosition(known);
-    return difference(position, booked).map(
-      ({ account }) =>
-        `is in the books with ${unitsOn(account, booked)} on ${account} instead of ${unitsOn(account, position)}.`,
-    );
+    return difference(position, booked).map(({ account }) => misbookedText(known.asset, { account, booked, position }));
   };
 }
 
@@ -43,6 +41,19 @@ export function differingTerms(
   ];
 }
 
-export function unitsOn(account: string, lines: readonly Line[]): bigint {
+/** How the books differ on one account, as the end of a sentence. */
+export function misbookedText(
+  asset: string,
+  {
+    account,
+    booked,
+    position,
+  }: { readonly account: string; readonly booked: readonly Line[]; readonly position: readonly Line[] },
+): string {
+  const text = (lines: readonly Line[]) => tokenText(asset, unitsOn(account, lines));
+  return `is in the books with ${text(booked)} on ${account} instead of ${text(position)}.`;
+}
+
+function unitsOn(account: string, lines: readonly Line[]): bigint {
   return lines.find((line) => line.account === account)?.units ?? 0n;
 }

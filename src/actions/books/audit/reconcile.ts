@@ -48,6 +48,6 @@ export async function reconcile(
     differences.push(...compared.differences);
   }
   differences.push(...(await compareIntermediate(db.sql, connected, final)));
-  differences.push(...coinShortages(await coinSurpluses(db.sql, connected, final, own), final));
+  differences.push(...coinShortages(network, await coinSurpluses(db.sql, connected, final, own), final));
   return { network, from, to, ...total, differences };
 }

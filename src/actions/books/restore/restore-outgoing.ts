@@ -24,7 +24,7 @@ import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
-import { type Taking, takeFromFloats } from '../../outgoing/float/take-from-floats.ts';
+import { lackText, type Taking, takeFromFloats } from '../../outgoing/float/take-from-floats.ts';
 import { logPayouts } from '../../outgoing/payout/log-payouts.ts';
 import { moveRefund, openRefund } from '../../outgoing/refund/move-refund.ts';
 import { coverOfStray } from '../../outgoing/stray/return-stray.ts';
@@ -171,7 +171,7 @@ async function restoreRefund(tx: Tx, { id, event, before, at }: Left): Promise<R
   }
   const { id: paymentId } = payment;
   if (refund.fromHeld !== '0') await setPayoutState(tx, { paymentId, from: 'refunding', to: 'refunded', at });
-  for (const name of ['refund_awaiting_funds', 'refund_failed']) await deleteAlert(tx, { name, subject: id });
+  for (const name of ['refund_awaiting_funds', 'refund_failed'] as const) await deleteAlert(tx, { name, subject: id });
   return { merchantId, floatOwner: null, isChanged: refund.state !== 'refunded' };
 }
 
@@ -231,7 +231,7 @@ async function restoreStrayReturn(tx: Tx, { id, event, at }: Left): Promise<Rest
     await moveStray(tx, { id, from: 'unclaimed', to: 'returning', at });
   }
   await moveStray(tx, { id, from: 'returning', to: 'returned', at });
-  for (const name of ['stray_money', 'return_failed']) await deleteAlert(tx, { name, subject: id });
+  for (const name of ['stray_money', 'return_failed'] as const) await deleteAlert(tx, { name, subject: id });
   if (stray.paymentId !== null) await deleteAlert(tx, { name: 'paid_after_end', subject: stray.paymentId });
   return { merchantId: stray.merchantId, floatOwner: null, isChanged: stray.state !== 'returned' };
 }
@@ -252,9 +252,7 @@ async function take(tx: Tx, { parts, ...taking }: Taking, at: Date): Promise<voi
   const rest = parts.map(({ owner, units }) => ({ owner, units: units - (given.get(owner) ?? 0n) }));
   const taken = await takeFromFloats(tx, { ...taking, parts: rest }, at);
   if (taken.ok) return;
-  throw new Unplaced(
-    `was paid from the float of ${taken.missing.join(' and ')}, in which there is too little here: see till float add`,
-  );
+  throw new Unplaced(`was paid from floats, and here ${lackText(taking.asset, taken.missing)}: see till float add`);
 }
 
 /** Corrects the books to the chain. Returns true if they differed. */

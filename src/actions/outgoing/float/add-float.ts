@@ -61,9 +61,9 @@ export async function addFloat(deps: CommandDeps & { chains: Chains }, input: Ad
 }
 
 /**
- * The account against the books, where they may count the transfer although no row tells of it: coin that was there when the
- * books of the account began, and tokens that were there then and may have left since. Undefined where they cannot: the
- * watcher has not read its block, or it is a token that came since they began.
+ * The surplus of the account over the books, where the books may contain the transfer without a row for it: an opening
+ * balance of coin or tokens. Undefined where they cannot: the watcher has not read its block, or the token arrived
+ * after the books began.
  */
 async function surplusWith(
   { db }: CommandDeps,
@@ -86,7 +86,10 @@ async function surplusWith(
   return tokenSurplus(db.sql, connected, { asset, block });
 }
 
-/** Whether the books count these units as coin for gas. Units that are neither there nor counted cannot be credited. */
+/**
+ * True if the books count these units as gas money. Units that are neither on the account nor in the books cannot be
+ * credited.
+ */
 function isGasAlready({ asset, surplus }: Surplus, units: bigint): boolean {
   if (surplus >= units) return false;
   const [network = ''] = asset.split('/');
@@ -97,7 +100,7 @@ function isGasAlready({ asset, surplus }: Surplus, units: bigint): boolean {
   );
 }
 
-/** Makes a transfer a float, out of the place where the books have it; false when it is one, or was returned. */
+/** Turns a transfer into a float, from its present book account. False when it is a float already, or was returned. */
 async function claim(
   tx: Tx,
   stray: NewStray,

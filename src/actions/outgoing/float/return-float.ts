@@ -20,7 +20,7 @@ export interface ReturnFloatInput {
   readonly actor: string;
 }
 
-/** Sends a part of a float to an account outside, and gives the id of what leaves. */
+/** Sends a part of a float to an outside account, and returns the id of the transfer. */
 export function returnFloat(deps: CommandDeps & { chains: Chains }, input: ReturnFloatInput): Promise<string> {
   const { owner, asset, units, recipient, actor } = input;
   const { chain, intermediateAccount: payer } = connectedOf(deps.chains, asset);

@@ -12,8 +12,8 @@ import { logPayouts } from './log-payouts.ts';
 const MAX_PAYOUTS = 500;
 
 /**
- * Sends held amounts on to merchants that have registered a destination since; whether there is more. The amount is
- * claimed by the same kind of update as a refund claims it by, so it goes one way only.
+ * Pays held amounts out to merchants that have registered a destination. Returns true if there are more. A payout and a
+ * refund claim a held amount by the same guarded update, so only one of them gets it.
  */
 export async function payOutHeld(deps: CommandDeps & { chains: Chains }): Promise<boolean> {
   const networks = deps.chains.list().flatMap(({ chain, intermediateSigner }) => {

@@ -1,3 +1,4 @@
+import { amountText } from '../../../chains/amount-text.ts';
 import { payoutEntry } from '../../../domain/books.ts';
 import { paymentIdOf } from '../../../domain/ids.ts';
 import { holdAgain, setPayoutState } from '../../../store/money/payouts.ts';
@@ -31,7 +32,7 @@ export const PAYOUT: Consequences = {
     await holdAgain(tx, { paymentId: paymentIdOf(id), problem, retryAt, at });
     await recordEntries(tx, [payoutEntry('failed', aboutOutgoing(outgoing), BigInt(amount))], at);
     await logPayouts(tx, [outgoing], { type: 'payout.failed', actor: 'watcher', evidence: { problem } }, at);
-    const message = `The payout to ${outgoing.recipient} did not arrive (${problem}); the money is held.`;
+    const message = `The payout of ${amountText(outgoing.asset, amount)} to ${outgoing.recipient} did not arrive (${problem}). The money is held, and is sent again later.`;
     await upsertAlert(tx, { name: 'payout_failed', subject: id, message, lastSeen: at });
   },
   async undone(tx, outgoing, at) {

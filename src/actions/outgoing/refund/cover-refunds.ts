@@ -1,3 +1,4 @@
+import { amountText } from '../../../chains/amount-text.ts';
 import { OPERATOR_FLOAT, refundCoveredEntry, refundEntry } from '../../../domain/books.ts';
 import type { Screening } from '../../../screening/screening.ts';
 import { insertOutgoing } from '../../../store/money/outgoing.ts';
@@ -6,7 +7,7 @@ import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { takeFromFloats } from '../float/take-from-floats.ts';
+import { type Lack, lackText, takeFromFloats } from '../float/take-from-floats.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
 import { screenRefund } from './screen-refund.ts';
 
@@ -59,9 +60,10 @@ async function send(tx: Tx, refund: Refund, at: Date): Promise<void> {
   await deleteAlert(tx, { name: 'refund_awaiting_funds', subject: id });
 }
 
-async function wait(tx: Tx, refund: Refund, missing: readonly string[], at: Date): Promise<void> {
-  const problem = `not enough in the float of ${missing.join(' and ')}`;
-  await moveRefund(tx, refund, { event: 'short', actor: 'payer-out', evidence: { missing }, problem }, at);
-  const message = `There is ${problem} to pay ${refund.amount} of ${refund.asset} back: see till float add.`;
+async function wait(tx: Tx, refund: Refund, missing: readonly Lack[], at: Date): Promise<void> {
+  const problem = lackText(refund.asset, missing);
+  const evidence = { missing: missing.map(({ owner }) => owner) };
+  await moveRefund(tx, refund, { event: 'short', actor: 'payer-out', evidence, problem }, at);
+  const message = `A refund of ${amountText(refund.asset, refund.amount)} waits: ${problem}. See till float add.`;
   await upsertAlert(tx, { name: 'refund_awaiting_funds', subject: refund.id, message, lastSeen: at });
 }

@@ -1,3 +1,4 @@
+import { amountText } from '../../../chains/amount-text.ts';
 import { refundEntry } from '../../../domain/books.ts';
 import type { Outgoing } from '../../../store/money/outgoing.ts';
 import { setPayoutState } from '../../../store/money/payouts.ts';
@@ -27,7 +28,7 @@ export const REFUND: Consequences = {
       at,
     );
     await recordEntries(tx, [refundEntry('failed', aboutRefund(refund), BigInt(refund.amount))], at);
-    const message = `The refund to ${refund.recipient} did not arrive (${problem}): till refunds retry ${refund.id}`;
+    const message = `The refund of ${amountText(refund.asset, refund.amount)} to ${refund.recipient} did not arrive (${problem}): till refunds retry ${refund.id}`;
     await upsertAlert(tx, { name: 'refund_failed', subject: refund.id, message, lastSeen: at });
   },
   async undone(tx, outgoing, at) {

@@ -1,3 +1,4 @@
+import { amountText } from '../../../chains/amount-text.ts';
 import type { ListIdentity, Screening } from '../../../screening/screening.ts';
 import type { Refund } from '../../../store/money/refunds.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
@@ -29,7 +30,7 @@ export async function screenRefund(
   if (list === undefined) return false;
   const { id, recipient } = refund;
   await moveRefund(tx, refund, { event: 'screened', actor, evidence: { screening: list }, problem: SCREENED }, at);
-  const message = `${recipient} is on the screening list ${list.version} of ${list.date}. When it no longer is: till refunds retry ${id}`;
+  const message = `A refund of ${amountText(refund.asset, refund.amount)} is not sent: ${recipient} is on the screening list ${list.version} of ${list.date}. When it no longer is: till refunds retry ${id}`;
   await upsertAlert(tx, { name: 'refund_failed', subject: id, message, lastSeen: at });
   return true;
 }

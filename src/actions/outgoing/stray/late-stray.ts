@@ -1,3 +1,4 @@
+import { amountText } from '../../../chains/amount-text.ts';
 import { strayId } from '../../../domain/stray.ts';
 import type { StoredEvent } from '../../../store/chain/chain-events.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
@@ -46,6 +47,6 @@ function lateStray(item: StoredItem, event: StoredEvent, merchantId: string | nu
 
 /** The alert about it. */
 export function lateAlert({ subject, amount, asset }: StoredItem, status: string | undefined) {
-  const message = `It was paid although it had ended (${status}): the payer should get ${amount} of ${asset} back.`;
-  return { name: 'paid_after_end', subject, message };
+  const message = `The payment was paid after its end (${status}): the payer should get ${amountText(asset, amount)} back. See till strays return.`;
+  return { name: 'paid_after_end', subject, message } as const;
 }

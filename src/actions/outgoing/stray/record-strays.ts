@@ -1,3 +1,4 @@
+import { amountText } from '../../../chains/amount-text.ts';
 import type { Incoming } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
@@ -78,7 +79,7 @@ export async function storeStrays(tx: Tx, strays: readonly NewStray[], at: Date)
     if (booked.length === 0) await recordEntries(tx, strayReceivedEntries(stray, BigInt(amount), proofOf(stray)), at);
     // Coin on relayers is usual: the operator sends it for gas.
     if (isGasMoney(stray)) continue;
-    const message = `${amount} of ${stray.asset} came to ${stray.account} from ${stray.sender}, and nobody has said what for.`;
+    const message = `${amountText(stray.asset, amount)} came to ${stray.account} from ${stray.sender}, and belongs to no payment. See till float add and till strays return.`;
     await upsertAlert(tx, { name: 'stray_money', subject: id, message, lastSeen: at });
   }
   return ids;

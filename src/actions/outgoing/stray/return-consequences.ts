@@ -1,3 +1,4 @@
+import { amountText } from '../../../chains/amount-text.ts';
 import { floatReturnEntry, OPERATOR_FLOAT, strayCoveredEntry } from '../../../domain/books.ts';
 import { changeFloats } from '../../../store/money/floats.ts';
 import type { Outgoing } from '../../../store/money/outgoing.ts';
@@ -15,7 +16,7 @@ export const RETURN: Consequences = {
     const stray = await strayOf(tx, outgoing);
     if (stray !== undefined) {
       await moveStray(tx, { id: stray.id, from: 'returning', to: 'returned', at });
-      for (const name of ['stray_money', 'return_failed']) await deleteAlert(tx, { name, subject: stray.id });
+      for (const name of ['stray_money', 'return_failed'] as const) await deleteAlert(tx, { name, subject: stray.id });
       // The alert about a late payment has the payment as its subject.
       if (stray.paymentId !== null) await deleteAlert(tx, { name: 'paid_after_end', subject: stray.paymentId });
     }
@@ -31,7 +32,7 @@ export const RETURN: Consequences = {
       await changeFloats(tx, [change], at);
     }
     if (stray !== undefined) await uncover(tx, stray, at);
-    const message = `What was sent back to ${outgoing.recipient} did not arrive (${problem}); it is where it was.`;
+    const message = `${amountText(asset, units)}, sent back to ${outgoing.recipient}, did not arrive (${problem}). It is where it was before.`;
     await upsertAlert(tx, { name: 'return_failed', subject: id, message, lastSeen: at });
   },
   async undone(tx, outgoing, at) {

@@ -9,7 +9,7 @@ import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { connectedOf } from '../float/add-float.ts';
-import { takeFromFloats } from '../float/take-from-floats.ts';
+import { lackText, takeFromFloats } from '../float/take-from-floats.ts';
 import { refuseSpentCoin } from './refuse-spent-coin.ts';
 import { aboutStray, isGasMoney, strayReturnEntries } from './stray-entries.ts';
 
@@ -42,7 +42,7 @@ export function returnStray(deps: CommandDeps & { chains: Chains }, input: Retur
       { owner: OPERATOR_FLOAT, units: cover.operator },
     ];
     const taken = await takeFromFloats(tx, { network, asset, subject: id, kind: 'covered', parts }, now);
-    if (!taken.ok) throw refused(`There is not enough in the float of ${taken.missing.join(' and ')}.`);
+    if (!taken.ok) throw refused(`There is too little to return it: ${lackText(asset, taken.missing)}.`);
     await moveStray(tx, { id, from: 'unclaimed', to: 'returning', at: now });
     const amount = BigInt(stray.amount);
     // A merchant's float is on the intermediate account, wherever the late payment went.
