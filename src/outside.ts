@@ -45,8 +45,9 @@ export async function connectNetworks(
 
 /** Raises and clears the alerts about assets that are not offered and networks without a Collector. */
 function createCheckAlarms(base: Base): (network: string, check: ChainCheck) => Promise<void> {
-  const assets = createAlarms(base, 'asset_switched_off');
-  const networks = createAlarms(base, 'network_not_as_known');
+  // Nodes may have other endpoints, and another version that knows other assets.
+  const assets = createAlarms(base, 'asset_switched_off', { isPerNode: true });
+  const networks = createAlarms(base, 'network_not_as_known', { isPerNode: true });
   return async (network, { unchecked, problems }) => {
     const about = (subject: string) => problems.find((problem) => problem.subject === subject)?.message;
     await networks.set(network, about(network));

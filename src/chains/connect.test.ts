@@ -69,8 +69,8 @@ describe('connected chains', () => {
       return chains.find('a:2')?.payable().length === 1;
     });
     assert.equal(down.checks(), 3);
-    await time.advance(3_600_000);
-    assert.deepEqual([up.checks(), down.checks()], [1, 3], 'what is well is not asked again');
+    await time.advance(300_000);
+    assert.deepEqual([up.checks(), down.checks()], [1, 3], 'what is well is not asked again so soon');
     await chains.stop();
   });
 
@@ -112,6 +112,23 @@ describe('connected chains', () => {
       reports.map(({ unchecked }) => unchecked),
       [[], ['y', 'z'], []],
     );
+    await chains.stop();
+  });
+
+  it('notice an asset that is not right any more, and stop offering it', async () => {
+    const problem = { subject: 'y', message: 'y is switched off.' };
+    const { terms } = scripted('a:1', [
+      { ...GOOD, payable: ['x', 'y'] },
+      { payable: ['x'], unchecked: [], problems: [problem] },
+    ]);
+    const { chains, time, lines, reports } = connect([terms]);
+    await chains.looked;
+    await until('it is checked again', async () => {
+      await time.advance(60_000);
+      return reports.length === 2;
+    });
+    assert.deepEqual(chains.find('a:1')?.payable(), ['x']);
+    assert.equal(lines.filter((line) => /switched off/.test(line)).length, 1);
     await chains.stop();
   });
 

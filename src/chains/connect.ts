@@ -30,6 +30,8 @@ export interface ConnectedChains extends Chains {
 const RETRY = { firstMs: 1_000, maxMs: 30_000 };
 /** The pause before a network with problems is checked again: an operator may have fixed them. */
 const PROBLEM_RETRY_MS = 60_000;
+/** Most tokens are proxies: what was right can change. */
+const RECHECK_MS = 600_000;
 
 /**
  * Compares every network with its chain, in the background. A network that cannot be asked delays no start and takes only
@@ -80,14 +82,15 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
         await report(deps, chain.network.chainId, outcome);
       } else if (failures === 1) {
         const { reason } = outcome;
+        const offered = found.payable.length;
         deps.log.warn(
-          { network: chain.network.chainId, reason },
-          'the network cannot be asked: nothing is offered on it',
+          { network: chain.network.chainId, reason, offered },
+          'the network cannot be asked: nothing new is known of it',
         );
       }
       onLooked();
-      if (isWhole && outcome.problems.length === 0) return;
-      const pauseMs = isWhole ? PROBLEM_RETRY_MS : backoffMs(RETRY, failures);
+      const whenWholeMs = isWhole && outcome.problems.length === 0 ? RECHECK_MS : PROBLEM_RETRY_MS;
+      const pauseMs = isWhole ? whenWholeMs : backoffMs(RETRY, failures);
       await deps.world.timers.sleep(withJitter(deps.world, pauseMs), stop);
     }
   }
@@ -117,6 +120,7 @@ async function report({ log, onChecked }: ConnectDeps, network: string, check: C
 }
 
 function tell(log: Log, network: string, before: readonly string[], problems: readonly string[]): void {
+  if (problems.join() === before.join()) return;
   if (problems.length === 0) log.info({ network }, 'the network is as it should be');
-  else if (problems.join() !== before.join()) log.error({ network, problems }, 'parts of the network are switched off');
+  else log.error({ network, problems }, 'parts of the network are switched off');
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { manualTime } from '../../test/manual-time.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import { answer } from './chain-server.ts';
+import { SANDBOX_TOKENS } from './genesis.ts';
 import { type KeptChain, openKeptChain } from './kept-chain.ts';
 
 const HOUR_MS = 3_600_000;
@@ -22,9 +23,12 @@ describe('a kept chain', () => {
     await rm(root, { recursive: true, force: true });
   });
 
-  async function open() {
+  function newFolder(): string {
     folders += 1;
-    const dir = join(root, String(folders));
+    return join(root, String(folders));
+  }
+
+  async function open(dir = newFolder()) {
     const time = manualTime();
     const chain = await openKeptChain(
       { ...systemWorld, clock: time.clock, timers: { ...systemWorld.timers, after: time.timers.after } },
@@ -76,6 +80,21 @@ describe('a kept chain', () => {
     const deadlineMs = time.clock.nowMs() + HOUR_MS;
     await time.advance(HOUR_MS + 4 * 60_000);
     assert.ok((await head()).timestampMs > deadlineMs);
+  });
+
+  it('goes on with the contracts it began with, also when a later version begins new chains with others', async () => {
+    const { chain, dir } = await open();
+    await chain.close();
+    opened.splice(opened.indexOf(chain), 1);
+    const file = join(dir, 'genesis.json');
+    const genesis = JSON.parse(await readFile(file, 'utf8')) as { predeploys: { address: string; code?: string }[] };
+    const token = genesis.predeploys.find(({ address }) => address === SANDBOX_TOKENS.USDC);
+    assert.ok(token);
+    token.code = '0x600660005260206000f3';
+    await writeFile(file, JSON.stringify(genesis));
+    const { rpc, head } = await open(dir);
+    assert.equal(await rpc('eth_getCode', [SANDBOX_TOKENS.USDC, 'latest']), token.code);
+    assert.equal((await head()).number, 1);
   });
 
   it('writes a block down before it can be seen', async () => {

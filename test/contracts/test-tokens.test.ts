@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Address, encodeFunctionData, type Hex, keccak256, maxUint256, parseAbi, toFunctionSelector } from 'viem';
+import {
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  keccak256,
+  maxUint256,
+  parseAbi,
+  stringToBytes,
+  toFunctionSelector,
+} from 'viem';
 import testDollar from '../../contracts/artifacts/TestDollar.json' with { type: 'json' };
 import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
 import {
@@ -8,6 +17,8 @@ import {
   type CollectorChain,
   createCollectorChain,
   DEADLINE,
+  results,
+  TOKEN_ABI,
   USDC,
   USDT,
 } from './collector-chain.ts';
@@ -108,6 +119,59 @@ describe('the test tokens', () => {
     const args: [Address, bigint] = [SANDBOX_ACCOUNTS.payer, 1n];
     const data = encodeFunctionData({ abi: DOLLAR_ABI, functionName: 'mint', args });
     for (const to of [USDC, USDT]) assert.equal((await chain.send({ to, data })).status, 'reverted');
+  });
+
+  it('stand behind a proxy whose admin cannot use them, and have no EIP-5267, as Circle’s', async () => {
+    const [implementation, admin] = await Promise.all(
+      ['implementation', 'admin'].map((name) =>
+        chain.rpc<Hex>('eth_getStorageAt', [USDC, keccak256(stringToBytes(`org.zeppelinos.proxy.${name}`)), 'latest']),
+      ),
+    );
+    const addressIn = (word = '0x') => `0x${word.slice(-40)}` as Address;
+    const code = await chain.rpc('eth_getCode', [addressIn(implementation), 'latest']);
+    assert.equal(code, testDollar.deployedBytecode);
+    const balanceOf = encodeFunctionData({ abi: DOLLAR_ABI, functionName: 'isBlacklisted', args: [USDC] });
+    assert.equal(BigInt(await chain.call(USDC, balanceOf)), 1n, 'nobody can send the token to its own contract');
+    await assert.rejects(chain.call(USDC, balanceOf, { from: addressIn(admin) }));
+    await assert.rejects(chain.call(USDC, toFunctionSelector('eip712Domain()')));
+    assert.equal((await chain.call(USDC, toFunctionSelector('DOMAIN_SEPARATOR()'))).length, 66);
+  });
+
+  it('can be given another implementation, which keeps every balance', async () => {
+    const { address } = await chain.payer('eip3009-vrs', USDC);
+    const admin = await chain.rpc<Hex>('eth_getStorageAt', [
+      USDC,
+      keccak256(stringToBytes('org.zeppelinos.proxy.admin')),
+      'latest',
+    ]);
+    const from = `0x${admin.slice(-40)}` as Address;
+    await chain.rpc('hardhat_setBalance', [from, '0xde0b6b3a7640000']);
+    const next = await chain.deploy(testDollar);
+    const abi = parseAbi(['function upgradeTo(address)']);
+    const data = encodeFunctionData({ abi, args: [next] });
+    assert.equal((await chain.send({ to: USDC, data })).status, 'reverted');
+    assert.equal((await chain.send({ from, to: USDC, data })).status, 'success');
+    assert.equal(await chain.balanceOf(USDC, address), 1_000_000_000n);
+  });
+
+  it('burn all gas where USDT has too little to subtract from', async () => {
+    const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'transfer', args: [SANDBOX_ACCOUNTS.payer, 1n] });
+    const from = chain.someone().address;
+    await chain.rpc('hardhat_setBalance', [from, '0xde0b6b3a7640000']);
+    const { status, gasUsed } = await chain.send({ from, to: USDT, data, gas: 300_000 });
+    assert.deepEqual([status, gasUsed], ['reverted', 300_000]);
+  });
+
+  it('deliver less once USDT has switched its fee on, and then no payment is taken', async () => {
+    const item = await chain.item({ kind: 'permit2', token: USDT });
+    const setParams = (rate: bigint) =>
+      encodeFunctionData({ abi: parseAbi(['function setParams(uint256, uint256)']), args: [rate, 40n] });
+    const { minter } = SANDBOX_ACCOUNTS;
+    assert.equal((await chain.send({ from: minter, to: USDT, data: setParams(10n) })).status, 'success');
+    const batch = { kind: 'permit2', token: USDT, items: [item] } as const;
+    assert.deepEqual(results(await chain.collect(batch)), ['short_arrival']);
+    await chain.send({ from: minter, to: USDT, data: setParams(0n) });
+    assert.deepEqual(results(await chain.collect(batch)), ['collected']);
   });
 
   it('change an allowance of USDT only through zero', async () => {
