@@ -62,7 +62,7 @@ async function besidePgbench(gateway: Gateway): Promise<Figure> {
     unit: 'x',
     detail: {
       ...describeTurns('gateway', connections, turns),
-      'gateway, changes of statistics left to fold after a round': changesLeft,
+      'gateway, changes of statistics and batches of events left after a round': changesLeft,
       [`pgbench, payments/s with ${best.clients} clients and ${best.script}`]: pgbench.map((value) => round(value)),
       'pgbench, tried': Object.entries(tried)
         .map(([what, value]) => `${what}: ${value}`)

@@ -118,16 +118,26 @@ export async function addMerchants({ sql }: Gateway, count: number): Promise<voi
 
 /**
  * Brings the database to rest, so that neither side of a comparison does the other's work: the changes noted for the
- * statistics are folded, and what was written is on disk. Returns how many changes were still waiting.
+ * statistics are folded, the events are placed, and what was written is on disk. Returns how many changes and batches of
+ * events were still waiting.
  */
 export async function settle({ sql }: Gateway): Promise<number> {
   const waiting = async () =>
-    Number((await sql<{ count: string }[]>`select count(*) from payment_stat_changes`)[0]?.count ?? 0);
+    Number(
+      (
+        await sql<{ count: string }[]>`
+          select (select count(*) from payment_stat_changes) + (select count(*) from outbox) as count`
+      )[0]?.count ?? 0,
+    );
   const left = await waiting();
-  await until('the statistics are folded', async () => ((await waiting()) === 0 ? true : undefined), {
-    withinMs: STATS_FOLDED_WITHIN_MS,
-    everyMs: 200,
-  });
+  await until(
+    'the statistics are folded and the events placed',
+    async () => ((await waiting()) === 0 ? true : undefined),
+    {
+      withinMs: STATS_FOLDED_WITHIN_MS,
+      everyMs: 200,
+    },
+  );
   await sql`checkpoint`;
   return left;
 }

@@ -15,7 +15,7 @@ const BATCH_PER_MERCHANT = 100;
 /**
  * Writes payments as years of business would have left them: the rows of one merchant lie among those of all others, 60
  * of 100 succeeded, 20 expired, 10 were cancelled, 5 failed and 5 are open. Indexes are built afterwards, which takes a
- * fraction of the time; the statistics are what the rows come to. Histories of payments are left out: no list reads them.
+ * fraction of the time; the statistics are what the rows come to. Of their histories each has its creation, placed.
  */
 export async function loadPayments(sql: Reader, plan: LoadPlan): Promise<void> {
   const indexes = await dropIndexes(sql);
@@ -23,7 +23,16 @@ export async function loadPayments(sql: Reader, plan: LoadPlan): Promise<void> {
   for (const statement of indexes) await sql.unsafe(statement);
   await addKeys(sql);
   await addStats(sql);
-  for (const table of ['payments', 'payment_keys', 'payment_stats', 'payment_customers', 'merchants']) {
+  await addEvents(sql);
+  for (const table of [
+    'payments',
+    'payment_keys',
+    'events',
+    'event_batches',
+    'payment_stats',
+    'payment_customers',
+    'merchants',
+  ]) {
     await sql.unsafe(`vacuum (analyze) ${table}`);
   }
 }
@@ -74,6 +83,18 @@ async function addKeys(sql: Reader): Promise<void> {
     insert into payment_keys (claim, request_hash, payment_id, created_at)
     select gen_random_uuid(), gen_random_uuid(), id, created_at from payments
     where created_at > now() - ${`${KEYS_KEPT_DAYS} days`}::interval`;
+}
+
+async function addEvents(sql: Reader): Promise<void> {
+  await sql`
+    insert into events (batch, ordinal, id, type, object_id, sequence, merchant_id, at, actor)
+    select 1 + n / 1000, n % 1000, 'evt_' || substr(id, 5), 'payment.created', id, 1, merchant_id, created_at, 'bench'
+    from (select *, row_number() over (order by id) - 1 as n from payments) ordered`;
+  await sql`
+    insert into event_batches (position, batch, partner_id, mode, size)
+    select 1 + (batch - 1) * 1000, batch, partner.id, 'test', count(*)
+    from events, (select id from partners limit 1) partner group by batch, partner.id`;
+  await sql`select setval(pg_get_serial_sequence('outbox', 'batch'), max(batch)) from events`;
 }
 
 async function addStats(sql: Reader): Promise<void> {
