@@ -59,10 +59,17 @@ const MERCHANT = {
 const DESTINATION = { id: SETTLEMENT_ID, asset: USDC, destination: `eip155:8453:${SHOP_ACCOUNT}` };
 const DESTINATIONS = { crypto: [DESTINATION], fiat: [] };
 
+const ORDER = {
+  description: 'Breakfast for two',
+  metadata: { table: '14' },
+};
+
 const CREATE_PAYMENT: Sample = {
   body: {
     amount: { unit: PRICE.unit, value: PRICE.value },
     referenceId: 'ORDER-42',
+    ...ORDER,
+    lineItems: [{ name: 'Espresso', quantity: 2, amount: { unit: PRICE.unit, value: '700' } }, { name: 'Biscuits' }],
     checkout: {
       successUrl: 'https://corner-coffee.example/thanks',
       errorUrl: 'https://corner-coffee.example/cart',
@@ -196,10 +203,21 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'get /v1/payments/{id}': {
     params: { id: PAYMENT_ID },
     answer: {
+      id: PAYMENT_ID,
+      merchantId: MERCHANT_ID,
       referenceId: 'ORDER-42',
+      amount: PRICE,
       status: 'succeeded',
+      createdAt: CREATED_AT,
+      expiresAt: EXPIRES_AT_S,
+      gatewayUrl: `${SAMPLE_ORIGIN}/?pid=${PAYMENT_ID}`,
       info: INFO,
       settlement: { successful: { amount: { unit: `caip19/${USDC}` }, txId: TRANSACTION } },
+      ...ORDER,
+      lineItems: [
+        { name: 'Espresso', quantity: 2, amount: { ...PRICE, value: '700' } },
+        { name: 'Biscuits', quantity: null, amount: null },
+      ],
     },
   },
   'post /v1/payments/{id}/cancel': cancelledBy('cancelled_by_merchant'),
@@ -251,7 +269,9 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
       expiresAt: EXPIRES_AT_S,
       merchant: { name: MERCHANT.name, iconUrl: null },
       buyer: null,
+      accepted: [{ symbol: 'USDC', networkName: 'Base' }],
       transaction: null,
+      attempt: null,
     },
   },
   'post /v1/gateway/payment/{id}/options': {
@@ -265,7 +285,8 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
           amount: usdc('10000000'),
           etaS: 10,
           actions: [WALLET_ACTION],
-          expiresAt: null,
+          expiresAt: EXPIRES_AT_S,
+          rate: null,
           collectData: null,
         },
       ],

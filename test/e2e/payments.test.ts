@@ -389,6 +389,7 @@ describe('payments', () => {
           buyer: null,
           accepted: [],
           transaction: null,
+          attempt: null,
         },
       });
     });
