@@ -1,0 +1,76 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { openDatabase, type Tx } from '../src/store/plumbing/database.ts';
+import { createEmptyDatabase, type TestDatabase } from './database.ts';
+
+/** What `scripts/make-upgrade-fixture.ts` wrote: an older version, stopped in the middle of its work. */
+export interface OlderVersion {
+  readonly commit: string;
+  readonly madeAtMs: number;
+  readonly apiKey: string;
+  readonly merchants: Readonly<Record<'direct' | 'held' | 'payingOut' | 'paidOut', string>>;
+  /** Payments by what was to be said of them. */
+  readonly payments: Readonly<Record<OverPayment | OpenPayment, string>>;
+  /** How that version showed the payments that were over. */
+  readonly shown: Readonly<Record<string, object>>;
+  readonly receipt: object;
+  /** The requests that made the payments, by payment. */
+  readonly retries: Readonly<Record<string, { merchant: string; key: string; payload: object }>>;
+  /** The rows of every table, as JSON. */
+  readonly tables: Readonly<Record<string, string>>;
+  readonly chain: { readonly genesis: string; readonly journal: string };
+}
+
+type OverPayment = 'succeeded' | 'paidOut' | 'refunded' | 'expired' | 'cancelled' | 'failed' | 'twoWays';
+type OpenPayment =
+  | ('open' | 'abandoned' | 'nativeToPay' | 'nativeUnpaid' | 'nativeWaiting' | 'due' | 'dueTether' | 'sent')
+  | ('held' | 'payoutSending' | 'refundSending' | 'refundAwaiting');
+
+const ROOT = join(import.meta.dirname, '..');
+
+export async function readOlderVersion(commit: string): Promise<OlderVersion> {
+  const bytes = await readFile(join(ROOT, 'test/fixtures', `upgrade-${commit}.json.gz`));
+  return JSON.parse(gunzipSync(bytes).toString());
+}
+
+/** Its database, in the schema it had. */
+export async function restoreDatabase({ tables }: OlderVersion): Promise<TestDatabase> {
+  const database = await createEmptyDatabase();
+  const db = openDatabase({ url: database.url, poolSize: 1, applicationName: 'till-test' });
+  const applied = JSON.parse(tables.migrations ?? '[]') as { name: string }[];
+  const load = async (tx: Tx) => {
+    for (const { name } of applied) await tx.unsafe(await readFile(join(ROOT, 'migrations', name), 'utf8'));
+    await tx.unsafe(MIGRATIONS);
+    await tx.unsafe('set local session_replication_role = replica');
+    for (const [table, rows] of Object.entries(tables)) {
+      const [{ columns = '' } = {}] = await tx<{ columns: string }[]>`
+        select string_agg(quote_ident(column_name), ', ') as columns from information_schema.columns
+        where table_schema = 'public' and table_name = ${table} and is_generated = 'NEVER'`;
+      const from = `select ${columns} from json_populate_recordset(null::${table}, $1::text::json)`;
+      await tx.unsafe(`insert into ${table} (${columns}) overriding system value ${from}`, [rows]);
+    }
+    const counters = await tx<{ table: string; column: string }[]>`
+      select table_name as "table", column_name as "column" from information_schema.columns
+      where table_schema = 'public' and is_identity = 'YES'`;
+    for (const { table, column } of counters) {
+      const sequence = `pg_get_serial_sequence('${table}', '${column}')`;
+      await tx.unsafe(`select setval(${sequence}, (select coalesce(max(${column}), 0) + 1 from ${table}), false)`);
+    }
+  };
+  await db.begin(load).finally(() => db.close());
+  return database;
+}
+
+/** As every version makes it before its first migration. */
+const MIGRATIONS = `create table migrations (
+  id integer primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())`;
+
+/** A folder with its chain. */
+export async function restoreChain({ chain }: OlderVersion): Promise<{ dir: string; remove(): Promise<void> }> {
+  const dir = await mkdtemp(join(tmpdir(), 'till-older-chain-'));
+  await writeFile(join(dir, 'genesis.json'), chain.genesis);
+  await writeFile(join(dir, 'journal'), chain.journal, 'latin1');
+  return { dir, remove: () => rm(dir, { recursive: true, force: true }) };
+}
