@@ -20,7 +20,7 @@ export interface Surplus {
   readonly surplus: bigint;
 }
 
-/** Of the coin of these accounts. One of whose sends became final in the very moment is left out: ask again. */
+/** Of the coin of these accounts. An account is left out while one of its sends becomes final: ask again. */
 export async function coinSurpluses(
   db: Reader,
   connected: ConnectedChain,
