@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { systemWorld } from '../src/runtime/system-world.ts';
 import { openDatabase, type Tx } from '../src/store/plumbing/database.ts';
 import { createEmptyDatabase, type TestDatabase } from './database.ts';
 
@@ -48,8 +49,10 @@ export async function restoreDatabase({ tables }: OlderVersion): Promise<TestDat
       const [{ columns = '' } = {}] = await tx<{ columns: string }[]>`
         select string_agg(quote_ident(column_name), ', ') as columns from information_schema.columns
         where table_schema = 'public' and table_name = ${table} and is_generated = 'NEVER'`;
-      const from = `select ${columns} from json_populate_recordset(null::${table}, $1::text::json)`;
-      await tx.unsafe(`insert into ${table} (${columns}) overriding system value ${from}`, [rows]);
+      const names = tx.unsafe(columns);
+      await tx`
+        insert into ${tx.unsafe(table)} (${names}) overriding system value
+        select ${names} from json_populate_recordset(null::${tx.unsafe(table)}, ${rows}::text::json)`;
     }
     const counters = await tx<{ table: string; column: string }[]>`
       select table_name as "table", column_name as "column" from information_schema.columns
@@ -59,7 +62,7 @@ export async function restoreDatabase({ tables }: OlderVersion): Promise<TestDat
       await tx.unsafe(`select setval(${sequence}, (select coalesce(max(${column}), 0) + 1 from ${table}), false)`);
     }
   };
-  await db.begin(load).finally(() => db.close());
+  await db.begin(systemWorld.random, load).finally(() => db.close());
   return database;
 }
 

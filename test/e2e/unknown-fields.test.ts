@@ -88,6 +88,9 @@ describe('a field that a request does not have', () => {
     const meant = 'is not a field of this request; did you mean paymentId?';
     assert.equal(await refusalOf('payment_id', refund({ payment_id: 'pay_1' })), meant);
     assert.equal((await call(refund({}))).json().code, 'payment_not_found');
+    const long = await call(refund(Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`${n}`.repeat(40), n]))));
+    assert.equal(long.json().issues.length, 50);
+    assert.ok(long.body.length < 20_000);
   });
 
   it('is a part of a payment that a refund cannot be of, and no refund of the whole is made instead', async () => {

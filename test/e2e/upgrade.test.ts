@@ -243,7 +243,10 @@ describe('a database and a chain of an older version (d940b99)', () => {
 
 /** Later versions may show more, never less or otherwise. */
 function assertIncludes(actual: unknown, expected: unknown, path: string): void {
-  if (typeof expected !== 'object' || expected === null) return assert.deepEqual(actual, expected, path);
+  if (typeof expected !== 'object' || expected === null) {
+    assert.deepEqual(actual, expected, path);
+    return;
+  }
   assert.ok(typeof actual === 'object' && actual !== null, path);
   for (const [key, part] of Object.entries(expected)) {
     assertIncludes((actual as Record<string, unknown>)[key], part, `${path}.${key}`);

@@ -12,6 +12,8 @@ interface Names {
 
 /** Comparing names costs time, and a body of 64 KiB has room for thousands of them. */
 const MAX_LOOKED_AT = 50;
+/** As much of a name as is repeated in the answer. */
+const MAX_REPEATED = 80;
 
 /** The keyword as Ajv takes it. */
 export const NAMES_KEYWORD = {
@@ -25,12 +27,12 @@ export const NAMES_KEYWORD = {
 function validate({ known, isExact }: Names, value: object): boolean {
   const unknown = Object.keys(value).filter((name) => !known.includes(name));
   // This is how Ajv is told what was wrong.
-  validate.errors = unknown.slice(0, MAX_LOOKED_AT).flatMap((unknownField) => {
-    const meant = nearMiss(unknownField, known);
+  validate.errors = unknown.slice(0, MAX_LOOKED_AT).flatMap((name) => {
+    const meant = nearMiss(name, known);
     if (meant === undefined && !isExact) return [];
     const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
     const message = `is not a field of this request${hint}`;
-    return [{ keyword: NAMES_KEYWORD.keyword, message, params: { unknownField } }];
+    return [{ keyword: NAMES_KEYWORD.keyword, message, params: { unknownField: name.slice(0, MAX_REPEATED) } }];
   });
   return validate.errors.length === 0;
 }
