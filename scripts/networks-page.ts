@@ -1,4 +1,5 @@
-import { assetsOf, NETWORKS, type Network, type PayTerms } from '../src/chains/networks.ts';
+import { assetsOf, type PayTerms } from '../src/chains/assets.ts';
+import { NETWORKS, type Network } from '../src/chains/networks.ts';
 import type { Mode } from '../src/domain/mode.ts';
 
 /** `docs/networks.md`: where payments can be made, and with what. */
@@ -38,7 +39,7 @@ Prices and settlement destinations may name assets of these networks; payments a
 
 ${others.map(({ name, chainId }) => `- ${name}, \`${chainId}\`: ${symbolsOf(chainId)}`).join('\n')}
 
-This page is generated from \`src/chains/networks.ts\`.
+This page is generated from \`src/chains/networks.ts\` and \`src/chains/assets.ts\`.
 `;
 }
 

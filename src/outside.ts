@@ -1,9 +1,9 @@
 import { createAlarms } from './actions/alarms.ts';
 import type { CommandDeps } from './actions/command.ts';
 import { OtherSandboxChainError, rememberSandboxChain } from './actions/remember-sandbox-chain.ts';
+import { assetsOf } from './chains/assets.ts';
 import type { Chain, ChainCheck } from './chains/chain.ts';
 import { type ConnectedChains, connectChains } from './chains/connect.ts';
-import { assetsOf } from './chains/networks.ts';
 import { followRates } from './rates/follow-rates.ts';
 import { createHttpSource } from './rates/http-source.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';

@@ -1,5 +1,6 @@
 import { formatForPeople } from '../domain/money.ts';
-import { findAsset, findNetwork } from './networks.ts';
+import { findAsset } from './assets.ts';
+import { findNetwork } from './networks.ts';
 
 /** Every EVM chain's own coin has 18 decimals; where nobody can pay with it, it has no record, and its symbol no place. */
 const COIN = { symbol: 'coin', decimals: 18 };

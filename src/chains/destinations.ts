@@ -1,8 +1,8 @@
 import type { Account } from '../domain/caip.ts';
+import { assetsOf } from './assets.ts';
 import type { Chains } from './chains.ts';
 import { COLLECTORS } from './collectors.ts';
 import { PERMIT2_ADDRESS } from './evm/collector.ts';
-import { assetsOf } from './networks.ts';
 
 /**
  * The reason why an account cannot be a destination, as the rest of a sentence about it. Undefined when it can. Money

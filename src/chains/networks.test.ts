@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parseAsset, parseChainId } from '../domain/caip.ts';
+import { ASSETS, assetsOf, findAsset } from './assets.ts';
 import { coinOf } from './coin.ts';
 import { separatorOf } from './evm/typed-data.ts';
-import { ASSETS, assetsOf, findAsset, findNetwork, NETWORKS } from './networks.ts';
+import { findNetwork, NETWORKS } from './networks.ts';
 
 const WALLETS_WAIT_MS = 45_000;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ASSETS } from './networks.ts';
+import { ASSETS } from './assets.ts';
 import { parseUnit, storedUnit } from './units.ts';
 
 const USDC = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';

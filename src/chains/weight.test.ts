@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ASSETS } from './networks.ts';
+import { ASSETS } from './assets.ts';
 import { weightOf } from './weight.ts';
 
 const USDC = 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';

@@ -1,4 +1,4 @@
-import { findAsset } from './networks.ts';
+import { findAsset } from './assets.ts';
 
 /**
  * What a whole token is worth at the very most, in units of a currency, for assets that are pegged to none. It only decides

@@ -1,4 +1,4 @@
-import { assetsOf, findAsset } from '../chains/networks.ts';
+import { assetsOf, findAsset } from '../chains/assets.ts';
 import { parseAccount, parseAsset } from '../domain/caip.ts';
 import { parseUnits } from '../domain/money.ts';
 import { type Kind, Problem } from './kinds.ts';

@@ -1,6 +1,6 @@
+import { assetsOf } from '../chains/assets.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
 import { createEvmChain } from '../chains/evm/evm-chain.ts';
-import { assetsOf } from '../chains/networks.ts';
 import { type NetworkInUse, relayersOf } from '../settings/chains.ts';
 import { configuredNetworks } from './chains.ts';
 import { type Command, command, type Output } from './command.ts';

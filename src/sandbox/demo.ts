@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { recordEntries } from '../actions/books/record.ts';
 import { type CommandDeps, command } from '../actions/command.ts';
 import { issueKey } from '../actions/parties/issue-key.ts';
-import { assetsOf } from '../chains/networks.ts';
+import { assetsOf } from '../chains/assets.ts';
 import { hashApiKey } from '../domain/api-key.ts';
 import { floatAddedEntry, OPERATOR_FLOAT } from '../domain/books.ts';
 import { parseAsset } from '../domain/caip.ts';

@@ -1,4 +1,4 @@
-import { ASSETS } from '../../src/chains/networks.ts';
+import { ASSETS } from '../../src/chains/assets.ts';
 import type { PayMethod } from '../../src/domain/item.ts';
 
 /** The sandbox has an asset for every way to pay. */

@@ -1,4 +1,4 @@
-import { findAsset } from '../../chains/networks.ts';
+import { findAsset } from '../../chains/assets.ts';
 import { ACCOUNTS, type Line } from '../../domain/books.ts';
 import { formatDecimal } from '../../domain/money.ts';
 import { type ExportedEntry, listExported } from '../../store/money/book-export.ts';

@@ -1,5 +1,6 @@
+import { assetsOf, findAsset, type KnownAsset } from '../../chains/assets.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
-import { assetsOf, findAsset, isTestNetwork, type KnownAsset } from '../../chains/networks.ts';
+import { isTestNetwork } from '../../chains/networks.ts';
 import { isFiatUnit, tokenUnitId, type Unit } from '../../chains/units.ts';
 import type { Mode } from '../../domain/mode.ts';
 import { type Quote, quoteFor, ratePairOf } from '../../domain/quote.ts';

@@ -1,8 +1,9 @@
 import { idBytes } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
 import type { World } from '../../runtime/world.ts';
+import { assetsOf, type KnownAsset, type PayTerms } from '../assets.ts';
 import type { CollectorRelease } from '../collectors.ts';
-import { assetsOf, type KnownAsset, type Network, type PayTerms } from '../networks.ts';
+import type { Network } from '../networks.ts';
 import { type CollectorItem, NATIVE_TOKEN } from './collector.ts';
 import { createLens, type Lens } from './lens.ts';
 import type { Rpc } from './rpc.ts';

@@ -1,5 +1,6 @@
 import { parseChainId } from '../../domain/caip.ts';
 import type { Item } from '../../domain/item.ts';
+import { assetsOf } from '../assets.ts';
 import type { Signer, WalletAction } from '../chain.ts';
 import { commitmentOf, NATIVE_TOKEN } from '../evm/collector.ts';
 import { type AssetTerms, collectorItem } from '../evm/evm-context.ts';
@@ -8,7 +9,7 @@ import type { Hex } from '../evm/rpc-values.ts';
 import { signItem } from '../evm/sign-item.ts';
 import { digestOf, PERMIT2_DOMAIN, separatorOf } from '../evm/typed-data.ts';
 import { walletActions } from '../evm/wallet-actions.ts';
-import { assetsOf, type Network } from '../networks.ts';
+import type { Network } from '../networks.ts';
 
 /** What wallets see and sign: the very same on this chain as on a real one, so that nothing else has to be learnt for it. */
 export interface EvmRules {

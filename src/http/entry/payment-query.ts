@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
-import { ASSETS } from '../../chains/networks.ts';
+import { ASSETS } from '../../chains/assets.ts';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';

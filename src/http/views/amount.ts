@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { findAsset } from '../../chains/networks.ts';
+import { findAsset } from '../../chains/assets.ts';
 import { storedUnit, tokenUnitId } from '../../chains/units.ts';
 import { nullable } from '../schemas.ts';
 import { networkIconUrl, type Origin, tokenIconUrl } from './icons.ts';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ASSETS, NETWORKS } from '../../chains/networks.ts';
+import { ASSETS } from '../../chains/assets.ts';
+import { NETWORKS } from '../../chains/networks.ts';
 import { networkIconUrl, tokenIconUrl } from './icons.ts';
 
 const DRAWN = join(import.meta.dirname, '../../../web/public');

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { findAsset } from '../../chains/networks.ts';
+import { findAsset } from '../../chains/assets.ts';
 import { isFiatUnit } from '../../chains/units.ts';
 import { isFinal, PAYMENT_STATUSES, type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
 import type { ListedPayment } from '../../store/payments/payment-lists.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findAsset } from '../../../src/chains/networks.ts';
+import { findAsset } from '../../../src/chains/assets.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { OnScene } from '../harness.ts';
 

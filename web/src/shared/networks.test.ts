@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ASSETS, NETWORKS } from '../../../src/chains/networks.ts';
+import { ASSETS } from '../../../src/chains/assets.ts';
+import { NETWORKS } from '../../../src/chains/networks.ts';
 import { accountsOf, chainOf, EVM_COINS, transactionPath } from './networks.ts';
 
 const ICONS = join(import.meta.dirname, '../../public/icons');

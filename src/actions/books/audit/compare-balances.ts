@@ -1,8 +1,8 @@
 import { amountText, tokenText } from '../../../chains/amount-text.ts';
+import { assetsOf } from '../../../chains/assets.ts';
 import { ContractFaultError, UnreadableAnswerError } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
-import { assetsOf } from '../../../chains/networks.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 import { allBookedAt, type Surplus } from '../account-surplus.ts';
 import type { Difference } from './compare-events.ts';

@@ -1,5 +1,5 @@
+import { findAsset } from '../../../chains/assets.ts';
 import type { Chain } from '../../../chains/chain.ts';
-import { findAsset } from '../../../chains/networks.ts';
 import { difference, type Line, paidPosition } from '../../../domain/books.ts';
 import { differences } from '../../../domain/evidence.ts';
 import { noncesOf } from '../../../store/chain/sends.ts';

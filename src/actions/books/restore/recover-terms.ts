@@ -1,5 +1,5 @@
+import { findAsset } from '../../../chains/assets.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
-import { findAsset } from '../../../chains/networks.ts';
 import { listFeeAccounts } from '../../../store/money/restored-outgoing.ts';
 import type { CommandDeps } from '../../command.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';

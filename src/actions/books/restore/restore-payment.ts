@@ -1,5 +1,5 @@
+import { findAsset } from '../../../chains/assets.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
-import { findAsset } from '../../../chains/networks.ts';
 import { type BookedItem, correctingEntry, paidPosition } from '../../../domain/books.ts';
 import { idBytes } from '../../../domain/ids.ts';
 import { isFinal, type PaymentEvent } from '../../../domain/payment.ts';

@@ -1,5 +1,5 @@
+import { findAsset } from '../../../chains/assets.ts';
 import type { Chains } from '../../../chains/chains.ts';
-import { findAsset } from '../../../chains/networks.ts';
 import { floatReturnEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { idBytes, markedId, newId } from '../../../domain/ids.ts';
 import { ApiError } from '../../../errors.ts';

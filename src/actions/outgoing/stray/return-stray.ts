@@ -1,6 +1,6 @@
+import { findAsset } from '../../../chains/assets.ts';
 import { ChainUnavailableError } from '../../../chains/chain.ts';
 import type { Chains } from '../../../chains/chains.ts';
-import { findAsset } from '../../../chains/networks.ts';
 import { OPERATOR_FLOAT, strayCoveredEntry } from '../../../domain/books.ts';
 import { type Cover, coverOf } from '../../../domain/refund.ts';
 import { ApiError } from '../../../errors.ts';
