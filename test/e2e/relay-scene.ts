@@ -135,6 +135,7 @@ export async function openRelayScene(input: SceneInput = {}) {
       ...leaseDeps,
       chains,
       movePayment,
+      feed,
       screening: input.screening ?? NO_SCREENING,
       settings: input.watching ?? {},
       meters: { blocks: () => {}, event: (_, outcome) => count('event', outcome), reorg: () => count('reorg') },

@@ -22,8 +22,10 @@ export async function settleOutgoing(
     if (outgoing === undefined) return 'nothing is known that it was sent for';
     if (outgoing.commitment !== commitment) return 'another attempt has taken its place';
     await endItems(tx, [{ commitment, state: 'paid', reason: null, proof }], now);
-    // Put back by a deep reorganisation, and now carried out again: what followed from it stands.
-    if (outgoing.state !== 'paid') await concludePaid(tx, outgoing, proof, now);
+    // Put back by a deep reorganisation, and now carried out again: by the same transaction, what followed from it stands.
+    const isKnown = outgoing.state === 'paid' && outgoing.transactionHash === proof.transaction;
+    if (outgoing.state === 'paid' && !isKnown) await CONSEQUENCES[outgoing.purpose].undone(tx, outgoing, now);
+    if (!isKnown) await concludePaid(tx, outgoing, proof, now);
     await deleteAlert(tx, { name: 'deep_reorg', subject });
     return null;
   });

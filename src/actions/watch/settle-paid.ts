@@ -3,6 +3,9 @@ import type { PaymentStatus } from '../../domain/payment.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import { findItemsOf, type StoredItem } from '../../store/chain/items.ts';
 import { insertStrays } from '../../store/money/strays.ts';
+import { moveSettlement } from '../../store/payments/payment-settlements.ts';
+import { notePayments } from '../../store/payments/payments.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
 import { clearAlert, raiseAlert } from '../alerts.ts';
 import { closeItems } from '../books/record.ts';
 import { command } from '../command.ts';
@@ -68,11 +71,8 @@ function settlementBy({ asset, amount, fee, recipient }: StoredItem, { transacti
  * The payment was over already. Either this very item had paid it and was put back by a deep reorganisation; or it is
  * money beyond what was asked for, which somebody has to give back.
  */
-async function recordExtra(
-  deps: WatchDeps,
-  { item, event }: PaidInput,
-  status: PaymentStatus | undefined,
-): Promise<void> {
+async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentStatus | undefined): Promise<void> {
+  const { item, event } = input;
   const { commitment, subject } = item;
   const others = (await findItemsOf(deps.db.sql, subject)).filter((other) => other.commitment !== commitment);
   const isSame = status === 'succeeded' && others.every(({ state }) => state !== 'paid');
@@ -80,8 +80,20 @@ async function recordExtra(
   const end = { commitment, state: 'paid', reason, proof: proofOf(event) } as const;
   await command(deps, async (tx, now) => {
     await closeItems(tx, [end], now);
-    if (!isSame) await insertStrays(tx, [await lateStray(tx, item, event)], now);
+    if (isSame) await noteCarrier(tx, input, now);
+    else await insertStrays(tx, [await lateStray(tx, item, event)], now);
   });
-  if (isSame) return clearAlert(deps, { name: 'deep_reorg', subject });
-  return raiseAlert(deps, lateAlert(item, status));
+  if (!isSame) return raiseAlert(deps, lateAlert(item, status));
+  // Other nodes keep final payments in memory.
+  deps.feed.announce([subject]);
+  return clearAlert(deps, { name: 'deep_reorg', subject });
+}
+
+/** The payment shows the transaction that carried it out in the end: the one that it showed is gone from the chain. */
+async function noteCarrier(tx: Tx, { network, event, item, nonce }: PaidInput, at: Date): Promise<void> {
+  const { transactionHash, blockNumber, blockHash, logIndex } = event;
+  const evidence = { network, transaction: transactionHash, block: blockNumber, blockHash, logIndex };
+  const transaction = { hash: transactionHash, nonce };
+  await notePayments(tx, [item.subject], { event: 'remined', actor: 'watcher', evidence, at, transaction });
+  if (!item.isHeld) await moveSettlement(tx, { paymentId: item.subject, transactionHash });
 }

@@ -3,6 +3,7 @@ import { ChainUnavailableError } from '../../chains/chain.ts';
 import type { Chains } from '../../chains/chains.ts';
 import type { Heights } from '../../domain/quorum.ts';
 import type { Screening } from '../../screening/screening.ts';
+import type { PaymentFeed } from '../../store/payments/payment-feed.ts';
 import { databaseFault } from '../../store/plumbing/database.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
@@ -12,6 +13,8 @@ import type { PaymentMover } from '../paying/move-payment.ts';
 export interface WatchDeps extends LeaseDeps {
   readonly chains: Chains;
   readonly movePayment: PaymentMover;
+  /** Tells all nodes of a payment that changed without moving. */
+  readonly feed: Pick<PaymentFeed, 'announce'>;
   readonly screening: Screening;
   readonly settings: WatchSettings;
   readonly meters: WatchMeters;

@@ -23,6 +23,14 @@ export async function insertPaymentSettlements(tx: Tx, settlements: readonly Pay
     on conflict (payment_id) do nothing`;
 }
 
+/** The transfer was carried out by another transaction than it seemed; a payment without a settlement stays without. */
+export async function moveSettlement(
+  tx: Tx,
+  { paymentId, transactionHash }: Pick<PaymentSettlement, 'paymentId' | 'transactionHash'>,
+): Promise<void> {
+  await tx`update payment_settlements set transaction_hash = ${transactionHash} where payment_id = ${paymentId}`;
+}
+
 /** Takes a settlement back whose transaction a deep reorganisation has removed for good. */
 export async function deletePaymentSettlement(tx: Tx, paymentId: string): Promise<void> {
   await tx`delete from payment_settlements where payment_id = ${paymentId}`;

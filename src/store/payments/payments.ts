@@ -163,15 +163,22 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
   return moved.map(({ id }) => id);
 }
 
+export interface PaymentNote {
+  readonly event: string;
+  readonly actor: string;
+  readonly evidence: Readonly<Record<string, unknown>>;
+  readonly at: Date;
+  /** The transaction that carried the payments out, where it is another one from now on. */
+  readonly transaction?: { readonly hash: string; readonly nonce: number | null };
+}
+
 /** Something that happened to payments without moving them: told in their log, under a version of its own. */
-export async function notePayments(
-  tx: Tx,
-  ids: readonly string[],
-  note: { event: string; actor: string; evidence: Readonly<Record<string, unknown>>; at: Date },
-): Promise<void> {
+export async function notePayments(tx: Tx, ids: readonly string[], note: PaymentNote): Promise<void> {
+  const { transaction } = note;
+  const carried = transaction && tx`, transaction_hash = ${transaction.hash}, transaction_nonce = ${transaction.nonce}`;
   await tx`
     with noted as (
-      update payments set version = version + 1 where id = any(${ids as string[]}::text[])
+      update payments set version = version + 1 ${carried ?? tx``} where id = any(${ids as string[]}::text[])
       returning id, version, status
     )
     insert into payment_events (payment_id, version, at, from_status, to_status, event, actor, evidence)
