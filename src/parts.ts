@@ -74,9 +74,9 @@ export async function createParts(input: PartsInput) {
     leftOut: createAlarms(base, 'asset_left_out'),
     createPayment: createPaymentCreator(base),
     movePayment: createPaymentMover(base),
-    readPayment: createPaymentReader(base, findPayments),
+    readPayment: createPaymentReader({ ...base, feed }, findPayments),
     readDestinations: createDestinationReader(base),
-    glanceAtPayment: createPaymentReader(base, glanceAtPayments),
+    glanceAtPayment: createPaymentReader({ ...base, feed }, glanceAtPayments),
     longPolls: createLongPolls(world, feed),
     holdPlaces: createHoldPlaces({
       perKey: config.heldPerKey,

@@ -44,7 +44,7 @@ export type Lie =
   | { readonly as: 'half' }
   /** A JSON-RPC error. */
   | { readonly as: 'error'; readonly code: number; readonly message: string; readonly isForwarded?: boolean }
-  /** Another result than the chain's. */
+  /** Another result than the chain's, which is undefined where the chain answers with an error; undefined tells the truth. */
   | { readonly as: 'result'; readonly of: (call: RpcCall, truth: unknown) => unknown }
   /** A replica that has not seen the blocks above this one. */
   | { readonly as: 'stale'; readonly head: number };
@@ -126,13 +126,11 @@ export async function startRpcProxy(input: { targetUrl: string; delayMs?: number
       }
       case 'result': {
         const truths = await ask(asked);
-        return send(
-          response,
-          shape(
-            parsed,
-            truths.map(({ id, result }, at) => ({ id, result: how.of(asked[at] as RpcCall, result) })),
-          ),
-        );
+        const told = truths.map(async (truth, at): Promise<Answer> => {
+          const result = await how.of(asked[at] as RpcCall, truth.result);
+          return result === undefined ? truth : { id: truth.id, result };
+        });
+        return send(response, shape(parsed, await Promise.all(told)));
       }
       case 'stale': {
         const views = asked.map((call) => asSeenFrom(how.head, call));

@@ -14,27 +14,25 @@ export function payingOutJobs(deps: WorkerDeps & { chains: Chains; screening: Sc
   return [
     { name: 'cover-refunds', everyMs: 500, run: () => coverRefunds(deps) },
     { name: 'pay-out-held', everyMs: 1_000, run: () => payOutHeld(deps) },
-    {
-      name: 'begin-outgoing',
-      everyMs: 500,
-      run: () => onEach(deps, (connected) => beginOutgoing(outgoing, connected)),
-    },
-    { name: 'record-strays', everyMs: 5_000, run: () => onEach(deps, (connected) => recordStrays(deps, connected)) },
+    ...onEach(deps, { name: 'begin-outgoing', everyMs: 500 }, (connected) => beginOutgoing(outgoing, connected)),
+    ...onEach(deps, { name: 'record-strays', everyMs: 5_000 }, (connected) => recordStrays(deps, connected)),
   ];
 }
 
-/** Runs on every network. An unreachable network does not fail the job and delays no other network. */
-async function onEach(
+/** A job of its own for every network: a slow or unreachable network delays no other. */
+function onEach(
   { chains }: { chains: Chains },
+  { name, everyMs }: Pick<Job, 'name' | 'everyMs'>,
   work: (connected: ConnectedChain) => Promise<boolean>,
-): Promise<boolean> {
-  const more = await Promise.all(
-    chains.list().map((connected) =>
+): readonly Job[] {
+  return chains.list().map((connected) => ({
+    name: `${name} ${connected.chain.network.chainId}`,
+    everyMs,
+    run: () =>
       work(connected).catch((error: unknown) => {
+        // A network that cannot be asked is no failure of the job.
         if (error instanceof ChainUnavailableError) return false;
         throw error;
       }),
-    ),
-  );
-  return more.includes(true);
+  }));
 }

@@ -265,11 +265,10 @@ export async function openRelayScene(input: SceneInput = {}) {
       isHeld = false,
       signature = undefined as string | undefined,
       /** The payment is there already, and paid in a second way. */
-      isSecond = false,
     } = {}) {
       const recipient = isHeld ? { recipient: intermediate.address } : {};
       const { payer, item, signed } = await payers.payable(method, { ...recipient, ...told });
-      if (!isSecond) await newPayment(item.subject);
+      if (told.subject === undefined) await newPayment(item.subject);
       const stored = newItem(item, { state: 'due', signature: signature ?? signed.signature });
       const buyer = { account: stored.account, name: 'Wallet', icon: null };
       const outcome = await movePayment({

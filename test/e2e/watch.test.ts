@@ -548,7 +548,7 @@ describe('the watcher', () => {
     await open();
     const node = await scene.newNode();
     const { id, pay, item, payer } = await scene.offer();
-    const token = await scene.accept({ told: { subject: id }, isSecond: true });
+    const token = await scene.accept({ told: { subject: id } });
     assert.equal((await scene.payment(id)).buyerAccount, `${scene.network}:${token.payer.address}`);
     pay();
     scene.control.mine();

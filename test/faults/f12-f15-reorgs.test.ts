@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
+import { listEvents } from '../../src/store/events/events.ts';
 import type { RpcProxy } from '../rpc-proxy.ts';
 import type { RpcCall } from '../stale-view.ts';
 import { until } from '../until.ts';
@@ -71,7 +74,41 @@ describe('a chain that changes its mind', () => {
       WITHIN,
     );
     await scene.shopper.isPaidOnce(payment);
-    assert.deepEqual(await scene.alerts(), []);
+    await until('the alert is cleared', async () => (await scene.alerts()).length === 0, WITHIN);
+  });
+
+  it('F12: a payment that another transaction carries after such a reorganisation names that one from then on', async () => {
+    const payment = await paidAtHead();
+    await scene.shopper.reaches(payment, 'succeeded');
+    const before = (await scene.shopper.view(payment)).info?.txId;
+    const receipt = await scene.chain.request<{ blockNumber: Hex }>('eth_getTransactionReceipt', before);
+    const [stored] = await scene.versionsOf(payment.id);
+    await scene.chain.evm.reorg((await scene.chain.height()) - Number(receipt.blockNumber) + 1, 'forgotten');
+    // The relayer's nonce is used by something else meanwhile, so its old transaction can never be mined again.
+    await scene.chain.send(privateKeyToAccount(SANDBOX_KEYS.relayer), { to: scene.relayer as Hex, value: 1n });
+    await until(
+      'the money has arrived after all',
+      async () => {
+        await scene.chain.mine();
+        return (await scene.item(payment.id))?.state === 'paid' && (await scene.shopper.charged(payment)) === AMOUNT;
+      },
+      WITHIN,
+    );
+    await until(
+      'the payment names the transaction that carried it',
+      async () => (await scene.shopper.view(payment)).info?.txId !== before,
+      WITHIN,
+    );
+    assert.equal(before, stored?.hash);
+    await scene.shopper.isPaidOnce(payment);
+    const events = await listEvents(scene.sql, payment.id);
+    const types = events.map(({ type }) => type);
+    assert.deepEqual(
+      types.slice(-2),
+      ['payment.reorged', 'payment.reorged'],
+      'taken back, and paid by another transaction',
+    );
+    assert.equal(events.at(-1)?.evidence.transaction, (await scene.shopper.view(payment)).info?.txId);
   });
 
   it('F13: a transaction that moves to another block counts once, in the block it is in', async () => {

@@ -4,12 +4,14 @@ import type { RelaySettings } from '../../src/actions/relay/relayer.ts';
 import { connectChains } from '../../src/chains/connect.ts';
 import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
 import { createLocalSigner } from '../../src/chains/evm/local-signer.ts';
-import { findNetwork } from '../../src/chains/networks.ts';
+import { type Finality, findNetwork } from '../../src/chains/networks.ts';
 import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import type { Timers, World } from '../../src/runtime/world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
+import { startJobs } from '../../src/workers/loop.ts';
+import { payingOutJobs } from '../../src/workers/paying-out.ts';
 import { startRelaying } from '../../src/workers/relaying.ts';
 import { startWatching } from '../../src/workers/watching.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
@@ -30,6 +32,9 @@ export interface FaultSceneInput {
   readonly relaying?: RelaySettings;
   /** Whether the gateway has a second network, with a chain of its own. */
   readonly hasSecond?: boolean;
+  /** Whether the intermediate account pays out what it holds. */
+  readonly paysOut?: boolean;
+  readonly finality?: Pick<Finality, 'tiers' | 'loneCeiling'>;
   /** How much shorter the adapter's timeouts and pauses are than in production. */
   readonly haste?: number;
 }
@@ -149,7 +154,7 @@ async function startNode({ input, database, proxies, second }: Place, terms: Nod
         world: { ...world, timers: hasty(systemWorld.timers, input.haste ?? HASTE) },
         network: {
           ...networkOf(chainId),
-          finality: { blockTimeMs: BLOCK_MS, depth: input.depth ?? 1, reason: 'test' },
+          finality: { blockTimeMs: BLOCK_MS, depth: input.depth ?? 1, reason: 'test', ...input.finality },
         },
         endpoints: urls.map((url) => `${url}/v3/${ENDPOINT_SECRET}`),
         log,
@@ -157,6 +162,7 @@ async function startNode({ input, database, proxies, second }: Place, terms: Nod
       relayers: [createLocalSigner(SANDBOX_KEYS.relayer)],
       feeAccount: SANDBOX_ACCOUNTS.feeAccount,
       intermediateAccount: SANDBOX_ACCOUNTS.intermediate,
+      ...(input.paysOut && { intermediateSigner: createLocalSigner(SANDBOX_KEYS.intermediate) }),
     })),
   );
   await chains.looked;
@@ -173,6 +179,7 @@ async function startNode({ input, database, proxies, second }: Place, terms: Nod
     : [
         startRelaying({ ...deps, ...(input.relaying && { relaying: input.relaying }) }),
         startWatching({ ...deps, watching: { startAt: () => 0 } }),
+        startJobs(deps, input.paysOut ? payingOutJobs(deps) : []),
       ];
   let isStopped = false;
   return {

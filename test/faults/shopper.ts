@@ -10,7 +10,11 @@ import { type FaultChain, FUNDS, type Payer, TOKEN_ABI } from './fault-chain.ts'
 
 interface SignTerms {
   readonly asset?: string;
+  /** In cents. */
+  readonly price?: string;
   readonly payer?: Payer;
+  /** Whether the merchant has no destination, so that the intermediate account keeps the money. */
+  readonly isHeld?: boolean;
   /** The node whose API is used. */
   readonly on?: TestGateway;
 }
@@ -49,28 +53,33 @@ export async function openShopper({ chain, gateway }: { chain: FaultChain; gatew
   const { headers } = partner;
 
   /** A merchant of its own for each payment, whose account nobody else pays into. */
-  async function openMerchant(asset: string) {
+  async function openMerchant(asset?: string) {
     recipients += 1;
     const { address } = privateKeyToAccount(keccak256(stringToBytes(`fault merchant ${recipients}`)));
-    const merchant = await createTestMerchant(gateway, headers);
+    const merchant = { ...(await createTestMerchant(gateway, headers)), recipient: address };
+    if (asset !== undefined) await register(merchant, asset);
+    return merchant;
+  }
+
+  /** From now on the merchant is paid to its own account. */
+  async function register(merchant: { readonly id: string; readonly recipient: Hex }, asset: string): Promise<void> {
     const response = await gateway.call({
       method: 'POST',
       url: `/v1/merchants/${merchant.id}/settlements/crypto`,
       headers: { ...headers, 'idempotency-key': freshKey() },
-      payload: { settlements: [{ asset, destination: `${network}:${address}` }] },
+      payload: { settlements: [{ asset, destination: `${network}:${merchant.recipient}` }] },
     });
     assert.equal(response.statusCode, 201, response.body);
-    return { id: merchant.id, recipient: address };
   }
 
   /** A payment that was created, and who is to be paid. */
-  async function create({ asset = USDC, on = gateway } = {}) {
-    const merchant = await openMerchant(asset);
+  async function create({ asset = USDC, on = gateway, price = PRICE.value, isHeld = false } = {}) {
+    const merchant = isHeld ? await openMerchant() : await openMerchant(asset);
     const response = await on.call({
       method: 'POST',
       url: '/v1/payments',
       headers: { ...headers, 'merchant-id': merchant.id, 'content-type': 'application/json' },
-      payload: { amount: PRICE, referenceId: 'ORDER' },
+      payload: { amount: { ...PRICE, value: price }, referenceId: 'ORDER' },
     });
     assert.equal(response.statusCode, 201, response.body);
     return { id: response.json().paymentId as string, merchant, asset };
@@ -78,9 +87,9 @@ export async function openShopper({ chain, gateway }: { chain: FaultChain; gatew
 
   /** A payment whose payer has signed and not yet confirmed. */
   async function sign(terms: SignTerms = {}): Promise<SignedPayment> {
-    const { asset = USDC, payer = chain.newPayer(), on = gateway } = terms;
+    const { asset = USDC, payer = chain.newPayer(), on = gateway, price = PRICE.value, isHeld = false } = terms;
     const wallet = walletOn(on, headers);
-    const { id, merchant } = await create({ asset, on });
+    const { id, merchant } = await create({ asset, on, price, isHeld });
     const account = `${network}:${payer.address}`;
     const listed = await patiently(() => wallet.options(id, [account]));
     const option = (listed.json().options as OptionBody[]).find(({ amount }) => amount.unit === `caip19/${asset}`);
@@ -120,6 +129,7 @@ export async function openShopper({ chain, gateway }: { chain: FaultChain; gatew
 
   return {
     headers,
+    register,
     create,
     sign,
     view,

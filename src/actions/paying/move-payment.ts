@@ -103,15 +103,22 @@ export interface PaymentNote {
   readonly type: 'payment.settled' | 'payment.reorged' | 'payment.late_money';
   readonly actor: string;
   readonly evidence: Readonly<Record<string, unknown>>;
+  /** The transaction that paid the payments, where a reorg has put another one in its place. */
+  readonly transaction?: { readonly hash: string; readonly nonce: number | null };
 }
 
-/** Appends an event to payments, and changes nothing else about them. */
+/** Appends an event to payments. Nothing else about them changes but the transaction, where the note names one. */
 export async function notePayments(tx: Tx, ids: readonly string[], note: PaymentNote, at: Date): Promise<void> {
   if (ids.length === 0) return;
   const payments = await lockPayments(tx, ids);
   const [settlements, refunds] = await Promise.all([findPaymentSettlements(tx, ids), findRefundsOf(tx, ids)]);
-  const { type, actor, evidence } = note;
-  const moves = payments.map((payment) => {
+  const { type, actor, evidence, transaction } = note;
+  const carried = transaction && {
+    transactionHash: transaction.hash,
+    transactionNonce: transaction.nonce === null ? null : String(transaction.nonce),
+  };
+  const moves = payments.map((locked) => {
+    const payment = { ...locked, ...carried };
     const settlement = settlements.find(({ paymentId }) => paymentId === payment.id);
     const refund = refunds.find(({ paymentId }) => paymentId === payment.id);
     const data = {

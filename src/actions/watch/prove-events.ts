@@ -83,14 +83,15 @@ function depthChecker({ chain, depth: ownDepth }: Watcher, { heights }: View) {
     // More than the network's own depth is asked for success alone.
     const { depth, tag } =
       event.type === 'paid' ? finalityOf(chain.network, item) : { depth: ownDepth, tag: undefined };
-    const named = tag === undefined ? heights : await heightsOf(tag);
+    const named = tag && (await heightsOf(tag));
     const depthBy = (height = -1) => height - event.blockNumber + 1;
+    const isNamed = (height: number | undefined) => named === undefined || depthBy(height) > 0;
     return {
-      isDeep: depthBy(heights.agreed) >= depth && depthBy(named.agreed) > 0,
+      isDeep: depthBy(heights.agreed) >= depth && isNamed(named?.agreed),
       isDeepAlone:
         isSmall(chain.network, item) &&
         depthBy(heights.alone) >= depth * LONE_DEPTH_FACTOR &&
-        depthBy(named.agreed ?? named.alone) > 0,
+        isNamed(named?.agreed ?? named?.alone),
     };
   };
 }

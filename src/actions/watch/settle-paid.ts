@@ -2,11 +2,14 @@ import { differences } from '../../domain/evidence.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import { findItemsOf, type StoredItem } from '../../store/chain/items.ts';
+import { moveSettlement } from '../../store/payments/payment-settlements.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
 import { clearAlert, raiseAlert } from '../alerts.ts';
 import { closeItems } from '../books/record.ts';
 import { command } from '../command.ts';
 import { lateAlert, recordLateMoney } from '../outgoing/stray/late-stray.ts';
 import { confirmedByCoin } from '../paying/confirmed-by-coin.ts';
+import { notePayments } from '../paying/move-payment.ts';
 import { screenPaid } from '../paying/screen-paid.ts';
 import type { WatchDeps } from './watcher.ts';
 
@@ -68,11 +71,8 @@ function settlementBy({ asset, amount, fee, recipient }: StoredItem, { transacti
  * The payment was over already. Either this very item had paid it and was put back by a deep reorganisation; or it is
  * money beyond what was asked for, which somebody has to give back.
  */
-async function recordExtra(
-  deps: WatchDeps,
-  { item, event }: PaidInput,
-  status: PaymentStatus | undefined,
-): Promise<void> {
+async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentStatus | undefined): Promise<void> {
+  const { item, event } = input;
   const { commitment, subject } = item;
   const others = (await findItemsOf(deps.db.sql, subject)).filter((other) => other.commitment !== commitment);
   const isSame = status === 'succeeded' && others.every(({ state }) => state !== 'paid');
@@ -81,7 +81,17 @@ async function recordExtra(
   await command(deps, async (tx, now) => {
     if (!isSame) await recordLateMoney(tx, { item, event, actor: 'watcher' }, now);
     await closeItems(tx, [end], now);
+    if (isSame) await noteCarrier(tx, input, now);
   });
-  if (isSame) return clearAlert(deps, { name: 'deep_reorg', subject });
-  return raiseAlert(deps, lateAlert(item, status));
+  if (!isSame) return raiseAlert(deps, lateAlert(item, status));
+  return clearAlert(deps, { name: 'deep_reorg', subject });
+}
+
+/** The payment shows the transaction that paid it in the end: the one it showed before left the chain. */
+async function noteCarrier(tx: Tx, { network, event, item, nonce }: PaidInput, at: Date): Promise<void> {
+  const { transactionHash, blockNumber, blockHash, logIndex } = event;
+  const evidence = { network, transaction: transactionHash, block: blockNumber, blockHash, logIndex };
+  const transaction = { hash: transactionHash, nonce };
+  if (!item.isHeld) await moveSettlement(tx, { paymentId: item.subject, transactionHash });
+  await notePayments(tx, [item.subject], { type: 'payment.reorged', actor: 'watcher', evidence, transaction }, at);
 }

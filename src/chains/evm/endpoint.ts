@@ -234,12 +234,11 @@ export function createEndpoint(input: EndpointInput): Endpoint {
   function note(outcomes: readonly Outcome<unknown>[], begun: number): void {
     const failures = outcomes.flatMap((outcome) => ('failure' in outcome ? [outcome.failure] : []));
     const worst = failures.find(({ kind }) => kind === 'throttled') ?? failures.find(({ kind }) => kind === 'down');
-    if (worst !== undefined) {
-      blame(worst, begun);
-      return;
+    if (worst !== undefined) blame(worst, begun);
+    else {
+      failed.times = 0;
+      breaker.succeeded();
     }
-    failed.times = 0;
-    breaker.succeeded();
   }
 
   function blame(failure: EndpointFailure, begun: number): void {

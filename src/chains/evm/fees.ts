@@ -19,7 +19,7 @@ interface FeeHistory {
 
 /** Enough to be in one of the next blocks: the base fee may more than double meanwhile, which takes it seven full blocks. */
 export async function suggestFees({ rpc, network }: EvmContext): Promise<Fees> {
-  const { baseFee, tips } = await rpc.call(feeHistoryCall(rpc.head()));
+  const { baseFee, tips } = await rpc.call(feeHistoryCall(rpc.sharedHead()));
   const paid = tips.filter((tip) => tip > 0n).sort((left, right) => (left < right ? -1 : 1));
   const usual = paid[Math.floor(paid.length / 2)] ?? 0n;
   const tip = min(max(usual, network.minTip ?? DEFAULT_MIN_TIP), MAX_TIP);

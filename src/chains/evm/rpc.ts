@@ -27,6 +27,8 @@ export interface Rpc {
   troubles(): readonly string[];
   /** The highest block any endpoint has told of. */
   head(): number | undefined;
+  /** The highest block that two endpoints have told of, where there are two: one alone may claim any. */
+  sharedHead(): number | undefined;
   close(): void;
 }
 
@@ -215,6 +217,10 @@ export function createRpc(input: RpcInput): Rpc {
       }),
     head: () => {
       const head = Math.max(...headsOf(endpoints));
+      return Number.isFinite(head) ? head : undefined;
+    },
+    sharedHead: () => {
+      const head = believableHead(endpoints);
       return Number.isFinite(head) ? head : undefined;
     },
     close: () => {

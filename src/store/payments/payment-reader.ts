@@ -1,6 +1,7 @@
 import { isFinal } from '../../domain/payment.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import type { World } from '../../runtime/world.ts';
+import type { EventFeed } from '../events/event-feed.ts';
 import type { Database, Reader } from '../plumbing/database.ts';
 import type { Payment } from './payments.ts';
 
@@ -11,22 +12,42 @@ const MAX_IDS = 500;
 const MAX_KEPT = 20_000;
 
 export function createPaymentReader<Row extends Pick<Payment, 'status'>>(
-  { world, db }: { world: World; db: Database },
+  { world, db, feed }: { world: World; db: Database; feed: Pick<EventFeed, 'subscribe'> },
   find: (db: Reader, ids: readonly string[]) => Promise<(Row | undefined)[]>,
 ): PaymentReader<Row> {
   const kept = new Map<string, Row>();
+  /** Payments announced since the read under way began. Undefined when announcements may have been missed. */
+  let changed: Set<string> | undefined = new Set();
   const keep = (id: string, row: Row) => {
     if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value ?? '');
     kept.set(id, row);
   };
+  // A final payment changes when a deep reorg puts another transaction in the place of the one that paid it.
+  feed.subscribe((ids) => {
+    if (ids === undefined) {
+      kept.clear();
+      changed = undefined;
+      return;
+    }
+    for (const id of ids) {
+      kept.delete(id);
+      changed?.add(id);
+    }
+  });
   const read = createBatcher<string, Row | undefined>(world.timers, {
     run: async (ids) => {
+      changed = new Set();
       const rows = await find(db.sql, ids);
-      for (const [index, row] of rows.entries())
-        if (row !== undefined && isFinal(row.status)) keep(ids[index] ?? '', row);
+      for (const [index, row] of rows.entries()) {
+        const id = ids[index] ?? '';
+        // A row that was read while its news came may be older than that.
+        const isCurrent = changed !== undefined && !changed.has(id);
+        if (row !== undefined && isFinal(row.status) && isCurrent) keep(id, row);
+      }
       return rows;
     },
     maxItems: MAX_IDS,
+    // One at a time: `changed` belongs to the read under way.
     maxConcurrent: 1,
     // A statement costs more than its rows.
     turns: 4,

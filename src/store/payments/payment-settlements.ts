@@ -39,6 +39,14 @@ export function recordSettlement({
   return { asset, amount, recipient, transactionHash, at };
 }
 
+/** The transfer was carried out by another transaction than it seemed; a payment without a settlement stays without. */
+export async function moveSettlement(
+  tx: Tx,
+  { paymentId, transactionHash }: Pick<PaymentSettlement, 'paymentId' | 'transactionHash'>,
+): Promise<void> {
+  await tx`update payment_settlements set transaction_hash = ${transactionHash} where payment_id = ${paymentId}`;
+}
+
 /** Takes a settlement back whose transaction a deep reorganisation has removed for good. */
 export async function deletePaymentSettlement(tx: Tx, paymentId: string): Promise<void> {
   await tx`delete from payment_settlements where payment_id = ${paymentId}`;

@@ -1,0 +1,133 @@
+import { encodeAbiParameters, encodeEventTopics, type Hex } from 'viem';
+import { COLLECTOR_ABI, COLLECTOR_ADDRESS } from '../../src/chains/evm/collector.ts';
+import { idBytes } from '../../src/domain/ids.ts';
+import type { FaultChain } from '../faults/fault-chain.ts';
+import type { RpcProxy } from '../rpc-proxy.ts';
+import type { RpcCall } from '../stale-view.ts';
+
+/** How an endpoint in somebody else's hands answers a call, given what the chain would have said. */
+export type Answer = (call: RpcCall, truth: unknown) => unknown;
+
+interface Log {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly transactionHash: string;
+  readonly blockNumber: Hex;
+}
+
+/** From now on the endpoint answers like this, to every call that it does not refuse. */
+export function lieWith(proxy: RpcProxy, ...answers: readonly Answer[]): void {
+  proxy.lie({
+    as: 'result',
+    of: async (call, truth) => {
+      let told = truth;
+      for (const answer of answers) told = await answer(call, told);
+      return told;
+    },
+  });
+}
+
+/** Shows nothing of these commitments: not in lists of logs, and not in receipts. */
+export function hiding(...commitments: readonly string[]): Answer {
+  const isHidden = ({ topics }: Log) => commitments.includes(topics[1] ?? '');
+  return ({ method }, truth) => {
+    if (method === 'eth_getLogs') return (truth as Log[] | undefined)?.filter((log) => !isHidden(log));
+    if (method !== 'eth_getTransactionReceipt' || !truth) return truth;
+    const receipt = truth as { logs: Log[] };
+    return { ...receipt, logs: receipt.logs.filter((log) => !isHidden(log)) };
+  };
+}
+
+const AUTHORIZATION_STATE = '0xe94a0102';
+
+/** Calls every authorization unused. */
+export const denyingUse: Answer = ({ method, params }, truth) => {
+  const { data } = (params?.[0] ?? {}) as { data?: string };
+  return method === 'eth_call' && data?.startsWith(AUTHORIZATION_STATE) ? `0x${'0'.repeat(64)}` : truth;
+};
+
+export interface ForgedPayment {
+  readonly commitment: string;
+  readonly subject: string;
+  readonly payer: string;
+  readonly token: string;
+  readonly amount: string;
+  readonly fee: string;
+  readonly recipient: string;
+}
+
+/** Reports a payment in the chain's newest block, with a receipt to match. */
+export async function forging(chain: FaultChain, payment: ForgedPayment): Promise<Answer> {
+  const { number, hash } = await chain.request<{ number: Hex; hash: Hex }>('eth_getBlockByNumber', 'latest', false);
+  const transactionHash = `0x${'f0'.repeat(32)}`;
+  const log = {
+    address: COLLECTOR_ADDRESS.toLowerCase(),
+    topics: encodeEventTopics({
+      abi: COLLECTOR_ABI,
+      eventName: 'Collected',
+      args: { commitment: payment.commitment as Hex },
+    }),
+    data: encodeAbiParameters(
+      ['bytes16', 'address', 'address', 'uint256', 'uint256', 'address'].map((type) => ({ type })),
+      [
+        `0x${Buffer.from(idBytes(payment.subject)).toString('hex')}`,
+        payment.payer,
+        payment.token,
+        BigInt(payment.amount),
+        BigInt(payment.fee),
+        payment.recipient,
+      ],
+    ),
+    blockNumber: number,
+    blockHash: hash,
+    transactionHash,
+    transactionIndex: '0x0',
+    logIndex: '0x0',
+    removed: false,
+  };
+  const receipt = {
+    transactionHash,
+    blockNumber: number,
+    blockHash: hash,
+    status: '0x1',
+    gasUsed: '0x5208',
+    effectiveGasPrice: '0x1',
+    logs: [log],
+  };
+  return ({ method, params = [] }, truth) => {
+    if (method === 'eth_getTransactionReceipt') return params[0] === transactionHash ? receipt : truth;
+    if (method !== 'eth_getLogs' || truth === undefined) return truth;
+    const { fromBlock, toBlock, address } = params[0] as { fromBlock: Hex; toBlock: Hex; address: unknown };
+    const isAsked = Number(fromBlock) <= Number(number) && Number(number) <= Number(toBlock) && address === log.address;
+    return isAsked ? [...(truth as unknown[]), log] : truth;
+  };
+}
+
+interface Header {
+  readonly number: Hex;
+  readonly hash: Hex;
+  readonly timestamp: Hex;
+}
+
+/** Claims a chain that is so many blocks longer than it is now, each of which it has made up. */
+export async function aheadBy(chain: FaultChain, blocks: number): Promise<Answer> {
+  const last = await chain.request<Header>('eth_getBlockByNumber', 'latest', false);
+  const real = Number(last.number);
+  const claimed = real + blocks;
+  const hashOf = (number: number) => (number === real ? last.hash : `0x${number.toString(16).padStart(64, 'a')}`);
+  return ({ method, params = [] }, truth) => {
+    if (method === 'eth_blockNumber') return `0x${claimed.toString(16)}`;
+    if (method === 'eth_getLogs') return chain.request('eth_getLogs', { ...(params[0] as object), toBlock: 'latest' });
+    if (method !== 'eth_getBlockByNumber') return truth;
+    const number = params[0] === 'latest' ? claimed : Number(params[0]);
+    // As soon as the chain has such a block itself, the truth is told of it.
+    if (!(number > real) || number > claimed || (truth !== null && params[0] !== 'latest')) return truth;
+    return {
+      ...last,
+      number: `0x${number.toString(16)}`,
+      hash: hashOf(number),
+      parentHash: hashOf(number - 1),
+      timestamp: `0x${(Number(last.timestamp) + 100_000).toString(16)}`,
+    };
+  };
+}
