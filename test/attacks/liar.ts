@@ -98,7 +98,8 @@ export async function forging(chain: FaultChain, payment: ForgedPayment): Promis
     if (method === 'eth_getTransactionReceipt') return params[0] === transactionHash ? receipt : truth;
     if (method !== 'eth_getLogs' || truth === undefined) return truth;
     const { fromBlock, toBlock, address } = params[0] as { fromBlock: Hex; toBlock: Hex; address: unknown };
-    const isAsked = Number(fromBlock) <= Number(number) && Number(number) <= Number(toBlock) && address === log.address;
+    const isInRange = Number(fromBlock) <= Number(number) && Number(number) <= Number(toBlock);
+    const isAsked = isInRange && [address].flat().includes(log.address);
     return isAsked ? [...(truth as unknown[]), log] : truth;
   };
 }
