@@ -190,6 +190,8 @@ describe('the house', () => {
       writers.filter((name) => !name.startsWith('src/store/')),
       [],
     );
+    const unsafe = sources.filter((name) => /\bsql\.unsafe\(|\b(tx|db)\.unsafe\(/.test(read(name)));
+    assert.deepEqual(unsafe, ['src/store/plumbing/migrate.ts'], 'text without parameters comes from migrations alone');
   });
 
   it('reads the environment, the clock, timers and randomness only where they come in', () => {

@@ -111,6 +111,18 @@ describe('a statement', () => {
     await one.close();
   });
 
+  it('that a server refuses because it is no primary any more gives up the connection', async () => {
+    const one = openDatabase({ url: own.url, poolSize: 1, ...APPLICATION });
+    const pid = async () => (await one.sql`select pg_backend_pid() as pid`)[0]?.pid;
+    const before = await pid();
+    await one.sql`set default_transaction_read_only = on`;
+    assert.equal(await faultOf(one.sql`create table written ()`), 'unavailable');
+    assert.notEqual(await pid(), before);
+    assert.equal(await faultOf(one.sql`create table written ()`), 'none');
+    await one.sql`drop table written`;
+    await one.close();
+  });
+
   it('is prepared again when a migration has changed the type of a column', async () => {
     await db.sql`create table migrated (n int)`;
     await db.sql`insert into migrated values (1)`;

@@ -3,7 +3,7 @@ import { systemWorld } from '../../runtime/system-world.ts';
 import type { Random } from '../../runtime/world.ts';
 import { ConnectionError, type ConnectionInput, connectionError, connectionSettings } from './connection.ts';
 import { createListening, type Listener } from './listener.ts';
-import { createStatementNames, isStalePlan, openSession, type Session } from './session.ts';
+import { createStatementNames, isStalePlan, openSession, type Session, sqlState } from './session.ts';
 import type { Draft, SingleStatement } from './single-statement.ts';
 import { type Reader, type Rows, type Run, readerOf, type Statement } from './statement.ts';
 
@@ -167,7 +167,7 @@ function transactionOn(session: Session, outbox: TxOutbox, depth: number): Tx {
 
 /**
  * `unavailable`: the database could not be reached or is stopping; the request may be sent again.
- * `conflict`: the transaction lost a race and may be run again.
+ * `conflict`: the transaction lost a race, or met a statement that must be prepared again; it may be run again.
  * `busy`: a lock was not granted in time.
  */
 export type DatabaseFault = 'unavailable' | 'conflict' | 'busy';
@@ -208,8 +208,4 @@ export function one<T>(rows: readonly T[]): T {
   const [row] = rows;
   if (row === undefined) throw new Error('The statement returned no row.');
   return row;
-}
-
-function sqlState(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined;
 }

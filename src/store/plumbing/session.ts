@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { ConnectionError, rowsOf, send } from './connection.ts';
 import { type Run, type StatementText, textOf } from './statement.ts';
 
@@ -52,7 +52,7 @@ const LOST: ReadonlySet<string | undefined> = new Set(['25006', '25P03', '57P01'
 
 function isConnectionLost(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
-  const { code } = error as pg.DatabaseError;
+  const code = sqlState(error);
   return LOST.has(code) || code?.startsWith('08') === true;
 }
 
@@ -87,6 +87,10 @@ export function createStatementNames(): StatementNames {
  * forgotten it (26000). Nothing was done; prepared anew it runs.
  */
 export function isStalePlan(error: unknown): boolean {
-  const { code } = error as pg.DatabaseError;
+  const code = sqlState(error);
   return code === '0A000' || code === '26000';
+}
+
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
 }
