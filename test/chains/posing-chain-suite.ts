@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeChain } from './conformance.ts';
 import { createEvmHarness, type Pose } from './evm-harness.ts';
@@ -5,6 +6,9 @@ import { installNode, type NodeName } from './nodes/install-node.ts';
 import type { OtherNode } from './nodes/start-node.ts';
 import { startPosingChain } from './posing-chain.ts';
 import { openScriptedEvm } from './scripted-evm.ts';
+
+/** A revert, an invalid opcode, one that does not exist, an empty stack, a jump to nowhere; and no code at all. */
+const HALTING = ['0x60006000fd', '0xfe', '0x0c', '0x01', '0x600a56', '0x'];
 
 /** The conformance suite on a node of another make that poses as a network, with tokens in the shapes of the real ones. */
 export async function describePosingChain(name: NodeName, pose: Pose): Promise<void> {
@@ -18,6 +22,20 @@ export async function describePosingChain(name: NodeName, pose: Pose): Promise<v
       node = await startPosingChain(name, folder, pose.networkId);
     });
     after(() => node?.stop());
+
+    it('takes a token that halts for a token that is wrong, and never for a fault of the endpoint', async () => {
+      const harness = createEvmHarness(await openScriptedEvm(node.rpcUrl), pose);
+      const asset = pose.assets['eip3009-bytes'];
+      const address = asset.slice(asset.lastIndexOf(':') + 1);
+      for (const code of HALTING) {
+        await node.request('hardhat_setCode', [address, code]);
+        const { payable, unchecked, problems } = await harness.chain.check();
+        assert.deepEqual([payable.includes(asset), unchecked, problems.length], [false, [], 1], code);
+        assert.equal(harness.chain.health().endpointsUp, 1, code);
+      }
+      await harness.close();
+    });
+
     describeChain('conforms', async () => createEvmHarness(await openScriptedEvm(node.rpcUrl), pose));
   });
 }

@@ -12,7 +12,7 @@ import {
   reasonOf,
 } from './collector.ts';
 import { dataGas } from './data-gas.ts';
-import { ethCall, type Returned } from './eth-call.ts';
+import { ethCall, type Returned, unlessFaulty } from './eth-call.ts';
 import { collectorItem, type EvmContext } from './evm-context.ts';
 import type { RpcCall, RpcError } from './json-rpc.ts';
 import { readKeySignature } from './key-signature.ts';
@@ -68,11 +68,15 @@ async function explain(
   if (signed === undefined || outcome.is === 'paid' || !VAGUE.includes(outcome.reason)) return outcome;
   const { item, commitment } = signed;
   const terms = termsOf(item.asset);
-  const [isUsed, balance, allowance] = await Promise.all([
-    rpc.call(usedCall(item, terms, commitment, atBlock)),
-    rpc.call(balanceCall(terms, item.payer, atBlock)),
-    item.method === 'permit2' ? rpc.call(allowanceCall(terms, item.payer, atBlock)) : item.amount,
-  ]);
+  const facts = await unlessFaulty(
+    Promise.all([
+      rpc.call(usedCall(item, terms, commitment, atBlock)),
+      rpc.call(balanceCall(terms, item.payer, atBlock)),
+      item.method === 'permit2' ? rpc.call(allowanceCall(terms, item.payer, atBlock)) : item.amount,
+    ]),
+  );
+  if (facts === undefined) return outcome;
+  const [isUsed, balance, allowance] = facts;
   if (isUsed) return { is: 'refused', reason: 'used' };
   if (balance < item.amount) return SHORT;
   return allowance < item.amount ? { is: 'refused', reason: 'short_allowance' } : outcome;

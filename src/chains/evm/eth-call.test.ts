@@ -93,6 +93,9 @@ describe('a call of a contract', () => {
       { code: -32000, message: 'invalid opcode: opcode 0xfe not defined', data: undefined },
       { code: -32603, message: 'evm error invalidfeopcode', data: undefined },
       { code: -32000, message: 'vm exception while processing transaction: invalid opcode', data: undefined },
+      { code: -32603, message: 'evm error stackunderflow', data: undefined },
+      { code: -32603, message: 'evm error opcodenotfound', data: undefined },
+      { code: -32603, message: 'error: transaction reverted without a reason string', data: { data: '0x' } },
       { code: -32000, message: 'invalid jump destination', data: undefined },
       { code: -32000, message: 'stack underflow (0 <=> 2)', data: undefined },
     ];

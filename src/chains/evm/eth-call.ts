@@ -47,6 +47,14 @@ export function ethRead<T>(call: EthCall, read: (data: Hex) => T, atBlock?: numb
   return ethCall(call, readReturned, atBlock);
 }
 
+/** The answer, or undefined when a contract is at fault. */
+export function unlessFaulty<T>(asked: Promise<T>): Promise<T | undefined> {
+  return asked.catch((error: unknown) => {
+    if (error instanceof ContractFaultError) return undefined;
+    throw error;
+  });
+}
+
 /** The Lens cannot choose the sender or the gas of a call, nor its block. */
 function wordOf<T>(
   { to, data, from, gas }: EthCall,
@@ -71,7 +79,8 @@ const REVERT_CODES: readonly number[] = [3, -32015];
  * Messages of clients for code that halted: by a revert, or by an instruction that the EVM refuses, which is what an
  * `assert` of old compilers such as the one of Tether's contract becomes.
  */
-const HALTED = /revert|invalid ?(fe)?opcode|bad instruction|invalid ?jump|bad jump|stack (und|ov)erflow/;
+const HALTED =
+  /revert|invalid ?(fe)?opcode|opcode ?not ?found|bad instruction|invalid ?jump|bad jump|stack ?(und|ov)erflow/;
 
 /**
  * The bytes that a contract reverted with, if the error says that it halted. Running out of gas is not among the answers:

@@ -1,6 +1,7 @@
 import type { Item, SignedItem } from '../../domain/item.ts';
-import { ContractFaultError, type ItemOutcome, type Verdict } from '../chain.ts';
+import type { ItemOutcome, Verdict } from '../chain.ts';
 import { simulate } from './batches.ts';
+import { unlessFaulty } from './eth-call.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
 import { isContractSignature, readKeySignature, recoverAddress } from './key-signature.ts';
 import { allowanceCall, balanceCall, canReceive, hasCodeCall, refusedCall, usedCall } from './token-calls.ts';
@@ -13,16 +14,16 @@ import { digestOf } from './typed-data.ts';
  */
 export async function judge(context: EvmContext, item: Item, commitment: string, signature: string): Promise<Verdict> {
   if (item.method === 'native') return { is: 'malformed_signature' };
-  const terms = context.termsOf(item.asset);
-  const asked = askChain(context, item, terms, commitment).catch((error: unknown) => {
-    if (error instanceof ContractFaultError) return undefined;
-    throw error;
-  });
-  const byKey = judgeKey(item, terms, commitment, signature);
-  const answered = await asked;
+  const verdict = await unlessFaulty(judgeByChain(context, item, commitment, signature));
   // A token that does not answer as a token carries nothing out.
-  if (answered === undefined) return { is: 'refused', reason: 'unknown' };
-  const { hasCode, balance, allowance, isUsed, isObjected } = answered;
+  return verdict ?? { is: 'refused', reason: 'unknown' };
+}
+
+async function judgeByChain(context: EvmContext, item: Item, commitment: string, signature: string): Promise<Verdict> {
+  const terms = context.termsOf(item.asset);
+  const asked = askChain(context, item, terms, commitment);
+  const byKey = judgeKey(item, terms, commitment, signature);
+  const { hasCode, balance, allowance, isUsed, isObjected } = await asked;
   const tryOut = () => simulated(context, { item, commitment, signature, hasCode });
 
   if (hasCode) {
