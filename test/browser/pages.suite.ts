@@ -75,6 +75,7 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 3 }, 
       .locator('time')
       .evaluateAll((times) => times.map((time) => time.getBoundingClientRect().left));
     assert.equal(new Set(lefts).size, 1, 'times stand in one column');
+    await rows.last().scrollIntoViewIfNeeded();
     const box = await rows.last().boundingBox();
     assert.ok(box);
     await page.mouse.click(box.x + box.width - 30, box.y + box.height / 2);
