@@ -32,13 +32,12 @@ const TRANSFER_GAS = 21_000n;
  */
 export async function deployDeployer(context: EvmContext, relayer: Signer): Promise<Hex> {
   const { rpc, network } = context;
-  const first = await rpc.call(offerCall());
-  if (first === 'short_balance') {
+  let outcome = await rpc.call(offerCall());
+  if (outcome === 'short_balance') {
     await fund(context, relayer);
-    await refuseUnlessTaken(context, await rpc.call(offerCall()));
-  } else {
-    await refuseUnlessTaken(context, first);
+    outcome = await rpc.call(offerCall());
   }
+  refuseUnlessTaken(network.name, outcome);
   await waitUntilMined(context, HASH);
   if (await rpc.call(hasCodeCall(CREATE2_DEPLOYER))) return HASH;
   throw spent(network.name);
@@ -49,16 +48,16 @@ function offerCall(): RpcCall<BroadcastOutcome | 'refused'> {
   return { ...broadcastCall(TRANSACTION), readError: (error) => ({ value: readOutcome(error) ?? 'refused' }) };
 }
 
-async function refuseUnlessTaken({ network }: EvmContext, outcome: BroadcastOutcome | 'refused'): Promise<void> {
+function refuseUnlessTaken(network: string, outcome: BroadcastOutcome | 'refused'): void {
   if (outcome === 'accepted' || outcome === 'known') return;
-  if (outcome === 'nonce_too_low') throw spent(network.name);
+  if (outcome === 'nonce_too_low') throw spent(network);
   if (outcome === 'underpriced') {
     throw new DeploymentError(
-      `The CREATE2 deployer pays 100 gwei for gas, and ${network.name} asks for more at this moment: try again later.`,
+      `The CREATE2 deployer pays 100 gwei for gas, and ${network} asks for more at this moment: try again later.`,
     );
   }
   throw new DeploymentError(
-    `${network.name} does not take the transaction of the CREATE2 deployer, which is older than EIP-155. ` +
+    `${network} does not take the transaction of the CREATE2 deployer, which is older than EIP-155. ` +
       `Ask its operators to put the deployer at ${CREATE2_DEPLOYER}, or try another RPC endpoint.`,
   );
 }
@@ -73,23 +72,21 @@ function spent(network: string): DeploymentError {
 /** Gives the sender what is missing to the cost of its transaction. */
 async function fund(context: EvmContext, relayer: Signer): Promise<void> {
   const { rpc, network } = context;
-  const balanceCall = { method: 'eth_getBalance', params: [SENDER, 'latest'], read: readQuantity };
-  const value = COST - (await rpc.call(balanceCall));
-  if (value > 0n) {
-    const [nonce, fees] = await Promise.all([
-      rpc.call({ method: 'eth_getTransactionCount', params: [relayer.address, 'latest'], read: readNumber }),
-      suggestFees(context),
-    ]);
-    const transfer = { to: SENDER, value, gas: TRANSFER_GAS } as const;
-    const { hash, bytes } = await sign(context, relayer, { nonce, fees }, transfer);
-    const outcome = await rpc.call(broadcastCall(bytes));
-    if (outcome !== 'accepted' && outcome !== 'known') {
-      throw new DeploymentError(
-        outcome === 'short_balance'
-          ? `${relayer.address} needs ${amountText(coinOf(network.chainId), COST)} and gas, to pay for the CREATE2 deployer.`
-          : `${relayer.address} is sending other transactions at this moment: try again.`,
-      );
-    }
-    await waitUntilMined(context, hash as Hex);
+  const [balance, nonce, fees] = await Promise.all([
+    rpc.call({ method: 'eth_getBalance', params: [SENDER, 'latest'], read: readQuantity }),
+    rpc.call({ method: 'eth_getTransactionCount', params: [relayer.address, 'latest'], read: readNumber }),
+    suggestFees(context),
+  ]);
+  if (balance >= COST) return;
+  const transfer = { to: SENDER, value: COST - balance, gas: TRANSFER_GAS } as const;
+  const { hash, bytes } = await sign(context, relayer, { nonce, fees }, transfer);
+  const outcome = await rpc.call(broadcastCall(bytes));
+  if (outcome !== 'accepted' && outcome !== 'known') {
+    throw new DeploymentError(
+      outcome === 'short_balance'
+        ? `${relayer.address} needs ${amountText(coinOf(network.chainId), COST)} and gas, to pay for the CREATE2 deployer.`
+        : `${relayer.address} is sending other transactions at this moment: try again.`,
+    );
   }
+  await waitUntilMined(context, hash as Hex);
 }

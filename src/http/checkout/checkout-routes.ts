@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PageState } from '../../../web/src/checkout/page-state.ts';
+import { ApiError } from '../../errors.ts';
 import { findLogo } from '../../store/parties/logos.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import type { App, HttpDeps } from '../deps.ts';
@@ -8,7 +9,7 @@ import { pageGate } from '../entry/page-gate.ts';
 import { PLAIN_PATH, paymentIdIn } from '../entry/payment-id.ts';
 import { errorSender, toApiError } from '../errors.ts';
 import { paymentNotFound } from '../routes/payments.ts';
-import { homeIndex, homePage } from '../site/home-page.ts';
+import { homePage } from '../site/home-page.ts';
 import { sendSitePage } from '../site/send-site-page.ts';
 import { wantsPage } from '../site/wants-page.ts';
 import { renderDocument } from './page-document.ts';
@@ -73,10 +74,15 @@ export async function checkoutRoutes(app: App, { gates, ...deps }: HttpDeps & { 
   });
 }
 
-/** The root without a payment. */
-function sendHome(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> | FastifyReply {
-  if (!wantsPage(request)) return reply.send(homeIndex(deps.config.publicUrl));
+/** The root without a payment: a page for a person, and nothing for a program. */
+function sendHome(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> {
+  if (!wantsPage(request)) return errorSender(deps)(nothingAtRoot(), request, reply);
   return sendSitePage(deps, { request, reply, page: homePage({ isSandbox: deps.sandbox !== undefined }) });
+}
+
+function nothingAtRoot(): ApiError {
+  const message = 'There is nothing at the root. /openapi.json describes the API.';
+  return new ApiError('invalid_params', message, { status: 404 });
 }
 
 async function sendPayment(

@@ -35,14 +35,3 @@ export function homePage({ isSandbox }: { readonly isSandbox: boolean }): SitePa
 function linkRow({ href, name, text }: Link): Html {
   return html`<li><a class="whole" href="${href}">${name}</a><span class="faint">${text}</span><code>${href}</code></li>`;
 }
-
-/** The same as JSON. */
-export function homeIndex(publicUrl: string): Readonly<Record<string, string>> {
-  return {
-    name: 'Till',
-    reference: `${publicUrl}/docs`,
-    openapi: `${publicUrl}/openapi.json`,
-    health: `${publicUrl}/health`,
-    ready: `${publicUrl}/ready`,
-  };
-}
