@@ -77,7 +77,7 @@ async function main(): Promise<void> {
   const read = readStartConfig(environment);
   if ('problems' in read) {
     const lines = [...read.problems, ...misspelt].map((text) => `  ${text}\n`);
-    process.stderr.write(`The configuration is not right:\n${lines.join('')}`);
+    process.stderr.write(`The configuration is invalid:\n${lines.join('')}`);
     process.exit(2);
   }
   for (const text of misspelt) process.stderr.write(`Warning: ${text}\n`);

@@ -123,6 +123,6 @@ async function report({ log, onChecked }: ConnectDeps, network: string, check: C
 
 function tell(log: Log, network: string, before: readonly string[], problems: readonly string[]): void {
   if (problems.join() === before.join()) return;
-  if (problems.length === 0) log.info({ network }, 'the network is as it should be');
+  if (problems.length === 0) log.info({ network }, 'the network has no problems');
   else log.error({ network, problems }, 'parts of the network are switched off');
 }

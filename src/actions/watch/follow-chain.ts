@@ -23,7 +23,7 @@ const LOOK_BACK = 32;
 /** Final blocks whose events are read once more: a lagging replica may have omitted events the first time. */
 const REREAD_BLOCKS = 4;
 const REREAD_EVERY_MS = 2_000;
-/** The tries for an endpoint that is behind to reach the height of the others. */
+/** The pause before an endpoint that is behind is asked for its height again. */
 const HEAR_EVERY_MS = 250;
 const MIN_HISTORY = 64;
 

@@ -19,7 +19,7 @@ export async function judgeOutgoing(
     items.map((item) =>
       judge(deps, watcher, item, view).catch((error: unknown) => {
         if (!isItsOwnFault(error)) throw error;
-        deps.log.error({ subject: item.subject, err: error }, 'what leaves the intermediate account cannot be judged');
+        deps.log.error({ subject: item.subject, err: error }, 'an outgoing item cannot be judged');
       }),
     ),
   );

@@ -96,7 +96,7 @@ function depthChecker({ chain, depth: ownDepth }: Watcher, { heights }: View) {
   };
 }
 
-/** The testimony of an endpoint about an event. */
+/** The possible testimonies of an endpoint about an event. */
 const SHOWN = 'its receipt shows the payment';
 const HIDDEN = 'it has the block, and the payment is not in it';
 const ELSEWHERE = 'it has another block';

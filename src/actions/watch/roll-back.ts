@@ -94,7 +94,7 @@ async function lastShared(chain: Chain, seen: readonly SeenBlock[]): Promise<See
 async function belowAll({ chain, network }: Watcher, seen: readonly SeenBlock[], cursor: ChainCursor) {
   const lowest = seen.at(-1)?.number ?? cursor.blockNumber;
   const block = await chain.block(Math.max(0, lowest - 1));
-  if (block === undefined) throw new ChainUnavailableError(network, 'it is shorter than what was read of it');
+  if (block === undefined) throw new ChainUnavailableError(network, 'it is shorter than the blocks already read');
   return seenBlock(block);
 }
 

@@ -14,7 +14,7 @@ import type { View, WatchDeps, Watcher } from './watcher.ts';
 const JUDGE_EVERY_MS = 2_000;
 const MAX_JUDGED = 500;
 const CHECK_EVERY_MS = 30_000;
-/** An event that is undecided for this long after its final depth is an alert. */
+/** An item without an outcome this long after it should have one raises an alert. */
 const UNDETERMINED_AFTER_MS = 10 * 60_000;
 
 /**
@@ -81,6 +81,6 @@ async function raiseUndetermined(
   memory.checkedAtMs = nowMs;
   const before = new Date(Math.min(nowMs, view.finalAtMs) - UNDETERMINED_AFTER_MS);
   const count = await countUndetermined(deps.db.sql, { network, before });
-  const message = `What became of ${count} items could not be found out for minutes.`;
+  const message = `The outcome of ${count} items has been unknown for minutes.`;
   await undetermined.set(network, count === 0 ? undefined : message);
 }

@@ -82,7 +82,7 @@ export function watchLeaseName(network: string): string {
   return `watch ${network}`;
 }
 
-/** The height up to which the chain has been read. */
+/** The reading position of the watcher. */
 export interface View {
   readonly readNumber: number;
   readonly finalNumber: number;

@@ -313,7 +313,7 @@ function readValue(call: RpcCall<unknown>, answer: Answer | undefined): unknown 
     return call.read(answer.result);
   } catch (error) {
     if (error instanceof EndpointFailure || error instanceof ContractFaultError) throw error;
-    throw new EndpointFailure('unreadable', `answered ${call.method} with something that cannot be`);
+    throw new EndpointFailure('unreadable', `answered ${call.method} with an unreadable value`);
   }
 }
 

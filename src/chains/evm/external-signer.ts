@@ -46,7 +46,7 @@ async function post(timers: Timers, url: string, body: string): Promise<string> 
     const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal: late.signal });
     const text = await answer.text();
     if (!answer.ok) throw new SignerError(`answered with status ${answer.status}`);
-    if (text.length > MAX_ANSWER_CHARS) throw new SignerError('sent something else than a signature');
+    if (text.length > MAX_ANSWER_CHARS) throw new SignerError('sent no signature');
     return text;
   } catch (error) {
     if (error instanceof SignerError) throw error;

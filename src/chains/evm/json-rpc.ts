@@ -69,7 +69,7 @@ export function readResponse(text: string, firstId: number, count: number): read
   if (count > 1 && !Array.isArray(parsed)) {
     if (isObject(parsed) && 'error' in parsed)
       throw new EndpointFailure('batch_refused', 'refuses so many calls at once');
-    throw new EndpointFailure('down', 'sent something else than answers to a batch');
+    throw new EndpointFailure('down', 'sent no answers to a batch');
   }
   const byId = new Map<unknown, Answer>();
   for (const entry of count > 1 ? (parsed as unknown[]) : [parsed]) {
