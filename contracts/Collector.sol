@@ -127,7 +127,6 @@ contract Collector {
      * less gas.
      *
      * @return refusals for each item that failed: its index in 2 bytes, the length of the reason in 2, the reason.
-     *      
      */
     function _collect(Kind kind, address token, address feeAccount, uint256 itemGas)
         private
