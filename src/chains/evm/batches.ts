@@ -91,7 +91,7 @@ function simulationCall(
 ): RpcCall<readonly ItemOutcome[]> {
   const { to, data, gasLimit } = prepare(context, batch);
   const readOutcomes = (returned: Returned): readonly ItemOutcome[] => {
-    // A batch that reverts as a whole says nothing about any one of its items.
+    // The revert of a whole batch gives no information about a single item.
     if ('reverted' in returned) return batch.map(() => ({ is: 'refused', reason: 'unknown' }));
     return decodeBatchOutcome(returned.data, batch.length).map((outcome) =>
       outcome.isCollected ? { is: 'paid' } : { is: 'refused', reason: reasonOf(outcome.reason) },

@@ -17,7 +17,7 @@ export async function findBlock({ rpc, network }: EvmContext, number: number): P
   const isSeen = known !== undefined && known >= number;
   const { found } = await rpc.call({ ...blockCall(number), ...(isSeen ? { minBlock: number } : {}) });
   if (found === undefined && (rpc.head() ?? 0) >= number) {
-    throw new ChainUnavailableError(network.chainId, `no endpoint shows block ${number}, which lies below the head`);
+    throw new ChainUnavailableError(network.chainId, `no endpoint shows block ${number}, which is below the head`);
   }
   return found;
 }

@@ -77,7 +77,7 @@ export function createBreaker({ world, probe, onChange }: BreakerInput): Breaker
     begin: () => failures,
     succeeded: () => {
       throttles = 0;
-      // An answer to a request that was sent before the pause began says nothing about the endpoint now.
+      // The answer to a request from before the pause does not show the present state of the endpoint.
       if (!isOpen) failures = 0;
     },
     failed: (begun) => {

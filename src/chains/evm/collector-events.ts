@@ -40,7 +40,7 @@ export function createEventDecoder(context: EvmContext): EventDecoder {
 
   function readLog(log: Record<string, unknown>): ChainEvent {
     const collector = collectors.get(readData(log.address));
-    if (collector === undefined) throw new RangeError('a log of somebody else');
+    if (collector === undefined) throw new RangeError('a log of another contract');
     if (!Array.isArray(log.topics)) throw new TypeError('a log without topics');
     const decoded = decodeCollectorLog({ topics: log.topics.map(readHash), data: readData(log.data) });
     if (decoded === undefined) throw new RangeError('a log of another kind');

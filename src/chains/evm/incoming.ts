@@ -51,7 +51,7 @@ function tokensOf({ assets }: EvmContext): ReadonlyMap<string, string> {
 function transferDecoder(byToken: ReadonlyMap<string, string>): (log: Record<string, unknown>) => Incoming {
   return (log) => {
     const asset = byToken.get(readData(log.address));
-    if (asset === undefined) throw new RangeError('a log of somebody else');
+    if (asset === undefined) throw new RangeError('a log of another contract');
     if (!Array.isArray(log.topics) || log.topics[0] !== TRANSFER_TOPIC) throw new RangeError('a log of another kind');
     const [, from, to] = log.topics;
     return { ...readPlace(log), asset, from: readAccount(from), to: readAccount(to), amount: readWord(log.data) };

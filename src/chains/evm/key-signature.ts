@@ -7,7 +7,7 @@ export interface KeySignature {
   /** r and s. */
   readonly compact: Uint8Array;
   readonly recovery: 0 | 1;
-  /** 65 bytes with `v` as 27 or 28, which is what contracts expect. */
+  /** 65 bytes with `v` as 27 or 28, as contracts expect. */
   readonly bytes: Hex;
 }
 

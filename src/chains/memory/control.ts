@@ -38,7 +38,7 @@ export interface MemoryChainControl extends FaultControl {
   cancelAuthorization(item: Item): string;
   /** The nonce is used by a call outside the Collector. */
   useAuthorizationElsewhere(item: Item): string;
-  /** Somebody else relays items through the Collector, as anybody may. */
+  /** A stranger relays items through the Collector, as anybody may. */
   relayAsStranger(batch: readonly SignedItem[]): string;
   /** The Collector reports a payment that nobody ordered. In an unknown token, the script names the commitment. */
   emitLookAlike(item: Item, commitment?: string): string;

@@ -48,7 +48,7 @@ export interface Faults {
 }
 
 export interface Lies {
-  /** By how many blocks the endpoint lags behind, and does not say so. */
+  /** The number of blocks by which the endpoint secretly lags behind. */
   headLag: number;
   /** At this height `block` reports a wrong hash. */
   wrongHashAt: number | undefined;

@@ -234,7 +234,7 @@ function simulate(ledger: Ledger, batch: readonly SignedItem[]): readonly ItemOu
   const whole = tryOut(() => {
     outcomes = collect(ledger, batch).outcomes;
   });
-  // A batch that reverts as a whole says nothing about any one of its items.
+  // The revert of a whole batch gives no information about a single item.
   const told = whole.is === 'paid' ? outcomes : batch.map(() => UNKNOWN);
   return told.map((outcome, index) => {
     const shortage = shortages[index];
