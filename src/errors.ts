@@ -66,13 +66,13 @@ export const CATALOGUE = {
   merchant_exists: {
     statuses: [409],
     reserved: true,
-    when: 'No route of ours meets it: shops may share name and e-mail.',
+    when: 'No route returns it: shops may share name and e-mail.',
   },
-  customer_not_found: { statuses: [404], reserved: true, when: 'No route of ours meets it.' },
-  wallet_not_found: { statuses: [404], reserved: true, when: 'No route of ours meets it.' },
+  customer_not_found: { statuses: [404], reserved: true, when: 'No route returns it.' },
+  wallet_not_found: { statuses: [404], reserved: true, when: 'No route returns it.' },
   internal_error: {
     statuses: [500, 503],
-    when: 'Our fault: quote the `Request-Id`. 503 with `Retry-After` while the database or a chain is out of reach, or the node is overloaded.',
+    when: 'An error of the gateway: quote the `Request-Id`. 503 with `Retry-After` while the database or a chain is unreachable, or the node is overloaded.',
   },
 } as const satisfies Record<string, CatalogueEntry>;
 

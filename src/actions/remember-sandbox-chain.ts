@@ -1,7 +1,7 @@
 import { sharedSecret } from '../store/plumbing/secrets.ts';
 import { type CommandDeps, command } from './command.ts';
 
-/** The database's payments were made on another sandbox chain than the one at hand. */
+/** The payments in the database belong to another sandbox chain. */
 export class OtherSandboxChainError extends Error {
   constructor() {
     super(

@@ -50,8 +50,8 @@ function parseFiat(text: string): Parsed<Unit> {
 }
 
 function parseToken(text: string): Parsed<Unit> {
-  // The canonical spelling, which is that of all stored amounts, is found as it is: checking an address takes a hash of
-  // 27 µs, and a page of a list has hundreds of amounts.
+  // All stored amounts have the canonical spelling, so it is looked up first: checking an address takes a hash of 27
+  // µs, and a page of a list has hundreds of amounts.
   const known = findAsset(text);
   if (known !== undefined) return { ok: true, value: unitOf(known) };
   const parsed = parseAsset(text);

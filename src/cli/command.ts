@@ -20,7 +20,7 @@ export interface Output {
   readonly json: unknown;
   /** Without. */
   readonly text: string;
-  /** Said beside the result, on standard error. */
+  /** A note beside the result, on standard error. */
   readonly note?: string | undefined;
   /** 1 for a result that reports a problem. */
   readonly exitCode?: 0 | 1;

@@ -25,14 +25,14 @@ export const GROUPS = {
   merchants: 'Merchants of all partners',
   payments: 'Payments of all partners',
   refunds: 'Refunds of all partners',
-  events: 'What happened, in order',
+  events: 'The event log',
   float: 'Money that refunds are paid from',
-  strays: 'Money that came without being asked for',
+  strays: 'Money that arrived without a payment',
   networks: 'Networks payments are made on',
   relayers: 'Accounts that send transactions',
   collector: 'The contract that carries payments out',
-  fees: 'What the operator takes of payments',
-  books: 'The books: where every unit is',
+  fees: 'The operator’s fees on payments',
+  books: 'The books: the position of every unit',
   fiat: 'Bank arrangements of merchants, which partners can only read',
 } as const;
 

@@ -21,7 +21,7 @@ export interface Failure {
 export class ConfigurationError extends Error {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
-    super('The configuration is not right');
+    super('The configuration is invalid');
     this.name = 'ConfigurationError';
     this.problems = problems;
   }
@@ -31,7 +31,7 @@ export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return describeUsage(error);
   if (error instanceof ConfigurationError) return wrong(error.message, error.problems);
   if (error instanceof ApiError) return failed(error.code, error.message, error.issues);
-  if (error instanceof ChainSettingsError) return wrong('The configuration is not right', [error.message]);
+  if (error instanceof ChainSettingsError) return wrong('The configuration is invalid', [error.message]);
   if (error instanceof HomeInUseError || error instanceof SchemaMismatchError)
     return failed('invalid_state', error.message);
   const { code, message } = error as NodeJS.ErrnoException;

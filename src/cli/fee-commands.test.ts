@@ -93,7 +93,7 @@ describe('till fees', () => {
     const partner = await newPartner();
     const states = async () =>
       (await json('fees', 'list', '--partner', partner)).map((fees: Json) => [fees.percentage, fees.state]);
-    assert.equal((await till('fees', 'list', '--partner', partner)).stdout, 'No fees are set: nothing is taken.\n');
+    assert.equal((await till('fees', 'list', '--partner', partner)).stdout, 'No fees are set.\n');
     await json('fees', 'set', '--partner', partner, '--percentage', '1');
     await json('fees', 'set', '--partner', partner, '--percentage', '3', '--from', '2d');
     await json('fees', 'set', '--partner', partner, '--percentage', '2');

@@ -156,7 +156,7 @@ describe('commands about networks', () => {
       (await deploy('eip155:84532')).stderr,
       /^executor_not_found: RELAYER_KEYS has no key for eip155:84532/,
     );
-    assert.match((await deploy('eip155:1')).stderr, /^invalid_params: RPC_URLS does not name that network/);
+    assert.match((await deploy('eip155:1')).stderr, /^invalid_params: RPC_URLS does not contain that network/);
     const known = await deploy('eip155:84532', { RELAYER_KEYS: SANDBOX_KEYS.relayer });
     assert.equal(known.exitCode, 2);
     assert.match(known.stderr, /RELAYER_KEYS has a key of the sandbox for eip155:84532/);

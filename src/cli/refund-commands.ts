@@ -54,7 +54,7 @@ const show = databaseCommand({
       state: refund.state,
       amount: amountText(refund.asset, refund.amount),
       to: refund.recipient,
-      'from what is held': amountText(refund.asset, refund.fromHeld),
+      'from held units': amountText(refund.asset, refund.fromHeld),
       "from the merchant's float": amountText(refund.asset, refund.fromMerchant),
       "from the operator's float": amountText(refund.asset, refund.fromOperator),
       transaction: refund.transactionHash,
@@ -73,7 +73,7 @@ const show = databaseCommand({
 
 const retry = databaseCommand({
   name: 'refunds retry',
-  summary: 'Try a failed refund once more. What covers it was kept for it.',
+  summary: 'Retry a failed refund. Its cover is still reserved.',
   positionals: { id: required(id, 'The refund, as shown by refunds list.') },
   options: {},
   examples: ['refunds retry rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],

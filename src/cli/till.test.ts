@@ -228,7 +228,7 @@ describe('usage, configuration and help', () => {
   test('all that is wrong with the settings is told at once, with exit code 2', async () => {
     const { exitCode, stderr } = await run(['partners', 'list'], { PORT: 'x', DATABASE_URL: 'mysql://a:geheim@b' });
     assert.equal(exitCode, 2);
-    assert.match(stderr, /^The configuration is not right:\n {2}PORT .*\n {2}DATABASE_URL /);
+    assert.match(stderr, /^The configuration is invalid:\n {2}PORT .*\n {2}DATABASE_URL /);
     assert.ok(!stderr.includes('geheim'));
   });
 

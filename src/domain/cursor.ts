@@ -16,7 +16,7 @@ export function sealCursor(secret: Uint8Array, query: string, position: readonly
 export function openCursor(secret: Uint8Array, query: string, cursor: string): readonly string[] | undefined {
   if (cursor.length > MAX_LENGTH || !/^[\w-]+$/.test(cursor)) return undefined;
   const bytes = Buffer.from(cursor, 'base64url');
-  // Base64 has several spellings of the same bytes; only ours is one that we made.
+  // Base64 has several spellings of the same bytes; only the canonical one is accepted.
   if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== cursor) return undefined;
   const payload = bytes.subarray(MAC_BYTES);
   if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), mac(secret, query, payload))) return undefined;

@@ -2,9 +2,9 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { Item, PayMethod } from './item.ts';
 
 /**
- * A way to pay a payment: one account, one asset, and all terms. Options are not stored. The id of an option holds all of
- * it, sealed by a key that every node has: any node honours it, also after a restart, asking for options writes nothing,
- * and nobody else can make one.
+ * A way to pay a payment: one account, one asset, and all terms. Options are not stored. The id of an option contains
+ * all its terms, authenticated by a key that every node has. Any node accepts it, also after a restart. Listing options
+ * writes nothing, and no one else can forge an id.
  */
 export interface Option {
   readonly item: Item;
@@ -14,7 +14,7 @@ export interface Option {
   readonly pricedFee: bigint;
   /** The parts of the fee: a decimal percent, and an amount in the smallest unit of the asset. */
   readonly feeTerms: { readonly percentage: string; readonly fixed: string };
-  /** The rate, its sources and its time, where one was needed. */
+  /** The rate, its sources and its time, if one was needed. */
   readonly quote: Readonly<Record<string, unknown>> | null;
   /** From then on a signature is refused. */
   readonly expiresAtS: number;
@@ -66,7 +66,7 @@ export function sealOption(secret: Uint8Array, option: Option, salt: Uint8Array)
 export function openOption(secret: Uint8Array, paymentId: string, id: string): Option | undefined {
   if (id.length > MAX_LENGTH || !/^[\w-]+$/.test(id)) return undefined;
   const bytes = Buffer.from(id, 'base64url');
-  // Base64 has several spellings of the same bytes; only ours is one that we made.
+  // Base64 has several spellings of the same bytes; only the canonical one is accepted.
   if (bytes.length <= MAC_BYTES + SALT_BYTES || bytes.toString('base64url') !== id) return undefined;
   const payload = bytes.subarray(MAC_BYTES);
   if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), mac(secret, paymentId, payload))) return undefined;
@@ -81,7 +81,7 @@ export function openOption(secret: Uint8Array, paymentId: string, id: string): O
     pricedFee: BigInt(pricedFee),
     feeTerms: { percentage, fixed },
     quote,
-    // Ids of the version before have none where no rate was needed.
+    // Ids of the previous version have none if no rate was needed.
     expiresAtS: expiresAtS ?? deadlineS,
     steps: [...letters].map((letter) => (letter === STEP_LETTERS.signature ? 'signature' : 'transaction')),
   };
@@ -114,18 +114,21 @@ function mac(secret: Uint8Array, paymentId: string, payload: Uint8Array): Buffer
   return createHmac('sha256', secret).update(paymentId).update('\0').update(payload).digest();
 }
 
-/** A rate is good for this long: a signature is there at once, a transaction has to be mined. */
+/** The validity of a rate: a signature is given at once, a transaction has to be mined. */
 const SIGNED_RATE_S = 60;
 const MINED_RATE_S = 300;
-/** Without a rate only the time matters for which a signature can be carried out, and for which a lost one blocks. */
+/**
+ * The validity without a rate. It bounds the time in which a signature can be carried out, and in which a lost
+ * signature blocks the payment.
+ */
 const AT_PAR_S = 600;
 /** A signature outlives the option by this, so that a payment accepted at the last moment can still be sent. */
 const SENDING_S = 120;
-/** With less than this left, what a payer does now would come too late. */
+/** With less time than this left, a payer's action would be too late. */
 const LEAST_LEFT_S = 60;
 
 export interface OptionTimes {
-  /** From then on the chain refuses the item. */
+  /** The chain refuses the item from this time on. */
   readonly deadlineS: number;
   readonly expiresAtS: number;
 }
@@ -139,20 +142,23 @@ export interface OptionTimesInput {
   readonly isRateBound: boolean;
 }
 
-/** How long an option and what is signed for it are good; undefined when there is too little time left to offer it. */
+/**
+ * The expiry of an option and the deadline of its signature; undefined when there is too little time left to offer it.
+ */
 export function timesOf({ nowMs, paymentExpiresAtS, ...input }: OptionTimesInput): OptionTimes | undefined {
   const nowS = Math.floor(nowMs / 1000);
   const { method, needsTransaction, isRateBound } = input;
   const rateS = needsTransaction ? MINED_RATE_S : SIGNED_RATE_S;
   const expiresAtS = Math.min(nowS + (isRateBound ? rateS : AT_PAR_S), paymentExpiresAtS);
-  // A payer's own transaction is judged by its block alone, so it must not be good for longer than the price is.
+  // Only its block decides about a payer's own transaction, so its deadline must not be later than the end of the
+  // price.
   const isNative = method === 'native';
   const deadlineS = isNative ? expiresAtS : expiresAtS + SENDING_S;
   const isTooLate = (isNative || isRateBound) && expiresAtS - nowS < LEAST_LEFT_S;
   return isTooLate ? undefined : { deadlineS, expiresAtS };
 }
 
-/** Whether it is too late to sign the option: it has expired, or there is no time left to carry it out. */
+/** True if it is too late to sign the option: it has expired, or there is no time left to carry it out. */
 export function isPast({ item, expiresAtS }: Option, nowMs: number): boolean {
   return nowMs >= expiresAtS * 1000 || item.deadlineS * 1000 - nowMs < LEAST_LEFT_S * 1000;
 }

@@ -4,7 +4,7 @@ import type { Pair, Rate } from '../domain/rate.ts';
 export interface Rates {
   /** The price of one `base` in `quote`. Undefined when it is not certain. There is no default. */
   rateOf(base: string, quote: string, nowMs: number): Rate | undefined;
-  /** Whether there are sources for it, whatever they say now: without any there will never be a rate. */
+  /** True if there are sources for it, whatever their present answers: without any there will never be a rate. */
   covers(base: string, quote: string): boolean;
 }
 

@@ -4,14 +4,14 @@ import type { World } from './world.ts';
 export interface Backoff {
   readonly firstMs: number;
   readonly maxMs: number;
-  /** By how much each delay is longer than the one before; doubled if undefined. */
+  /** The factor between two delays; 2 if undefined. */
   readonly factor?: number;
 }
 
 /** The exponent is bounded, so that a count of failures never overflows. */
 const MAX_EXPONENT = 30;
 
-/** How long to wait after this many failures in a row. */
+/** The delay after this many failures in a row. */
 export function backoffMs({ firstMs, maxMs, factor = 2 }: Backoff, failures: number): number {
   return Math.min(maxMs, firstMs * factor ** Math.min(Math.max(failures - 1, 0), MAX_EXPONENT));
 }

@@ -195,7 +195,7 @@ describe('till rebuild, of what left', () => {
     const books = await scene.books();
     await lose(...outgoingRows(id), entryRows(id), `delete from float_changes where subject = '${id}'`);
     await lose(`update floats set units = 100`);
-    assert.match((await restore()).unplaced?.[0] ?? '', /nobody can tell whose/);
+    assert.match((await restore()).unplaced?.[0] ?? '', /float of unknown owner/);
     assert.deepEqual((await restore({ floatOwner: OPERATOR_FLOAT })).rebuilt, [id]);
     assert.deepEqual(await scene.floats(), { operator: '40' });
     assert.deepEqual(await scene.books(), books);

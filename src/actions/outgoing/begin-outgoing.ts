@@ -170,7 +170,7 @@ async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEv
 }
 
 async function isReadToHead(deps: OutgoingDeps, { chain }: ConnectedChain): Promise<boolean> {
-  // One endpoint alone could claim a shorter chain and have sent again what it hides.
+  // A single endpoint could claim a shorter chain, hide the first transfer, and cause a second one.
   const [heights, cursors] = await Promise.all([hearHeights(chain), findCursors(deps.db.sql)]);
   const cursor = cursors.find(({ network }) => network === chain.network.chainId);
   const depth = chain.network.finality?.depth ?? 1;

@@ -190,7 +190,7 @@ async function refuseOrExplain(deps: ConfirmDeps, judged: Judged): Promise<Payme
 const refused = (message: string) => () => new ApiError('invalid_state', message);
 const wrongSignature = () =>
   validationError(
-    [{ field: 'results', message: "must hold a signature of what the option's account was asked to sign" }],
+    [{ field: 'results', message: "must hold a signature of the option's data by the option's account" }],
     422,
   );
 

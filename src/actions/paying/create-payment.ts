@@ -115,7 +115,9 @@ function newPayment(order: Order, now: Date, random: Uint8Array): NewPayment {
   };
 }
 
-/** One statement cannot claim a key twice: of equal keys in a batch the first is sent, the others find what it made. */
+/**
+ * One statement cannot claim a key twice: of equal keys in a batch the first is sent, and the others find its payment.
+ */
 function firstOfEachKey(orders: readonly Order[]): Set<number> {
   const seen = new Set<string>();
   const first = new Set<number>();

@@ -145,7 +145,7 @@ async function survey(deps: ListOptionsDeps, network: NetworkOffer): Promise<Sur
     noteFaults(deps, offers, found);
     return found;
   } catch (error) {
-    // A fault of ours in reading one chain must not take the options of the others away.
+    // A bug in reading one chain must not remove the options of the others.
     if (!(error instanceof ChainUnavailableError)) {
       deps.log.error({ err: error, network: connected.chain.network.chainId }, 'the network could not be surveyed');
       return undefined;
@@ -159,7 +159,7 @@ function leaveOut({ warn }: ListOptionsDeps, { connected }: NetworkOffer, reason
   warn(chainId, { network: chainId, reason }, 'left out of options');
 }
 
-/** Tells the operator of assets that nobody is offered. No request waits for it. */
+/** Raises alerts for assets that cannot be offered. No request waits for it. */
 function noteFaults({ leftOut, log }: ListOptionsDeps, offers: readonly AssetOffer[], { faults }: Survey): void {
   const reasons = new Map(faults.map(({ asset, problem }) => [asset, problem]));
   for (const { asset } of offers) {

@@ -25,7 +25,7 @@ export interface MovePaymentInput {
   readonly evidence: Readonly<Record<string, unknown>>;
   /** Items to enqueue and items to close, written in the same transaction if the payment moves. */
   readonly items?: { readonly accepted?: readonly NewItem[]; readonly ended?: readonly ItemEnd[] };
-  /** The transfer to the merchant, where the same transaction has made it. */
+  /** The transfer to the merchant, if the same transaction made it. */
   readonly settlement?: Omit<PaymentSettlement, 'paymentId' | 'at'> | undefined;
 }
 
@@ -79,7 +79,7 @@ export async function moveLocked(
       outcomes.push({ ok: false, refusal: decision.refusal, payment });
       continue;
     }
-    // One statement moves a payment once: a second event for it is decided on what the first one left.
+    // One statement moves a payment once. A second event for it is decided on the state after the first one.
     if (moves.some((move) => move.payment.id === paymentId)) {
       await carryOut(tx, moves);
       moves = [];
@@ -103,11 +103,11 @@ export interface PaymentNote {
   readonly type: 'payment.settled' | 'payment.reorged' | 'payment.late_money';
   readonly actor: string;
   readonly evidence: Readonly<Record<string, unknown>>;
-  /** The transaction that paid the payments, where a reorg has put another one in its place. */
+  /** The transaction that paid the payments, if a reorg replaced the previous one. */
   readonly transaction?: { readonly hash: string; readonly nonce: number | null };
 }
 
-/** Appends an event to payments. Nothing else about them changes but the transaction, where the note names one. */
+/** Appends an event to payments. Only the transaction of the payments changes, if the note names one. */
 export async function notePayments(tx: Tx, ids: readonly string[], note: PaymentNote, at: Date): Promise<void> {
   if (ids.length === 0) return;
   const payments = await lockPayments(tx, ids);
@@ -151,7 +151,7 @@ interface Attempts {
   readonly known: ReadonlySet<string>;
 }
 
-/** Reads items only for moves that depend on them: attempts that are said to be over, and payments that were tried before. */
+/** Reads items only for transitions that depend on them: ended attempts, and payments with earlier attempts. */
 async function readAttempts(
   tx: Tx,
   locked: readonly Payment[],
@@ -168,7 +168,7 @@ async function readAttempts(
   };
 }
 
-/** An event that stands on what the chain proved of every attempt. */
+/** An event that is based on the chain's proof for every attempt. */
 function isEndOfAttempts(event: PaymentEvent): boolean {
   return event.type === 'lapsed' || (event.type === 'expired' && event.proof !== 'clock');
 }

@@ -20,7 +20,7 @@ const SHARED_AFTER_MS = 3_000;
 
 export interface Opening {
   readonly nextNonce: number;
-  /** How many more transactions may be in flight. */
+  /** The number of further transactions that may be in flight. */
   readonly room: number;
   readonly inFlight: number;
   readonly chainTimeMs: number;

@@ -5,25 +5,25 @@ import { EndpointFailure } from './json-rpc.ts';
 /** The attempts of one call, at several endpoints, some of them at the same time. */
 export interface Attempts<T> {
   begin(endpoint: string, answer: Promise<T>, isFlawed: (answer: T) => boolean): void;
-  /** Waits until one more attempt has ended, or for so long. */
+  /** Waits until another attempt has ended, at most this long. */
   settleWithin(ms: number): Promise<void>;
-  /** Whether an attempt is under way: at this endpoint, or at any. */
+  /** True if an attempt is under way: at this endpoint, or at any. */
   isPending(endpoint?: string): boolean;
-  /** Whether there is a good answer, or a fault of ours: nobody else need be asked. */
+  /** True if there is a good answer or a bug of ours, so that no other endpoint need be asked. */
   isDecided(): boolean;
-  /** Whether asking the same endpoints again will not help. */
+  /** True if a retry at the same endpoints will not help. */
   isPointless(): boolean;
-  /** Throws what is no failure of an endpoint, but a fault of ours. */
+  /** Throws errors that are bugs of ours and not failures of an endpoint. */
   outcome(): AttemptsOutcome<T>;
 }
 
 interface AttemptsOutcome<T> {
   readonly good: { readonly answer: T } | undefined;
-  /** An answer a part of which cannot be read, and who gave it. */
+  /** A partly unreadable answer, with its endpoint. */
   readonly flawed: { readonly answer: T; readonly by: string } | undefined;
-  /** A contract did not do its part, by the word of an endpoint; another endpoint may have a better answer. */
+  /** A contract is faulty according to this endpoint. Another endpoint may have a better answer. */
   readonly contractFault: ContractFaultError | undefined;
-  /** By endpoint, the last one of each. */
+  /** The last failure of each endpoint. */
   readonly failures: ReadonlyMap<string, EndpointFailure>;
 }
 

@@ -26,7 +26,7 @@ const REFUND = {
   tags: ['Refunds'],
   summary: 'Refund a payment',
   description:
-    'Gives back everything the payer paid, in the asset it was paid with, to the account that paid. A payment is refunded once. The answer says that the refund was taken on; how it goes on is told by `refund` in the payment.',
+    'Gives back everything the payer paid, in the asset it was paid with, to the account that paid. A payment is refunded once. The answer confirms that the refund was accepted; `refund` in the payment shows its progress.',
   body: Type.Object(
     {
       paymentId: Type.String({
@@ -48,6 +48,6 @@ const REFUND = {
     { additionalProperties: false },
   ),
   response: {
-    200: Type.Object({ paymentId: Type.String() }, { description: 'The refund was taken on.' }),
+    200: Type.Object({ paymentId: Type.String() }, { description: 'The refund was accepted.' }),
   },
 };

@@ -120,7 +120,7 @@ function parseSettlements(
 
 /** The schema has let it through, so it can be parsed. */
 function wellFormed<T>(parsed: Parsed<T>): T {
-  if (!parsed.ok) throw new Error(`The schema let through what ${parsed.problem}.`);
+  if (!parsed.ok) throw new Error(`The schema accepted a value that ${parsed.problem}.`);
   return parsed.value;
 }
 

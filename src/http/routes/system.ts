@@ -56,7 +56,7 @@ function aloneRemark(network: Network): string {
 
 const HEALTH = {
   tags: ['Operations'],
-  summary: 'Is the process alive',
+  summary: 'Check whether the process is alive',
   response: { 200: Type.Object({ status: Type.Literal('ok') }, { description: 'It is.' }) },
 };
 
@@ -64,13 +64,13 @@ const ChainState = Type.Object({
   network: Type.String({ description: 'CAIP-2.' }),
   name: Type.String(),
   state: Type.Union([Type.Literal('up'), Type.Literal('down'), Type.Literal('not_usable')], {
-    description: '`up`; `down`: no endpoint answers; `not_usable`: nothing can be paid on it, `remarks` say why.',
+    description: '`up`; `down`: no endpoint answers; `not_usable`: no payments are possible, see `remarks`.',
   }),
   endpoints: Type.Integer(),
   endpointsUp: Type.Integer(),
   head: Type.Union([Type.Integer(), Type.Null()], { description: 'The highest block seen.' }),
-  payable: Type.Array(Type.String(), { description: 'CAIP-19 ids of what can be paid with.' }),
-  remarks: Type.Array(Type.String(), { description: 'What an operator should know, in sentences.' }),
+  payable: Type.Array(Type.String(), { description: 'CAIP-19 ids of the payable assets.' }),
+  remarks: Type.Array(Type.String(), { description: 'Remarks for the operator, in sentences.' }),
 });
 
 const ReadyBody = Type.Object({
@@ -81,7 +81,7 @@ const ReadyBody = Type.Object({
 
 const READY = {
   tags: ['Operations'],
-  summary: 'Can the node take requests',
+  summary: 'Check whether the node can take requests',
   response: {
     200: { ...ReadyBody, description: 'It can.' } as typeof ReadyBody,
     503: { ...ReadyBody, description: 'It cannot yet, or not now.' } as typeof ReadyBody,

@@ -22,7 +22,7 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
     expiresAt: payment.expiresAt.getTime() / 1000,
     merchant: {
       name: merchant?.name ?? '',
-      // Never the merchant's own URL: loading it would tell its server who is about to pay.
+      // Never the merchant's own URL: loading it would reveal the payer to its server.
       iconUrl: merchant?.logoHash ? logoUrl(deps.config, merchant.logoHash) : null,
     },
     buyer: viewBuyer(payment),
@@ -99,7 +99,7 @@ export const PayerInfoBody = Type.Object(
     }),
     accepted: Type.Optional(
       Type.Array(Type.Object({ symbol: Type.String(), networkName: Type.String() }), {
-        description: 'What it can be paid with now, whether or not the payer holds any of it; while it can be paid.',
+        description: 'The assets it can be paid with now, whether or not the payer holds any; while it can be paid.',
         examples: [[{ symbol: 'USDC', networkName: 'Base' }]],
       }),
     ),
@@ -110,12 +110,12 @@ export const PayerInfoBody = Type.Object(
 const TransactionBody = Type.Object({
   chainId: Type.String({ description: 'CAIP-2.', examples: ['eip155:8453'] }),
   txId: Type.String({ description: 'Transaction id.' }),
-  explorerUrl: nullable(Type.String({ description: 'Where people can look at it; null if nowhere.' })),
+  explorerUrl: nullable(Type.String({ description: 'The URL of a block explorer; null if there is none.' })),
 });
 
 const AttemptBody = Type.Object({
-  refusal: enumOf([...SHOWN_REFUSALS, 'unknown'], 'Why the token refuses the payment at the moment.'),
-  triesUntil: Type.Integer({ minimum: 0, description: 'It is tried again until then, in seconds since the epoch.' }),
+  refusal: enumOf([...SHOWN_REFUSALS, 'unknown'], 'The reason why the token refuses the payment at present.'),
+  triesUntil: Type.Integer({ minimum: 0, description: 'The end of the retries, in seconds since the epoch.' }),
 });
 
 export const PayerPaymentBody = Type.Object(
@@ -125,14 +125,14 @@ export const PayerPaymentBody = Type.Object(
       ...TransactionBody,
       type: ['object', 'null'],
       description:
-        'What carries the payment out. While it is `processing` this is what was last sent, if anything was: another ' +
+        'The transaction of the payment. While it is `processing` this is the one last sent, if any: another ' +
         'transaction may take its place. Once it has `succeeded` it is the one that paid.',
     }),
     attempt: Type.Unsafe<Static<typeof AttemptBody> | null>({
       ...AttemptBody,
       type: ['object', 'null'],
       description:
-        'What keeps the payment from being sent while it is `processing`; null if nothing does. Nothing has been charged. ' +
+        'The reason why the payment cannot be sent while it is `processing`; null if there is none. Nothing has been charged. ' +
         'If it does not pass in time, the payment is `requires_action` again, or `expired`.',
     }),
   },

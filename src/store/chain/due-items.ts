@@ -47,7 +47,10 @@ export function findDueItems(
     order by accepted_at limit ${ask.limit}`;
 }
 
-/** Tells whether a signer has transactions in flight, and items to send. Without either, the chain need not be asked. */
+/**
+ * Returns whether a signer has transactions in flight, and items to send. Without either, no call to the chain is
+ * needed.
+ */
 export async function findWork(
   db: Reader,
   { now, ...carrier }: Carrier & { now: Date },
@@ -167,7 +170,7 @@ export async function reviveItems(tx: Tx, commitments: readonly string[]): Promi
 
 export type RevivedItem = Pick<StoredItem, 'subject' | 'purpose'>;
 
-/** Items whose sends are all final are due again: what seemed to have paid them was not on the chain. */
+/** Items whose sends are all final are due again: the event that seemed to have paid them was not on the chain. */
 export async function releaseItems(tx: Tx, commitments: readonly string[]): Promise<void> {
   await tx`
     update items i set state = 'due', retry_at = null

@@ -33,9 +33,9 @@ export async function holdNetAmounts(tx: Tx, commitments: readonly string[], at:
 }
 
 /**
- * Locks held amounts whose merchants have a destination for them, the oldest first. Rows that another node has locked are left
- * to it. A payout that did not arrive waits, unless there is another destination now. An amount whose destination is the very
- * account it lies on stays there.
+ * Locks held amounts whose merchants have a destination for them, the oldest first. Rows that another node has locked
+ * are left to it. A payout that did not arrive waits, unless there is another destination now. An amount whose
+ * destination is its present account stays there.
  */
 export function lockPayablePayouts(
   tx: Tx,

@@ -18,7 +18,7 @@ export interface Refund {
   readonly fromHeld: string;
   readonly fromMerchant: string;
   readonly fromOperator: string;
-  /** The account the money lies on. */
+  /** The account that holds the money. */
   readonly account: string;
   readonly transactionHash: string | null;
   readonly problem: string | null;
@@ -48,7 +48,10 @@ export interface RefundMove {
   readonly problem: string | null;
 }
 
-/** Moves a refund. What is given back leaves the merchant's revenue. False: another transaction moved it first. */
+/**
+ * Moves a refund. The refunded amount is subtracted from the merchant's revenue. Returns false if another transaction
+ * moved it first.
+ */
 export async function updateRefund(tx: Tx, { refund, to, ...move }: RefundMove, at: Date): Promise<boolean> {
   const { count } = await tx`
     with moved as (

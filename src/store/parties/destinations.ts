@@ -2,7 +2,7 @@ import { createBatcher } from '../../runtime/batcher.ts';
 import type { World } from '../../runtime/world.ts';
 import type { Database, Reader, Tx } from '../plumbing/database.ts';
 
-/** Where a merchant is paid in one asset, on chain. */
+/** The destination of a merchant for one asset, on chain. */
 export interface CryptoSettlement {
   readonly id: string;
   readonly merchantId: string;
@@ -33,7 +33,7 @@ export async function listSettlements(db: Reader, merchantId: string): Promise<S
   return { crypto, fiat };
 }
 
-/** Where a merchant is paid: the destination (CAIP-10) by asset (CAIP-19). */
+/** The destinations of a merchant (CAIP-10) by asset (CAIP-19). */
 export type Destinations = ReadonlyMap<string, string>;
 export type DestinationReader = (merchantId: string) => Promise<Destinations>;
 

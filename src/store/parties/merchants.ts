@@ -16,14 +16,14 @@ export interface Merchant {
   readonly deletedAt: Date | null;
 }
 
-/** A merchant with what a payment for it costs, and what payers see of it. */
+/** A merchant with its fees, and the data that payers see. */
 export interface PayableMerchant extends Merchant {
   /** The name of the copy of its logo, once there is one. */
   readonly logoHash: string | null;
   readonly fees: readonly DatedFeeTerms[];
 }
 
-/** Whose merchants: everything a partner reads or writes is inside its partner and mode. */
+/** The owner of merchants: every read and write of a partner is limited to its partner and mode. */
 export interface Owner {
   readonly partnerId: string;
   readonly mode: Mode;
@@ -34,7 +34,7 @@ export interface MerchantQuery extends Owner {
   readonly search: string | undefined;
   /** Only these, for a key restricted to some merchants; null for all. */
   readonly merchantIds: readonly string[] | null;
-  /** Only what comes after this id, newest first. */
+  /** Only merchants after this id, newest first. */
   readonly afterId: string | undefined;
   readonly limit: number;
 }
@@ -46,7 +46,7 @@ export async function insertMerchant(tx: Tx, merchant: Omit<Merchant, 'deletedAt
       ${merchant.status}, ${merchant.iconUrl}, ${merchant.createdAt}, ${merchant.updatedAt})`;
 }
 
-/** Also finds deleted ones: the caller decides what that means. */
+/** Also finds deleted ones: the caller decides how to treat them. */
 export async function findMerchant(db: Reader, owner: Owner, id: string): Promise<Merchant | undefined> {
   const [row] = await db<Merchant[]>`
     select ${columns(db)} from merchants
@@ -132,7 +132,7 @@ export interface OperatorMerchantQuery {
   readonly limit: number;
 }
 
-/** For operators: the newest merchants that match, whoever's they are. */
+/** For operators: the newest matching merchants of all partners. */
 export function listMerchantsOfAllPartners(db: Reader, query: OperatorMerchantQuery): Promise<Merchant[]> {
   const { partnerId, mode, status, search } = query;
   return db<Merchant[]>`
@@ -147,7 +147,7 @@ export function listMerchantsOfAllPartners(db: Reader, query: OperatorMerchantQu
 
 type ListRow = (Merchant | { id: null }) & { total: number };
 
-/** `%` and `_` stand for themselves. */
+/** `%` and `_` are escaped. */
 function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }

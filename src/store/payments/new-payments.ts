@@ -19,14 +19,14 @@ export interface NewPayment {
   /** Hashes of merchant and Idempotency-Key, and of the request, as uuids. */
   readonly claim: string | null;
   readonly requestHash: string | null;
-  /** Who creates it: `key:<id>`. */
+  /** The creator: `key:<id>`. */
   readonly actor: string;
 }
 
 /**
- * Inserts many payments in one statement, which is one transaction and one flush to disk, and returns the ids of those
- * that were made. A payment that is missing has a merchant that takes no payments (any more), or an Idempotency-Key that
- * was used before. Keys are claimed in one order, so that two batches never wait for each other in a circle.
+ * Inserts many payments in one statement, which is one transaction and one flush to disk, and returns the ids of the
+ * created payments. A missing payment has a merchant that takes no payments, or an Idempotency-Key that was used
+ * before. Keys are claimed in one order, so that two batches never wait for each other in a circle.
  *
  * The event's id is the payment's with another prefix: a payment is created once, and its id is random already.
  */
@@ -101,7 +101,7 @@ export function findEarlierPayments(db: Reader, claims: readonly string[]): Prom
     from payment_keys where claim = any(${claims as string[]}::text[]::uuid[])`;
 }
 
-/** Removes at most `limit` of those older than `before`, and says how many there were. */
+/** Removes at most `limit` of those older than `before`, and returns their number. */
 export async function prunePaymentKeys(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from payment_keys where claim = any(array(

@@ -46,7 +46,7 @@ export const RETURN: Consequences = {
 async function strayOf(tx: Tx, { id, floatOwner }: Outgoing): Promise<Stray | undefined> {
   if (floatOwner !== null) return undefined;
   const stray = await lockStray(tx, id);
-  if (stray === undefined) throw new Error('What was sent back is neither a stray nor a float.');
+  if (stray === undefined) throw new Error('The returned money is neither a stray nor a float.');
   return stray;
 }
 
