@@ -28,7 +28,7 @@ export const CATALOGUE = {
   },
   forbidden: {
     statuses: [403],
-    when: 'The key is valid but lacks the scope or is not for this merchant; or the merchant is inactive or suspended and takes no new payments.',
+    when: 'The key is valid but lacks the scope, is not for this merchant, or is used from an address that is not allowed; or the merchant is inactive or suspended and takes no new payments.',
   },
   not_sandbox_api_key: { statuses: [403], when: 'A live key names an asset of a test network.' },
   rate_limited: { statuses: [429], when: 'Too many requests: wait for the seconds in `Retry-After`.' },

@@ -3,7 +3,7 @@ import { amountText } from '../chains/amount-text.ts';
 import { REFUND_STATES } from '../domain/refund.ts';
 import { listEvents } from '../store/events/events.ts';
 import { findRefund, findRefundOf, listRefunds } from '../store/money/refunds.ts';
-import { type Command, databaseCommand, OPERATOR } from './command.ts';
+import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id, oneOf } from './kinds.ts';
 import { listing } from './listing.ts';
 import { optional, repeated, required } from './options.ts';
@@ -78,7 +78,7 @@ const retry = databaseCommand({
   options: {},
   examples: ['refunds retry rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: refundId }) => {
-    const refund = await retryRefund(deps, { id: refundId, actor: OPERATOR });
+    const refund = await retryRefund(deps, { id: refundId, actor: operatorOf(deps.config) });
     return { json: refund, text: `Refund ${refund.id} is ${refund.state}.` };
   },
 });

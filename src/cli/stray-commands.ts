@@ -3,7 +3,7 @@ import { isGasMoney } from '../actions/outgoing/stray/stray-entries.ts';
 import { amountText } from '../chains/amount-text.ts';
 import { listStrays, type Stray } from '../store/money/strays.ts';
 import { withChains } from './chains.ts';
-import { type Command, databaseCommand, OPERATOR } from './command.ts';
+import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id } from './kinds.ts';
 import { listing } from './listing.ts';
 import { account } from './money-kinds.ts';
@@ -53,7 +53,7 @@ const giveBack = databaseCommand({
   examples: ['strays return stry_1HKHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: (deps, { id: strayId, to }) =>
     withChains(deps, async (chains) => {
-      const stray = await returnStray({ ...deps, chains }, { id: strayId, to, actor: OPERATOR });
+      const stray = await returnStray({ ...deps, chains }, { id: strayId, to, actor: operatorOf(deps.config) });
       return { json: stray, text: `${amountText(stray.asset, stray.amount)} is on its way back: ${stray.id}` };
     }),
 });

@@ -57,6 +57,13 @@ export const SETTINGS = {
     'PostgreSQL to use, version 15 or newer. All nodes of one gateway share it.',
     'an embedded PostgreSQL under `TILL_HOME`',
   ),
+  operatorName: setting(
+    'TILL_OPERATOR',
+    text(),
+    undefined,
+    'The name of the person who runs operator commands. It is kept with freezes, vetoes and in the audit log, as given.',
+    '`operator`',
+  ),
   databasePoolSize: setting('DATABASE_POOL_SIZE', integer(2, 500), 10, 'Connections this node opens to PostgreSQL.'),
   metricsPort: setting(
     'METRICS_PORT',
@@ -90,6 +97,13 @@ export const SETTINGS = {
     integer(1, 1_000_000),
     100,
     'Requests a second that one address may send to one node without a known API key.',
+  ),
+  keyLifetimeDays: setting(
+    'API_KEY_LIFETIME_DAYS',
+    integer(1, 3_650),
+    undefined,
+    'Days after which a new API key ends, unless its operator gives another end. 365 is a good value for live keys.',
+    'keys do not end',
   ),
   heldPerKey: setting(
     'LONG_POLLS_PER_KEY',
