@@ -7,6 +7,7 @@ import type { HttpDeps } from '../src/http/deps.ts';
 import { createMetrics } from '../src/runtime/metrics.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { readConfig, SETTINGS, type Setting } from '../src/settings/config.ts';
+import { authorisationPage } from './authorisation-page.ts';
 import { networksPage } from './networks-page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -20,11 +21,13 @@ async function generate(): Promise<void> {
 }
 
 export async function generatedFiles(): Promise<[name: string, text: string][]> {
+  const openApi = await openApiText();
   return [
-    ['openapi.json', await openApiText()],
+    ['openapi.json', openApi],
     ['.env.example', envExample()],
     ['docs/configuration.md', configurationPage()],
     ['docs/errors.md', errorsPage()],
+    ['docs/authorisation.md', authorisationPage(JSON.parse(openApi))],
     ['docs/networks.md', networksPage()],
   ];
 }
