@@ -33,6 +33,7 @@ import { type Config, readStartConfig, secretValues } from './settings/config.ts
 import { readEnvironment } from './settings/environment.ts';
 import { misspeltSettings } from './settings/misspelt.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
+import { productionRisks } from './settings/production-risks.ts';
 import { openDatabase } from './store/plumbing/database.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
@@ -120,6 +121,8 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   const file = isEmbedded ? join(config.home, 'logs', 'gateway.log') : undefined;
   const log = createLog({ level: config.logLevel, secrets: secretValues(config), file });
   crashOnSurprise((error, text) => log.fatal({ err: error }, text));
+
+  for (const { name, message } of productionRisks(config)) log.warn({ risk: name }, message);
 
   const ownChain = startOwnChain({ config, world, log }, onStop);
   let url = config.databaseUrl;

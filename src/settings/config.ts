@@ -6,6 +6,7 @@ import {
   flag,
   integer,
   type Kind,
+  names,
   oneOf,
   origin,
   Problem,
@@ -28,6 +29,8 @@ import {
   tokens,
   valueOn,
 } from './network-kinds.ts';
+
+import { RISK_NAMES, refusedRisks } from './production-risks.ts';
 
 /**
  * Every setting of the gateway: name, environment variable, type, default and purpose. `.env.example` and
@@ -200,6 +203,13 @@ export const SETTINGS = {
     'File of accounts that may not pay, one a line; read again when it changes.',
     'nobody is screened',
   ),
+  acceptedRisks: setting(
+    'ACCEPT_RISKS',
+    names('risks', RISK_NAMES),
+    [],
+    'Comma-separated names of risks that do not stop the start of a gateway with live networks. The page about security lists the names.',
+    'none',
+  ),
   sandbox: setting(
     'SANDBOX',
     flag(),
@@ -262,7 +272,7 @@ export function readConfig(environment: Environment): { config: Config } | { pro
 export function readStartConfig(environment: Environment): ReturnType<typeof readConfig> {
   const read = readConfig(environment);
   if ('problems' in read) return read;
-  const problems = missingNetworks(read.config);
+  const problems = [...missingNetworks(read.config), ...refusedRisks(read.config)];
   return problems.length === 0 ? read : { problems };
 }
 

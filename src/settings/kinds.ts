@@ -99,6 +99,17 @@ export function addresses(): Kind<readonly string[]> {
   };
 }
 
+export function names<const T extends string>(what: string, words: readonly T[]): Kind<readonly T[]> {
+  return {
+    name: `list of names of ${what}`,
+    parse: (raw) => {
+      const list = raw.split(',').map((item) => item.trim());
+      const known = list.flatMap((item) => words.find((word) => word === item) ?? []);
+      return known.length === list.length ? known : new Problem(`must list names of ${what}: ${words.join(', ')}`);
+    },
+  };
+}
+
 export function secret<T>(kind: Kind<T>): Kind<T> {
   return { ...kind, secret: true };
 }
