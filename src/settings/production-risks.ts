@@ -106,7 +106,9 @@ function plainHttp(name: RiskName, env: string, url: string | undefined): Risk |
   return { name, isRefused: reach === 'public', message };
 }
 
-const TLS_MODES = ['require', 'verify-ca', 'verify-full'];
+/** `prefer` means `require` here: a node never falls back to plain text. */
+const UNVERIFIED_TLS = ['prefer', 'require', 'no-verify'];
+const VERIFIED_TLS = ['verify-ca', 'verify-full'];
 const DEFAULT_PASSWORDS = ['', 'admin', 'changeme', 'example', 'password', 'postgres', 'secret', 'till'];
 
 function database({ databaseUrl }: RiskSettings): Risk[] {
@@ -119,12 +121,12 @@ function database({ databaseUrl }: RiskSettings): Risk[] {
   const isDefault = password === decodeURIComponent(url.username) || DEFAULT_PASSWORDS.includes(password);
   const mode = url.searchParams.get('sslmode') ?? (url.searchParams.get('ssl') === 'true' ? 'verify-full' : '');
   const risks: Risk[] = [];
-  if (reach !== 'this host' && !TLS_MODES.includes(mode)) {
+  if (reach !== 'this host' && ![...UNVERIFIED_TLS, ...VERIFIED_TLS].includes(mode)) {
     const message =
       'DATABASE_URL names another host without TLS: anybody on the way can read and change the database. Set sslmode=verify-full.';
     risks.push({ name: 'database_without_tls', isRefused: reach === 'public', message });
-  } else if (reach !== 'this host' && mode === 'require') {
-    const message = 'DATABASE_URL has sslmode=require, which encrypts and does not check the server: set verify-full.';
+  } else if (reach !== 'this host' && UNVERIFIED_TLS.includes(mode)) {
+    const message = 'DATABASE_URL encrypts and does not check the server. Set sslmode=verify-full.';
     risks.push(warning('database_tls_unverified', message));
   }
   if (isDefault) {
