@@ -47,7 +47,7 @@ describe('the checkout guards its payer', { skip: missingBrowser(), concurrency:
     });
   }
 
-  it('lets nothing in that did not come with it, whoever puts it there', async () => {
+  it('runs no foreign code, whatever its origin', async () => {
     const { page, strangers, close } = await scene.visit();
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     const violations = await watchViolations(page);
@@ -69,7 +69,7 @@ describe('the checkout guards its payer', { skip: missingBrowser(), concurrency:
     await close();
   });
 
-  it('is shown in a frame only by origins the partner has listed, and tells them the end', async () => {
+  it('is framed only by the partner’s listed origins, and reports the outcome to them', async () => {
     const { context, page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     await context.route(/^http:\/\/localhost:400[12]\/frame$/, (route) =>

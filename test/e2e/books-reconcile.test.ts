@@ -178,7 +178,7 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('miss money on the intermediate account, and money that nobody booked', async () => {
+  it('detect missing money on the intermediate account, and unbooked money', async () => {
     const { intermediateAccount } = scene.connected;
     const [asset] = ASSETS;
     const booked = paid.held.get(asset) ?? 0n;

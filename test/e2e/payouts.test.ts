@@ -12,7 +12,7 @@ import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
-describe('payouts of what is held', () => {
+describe('payouts of held amounts', () => {
   let scene: RefundScene;
   let node: TestNode;
   let destination: string;
@@ -43,7 +43,7 @@ describe('payouts of what is held', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('to a destination that cannot receive are held again, hold nobody up, and go to another one at once', async () => {
+  it('to a destination that cannot receive are held again, delay no other, and go to a new destination at once', async () => {
     const { id } = await scene.paid(node, { isHeld: true });
     scene.control.setBlacklisted(destination, DOLLAR);
     await scene.register(destination);

@@ -17,7 +17,7 @@ import { openShop, type Shop } from './shop.ts';
 
 const TERMS = { percentage: '0.4', fixed: [{ unit: 'iso4217/USD', value: '14' }] };
 
-describe('what a payer agrees to', () => {
+describe('the terms that a payer signs', () => {
   let paying: PayingShop;
   let shop: Shop;
   before(async () => {
@@ -53,7 +53,7 @@ describe('what a payer agrees to', () => {
     return item;
   }
 
-  it('is kept with it: what the fee is made of, and that the money goes to the merchant', async () => {
+  it('are stored with the payment: the parts of the fee, and the merchant’s destination', async () => {
     const item = await accepted(USDC);
     assert.deepEqual([item.recipient, item.isHeld], [DESTINATION, false]);
     assert.deepEqual([item.amount, item.fee], ['19990000', '210000']);

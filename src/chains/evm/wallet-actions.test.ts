@@ -40,7 +40,7 @@ function typedDataOf(params: readonly unknown[]) {
   return JSON.parse(params[1] as string);
 }
 
-describe('what the payer’s wallet is asked for', () => {
+describe('requests to the payer’s wallet', () => {
   for (const method of ['eip3009-vrs', 'eip3009-bytes'] as const) {
     it(`is one authorization with the commitment as its nonce for ${method}`, async () => {
       const item = sampleItem(method, { payer });

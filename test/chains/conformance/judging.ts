@@ -8,7 +8,7 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const TOKEN_METHODS = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;
 
 export function describeJudging(onScene: OnScene): void {
-  describe('judging what a wallet returned', () => {
+  describe('judging the results of a wallet', () => {
     for (const method of TOKEN_METHODS) {
       it(
         `finds it good when the chain would carry the item out (${method})`,
@@ -115,7 +115,7 @@ export function describeJudging(onScene: OnScene): void {
       );
 
       it(
-        `names what the token itself refuses it for (${method})`,
+        `names the token’s own reason of a refusal (${method})`,
         onScene(async ({ chain, payable, setBlacklisted, setPaused, mine }) => {
           const { item, signed } = await payable(method);
           const check = async (spoken: RefusalReason) => {

@@ -51,7 +51,7 @@ export function describeOwnAccounts(onScene: OnScene): void {
     );
 
     it(
-      'are told of tokens that reach them, but for what the Collector pays out',
+      'show tokens that reach them, except payouts of the Collector',
       onScene(async ({ chain, newPayer, newAccount, fund, send, mine, assets, payable, relay }) => {
         const [payer, mine1, mine2] = [newPayer(), newAccount(), newAccount()];
         const asset = assets['eip3009-vrs'];
@@ -84,7 +84,7 @@ export function describeOwnAccounts(onScene: OnScene): void {
     );
 
     it(
-      'are told of coin by the transaction that brought it',
+      'show coin by its transaction',
       onScene(async ({ chain, newPayer, newAccount, fund, send, mine, assets }) => {
         const [payer, own] = [newPayer(), newAccount()];
         await fund(payer.address, assets.native, 10n ** 18n);
@@ -105,7 +105,7 @@ export function describeOwnAccounts(onScene: OnScene): void {
     );
 
     it(
-      'are told of the transactions they sent, with nonce and gas',
+      'show the transactions they sent, with nonce and gas',
       onScene(async ({ chain, relayers, payable, relay, placeOf, mine, newAccount }) => {
         const [own, other] = relayers;
         const nonce = await chain.minedNonce(own.address);
