@@ -94,7 +94,7 @@ describe('the next step of a signer', () => {
   });
 });
 
-describe('who travels together', () => {
+describe('a group of items', () => {
   const item = (fields: Partial<Passenger> = {}): Passenger => ({
     collector: 'newest',
     asset: 'usdc',
@@ -132,7 +132,7 @@ describe('who travels together', () => {
     );
   });
 
-  it('is soon alone when it has failed before', () => {
+  it('is soon a single item after failures', () => {
     const due = Array.from({ length: 16 }, () => item({ attempts: 2 }));
     assert.equal(intoBatches(due, () => 16).length, 16);
   });

@@ -23,7 +23,7 @@ const SPECIFIED =
   'invalid_api_version, unknown_api_version, api_version_downgrade, sanctioned_user, payment_not_succeeded, ' +
   'already_refunded';
 
-describe('the promised catalogue', () => {
+describe('the gateway, as documented', () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startTestGateway();

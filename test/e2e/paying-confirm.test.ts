@@ -459,7 +459,7 @@ describe('confirming a payment', () => {
     });
   });
 
-  describe('is refused by the chain', () => {
+  describe('is refused by the state on chain', () => {
     it('of the balance, in words that wallets look for', async () => {
       const payment = await signed();
       paying.network().control.setBalance(payment.payer.address, USDC, 9_999_999n);

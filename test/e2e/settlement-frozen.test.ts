@@ -60,7 +60,7 @@ describe('the terms that a payer signs', () => {
     assert.deepEqual(item.feeTerms, { percentage: '0.4', fixed: '140000' });
   });
 
-  it('is kept with it where the operator holds the money, with the fee converted by the rate of the payment', async () => {
+  it('are stored too where the operator holds the money, with the fee converted by the rate of the payment', async () => {
     for (const asset of [EURC, ETH]) {
       const item = await accepted(asset);
       assert.deepEqual([item.recipient, item.isHeld], [INTERMEDIATE, true]);

@@ -35,7 +35,7 @@ describe('an unpayable payment', () => {
     await silent.gateway.stop();
   });
 
-  it('is refused with why: no token of a network is worth the currency, and no rate source knows it', async () => {
+  it('is refused with the reason: no token is pegged to the currency, and no rate source has it', async () => {
     const { gateway, shop } = dollars;
     for (const currency of ['EUR', 'JPY']) {
       const key = { 'idempotency-key': freshKey() };
@@ -96,7 +96,7 @@ describe('the accepted assets of a payment', () => {
     assert.deepEqual((await wallet.info(id)).json().accepted, expected);
   });
 
-  it('is the one token of a payment priced in it', async () => {
+  it('are its own token alone for a payment priced in a token', async () => {
     assert.deepEqual((await info(await paying.created(inToken(EURC)))).accepted, on('Till Sandbox', 'EURC'));
   });
 
