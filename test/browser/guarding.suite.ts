@@ -103,7 +103,7 @@ describe('the checkout guards its payer', { skip: missingBrowser(), concurrency:
   }
 });
 
-/** What the policy of the page has stopped, by directive. */
+/** The violations of the page's policy, by directive. */
 async function watchViolations(page: Page): Promise<string[]> {
   const directives: string[] = [];
   await page.exposeFunction('noteViolation', (directive: string) => void directives.push(directive));
@@ -116,7 +116,7 @@ async function watchViolations(page: Page): Promise<string[]> {
   return directives;
 }
 
-/** Runs in the page: what somebody would try who can write markup into it. */
+/** Runs in the page: the attempts of an attacker who can inject markup. */
 function attack(): void {
   const { document } = globalThis as unknown as { document: BrowserDocument };
   interface BrowserElement {

@@ -10,7 +10,7 @@ const on =
   ({ method }) =>
     method === wanted ? answer : undefined;
 
-/** More than the page waits before it has a word of advice. */
+/** Longer than the time after which the page shows a hint. */
 const PATIENCE_MS = 13_000;
 
 describe('wallets that do not behave', { skip: missingBrowser(), concurrency: 4 }, () => {

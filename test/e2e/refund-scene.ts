@@ -27,7 +27,7 @@ export const DOLLAR = SANDBOX_ASSETS['eip3009-vrs'];
 export const TETHER = SANDBOX_ASSETS.permit2;
 export const COIN = SANDBOX_ASSETS.native;
 
-/** A scene whose intermediate account pays out: what its workers do, step by step. */
+/** A scene with payouts of the intermediate account, whose workers run step by step. */
 export async function openRefundScene(input: SceneInput = {}) {
   const base = await openRelayScene(input);
   const keyless = createAlarms(base, 'intermediate_key_missing');
@@ -42,7 +42,7 @@ export async function openRefundScene(input: SceneInput = {}) {
     await recordStrays(scene, connected);
   };
 
-  /** Somebody transfers tokens, in a block of its own; the hash. */
+  /** Transfers tokens from a stranger, in its own block; returns the hash. */
   function transfer({ from, to = intermediate, asset = DOLLAR, units }: TransferInput): string {
     control.setBalance(from, asset, control.balanceOf(from, asset) + units);
     control.setBalance(from, SANDBOX_ASSETS.native, 10n ** 18n);
@@ -54,7 +54,7 @@ export async function openRefundScene(input: SceneInput = {}) {
     return hash;
   }
 
-  /** Somebody sends coin, to the intermediate account unless told otherwise, in a block of its own; the hash. */
+  /** Sends coin from a stranger, by default to the intermediate account, in its own block; returns the hash. */
   function sendCoin(units: bigint, { from = scene.payers.newAccount(), to = intermediate } = {}): string {
     control.setBalance(from, COIN, 10n ** 18n);
     const params = [{ from, to, value: `0x${units.toString(16)}` }];
@@ -75,7 +75,7 @@ export async function openRefundScene(input: SceneInput = {}) {
       if ((await scene.status(accepted.id)) !== 'succeeded') throw new Error('The payment was not paid.');
       return accepted;
     },
-    /** What happens in some blocks' time, workers and all. */
+    /** Runs some blocks with all workers. */
     async live(node: TestNode, turns = 4) {
       for (let turn = 0; turn < turns; turn += 1) {
         await payOut();
@@ -92,7 +92,7 @@ export async function openRefundScene(input: SceneInput = {}) {
         insertCryptoSettlements(tx, [{ ...row, destination: `${network}:${destination}`, createdAt }]),
       );
     },
-    /** Another destination takes the place of the registered one. */
+    /** Replaces the registered destination. */
     async redirect(destination: string, asset = DOLLAR) {
       const { crypto } = await listSettlements(db.sql, merchantId);
       const id = crypto.find((settlement) => settlement.asset === asset)?.id ?? '';
@@ -107,7 +107,7 @@ export async function openRefundScene(input: SceneInput = {}) {
       await node.watch();
       return addFloat(scene, { owner, asset, transactionHash, actor: 'test' });
     },
-    /** Makes the database one from before the refund was asked for; the chain is what it is. */
+    /** Restores the database from before the refund; the chain stays. */
     async forget(paymentId: string) {
       const id = outgoingId('rfnd_', paymentId);
       await command(scene, async (tx) => {
@@ -135,7 +135,7 @@ export async function openRefundScene(input: SceneInput = {}) {
     itemsOf: (id: string) => findItemsOf(db.sql, id),
     settlement: (paymentId: string) => findPaymentSettlement(db.sql, paymentId),
     floats: async () => Object.fromEntries((await listFloats(db.sql)).map(({ owner, units }) => [owner, units])),
-    /** What every account of the books holds of the asset. */
+    /** The balance of every book account in the asset. */
     async books(asset = DOLLAR) {
       const rows = await db.sql<{ account: string; units: string }[]>`
         select line ->> 'account' as account, sum((line ->> 'units')::numeric)::text as units
@@ -143,7 +143,7 @@ export async function openRefundScene(input: SceneInput = {}) {
         group by 1 having sum((line ->> 'units')::numeric) <> 0 order by 1`;
       return Object.fromEntries(rows.map(({ account, units }) => [account, BigInt(units)]));
     },
-    /** What the books and the chain do not agree about. */
+    /** The differences between the books and the chain. */
     async differences() {
       const report = await reconcile(scene, connected, { from: 0 });
       return report?.differences.map(({ message }) => message);

@@ -98,7 +98,7 @@ export function describeJudging(onScene: OnScene): void {
         onScene(async ({ chain, payable, relay, fund }) => {
           const { item, signed } = await payable(method);
           await relay([signed]);
-          // Whether or not the payer could pay again, they have paid this.
+          // The item is paid, whether or not the payer could pay again.
           assert.deepEqual(await chain.judge(item, signed.signature), { is: 'used' });
           await fund(item.payer, item.asset, item.amount);
           assert.deepEqual(await chain.judge(item, signed.signature), { is: 'used' });
@@ -121,7 +121,7 @@ export function describeJudging(onScene: OnScene): void {
           const check = async (spoken: RefusalReason) => {
             const reason = method === 'permit2' && spoken !== 'late' ? 'unknown' : spoken;
             const verdict = await chain.judge(item, signed.signature);
-            // That it is late the caller knows without a chain: an implementation need not look.
+            // The caller checks the deadline without a chain, so an implementation need not.
             if (spoken !== 'late' || verdict.is !== 'good') assert.deepEqual(verdict, { is: 'refused', reason });
             assert.deepEqual(await chain.simulate([signed]), [{ is: 'refused', reason }]);
           };

@@ -8,7 +8,7 @@ import { signerFromKey } from '../signer.ts';
 
 const TOKEN_METHODS = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;
 
-/** An eighth more, as relayers offer for a replacement. */
+/** An eighth more, the fee increase of a replacement. */
 const raised = ({ max, tip }: Fees): Fees => ({ max: (max * 9n) / 8n + 1n, tip: (tip * 9n) / 8n + 1n });
 
 export function describeSending(onScene: OnScene): void {
@@ -69,7 +69,7 @@ export function describeSending(onScene: OnScene): void {
           const refusal = events[1];
           assert.equal(refusal?.type === 'refused' && refusal.reason, 'wrong_signature');
           assert.equal(await holding(bad.item.payer, bad.item.asset), bad.item.amount);
-          // What was refused can still be paid: nothing of it was used up.
+          // A refused item can still be paid: its nonce is unused.
           await relay([bad.signed]);
           assert.equal(await holding(bad.item.recipient, bad.item.asset), bad.item.amount - bad.item.fee);
         }),
