@@ -264,7 +264,6 @@ export async function openRelayScene(input: SceneInput = {}) {
       hasCode = false,
       isHeld = false,
       signature = undefined as string | undefined,
-      /** The payment exists, and is paid in a second way. */
     } = {}) {
       const recipient = isHeld ? { recipient: intermediate.address } : {};
       const { payer, item, signed } = await payers.payable(method, { ...recipient, ...told });
