@@ -7,6 +7,8 @@ import { until } from './until.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const MAIN = join(ROOT, 'src/main.ts');
+/** Characters of a node's output that explain why it did not become ready. */
+const LAST_WORDS = 2_000;
 
 export interface NodeProcess {
   readonly baseUrl: string;
@@ -78,7 +80,9 @@ async function startProcess(
           return answer?.status === 200 && output.includes('curl ');
         },
         { withinMs: 30_000 },
-      );
+      ).catch((error: Error) => {
+        throw new Error(`${error.message} Its last words: ${output.slice(-LAST_WORDS)}`);
+      });
       return JSON.parse(await readFile(join(settings.TILL_HOME, 'sandbox.json'), 'utf8'));
     },
   };

@@ -19,5 +19,5 @@ export function backoffMs({ firstMs, maxMs, factor = 2 }: Backoff, failures: num
 /** The delay and up to a quarter more: nodes that failed together must not come back together. Never less. */
 export function withJitter({ random }: Pick<World, 'random'>, delayMs: number): number {
   const [byte = 0] = random.bytes(1);
-  return Math.round(delayMs * (1 + byte / 1_024));
+  return Math.floor(delayMs * (1 + byte / 1_024));
 }

@@ -186,7 +186,9 @@ describe('one lying endpoint of two', () => {
       'processing',
       'one block deep by the word of the honest endpoint',
     );
-    await scene.shopper.reaches(payment, 'succeeded');
+    // Now the real chain comes so close to the claimed height that neither endpoint counts as far behind.
+    await scene.chain.mine(40);
+    await until('it is final', async () => (await scene.shopper.status(payment)) === 'succeeded', WITHIN);
     await scene.shopper.isPaidOnce(payment);
   });
 });

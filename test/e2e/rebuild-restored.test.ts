@@ -67,7 +67,7 @@ describe('a database restored from an older copy', () => {
     const { spent, restore } = await openRestored(async () => {
       for (let count = 0; count < 3; count += 1) await scene.paid(node);
     });
-    assert.match((await scene.differences())?.join() ?? '', /less coin than the books say/);
+    assert.match((await scene.differences())?.join() ?? '', /ETH on Till Sandbox less than the books say/);
     const report = await restore();
     assert.equal(report?.gas.length, 3);
     assert.equal(await gas(), spent);

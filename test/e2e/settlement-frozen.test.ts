@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setFees } from '../../src/actions/parties/set-fees.ts';
+import { findAsset } from '../../src/chains/assets.ts';
 import { freshKey } from '../gateway.ts';
 import {
   DESTINATION,
@@ -65,9 +66,15 @@ describe('the terms that a payer signs', () => {
       const item = await accepted(asset);
       assert.deepEqual([item.recipient, item.isHeld], [INTERMEDIATE, true]);
       const [amount, fee, fixed] = [BigInt(item.amount), BigInt(item.fee), BigInt(item.feeTerms?.fixed ?? -1)];
-      // 21 and 14 of 1,999 cents, of an amount that was rounded up, rounded down.
-      assert.ok(fee <= (amount * 21n) / 1999n && fee >= (amount * 21n) / 1999n - 1n);
-      assert.ok(fixed <= (amount * 14n) / 1999n && fixed >= (amount * 14n) / 1999n - 1n);
+      const { decimals = 0, quoteDecimals = 0 } = findAsset(asset) ?? {};
+      // The amount was rounded up by less than this; the fees follow from the amount before.
+      const step = 10n ** BigInt(decimals - quoteDecimals);
+      for (const [converted, cents] of [
+        [fee, 21n],
+        [fixed, 14n],
+      ] as const) {
+        assert.ok(converted <= (amount * cents) / 1999n && converted >= ((amount - step) * cents) / 1999n - 1n);
+      }
       assert.equal(item.feeTerms?.percentage, '0.4');
     }
   });

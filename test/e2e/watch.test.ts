@@ -51,6 +51,27 @@ describe('the watcher', () => {
     assert.equal(await scene.status(large.id), 'succeeded');
   });
 
+  // The chain in memory calls a block safe 8 blocks behind its head, and finalized 16 blocks behind.
+  for (const [tag, blocks] of [
+    ['safe', 8],
+    ['finalized', 16],
+  ] as const) {
+    it(`waits until the network calls the block ${tag} where the operator asks for that, by the word of two endpoints`, async () => {
+      await open({ witnesses: 2, finality: { tiers: [{ from: 2n, tag }] } });
+      const small = await scene.accept();
+      const large = await scene.accept({ told: { amount: 2_000_000n } });
+      const node = await scene.newNode();
+      await node.turn();
+      assert.equal(await scene.status(small.id), 'succeeded');
+      // The second endpoint claims a longer chain, and so a later block of that name.
+      scene.control.testify(1, { headAhead: 5 });
+      await node.turn(blocks - 1);
+      assert.equal(await scene.status(large.id), 'processing');
+      await node.turn();
+      assert.equal(await scene.status(large.id), 'succeeded');
+    });
+  }
+
   it('decides nothing on a block that the endpoints do not agree on', async () => {
     await open();
     const { id } = await scene.accept();

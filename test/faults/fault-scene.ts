@@ -41,14 +41,15 @@ export interface FaultSceneInput {
 
 /** A secret part of every endpoint's URL, which must not leak: with it a stranger could use the operator's quota. */
 export const ENDPOINT_SECRET = 'k3y-0f-the-pr0vider';
-const BLOCK_MS = 400;
+/** The block time of the network, as the gateway knows it. */
+export const BLOCK_MS = 400;
 /** Base Sepolia, with its dollar. */
 const SECOND = {
   chainId: 84_532,
   token: { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', name: 'USDC' },
 } as const;
 /** The factor of production timeouts: a test need not wait for a timeout of ten seconds. */
-const HASTE = 10;
+export const HASTE = 10;
 
 /** A real chain, its scriptable lying endpoints, a database, and a whole gateway that relays and watches. */
 export async function openFaultScene(input: FaultSceneInput = {}) {

@@ -164,7 +164,7 @@ function noteFaults({ leftOut, log }: ListOptionsDeps, offers: readonly AssetOff
   const reasons = new Map(faults.map(({ asset, problem }) => [asset, problem]));
   for (const { asset } of offers) {
     const reason = reasons.get(asset.id);
-    const message = reason && `${asset.symbol} is not offered: its contract does not behave as a token. ${reason}`;
+    const message = reason && `${asset.symbol} is not offered, because it does not behave as a token: ${reason}.`;
     leftOut
       .set(asset.id, message)
       .catch((error: unknown) => log.warn({ err: error, asset: asset.id }, 'an alert could not be stored'));

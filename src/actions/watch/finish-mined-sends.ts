@@ -10,7 +10,7 @@ import {
 import { recordGas, type SpentGas } from '../books/record-gas.ts';
 import { commandOfLeader } from '../lease.ts';
 import { retryDelayMs } from '../relay/relayer.ts';
-import { storedEvent } from './read-events.ts';
+import { clearFound, storedEvent } from './read-events.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
 const MAX_SENDS = 500;
@@ -62,6 +62,7 @@ async function withoutUnread<T extends FinishedSend>(
       if (events.length === 0) return send;
       const added = await commandOfLeader(deps, lease, (tx) => addEvents(tx, network, events.map(storedEvent)));
       if (added === 0) return send;
+      await clearFound(deps, network, events);
       deps.log.warn(
         { network, transaction: hash, events: added },
         'events were found in a receipt that no endpoint had listed',

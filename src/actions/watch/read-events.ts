@@ -63,6 +63,16 @@ async function clearRead(deps: WatchDeps, { network, memory }: Watcher, events: 
   }
 }
 
+/**
+ * Clears the alerts of events that were found in a receipt. The logs stay in memory: the endpoint may list them garbled
+ * once more, and they must not be named again.
+ */
+export async function clearFound(deps: WatchDeps, network: string, events: readonly ChainEvent[]): Promise<void> {
+  for (const { transactionHash, logIndex } of events) {
+    await clearAlert(deps, { name: 'event_set_aside', subject: subjectOf(network, transactionHash, logIndex) });
+  }
+}
+
 const MAX_UNREAD = 100;
 
 function subjectOf(network: string, transactionHash: string, logIndex: number): string {

@@ -7,7 +7,8 @@ export interface Attempts<T> {
   begin(endpoint: string, answer: Promise<T>, isFlawed: (answer: T) => boolean): void;
   /** Waits until another attempt has ended, at most this long. */
   settleWithin(ms: number): Promise<void>;
-  isPending(): boolean;
+  /** True if an attempt is under way: at this endpoint, or at any. */
+  isPending(endpoint?: string): boolean;
   /** True if there is a good answer or a bug of ours, so that no other endpoint need be asked. */
   isDecided(): boolean;
   /** True if a retry at the same endpoints will not help. */
@@ -27,7 +28,8 @@ interface AttemptsOutcome<T> {
 }
 
 export function createAttempts<T>(timers: Timers): Attempts<T> {
-  const pending = new Set<Promise<void>>();
+  /** With the endpoint of each. */
+  const pending = new Map<Promise<void>, string>();
   const failures = new Map<string, EndpointFailure>();
   let good: AttemptsOutcome<T>['good'];
   let flawed: AttemptsOutcome<T>['flawed'];
@@ -49,14 +51,15 @@ export function createAttempts<T>(timers: Timers): Attempts<T> {
           },
         )
         .finally(() => pending.delete(attempt));
-      pending.add(attempt);
+      pending.set(attempt, endpoint);
     },
     settleWithin: (ms) => {
       const { promise: over, resolve } = Promise.withResolvers<void>();
       const cancelTimer = timers.after(ms, resolve);
-      return Promise.race([over, ...pending]).finally(cancelTimer);
+      return Promise.race([over, ...pending.keys()]).finally(cancelTimer);
     },
-    isPending: () => pending.size > 0,
+    isPending: (endpoint) =>
+      endpoint === undefined ? pending.size > 0 : pending.values().some((each) => each === endpoint),
     isDecided: () => good !== undefined || fault !== undefined,
     isPointless: () => {
       if (pending.size > 0) return false;

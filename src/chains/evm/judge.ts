@@ -1,5 +1,5 @@
 import type { Item, SignedItem } from '../../domain/item.ts';
-import type { ItemOutcome, Verdict } from '../chain.ts';
+import { ChainUnavailableError, type ItemOutcome, type Verdict } from '../chain.ts';
 import { simulate } from './batches.ts';
 import { unlessFaulty } from './eth-call.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
@@ -15,8 +15,9 @@ import { digestOf } from './typed-data.ts';
 export async function judge(context: EvmContext, item: Item, commitment: string, signature: string): Promise<Verdict> {
   if (item.method === 'native') return { is: 'malformed_signature' };
   const verdict = await unlessFaulty(judgeByChain(context, item, commitment, signature));
-  // A contract that does not answer like a token can carry nothing out.
-  return verdict ?? { is: 'refused', reason: 'unknown' };
+  // The token was fine when its option was made: an endpoint that answers nonsense is as likely as a token that broke.
+  if (verdict === undefined) throw new ChainUnavailableError(item.network, 'the token does not answer as a token');
+  return verdict;
 }
 
 async function judgeByChain(context: EvmContext, item: Item, commitment: string, signature: string): Promise<Verdict> {

@@ -106,8 +106,8 @@ export function createRpc(input: RpcInput): Rpc {
   }
 
   function callOne<T>(endpoint: Endpoint, asked: RpcCall<T>): Promise<T> {
-    // An endpoint that is down counts as a witness without an answer.
-    const isWorthWaiting = () => endpoint.isThrottling();
+    // An endpoint that is down counts as a witness without an answer. One whose calls are rationed is waited for.
+    const isWorthWaiting = () => endpoint.isThrottling() || Number.isFinite(endpoint.readyInMs());
     return within({ asked, timeoutMs: ONE_TIMEOUT_MS, among: [endpoint], isWorthWaiting });
   }
 
@@ -140,7 +140,9 @@ export function createRpc(input: RpcInput): Rpc {
       if (round > 0) await attempts.settleWithin(withJitter(world, backoffMs(ROUND_PAUSE, round)));
       const ready = await askable(order);
       if (ready.length === 0) break;
-      for (const endpoint of ready) {
+      // An endpoint that has kept this very call waiting is asked a second time only when there is no other.
+      const others = ready.filter(({ name }) => !attempts.isPending(name));
+      for (const endpoint of others.length > 0 ? others : ready) {
         if (attempts.isDecided() || isOver()) break;
         begin(endpoint);
         await attempts.settleWithin((timeoutMs / FIRST_HEDGE) * 2 ** round);
@@ -202,9 +204,9 @@ export function createRpc(input: RpcInput): Rpc {
 
   function explain(method: string, among: readonly Endpoint[], failures: ReadonlyMap<string, EndpointFailure>): string {
     if (isClosed) return 'the connection was closed';
-    const reasons = among.flatMap((endpoint) => {
+    const reasons = among.map((endpoint) => {
       const reason = failures.get(endpoint.name)?.message ?? endpoint.trouble();
-      return reason === undefined ? [] : [`${endpoint.name} ${reason}`];
+      return `${endpoint.name} ${reason ?? 'takes no more calls for now'}`;
     });
     return `no endpoint answered ${method}: ${reasons.join(', ')}`;
   }

@@ -1,5 +1,8 @@
 import { type Static, Type } from 'typebox';
 import type { ConnectedChain } from '../../chains/chains.ts';
+import { loneCeilingOf } from '../../chains/finality.ts';
+import type { Network } from '../../chains/networks.ts';
+import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import { isMigrated } from '../../store/plumbing/migrate.ts';
 import type { App, HttpDeps } from '../deps.ts';
 
@@ -32,7 +35,7 @@ function chainState(connected: ConnectedChain): Static<typeof ChainState> {
     ...connected.problems(),
     ...troubles.map((trouble) => `${trouble.replace(/^e/, 'E')}.`),
     ...(connected.relayers.length === 0 ? ['No relayer is configured: nothing new is offered.'] : []),
-    ...(endpoints === 1 ? ['Only one endpoint is configured: nothing it says is held against a second one.'] : []),
+    ...(endpoints === 1 && !network.isTrustedAlone ? [aloneRemark(network)] : []),
   ];
   return {
     network: network.chainId,
@@ -44,6 +47,11 @@ function chainState(connected: ConnectedChain): Static<typeof ChainState> {
     payable: [...payable],
     remarks,
   };
+}
+
+function aloneRemark(network: Network): string {
+  const ceiling = loneCeilingOf(network);
+  return `Only one endpoint is configured: payments up to ${ceiling} tokens count at ${LONE_DEPTH_FACTOR} times the depth, larger ones wait.`;
 }
 
 const HEALTH = {
