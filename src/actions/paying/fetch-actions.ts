@@ -69,7 +69,7 @@ function refuseUnpayable(payment: Payment, nowMs: number): void {
 }
 
 function nothingToFetch(): ApiError {
-  return validationError([{ field: 'optionId', message: 'names an option that holds its actions: there is no more' }]);
+  return validationError([{ field: 'optionId', message: 'names an option that has its actions already' }]);
 }
 
 function otherData(): ApiError {

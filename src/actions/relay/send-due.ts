@@ -150,7 +150,7 @@ async function simulated(deps: RelayDeps, relayer: Relayer, batch: readonly DueI
   if (refused.length > 0) {
     await command(deps, (tx) => postponeItems(tx, refused));
     deps.meters.items(relayer.id.network, 'postponed', refused.length);
-    deps.log.info({ ...relayer.id, refused: refused.slice(0, 10), count: refused.length }, 'items left for later');
+    deps.log.info({ ...relayer.id, refused: refused.slice(0, 10), count: refused.length }, 'items postponed');
   }
   return batch.filter((_, index) => reasons[index] === undefined);
 }

@@ -63,7 +63,7 @@ async function forget(deps: WatchDeps, { network, lease }: Watcher, refuted: rea
     );
   });
   for (const { transactionHash: transaction, blockNumber: block, commitment } of events) {
-    deps.log.error({ network, transaction, block, commitment }, 'an event was made up: the endpoints show none');
+    deps.log.error({ network, transaction, block, commitment }, 'a forged event: the endpoints do not show it');
   }
 }
 
@@ -132,7 +132,7 @@ async function unlessAtFault(
 ): Promise<DecidedEvent> {
   const { problem } = await work().catch((error: unknown) => {
     if (!isItsOwnFault(error)) throw error;
-    deps.log.error({ network, transaction: event.transactionHash, err: error }, 'an event cannot be dealt with');
+    deps.log.error({ network, transaction: event.transactionHash, err: error }, 'an event could not be applied');
     return { problem: 'failed' };
   });
   deps.meters.event(network, problem === null ? 'paid' : 'set_aside');
