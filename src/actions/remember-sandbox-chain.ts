@@ -1,4 +1,4 @@
-import { sharedSecret } from '../store/plumbing/secrets.ts';
+import { sharedValue } from '../store/plumbing/shared-values.ts';
 import { type CommandDeps, command } from './command.ts';
 
 /** The database's payments were made on another sandbox chain than the one at hand. */
@@ -16,6 +16,6 @@ export class OtherSandboxChainError extends Error {
 /** Binds the database to the first sandbox chain it meets. Chains are identified by their first block. */
 export async function rememberSandboxChain(deps: CommandDeps, genesisHash: string): Promise<void> {
   const candidate = Buffer.from(genesisHash.slice(2), 'hex');
-  const remembered = await command(deps, (tx) => sharedSecret(tx, { name: 'sandbox chain', candidate }));
+  const remembered = await command(deps, (tx) => sharedValue(tx, { name: 'sandbox chain', candidate }));
   if (!remembered.equals(candidate)) throw new OtherSandboxChainError();
 }

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+import type { KeyRing } from '../domain/key-ring.ts';
 
 /**
  * Keys that follow from the operator's master secret, which is never in the database. Each purpose has a key of its own,
@@ -8,7 +9,7 @@ export interface Secrets {
   /** The key of a purpose: 32 bytes, the same on every node with the same master secret. */
   derive(purpose: string): Uint8Array;
   /** The key of a purpose under each master secret, the newest first. While secrets are rotated there are two. */
-  deriveEach(purpose: string): readonly Uint8Array[];
+  deriveEach(purpose: string): KeyRing;
   /** Encrypts and authenticates a random secret, so that it can be stored in the database. */
   wrap(purpose: string, bytes: Uint8Array): string;
   /** The wrapped secret. Fails with a `WrongSecretError`. */
@@ -34,7 +35,7 @@ const CIPHER = 'aes-256-gcm';
 
 /** The newest master secret comes first: it makes everything new. The older ones only read. */
 export function createSecrets(material: readonly Uint8Array[]): Secrets {
-  const [newest] = material;
+  const [newest, ...older] = material;
   if (newest === undefined || material.some(({ length }) => length < LEAST_SECRET_BYTES)) {
     throw new Error(`A master secret needs at least ${LEAST_SECRET_BYTES} bytes.`);
   }
@@ -42,7 +43,7 @@ export function createSecrets(material: readonly Uint8Array[]): Secrets {
 
   return {
     derive: (purpose) => keyOf(newest, purpose),
-    deriveEach: (purpose) => material.map((master) => keyOf(master, purpose)),
+    deriveEach: (purpose) => [keyOf(newest, purpose), ...older.map((master) => keyOf(master, purpose))],
     wrap(purpose, bytes) {
       // The nonce follows from the content: it repeats only together with the content, and needs no randomness.
       const nonce = createHmac('sha256', keyOf(newest, `nonce of ${purpose}`))
