@@ -136,13 +136,12 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   const db = openDatabase({ url, poolSize: config.databasePoolSize, applicationName: 'till' });
   onStop(() => db.close());
 
-  const secrets = await openSecrets({ config, world });
-  const base = { config, world, log, db, secrets };
-  // A wrong master secret is found here, before anything else is written.
-  const receiptKey = await openReceiptKey(base);
+  const base = { config, world, log, db, secrets: await openSecrets({ config, world }) };
   const networks = networksInUse(config, await ownChain);
   const chains = await connectNetworks(base, { networks, ownChain: await ownChain });
   onStop(() => chains.stop());
+  // A wrong master secret is found here, before anything is written.
+  const receiptKey = await openReceiptKey(base);
   const sandbox = await openOwnSandbox(base, networks);
   const page = await loadPageBundle(PAGE);
   if (page === undefined) log.warn('the checkout page has not been built: run npm run build');

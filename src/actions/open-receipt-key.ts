@@ -16,7 +16,7 @@ export class OtherMasterSecretError extends Error {
   constructor() {
     super(
       'the secrets in this database were wrapped with another master secret. Set TILL_SECRET or TILL_SECRET_FILE to the ' +
-        'master secret of the gateway that uses this database. A sandbox keeps its own in the file "secret" in its TILL_HOME.',
+        'master secret of the nodes that use this database. A sandbox keeps its own in the file "secret" in its TILL_HOME.',
     );
     this.name = 'OtherMasterSecretError';
   }

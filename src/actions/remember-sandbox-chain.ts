@@ -6,8 +6,8 @@ export class OtherSandboxChainError extends Error {
   constructor() {
     super(
       'the payments in this database were made on the sandbox chain of another node. To work together with that node, ' +
-        "set RPC_URLS=eip155:31337=<that chain's RPC URL>, which it shows when it starts; to work alone, set " +
-        'DATABASE_URL or TILL_HOME to something new.',
+        "set RPC_URLS=eip155:31337=<that chain's RPC URL>, which it shows when it starts, and TILL_SECRET_FILE to the file " +
+        '"secret" in its TILL_HOME; to work alone, set DATABASE_URL or TILL_HOME to something new.',
     );
     this.name = 'OtherSandboxChainError';
   }

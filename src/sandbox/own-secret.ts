@@ -6,7 +6,7 @@ import { createWholeFile } from './whole-file.ts';
 const FILE = 'secret';
 const BYTES = 32;
 
-/** The text of the sandbox's master secret, which its first start makes and keeps in its home. */
+/** The text of the master secret that a gateway without a configured one makes at its first start and keeps in its home. */
 export async function readOwnSecret({ random }: World, home: string): Promise<string> {
   await mkdir(home, { recursive: true, mode: 0o700 });
   const path = join(home, FILE);

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isTestNetwork } from '../chains/networks.ts';
 import { type HttpSourceTerms, parseRateSources } from '../rates/rate-sources.ts';
 import {
   addresses,
@@ -64,7 +65,7 @@ export const SETTINGS = {
     secret(masterSecrets()),
     undefined,
     'The master secret, the same on every node. It encrypts options and wraps the secrets in the database. Keep it outside the database and its backups.',
-    'none: a gateway with real networks needs it; the sandbox makes one in `TILL_HOME`',
+    'with live networks it must be set; else one is made in `TILL_HOME`',
   ),
   secretFile: setting(
     'TILL_SECRET_FILE',
@@ -312,13 +313,18 @@ function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
   ];
 }
 
-/** A sandbox makes a master secret of its own. Where money is real, the operator must know and keep it. */
-function missingSecret({ rpcUrls = new Map(), secret: own, secretFile }: Config): string[] {
-  const isReal = [...rpcUrls.keys()].some((network) => network !== SANDBOX_NETWORK);
-  if (!isReal || own !== undefined || secretFile !== undefined) return [];
+/** A gateway with play money makes a master secret of its own. Where money is real, the operator must know and keep it. */
+function missingSecret(config: Config): string[] {
+  if (hasOnlyPlayMoney(config) || config.secret !== undefined || config.secretFile !== undefined) return [];
   return [
-    'TILL_SECRET or TILL_SECRET_FILE must be set, because RPC_URLS names a real network: `npm run till -- secret create` makes one',
+    'TILL_SECRET or TILL_SECRET_FILE must be set, because RPC_URLS names a live network: ' +
+      '`npm run till -- secret create` makes a secret',
   ];
+}
+
+/** True if no network in use is a live one. */
+export function hasOnlyPlayMoney({ rpcUrls = new Map() }: Config): boolean {
+  return [...rpcUrls.keys()].every(isTestNetwork);
 }
 
 function relayersIn({ relayerKeys: relayers }: Config): string[] {

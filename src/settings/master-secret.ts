@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createSecrets, type Secrets } from '../runtime/secrets.ts';
 import type { World } from '../runtime/world.ts';
 import { readOwnSecret } from '../sandbox/own-secret.ts';
-import { isSandbox } from './chains.ts';
-import type { Config } from './config.ts';
+import { type Config, hasOnlyPlayMoney } from './config.ts';
 import { masterSecrets, Problem } from './kinds.ts';
 
 /** The master secret is missing or cannot be read. */
@@ -14,12 +13,12 @@ export class MasterSecretError extends Error {
   }
 }
 
-/** Opens the master secret: the configured one, or the sandbox's own. */
+/** Opens the master secret: the configured one, or one of the gateway's own where all money is play money. */
 export async function openSecrets({ config, world }: { config: Config; world: World }): Promise<Secrets> {
   const { secret, secretFile, home } = config;
   if (secret !== undefined) return createSecrets(secret);
   if (secretFile !== undefined) return parsed('the file that TILL_SECRET_FILE names', await readSecretFile(secretFile));
-  if (isSandbox(config)) return parsed(`the file "secret" in ${home}`, await readOwnSecret(world, home));
+  if (hasOnlyPlayMoney(config)) return parsed(`the file "secret" in ${home}`, await readOwnSecret(world, home));
   throw new MasterSecretError('neither TILL_SECRET nor TILL_SECRET_FILE is set.');
 }
 
