@@ -57,8 +57,9 @@ export async function renewReceiptKey(
 }
 
 async function findSigningKey(tx: Tx, { secrets }: SecretDeps): Promise<ReceiptKey | undefined> {
-  const wrapped = (await listReceiptKeys(tx)).find((key) => key.wrappedSeed !== null)?.wrappedSeed ?? null;
-  if (wrapped === null) return undefined;
+  const keys = await listReceiptKeys(tx);
+  const wrapped = keys.map(({ wrappedSeed }) => wrappedSeed).find((seed) => seed !== null);
+  if (wrapped === undefined) return undefined;
   try {
     return receiptKeyOf(secrets.unwrap(PURPOSE, wrapped));
   } catch (error) {

@@ -67,7 +67,8 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
     const past = (remembered.get(keyOf(pair)) ?? []).filter(({ atMs }) => Math.abs(nowMs - atMs) <= rememberedMs);
     const present = direct(pair, nowMs);
     const values = [...past.map(({ value }) => inKeyDirection(pair, value)), ...(present ? [present.value] : [])];
-    const [low, high] = [values.toSorted(compare).at(0), values.toSorted(compare).at(-1)];
+    const sorted = values.toSorted(compare);
+    const [low, high] = [sorted.at(0), sorted.at(-1)];
     if (low === undefined || high === undefined) return undefined;
     const widening = ratio(PARTS + BigInt(maxDeviationBasisPoints), PARTS);
     return { low: multiply(low, inverse(widening)), high: multiply(high, widening) };

@@ -87,7 +87,7 @@ describe('an attacker who has the option key', () => {
     ['sell a euro for a hundred dollars', EURC, withRate(100n, 1_000_000n)],
     ['leave the rate out', EURC, (option) => ({ ...option, quote: null })],
     ['name the rate of something else', EURC, (option) => ({ ...option, quote: { ...option.quote, pair: 'ETH/USD' } })],
-    ['name no rate at all', EURC, (option) => ({ ...option, quote: { pair: 'EUR/USD', ratio: '1/0' } })],
+    ['name no rate at all', EURC, (option) => ({ ...option, quote: { pair: 'EUR/USD', ratio: '0/1' } })],
     [
       'keep a rate for an hour',
       EURC,
