@@ -14,6 +14,7 @@ import { paymentCommands } from './payment-commands.ts';
 import { reconcileCommands } from './reconcile-commands.ts';
 import { refundCommands } from './refund-commands.ts';
 import { relayerCommands } from './relayer-commands.ts';
+import { secretCommands } from './secret-commands.ts';
 import { strayCommands } from './stray-commands.ts';
 import { systemCommands } from './system-commands.ts';
 
@@ -33,6 +34,7 @@ export const GROUPS = {
   collector: 'The contract that carries payments out',
   fees: 'The operator’s fees on payments',
   books: 'The books: the position of every unit',
+  secret: 'The master secret, which protects the stored secrets',
   fiat: 'Bank arrangements of merchants, which partners can only read',
 } as const;
 
@@ -53,5 +55,6 @@ export const COMMANDS: readonly Command[] = [
   ...collectorCommands,
   ...booksCommands,
   ...reconcileCommands,
+  ...secretCommands,
   ...systemCommands,
 ];

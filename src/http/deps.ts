@@ -6,6 +6,7 @@ import type { Alarms } from '../actions/alarms.ts';
 import type { CreatedPayment, PaymentOrder } from '../actions/paying/create-payment.ts';
 import type { PaymentMover } from '../actions/paying/move-payment.ts';
 import type { Chains } from '../chains/chains.ts';
+import type { KeyRing } from '../domain/key-ring.ts';
 import type { ReceiptKey } from '../domain/receipt.ts';
 import type { Rates } from '../rates/rates.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -68,10 +69,10 @@ export interface HttpDeps {
   readonly sandbox?: DemoShop | undefined;
   readonly longPolls: LongPolls;
   readonly holdPlaces: HoldPlaces;
-  /** Signs list cursors; the same on every node. */
-  readonly cursorSecret: Uint8Array;
-  /** Seals options; the same on every node. */
-  readonly optionSecret: Uint8Array;
+  /** Sign list cursors; the same on every node. */
+  readonly cursorKeys: KeyRing;
+  /** Encrypt options; the same on every node. */
+  readonly optionKeys: KeyRing;
   /** Signs receipts; the same on every node. */
   readonly receiptKey: ReceiptKey;
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isTestNetwork } from '../chains/networks.ts';
 import { type HttpSourceTerms, parseRateSources } from '../rates/rate-sources.ts';
 import {
   addresses,
@@ -6,6 +7,7 @@ import {
   flag,
   integer,
   type Kind,
+  masterSecrets,
   oneOf,
   origin,
   Problem,
@@ -58,6 +60,20 @@ export const SETTINGS = {
     'an embedded PostgreSQL under `TILL_HOME`',
   ),
   databasePoolSize: setting('DATABASE_POOL_SIZE', integer(2, 500), 10, 'Connections this node opens to PostgreSQL.'),
+  secret: setting(
+    'TILL_SECRET',
+    secret(masterSecrets()),
+    undefined,
+    'The master secret, the same on every node. It encrypts options and wraps the secrets in the database. Keep it outside the database and its backups.',
+    'with live networks it must be set; else one is made in `TILL_HOME`',
+  ),
+  secretFile: setting(
+    'TILL_SECRET_FILE',
+    path(),
+    undefined,
+    'A file with the master secret, instead of `TILL_SECRET`.',
+    'none',
+  ),
   metricsPort: setting(
     'METRICS_PORT',
     integer(0, 65_535),
@@ -248,7 +264,7 @@ export function readConfig(environment: Environment): { config: Config } | { pro
 export function readStartConfig(environment: Environment): ReturnType<typeof readConfig> {
   const read = readConfig(environment);
   if ('problems' in read) return read;
-  const problems = missingNetworks(read.config);
+  const problems = [...missingNetworks(read.config), ...missingSecret(read.config)];
   return problems.length === 0 ? read : { problems };
 }
 
@@ -271,7 +287,11 @@ function contradictions(config: Config): string[] {
   const signers = unsigned.map(
     ([env]) => `${env} has addresses, and EXTERNAL_SIGNER_URL, which would sign for them, is not set`,
   );
-  return [...missingAccounts(config), ...signers, ...sandboxContradictions(config)];
+  const secrets =
+    config.secret !== undefined && config.secretFile !== undefined
+      ? ['TILL_SECRET and TILL_SECRET_FILE are both set']
+      : [];
+  return [...missingAccounts(config), ...signers, ...secrets, ...sandboxContradictions(config)];
 }
 
 function sandboxContradictions({ sandbox, rpcUrls = new Map() }: Config): string[] {
@@ -291,6 +311,20 @@ function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
     'RPC_URLS must name the networks to take payments on, because DATABASE_URL is set. ' +
       'To run a sandbox with play money and a demo partner in that database, set SANDBOX=1',
   ];
+}
+
+/** A gateway with play money makes a master secret of its own. Where money is real, the operator must know and keep it. */
+function missingSecret(config: Config): string[] {
+  if (hasOnlyPlayMoney(config) || config.secret !== undefined || config.secretFile !== undefined) return [];
+  return [
+    'TILL_SECRET or TILL_SECRET_FILE must be set, because RPC_URLS names a live network: ' +
+      '`npm run till -- secret create` makes a secret',
+  ];
+}
+
+/** True if no network in use is a live one. */
+export function hasOnlyPlayMoney({ rpcUrls = new Map() }: Config): boolean {
+  return [...rpcUrls.keys()].every(isTestNetwork);
 }
 
 function relayersIn({ relayerKeys: relayers }: Config): string[] {
@@ -323,7 +357,13 @@ export function secretValues(config: Config): string[] {
     ...(config.databaseUrl === undefined ? [] : secretsOfDatabaseUrl(config.databaseUrl)),
     ...[...endpoints, ...sources].flatMap(secretsOfUrl),
     ...keys.flatMap((key) => [key, key.slice(2)]),
+    ...(config.secret ?? []).flatMap(spellingsOfSecret),
   ];
+}
+
+function spellingsOfSecret(bytes: Uint8Array): string[] {
+  const base64 = Buffer.from(bytes).toString('base64');
+  return [base64.replaceAll('=', ''), Buffer.from(bytes).toString('base64url')];
 }
 
 function secretsOfDatabaseUrl(url: string): string[] {

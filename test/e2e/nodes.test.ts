@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +59,8 @@ describe('a node', { concurrency: true }, () => {
       { world: systemWorld, log: pino({ level: 'silent' }) },
       { dir: join(folder, 'chain'), blockMs: 100 },
     );
-    const settings = { DATABASE_URL: database.url, RPC_URLS: `eip155:31337=${chain.rpcUrl}` };
+    const TILL_SECRET = randomBytes(32).toString('base64');
+    const settings = { DATABASE_URL: database.url, RPC_URLS: `eip155:31337=${chain.rpcUrl}`, TILL_SECRET };
     const nodes = await Promise.all(Array.from({ length: 3 }, () => start({ TILL_HOME: newHome(), ...settings })));
     const sandboxes = await Promise.all(nodes.map((node) => node.ready()));
     const sql = connectTo(database.url);

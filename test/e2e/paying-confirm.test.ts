@@ -487,7 +487,7 @@ describe('confirming a payment', () => {
 
     it('of an authorization that was cancelled', async () => {
       const payment = await signed();
-      const opened = openOption(paying.gateway.optionSecret, payment.id, payment.option.id);
+      const opened = openOption(paying.gateway.optionKeys, payment.id, payment.option.id);
       assert.ok(opened);
       paying.network().control.cancelAuthorization(opened.item);
       const response = await confirm(payment);
@@ -497,7 +497,7 @@ describe('confirming a payment', () => {
     it('of an authorization that a stranger used, until it is known that this paid the payment', async () => {
       const payment = await signed();
       const { control, chain } = paying.network();
-      const opened = openOption(paying.gateway.optionSecret, payment.id, payment.option.id);
+      const opened = openOption(paying.gateway.optionKeys, payment.id, payment.option.id);
       assert.ok(opened);
       const { item } = opened;
       const commitment = chain.commitmentOf(item);

@@ -20,6 +20,7 @@ const inToken = (asset: string) => ({ amount: { unit: `caip19/${asset}`, value: 
 /** Sources for a dollar in euros, which do not answer now. */
 const SILENT_RATES: Rates = {
   rateOf: () => undefined,
+  wasInForce: () => false,
   covers: (base, quote) => base === 'USD' && quote === 'EUR',
 };
 

@@ -104,7 +104,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
 }
 
 function readConfirmation(deps: ConfirmDeps, { payment, optionId, results }: ConfirmInput): Confirmation {
-  const option = openOption(deps.optionSecret, payment.id, optionId);
+  const option = openOption(deps.optionKeys, payment.id, optionId);
   const values = readResults(results, option?.steps.length ?? 0);
   return {
     option,

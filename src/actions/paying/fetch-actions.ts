@@ -26,7 +26,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
   const { payment, optionId, data, buyer } = input;
   const nowMs = deps.world.clock.nowMs();
   refuseUnpayable(payment, nowMs);
-  const option = openOption(deps.optionSecret, payment.id, optionId);
+  const option = openOption(deps.optionKeys, payment.id, optionId);
   if (option === undefined) throw optionNotFound();
   const { item } = option;
   if (item.method === 'permit2') throw nothingToFetch();
