@@ -21,6 +21,7 @@ import {
   planAttempt,
   renewOutgoing,
 } from '../../store/money/outgoing.ts';
+import { shareFreezes } from '../../store/parties/freezes.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Alarms } from '../alarms.ts';
 import { type CommandDeps, command } from '../command.ts';
@@ -90,6 +91,7 @@ async function begin(
   const item = itemOf(outgoing, attempt);
   const signature = item.method === 'native' ? OWN_TRANSACTION : await chain.signItem(signer, item);
   await command(deps, async (tx, now) => {
+    await shareFreezes(tx);
     if (!(await markDue(tx, attempt))) return;
     const { commitment } = attempt;
     const account = `${item.network}:${item.payer}`;
@@ -141,7 +143,11 @@ async function plan(
   const deadlineS = Math.floor((deps.world.clock.nowMs() + LIFE_MS) / 1000);
   const terms = { id, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
   const attempt = { ...terms, commitment: chain.commitmentOf(itemOf(outgoing, { ...terms, commitment: '' })) };
-  return (await command(deps, (tx, now) => planAttempt(tx, attempt, now))) ? attempt : undefined;
+  const isPlanned = await command(deps, async (tx, now) => {
+    await shareFreezes(tx);
+    return planAttempt(tx, attempt, now);
+  });
+  return isPlanned ? attempt : undefined;
 }
 
 /**

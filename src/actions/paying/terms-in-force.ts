@@ -5,13 +5,16 @@ import { isPast, type Option } from '../../domain/option.ts';
 import type { World } from '../../runtime/world.ts';
 import type { Screening } from '../../screening/screening.ts';
 import type { DestinationReader } from '../../store/parties/destinations.ts';
+import type { NetworkStop } from '../../store/parties/freezes.ts';
 import type { PayableMerchant } from '../../store/parties/merchants.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { FreshCache } from '../../store/plumbing/fresh-cache.ts';
-import { noExecutor, quoteExpired } from './option-refusals.ts';
+import { merchantStopped, noExecutor, quoteExpired } from './option-refusals.ts';
 
 /** The recipients and the fee of a payment, by the settings in force. */
 export interface Terms {
+  /** True if the merchant is suspended or frozen: nothing is offered or accepted. */
+  readonly isStopped: boolean;
   /** In the unit of the price. */
   readonly pricedFee: bigint;
   /** The parts of the fee: a decimal percent, and an amount in the unit of the price. */
@@ -24,6 +27,8 @@ export interface Terms {
 export interface TermsDeps {
   readonly world: World;
   readonly merchants: FreshCache<PayableMerchant>;
+  /** Whether a network is frozen. */
+  readonly networkStops: FreshCache<NetworkStop>;
   readonly readDestinations: DestinationReader;
 }
 
@@ -36,6 +41,7 @@ export async function readTerms(deps: TermsDeps, payment: Payment): Promise<Term
   const amount = BigInt(payment.amountValue);
   const fees = termsInForce(merchant?.fees ?? [], deps.world.clock.nowMs());
   return {
+    isStopped: merchant?.isStopped ?? false,
     pricedFee: feeOf(fees, amountUnit, amount),
     percentage: fees.percentage,
     pricedFixedFee: fixedFeeOf(fees, amountUnit, amount),
@@ -58,14 +64,16 @@ export interface OptionDeps extends TermsDeps {
 
 /**
  * Refuses an option that would not be offered now: its network is not served any more, it has expired, or its asset,
- * recipient or fee has changed. Returns the network of a valid one.
+ * recipient or fee has changed; or its merchant or network is stopped. Returns the network of a valid one.
  */
 export async function refuseOutdated(deps: OptionDeps, payment: Payment, option: Option): Promise<ConnectedChain> {
   const { item, pricedFee } = option;
   const connected = deps.chains.find(item.network);
   if (connected === undefined || connected.relayers.length === 0) throw noExecutor();
+  const [terms, network] = await Promise.all([readTerms(deps, payment), deps.networkStops.get(item.network)]);
+  if (terms.isStopped) throw merchantStopped();
+  if (network?.isFrozen) throw noExecutor();
   if (isPast(option, deps.world.clock.nowMs())) throw quoteExpired();
-  const terms = await readTerms(deps, payment);
   const isInForce =
     connected.payable().includes(item.asset) &&
     item.recipient === terms.recipientOf(connected, item.asset) &&
