@@ -1,5 +1,6 @@
 import { type FreezeTarget, freeze, unfreeze } from '../actions/parties/freeze.ts';
 import type { FreezeScope } from '../domain/freeze.ts';
+import { SANDBOX_NETWORK } from '../settings/network-kinds.ts';
 import { listFreezes } from '../store/parties/freezes.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id, text } from './kinds.ts';
@@ -53,9 +54,29 @@ const list = databaseCommand({
     }),
 });
 
+const restored = databaseCommand({
+  name: 'restored',
+  summary:
+    'Say that the database was restored from a backup: payouts and refunds on every network wait for a rebuild. Run it before the gateway starts.',
+  positionals: {},
+  options: {},
+  examples: ['restored'],
+  run: async (deps) => {
+    const networks = [...(deps.config.rpcUrls?.keys() ?? [SANDBOX_NETWORK])];
+    const reason = 'the database was restored from a backup';
+    for (const subject of networks) {
+      await freeze(deps, { scope: 'restored', subject, reason, actor: operatorOf(deps.config) });
+    }
+    const next = networks.map((network) => `  npm run till -- rebuild --network ${network} --from <block>`);
+    const text = `Payouts and refunds wait on ${networks.join(', ')}. Start the gateway, then run:\n${next.join('\n')}`;
+    return { json: { networks }, text };
+  },
+});
+
 export const freezeCommands: readonly Command[] = [
   ...FREEZABLE.flatMap((each) => [freezing(each), lifting(each)]),
   list,
+  restored,
 ];
 
 function freezing(freezable: Freezable): Command {

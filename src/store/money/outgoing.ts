@@ -184,6 +184,20 @@ export async function findForgotten(
   return row && { ...row, blockNumber: Number(row.blockNumber) };
 }
 
+/** The first paid event out of these accounts that no stored item explains, decided or not. */
+export async function findUnexplained(
+  db: Reader,
+  { network, payers, isUndecided }: { network: string; payers: readonly string[]; isUndecided: boolean },
+): Promise<{ readonly blockNumber: number } | undefined> {
+  const [row] = await db<{ blockNumber: string }[]>`
+    select e.block_number as "blockNumber" from chain_events e
+    where e.network = ${network} and e.type = 'paid' and ${isUndecided ? db`e.decided_at is null` : db`true`}
+      and lower(e.fields ->> 'payer') = any(${payers.map((payer) => payer.toLowerCase())}::text[])
+      and not exists (select from items i where i.commitment = e.commitment)
+    order by e.block_number limit 1`;
+  return row && { blockNumber: Number(row.blockNumber) };
+}
+
 function outgoingColumns(db: Reader) {
   return db`id, purpose, network, asset, method, payer, recipient, amount, merchant_id as "merchantId",
     float_owner as "floatOwner", state, attempts, commitment, collector, fee_account as "feeAccount", deadline,
