@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import {
+  changeDestination,
+  registerSettlements,
+  removeSettlement,
+} from '../../src/actions/parties/change-destinations.ts';
 import { applyCooledOff, vetoDestination } from '../../src/actions/parties/cool-off-destinations.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
+import { parseAccount, parseAsset } from '../../src/domain/caip.ts';
 import { listEvents } from '../../src/store/events/events.ts';
+import { listSettlements } from '../../src/store/parties/destinations.ts';
 import {
   DESTINATION,
   EURC,
@@ -13,6 +20,8 @@ import {
   SANDBOX,
   USDC,
 } from '../e2e/paying-shop.ts';
+import { DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
+import type { TestNode } from '../e2e/relay-scene.ts';
 import { freshKey } from '../gateway.ts';
 
 const HOURS = 24;
@@ -78,14 +87,6 @@ describe('a thief with a stolen API key', () => {
     assert.equal(confirmed.statusCode, 200, confirmed.body);
     return (await paying.items(id))[0]?.recipient ?? '';
   }
-  /** The accounts that held money would be paid out to now. */
-  async function heldGoesTo(): Promise<string[]> {
-    const rows = await paying.gateway.db.sql<{ destination: string }[]>`
-      select destination from crypto_settlements
-      where held_from <= ${new Date(paying.time.clock.nowMs())}`;
-    return rows.map(({ destination }) => destination);
-  }
-
   it('redirects nothing at once by a change: the old destination stays in force until the period is over', async () => {
     const { id } = await register(OWN);
     await pass(HOURS * HOUR_MS);
@@ -93,13 +94,13 @@ describe('a thief with a stolen API key', () => {
     const pending = { id, asset: USDC, destination: OWN, pendingDestination: THIEF, effectiveAt: inHours(HOURS) };
     assert.deepEqual(asked, pending);
     assert.deepEqual(await listed(), [pending]);
-    assert.deepEqual([await paysTo(), await heldGoesTo()], [DESTINATION, [OWN]]);
+    assert.equal(await paysTo(), DESTINATION);
     await pass(HOURS * HOUR_MS - 1_000);
-    assert.deepEqual([await paysTo(), await heldGoesTo()], [DESTINATION, [OWN]]);
+    assert.equal(await paysTo(), DESTINATION);
     assert.deepEqual(await typesOf(id), ['changed', 'pending']);
     await pass(1_000);
     assert.deepEqual(await listed(), [{ id, asset: USDC, destination: THIEF }]);
-    assert.deepEqual([await paysTo(), await heldGoesTo()], [THIEF_ADDRESS, [THIEF]]);
+    assert.equal(await paysTo(), THIEF_ADDRESS);
     assert.deepEqual(await typesOf(id), ['changed', 'pending', 'changed']);
   });
 
@@ -117,22 +118,17 @@ describe('a thief with a stolen API key', () => {
       effectiveAt: inHours(HOURS),
     });
     assert.deepEqual(await typesOf(added.id), ['changed', 'pending']);
-    assert.deepEqual([await paysTo(), await heldGoesTo()], [DESTINATION, [OWN]]);
+    assert.equal(await paysTo(), DESTINATION);
     await remove(added.id);
     await change((await register(OTHER)).id, THIEF);
-    assert.deepEqual([await paysTo(), await heldGoesTo()], [DESTINATION, [OWN]], 'however often');
+    assert.equal(await paysTo(), DESTINATION, 'however often');
     await pass(HOURS * HOUR_MS);
     assert.equal(await paysTo(), THIEF_ADDRESS);
   });
 
-  it('gets no held money at once by a first destination, which takes new payments', async () => {
-    const { id } = await register(THIEF);
-    assert.deepEqual([await paysTo(), await heldGoesTo()], [THIEF_ADDRESS, []]);
-    await remove(id);
-    await register(THIEF);
-    assert.deepEqual(await heldGoesTo(), [], 'adding it again does not hurry it');
-    await pass(HOURS * HOUR_MS);
-    assert.deepEqual(await heldGoesTo(), [THIEF]);
+  it('takes new payments at once by a first destination alone', async () => {
+    assert.deepEqual(Object.keys(await register(THIEF)).toSorted(), ['asset', 'destination', 'id']);
+    assert.equal(await paysTo(), THIEF_ADDRESS);
   });
 
   it('is vetoed by the operator, and by the owner who asks for the old destination', async () => {
@@ -180,6 +176,83 @@ describe('a thief with a stolen API key', () => {
     await register(OWN);
     assert.equal((await register(THIEF, EURC)).pendingDestination, undefined);
     assert.deepEqual((await listed()).map(({ destination }) => destination).toSorted(), [OWN, THIEF].toSorted());
+  });
+});
+
+describe('held money, when a thief has a stolen API key', () => {
+  let scene: RefundScene;
+  let node: TestNode;
+  let own: string;
+  let thief: string;
+  beforeEach(async () => {
+    scene = await openRefundScene();
+    node = await scene.newNode();
+    own = scene.payers.newAccount();
+    thief = scene.payers.newAccount();
+  });
+  afterEach(() => scene.close());
+
+  const who = () => ({
+    owner: { partnerId: 'prtn_test', mode: 'test' } as const,
+    actor: 'key:stolen',
+    merchantId: scene.merchantId,
+    coolingOffMs: HOURS * HOUR_MS,
+  });
+  const account = (address: string) => {
+    const parsed = parseAccount(`${scene.network}:${address}`);
+    assert.ok(parsed.ok);
+    return parsed.value;
+  };
+  async function register(address: string): Promise<string> {
+    const asset = parseAsset(DOLLAR);
+    assert.ok(asset.ok);
+    const settlements = [{ asset: asset.value, destination: account(address) }];
+    const request = {
+      scope: { partnerId: 'prtn_test', mode: 'test', merchantId: scene.merchantId, route: 'test', key: freshKey() },
+      meaning: address,
+    } as const;
+    await registerSettlements(scene, { ...who(), settlements }, request, (rows) => ({ status: 201, body: rows }));
+    const { crypto } = await listSettlements(scene.db.sql, scene.merchantId);
+    return crypto[0]?.id ?? '';
+  }
+  const change = (settlementId: string, address: string) =>
+    changeDestination(scene, { ...who(), settlementId, destination: account(address) });
+  const remove = (settlementId: string) => removeSettlement(scene, { ...who(), settlementId });
+  /** Time passes, and all jobs run. */
+  async function pass(ms: number) {
+    scene.pass(ms);
+    await applyCooledOff(scene);
+    await scene.live(node);
+  }
+  const received = () => [own, thief].map((address) => scene.control.balanceOf(address, DOLLAR));
+
+  it('waits for the period, also when the destination is the first one and is added again', async () => {
+    await scene.paid(node, { isHeld: true });
+    await remove(await register(thief));
+    await pass(HOUR_MS);
+    await register(thief);
+    await pass((HOURS - 2) * HOUR_MS);
+    assert.deepEqual(received(), [0n, 0n]);
+    await pass(HOUR_MS);
+    assert.deepEqual(received(), [0n, 990n]);
+  });
+
+  it('goes to the old destination until a change, or a removal and a new one, has cooled off', async () => {
+    const id = await register(own);
+    await pass(HOURS * HOUR_MS);
+    await change(id, thief);
+    await scene.paid(node, { isHeld: true });
+    await pass(0);
+    assert.deepEqual(received(), [990n, 0n]);
+    await remove(id);
+    await register(thief);
+    await scene.paid(node, { isHeld: true });
+    await pass((HOURS - 1) * HOUR_MS);
+    assert.deepEqual(received(), [1_980n, 0n]);
+    await pass(HOUR_MS);
+    await scene.paid(node, { isHeld: true });
+    await pass(0);
+    assert.deepEqual(received(), [1_980n, 990n]);
   });
 });
 
