@@ -1,12 +1,10 @@
 import { approveRefund } from '../actions/outgoing/refund/approve-refund.ts';
-import { requestRefund } from '../actions/outgoing/refund/request-refund.ts';
+import { requestAsOperator } from '../actions/outgoing/refund/request-refund.ts';
 import { refundNotFound, retryRefund } from '../actions/outgoing/refund/retry-refund.ts';
 import { amountText } from '../chains/amount-text.ts';
 import { REFUND_STATES } from '../domain/refund.ts';
-import { NO_SCREENING } from '../screening/screening.ts';
 import { listEvents } from '../store/events/events.ts';
 import { findRefund, findRefundOf, listRefunds } from '../store/money/refunds.ts';
-import { findPayments } from '../store/payments/payments.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand, OPERATOR, operatorOf } from './command.ts';
 import { id, oneOf } from './kinds.ts';
@@ -96,11 +94,7 @@ const create = databaseCommand({
   examples: ['refunds create pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: (deps, { id: paymentId }) =>
     withChains(deps, async (chains) => {
-      const [payment] = await findPayments(deps.db.sql, [paymentId]);
-      const input = { paymentId, merchantId: payment?.merchantId ?? '', actor: OPERATOR, isOperators: true };
-      const done = () => ({ status: 200, body: null });
-      // The gateway screens the payer before it sends the refund.
-      await requestRefund({ ...deps, chains, screening: NO_SCREENING }, input, undefined, done);
+      await requestAsOperator({ ...deps, chains }, { paymentId, actor: operatorOf(deps.config) });
       const refund = await findRefundOf(deps.db.sql, paymentId);
       return { json: refund, text: `Refund ${refund?.id} is ${refund?.state}.` };
     }),

@@ -5,7 +5,7 @@ import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { approveRefund } from '../../src/actions/outgoing/refund/approve-refund.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
-import { requestRefund } from '../../src/actions/outgoing/refund/request-refund.ts';
+import { requestAsOperator } from '../../src/actions/outgoing/refund/request-refund.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import type { FreezeScope } from '../../src/domain/freeze.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
@@ -33,14 +33,6 @@ describe('money of a stopped merchant', () => {
 
   const set = (scope: FreezeScope, subject = '') => freeze(scene, { scope, subject, ...BY });
   const lift = (scope: FreezeScope, subject = '') => unfreeze(scene, { scope, subject, ...BY });
-  const requestAsOperator = (paymentId: string) =>
-    requestRefund(
-      scene,
-      { paymentId, merchantId: scene.merchantId, actor: 'operator', isOperators: true },
-      undefined,
-      () => ({ status: 200, body: null }),
-    );
-
   for (const { name, stop, release } of WAYS_TO_STOP) {
     it(`that is ${name} is not sent for signatures accepted before: they run out, and the payment can be paid again`, async () => {
       const deadlineS = Math.floor(scene.nowMs() / 1000) + 600;
@@ -85,7 +77,7 @@ describe('money of a stopped merchant', () => {
       await scene.live(node);
       assert.equal((await scene.refund(one.id)).state, 'requested', 'a request from before waits');
       await approveRefund(scene, { id: outgoingId('rfnd_', one.id), actor: 'operator' });
-      await requestAsOperator(two.id);
+      await requestAsOperator(scene, { paymentId: two.id, actor: 'operator' });
       await scene.live(node);
       for (const { id, item } of [one, two]) {
         assert.equal((await scene.refund(id)).state, 'refunded');
@@ -145,7 +137,7 @@ describe('money of a stopped merchant', () => {
   it('does not leave by any refund while all refunds are frozen, the operator’s included', async () => {
     const { id, item } = await scene.paid(node, { isHeld: true });
     await scene.fill(node, 'operator', 1_000n);
-    await requestAsOperator(id);
+    await requestAsOperator(scene, { paymentId: id, actor: 'operator' });
     await coverRefunds(scene);
     await set('refunds');
     await scene.live(node);

@@ -2,12 +2,12 @@ import type { Chains } from '../../../chains/chains.ts';
 import { outgoingId } from '../../../domain/ids.ts';
 import { coverOf } from '../../../domain/refund.ts';
 import { ApiError } from '../../../errors.ts';
-import type { Screening } from '../../../screening/screening.ts';
+import { NO_SCREENING, type Screening } from '../../../screening/screening.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
 import { takeForRefund } from '../../../store/money/payouts.ts';
 import type { NewRefund } from '../../../store/money/refunds.ts';
 import { findStopped } from '../../../store/parties/freezes.ts';
-import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
+import { findPayments, lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
 import { openRefund } from './move-refund.ts';
@@ -46,6 +46,17 @@ export function requestRefund(
     await screenRefund(tx, deps.screening, { refund: opened, actor: 'screening', at: now });
     return answer(payment.id);
   });
+}
+
+/** Requests a refund for an operator, also while the merchant is suspended or frozen. Workers screen the payer before they send it. */
+export async function requestAsOperator(
+  deps: CommandDeps & { chains: Chains },
+  { paymentId, actor }: { readonly paymentId: string; readonly actor: string },
+): Promise<void> {
+  const [payment] = await findPayments(deps.db.sql, [paymentId]);
+  if (payment === undefined) throw paymentNotFound();
+  const input = { paymentId, merchantId: payment.merchantId, actor, isOperators: true };
+  await requestRefund({ ...deps, screening: NO_SCREENING }, input, undefined, () => ({ status: 200, body: null }));
 }
 
 async function refundOf(
