@@ -10,6 +10,7 @@ export const ALERT_NAMES = [
   'endpoints_disagree',
   'event_set_aside',
   'forgotten_outgoing',
+  'frozen',
   'intermediate_key_missing',
   'job_failing',
   'network_not_as_known',

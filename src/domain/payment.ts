@@ -73,6 +73,7 @@ export type Refusal =
   | 'not_expired'
   | 'may_still_be_paid'
   | 'attempt_over'
+  | 'stopped'
   | 'not_from_this_status';
 
 export type Decision =

@@ -59,6 +59,13 @@ export const SETTINGS = {
     'PostgreSQL to use, version 15 or newer. All nodes of one gateway share it.',
     'an embedded PostgreSQL under `TILL_HOME`',
   ),
+  operatorName: setting(
+    'TILL_OPERATOR',
+    text(),
+    undefined,
+    'The name of the person who runs operator commands. It is kept with freezes, vetoes and in the audit log, as given.',
+    '`operator`',
+  ),
   databasePoolSize: setting('DATABASE_POOL_SIZE', integer(2, 500), 10, 'Connections this node opens to PostgreSQL.'),
   secret: setting(
     'TILL_SECRET',
@@ -187,6 +194,13 @@ export const SETTINGS = {
     undefined,
     'The largest payment, in tokens, that succeeds on the word of a single endpoint, at three times the depth. Larger ones wait for a second endpoint.',
     '`100`',
+  ),
+  coolingOffHours: setting(
+    'DESTINATION_COOLING_OFF_HOURS',
+    integer(0, 720),
+    undefined,
+    'Hours until a change of a settlement destination applies, so that a stolen key redirects nothing at once. Until then the old one stays in force, and operators can veto the change.',
+    '24 for live merchants; 0 for test merchants, and in the sandbox',
   ),
   rateSources: setting(
     'RATE_SOURCES',

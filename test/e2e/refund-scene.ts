@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { createAlarms } from '../../src/actions/alarms.ts';
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { command } from '../../src/actions/command.ts';
@@ -8,6 +9,7 @@ import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts
 import { requestRefund } from '../../src/actions/outgoing/refund/request-refund.ts';
 import { recordStrays } from '../../src/actions/outgoing/stray/record-strays.ts';
 import { parseAsset } from '../../src/domain/caip.ts';
+import { termsOfNew } from '../../src/domain/cooling-off.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
 import { NO_SCREENING } from '../../src/screening/screening.ts';
 import { findItemsOf } from '../../src/store/chain/items.ts';
@@ -83,20 +85,26 @@ export async function openRefundScene(input: SceneInput = {}) {
       }
     },
     request: (paymentId: string) =>
-      requestRefund(scene, { paymentId, merchantId, actor: 'test' }, undefined, (id) => ({ status: 200, body: id })),
+      requestRefund(scene, { paymentId, merchantId, actor: 'test', isOperators: false }, undefined, (id) => ({
+        status: 200,
+        body: id,
+      })),
     async register(destination: string, asset = DOLLAR) {
       const parsed = parseAsset(asset);
       if (!parsed.ok) throw new Error(parsed.problem);
       const row = { id: `crypto_${destination}`, merchantId, asset, assetKey: parsed.value.key };
-      await command(scene, (tx, createdAt) =>
-        insertCryptoSettlements(tx, [{ ...row, destination: `${network}:${destination}`, createdAt }]),
-      );
+      await command(scene, (tx, now) => {
+        const terms = termsOfNew(`${network}:${destination}`, undefined, { now, periodMs: 0 });
+        return insertCryptoSettlements(tx, [{ ...row, ...terms, createdAt: now }]);
+      });
     },
     /** Replaces the registered destination. */
     async redirect(destination: string, asset = DOLLAR) {
       const { crypto } = await listSettlements(db.sql, merchantId);
-      const id = crypto.find((settlement) => settlement.asset === asset)?.id ?? '';
-      await command(scene, (tx, at) => updateDestination(tx, { id, destination: `${network}:${destination}`, at }));
+      const settlement = crypto.find((each) => each.asset === asset);
+      assert.ok(settlement);
+      const changed = { ...settlement, destination: `${network}:${destination}` };
+      await command(scene, (tx, at) => updateDestination(tx, changed, at));
     },
     /** A payment in coin that goes to the intermediate account. */
     offerHeld: () => scene.offer(undefined, { isHeld: true }),

@@ -10,7 +10,7 @@ import type { Payment } from '../../store/payments/payments.ts';
 import type { Alarms } from '../alarms.ts';
 import { refuseScreened } from './option-refusals.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
-import { servedNetworks } from './served-networks.ts';
+import { openNetworks } from './served-networks.ts';
 import { type OptionDeps, promiseOf, readTerms, type Terms } from './terms-in-force.ts';
 import { listedActions, type OptionAction, stepsOf, walletRequests } from './wallet-requests.ts';
 
@@ -55,8 +55,9 @@ export async function listOptions(
     deps.screening,
     accounts.map(({ id }) => id),
   );
-  const terms = await readTerms(deps, payment);
-  const networks = servedNetworks(deps, payment.mode)
+  const [terms, open] = await Promise.all([readTerms(deps, payment), openNetworks(deps, payment.mode)]);
+  if (terms.isStopped) return [];
+  const networks = open
     .map((connected) => networkOffer(deps, { payment, accounts, terms, connected }))
     .filter((network) => network.accounts.length > 0 && network.offers.length > 0);
   const surveys = await surveyAll(deps, networks);

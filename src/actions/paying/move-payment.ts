@@ -5,6 +5,7 @@ import { findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdNetAmounts } from '../../store/money/payouts.ts';
 import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
+import { findStopped, shareFreezes } from '../../store/parties/freezes.ts';
 import {
   findPaymentSettlements,
   insertPaymentSettlements,
@@ -42,13 +43,44 @@ export function createPaymentMover(deps: CommandDeps): PaymentMover {
   return createBatcher(deps.world.timers, {
     run: (inputs) =>
       command(deps, async (tx, now) => {
+        if (inputs.some(isAcceptance)) await shareFreezes(tx);
         const ids = [...new Set(inputs.map(({ paymentId }) => paymentId))];
-        return moveLocked(tx, await lockPayments(tx, ids), inputs, now);
+        const locked = await lockPayments(tx, ids);
+        const stopped = await refuseStopped(tx, locked, inputs);
+        const moved = await moveLocked(
+          tx,
+          locked,
+          inputs.filter((input) => !stopped.has(input)),
+          now,
+        );
+        return inputs.map((input) => stopped.get(input) ?? (moved.shift() as MoveOutcome));
       }),
     maxItems: MAX_BATCH,
     maxConcurrent: 2,
     isItemsFault: isDataFault,
   });
+}
+
+/** True for a signature that is about to be accepted. A payer's own transaction is a fact, and is never refused. */
+function isAcceptance({ event, items }: MovePaymentInput): boolean {
+  return event.type === 'confirmed' && (items?.accepted?.length ?? 0) > 0;
+}
+
+/** Refusals of signatures whose merchant or network is stopped. The transaction shares the freezes. */
+async function refuseStopped(
+  tx: Tx,
+  locked: readonly Payment[],
+  inputs: readonly MovePaymentInput[],
+): Promise<Map<MovePaymentInput, MoveOutcome>> {
+  const accepting = inputs.filter(isAcceptance).map((input) => {
+    const payment = locked.find(({ id }) => id === input.paymentId);
+    const networks = (input.items?.accepted ?? []).map(({ item }) => item.network);
+    return { input, payment, concerned: [payment?.merchantId ?? '', ...networks] };
+  });
+  if (accepting.length === 0) return new Map();
+  const stopped = await findStopped(tx, [...new Set(accepting.flatMap(({ concerned }) => concerned))]);
+  const refused = accepting.filter(({ concerned }) => concerned.some((id) => stopped.has(id)));
+  return new Map(refused.map(({ input, payment }) => [input, { ok: false, refusal: 'stopped', payment }]));
 }
 
 /**

@@ -3,6 +3,7 @@ import { intoBatches } from '../../domain/send-plan.ts';
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
 import { itemOf, signedItemOf } from '../../store/chain/items.ts';
 import { insertSend, type NewVersion } from '../../store/chain/sends.ts';
+import { shareFreezes } from '../../store/parties/freezes.ts';
 import { command } from '../command.ts';
 import { commandOfLeader } from '../lease.ts';
 import { broadcastStored } from './broadcast-stored.ts';
@@ -124,6 +125,7 @@ async function store(
   const commitments = items.map(({ commitment }) => commitment);
   try {
     await commandOfLeader(deps, lease, async (tx, at) => {
+      await shareFreezes(tx);
       if (!(await takeDueItems(tx, commitments))) throw new ItemsTakenError();
       await insertSend(tx, id, { ...version, kind: 'batch', fencing: lease.fencing, commitments, at });
     });
