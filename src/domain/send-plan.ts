@@ -93,21 +93,21 @@ export interface Passenger {
   readonly asset: string;
   readonly method: string;
   readonly feeAccount: string;
-  /** Items of accounts with code travel alone: their code can behave in any way. */
-  readonly hasCode: boolean;
+  /** True for items of accounts with code, and of accounts that failed before: they may fail in any way, and travel alone. */
+  readonly isApart: boolean;
   /** How often sending it came to nothing. */
   readonly attempts: number;
 }
 
 /**
- * Puts what is due into transactions, oldest first. Each carries one Collector, asset, method and fee account. What has failed before
- * travels with others that have, and in ever smaller groups: so one that ruins its whole transaction is soon alone.
+ * Puts due items into transactions, in their order. Each transaction has one Collector, asset, method and fee account. Items
+ * that failed before travel together, in ever smaller groups, so an item that ruins its whole transaction is soon alone.
  */
 export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: (item: T) => number): T[][] {
   const open = new Map<string, T[]>();
   const batches: T[][] = [];
   for (const item of due) {
-    if (item.hasCode) {
+    if (item.isApart) {
       batches.push([item]);
       continue;
     }
@@ -122,4 +122,29 @@ export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: 
     batch.push(item);
   }
   return batches;
+}
+
+/** The places for new transactions. */
+export interface Places {
+  /** How many more transactions may be in flight. */
+  readonly room: number;
+  /** How many more of them may carry an item apart. */
+  readonly apartRoom: number;
+  /** True while a transaction with an item apart is in flight. */
+  readonly isApartUnderWay: boolean;
+}
+
+/**
+ * The transactions of this round, in the order of their nonces. Items apart come last and have few places, so that they
+ * delay nobody. One place is kept for them, so that a flood of other payments does not shut them out.
+ */
+export function chooseBatches<T extends Passenger>(
+  batches: readonly T[][],
+  { room, apartRoom, isApartUnderWay }: Places,
+): T[][] {
+  const isApart = ([first]: readonly T[]) => first?.isApart === true;
+  const apart = batches.filter(isApart).slice(0, Math.max(0, apartRoom));
+  const kept = apart.length > 0 && !isApartUnderWay && room > 1 ? 1 : 0;
+  const main = batches.filter((batch) => !isApart(batch)).slice(0, room - kept);
+  return [...main, ...apart.slice(0, room - main.length)];
 }

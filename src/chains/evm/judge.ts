@@ -1,8 +1,9 @@
 import type { Item, SignedItem } from '../../domain/item.ts';
-import type { ItemOutcome, Verdict } from '../chain.ts';
+import { type ItemOutcome, SenderShortError, type Verdict } from '../chain.ts';
 import { simulate } from './batches.ts';
 import { unlessFaulty } from './eth-call.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
+import { suggestFees } from './fees.ts';
 import { isContractSignature, readKeySignature, recoverAddress } from './key-signature.ts';
 import { allowanceCall, balanceCall, canReceive, hasCodeCall, refusedCall, usedCall } from './token-calls.ts';
 import { digestOf } from './typed-data.ts';
@@ -12,19 +13,28 @@ import { digestOf } from './typed-data.ts';
  * is under way the signature is checked here: the signatures of keys need no chain. Those of accounts with code, also
  * when a key has lent itself some (EIP-7702), are what that code says they are, so the very item is tried.
  */
-export async function judge(context: EvmContext, item: Item, commitment: string, signature: string): Promise<Verdict> {
-  if (item.method === 'native') return { is: 'malformed_signature' };
-  const verdict = await unlessFaulty(judgeByChain(context, item, commitment, signature));
+export async function judge(context: EvmContext, ask: Judgement): Promise<Verdict> {
+  if (ask.item.method === 'native') return { is: 'malformed_signature' };
+  const verdict = await unlessFaulty(judgeByChain(context, ask));
   // A token that does not answer as a token carries nothing out.
   return verdict ?? { is: 'refused', reason: 'unknown' };
 }
 
-async function judgeByChain(context: EvmContext, item: Item, commitment: string, signature: string): Promise<Verdict> {
+interface Judgement {
+  readonly item: Item;
+  readonly commitment: string;
+  readonly signature: string;
+  /** The account that would send it. */
+  readonly sender: string | undefined;
+}
+
+async function judgeByChain(context: EvmContext, ask: Judgement): Promise<Verdict> {
+  const { item, commitment, signature, sender } = ask;
   const terms = context.termsOf(item.asset);
   const asked = askChain(context, item, terms, commitment);
   const byKey = judgeKey(item, terms, commitment, signature);
   const { hasCode, balance, allowance, isUsed, isObjected } = await asked;
-  const tryOut = () => simulated(context, { item, commitment, signature, hasCode });
+  const tryOut = () => simulated(context, { item, commitment, signature, hasCode }, sender);
 
   if (hasCode) {
     // In this form of EIP-3009 there is room for the signature of a key only.
@@ -39,8 +49,14 @@ async function judgeByChain(context: EvmContext, item: Item, commitment: string,
   return isObjected ? tryOut() : { is: 'good', hasCode };
 }
 
-async function simulated(context: EvmContext, signed: SignedItem): Promise<Verdict> {
-  const [outcome] = await simulate(context, [signed]);
+/** The verdict of a simulation as the item would be sent: code can answer differently where it sees another sender or fee. */
+async function simulated(context: EvmContext, signed: SignedItem, sender: string | undefined): Promise<Verdict> {
+  const as = sender === undefined ? undefined : { from: sender, fees: await suggestFees(context) };
+  const [outcome] = await simulate(context, [signed], as && { as }).catch((error: unknown) => {
+    // A sender without coin is a matter of the operator. The item is simulated again before it is sent.
+    if (error instanceof SenderShortError) return simulate(context, [signed]);
+    throw error;
+  });
   return verdictOf(outcome ?? { is: 'refused', reason: 'unknown' }, signed.hasCode);
 }
 
