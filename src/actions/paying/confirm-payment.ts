@@ -12,6 +12,7 @@ import {
   isOverdue,
   notPayable,
   optionNotFound,
+  payerBusy,
   paymentExpired,
   quoteExpired,
   refuseScreened,
@@ -100,6 +101,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   const { payment: moved } = outcome;
   // Another request moved the payment first. Its outcome decides.
   if (moved !== undefined && (outcome.ok || (await isSettled(deps, moved, confirmation)))) return { payment: moved };
+  if (!outcome.ok && outcome.refusal === 'payer_busy') throw payerBusy();
   throw !outcome.ok && outcome.refusal === 'attempt_over' ? quoteExpired() : notPayable(moved?.status ?? 'expired');
 }
 

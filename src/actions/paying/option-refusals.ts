@@ -38,3 +38,8 @@ export function quoteExpired(): ApiError {
 export function noExecutor(): ApiError {
   return new ApiError('executor_not_found', 'Payments are not taken on this network any more: ask for options again.');
 }
+
+export function payerBusy(): ApiError {
+  const message = 'This account has too many payments under way. Wait until one of them has ended.';
+  return new ApiError('rate_limited', message, { retryAfterS: 5 });
+}

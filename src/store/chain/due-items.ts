@@ -174,6 +174,17 @@ export function findOpenItemsOf(db: Reader, subjects: readonly string[]): Promis
     where subject = any(${subjects as string[]}::text[]) and state in ('offered', 'due', 'sent')`;
 }
 
+/** How many accepted items of payments each of these accounts (CAIP-10) has open. */
+export async function countOpenItems(db: Reader, accounts: readonly string[]): Promise<Map<string, number>> {
+  const rows = await db<{ account: string; count: number }[]>`
+    select a.account, count(*)::int as count
+    from unnest(${accounts as string[]}::text[]) as a(account)
+    join items i on i.network = substring(a.account from '^[^:]+:[^:]+') and i.payer = substring(a.account from '[^:]+$')
+    where i.purpose = 'payment' and i.state in ('due', 'sent')
+    group by a.account`;
+  return new Map(rows.map(({ account, count }) => [account, count]));
+}
+
 /** Why an accepted item of a payment could not be sent so far. */
 export interface RefusedAttempt {
   readonly refusal: string;
