@@ -13,6 +13,7 @@ import {
   merchantStopped,
   notPayable,
   optionNotFound,
+  payerBusy,
   paymentExpired,
   quoteExpired,
   refuseScreened,
@@ -63,12 +64,12 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
     return keepHint(deps, { payment, option, transaction: values[0] ?? '', hash, actor: input.actor });
   }
 
-  const { chain, intermediateAccount } = await refuseOutdated(deps, payment, option);
+  const { chain, relayers, intermediateAccount } = await refuseOutdated(deps, payment, option);
   const { item, account } = option;
   const { list } = refuseScreened(deps.screening, [`${item.network}:${item.payer}`]);
   const signature = values.at(-1) ?? '';
   const commitment = chain.commitmentOf(item);
-  const verdict = await chain.judge(item, signature);
+  const verdict = await chain.judge(item, signature, relayers[0]?.address);
   // Anybody who has the signature can carry the item out. Then the money has arrived, and the watcher does the rest.
   const isPaidAlready = verdict.is === 'used' && (await isReportedPaid(deps, item.network, commitment));
   if (verdict.is !== 'good' && !isPaidAlready) {
@@ -102,6 +103,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   // Another request moved the payment first. Its outcome decides.
   if (moved !== undefined && (outcome.ok || (await isSettled(deps, moved, confirmation)))) return { payment: moved };
   if (!outcome.ok && outcome.refusal === 'stopped') throw merchantStopped();
+  if (!outcome.ok && outcome.refusal === 'payer_busy') throw payerBusy();
   throw !outcome.ok && outcome.refusal === 'attempt_over' ? quoteExpired() : notPayable(moved?.status ?? 'expired');
 }
 
