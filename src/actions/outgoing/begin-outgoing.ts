@@ -27,6 +27,7 @@ import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Alarms } from '../alarms.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { hearHeights } from '../evidence.ts';
+import { recallPayout } from './payout/recall-payout.ts';
 import { CONSEQUENCES } from './purposes.ts';
 import { listNaming, SCREENED } from './refund/screen-refund.ts';
 import { concludePaid } from './settle-outgoing.ts';
@@ -89,7 +90,7 @@ async function begin(
 ): Promise<void> {
   const { chain } = connected;
   if (signer === undefined) throw new Error('A transfer was chosen that no configured key can sign.');
-  if (await isScreened(deps, outgoing)) return;
+  if ((await isScreened(deps, outgoing)) || (await recallPayout(deps, outgoing))) return;
   const attempt = attemptOf(outgoing) ?? (await plan(deps, connected, outgoing));
   if (attempt === undefined) return;
   const item = itemOf(outgoing, attempt);

@@ -1,6 +1,7 @@
 import { ApiError } from '../../errors.ts';
 import {
   type CryptoSettlement,
+  forgetDestination,
   lockCooledOff,
   lockCryptoSettlementOfAny,
   updateDestination,
@@ -32,7 +33,8 @@ export function applyCooledOff(deps: CommandDeps): Promise<boolean> {
   });
 }
 
-export interface VetoInput {
+/** A decision of an operator about a destination. */
+export interface OverruleInput {
   readonly settlementId: string;
   readonly reason: string;
   readonly actor: string;
@@ -41,7 +43,7 @@ export interface VetoInput {
 /** Refuses a change that cools off. The destination in force stays. */
 export function vetoDestination(
   deps: CommandDeps,
-  { settlementId, reason, actor }: VetoInput,
+  { settlementId, reason, actor }: OverruleInput,
 ): Promise<CryptoSettlement> {
   return command(deps, async (tx, now) => {
     const settlement = await lockCryptoSettlementOfAny(tx, settlementId);
@@ -56,5 +58,26 @@ export function vetoDestination(
     const detail = { id, asset, destination, vetoed: pendingDestination, reason };
     await appendAudit(tx, { at: now, actor, action: 'settlement.vetoed', subject: merchantId, detail });
     return kept;
+  });
+}
+
+/**
+ * Removes a destination that a thief has put in force. Unlike a removal by the merchant it is not remembered: the next
+ * destination is a first one, and the thief's is not in force while it cools off. Payouts that are not signed yet are held
+ * again.
+ */
+export function expelDestination(
+  deps: CommandDeps,
+  { settlementId, reason, actor }: OverruleInput,
+): Promise<CryptoSettlement> {
+  return command(deps, async (tx, now) => {
+    const settlement = await lockCryptoSettlementOfAny(tx, settlementId);
+    if (settlement === undefined) throw settlementNotFound(settlementId);
+    const { id, merchantId, asset, destination } = settlement;
+    await forgetDestination(tx, id);
+    await logDestinations(tx, [settlement], { actor, at: now, isRemoved: true });
+    const detail = { id, asset, destination, reason };
+    await appendAudit(tx, { at: now, actor, action: 'settlement.expelled', subject: merchantId, detail });
+    return settlement;
   });
 }

@@ -11,6 +11,7 @@ import type { PaymentMover } from './move-payment.ts';
 import {
   isOverdue,
   merchantStopped,
+  noExecutor,
   notPayable,
   optionNotFound,
   payerBusy,
@@ -102,9 +103,11 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   const { payment: moved } = outcome;
   // Another request moved the payment first. Its outcome decides.
   if (moved !== undefined && (outcome.ok || (await isSettled(deps, moved, confirmation)))) return { payment: moved };
-  if (!outcome.ok && outcome.refusal === 'stopped') throw merchantStopped();
-  if (!outcome.ok && outcome.refusal === 'payer_busy') throw payerBusy();
-  throw !outcome.ok && outcome.refusal === 'attempt_over' ? quoteExpired() : notPayable(moved?.status ?? 'expired');
+  const refusal = outcome.ok ? undefined : outcome.refusal;
+  if (refusal === 'merchant_stopped') throw merchantStopped();
+  if (refusal === 'network_stopped') throw noExecutor();
+  if (refusal === 'payer_busy') throw payerBusy();
+  throw refusal === 'attempt_over' ? quoteExpired() : notPayable(moved?.status ?? 'expired');
 }
 
 function readConfirmation(deps: ConfirmDeps, { payment, optionId, results }: ConfirmInput): Confirmation {

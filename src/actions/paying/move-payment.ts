@@ -87,12 +87,17 @@ async function refuseStopped(
   const accepting = inputs.filter(isAcceptance).map((input) => {
     const payment = locked.find(({ id }) => id === input.paymentId);
     const networks = (input.items?.accepted ?? []).map(({ item }) => item.network);
-    return { input, payment, concerned: [payment?.merchantId ?? '', ...networks] };
+    return { input, payment, merchantId: payment?.merchantId ?? '', networks };
   });
   if (accepting.length === 0) return new Map();
-  const stopped = await findStopped(tx, [...new Set(accepting.flatMap(({ concerned }) => concerned))]);
-  const refused = accepting.filter(({ concerned }) => concerned.some((id) => stopped.has(id)));
-  return new Map(refused.map(({ input, payment }) => [input, { ok: false, refusal: 'stopped', payment }]));
+  const concerned = accepting.flatMap(({ merchantId, networks }) => [merchantId, ...networks]);
+  const stopped = await findStopped(tx, [...new Set(concerned)]);
+  const refused = accepting.flatMap(({ input, payment, merchantId, networks }): [MovePaymentInput, MoveOutcome][] => {
+    if (stopped.has(merchantId)) return [[input, { ok: false, refusal: 'merchant_stopped', payment }]];
+    const isStopped = networks.some((network) => stopped.has(network));
+    return isStopped ? [[input, { ok: false, refusal: 'network_stopped', payment }]] : [];
+  });
+  return new Map(refused);
 }
 
 /**
