@@ -32,7 +32,7 @@ export const CALLERS = {
   'other merchant': 'a key of the owner for another of its merchants',
   'address not allowed': 'a key of the owner that is limited to another address',
   'App-Id': 'a wallet app of the mode, without a key',
-  frozen: 'a key of the owner without limits, while the merchant is suspended',
+  frozen: 'a key of the owner without limits, while the merchant is suspended or frozen',
 } as const;
 
 export type Caller = keyof typeof CALLERS;
@@ -40,10 +40,14 @@ export type Caller = keyof typeof CALLERS;
 /** `yes`: admitted. `own`: admitted, and sees or makes only its own objects. Else the status and code of the refusal. */
 export type Verdict = 'yes' | 'own' | `${number} ${string}`;
 
-/** What a merchant that is suspended stops. Every other route stays open, so that what happened before can be read. */
+/** The routes that a suspension or a freeze stops. The others stay open, so that everything can still be read. */
 const STOPPED_WHILE_FROZEN: Readonly<Record<string, Verdict>> = {
   'POST /v1/payments': '403 forbidden',
   'POST /v1/merchant/payment': '403 forbidden',
+  'POST /v1/merchants/{merchantId}/settlements/crypto': '403 forbidden',
+  'PUT /v1/merchants/{merchantId}/settlements/crypto/{id}': '403 forbidden',
+  'DELETE /v1/merchants/{merchantId}/settlements/crypto/{id}': '403 forbidden',
+  'POST /v1/refunds': '403 forbidden',
 };
 
 const NO_KEY = {

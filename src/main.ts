@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { CommandDeps } from './actions/command.ts';
+import { OtherMasterSecretError, openReceiptKey } from './actions/open-receipt-key.ts';
 import { copyLogos } from './actions/parties/copy-logo.ts';
 import { createRescreener } from './actions/paying/rescreen-items.ts';
 import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
@@ -23,6 +24,7 @@ import { HomeInUseError, lockHome } from './sandbox/home-lock.ts';
 import { ScreeningListError } from './screening/follow-list.ts';
 import {
   ChainSettingsError,
+  gasBudgets,
   isSandbox,
   minBalanceOn,
   type NetworkInUse,
@@ -31,6 +33,7 @@ import {
 } from './settings/chains.ts';
 import { type Config, readStartConfig, secretValues } from './settings/config.ts';
 import { readEnvironment } from './settings/environment.ts';
+import { MasterSecretError, openSecrets } from './settings/master-secret.ts';
 import { misspeltSettings } from './settings/misspelt.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
 import { productionRisks } from './settings/production-risks.ts';
@@ -65,6 +68,8 @@ const EXPECTED = [
   ChainSettingsError,
   ChainStartError,
   HomeInUseError,
+  MasterSecretError,
+  OtherMasterSecretError,
   OtherSandboxChainError,
   SchemaMismatchError,
   ScreeningListError,
@@ -135,15 +140,18 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   const db = openDatabase({ url, poolSize: config.databasePoolSize, applicationName: 'till' });
   onStop(() => db.close());
 
-  const base = { config, world, log, db };
+  const base = { config, world, log, db, secrets: await openSecrets({ config, world }) };
   const networks = networksInUse(config, await ownChain);
   const chains = await connectNetworks(base, { networks, ownChain: await ownChain });
   onStop(() => chains.stop());
+  // A wrong master secret is found here, before anything is written.
+  const receiptKey = await openReceiptKey(base);
   const sandbox = await openOwnSandbox(base, networks);
   const page = await loadPageBundle(PAGE);
   if (page === undefined) log.warn('the checkout page has not been built: run npm run build');
   const parts = await createParts({
     ...base,
+    receiptKey,
     chains,
     page,
     sandbox: sandbox?.shop,
@@ -196,7 +204,10 @@ function startWorkers(parts: Awaited<ReturnType<typeof createParts>>, onStop: On
     ]),
     startPlacing(parts),
     startBookkeeping(parts),
-    startRelaying({ ...parts, relaying: { minBalance: (network) => minBalanceOn(config, network) } }),
+    startRelaying({
+      ...parts,
+      relaying: { ...gasBudgets(config), minBalance: (network) => minBalanceOn(config, network) },
+    }),
     startWatching({
       ...parts,
       watching: {

@@ -83,6 +83,7 @@ const restore = databaseCommand({
         ...rebuilt.map((each) => `${each} was rebuilt.`),
         ...gas.map((hash) => `The gas of ${hash} was booked again.`),
         ...unplaced.map(({ id: each, problem }) => `${each} ${problem}.`),
+        ...(report.isLifted ? ['The database knows all that left: payouts and refunds go on.'] : []),
       ];
       const text = lines.length === 0 ? 'Nothing was lost in these blocks.' : lines.join('\n');
       return { json: report, text, exitCode: unplaced.length === 0 ? 0 : 1 };

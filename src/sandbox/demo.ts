@@ -7,6 +7,7 @@ import { assetsOf } from '../chains/assets.ts';
 import { hashApiKey } from '../domain/api-key.ts';
 import { floatAddedEntry, OPERATOR_FLOAT } from '../domain/books.ts';
 import { parseAsset } from '../domain/caip.ts';
+import { termsOfNew } from '../domain/cooling-off.ts';
 import { newId } from '../domain/ids.ts';
 import { DEFAULT_PIN } from '../domain/version.ts';
 import { changeFloats, listFloats } from '../store/money/floats.ts';
@@ -118,7 +119,7 @@ async function settleDirectly({ world }: CommandDeps, tx: Tx, now: Date): Promis
       merchantId: MERCHANT_ID,
       asset: asset.value.id,
       assetKey: asset.value.key,
-      destination: `${NETWORK}:${SANDBOX_ACCOUNTS.merchant}`,
+      ...termsOfNew(`${NETWORK}:${SANDBOX_ACCOUNTS.merchant}`, undefined, { now, periodMs: 0 }),
       createdAt: now,
     };
   });

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isTestNetwork } from '../chains/networks.ts';
 import { type HttpSourceTerms, parseRateSources } from '../rates/rate-sources.ts';
 import {
   addresses,
@@ -6,6 +7,7 @@ import {
   flag,
   integer,
   type Kind,
+  masterSecrets,
   names,
   oneOf,
   origin,
@@ -19,6 +21,8 @@ import {
   account,
   coins,
   depths,
+  gas,
+  gwei,
   httpUrl,
   isAddress,
   relayerKeys,
@@ -68,6 +72,20 @@ export const SETTINGS = {
     '`operator`',
   ),
   databasePoolSize: setting('DATABASE_POOL_SIZE', integer(2, 500), 10, 'Connections this node opens to PostgreSQL.'),
+  secret: setting(
+    'TILL_SECRET',
+    secret(masterSecrets()),
+    undefined,
+    'The master secret, the same on every node. It encrypts options and wraps the secrets in the database. Keep it outside the database and its backups.',
+    'with live networks it must be set; else one is made in `TILL_HOME`',
+  ),
+  secretFile: setting(
+    'TILL_SECRET_FILE',
+    path(),
+    undefined,
+    'A file with the master secret, instead of `TILL_SECRET`.',
+    'none',
+  ),
   metricsPort: setting(
     'METRICS_PORT',
     integer(0, 65_535),
@@ -154,6 +172,40 @@ export const SETTINGS = {
     "An alert is raised when a relayer has less of a network's own coin.",
     '`0.01`',
   ),
+  gasPriceCap: setting(
+    'GAS_PRICE_CAP',
+    gwei(),
+    undefined,
+    'The highest fee for a unit of gas, in gwei. Nothing new is sent while the network asks for more.',
+    '`1000`, on Polygon `10000`; none on the sandbox chain',
+  ),
+  gasPerItem: setting(
+    'GAS_PER_ITEM',
+    gas(),
+    undefined,
+    'The most gas for all transactions of one payment. A payment that has used it is not sent again.',
+    '`1500000`',
+  ),
+  gasPerPayerHour: setting(
+    'GAS_PER_PAYER_HOUR',
+    gas(),
+    undefined,
+    'The most gas for the payments of one paying account within an hour. Its further payments wait.',
+    '`50000000`',
+  ),
+  gasCostPerHour: setting(
+    'GAS_COST_PER_HOUR',
+    coins(),
+    undefined,
+    "The most that gas may cost within an hour, in the network's own coin. Payments wait when it is spent. Accounts with code, and accounts whose payments failed, may use a quarter of it.",
+    '`5`, on BNB Smart Chain `20`, on Celo, Monad and Polygon `2000`; none on the sandbox chain',
+  ),
+  openItemsPerPayer: setting(
+    'OPEN_PAYMENTS_PER_PAYER',
+    integer(1, 1_000_000),
+    20,
+    'Payments of one paying account on one network that may be under way at once. A further one is refused with `rate_limited`.',
+  ),
   feeAccount: setting(
     'FEE_ACCOUNT',
     account(),
@@ -188,6 +240,13 @@ export const SETTINGS = {
     undefined,
     'The largest payment, in tokens, that succeeds on the word of a single endpoint, at three times the depth. Larger ones wait for a second endpoint.',
     '`100`',
+  ),
+  coolingOffHours: setting(
+    'DESTINATION_COOLING_OFF_HOURS',
+    integer(0, 720),
+    undefined,
+    'Hours until a change of a settlement destination applies, so that a stolen key redirects nothing at once. Until then the old one stays in force, and operators can veto the change.',
+    '24 for live merchants; 0 for test merchants, and in the sandbox',
   ),
   rateSources: setting(
     'RATE_SOURCES',
@@ -272,7 +331,7 @@ export function readConfig(environment: Environment): { config: Config } | { pro
 export function readStartConfig(environment: Environment): ReturnType<typeof readConfig> {
   const read = readConfig(environment);
   if ('problems' in read) return read;
-  const problems = [...missingNetworks(read.config), ...refusedRisks(read.config)];
+  const problems = [...missingNetworks(read.config), ...missingSecret(read.config), ...refusedRisks(read.config)];
   return problems.length === 0 ? read : { problems };
 }
 
@@ -295,7 +354,11 @@ function contradictions(config: Config): string[] {
   const signers = unsigned.map(
     ([env]) => `${env} has addresses, and EXTERNAL_SIGNER_URL, which would sign for them, is not set`,
   );
-  return [...missingAccounts(config), ...signers, ...sandboxContradictions(config)];
+  const secrets =
+    config.secret !== undefined && config.secretFile !== undefined
+      ? ['TILL_SECRET and TILL_SECRET_FILE are both set']
+      : [];
+  return [...missingAccounts(config), ...signers, ...secrets, ...sandboxContradictions(config)];
 }
 
 function sandboxContradictions({ sandbox, rpcUrls = new Map() }: Config): string[] {
@@ -315,6 +378,20 @@ function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
     'RPC_URLS must name the networks to take payments on, because DATABASE_URL is set. ' +
       'To run a sandbox with play money and a demo partner in that database, set SANDBOX=1',
   ];
+}
+
+/** A gateway with play money makes a master secret of its own. Where money is real, the operator must know and keep it. */
+function missingSecret(config: Config): string[] {
+  if (hasOnlyPlayMoney(config) || config.secret !== undefined || config.secretFile !== undefined) return [];
+  return [
+    'TILL_SECRET or TILL_SECRET_FILE must be set, because RPC_URLS names a live network: ' +
+      '`npm run till -- secret create` makes a secret',
+  ];
+}
+
+/** True if no network in use is a live one. */
+export function hasOnlyPlayMoney({ rpcUrls = new Map() }: Config): boolean {
+  return [...rpcUrls.keys()].every(isTestNetwork);
 }
 
 function relayersIn({ relayerKeys: relayers }: Config): string[] {
@@ -347,7 +424,13 @@ export function secretValues(config: Config): string[] {
     ...(config.databaseUrl === undefined ? [] : secretsOfDatabaseUrl(config.databaseUrl)),
     ...[...endpoints, ...sources].flatMap(secretsOfUrl),
     ...keys.flatMap((key) => [key, key.slice(2)]),
+    ...(config.secret ?? []).flatMap(spellingsOfSecret),
   ];
+}
+
+function spellingsOfSecret(bytes: Uint8Array): string[] {
+  const base64 = Buffer.from(bytes).toString('base64');
+  return [base64.replaceAll('=', ''), Buffer.from(bytes).toString('base64url')];
 }
 
 function secretsOfDatabaseUrl(url: string): string[] {

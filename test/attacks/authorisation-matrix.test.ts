@@ -14,7 +14,7 @@ import {
 import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { revokeKey } from '../../src/actions/parties/issue-key.ts';
 import { SCOPES } from '../../src/domain/scope.ts';
-import { ORDER } from '../e2e/shop.ts';
+import { happen, ORDER } from '../e2e/shop.ts';
 import {
   createTestApp,
   createTestKey,
@@ -133,6 +133,8 @@ describe('authorisation', () => {
     const isAdmitted = ['yes', 'own'].includes(verdictOf(route, caller));
     const scene = caller === 'frozen' || (isAdmitted && route.method !== 'GET') ? await newScene() : still;
     if (caller === 'frozen') {
+      // A refund is refused for its payment first, so this one is paid.
+      if (route.path === '/v1/refunds') await happen(gateway, scene.paymentId, 'confirmed', 'succeeded');
       const changes = { status: 'suspended' } as const;
       await changeMerchant(gateway, { owner: null, actor: 'test', merchantId: scene.merchantId, changes });
     }

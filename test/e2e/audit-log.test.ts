@@ -19,6 +19,7 @@ import { payWith } from './sandbox-payer.ts';
 
 const NETWORK = 'eip155:31337';
 const TOKEN = parseAbi(['function transfer(address to, uint256 value)']);
+const SECRET = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64');
 const WITHIN = { withinMs: 30_000 };
 
 /** Commands that change nothing, in the database or on a chain. */
@@ -30,10 +31,12 @@ const READING = [
   'books export',
   'books verify',
   'config',
+  'destinations pending',
   'events list',
   'fees list',
   'fiat list',
   'float list',
+  'freezes',
   'keys audit',
   'keys list',
   'merchants list',
@@ -44,6 +47,7 @@ const READING = [
   'refunds list',
   'refunds show',
   'relayers list',
+  'secret create',
   'strays list',
 ];
 
@@ -61,12 +65,24 @@ const WRITING: Readonly<Record<string, string>> = {
   'merchants suspend': 'merchant.changed',
   'merchants activate': 'merchant.changed',
   'merchants deactivate': 'merchant.changed',
+  'destinations veto': 'settlement.vetoed',
+  'destinations remove': 'settlement.expelled',
+  ...Object.fromEntries(
+    ['merchant', 'partner', 'network', 'payouts', 'refunds', 'restored'].flatMap((scope) => [
+      [`freeze ${scope}`, 'freeze.set'],
+      [`unfreeze ${scope}`, 'freeze.lifted'],
+    ]),
+  ),
+  restored: 'freeze.set',
+  'secret rotate': 'secret.rotated',
   'fees set': 'fees.set',
   'fiat add': 'fiat.added',
   'fiat remove': 'fiat.removed',
   'float add': 'float.added',
   'float return': 'float.returned',
   'strays return': 'stray.returned',
+  'refunds create': 'refund.requested',
+  'refunds approve': 'refund.approved',
   'refunds retry': 'refund.retried',
   'collector deploy': 'collector.deploy.done',
   rebuild: 'books.rebuild.done',
@@ -79,7 +95,7 @@ describe('the audit log', () => {
   let payer: TestWallet;
   const seen = new Set<string>();
   before(async () => {
-    sandbox = await startSandbox();
+    sandbox = await startSandbox({ TILL_SECRET: SECRET, DESTINATION_COOLING_OFF_HOURS: '1' });
     db = openDatabase({ url: sandbox.databaseUrl, poolSize: 2, applicationName: 'till-test' });
     payer = await sandbox.createWallet({ USDC: 50_000_000n, ETH: 10n ** 18n });
   });
@@ -93,6 +109,7 @@ describe('the audit log', () => {
     const exitCode = await runTill([...argv, '--json'], {
       env: {
         DATABASE_URL: databaseUrl,
+        TILL_SECRET: SECRET,
         RPC_URLS: `${NETWORK}=${sandbox.rpcUrl}`,
         TILL_OPERATOR: 'Alice',
         SSH_CONNECTION: '192.0.2.44 51234 192.0.2.1 22',
@@ -150,6 +167,29 @@ describe('the audit log', () => {
     await change('fiat remove', bank.id);
   });
 
+  it('has an entry of every command that stops money or protects it', async () => {
+    const merchant = await sandbox.createMerchant(sandbox.assetOf('USDC'), `${NETWORK}:0x${'1'.repeat(40)}`);
+    await merchant.payElsewhere(`${NETWORK}:0x${'2'.repeat(40)}`);
+    const [pending] = await till(['destinations', 'pending', '--merchant', merchant.id]);
+    const why = ['--reason', 'case 42'];
+    const { entry } = await change('destinations veto', pending.id, ...why);
+    assert.equal((entry.detail as Json).reason, 'case 42');
+    await change('destinations remove', pending.id, ...why);
+    const partner = await till(['partners', 'create', '--name', 'Frozen']);
+    const targets = { merchant: merchant.id, partner: partner.id, network: NETWORK, restored: NETWORK };
+    for (const [scope, subject] of Object.entries(targets)) {
+      await change(`freeze ${scope}`, subject, ...why);
+      await change(`unfreeze ${scope}`, subject, ...why);
+    }
+    for (const scope of ['payouts', 'refunds']) {
+      await change(`freeze ${scope}`, ...why);
+      await change(`unfreeze ${scope}`, ...why);
+    }
+    await change('restored');
+    await till(['unfreeze', 'restored', NETWORK, ...why]);
+    await change('secret rotate');
+  });
+
   it('has an entry of every command that moves money', async () => {
     const asset = sandbox.assetOf('USDC');
     const deposit = () =>
@@ -172,8 +212,13 @@ describe('the audit log', () => {
     const [stray] = await strays();
     await change('strays return', stray?.id ?? '', '--to', to);
     const refundId = await failedRefund();
+    const { entry: approved } = await change('refunds approve', refundId);
+    assert.deepEqual(approved.detail, { before: { isOperators: false }, after: { isOperators: true } });
     const { entry } = await change('refunds retry', refundId);
     assert.equal((entry.detail as Json).before.state, 'failed');
+    const { paymentId } = await sandbox.createPayment('iso4217/USD', '100');
+    await payWith(sandbox, payer, paymentId, 'USDC');
+    await change('refunds create', paymentId);
     await change('rebuild', '--network', NETWORK, '--from', '0');
     const { entry: deployed } = await change('collector deploy', '--network', NETWORK);
     assert.equal((deployed.detail as Json).result.is, 'there_already');
@@ -196,7 +241,7 @@ describe('the audit log', () => {
         chains: { find: () => connected, list: () => [connected] },
         screening: { decide: (accounts) => ({ hits: accounts, list }) },
       },
-      { paymentId, merchantId: row?.merchantId ?? '', actor: 'test' },
+      { paymentId, merchantId: row?.merchantId ?? '', actor: 'test', isOperators: false },
       undefined,
       () => ({ status: 200, body: {} }),
     );
@@ -236,7 +281,7 @@ describe('the audit log', () => {
     const entries: StoredAuditEntry[] = await till(['audit', 'list', '--subject', merchant.id]);
     assert.deepEqual(
       entries.map(({ action }) => action),
-      ['settlement.changed', 'settlement.registered', 'merchant.created'],
+      ['settlement.pending', 'settlement.registered', 'merchant.created'],
     );
     for (const { actor, origin } of [requested, ...entries]) {
       assert.match(actor, /^key:key_/);

@@ -46,7 +46,7 @@ export async function answerList(deps: HttpDeps, request: ListRequest): Promise<
   ]);
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
-  const nextCursor = last === undefined ? null : sealCursor(deps.cursorSecret, question, [last.id]);
+  const nextCursor = last === undefined ? null : sealCursor(deps.cursorKeys, question, [last.id]);
   return { page, nextCursor, stats, nowMs };
 }
 
@@ -104,7 +104,7 @@ function assetsCalled(symbols: readonly string[]): string[] {
 
 function openAfter(deps: HttpDeps, question: string, cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined;
-  const [afterId] = openCursor(deps.cursorSecret, question, cursor) ?? [];
+  const [afterId] = openCursor(deps.cursorKeys, question, cursor) ?? [];
   if (afterId === undefined) {
     throw new ApiError(
       'invalid_params',

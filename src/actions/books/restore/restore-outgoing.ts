@@ -193,7 +193,7 @@ async function makeRefund(
     fromOperator: cover.operator.toString(),
     account: event.payer,
   };
-  const refund = { id, paymentId, merchantId, network, asset, method, recipient, amount, ...from };
+  const refund = { id, paymentId, merchantId, network, asset, method, recipient, amount, ...from, isOperators: false };
   const opened = await openRefund(tx, refund, { actor: 'operator', at });
   if (opened === undefined) throw new Error('A refund that was not there is.');
   return opened;
