@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { mnemonicToAccount } from 'viem/accounts';
-import { readConfig, readStartConfig } from './config.ts';
 import { productionRisks } from './production-risks.ts';
+import { readConfig, readStartConfig } from './read-config.ts';
 
 const ALICE = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const JUNK = 'test test test test test test test test test test test junk';
@@ -15,6 +15,7 @@ const GOOD = {
   FEE_ACCOUNT: ALICE,
   INTERMEDIATE_ACCOUNT: ALICE,
   SCREENING_LIST: './list.txt',
+  TILL_SECRET: Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64'),
 };
 
 /** The risks by name; refused ones with an exclamation mark. */
