@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { pino } from 'pino';
 import { rotateKey } from '../../src/actions/parties/issue-key.ts';
 import type { Scope } from '../../src/domain/scope.ts';
+import { systemWorld } from '../../src/runtime/system-world.ts';
+import { listApiKeys } from '../../src/store/parties/api-keys.ts';
+import { listAudit } from '../../src/store/plumbing/audit-log.ts';
+import { openDatabase } from '../../src/store/plumbing/database.ts';
+import { migrate } from '../../src/store/plumbing/migrate.ts';
 import {
   createTestKey,
   createTestMerchant,
@@ -11,6 +17,7 @@ import {
   type TestGateway,
 } from '../gateway.ts';
 import { manualTime } from '../manual-time.ts';
+import { readOlderVersion, restoreDatabase } from '../older-version.ts';
 
 describe('the limits of an API key', () => {
   let gateway: TestGateway;
@@ -95,5 +102,31 @@ describe('the limits of an API key', () => {
     assert.deepEqual(await attempts('merchants:read', 'payments:write', 'refunds:write'), [403, 403]);
     assert.deepEqual(await attempts('merchants:write'), [403, 200], 'a thief of this key cannot redirect money');
     assert.deepEqual(await attempts('destinations:write'), [201, 403]);
+  });
+
+  it('stay what they were for keys of an older version: who could change destinations still can', async () => {
+    const older = await readOlderVersion('d940b99');
+    const database = await restoreDatabase(older);
+    const db = openDatabase({ url: database.url, poolSize: 1, applicationName: 'till-test' });
+    const scopesBefore = { writer: ['merchants:read', 'merchants:write'], reader: ['merchants:read'], all: null };
+    await db.begin(systemWorld.random, async (tx) => {
+      for (const [id, scopes] of Object.entries(scopesBefore)) {
+        await tx`
+          insert into api_keys (id, partner_id, mode, hash, hint, label, scopes, created_at)
+          select ${id}, id, 'test', ${id}, 'hint', 'Older', ${scopes}, now() from partners limit 1`;
+      }
+    });
+    await migrate({ log: pino({ level: 'silent' }) }, database.url);
+    const keys = (await listApiKeys(db.sql, {})).filter(({ label }) => label === 'Older');
+    assert.deepEqual(Object.fromEntries(keys.map(({ id, scopes }) => [id, scopes])), {
+      writer: ['merchants:read', 'merchants:write', 'destinations:write'],
+      reader: ['merchants:read'],
+      all: null,
+    });
+    assert.ok(keys.every(({ addresses }) => addresses === null));
+    const [entry] = await listAudit(db.sql, { limit: 1 });
+    assert.deepEqual([entry?.origin, entry?.databaseUser], [{}, null], 'an older entry has no origin');
+    await db.close();
+    await database.drop();
   });
 });
