@@ -1,7 +1,7 @@
 import { type ReceiptKey, receiptKeyOf } from '../domain/receipt.ts';
 import { type Secrets, WrongSecretError } from '../runtime/secrets.ts';
 import { appendAudit } from '../store/plumbing/audit-log.ts';
-import type { Tx } from '../store/plumbing/database.ts';
+import type { Reader, Tx } from '../store/plumbing/database.ts';
 import { lockName } from '../store/plumbing/locks.ts';
 import { insertReceiptKey, listReceiptKeys, retireReceiptKeys } from '../store/plumbing/receipt-keys.ts';
 import { takeClearKeys } from '../store/plumbing/shared-values.ts';
@@ -56,8 +56,13 @@ export async function renewReceiptKey(
   return { before: before?.publicJwk.kid ?? null, after: publicJwk.kid };
 }
 
-async function findSigningKey(tx: Tx, { secrets }: SecretDeps): Promise<ReceiptKey | undefined> {
-  const keys = await listReceiptKeys(tx);
+/** Fails with an `OtherMasterSecretError` if the master secret at hand does not open the database. */
+export async function refuseOtherSecret(deps: SecretDeps): Promise<void> {
+  await findSigningKey(deps.db.sql, deps);
+}
+
+async function findSigningKey(db: Reader, { secrets }: SecretDeps): Promise<ReceiptKey | undefined> {
+  const keys = await listReceiptKeys(db);
   const wrapped = keys.map(({ wrappedSeed }) => wrappedSeed).find((seed) => seed !== null);
   if (wrapped === undefined) return undefined;
   try {

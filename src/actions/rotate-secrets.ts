@@ -1,15 +1,23 @@
 import { appendAudit } from '../store/plumbing/audit-log.ts';
+import type { Tx } from '../store/plumbing/database.ts';
 import { command } from './command.ts';
 import { renewReceiptKey, type SecretDeps } from './open-receipt-key.ts';
 
+export interface RotateInput {
+  readonly actor: string;
+  /** Writes the MACs of rows under the newest master secret, and tells how many. */
+  renewRows(tx: Tx): Promise<{ readonly renewed: number; readonly left: number }>;
+}
+
 /**
- * Makes a new key for receipts, wrapped with the newest master secret. Afterwards an older master secret opens nothing
- * that is stored, and may be removed from the settings.
+ * Makes a new key for receipts, wrapped with the newest master secret, and authenticates rows with it. Afterwards an older
+ * master secret is needed for nothing that is stored, and may be removed from the settings.
  */
-export function rotateSecrets(deps: SecretDeps, { actor }: { readonly actor: string }) {
+export function rotateSecrets(deps: SecretDeps, { actor, renewRows }: RotateInput) {
   return command(deps, async (tx, now) => {
     const { before, after } = await renewReceiptKey(tx, deps, now);
-    const detail = { receiptKey: { before, after } };
+    const rows = await renewRows(tx);
+    const detail = { receiptKey: { before, after }, rows };
     await appendAudit(tx, { at: now, actor, action: 'secret.rotated', subject: 'secrets', detail });
     return { receiptKeyId: after };
   });

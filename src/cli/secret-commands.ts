@@ -1,5 +1,8 @@
+import { isOrdered, renewOutgoingMacs } from '../actions/outgoing/order-outgoing.ts';
 import { rotateSecrets } from '../actions/rotate-secrets.ts';
+import { rowKeysOf } from '../actions/row-keys.ts';
 import { openSecrets } from '../settings/master-secret.ts';
+import type { Tx } from '../store/plumbing/database.ts';
 import { type Command, command, databaseCommand, OPERATOR } from './command.ts';
 
 const BYTES = 32;
@@ -24,7 +27,9 @@ const rotate = databaseCommand({
   examples: ['secret rotate'],
   run: async (deps) => {
     const secrets = await openSecrets(deps);
-    const { receiptKeyId } = await rotateSecrets({ ...deps, secrets }, { actor: OPERATOR });
+    const keys = { rowKeys: rowKeysOf(secrets) };
+    const renewRows = (tx: Tx) => renewOutgoingMacs(tx, keys, (outgoing) => isOrdered(keys, outgoing));
+    const { receiptKeyId } = await rotateSecrets({ ...deps, secrets }, { actor: OPERATOR, renewRows });
     const text = [
       `Receipts are signed by the key ${receiptKeyId} as soon as a node is restarted. Older keys stay published.`,
       'Nothing that is stored needs an older master secret any more: leave only the first one in TILL_SECRET, then restart every node.',

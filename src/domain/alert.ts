@@ -14,6 +14,8 @@ export const ALERT_NAMES = [
   'job_failing',
   'network_not_as_known',
   'network_unavailable',
+  'outgoing_limited',
+  'outgoing_refused',
   'paid_after_end',
   'payments_undetermined',
   'payout_failed',

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
+import { orderOutgoing } from '../../src/actions/outgoing/order-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
 import { itemOf } from '../../src/store/chain/items.ts';
-import { findOutgoing, insertOutgoing, planAttempt } from '../../src/store/money/outgoing.ts';
+import { findOutgoing, planAttempt } from '../../src/store/money/outgoing.ts';
 import { insertCryptoSettlements } from '../../src/store/parties/destinations.ts';
 import { insertMerchant } from '../../src/store/parties/merchants.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
@@ -150,7 +151,7 @@ describe('payouts of what is held', () => {
       floatOwner: null,
       amount: 1n,
     }));
-    await command(scene, (tx, at) => insertOutgoing(tx, stuck, at));
+    await command(scene, (tx, at) => orderOutgoing(tx, scene, stuck, at));
     const { id } = await scene.paid(node, { isHeld: true });
     await scene.register(destination);
     await scene.live(node);

@@ -31,7 +31,14 @@ export const COIN = SANDBOX_ASSETS.native;
 export async function openRefundScene(input: SceneInput = {}) {
   const base = await openRelayScene(input);
   const keyless = createAlarms(base, 'intermediate_key_missing');
-  const scene = { ...base, keyless, screening: input.screening ?? NO_SCREENING };
+  const scene = {
+    ...base,
+    keyless,
+    refused: createAlarms(base, 'outgoing_refused'),
+    limited: createAlarms(base, 'outgoing_limited'),
+    hourlyLimit: input.hourlyLimit ?? (() => undefined),
+    screening: input.screening ?? NO_SCREENING,
+  };
   const { connected, control, intermediate, merchantId, network, db } = scene;
   control.setAllowance(intermediate, TETHER, 2n ** 256n - 1n);
 

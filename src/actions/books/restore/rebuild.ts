@@ -9,6 +9,7 @@ import { findStrayCursor } from '../../../store/money/strays.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearEvents } from '../../evidence.ts';
 import { ownAccounts, storeStrays, strayOf } from '../../outgoing/stray/record-strays.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { hasLeft, ownershipOf } from '../audit/compare-events.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 import { subjectOfEvent } from '../audit/paid-event.ts';
@@ -45,7 +46,7 @@ const RANGE = 500;
  * the book entries of all these and of gas. Existing rows stay unchanged. Undefined when the chain was never read.
  */
 export async function rebuild(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
   input: RebuildInput,
 ): Promise<RebuildReport | undefined> {
@@ -126,7 +127,7 @@ async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events
 
 /** Strays since the books began. Of earlier ones, only those that the books mention. */
 async function restoreStrays(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
   from: number,
   to: number,

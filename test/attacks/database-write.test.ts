@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { command } from '../../src/actions/command.ts';
+import { adoptOutgoing } from '../../src/actions/outgoing/adopt-outgoing.ts';
+import { orderOutgoing } from '../../src/actions/outgoing/order-outgoing.ts';
+import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
+import { markedId, outgoingId } from '../../src/domain/ids.ts';
+import { connectTo, type TestConnection } from '../database.ts';
+import { DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
+import type { TestNode } from '../e2e/relay-scene.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('an attacker who writes to the database', () => {
+  let scene: RefundScene;
+  let node: TestNode;
+  let sql: TestConnection;
+  let thief: string;
+  let destination: string;
+  beforeEach(async () => {
+    scene = await openRefundScene();
+    node = await scene.newNode();
+    sql = connectTo(scene.databaseUrl);
+    thief = scene.payers.newAccount();
+    destination = scene.payers.newAccount();
+    // The intermediate account has money of others.
+    scene.control.setBalance(scene.intermediate, DOLLAR, 1_000_000n);
+    await adoptOutgoing(scene);
+  });
+  afterEach(async () => {
+    await sql.end();
+    await scene.close();
+  });
+
+  const stolen = () => scene.control.balanceOf(thief, DOLLAR);
+  const refusals = async () => (await scene.alerts()).filter((alert) => alert.startsWith('outgoing_refused'));
+
+  /** A transfer as the gateway would write it, without the key. */
+  async function putOutgoing(fields: Record<string, unknown>): Promise<void> {
+    const row = {
+      network: scene.network,
+      asset: DOLLAR,
+      method: 'eip3009-vrs',
+      payer: scene.intermediate,
+      recipient: thief,
+      amount: '500',
+      merchant_id: scene.merchantId,
+      collector: scene.connected.chain.collector(),
+      state: 'sending',
+      attempts: 0,
+      is_due: false,
+      created_at: new Date(),
+      updated_at: new Date(),
+      ...fields,
+    };
+    await sql`insert into outgoing select * from jsonb_populate_record(null::outgoing, ${sql.json(row as never)}::jsonb)`;
+  }
+
+  /** A held payment whose payout is ordered and not begun yet. */
+  async function ordered(): Promise<{ id: string; payout: string }> {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.register(destination);
+    await payOutHeld(scene);
+    return { id, payout: outgoingId('pout_', id) };
+  }
+
+  for (const [purpose, id] of [
+    ['payout', 'pout_00000000000000000000000001'],
+    ['refund', 'rfnd_00000000000000000000000001'],
+    ['return', markedId('flot_', new Uint8Array(16).fill(5))],
+  ] as const) {
+    it(`has no ${purpose} signed by putting a row into outgoing`, async () => {
+      await putOutgoing({ id, purpose, float_owner: purpose === 'return' ? 'operator' : null });
+      await scene.live(node);
+      assert.equal(stolen(), 0n);
+      assert.deepEqual(await refusals(), [`outgoing_refused ${id}`]);
+      assert.match((await scene.alertText('outgoing_refused')) ?? '', /is not signed: its row was not written by this/);
+    });
+  }
+
+  it('delays no honest payout by rows of its own', async () => {
+    for (let count = 0; count < 250; count += 1) {
+      await putOutgoing({ id: `pout_${String(count).padStart(26, '0')}`, purpose: 'payout', created_at: new Date(0) });
+    }
+    const { id } = await ordered();
+    await scene.live(node, 6);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    assert.equal(stolen(), 0n);
+  });
+
+  for (const [name, change] of [
+    ['recipient', (row: string) => sql`update outgoing set recipient = ${thief} where id = ${row}`],
+    ['amount', (row: string) => sql`update outgoing set amount = amount + 1 where id = ${row}`],
+    [
+      'payer',
+      (row: string) => sql`update outgoing set payer = ${scene.connected.relayers[0]?.address ?? ''} where id = ${row}`,
+    ],
+  ] as const) {
+    it(`has no order signed after a change of its ${name}, until the change is taken back`, async () => {
+      const { id, payout } = await ordered();
+      const [before] = await sql`select recipient, amount, payer from outgoing where id = ${payout}`;
+      await change(payout);
+      await scene.live(node);
+      assert.equal(stolen(), 0n);
+      assert.deepEqual(await refusals(), [`outgoing_refused ${payout}`]);
+      await sql`
+        update outgoing set recipient = ${before?.recipient}, amount = ${before?.amount}, payer = ${before?.payer}
+        where id = ${payout}`;
+      scene.pass(MINUTE_MS + 1);
+      await scene.live(node);
+      assert.equal((await scene.payout(id))?.state, 'paid');
+      assert.deepEqual(await refusals(), []);
+    });
+  }
+
+  it('gets no more than was held by raising a held amount', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await sql`update payouts set amount = 500000 where payment_id = ${id}`;
+    await scene.register(destination);
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 0n);
+    assert.deepEqual(await refusals(), [`outgoing_refused ${outgoingId('pout_', id)}`]);
+    assert.match((await scene.alertText('outgoing_refused')) ?? '', /the chain shows no payment with these terms/);
+  });
+
+  it('gets no money by the invention of a payment that was held', async () => {
+    const real = await scene.paid(node, { isHeld: true });
+    const invented = 'pay_00000000000000000000000042';
+    await sql`
+      insert into payments select (jsonb_populate_record(p, jsonb_build_object('id', ${invented}::text))).*
+      from payments p where p.id = ${real.id}`;
+    await sql`
+      insert into items select (jsonb_populate_record(i, jsonb_build_object(
+        'subject', ${invented}::text, 'commitment', ${`0x${'42'.repeat(32)}`}::text, 'amount', 400000))).*
+      from items i where i.subject = ${real.id}`;
+    await sql`
+      insert into payouts select (jsonb_populate_record(o, jsonb_build_object(
+        'payment_id', ${invented}::text, 'amount', 390000))).*
+      from payouts o where o.payment_id = ${real.id}`;
+    await scene.register(thief);
+    await scene.live(node);
+    assert.equal(stolen(), 990n, 'the real payment is paid out');
+    assert.deepEqual(await refusals(), [`outgoing_refused ${outgoingId('pout_', invented)}`]);
+  });
+
+  it('has no payout sent to another merchant by moving a held amount there', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await sql`
+      insert into merchants (id, partner_id, mode, name, status, created_at, updated_at)
+      select 'mrch_thief', partner_id, mode, 'Thief', status, created_at, updated_at
+      from merchants where id = ${scene.merchantId}`;
+    await sql`update payouts set merchant_id = 'mrch_thief' where payment_id = ${id}`;
+    await sql`
+      insert into crypto_settlements (id, merchant_id, asset, asset_key, destination, created_at, updated_at)
+      values ('crypto_thief', 'mrch_thief', ${DOLLAR}, ${DOLLAR}, ${`${scene.network}:${thief}`}, now(), now())`;
+    await scene.live(node);
+    assert.equal(stolen(), 0n);
+    assert.match((await scene.alertText('outgoing_refused')) ?? '', /its payment belongs to another merchant/);
+  });
+
+  it('has no refund sent to itself', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.fill(node, 'operator', 1_000n);
+    await scene.request(id);
+    await sql`update refunds set recipient = ${thief} where payment_id = ${id}`;
+    await scene.live(node);
+    assert.equal(stolen(), 0n);
+    assert.match((await scene.alertText('outgoing_refused')) ?? '', /the chain shows no payment with these terms/);
+  });
+
+  it('has nothing paid twice by putting back an old row', async () => {
+    const { id, payout } = await ordered();
+    const [before] = await sql`select to_jsonb(o) as row from outgoing o where id = ${payout}`;
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+    await sql`delete from outgoing where id = ${payout}`;
+    await sql`
+      insert into outgoing select * from jsonb_populate_record(null::outgoing, ${sql.json(before?.row as never)}::jsonb)`;
+    await sql`update payouts set state = 'sending' where payment_id = ${id}`;
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+    assert.match((await scene.alertText('outgoing_refused')) ?? '', /have paid it before/);
+  });
+
+  it('is not believed at a later start: rows of an older version are taken over once', async () => {
+    await putOutgoing({ id: 'pout_00000000000000000000000001', purpose: 'payout' });
+    await adoptOutgoing(scene);
+    await scene.live(node);
+    assert.equal(stolen(), 0n);
+    assert.equal((await refusals()).length, 1);
+  });
+
+  it('would be paid by an order with a MAC, a reason and an entry in the books', async () => {
+    const { id } = await ordered();
+    await scene.live(node);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    assert.deepEqual(await scene.alerts(), []);
+    // A MAC alone is not enough.
+    const order = { purpose: 'payout', network: scene.network, asset: DOLLAR, method: 'eip3009-vrs' } as const;
+    const whose = { payer: scene.intermediate, recipient: thief, merchantId: scene.merchantId, floatOwner: null };
+    const forged = { id: 'pout_00000000000000000000000001', ...order, ...whose, amount: 500n };
+    await command(scene, (tx, at) => orderOutgoing(tx, scene, [forged], at));
+    await scene.live(node);
+    assert.equal(stolen(), 0n);
+    assert.match((await scene.alertText('outgoing_refused')) ?? '', /the books have not set this amount aside/);
+  });
+});
