@@ -6,7 +6,7 @@ import { orderOutgoing } from '../../src/actions/outgoing/order-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { markedId, outgoingId } from '../../src/domain/ids.ts';
 import { connectTo, type TestConnection } from '../database.ts';
-import { DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
+import { COIN, DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
 import type { TestNode } from '../e2e/relay-scene.ts';
 
 const MINUTE_MS = 60_000;
@@ -180,6 +180,39 @@ describe('an attacker who writes to the database', () => {
     await scene.live(node);
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
     assert.match((await scene.alertText('outgoing_refused')) ?? '', /have paid it before/);
+  });
+
+  it('has no coin of an account of ours sent by putting an item among the due ones', async () => {
+    const relayer = scene.connected.relayers[0]?.address ?? '';
+    const held = scene.control.balanceOf(relayer, COIN);
+    const { id } = await scene.paid(node);
+    const item = { network: scene.network, asset: COIN, method: 'native', purpose: 'return', payer: relayer };
+    const terms = { recipient: thief, amount: 10n ** 18n, fee: 0n, feeAccount: scene.connected.feeAccount };
+    const deadlineS = Math.floor(scene.world.clock.nowMs() / 1000) + 3_000;
+    const collector = scene.connected.chain.collector() ?? '';
+    const subject = markedId('flot_', new Uint8Array(16).fill(5));
+    const whole = { ...item, method: 'native' as const, ...terms, deadlineS, collector, subject };
+    const row = {
+      ...item,
+      subject,
+      recipient: thief,
+      amount: terms.amount.toString(),
+      fee: 0,
+      deadline: new Date(deadlineS * 1000),
+      commitment: scene.connected.chain.commitmentOf(whole),
+      state: 'due',
+      signature: '0x',
+      attempts: 0,
+      refusal: null,
+      results_hash: null,
+    };
+    await sql`
+      insert into items select (jsonb_populate_record(i, ${sql.json(row as never)}::jsonb)).*
+      from items i where i.subject = ${id}`;
+    await node.turn(4);
+    assert.equal(scene.control.balanceOf(thief, COIN), 0n);
+    assert.ok(held - scene.control.balanceOf(relayer, COIN) < 10n ** 18n);
+    assert.deepEqual(await refusals(), [`outgoing_refused ${subject}`]);
   });
 
   it('is not believed at a later start: rows of an older version are taken over once', async () => {

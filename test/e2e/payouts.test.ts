@@ -160,6 +160,29 @@ describe('payouts of what is held', () => {
     assert.match(alert?.message ?? '', /^250 /);
   });
 
+  it('wait while more than the hourly limit would leave, with an alert, and go out later', async () => {
+    await scene.close();
+    scene = await openRefundScene({ hourlyLimit: () => 25n });
+    node = await scene.newNode();
+    const told = { amount: 11_000_000n, fee: 1_000_000n };
+    const payments = [];
+    for (let count = 0; count < 3; count += 1) payments.push(await scene.paid(node, { isHeld: true, told }));
+    await scene.register(destination);
+    await scene.live(node);
+    const arrived = () => scene.control.balanceOf(destination, DOLLAR);
+    assert.equal(arrived(), 20_000_000n);
+    assert.deepEqual(await scene.alerts(), [`outgoing_limited ${DOLLAR}`]);
+    assert.match((await scene.alertText('outgoing_limited')) ?? '', /10\.00 USDC .* more than 25 tokens would leave/);
+
+    scene.pass(30 * 60_000);
+    await scene.live(node, 2);
+    assert.equal(arrived(), 20_000_000n, 'the hour is not over');
+    scene.pass(31 * 60_000);
+    await scene.live(node);
+    assert.equal(arrived(), 30_000_000n);
+    assert.deepEqual(await scene.alerts(), []);
+  });
+
   it('to the account they lie on are left where they are, and hold up no other', async () => {
     const { id } = await scene.paid(node, { isHeld: true });
     await command(scene, async (tx, createdAt) => {

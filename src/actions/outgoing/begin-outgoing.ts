@@ -27,6 +27,7 @@ import { deleteAlert, upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Alarms } from '../alarms.ts';
 import { command } from '../command.ts';
 import { hearHeights } from '../evidence.ts';
+import { consentToSend } from '../own-coin.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { checkOutgoing } from './check-outgoing.ts';
 import { clearLimit, exceedsLimit, type LimitDeps, waitForLimit } from './limit-outgoing.ts';
@@ -52,8 +53,6 @@ const MAX_BEHIND = 16;
 const FORGOTTEN_RETRY_MS = 3_600_000;
 /** A transfer that was refused is looked at again this soon, and delays no other meanwhile. */
 const LOOK_AGAIN_MS = 60_000;
-/** In place of a signature: the account sends coin by its own transaction, which is its consent. */
-const OWN_TRANSACTION = '0x';
 
 /** Signs the waiting transfers of a network and stores them as items. Returns true if there are more. */
 export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChain): Promise<boolean> {
@@ -97,7 +96,8 @@ async function begin(
   const attempt = attemptOf(outgoing) ?? (await plan(deps, connected, outgoing));
   if (attempt === undefined) return;
   const item = itemOf(outgoing, attempt);
-  const signature = item.method === 'native' ? OWN_TRANSACTION : await chain.signItem(signer, item);
+  const isOwnCoin = item.method === 'native';
+  const signature = isOwnCoin ? consentToSend(deps, attempt.commitment) : await chain.signItem(signer, item);
   await command(deps, async (tx, now) => {
     if (!(await markDue(tx, attempt))) return;
     const { commitment } = attempt;

@@ -1,10 +1,13 @@
+import { amountText } from '../../chains/amount-text.ts';
 import { ChainUnavailableError, type Fees } from '../../chains/chain.ts';
 import { intoBatches } from '../../domain/send-plan.ts';
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
 import { itemOf, signedItemOf } from '../../store/chain/items.ts';
 import { insertSend, type NewVersion } from '../../store/chain/sends.ts';
+import { raiseAlert } from '../alerts.ts';
 import { command } from '../command.ts';
 import { commandOfLeader } from '../lease.ts';
+import { maySend } from '../own-coin.ts';
 import { broadcastStored } from './broadcast-stored.ts';
 import { IDLE, type RelayDeps, type Relayer, type Rest, retryDelayMs } from './relayer.ts';
 
@@ -164,6 +167,13 @@ async function refusals(
   relayer: Relayer,
   batch: readonly DueItem[],
 ): Promise<readonly (string | undefined)[]> {
+  const [only] = batch;
+  // Coin travels alone.
+  if (only !== undefined && !maySend(deps, relayer.chain, signedItemOf(only))) {
+    const message = `${amountText(only.asset, only.amount)} of ${only.payer} is not sent to ${only.recipient}: the gateway did not order it. Find out who has written to the database.`;
+    await raiseAlert(deps, { name: 'outgoing_refused', subject: only.subject, message });
+    return batch.map(() => 'unknown');
+  }
   try {
     const outcomes = await relayer.chain.simulate(batch.map(signedItemOf));
     return batch.map((_, index) => {
@@ -172,7 +182,6 @@ async function refusals(
     });
   } catch (error) {
     if (error instanceof ChainUnavailableError) throw error;
-    const [only] = batch;
     if (batch.length > 1) {
       const middle = Math.ceil(batch.length / 2);
       const halves = [batch.slice(0, middle), batch.slice(middle)];
