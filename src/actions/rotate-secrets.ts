@@ -6,7 +6,7 @@ import { renewReceiptKey, type SecretDeps } from './open-receipt-key.ts';
 export interface RotateInput {
   readonly actor: string;
   /** Writes the MACs of rows under the newest master secret, and tells how many. */
-  renewRows(tx: Tx): Promise<{ readonly renewed: number; readonly left: number }>;
+  renewRows(tx: Tx, now: Date): Promise<{ readonly renewed: number; readonly left: number }>;
 }
 
 /**
@@ -16,7 +16,7 @@ export interface RotateInput {
 export function rotateSecrets(deps: SecretDeps, { actor, renewRows }: RotateInput) {
   return command(deps, async (tx, now) => {
     const { before, after } = await renewReceiptKey(tx, deps, now);
-    const rows = await renewRows(tx);
+    const rows = await renewRows(tx, now);
     const detail = { receiptKey: { before, after }, rows };
     await appendAudit(tx, { at: now, actor, action: 'secret.rotated', subject: 'secrets', detail });
     return { receiptKeyId: after };

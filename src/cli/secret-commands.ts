@@ -2,6 +2,7 @@ import { isOrdered, renewOutgoingMacs } from '../actions/outgoing/order-outgoing
 import { rotateSecrets } from '../actions/rotate-secrets.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
 import { openSecrets } from '../settings/master-secret.ts';
+import type { Outgoing } from '../store/money/outgoing.ts';
 import type { Tx } from '../store/plumbing/database.ts';
 import { type Command, command, databaseCommand, OPERATOR } from './command.ts';
 
@@ -28,7 +29,8 @@ const rotate = databaseCommand({
   run: async (deps) => {
     const secrets = await openSecrets(deps);
     const keys = { rowKeys: rowKeysOf(secrets) };
-    const renewRows = (tx: Tx) => renewOutgoingMacs(tx, keys, (outgoing) => isOrdered(keys, outgoing));
+    const isTrusted = (outgoing: Outgoing) => isOrdered(keys, outgoing);
+    const renewRows = (tx: Tx, now: Date) => renewOutgoingMacs(tx, keys, { isTrusted, now });
     const { receiptKeyId } = await rotateSecrets({ ...deps, secrets }, { actor: OPERATOR, renewRows });
     const text = [
       `Receipts are signed by the key ${receiptKeyId} as soon as a node is restarted. Older keys stay published.`,

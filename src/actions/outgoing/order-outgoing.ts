@@ -10,6 +10,8 @@ import type { Tx } from '../../store/plumbing/database.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 const TABLE = 'outgoing';
+/** No reorg is deeper than this: a transfer paid before is never signed again. */
+const SETTLED_MS = 7 * 24 * 3_600_000;
 
 /** Orders transfers, and returns the ids of those that begin: all others are under way or done. Each row carries its MAC. */
 export function orderOutgoing(tx: Tx, deps: RowKeyDeps, orders: readonly NewOutgoing[], at: Date): Promise<string[]> {
@@ -30,13 +32,13 @@ export function isOrdered({ rowKeys }: RowKeyDeps, outgoing: Outgoing): boolean 
   return isRowMac(rowKeys, TABLE, fieldsOf(outgoing), outgoing.mac);
 }
 
-/** Writes the MACs of trusted transfers that are not over, under the newest key. All others stay as they are. */
+/** Writes the MACs of trusted transfers that may be signed again, under the newest key. All others stay as they are. */
 export async function renewOutgoingMacs(
   tx: Tx,
   deps: RowKeyDeps,
-  isTrusted: (outgoing: Outgoing) => boolean,
+  { isTrusted, now }: { readonly isTrusted: (outgoing: Outgoing) => boolean; readonly now: Date },
 ): Promise<{ readonly renewed: number; readonly left: number }> {
-  const open = await lockOpenOutgoing(tx);
+  const open = await lockOpenOutgoing(tx, { paidSince: new Date(now.getTime() - SETTLED_MS) });
   const trusted = open.filter(isTrusted);
   for (const outgoing of trusted) {
     await setOutgoingMac(tx, { id: outgoing.id, mac: outgoingMac(deps, outgoing) });

@@ -150,10 +150,11 @@ export async function sumBegun(
   return BigInt(one(rows).units);
 }
 
-/** Transfers that are not over: they are signed, or may be signed again. */
-export function lockOpenOutgoing(tx: Tx): Promise<Outgoing[]> {
+/** Transfers that may be signed again: those that are not over, and those that a deep reorg may still put back. */
+export function lockOpenOutgoing(tx: Tx, { paidSince }: { readonly paidSince: Date }): Promise<Outgoing[]> {
   return tx<Outgoing[]>`
-    select ${outgoingColumns(tx)} from outgoing where state <> 'paid' order by id for update`;
+    select ${outgoingColumns(tx)} from outgoing where state <> 'paid' or updated_at > ${paidSince}
+    order by id for update`;
 }
 
 export async function setOutgoingMac(tx: Tx, { id, mac }: { id: string; mac: string }): Promise<void> {
