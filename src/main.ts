@@ -81,7 +81,7 @@ async function main(): Promise<void> {
   const read = readStartConfig(environment);
   if ('problems' in read) {
     const lines = [...read.problems, ...misspelt].map((text) => `  ${text}\n`);
-    process.stderr.write(`The configuration is not right:\n${lines.join('')}`);
+    process.stderr.write(`The configuration is invalid:\n${lines.join('')}`);
     process.exit(2);
   }
   for (const text of misspelt) process.stderr.write(`Warning: ${text}\n`);
@@ -178,7 +178,7 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   process.stdout.write(banner(sandbox.file, { home: config.home, metricsPort: metricsServer.port }));
 }
 
-/** The demo partner and its shop, where all money is play money. */
+/** The demo partner and its shop, if all money is play money. */
 async function openOwnSandbox(base: CommandDeps & { config: Config }, [network]: readonly NetworkInUse[]) {
   const { config } = base;
   const rpcUrl = network?.endpoints[0];
@@ -244,7 +244,7 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** A process in an unknown state does not go on: it ends, and the next start recovers from what is stored. */
+/** A process in an unknown state exits, and the next start recovers from the stored state. */
 function crashOnSurprise(report: (error: unknown, text: string) => void): void {
   const crash = (error: unknown) => {
     report(error, 'unexpected error: stopping');

@@ -22,6 +22,7 @@ import { valueOn } from './settings/network-kinds.ts';
 import { openEventFeed } from './store/events/event-feed.ts';
 import { findKeyHolders, type KeyHolder } from './store/parties/api-keys.ts';
 import { createDestinationReader } from './store/parties/destinations.ts';
+import { findNetworkStops, type NetworkStop } from './store/parties/freezes.ts';
 import { findPayableMerchants, type PayableMerchant } from './store/parties/merchants.ts';
 import { findWalletApps, type WalletApp } from './store/parties/wallet-apps.ts';
 import { createPaymentReader } from './store/payments/payment-reader.ts';
@@ -67,6 +68,10 @@ export async function createParts(input: PartsInput) {
     read: (ids) => findPayableMerchants(db.sql, ids),
     keyOf: (merchant) => merchant.id,
   });
+  const networkStops = createFreshCache<NetworkStop>(world, {
+    read: (networks) => findNetworkStops(db.sql, networks),
+    keyOf: ({ network }) => network,
+  });
   await openCheckout(base);
   const feed = await openEventFeed(base);
   return {
@@ -75,6 +80,7 @@ export async function createParts(input: PartsInput) {
     keys,
     apps,
     merchants,
+    networkStops,
     keyUses: createKeyUseRecorder(world.clock),
     feed,
     warn: createSparseWarning(world.clock, base.log),
@@ -95,7 +101,7 @@ export async function createParts(input: PartsInput) {
     rowKeys,
     hourlyLimit: (network: string) => valueOn(config.outgoingPerHour, network),
     stop() {
-      for (const cache of [keys, apps, merchants]) cache.stop();
+      for (const cache of [keys, apps, merchants, networkStops]) cache.stop();
     },
   };
 }

@@ -30,7 +30,7 @@ export interface TestGatewayInput extends Pick<PartsInput, 'chains' | 'rates' | 
   readonly log?: Logger;
 }
 
-/** The real application on a real database, called without a socket. Every answer is held against `openapi.json`. */
+/** The real application on a real database, called without a socket. Every answer is checked against `openapi.json`. */
 export async function startTestGateway(input: TestGatewayInput = {}) {
   const own = input.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const url = input.databaseUrl ?? own?.url ?? '';
@@ -42,7 +42,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
   const base = { config, world, log, db, secrets: createSecrets([input.masterSecret ?? TEST_SECRET]) };
   const receiptKey = await openReceiptKey(base);
   const parts = await createParts({ ...base, receiptKey, chains, rates, screening, page, sandbox });
-  // Events are placed in real time, whatever time it is for the rest.
+  // Events are placed in real time, even with a manual clock.
   const stopPlacing = startPlacing({ ...parts, world: systemWorld });
   const app = await buildApp(parts);
 
@@ -88,7 +88,7 @@ export function createTestApp(gateway: TestGateway, mode: Mode = 'test') {
 }
 
 let keyCount = 0;
-/** An Idempotency-Key nobody else uses. */
+/** A unique Idempotency-Key. */
 export function freshKey(): string {
   keyCount += 1;
   return `test-${process.pid}-${keyCount}`;
@@ -105,7 +105,7 @@ export async function createTestMerchant(gateway: TestGateway, headers: Record<s
   return response.json().merchant as { id: string; name: string; createdAt: string };
 }
 
-/** The defaults, but with limits that a busy test does not run into. */
+/** The defaults, with limits above the load of a test. */
 function testConfig(): Config {
   const read = readConfig({ RATE_LIMIT_KEY_PER_SECOND: '100000', RATE_LIMIT_ADDRESS_PER_SECOND: '100000' });
   if ('problems' in read) throw new Error(read.problems.join('; '));

@@ -1,7 +1,7 @@
 import { sharedValue } from '../store/plumbing/shared-values.ts';
 import { type CommandDeps, command } from './command.ts';
 
-/** The database's payments were made on another sandbox chain than the one at hand. */
+/** The payments in the database belong to another sandbox chain. */
 export class OtherSandboxChainError extends Error {
   constructor() {
     super(

@@ -23,7 +23,7 @@ export interface Failure {
 export class ConfigurationError extends Error {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
-    super('The configuration is not right');
+    super('The configuration is invalid');
     this.name = 'ConfigurationError';
     this.problems = problems;
   }
@@ -37,7 +37,7 @@ export function describeFailure(error: unknown): Failure {
   if (error instanceof ConfigurationError) return wrong(error.message, error.problems);
   if (error instanceof ApiError) return failed(error.code, error.message, error.issues);
   if (error instanceof ChainSettingsError || error instanceof MasterSecretError)
-    return wrong('The configuration is not right', [error.message]);
+    return wrong('The configuration is invalid', [error.message]);
   if (REFUSALS.some((kind) => error instanceof kind)) return failed('invalid_state', (error as Error).message);
   const { code, message } = error as NodeJS.ErrnoException;
   // A refused connection to several addresses has its reason in the code and nothing in the message.

@@ -17,7 +17,7 @@ export function sealCursor([key]: KeyRing, query: string, position: readonly str
 export function openCursor(keys: KeyRing, query: string, cursor: string): readonly string[] | undefined {
   if (cursor.length > MAX_LENGTH || !/^[\w-]+$/.test(cursor)) return undefined;
   const bytes = Buffer.from(cursor, 'base64url');
-  // Base64 has several spellings of the same bytes; only ours is one that we made.
+  // Base64 has several spellings of the same bytes; only the canonical one is accepted.
   if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== cursor) return undefined;
   const payload = bytes.subarray(MAC_BYTES);
   const isOurs = keys.some((key) => timingSafeEqual(bytes.subarray(0, MAC_BYTES), mac(key, query, payload)));

@@ -3,9 +3,9 @@ import type { Item, PayMethod } from './item.ts';
 import type { KeyRing } from './key-ring.ts';
 
 /**
- * A way to pay a payment: one account, one asset, and all terms. Options are not stored. The id of an option holds all of
- * it, encrypted and authenticated by a key that every node has. So any node honours it, also after a restart, asking for
- * options writes nothing, and nobody else can make or read one.
+ * A way to pay a payment: one account, one asset, and all terms. Options are not stored. The id of an option contains
+ * all its terms, encrypted and authenticated by a key that every node has. Any node accepts it, also after a restart.
+ * Listing options writes nothing, and no one else can forge or read an id.
  */
 export interface Option {
   readonly item: Item;
@@ -15,7 +15,7 @@ export interface Option {
   readonly pricedFee: bigint;
   /** The parts of the fee: a decimal percent, and an amount in the smallest unit of the asset. */
   readonly feeTerms: { readonly percentage: string; readonly fixed: string };
-  /** The rate, its sources and its time, where one was needed. */
+  /** The rate, its sources and its time, if one was needed. */
   readonly quote: Readonly<Record<string, unknown>> | null;
   /** From then on a signature is refused. */
   readonly expiresAtS: number;
@@ -67,7 +67,7 @@ export function sealOption([key]: KeyRing, option: Option, nonce: Uint8Array): s
 export function openOption(keys: KeyRing, paymentId: string, id: string): Option | undefined {
   if (id.length > MAX_LENGTH || !/^[\w-]+$/.test(id)) return undefined;
   const bytes = Buffer.from(id, 'base64url');
-  // Base64 has several spellings of the same bytes; only ours is one that we made.
+  // Base64 has several spellings of the same bytes; only the canonical one is accepted.
   if (bytes.length <= OPTION_NONCE_BYTES + TAG_BYTES || bytes.toString('base64url') !== id) return undefined;
   const text = keys.map((key) => decrypt(keyOfPayment(key, paymentId), bytes)).find((found) => found !== undefined);
   const fields = text === undefined ? undefined : (JSON.parse(text) as Sealed);
@@ -125,20 +125,23 @@ function decrypt(key: Uint8Array, bytes: Buffer): string | undefined {
   }
 }
 
-/** A rate is good for this long: a signature is there at once, a transaction has to be mined. */
+/** The validity of a rate: a signature is given at once, a transaction has to be mined. */
 const SIGNED_RATE_S = 60;
 const MINED_RATE_S = 300;
-/** Without a rate only the time matters for which a signature can be carried out, and for which a lost one blocks. */
+/**
+ * The validity without a rate. It bounds the time in which a signature can be carried out, and in which a lost
+ * signature blocks the payment.
+ */
 const AT_PAR_S = 600;
 /** A signature outlives the option by this, so that a payment accepted at the last moment can still be sent. */
 const SENDING_S = 120;
-/** With less than this left, what a payer does now would come too late. */
+/** With less time than this left, a payer's action would be too late. */
 const LEAST_LEFT_S = 60;
 /** The clocks of two nodes differ by less than this. */
 const CLOCKS_APART_S = 30;
 
 export interface OptionTimes {
-  /** From then on the chain refuses the item. */
+  /** The chain refuses the item from this time on. */
   readonly deadlineS: number;
   readonly expiresAtS: number;
 }
@@ -152,7 +155,9 @@ export interface OptionTimesInput {
   readonly isRateBound: boolean;
 }
 
-/** How long an option and what is signed for it are good; undefined when there is too little time left to offer it. */
+/**
+ * The expiry of an option and the deadline of its signature; undefined when there is too little time left to offer it.
+ */
 export function timesOf({ nowMs, paymentExpiresAtS, ...input }: OptionTimesInput): OptionTimes | undefined {
   const nowS = Math.floor(nowMs / 1000);
   const { method, isRateBound } = input;
@@ -183,7 +188,7 @@ function deadlineOf(method: PayMethod, expiresAtS: number): number {
   return method === 'native' ? expiresAtS : expiresAtS + SENDING_S;
 }
 
-/** Whether it is too late to sign the option: it has expired, or there is no time left to carry it out. */
+/** True if it is too late to sign the option: it has expired, or there is no time left to carry it out. */
 export function isPast({ item, expiresAtS }: Option, nowMs: number): boolean {
   return nowMs >= expiresAtS * 1000 || item.deadlineS * 1000 - nowMs < LEAST_LEFT_S * 1000;
 }

@@ -59,7 +59,7 @@ export function compare(a: Ratio, b: Ratio): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** The middle one, or what lies halfway between the two in the middle. Of at least one value. */
+/** The median: the middle value, or the mean of the two middle values. Needs at least one value. */
 export function median(values: readonly Ratio[]): Ratio {
   const sorted = values.toSorted(compare);
   const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];

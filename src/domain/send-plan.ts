@@ -95,13 +95,14 @@ export interface Passenger {
   readonly feeAccount: string;
   /** Items of accounts with code travel alone: their code can behave in any way. */
   readonly hasCode: boolean;
-  /** How often sending it came to nothing. */
+  /** The number of failed sends. */
   readonly attempts: number;
 }
 
 /**
- * Puts what is due into transactions, oldest first. Each carries one Collector, asset, method and fee account. What has failed before
- * travels with others that have, and in ever smaller groups: so one that ruins its whole transaction is soon alone.
+ * Groups due items into transactions, oldest first. The items of a transaction share Collector, asset, method and fee
+ * account. Items with failed sends are grouped together, in ever smaller groups, so that an item that makes its whole
+ * transaction fail is soon alone.
  */
 export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: (item: T) => number): T[][] {
   const open = new Map<string, T[]>();

@@ -16,6 +16,7 @@ import type { Screening } from '../screening/screening.ts';
 import type { Config } from '../settings/config.ts';
 import type { KeyHolder } from '../store/parties/api-keys.ts';
 import type { DestinationReader } from '../store/parties/destinations.ts';
+import type { NetworkStop } from '../store/parties/freezes.ts';
 import type { PayableMerchant } from '../store/parties/merchants.ts';
 import type { WalletApp } from '../store/parties/wallet-apps.ts';
 import type { PaymentReader } from '../store/payments/payment-reader.ts';
@@ -48,6 +49,8 @@ export interface HttpDeps {
   readonly keyUses: KeyUses;
   /** Merchants by id, with their fees. */
   readonly merchants: FreshCache<PayableMerchant>;
+  /** Networks by id: whether they are frozen. */
+  readonly networkStops: FreshCache<NetworkStop>;
   readonly createPayment: (order: PaymentOrder) => Promise<CreatedPayment>;
   readonly movePayment: PaymentMover;
   readonly readPayment: PaymentReader<Payment>;

@@ -44,7 +44,7 @@ describe('the rate book', () => {
     assert.equal(book.rateOf('ETH', 'USD', NOW_MS), undefined);
   });
 
-  it('has no rate for what nobody spoke of, and none of a thing in itself', () => {
+  it('has no rate for an unknown pair, and none of a symbol to itself', () => {
     const book = bookOf(['a', 'ETH/USD', '3000'], ['b', 'ETH/USD', '3000']);
     assert.equal(book.rateOf('BTC', 'USD', NOW_MS), undefined);
     assert.equal(book.rateOf('USD', 'USD', NOW_MS), undefined);
@@ -73,14 +73,14 @@ describe('the rate book', () => {
     }
   });
 
-  it('forgets what is too old, also when the clock was set back', () => {
+  it('drops old readings, also when the clock was set back', () => {
     const book = bookOf(['a', 'ETH/USD', '3000', 60_000], ['b', 'ETH/USD', '3000']);
     assert.ok(book.rateOf('ETH', 'USD', NOW_MS));
     assert.equal(book.rateOf('ETH', 'USD', NOW_MS + 1), undefined);
     assert.equal(book.rateOf('ETH', 'USD', NOW_MS - 130_000), undefined);
   });
 
-  it('takes what is no price for silence', () => {
+  it('treats an invalid price as no answer', () => {
     const book = bookOf(['a', 'ETH/USD', '3000'], ['b', 'ETH/USD', '3e3']);
     assert.equal(book.rateOf('ETH', 'USD', NOW_MS), undefined);
     assert.equal(book.note({ source: 'b', base: 'ETH', quote: 'USD', price: '0', atMs: NOW_MS }), false);
@@ -88,7 +88,7 @@ describe('the rate book', () => {
     assert.ok(book.rateOf('ETH', 'USD', NOW_MS));
   });
 
-  it('turns pairs round exactly, whichever way they were told', () => {
+  it('inverts pairs exactly, in either direction', () => {
     const book = bookOf(['a', 'EUR/USD', '1.25'], ['b', 'USD/EUR', '0.8']);
     assert.deepEqual(book.rateOf('EUR', 'USD', NOW_MS)?.value, ratio(5n, 4n));
     assert.deepEqual(book.rateOf('USD', 'EUR', NOW_MS)?.value, ratio(4n, 5n));

@@ -16,7 +16,7 @@ import type { Rates } from './rates.ts';
 export interface RateRules {
   /** The maximum age of a reading. */
   readonly maxAgeMs: number;
-  /** How far a source may be from the median of the others. */
+  /** The largest distance of a source from the median of the others. */
   readonly maxDeviationBasisPoints: number;
   /** How long rates are remembered: a quote lives for up to five minutes, and its rate may be a minute old. */
   readonly rememberedMs: number;
@@ -44,12 +44,12 @@ interface Noted {
 
 const PARTS = 10_000n;
 
-/** Through which a rate without sources of its own is found: ETH/EUR as ETH/USD and USD/EUR. */
+/** The currencies for cross rates of pairs without sources: ETH/EUR as ETH/USD and USD/EUR. */
 const CROSSINGS = ['USD', 'EUR'] as const;
 
 export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBook {
   const { maxAgeMs, maxDeviationBasisPoints, rememberedMs } = rules;
-  /** By pair and then by source: a source has one say. */
+  /** By pair and then by source: a source has one vote. */
   const noted = new Map<string, Map<string, Noted>>(pairs.map((pair) => [keyOf(pair), new Map()]));
 
   /** The rates in force at each reading, by pair, in the direction of its key. */
@@ -127,7 +127,7 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
       const pair = { base, quote };
       // A rate of a symbol to itself is refused: two assets share the name.
       if (base === quote) return undefined;
-      // A pair that has sources is never crossed: where they disagree, a way round them would only hide it.
+      // A pair with sources is never crossed: a cross rate would only hide their disagreement.
       return noted.has(keyOf(pair)) ? direct(pair, nowMs) : crossed(pair, nowMs);
     },
     wasInForce({ base, quote, value }, nowMs) {

@@ -9,7 +9,7 @@ export interface Rates {
    * close to one that was in force here counts as well.
    */
   wasInForce(rate: QuotedRate, nowMs: number): boolean;
-  /** Whether there are sources for it, whatever they say now: without any there will never be a rate. */
+  /** True if there are sources for it, whatever their present answers: without any there will never be a rate. */
   covers(base: string, quote: string): boolean;
 }
 

@@ -3,7 +3,7 @@ import type { Rates } from './rates.ts';
 
 /**
  * Fixed rates for play money, so that a sandbox works offline and its amounts are predictable. Every quote made with
- * them says where they come from.
+ * them names its source.
  */
 export function sandboxRates(): Rates {
   const isListed = (symbol: string) => symbol === 'USD' || DOLLARS.has(symbol);

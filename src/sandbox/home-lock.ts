@@ -11,7 +11,7 @@ const LOCK_FILE = 'gateway.lock';
 // moment. With the pauses this gives the others two seconds to get through.
 const MAX_TRIES = 100;
 const PAUSE_MS = 20;
-// Whoever takes over a stale lock needs far less than this many pauses; a mark that stays longer was left by a kill.
+// The takeover of a stale lock takes far fewer pauses than this. A mark that stays longer was left by a kill.
 const MARK_ABANDONED_AFTER_TRIES = 25;
 
 interface Holder {
@@ -20,7 +20,7 @@ interface Holder {
   readonly startedAt: string;
 }
 
-/** Another living gateway uses the folder. */
+/** Another running gateway uses the folder. */
 export class HomeInUseError extends Error {
   readonly homeDir: string;
   readonly pid: number;
@@ -37,8 +37,8 @@ export class HomeInUseError extends Error {
 }
 
 /**
- * Makes sure that one gateway uses a home folder, and returns what gives the folder back. A gateway that was killed
- * leaves its lock behind; the next one sees that the holder is gone and takes over.
+ * Locks a home folder for one gateway, and returns the function that unlocks it. A killed gateway leaves its lock
+ * behind. The next gateway sees that the holder is gone and takes over.
  */
 export async function lockHome(homeDir: string, timers: Timers = systemWorld.timers): Promise<() => Promise<void>> {
   await mkdir(homeDir, { recursive: true, mode: 0o700 });
@@ -63,8 +63,8 @@ async function release(path: string, ours: string): Promise<void> {
 
 /**
  * Of several gateways that find the same stale lock, only the one that creates the mark may delete it, and only while
- * the lock still says the same. Without the mark a slow gateway could delete the fresh lock of a faster one, and both
- * would run on the same data.
+ * the text of the lock is unchanged. Without the mark a slow gateway could delete the fresh lock of a faster one, and
+ * both would run on the same data.
  */
 async function removeStale(path: string, staleText: string, isMarkAbandoned: boolean): Promise<boolean> {
   const mark = `${path}.stale`;

@@ -32,7 +32,7 @@ import {
 } from './network-kinds.ts';
 
 /**
- * Every setting of the gateway: name, environment variable, type, default and what it is for. `.env.example` and
+ * Every setting of the gateway: name, environment variable, type, default and purpose. `.env.example` and
  * `docs/configuration.md` are generated from this table.
  */
 export const SETTINGS = {
@@ -58,6 +58,13 @@ export const SETTINGS = {
     undefined,
     'PostgreSQL to use, version 15 or newer. All nodes of one gateway share it.',
     'an embedded PostgreSQL under `TILL_HOME`',
+  ),
+  operatorName: setting(
+    'TILL_OPERATOR',
+    text(),
+    undefined,
+    'The name of the person who runs operator commands. It is kept with freezes, vetoes and in the audit log, as given.',
+    '`operator`',
   ),
   databasePoolSize: setting('DATABASE_POOL_SIZE', integer(2, 500), 10, 'Connections this node opens to PostgreSQL.'),
   secret: setting(
@@ -164,7 +171,7 @@ export const SETTINGS = {
     'INTERMEDIATE_ACCOUNT',
     account(),
     undefined,
-    'Who keeps what is paid to merchants without a destination for the asset. Needed for every network in `RPC_URLS`.',
+    'The account that keeps payments to merchants without a destination for the asset. Needed for every network in `RPC_URLS`.',
     'an account of the sandbox',
   ),
   intermediateKey: setting(
@@ -172,7 +179,7 @@ export const SETTINGS = {
     secret(signingKey()),
     undefined,
     'Private key of `INTERMEDIATE_ACCOUNT`, or its address when `EXTERNAL_SIGNER_URL` holds the key. It signs payouts and refunds, and pays gas only for those in native coin.',
-    'none: what the account keeps stays there; the sandbox chain has its own',
+    'none: money on the account stays there; the sandbox chain has its own key',
   ),
   outgoingPerHour: setting(
     'OUTGOING_PER_HOUR',
@@ -185,21 +192,28 @@ export const SETTINGS = {
     'FINALITY_DEPTHS',
     depths(),
     undefined,
-    'How many blocks deep a payment must lie before it has succeeded, where that shall be more than usual.',
+    'The depth in blocks at which a payment succeeds, if it shall be more than the default.',
     'the depths on the page about finality',
   ),
   loneCeiling: setting(
     'SINGLE_ENDPOINT_CEILING',
     tokens(),
     undefined,
-    'Up to how many tokens a payment counts, at three times the depth, while one endpoint alone can be asked. Larger ones wait for a second endpoint.',
+    'The largest payment, in tokens, that succeeds on the word of a single endpoint, at three times the depth. Larger ones wait for a second endpoint.',
     '`100`',
+  ),
+  coolingOffHours: setting(
+    'DESTINATION_COOLING_OFF_HOURS',
+    integer(0, 720),
+    undefined,
+    'Hours until a change of a settlement destination applies, so that a stolen key redirects nothing at once. Until then the old one stays in force, and operators can veto the change.',
+    '24 for live merchants; 0 for test merchants, and in the sandbox',
   ),
   rateSources: setting(
     'RATE_SOURCES',
     secret(rateSources()),
     undefined,
-    'Where exchange rates come from: at least two sources for each pair. Without a rate, only tokens of the currency itself are offered.',
+    'The sources of exchange rates: at least two for each pair. Without a rate, only tokens of the currency itself are offered.',
     'none; the sandbox has a fixed table',
   ),
   screeningList: setting(
@@ -309,7 +323,7 @@ function sandboxContradictions({ sandbox, rpcUrls = new Map() }: Config): string
   return [];
 }
 
-/** A sandbox brings a demo partner with a key: nobody must find one in their database without having asked for it. */
+/** A sandbox adds a demo partner with a key, which must not appear in a database by surprise. */
 function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
   if (rpcUrls !== undefined || sandbox === true) return [];
   if (sandbox === false) return ['RPC_URLS must name the networks to take payments on, because SANDBOX is 0'];

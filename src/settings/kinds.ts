@@ -7,7 +7,7 @@ export interface Kind<T> {
   readonly secret?: true;
   /** Returns the value, or a Problem that completes the sentence "PORT …". */
   readonly parse: (raw: string) => T | Problem;
-  /** Where a value is more than a word or a number. */
+  /** For values that are more than a word or a number. */
   show?(value: T): string;
 }
 

@@ -53,7 +53,7 @@ describe('a gateway without configured networks', () => {
     return pids.filter((_, index) => commands[index]?.includes(join(folder, home)));
   }
 
-  it('brings a chain of its own, tells of it, and goes on with it after it was killed', async () => {
+  it('starts its own chain, reports it, and continues it after a kill', async () => {
     const first = await start('a');
     const sandbox = await sandboxOf(first);
     assert.deepEqual(Object.keys(sandbox.chains[NETWORK]?.assets ?? {}).toSorted(), ['ETH', 'EURC', 'USDC', 'USDT']);

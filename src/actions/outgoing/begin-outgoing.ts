@@ -16,6 +16,7 @@ import {
   findForgotten,
   findOutgoing,
   findOutgoingToBegin,
+  findUnexplained,
   lockOutgoing,
   markDue,
   type Outgoing,
@@ -23,6 +24,7 @@ import {
   postponeOutgoing,
   renewOutgoing,
 } from '../../store/money/outgoing.ts';
+import { shareFreezes } from '../../store/parties/freezes.ts';
 import { deleteAlert, upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Alarms } from '../alarms.ts';
 import { command } from '../command.ts';
@@ -34,6 +36,7 @@ import { clearLimit, exceedsLimit, type LimitDeps, waitForLimit } from './limit-
 import { CONSEQUENCES } from './purposes.ts';
 import { listNaming, SCREENED } from './refund/screen-refund.ts';
 import { concludePaid } from './settle-outgoing.ts';
+import { ownAccounts } from './stray/record-strays.ts';
 
 export interface OutgoingDeps extends LimitDeps, RowKeyDeps {
   readonly log: Log;
@@ -65,7 +68,9 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
   ]);
   const message = `${unsigned} payouts, refunds or returns wait for the key of their account: see INTERMEDIATE_KEY.`;
   await deps.keyless.set(network, unsigned === 0 ? undefined : message);
-  if (waiting.length === 0 || !(await isReadToHead(deps, connected))) return false;
+  if (waiting.length === 0 || !(await isReadToHead(deps, connected)) || (await isUnexplained(deps, connected))) {
+    return false;
+  }
   const failures: unknown[] = [];
   for (let start = 0; start < waiting.length; start += BEGUN_AT_ONCE) {
     const some = waiting.slice(start, start + BEGUN_AT_ONCE);
@@ -99,6 +104,7 @@ async function begin(
   const isOwnCoin = item.method === 'native';
   const signature = isOwnCoin ? consentToSend(deps, attempt.commitment) : await chain.signItem(signer, item);
   await command(deps, async (tx, now) => {
+    await shareFreezes(tx);
     if (!(await markDue(tx, attempt))) return;
     const { commitment } = attempt;
     const account = `${item.network}:${item.payer}`;
@@ -171,6 +177,7 @@ async function plan(
   const terms = { id, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
   const attempt = { ...terms, commitment: chain.commitmentOf(itemOf(outgoing, { ...terms, commitment: '' })) };
   const outcome = await command(deps, async (tx, now) => {
+    await shareFreezes(tx);
     if (await exceedsLimit(tx, deps, outgoing, now)) return 'limited';
     return (await planAttempt(tx, attempt, now)) ? 'planned' : 'taken';
   });
@@ -205,13 +212,19 @@ async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEv
 }
 
 async function isReadToHead(deps: OutgoingDeps, { chain }: ConnectedChain): Promise<boolean> {
-  // One endpoint alone could claim a shorter chain and have sent again what it hides.
+  // A single endpoint could claim a shorter chain, hide the first transfer, and cause a second one.
   const [heights, cursors] = await Promise.all([hearHeights(chain), findCursors(deps.db.sql)]);
   const cursor = cursors.find(({ network }) => network === chain.network.chainId);
   const depth = chain.network.finality?.depth ?? 1;
   const reached = heights.agreed ?? heights.alone;
   const factor = heights.agreed === undefined ? LONE_DEPTH_FACTOR : 1;
   return cursor !== undefined && reached !== undefined && cursor.finalNumber >= reached - depth * factor - MAX_BEHIND;
+}
+
+/** True while the watcher has yet to decide about a transfer that the database does not know: see `noticeRestore`. */
+async function isUnexplained(deps: OutgoingDeps, connected: ConnectedChain): Promise<boolean> {
+  const ask = { network: connected.chain.network.chainId, payers: ownAccounts(connected), isUndecided: true };
+  return (await findUnexplained(deps.db.sql, ask)) !== undefined;
 }
 
 function attemptOf({ id, commitment, collector, feeAccount, deadline }: Outgoing): Attempt | undefined {

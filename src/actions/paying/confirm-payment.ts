@@ -10,6 +10,7 @@ import { type CommandDeps, command } from '../command.ts';
 import type { PaymentMover } from './move-payment.ts';
 import {
   isOverdue,
+  merchantStopped,
   notPayable,
   optionNotFound,
   paymentExpired,
@@ -100,6 +101,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   const { payment: moved } = outcome;
   // Another request moved the payment first. Its outcome decides.
   if (moved !== undefined && (outcome.ok || (await isSettled(deps, moved, confirmation)))) return { payment: moved };
+  if (!outcome.ok && outcome.refusal === 'stopped') throw merchantStopped();
   throw !outcome.ok && outcome.refusal === 'attempt_over' ? quoteExpired() : notPayable(moved?.status ?? 'expired');
 }
 
@@ -190,7 +192,7 @@ async function refuseOrExplain(deps: ConfirmDeps, judged: Judged): Promise<Payme
 const refused = (message: string) => () => new ApiError('invalid_state', message);
 const wrongSignature = () =>
   validationError(
-    [{ field: 'results', message: "must hold a signature of what the option's account was asked to sign" }],
+    [{ field: 'results', message: "must hold a signature of the option's data by the option's account" }],
     422,
   );
 

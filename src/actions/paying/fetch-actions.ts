@@ -2,9 +2,17 @@ import { openOption } from '../../domain/option.ts';
 import { visibleStatus } from '../../domain/payment.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { insertItems, raiseNativeDeadline } from '../../store/chain/items.ts';
+import { findStopped, shareFreezes } from '../../store/parties/freezes.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
-import { isOverdue, notPayable, optionNotFound, paymentExpired, refuseScreened } from './option-refusals.ts';
+import {
+  isOverdue,
+  merchantStopped,
+  notPayable,
+  optionNotFound,
+  paymentExpired,
+  refuseScreened,
+} from './option-refusals.ts';
 import { type OptionDeps, refuseOutdated } from './terms-in-force.ts';
 import { buildData, type WalletRpc, walletRequests } from './wallet-requests.ts';
 
@@ -53,6 +61,8 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
     hintedHash: null,
   } as const;
   const isPayable = await command(deps, async (tx, now) => {
+    await shareFreezes(tx);
+    if ((await findStopped(tx, [payment.merchantId, item.network])).size > 0) throw merchantStopped();
     const deadline = new Date(item.deadlineS * 1000);
     if (!(await raiseNativeDeadline(tx, { paymentId: payment.id, deadline, now }))) return false;
     await insertItems(tx, [offered], now);
@@ -69,7 +79,7 @@ function refuseUnpayable(payment: Payment, nowMs: number): void {
 }
 
 function nothingToFetch(): ApiError {
-  return validationError([{ field: 'optionId', message: 'names an option that holds its actions: there is no more' }]);
+  return validationError([{ field: 'optionId', message: 'names an option that has its actions already' }]);
 }
 
 function otherData(): ApiError {

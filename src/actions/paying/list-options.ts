@@ -10,7 +10,7 @@ import type { Payment } from '../../store/payments/payments.ts';
 import type { Alarms } from '../alarms.ts';
 import { refuseScreened } from './option-refusals.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
-import { servedNetworks } from './served-networks.ts';
+import { openNetworks } from './served-networks.ts';
 import { type OptionDeps, promiseOf, readTerms, type Terms } from './terms-in-force.ts';
 import { listedActions, type OptionAction, stepsOf, walletRequests } from './wallet-requests.ts';
 
@@ -55,8 +55,9 @@ export async function listOptions(
     deps.screening,
     accounts.map(({ id }) => id),
   );
-  const terms = await readTerms(deps, payment);
-  const networks = servedNetworks(deps, payment.mode)
+  const [terms, open] = await Promise.all([readTerms(deps, payment), openNetworks(deps, payment.mode)]);
+  if (terms.isStopped) return [];
+  const networks = open
     .map((connected) => networkOffer(deps, { payment, accounts, terms, connected }))
     .filter((network) => network.accounts.length > 0 && network.offers.length > 0);
   const surveys = await surveyAll(deps, networks);
@@ -141,7 +142,7 @@ async function survey(deps: ListOptionsDeps, network: NetworkOffer): Promise<Sur
     noteFaults(deps, offers, found);
     return found;
   } catch (error) {
-    // A fault of ours in reading one chain must not take the options of the others away.
+    // A bug in reading one chain must not remove the options of the others.
     if (!(error instanceof ChainUnavailableError)) {
       deps.log.error({ err: error, network: connected.chain.network.chainId }, 'the network could not be surveyed');
       return undefined;
@@ -155,12 +156,12 @@ function leaveOut({ warn }: ListOptionsDeps, { connected }: NetworkOffer, reason
   warn(chainId, { network: chainId, reason }, 'left out of options');
 }
 
-/** Tells the operator of assets that nobody is offered. No request waits for it. */
+/** Raises alerts for assets that cannot be offered. No request waits for it. */
 function noteFaults({ leftOut, log }: ListOptionsDeps, offers: readonly AssetOffer[], { faults }: Survey): void {
   const reasons = new Map(faults.map(({ asset, problem }) => [asset, problem]));
   for (const { asset } of offers) {
     const reason = reasons.get(asset.id);
-    const message = reason && `${asset.symbol} is not offered: its contract does not behave as a token. ${reason}`;
+    const message = reason && `${asset.symbol} is not offered, because it does not behave as a token: ${reason}.`;
     leftOut
       .set(asset.id, message)
       .catch((error: unknown) => log.warn({ err: error, asset: asset.id }, 'an alert could not be stored'));

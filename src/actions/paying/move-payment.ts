@@ -5,6 +5,7 @@ import { findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdNetAmounts } from '../../store/money/payouts.ts';
 import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
+import { findStopped, shareFreezes } from '../../store/parties/freezes.ts';
 import {
   findPaymentSettlements,
   insertPaymentSettlements,
@@ -25,7 +26,7 @@ export interface MovePaymentInput {
   readonly evidence: Readonly<Record<string, unknown>>;
   /** Items to enqueue and items to close, written in the same transaction if the payment moves. */
   readonly items?: { readonly accepted?: readonly NewItem[]; readonly ended?: readonly ItemEnd[] };
-  /** The transfer to the merchant, where the same transaction has made it. */
+  /** The transfer to the merchant, if the same transaction made it. */
   readonly settlement?: Omit<PaymentSettlement, 'paymentId' | 'at'> | undefined;
 }
 
@@ -42,13 +43,44 @@ export function createPaymentMover(deps: CommandDeps): PaymentMover {
   return createBatcher(deps.world.timers, {
     run: (inputs) =>
       command(deps, async (tx, now) => {
+        if (inputs.some(isAcceptance)) await shareFreezes(tx);
         const ids = [...new Set(inputs.map(({ paymentId }) => paymentId))];
-        return moveLocked(tx, await lockPayments(tx, ids), inputs, now);
+        const locked = await lockPayments(tx, ids);
+        const stopped = await refuseStopped(tx, locked, inputs);
+        const moved = await moveLocked(
+          tx,
+          locked,
+          inputs.filter((input) => !stopped.has(input)),
+          now,
+        );
+        return inputs.map((input) => stopped.get(input) ?? (moved.shift() as MoveOutcome));
       }),
     maxItems: MAX_BATCH,
     maxConcurrent: 2,
     isItemsFault: isDataFault,
   });
+}
+
+/** True for a signature that is about to be accepted. A payer's own transaction is a fact, and is never refused. */
+function isAcceptance({ event, items }: MovePaymentInput): boolean {
+  return event.type === 'confirmed' && (items?.accepted?.length ?? 0) > 0;
+}
+
+/** Refusals of signatures whose merchant or network is stopped. The transaction shares the freezes. */
+async function refuseStopped(
+  tx: Tx,
+  locked: readonly Payment[],
+  inputs: readonly MovePaymentInput[],
+): Promise<Map<MovePaymentInput, MoveOutcome>> {
+  const accepting = inputs.filter(isAcceptance).map((input) => {
+    const payment = locked.find(({ id }) => id === input.paymentId);
+    const networks = (input.items?.accepted ?? []).map(({ item }) => item.network);
+    return { input, payment, concerned: [payment?.merchantId ?? '', ...networks] };
+  });
+  if (accepting.length === 0) return new Map();
+  const stopped = await findStopped(tx, [...new Set(accepting.flatMap(({ concerned }) => concerned))]);
+  const refused = accepting.filter(({ concerned }) => concerned.some((id) => stopped.has(id)));
+  return new Map(refused.map(({ input, payment }) => [input, { ok: false, refusal: 'stopped', payment }]));
 }
 
 /**
@@ -79,7 +111,7 @@ export async function moveLocked(
       outcomes.push({ ok: false, refusal: decision.refusal, payment });
       continue;
     }
-    // One statement moves a payment once: a second event for it is decided on what the first one left.
+    // One statement moves a payment once. A second event for it is decided on the state after the first one.
     if (moves.some((move) => move.payment.id === paymentId)) {
       await carryOut(tx, moves);
       moves = [];
@@ -103,11 +135,11 @@ export interface PaymentNote {
   readonly type: 'payment.settled' | 'payment.reorged' | 'payment.late_money';
   readonly actor: string;
   readonly evidence: Readonly<Record<string, unknown>>;
-  /** The transaction that paid the payments, where a reorg has put another one in its place. */
+  /** The transaction that paid the payments, if a reorg replaced the previous one. */
   readonly transaction?: { readonly hash: string; readonly nonce: number | null };
 }
 
-/** Appends an event to payments. Nothing else about them changes but the transaction, where the note names one. */
+/** Appends an event to payments. Only the transaction of the payments changes, if the note names one. */
 export async function notePayments(tx: Tx, ids: readonly string[], note: PaymentNote, at: Date): Promise<void> {
   if (ids.length === 0) return;
   const payments = await lockPayments(tx, ids);
@@ -151,7 +183,7 @@ interface Attempts {
   readonly known: ReadonlySet<string>;
 }
 
-/** Reads items only for moves that depend on them: attempts that are said to be over, and payments that were tried before. */
+/** Reads items only for transitions that depend on them: ended attempts, and payments with earlier attempts. */
 async function readAttempts(
   tx: Tx,
   locked: readonly Payment[],
@@ -168,7 +200,7 @@ async function readAttempts(
   };
 }
 
-/** An event that stands on what the chain proved of every attempt. */
+/** An event that is based on the chain's proof for every attempt. */
 function isEndOfAttempts(event: PaymentEvent): boolean {
   return event.type === 'lapsed' || (event.type === 'expired' && event.proof !== 'clock');
 }

@@ -61,9 +61,9 @@ function priceOf({ amountUnit, amountValue, amountDecimals }: Payment): Price {
   return { unit: amountUnit, value: BigInt(amountValue), decimals: amountDecimals };
 }
 
-/** Everything that the payment can be paid with now, in words for the payer. */
-export function acceptedTokens(deps: QuoteDeps & ServingDeps, payment: Payment) {
-  return servedNetworks(deps, payment.mode).flatMap((connected) =>
+/** The tokens of these networks that the payment can be paid with now, in words for the payer. */
+export function acceptedTokens(deps: QuoteDeps, payment: Payment, networks: readonly ConnectedChain[]) {
+  return networks.flatMap((connected) =>
     payableAssets(deps, payment, connected).map(({ asset }) => ({
       symbol: asset.symbol,
       networkName: connected.chain.network.name,

@@ -8,15 +8,18 @@ import { feeInToken } from '../../domain/quote.ts';
 import type { World } from '../../runtime/world.ts';
 import type { Screening } from '../../screening/screening.ts';
 import type { DestinationReader } from '../../store/parties/destinations.ts';
+import type { NetworkStop } from '../../store/parties/freezes.ts';
 import type { PayableMerchant } from '../../store/parties/merchants.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { FreshCache } from '../../store/plumbing/fresh-cache.ts';
-import { noExecutor, quoteExpired } from './option-refusals.ts';
+import { merchantStopped, noExecutor, quoteExpired } from './option-refusals.ts';
 import { type PayableAsset, type QuoteDeps, quoteAgain } from './payable-assets.ts';
 import { servedNetworks } from './served-networks.ts';
 
 /** The recipients and the fee of a payment, by the settings in force. */
 export interface Terms {
+  /** True if the merchant is suspended or frozen: nothing is offered or accepted. */
+  readonly isStopped: boolean;
   /** In the unit of the price. */
   readonly pricedFee: bigint;
   /** The parts of the fee: a decimal percent, and an amount in the unit of the price. */
@@ -29,6 +32,8 @@ export interface Terms {
 export interface TermsDeps {
   readonly world: World;
   readonly merchants: FreshCache<PayableMerchant>;
+  /** Whether a network is frozen. */
+  readonly networkStops: FreshCache<NetworkStop>;
   readonly readDestinations: DestinationReader;
 }
 
@@ -41,6 +46,7 @@ export async function readTerms(deps: TermsDeps, payment: Payment): Promise<Term
   const amount = BigInt(payment.amountValue);
   const fees = termsInForce(merchant?.fees ?? [], deps.world.clock.nowMs());
   return {
+    isStopped: merchant?.isStopped ?? false,
     pricedFee: feeOf(fees, amountUnit, amount),
     percentage: fees.percentage,
     pricedFixedFee: fixedFeeOf(fees, amountUnit, amount),
@@ -100,16 +106,19 @@ export function promiseOf({ payment, terms, connected, payable, ...input }: Prom
 
 /**
  * Refuses an option that would not be offered now: its network is not served any more, it has expired, or its asset,
- * recipient or fee has changed. Returns the network of a valid one. The whole promise is computed again from the payment
- * and the rates that were in force, so that even a stolen option key makes no option with a price of its own.
+ * recipient or fee has changed; or its merchant or network is stopped. Returns the network of a valid one. The whole
+ * promise is computed again from the payment and the rates that were in force, so that even a stolen option key makes no
+ * option with a price of its own.
  */
 export async function refuseOutdated(deps: OptionDeps, payment: Payment, option: Option): Promise<ConnectedChain> {
   const { item, pricedFee, feeTerms } = option;
   const connected = servedNetworks(deps, payment.mode).find(({ chain }) => chain.network.chainId === item.network);
   if (connected === undefined) throw noExecutor();
+  const [terms, network] = await Promise.all([readTerms(deps, payment), deps.networkStops.get(item.network)]);
+  if (terms.isStopped) throw merchantStopped();
+  if (network?.isFrozen) throw noExecutor();
   const nowMs = deps.world.clock.nowMs();
   if (isPast(option, nowMs)) throw quoteExpired();
-  const terms = await readTerms(deps, payment);
   const payable = connected.payable().includes(item.asset) ? quoteAgain(deps, payment, option) : undefined;
   const { payer, deadlineS } = item;
   const promised = payable && promiseOf({ payment, terms, connected, payable, payer, deadlineS });

@@ -29,6 +29,6 @@ export async function broadcastStored(
     );
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error;
-    deps.log.warn({ ...id, nonce, hash, err: error }, 'broadcast without an answer: it may be out');
+    deps.log.warn({ ...id, nonce, hash, err: error }, 'no answer to a broadcast: the transaction may have spread');
   }
 }

@@ -4,6 +4,7 @@ import { intoBatches } from '../../domain/send-plan.ts';
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
 import { itemOf, signedItemOf } from '../../store/chain/items.ts';
 import { insertSend, type NewVersion } from '../../store/chain/sends.ts';
+import { shareFreezes } from '../../store/parties/freezes.ts';
 import { raiseAlert } from '../alerts.ts';
 import { command } from '../command.ts';
 import { commandOfLeader } from '../lease.ts';
@@ -23,7 +24,7 @@ const SHARED_AFTER_MS = 3_000;
 
 export interface Opening {
   readonly nextNonce: number;
-  /** How many more transactions may be in flight. */
+  /** The number of further transactions that may be in flight. */
   readonly room: number;
   readonly inFlight: number;
   readonly chainTimeMs: number;
@@ -127,6 +128,7 @@ async function store(
   const commitments = items.map(({ commitment }) => commitment);
   try {
     await commandOfLeader(deps, lease, async (tx, at) => {
+      await shareFreezes(tx);
       if (!(await takeDueItems(tx, commitments))) throw new ItemsTakenError();
       await insertSend(tx, id, { ...version, kind: 'batch', fencing: lease.fencing, commitments, at });
     });
@@ -153,7 +155,7 @@ async function simulated(deps: RelayDeps, relayer: Relayer, batch: readonly DueI
   if (refused.length > 0) {
     await command(deps, (tx) => postponeItems(tx, refused));
     deps.meters.items(relayer.id.network, 'postponed', refused.length);
-    deps.log.info({ ...relayer.id, refused: refused.slice(0, 10), count: refused.length }, 'items left for later');
+    deps.log.info({ ...relayer.id, refused: refused.slice(0, 10), count: refused.length }, 'items postponed');
   }
   return batch.filter((_, index) => reasons[index] === undefined);
 }

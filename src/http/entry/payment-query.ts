@@ -51,9 +51,9 @@ export async function answerList(deps: HttpDeps, request: ListRequest): Promise<
 }
 
 /**
- * The question in one spelling. A cursor is bound to it: to the owner, the merchants, the filters and the order. The time
- * range is not part of it, because point-of-sale software computes `endTs` anew for each page; a cursor is a position, and
- * the range only says where the list begins and ends.
+ * The question in one spelling. A cursor is bound to it: to the owner, the merchants, the filters and the order. The
+ * time range is not part of it, because point-of-sale software computes `endTs` anew for each page; a cursor is a
+ * position, and the range only bounds the list.
  */
 function canonical(request: ListRequest, sortBy: string, sortDir: string): string {
   const { partnerId, mode, merchantIds, symbols, networks, statuses, referenceId } = request;
@@ -96,7 +96,7 @@ function timeOf(text: string | undefined): number | undefined {
   return parsed?.ok ? parsed.value : undefined;
 }
 
-/** A symbol nobody knows names no asset, and so matches nothing. */
+/** An unknown symbol matches nothing. */
 function assetsCalled(symbols: readonly string[]): string[] {
   const wanted = new Set(symbols.map((symbol) => symbol.toLowerCase()));
   return ASSETS.filter(({ symbol }) => wanted.has(symbol.toLowerCase())).map(({ id }) => id);
@@ -138,7 +138,7 @@ const range = (form: string, description: string) =>
     }),
   );
 
-/** Parameters that every list of payments takes, under whatever name. */
+/** Parameters of every list of payments, under the names of the route. */
 export const ListParameter = {
   start: range('timestamp', 'Made at this time or later.'),
   end: range('end-of-range', 'Made before this time.'),

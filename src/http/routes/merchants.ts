@@ -171,7 +171,7 @@ const LIST = {
     200: Type.Object(
       {
         merchants: Type.Array(MerchantBody),
-        totalCount: Type.Integer({ minimum: 0, description: 'How many match, on all pages.' }),
+        totalCount: Type.Integer({ minimum: 0, description: 'The number of matches on all pages.' }),
         nextCursor: NextCursor,
       },
       { description: 'One page.' },

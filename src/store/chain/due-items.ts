@@ -1,4 +1,5 @@
 import type { PaymentStatus } from '../../domain/payment.ts';
+import { isItemStopped } from '../parties/freezes.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import { itemColumns, type StoredItem } from './items.ts';
 
@@ -31,7 +32,8 @@ function isCarriedBy(db: Reader, { network, signer, isCoinOnly = false }: Carrie
 }
 
 /**
- * The due items of a network, oldest first, without those that the chain would refuse as late. Items that have waited
+ * The due items of a network, oldest first, without those that the chain would refuse as late and those that freezes
+ * stop. Items that have waited
  * since `anyonesBefore` are shown to every signer, so that a stuck signer delays nothing.
  */
 export function findDueItems(
@@ -44,10 +46,14 @@ export function findDueItems(
       and deadline > ${ask.deadlineAfter}
       and (mod(hashtext(commitment) & 2147483647, ${ask.share.of}) = ${ask.share.index}
         or accepted_at < ${ask.anyonesBefore})
+      and not ${isItemStopped(db)}
     order by accepted_at limit ${ask.limit}`;
 }
 
-/** Tells whether a signer has transactions in flight, and items to send. Without either, the chain need not be asked. */
+/**
+ * Returns whether a signer has transactions in flight, and items to send. Without either, no call to the chain is
+ * needed.
+ */
 export async function findWork(
   db: Reader,
   { now, ...carrier }: Carrier & { now: Date },
@@ -57,16 +63,20 @@ export async function findWork(
       exists (select from sends
         where network = ${carrier.network} and signer = ${carrier.signer} and state = 'open') as "hasOpen",
       exists (select from items where ${isCarriedBy(db, carrier)} and state = 'due'
-        and (retry_at is null or retry_at <= ${now})) as "hasDue"`;
+        and (retry_at is null or retry_at <= ${now}) and not ${isItemStopped(db)}) as "hasDue"`;
   return one(rows);
 }
 
-/** Marks items as sent. False when one of them is not due any more, or is locked by another transaction. */
+/**
+ * Marks items as sent. False when one of them is not due any more, is stopped by a freeze, or is locked by another
+ * transaction.
+ */
 export async function takeDueItems(tx: Tx, commitments: readonly string[]): Promise<boolean> {
   const { count } = await tx`
     update items set state = 'sent', refusal = null
     where commitment in (
       select commitment from items where commitment = any(${commitments as string[]}::text[]) and state = 'due'
+        and not ${isItemStopped(tx)}
       for update skip locked)`;
   return count === commitments.length;
 }
@@ -167,7 +177,7 @@ export async function reviveItems(tx: Tx, commitments: readonly string[]): Promi
 
 export type RevivedItem = Pick<StoredItem, 'subject' | 'purpose'>;
 
-/** Items whose sends are all final are due again: what seemed to have paid them was not on the chain. */
+/** Items whose sends are all final are due again: the event that seemed to have paid them was not on the chain. */
 export async function releaseItems(tx: Tx, commitments: readonly string[]): Promise<void> {
   await tx`
     update items i set state = 'due', retry_at = null
