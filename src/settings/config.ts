@@ -25,7 +25,6 @@ import {
   relayerKeys,
   rpcUrls,
   SANDBOX_NETWORK,
-  secretsOfUrl,
   signingKey,
   tokens,
   valueOn,
@@ -348,11 +347,11 @@ export function hasOnlyPlayMoney({ rpcUrls = new Map() }: Config): boolean {
   return [...rpcUrls.keys()].every(isTestNetwork);
 }
 
-function relayersIn({ relayerKeys: relayers }: Config): string[] {
+export function relayersIn({ relayerKeys: relayers }: Config): string[] {
   return [...(relayers?.everywhere ?? []), ...[...(relayers?.on.values() ?? [])].flat()];
 }
 
-function intermediatesIn({ intermediateKey: key }: Config): string[] {
+export function intermediatesIn({ intermediateKey: key }: Config): string[] {
   return [...(key?.everywhere === undefined ? [] : [key.everywhere]), ...(key?.on.values() ?? [])];
 }
 
@@ -367,28 +366,6 @@ function missingAccounts({ rpcUrls = new Map(), feeAccount, intermediateAccount 
     const missing = networks.filter((network) => valueOn(value, network) === undefined);
     return missing.length === 0 ? [] : [`${env} must name an account on ${missing.join(', ')}, as RPC_URLS does`];
   });
-}
-
-/** The secret values in force, which the log masks. */
-export function secretValues(config: Config): string[] {
-  const endpoints = [...(config.rpcUrls?.values() ?? []), config.externalSignerUrl ?? []].flat();
-  const sources = (config.rateSources ?? []).flatMap(({ requests }) => requests.map(({ url }) => url));
-  const keys = [...relayersIn(config), ...intermediatesIn(config)].filter((relayer) => !isAddress(relayer));
-  return [
-    ...(config.databaseUrl === undefined ? [] : secretsOfDatabaseUrl(config.databaseUrl)),
-    ...[...endpoints, ...sources].flatMap(secretsOfUrl),
-    ...keys.flatMap((key) => [key, key.slice(2)]),
-    ...(config.secret ?? []).flatMap(spellingsOfSecret),
-  ];
-}
-
-function spellingsOfSecret(bytes: Uint8Array): string[] {
-  const base64 = Buffer.from(bytes).toString('base64');
-  return [base64.replaceAll('=', ''), Buffer.from(bytes).toString('base64url')];
-}
-
-function secretsOfDatabaseUrl(url: string): string[] {
-  return [url, decodeURIComponent(new URL(url).password)];
 }
 
 function setting<const T, const D extends T | undefined>(
