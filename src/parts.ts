@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { createAlarms } from './actions/alarms.ts';
 import { adoptOutgoing } from './actions/outgoing/adopt-outgoing.ts';
+import { adoptDestinations, forgedDestination, isOwnDestination } from './actions/parties/destination-rows.ts';
 import { openCheckout } from './actions/parties/open-checkout.ts';
 import { createKeyUseRecorder } from './actions/parties/record-key-uses.ts';
 import { createPaymentCreator } from './actions/paying/create-payment.ts';
@@ -55,6 +56,8 @@ export async function createParts(input: PartsInput) {
   const { config, world, db, secrets } = base;
   const rowKeys = rowKeysOf(secrets);
   await adoptOutgoing({ ...base, rowKeys });
+  await adoptDestinations({ ...base, rowKeys });
+  const forged = createAlarms(base, 'destination_refused');
   const metrics = createMetrics();
   const keys = createFreshCache<KeyHolder>(world, {
     read: (hashes) => findKeyHolders(db.sql, hashes),
@@ -88,7 +91,16 @@ export async function createParts(input: PartsInput) {
     createPayment: createPaymentCreator(base),
     movePayment: createPaymentMover(base),
     readPayment: createPaymentReader({ ...base, feed }, findPayments),
-    readDestinations: createDestinationReader(base),
+    readDestinations: createDestinationReader(base, (row) => {
+      const isOwn = isOwnDestination({ rowKeys }, row);
+      if (!isOwn) {
+        const { subject, message } = forgedDestination(row);
+        forged
+          .set(subject, message)
+          .catch((error: unknown) => base.log.warn({ err: error }, 'an alert was not stored'));
+      }
+      return isOwn;
+    }),
     glanceAtPayment: createPaymentReader({ ...base, feed }, glanceAtPayments),
     longPolls: createLongPolls(world, feed),
     holdPlaces: createHoldPlaces({

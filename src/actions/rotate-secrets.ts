@@ -5,8 +5,8 @@ import { renewReceiptKey, type SecretDeps } from './open-receipt-key.ts';
 
 export interface RotateInput {
   readonly actor: string;
-  /** Writes the MACs of rows under the newest master secret, and tells how many. */
-  renewRows(tx: Tx, now: Date): Promise<{ readonly renewed: number; readonly left: number }>;
+  /** Writes the MACs of rows under the newest master secret, and returns the number by table. */
+  renewRows(tx: Tx, now: Date): Promise<Readonly<Record<string, number>>>;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { isOrdered, renewOutgoingMacs } from '../actions/outgoing/order-outgoing.ts';
+import { isOwnDestination, renewDestinationMacs } from '../actions/parties/destination-rows.ts';
 import { rotateSecrets } from '../actions/rotate-secrets.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
 import { openSecrets } from '../settings/master-secret.ts';
@@ -30,7 +31,10 @@ const rotate = databaseCommand({
     const secrets = await openSecrets(deps);
     const keys = { rowKeys: rowKeysOf(secrets) };
     const isTrusted = (outgoing: Outgoing) => isOrdered(keys, outgoing);
-    const renewRows = (tx: Tx, now: Date) => renewOutgoingMacs(tx, keys, { isTrusted, now });
+    const renewRows = async (tx: Tx, now: Date) => ({
+      outgoing: await renewOutgoingMacs(tx, keys, { isTrusted, now }),
+      destinations: await renewDestinationMacs(tx, keys, (row) => isOwnDestination(keys, row)),
+    });
     const { receiptKeyId } = await rotateSecrets({ ...deps, secrets }, { actor: OPERATOR, renewRows });
     const text = [
       `Receipts are signed by the key ${receiptKeyId} as soon as a node is restarted. Older keys stay published.`,

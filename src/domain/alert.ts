@@ -6,6 +6,7 @@ export const ALERT_NAMES = [
   'books_differ',
   'books_unread',
   'deep_reorg',
+  'destination_refused',
   'endpoint_alone',
   'endpoints_disagree',
   'event_set_aside',

@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { adoptOutgoing } from '../../src/actions/outgoing/adopt-outgoing.ts';
 import { orderOutgoing } from '../../src/actions/outgoing/order-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
+import { recheckRefusals } from '../../src/actions/outgoing/recheck-refusals.ts';
+import { applyCooledOff } from '../../src/actions/parties/cool-off-destinations.ts';
+import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
+import { termsOfNew } from '../../src/domain/cooling-off.ts';
 import { markedId, outgoingId } from '../../src/domain/ids.ts';
+import { openOption } from '../../src/domain/option.ts';
+import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { connectTo, type TestConnection } from '../database.ts';
+import { DESTINATION, INTERMEDIATE, openPayingShop, type PayingShop, SANDBOX, USDC } from '../e2e/paying-shop.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
 import type { TestNode } from '../e2e/relay-scene.ts';
+import { freshKey } from '../gateway.ts';
+import { until } from '../until.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -150,12 +159,41 @@ describe('an attacker who writes to the database', () => {
       select 'mrch_thief', partner_id, mode, 'Thief', status, created_at, updated_at
       from merchants where id = ${scene.merchantId}`;
     await sql`update payouts set merchant_id = 'mrch_thief' where payment_id = ${id}`;
-    await sql`
-      insert into crypto_settlements (id, merchant_id, asset, asset_key, destination, created_at, updated_at)
-      values ('crypto_thief', 'mrch_thief', ${DOLLAR}, ${DOLLAR}, ${`${scene.network}:${thief}`}, now(), now())`;
+    // The merchant of the thief has registered its destination like any other.
+    await command(scene, (tx, now) => {
+      const terms = termsOfNew(`${scene.network}:${thief}`, undefined, { now, periodMs: 0 });
+      const row = { id: 'crypto_thief', merchantId: 'mrch_thief', asset: DOLLAR, assetKey: DOLLAR.toLowerCase() };
+      return putDestinations(tx, scene, [{ ...row, ...terms, createdAt: now }]);
+    });
     await scene.live(node);
     assert.equal(stolen(), 0n);
     assert.match((await scene.alertText('outgoing_refused')) ?? '', /its payment belongs to another merchant/);
+  });
+
+  it('has no held money sent to a destination that it has changed, until the change is taken back', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.register(destination);
+    await sql`update crypto_settlements set destination = ${`${scene.network}:${thief}`}`;
+    await scene.live(node);
+    assert.equal(stolen(), 0n);
+    assert.deepEqual(await scene.alerts(), [`destination_refused crypto_${destination}`]);
+    assert.equal((await scene.payout(id))?.state, 'held');
+
+    await sql`update crypto_settlements set destination = ${`${scene.network}:${destination}`}`;
+    await scene.live(node);
+    await recheckRefusals(scene);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    assert.deepEqual(await scene.alerts(), []);
+  });
+
+  it('has no change of a destination applied that nobody ordered', async () => {
+    await scene.register(destination);
+    await sql`
+      update crypto_settlements set pending_destination = ${`${scene.network}:${thief}`}, effective_at = 'epoch'`;
+    await applyCooledOff(scene);
+    const [row] = await sql`select destination from crypto_settlements`;
+    assert.equal(row?.destination, `${scene.network}:${destination}`);
+    assert.deepEqual(await scene.alerts(), [`destination_refused crypto_${destination}`]);
   });
 
   it('has no refund sent to itself', async () => {
@@ -236,5 +274,41 @@ describe('an attacker who writes to the database', () => {
     await scene.live(node);
     assert.equal(stolen(), 0n);
     assert.match((await scene.alertText('outgoing_refused')) ?? '', /the books have not set this amount aside/);
+  });
+});
+
+describe('an attacker who changes a destination in the database', () => {
+  let paying: PayingShop;
+  before(async () => {
+    paying = await openPayingShop();
+  });
+  after(() => paying.gateway.stop());
+
+  it('gets no new payment: the merchant is paid at the intermediate account, with an alert', async () => {
+    const { gateway, shop, wallet } = paying;
+    const { sql } = gateway.db;
+    const registered = await gateway.call({
+      method: 'POST',
+      url: `/v1/merchants/${shop.merchant.id}/settlements/crypto`,
+      headers: { ...shop.headers, 'idempotency-key': freshKey() },
+      payload: { settlements: [{ asset: USDC, destination: `${SANDBOX}:${DESTINATION}` }] },
+    });
+    assert.equal(registered.statusCode, 201, registered.body);
+    const payer = paying.newPayer({ [USDC]: 10_000_000n });
+    const recipient = async () => {
+      const id = await paying.created();
+      const { id: optionId } = await wallet.option(id, payer.account, USDC);
+      return openOption(gateway.optionKeys, id, optionId)?.item.recipient;
+    };
+    assert.equal(await recipient(), DESTINATION);
+
+    const stranger = '0x9999999999999999999999999999999999999999';
+    await sql`update crypto_settlements set destination = ${`${SANDBOX}:${stranger}`}`;
+    assert.equal(await recipient(), INTERMEDIATE);
+    await until('the operator is told', async () => {
+      return (await listAlerts(sql)).some(({ name }) => name === 'destination_refused');
+    });
+    await sql`update crypto_settlements set destination = ${`${SANDBOX}:${DESTINATION}`}`;
+    assert.equal(await recipient(), DESTINATION);
   });
 });

@@ -115,7 +115,7 @@ describe('the secrets of a gateway', () => {
         [
           'operator',
           'secret.rotated',
-          { receiptKey: { before: first, after: receiptKeyId }, rows: { renewed: 0, left: 0 } },
+          { receiptKey: { before: first, after: receiptKeyId }, rows: { outgoing: 0, destinations: 0 } },
         ],
       ],
     );

@@ -14,7 +14,7 @@ export function adoptOutgoing(deps: CommandDeps & RowKeyDeps): Promise<void> {
   return command(deps, async (tx, now) => {
     await lockName(tx, ADOPTED.action);
     if (await findAudit(tx, ADOPTED)) return;
-    const { renewed } = await renewOutgoingMacs(tx, deps, { isTrusted: ({ mac }) => mac === null, now });
-    await appendAudit(tx, { ...ADOPTED, at: now, actor: 'gateway', detail: { rows: renewed } });
+    const rows = await renewOutgoingMacs(tx, deps, { isTrusted: ({ mac }) => mac === null, now });
+    await appendAudit(tx, { ...ADOPTED, at: now, actor: 'gateway', detail: { rows } });
   });
 }

@@ -37,13 +37,13 @@ export async function renewOutgoingMacs(
   tx: Tx,
   deps: RowKeyDeps,
   { isTrusted, now }: { readonly isTrusted: (outgoing: Outgoing) => boolean; readonly now: Date },
-): Promise<{ readonly renewed: number; readonly left: number }> {
+): Promise<number> {
   const open = await lockOpenOutgoing(tx, { paidSince: new Date(now.getTime() - SETTLED_MS) });
   const trusted = open.filter(isTrusted);
   for (const outgoing of trusted) {
     await setOutgoingMac(tx, { id: outgoing.id, mac: outgoingMac(deps, outgoing) });
   }
-  return { renewed: trusted.length, left: open.length - trusted.length };
+  return trusted.length;
 }
 
 type Order = Pick<NewOutgoing, Exclude<keyof NewOutgoing, 'amount'>> & { readonly amount: bigint | string };

@@ -7,6 +7,7 @@ import { lockPayablePayouts, type PayablePayout, startPayouts } from '../../../s
 import { shareFreezes } from '../../../store/parties/freezes.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { ownDestinations } from '../../parties/destination-rows.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { aboutOutgoing } from '../about-outgoing.ts';
 import { orderOutgoing } from '../order-outgoing.ts';
@@ -25,7 +26,8 @@ export async function payOutHeld(deps: CommandDeps & RowKeyDeps & { chains: Chai
   if (networks.length === 0) return false;
   return command(deps, async (tx, now) => {
     await shareFreezes(tx);
-    const payouts = await lockPayablePayouts(tx, { networks, now, limit: MAX_PAYOUTS });
+    const payable = await lockPayablePayouts(tx, { networks, now, limit: MAX_PAYOUTS });
+    const payouts = await ownDestinations(tx, deps, payable, now);
     if (payouts.length === 0) return false;
     await startPayouts(tx, payouts, now);
     const rows = payouts.map(outgoingOf);
