@@ -43,14 +43,17 @@ export function openReceiptKey(deps: SecretDeps): Promise<ReceiptKey> {
   });
 }
 
-/** Replaces the key that signs receipts, and returns the ids of both. A wrong master secret replaces nothing. */
+/**
+ * Replaces the key that signs receipts, and returns the ids of both. A wrong master secret replaces nothing, unless the
+ * right one is lost.
+ */
 export async function renewReceiptKey(
   tx: Tx,
   deps: SecretDeps,
-  now: Date,
+  { isLost, now }: { readonly isLost: boolean; readonly now: Date },
 ): Promise<{ before: string | null; after: string }> {
   await lockName(tx, PURPOSE);
-  const before = await findSigningKey(tx, deps);
+  const before = isLost ? undefined : await findSigningKey(tx, deps);
   await retireReceiptKeys(tx, now);
   const { publicJwk } = await storeKey(tx, deps, { seed: newSeed(deps), now });
   return { before: before?.publicJwk.kid ?? null, after: publicJwk.kid };

@@ -56,6 +56,8 @@ const MAX_BEHIND = 16;
 const FORGOTTEN_RETRY_MS = 3_600_000;
 /** A transfer that was refused is looked at again this soon, and delays no other meanwhile. */
 const LOOK_AGAIN_MS = 60_000;
+/** Endpoints that could not show a payment are asked again this soon. */
+const ASK_AGAIN_MS = 5_000;
 
 /** Signs the waiting transfers of a network and stores them as items. Returns true if there are more. */
 export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChain): Promise<boolean> {
@@ -137,19 +139,22 @@ async function isScreened(deps: OutgoingDeps, { id, purpose, network, recipient 
 async function isGenuine(deps: OutgoingDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<boolean> {
   const { id, asset, amount, recipient } = outgoing;
   const check = await checkOutgoing(deps, connected, outgoing);
-  if (check.is !== 'refused') return check.is === 'good';
+  if (check.is === 'good') return true;
   // Another node may have carried it out since it was read.
   const present = await findOutgoing(deps.db.sql, id);
   if (present?.state !== 'sending' || present.isDue) return false;
-  const message = `A ${outgoing.purpose} of ${amountText(asset, amount)} to ${recipient} is not signed: ${check.problem}. Find out who has written to the database.`;
-  await deps.refused.set(id, message);
-  deps.log.error({ id, problem: check.problem }, 'an outgoing transfer is not signed');
-  await lookAgain(deps, id);
+  const isRefused = check.is === 'refused';
+  const reason = isRefused
+    ? `${check.problem}. Find out who has written to the database.`
+    : 'too few endpoints show the receipt of its payment. It is signed as soon as they do.';
+  await deps.refused.set(
+    id,
+    `A ${outgoing.purpose} of ${amountText(asset, amount)} to ${recipient} is not signed: ${reason}`,
+  );
+  if (isRefused) deps.log.error({ id, problem: check.problem }, 'an outgoing transfer is not signed');
+  const waitMs = isRefused ? LOOK_AGAIN_MS : ASK_AGAIN_MS;
+  await command(deps, (tx, now) => postponeOutgoing(tx, { id, until: new Date(now.getTime() + waitMs) }));
   return false;
-}
-
-function lookAgain(deps: OutgoingDeps, id: string): Promise<void> {
-  return command(deps, (tx, now) => postponeOutgoing(tx, { id, until: new Date(now.getTime() + LOOK_AGAIN_MS) }));
 }
 
 /** The keys that are configured, by address: mostly the intermediate account pays; a stray leaves the account it came to. */
