@@ -25,6 +25,7 @@ import { HomeInUseError, lockHome } from './sandbox/home-lock.ts';
 import { ScreeningListError } from './screening/follow-list.ts';
 import {
   ChainSettingsError,
+  gasBudgets,
   isSandbox,
   minBalanceOn,
   type NetworkInUse,
@@ -203,7 +204,10 @@ function startWorkers(parts: Awaited<ReturnType<typeof createParts>>, onStop: On
     ]),
     startPlacing(parts),
     startBookkeeping(parts),
-    startRelaying({ ...parts, relaying: { minBalance: (network) => minBalanceOn(config, network) } }),
+    startRelaying({
+      ...parts,
+      relaying: { ...gasBudgets(config), minBalance: (network) => minBalanceOn(config, network) },
+    }),
     startWatching({
       ...parts,
       watching: {

@@ -89,7 +89,7 @@ export async function createParts(input: PartsInput) {
     warn: createSparseWarning(world.clock, base.log),
     leftOut: createAlarms(base, 'asset_left_out'),
     createPayment: createPaymentCreator(base),
-    movePayment: createPaymentMover(base),
+    movePayment: createPaymentMover(base, { openItemsPerPayer: config.openItemsPerPayer }),
     readPayment: createPaymentReader({ ...base, feed }, findPayments),
     readDestinations: createDestinationReader(base, (row) => {
       const isOwn = isOwnDestination({ rowKeys }, row);

@@ -1,4 +1,4 @@
-import { vetoDestination } from '../actions/parties/cool-off-destinations.ts';
+import { expelDestination, vetoDestination } from '../actions/parties/cool-off-destinations.ts';
 import { listPendingDestinations } from '../store/parties/destinations.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id, text } from './kinds.ts';
@@ -43,4 +43,17 @@ const veto = databaseCommand({
   },
 });
 
-export const destinationCommands: readonly Command[] = [pending, veto];
+const remove = databaseCommand({
+  name: 'destinations remove',
+  summary:
+    'Remove a settlement destination that should never have been one. Payments are held until the merchant registers another, which counts as its first.',
+  positionals: { id: required(id, 'The settlement, as the API lists it.') },
+  options: { reason: required(text, 'Why. It is kept in the audit log.') },
+  examples: ['destinations remove crypto_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --reason "set by a stolen key, case 42"'],
+  run: async (deps, { id: settlementId, reason }) => {
+    const removed = await expelDestination(deps, { settlementId, reason, actor: operatorOf(deps.config) });
+    return { json: removed, text: `Removed. ${removed.merchantId} is not paid to ${removed.destination} any more.` };
+  },
+});
+
+export const destinationCommands: readonly Command[] = [pending, veto, remove];

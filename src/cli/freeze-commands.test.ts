@@ -116,5 +116,7 @@ describe('till freeze', () => {
     assert.deepEqual([kept.destination, kept.pendingDestination], [destination, null]);
     assert.deepEqual(await json('destinations', 'pending'), []);
     assert.equal((await till('destinations', 'veto', id, '--reason', 'x')).exitCode, 1);
+    assert.equal((await json('destinations', 'remove', id, '--reason', 'set by a thief')).destination, destination);
+    assert.equal((await till('destinations', 'remove', id, '--reason', 'x')).exitCode, 1);
   });
 });

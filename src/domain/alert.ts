@@ -12,6 +12,8 @@ export const ALERT_NAMES = [
   'event_set_aside',
   'forgotten_outgoing',
   'frozen',
+  'gas_budget_spent',
+  'gas_price_above_cap',
   'intermediate_key_missing',
   'job_failing',
   'network_not_as_known',

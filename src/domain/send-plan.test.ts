@@ -100,7 +100,7 @@ describe('a group of items', () => {
     asset: 'usdc',
     method: 'eip3009-vrs',
     feeAccount: 'fees',
-    hasCode: false,
+    isApart: false,
     attempts: 0,
     ...fields,
   });
@@ -112,7 +112,7 @@ describe('a group of items', () => {
         asset: fc.constantFrom('usdc', 'eurc'),
         method: fc.constantFrom('eip3009-vrs', 'permit2'),
         feeAccount: fc.constantFrom('a', 'b'),
-        hasCode: fc.boolean(),
+        isApart: fc.boolean(),
         attempts: fc.nat(4),
       }),
     );
@@ -124,9 +124,9 @@ describe('a group of items', () => {
         for (const batch of batches) {
           assert.ok(batch.length >= 1 && batch.length <= limit);
           if (batch.length === 1) continue;
-          const kinds = batch.map(({ hasCode: _, ...kind }) => JSON.stringify(kind));
+          const kinds = batch.map(({ isApart: _, ...kind }) => JSON.stringify(kind));
           assert.equal(new Set(kinds).size, 1);
-          assert.ok(batch.every(({ hasCode }) => !hasCode));
+          assert.ok(batch.every(({ isApart }) => !isApart));
         }
       }),
     );

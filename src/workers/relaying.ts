@@ -32,6 +32,8 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
     lowBalance: createAlarms(deps, 'relayer_balance_low'),
     stuckSend: createAlarms(deps, 'send_stuck'),
     outOfFunds: createAlarms(deps, 'relayer_out_of_funds'),
+    gasPrice: createAlarms(deps, 'gas_price_above_cap'),
+    gasBudget: createAlarms(deps, 'gas_budget_spent'),
   };
   const wake = createWake(deps.world.timers);
   deps.feed.subscribe((changed) => {

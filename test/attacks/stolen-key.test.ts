@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import {
   changeDestination,
   registerSettlements,
   removeSettlement,
 } from '../../src/actions/parties/change-destinations.ts';
-import { applyCooledOff, vetoDestination } from '../../src/actions/parties/cool-off-destinations.ts';
+import { applyCooledOff, expelDestination, vetoDestination } from '../../src/actions/parties/cool-off-destinations.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { parseAccount, parseAsset } from '../../src/domain/caip.ts';
 import { listEvents } from '../../src/store/events/events.ts';
@@ -253,6 +254,26 @@ describe('held money, when a thief has a stolen API key', () => {
     await scene.paid(node, { isHeld: true });
     await pass(0);
     assert.deepEqual(received(), [1_980n, 990n]);
+  });
+
+  it('is taken back from a destination that has cooled off, as long as nothing is signed', async () => {
+    const id = await register(own);
+    await change(id, thief);
+    const merchant = { scope: 'merchant', subject: scene.merchantId, ...BY } as const;
+    const payments = [await scene.paid(node, { isHeld: true }), await scene.paid(node, { isHeld: true })];
+    scene.pass(HOURS * HOUR_MS);
+    await applyCooledOff(scene);
+    await payOutHeld(scene);
+    await freeze(scene, merchant);
+    await pass(0);
+    await expelDestination(scene, { settlementId: id, ...BY });
+    await unfreeze(scene, merchant);
+    await pass(0);
+    for (const payment of payments) assert.equal((await scene.payout(payment.id))?.state, 'held');
+    await register(own);
+    await pass(HOURS * HOUR_MS);
+    assert.deepEqual(received(), [1_980n, 0n]);
+    assert.deepEqual(await scene.differences(), []);
   });
 });
 

@@ -133,9 +133,10 @@ describe('a thief with the key of a stopped merchant', () => {
     const network = { scope: 'network', subject: SANDBOX, ...BY } as const;
     await freeze(paying.gateway, network);
     const confirm = () => refusal(paying.wallet.confirm(id, option.id, [result(signature)]));
-    assert.deepEqual(await confirm(), [400, 'invalid_state']);
-    await later();
-    assert.deepEqual(await confirm(), [409, 'executor_not_found'], 'the wallet asks for options again');
+    for (const wait of [async () => {}, later]) {
+      await wait();
+      assert.deepEqual(await confirm(), [409, 'executor_not_found'], 'the wallet asks for options again');
+    }
     const { options, info } = (await paying.wallet.options(id, [payer.account], '?includePaymentInfo=true')).json();
     assert.deepEqual(options, []);
     assert.equal(info.stopped, undefined);

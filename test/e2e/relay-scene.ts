@@ -146,6 +146,8 @@ export async function openRelayScene(input: SceneInput = {}) {
       lowBalance: createAlarms(base, 'relayer_balance_low'),
       stuckSend: createAlarms(base, 'send_stuck'),
       outOfFunds: createAlarms(base, 'relayer_out_of_funds'),
+      gasPrice: createAlarms(base, 'gas_price_above_cap'),
+      gasBudget: createAlarms(base, 'gas_budget_spent'),
     };
     const relayers = await Promise.all(
       signers.map(async (signer, index) => {

@@ -4,6 +4,7 @@ import { command } from '../../src/actions/command.ts';
 import { LeaseLostError } from '../../src/actions/lease.ts';
 import { declineItem } from '../../src/actions/paying/decline-item.ts';
 import { listRelayers } from '../../src/actions/relay/list-relayers.ts';
+import { checksumAddress } from '../../src/domain/caip.ts';
 import { insertSend } from '../../src/store/chain/sends.ts';
 import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
 
@@ -248,7 +249,10 @@ describe('the relayer', () => {
 
   it('keeps many transactions in flight, but not without bound', async () => {
     await open();
-    for (let made = 0; made < 20; made += 1) await scene.accept({ hasCode: true });
+    // Items with different fee accounts do not share a transaction.
+    for (let made = 10; made < 30; made += 1) {
+      await scene.accept({ told: { feeAccount: checksumAddress(`0x${String(made).repeat(20)}`) } });
+    }
     const node = await scene.newNode();
     await node.relay();
     await node.relay();

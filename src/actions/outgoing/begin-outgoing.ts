@@ -33,6 +33,7 @@ import { consentToSend } from '../own-coin.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { checkOutgoing } from './check-outgoing.ts';
 import { clearLimit, exceedsLimit, type LimitDeps, waitForLimit } from './limit-outgoing.ts';
+import { recallPayout } from './payout/recall-payout.ts';
 import { CONSEQUENCES } from './purposes.ts';
 import { listNaming, SCREENED } from './refund/screen-refund.ts';
 import { concludePaid } from './settle-outgoing.ts';
@@ -100,6 +101,7 @@ async function begin(
   const { chain } = connected;
   if (signer === undefined) throw new Error('A transfer was chosen that no configured key can sign.');
   if ((await isScreened(deps, outgoing)) || !(await isGenuine(deps, connected, outgoing))) return;
+  if (await recallPayout(deps, outgoing)) return;
   const attempt = attemptOf(outgoing) ?? (await plan(deps, connected, outgoing));
   if (attempt === undefined) return;
   const item = itemOf(outgoing, attempt);

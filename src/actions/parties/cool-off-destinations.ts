@@ -1,5 +1,10 @@
 import { ApiError } from '../../errors.ts';
-import { type CryptoSettlement, lockCooledOff, lockCryptoSettlementOfAny } from '../../store/parties/destinations.ts';
+import {
+  type CryptoSettlement,
+  forgetDestination,
+  lockCooledOff,
+  lockCryptoSettlementOfAny,
+} from '../../store/parties/destinations.ts';
 import { shareFreezes } from '../../store/parties/freezes.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../command.ts';
@@ -31,7 +36,8 @@ export function applyCooledOff(deps: CommandDeps & RowKeyDeps): Promise<boolean>
   });
 }
 
-export interface VetoInput {
+/** A decision of an operator about a destination. */
+export interface OverruleInput {
   readonly settlementId: string;
   readonly reason: string;
   readonly actor: string;
@@ -40,7 +46,7 @@ export interface VetoInput {
 /** Refuses a change that cools off. The destination in force stays. */
 export function vetoDestination(
   deps: CommandDeps & RowKeyDeps,
-  { settlementId, reason, actor }: VetoInput,
+  { settlementId, reason, actor }: OverruleInput,
 ): Promise<CryptoSettlement> {
   return command(deps, async (tx, now) => {
     const settlement = await lockCryptoSettlementOfAny(tx, settlementId);
@@ -57,5 +63,27 @@ export function vetoDestination(
     const detail = { id, asset, destination, vetoed: pendingDestination, reason };
     await appendAudit(tx, { at: now, actor, action: 'settlement.vetoed', subject: merchantId, detail });
     return kept;
+  });
+}
+
+/**
+ * Removes a destination that a thief has put in force. Unlike a removal by the merchant it is not remembered: the next
+ * destination is a first one, and the thief's is not in force while it cools off. Payouts that are not signed yet are held
+ * again.
+ */
+export function expelDestination(
+  deps: CommandDeps,
+  { settlementId, reason, actor }: OverruleInput,
+): Promise<CryptoSettlement> {
+  return command(deps, async (tx, now) => {
+    const found = await lockCryptoSettlementOfAny(tx, settlementId);
+    if (found === undefined) throw settlementNotFound(settlementId);
+    const { mac: _, ...settlement } = found;
+    const { id, merchantId, asset, destination } = settlement;
+    await forgetDestination(tx, id);
+    await logDestinations(tx, [settlement], { actor, at: now, isRemoved: true });
+    const detail = { id, asset, destination, reason };
+    await appendAudit(tx, { at: now, actor, action: 'settlement.expelled', subject: merchantId, detail });
+    return settlement;
   });
 }

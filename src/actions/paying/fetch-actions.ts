@@ -8,6 +8,7 @@ import { type CommandDeps, command } from '../command.ts';
 import {
   isOverdue,
   merchantStopped,
+  noExecutor,
   notPayable,
   optionNotFound,
   paymentExpired,
@@ -62,7 +63,9 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
   } as const;
   const isPayable = await command(deps, async (tx, now) => {
     await shareFreezes(tx);
-    if ((await findStopped(tx, [payment.merchantId, item.network])).size > 0) throw merchantStopped();
+    const stopped = await findStopped(tx, [payment.merchantId, item.network]);
+    if (stopped.has(payment.merchantId)) throw merchantStopped();
+    if (stopped.has(item.network)) throw noExecutor();
     const deadline = new Date(item.deadlineS * 1000);
     if (!(await raiseNativeDeadline(tx, { paymentId: payment.id, deadline, now }))) return false;
     await insertItems(tx, [offered], now);

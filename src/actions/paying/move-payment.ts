@@ -1,7 +1,7 @@
 import { type Decision, decide, type PaymentEvent, type PaymentStatus, type Refusal } from '../../domain/payment.ts';
 import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
-import { findOpenItemsOf } from '../../store/chain/due-items.ts';
+import { countOpenItems, findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdNetAmounts } from '../../store/money/payouts.ts';
 import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
@@ -14,6 +14,7 @@ import {
 } from '../../store/payments/payment-settlements.ts';
 import { lockPayments, type Move, movePayments, type Payment, stateOf } from '../../store/payments/payments.ts';
 import { isDataFault, type Tx } from '../../store/plumbing/database.ts';
+import { lockNames } from '../../store/plumbing/locks.ts';
 import { acceptItems, closeItems } from '../books/record.ts';
 import { type CommandDeps, command } from '../command.ts';
 
@@ -32,14 +33,24 @@ export interface MovePaymentInput {
 
 export type MoveOutcome =
   | { readonly ok: true; readonly payment: Payment }
-  | { readonly ok: false; readonly refusal: Refusal | 'not_found'; readonly payment: Payment | undefined };
+  | {
+      readonly ok: false;
+      readonly refusal: Refusal | 'not_found' | 'payer_busy';
+      readonly payment: Payment | undefined;
+    };
 
 export type PaymentMover = (input: MovePaymentInput) => Promise<MoveOutcome>;
 
 const MAX_BATCH = 200;
 
+/** Limits on what payers may have accepted. */
+export interface PayerLimits {
+  /** Items of one payer on one network that are open at once; no limit if undefined. */
+  readonly openItemsPerPayer?: number;
+}
+
 /** Moves payments along their life; moves asked for at the same time share a transaction. */
-export function createPaymentMover(deps: CommandDeps): PaymentMover {
+export function createPaymentMover(deps: CommandDeps, limits: PayerLimits = {}): PaymentMover {
   return createBatcher(deps.world.timers, {
     run: (inputs) =>
       command(deps, async (tx, now) => {
@@ -52,6 +63,7 @@ export function createPaymentMover(deps: CommandDeps): PaymentMover {
           locked,
           inputs.filter((input) => !stopped.has(input)),
           now,
+          limits,
         );
         return inputs.map((input) => stopped.get(input) ?? (moved.shift() as MoveOutcome));
       }),
@@ -75,12 +87,17 @@ async function refuseStopped(
   const accepting = inputs.filter(isAcceptance).map((input) => {
     const payment = locked.find(({ id }) => id === input.paymentId);
     const networks = (input.items?.accepted ?? []).map(({ item }) => item.network);
-    return { input, payment, concerned: [payment?.merchantId ?? '', ...networks] };
+    return { input, payment, merchantId: payment?.merchantId ?? '', networks };
   });
   if (accepting.length === 0) return new Map();
-  const stopped = await findStopped(tx, [...new Set(accepting.flatMap(({ concerned }) => concerned))]);
-  const refused = accepting.filter(({ concerned }) => concerned.some((id) => stopped.has(id)));
-  return new Map(refused.map(({ input, payment }) => [input, { ok: false, refusal: 'stopped', payment }]));
+  const concerned = accepting.flatMap(({ merchantId, networks }) => [merchantId, ...networks]);
+  const stopped = await findStopped(tx, [...new Set(concerned)]);
+  const refused = accepting.flatMap(({ input, payment, merchantId, networks }): [MovePaymentInput, MoveOutcome][] => {
+    if (stopped.has(merchantId)) return [[input, { ok: false, refusal: 'merchant_stopped', payment }]];
+    const isStopped = networks.some((network) => stopped.has(network));
+    return isStopped ? [[input, { ok: false, refusal: 'network_stopped', payment }]] : [];
+  });
+  return new Map(refused);
 }
 
 /**
@@ -93,9 +110,11 @@ export async function moveLocked(
   locked: readonly Payment[],
   inputs: readonly MovePaymentInput[],
   now: Date,
+  limits: PayerLimits = {},
 ): Promise<MoveOutcome[]> {
   const current = new Map(locked.map((payment) => [payment.id, payment]));
   const attempts = await readAttempts(tx, locked, inputs);
+  const places = await readPlaces(tx, inputs, limits);
   const outcomes: MoveOutcome[] = [];
   const taken: MovePaymentInput[] = [];
   let moves: Move[] = [];
@@ -107,6 +126,11 @@ export async function moveLocked(
       continue;
     }
     const decision = decideMove(payment, input, attempts, now);
+    const isPlaced = decision.ok && places.take(items?.accepted ?? []);
+    if (decision.ok && !isPlaced) {
+      outcomes.push({ ok: false, refusal: 'payer_busy', payment });
+      continue;
+    }
     if (!decision.ok) {
       outcomes.push({ ok: false, refusal: decision.refusal, payment });
       continue;
@@ -199,6 +223,28 @@ async function readAttempts(
     known: new Set(commitmentsOf(known)),
   };
 }
+
+/**
+ * The places that payers have left for open items. Transactions that accept items of the same payer run one after the
+ * other, so that requests at the same time cannot exceed the limit together.
+ */
+async function readPlaces(tx: Tx, inputs: readonly MovePaymentInput[], { openItemsPerPayer: limit }: PayerLimits) {
+  const accepted = inputs.flatMap(({ items }) => items?.accepted ?? []);
+  if (limit === undefined || accepted.length === 0) return { take: () => true };
+  const payers = [...new Set(accepted.map(payerOf))].sort();
+  await lockNames(tx, payers);
+  const open = await countOpenItems(tx, payers);
+  return {
+    take(items: readonly NewItem[]): boolean {
+      for (const payer of items.map(payerOf)) open.set(payer, (open.get(payer) ?? 0) + 1);
+      const isWithin = items.every((item) => (open.get(payerOf(item)) ?? 0) <= limit);
+      if (!isWithin) for (const payer of items.map(payerOf)) open.set(payer, (open.get(payer) ?? 0) - 1);
+      return isWithin;
+    },
+  };
+}
+
+const payerOf = ({ item }: NewItem) => `${item.network}:${item.payer}`;
 
 /** An event that is based on the chain's proof for every attempt. */
 function isEndOfAttempts(event: PaymentEvent): boolean {

@@ -48,3 +48,8 @@ export function noExecutor(): ApiError {
     'Payments are not taken on this network at the moment: ask for options again.',
   );
 }
+
+export function payerBusy(): ApiError {
+  const message = 'This account has too many payments under way. Wait until one of them has ended.';
+  return new ApiError('rate_limited', message, { retryAfterS: 5 });
+}

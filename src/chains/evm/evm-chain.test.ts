@@ -150,7 +150,7 @@ describe('an EVM chain', () => {
       assert.equal(await chain.isUsed(first.item, first.commitment, found.block.number - 1), false);
       assert.deepEqual(await chain.judge(first.item, first.signature), { is: 'used' });
       assert.deepEqual(await chain.simulate([first]), [{ is: 'refused', reason: 'used' }]);
-      assert.deepEqual(await chain.simulate([first], found.block.number - 1), [{ is: 'paid' }]);
+      assert.deepEqual(await chain.simulate([first], { atBlock: found.block.number - 1 }), [{ is: 'paid' }]);
     });
 
     it(`judges signatures of ${method} items`, async () => {

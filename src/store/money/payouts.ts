@@ -100,6 +100,15 @@ export async function holdAgain(
     where payment_id = ${paymentId} and state = 'sending'`;
 }
 
+/** The destination (CAIP-10) in force for a held amount. Undefined if the merchant has none. */
+export async function findPayoutDestination(db: Reader, paymentId: string): Promise<string | undefined> {
+  const [row] = await db<{ destination: string }[]>`
+    select c.destination from payouts p
+    join crypto_settlements c on c.merchant_id = p.merchant_id and c.asset = p.asset
+    where p.payment_id = ${paymentId}`;
+  return row?.destination;
+}
+
 export async function findPayout(db: Reader, paymentId: string): Promise<Payout | undefined> {
   const [row] = await db<Payout[]>`select ${payoutColumns(db)} from payouts p where p.payment_id = ${paymentId}`;
   return row;

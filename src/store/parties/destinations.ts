@@ -185,6 +185,14 @@ export async function deleteCryptoSettlement(tx: Tx, { id, at }: { id: string; a
     set destination = excluded.destination, held_from = excluded.held_from, removed_at = excluded.removed_at`;
 }
 
+/** Deletes a destination as if the merchant had never had one for the asset. */
+export async function forgetDestination(tx: Tx, id: string): Promise<void> {
+  await tx`
+    with removed as (delete from crypto_settlements where id = ${id} returning merchant_id, asset_key)
+    delete from removed_destinations d using removed r
+    where d.merchant_id = r.merchant_id and d.asset_key = r.asset_key`;
+}
+
 export type RemovedDestination = Pick<DestinationTerms, 'destination' | 'heldFrom'> & { readonly assetKey: string };
 
 /** The last removed destinations of a merchant, whose row the transaction has locked. */

@@ -1,5 +1,6 @@
 import type { FreezeScope } from '../../domain/freeze.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
+import { limitLockWait } from '../plumbing/locks.ts';
 
 export interface Freeze {
   readonly scope: FreezeScope;
@@ -10,11 +11,15 @@ export interface Freeze {
   readonly since: Date;
 }
 
+/** Transactions that move money take milliseconds. One that hangs must not keep all others waiting behind the freeze. */
+const MAX_WAIT_MS = 10_000;
+
 /**
  * Waits for every transaction that shares the freezes, and keeps new ones waiting. After the commit nothing more is accepted
  * or sent that the freeze stops. Call it first in a transaction, so that nobody waits for its other locks.
  */
 export async function lockFreezes(tx: Tx): Promise<void> {
+  await limitLockWait(tx, MAX_WAIT_MS);
   // Unlike ACCESS EXCLUSIVE, this mode does not wait for a backup, which only reads.
   await tx`lock table freezes in exclusive mode`;
 }

@@ -112,7 +112,8 @@ export function describeLooking(onScene: OnScene): void {
         const rich = (await chain.head()).number;
         await relay([signed]);
         const paid = (await chain.head()).number;
-        const at = async (block?: number) => (await chain.simulate([signed], block))[0];
+        const at = async (atBlock?: number) =>
+          (await chain.simulate([signed], atBlock === undefined ? {} : { atBlock }))[0];
         assert.deepEqual(await at(poor), { is: 'refused', reason: 'short_balance' });
         assert.deepEqual(await at(rich), { is: 'paid' });
         assert.deepEqual(await at(paid), { is: 'refused', reason: 'used' });
