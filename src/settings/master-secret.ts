@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createSecrets, type Secrets } from '../runtime/secrets.ts';
 import type { World } from '../runtime/world.ts';
 import { readOwnSecret } from '../sandbox/own-secret.ts';
-import { type Config, hasOnlyPlayMoney } from './config.ts';
+import type { Config } from './config.ts';
+import { hasOnlyPlayMoney } from './contradictions.ts';
 import { masterSecrets, Problem } from './kinds.ts';
 
 /** The master secret is missing or cannot be read. */

@@ -1,4 +1,5 @@
-import { type Config, intermediatesIn, relayersIn } from './config.ts';
+import type { Config } from './config.ts';
+import { intermediatesIn, relayersIn } from './contradictions.ts';
 import { isAddress, secretsOfUrl } from './network-kinds.ts';
 
 /** The secret values in force, which the log masks. */
