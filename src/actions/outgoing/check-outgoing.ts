@@ -32,7 +32,7 @@ const UNCLEAR = { is: 'unclear' } as const;
 const refused = (problem: string): Refused => ({ is: 'refused', problem });
 
 /**
- * Checks a transfer before it is signed. Whoever can write to the database must not be able to spend money: the order
+ * Checks a transfer before it is signed. Write access to the database must not be enough to spend money: the order
  * carries a MAC, its reason has the same terms, the books have set the amount aside and not paid it yet, and the chain
  * shows the payment that the money came by.
  */
