@@ -48,6 +48,7 @@ export async function createParts(input: PartsInput) {
   const base = { ...input, chains, rates, screening };
   const { config, world, db } = base;
   const metrics = createMetrics();
+  const payerLimits = { openItemsPerPayer: config.openItemsPerPayer };
   const keys = createFreshCache<KeyHolder>(world, {
     read: (hashes) => findKeyHolders(db.sql, hashes),
     keyOf: (key) => key.hash,
@@ -73,7 +74,8 @@ export async function createParts(input: PartsInput) {
     warn: createSparseWarning(world.clock, base.log),
     leftOut: createAlarms(base, 'asset_left_out'),
     createPayment: createPaymentCreator(base),
-    movePayment: createPaymentMover(base, { openItemsPerPayer: config.openItemsPerPayer }),
+    movePayment: createPaymentMover(base, payerLimits),
+    payerLimits,
     readPayment: createPaymentReader({ ...base, feed }, findPayments),
     readDestinations: createDestinationReader(base),
     glanceAtPayment: createPaymentReader({ ...base, feed }, glanceAtPayments),
