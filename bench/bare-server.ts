@@ -1,8 +1,8 @@
 import Fastify from 'fastify';
 
 /**
- * The peer over HTTP: Fastify with nothing but the two routes, which answer constants of the shape the gateway answers
- * with. It parses the body it is sent, and looks at nothing.
+ * The peer over HTTP: Fastify with only the two routes, which return constants in the shape of the gateway's answers.
+ * It parses the body and validates nothing.
  */
 const app = Fastify({ logger: false });
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { freePort, startProcess, stopProcess, until } from './processes.ts';
 
-/** The peer over HTTP, in a process of its own. */
+/** The peer over HTTP, in a separate process. */
 export interface BareServer {
   readonly port: number;
   readonly pid: number;

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Gateway, merchantId } from './gateway.ts';
 
-/** A payment to ask about, with the merchant that may ask. */
+/** A payment with the merchant that may read it. */
 export interface PaymentRef {
   readonly id: string;
   readonly merchant: string;
@@ -23,7 +23,7 @@ const RETRY_MS = 1_000;
 const CREATE_CONCURRENCY = 64;
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-/** One request over a kept connection; anything but a success is an error, since it would be a wrong measurement. */
+/** One request over a kept connection; any failure is an error, since it would falsify the measurement. */
 export function call({ port, method = 'GET', path, headers, body }: Call): Promise<{ text: string; ms: number }> {
   return new Promise((resolve, reject) => {
     const startMs = performance.now();
@@ -46,7 +46,7 @@ export function call({ port, method = 'GET', path, headers, body }: Call): Promi
   });
 }
 
-/** As any client should, comes back when a node that has just started says it is busy. */
+/** Retries when a node that has just started answers that it is busy, as any client should. */
 async function patiently(input: Call): Promise<{ text: string; ms: number }> {
   for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
     try {

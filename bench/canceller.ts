@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { call, type PaymentRef } from './calls.ts';
 
-/** Cancels payments at an even pace, whether or not the answers keep up, and notes when each answer came. */
+/** Cancels payments at an even pace, whether or not the answers keep up, and records the time of each answer. */
 export interface CancelOrder {
   readonly port: number;
   readonly apiKey: string;
@@ -35,7 +35,7 @@ async function cancelAll({ port, apiKey, payments, perSecond }: CancelOrder): Pr
   async function cancel({ id, merchant }: PaymentRef): Promise<void> {
     const headers = { 'Api-Key': apiKey, 'Merchant-Id': merchant };
     await call({ port, method: 'POST', path: `/v1/payments/${id}/cancel`, headers });
-    // The answer is sent after the commit: from here on nobody may be told the old status.
+    // The answer is sent after the commit: from here on no client may read the old status.
     answeredAtMs.push([id, performance.timeOrigin + performance.now()]);
   }
 }

@@ -4,17 +4,17 @@ import { call } from './calls.ts';
 import { type Figure, type Measurement, median, round } from './figures.ts';
 import { addMerchants, type Gateway, merchantId, startGateway } from './gateway.ts';
 
-/** How the page feels on a phone in the middle of the range, on a line in the middle of the range, seen for the first time. */
+/** The load time of the page on a mid-range phone with a mid-range connection, on the first visit. */
 export const checkoutMeasurement: Measurement = { names: ['checkout'], measure };
 
 const VISITS = 5;
-/** The settings Lighthouse judges phones by: 150 ms, 1.6 Mbit/s down, 750 kbit/s up, a processor four times slower. */
+/** Lighthouse's settings for phones: 150 ms, 1.6 Mbit/s down, 750 kbit/s up, a processor four times slower. */
 const LINE = { offline: false, latency: 150, downloadThroughput: 1_638_400 / 8, uploadThroughput: 768_000 / 8 };
 const SLOWDOWN = 4;
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
-/** Everything that happens by itself has happened by then. */
+/** By then the page has settled. */
 const SETTLED_AFTER_MS = 2_500;
-/** Work that keeps the page from answering for longer than this is felt. */
+/** A task longer than this is a noticeable delay. */
 const BLOCKING_FROM_MS = 50;
 
 interface Visit {
@@ -31,7 +31,7 @@ async function measure(): Promise<Figure[]> {
   const browser = await launchBrowser();
   try {
     await addMerchants(gateway, 1);
-    // The first visit has the gateway compress its files, which it does once.
+    // On the first visit the gateway compresses its files, once.
     await visitCheckout(gateway, browser);
     const visits: Visit[] = [];
     for (let count = 0; count < VISITS; count += 1) visits.push(await visitCheckout(gateway, browser));
@@ -78,7 +78,7 @@ function figuresOf(visits: readonly Visit[]): Figure[] {
   ];
 }
 
-/** One payer who has never been here. */
+/** One payer with an empty cache. */
 async function visitCheckout(gateway: Gateway, browser: Browser): Promise<Visit> {
   const url = await newCheckout(gateway);
   const context = await browser.newContext(PHONE);
@@ -104,7 +104,7 @@ async function newCheckout({ port, apiKey }: Gateway): Promise<string> {
   return (JSON.parse(text) as { gatewayUrl: string }).gatewayUrl;
 }
 
-/** Adds up what came over the line, as compressed as it came. */
+/** Adds up the transferred bytes, compressed as received. */
 async function weighAnswers(devtools: CDPSession) {
   const types = new Map<string, string>();
   const sums: Record<string, number> = {};
@@ -121,7 +121,7 @@ async function weighAnswers(devtools: CDPSession) {
   });
 }
 
-/** In the page: notes what a payer would notice. */
+/** Runs in the page: records the metrics that a payer would notice. */
 const OBSERVE = `
   globalThis.seen = { paints: [], tasks: [], shifts: [] };
   const watch = (type, list) => new PerformanceObserver((entries) => list.push(...entries.getEntries())).observe({ type, buffered: true });

@@ -8,7 +8,7 @@ export interface Side {
   readonly name: string;
   readonly pid: number;
   run(input: { connections: number; seconds: number; isWarmUp?: boolean }): Promise<LoadResult>;
-  /** Done before every turn, outside of what is measured. */
+  /** Runs before every turn, outside the measurement. */
   prepare?(): Promise<void>;
 }
 
@@ -25,8 +25,8 @@ const TRIALS = 2;
 const CONNECTIONS = [32, 64, 128, 256] as const;
 
 /**
- * Lets each side run warm and finds the number of connections at which it is fastest: a side that waits for more
- * clients, or drowns in them, is not at its best.
+ * Warms each side up and finds its fastest number of connections: with too few or too many clients a side is not at its
+ * best.
  */
 export async function findBestConnections(side: Side): Promise<number> {
   await side.run({ connections: CONNECTIONS[1], seconds: WARM_UP_SECONDS, isWarmUp: true });
@@ -102,7 +102,7 @@ export function describeTurns(name: string, connections: number, turns: readonly
   };
 }
 
-/** A figure taken while the machine was busy with something else says so. */
+/** A figure measured on a busy machine is marked. */
 export function describeOthers(shares: readonly number[]) {
   const percent = (share: number) => round(share * 100);
   return {

@@ -2,25 +2,25 @@ import { readdir, readFile } from 'node:fs/promises';
 
 /** Processor time in milliseconds, since the start of each process. */
 export interface CpuUse {
-  /** Of the process itself. */
+  /** The time of the process itself. */
   readonly ownMs: number;
-  /** Of all processes below it: for the gateway, PostgreSQL. */
+  /** The time of its child processes: for the gateway, PostgreSQL. */
   readonly belowMs: number;
 }
 
-/** Linux counts in hundredths of a second. */
+/** Linux counts in hundredths of a second (USER_HZ). */
 const TICK_MS = 10;
 
 /**
- * Ratios tell who is faster, this tells why: it hardly changes when the machine is busy with something else. Zero where
- * the system has no /proc.
+ * Processor time explains the ratios: it hardly changes when the machine is busy with other programs. Zero where the
+ * system has no /proc.
  */
 export async function readCpuUse(pid: number): Promise<CpuUse> {
   const processes = await readProcesses();
   return { ownMs: processes.find((one) => one.pid === pid)?.usedMs ?? 0, belowMs: belowOf(processes, pid) };
 }
 
-/** What the whole machine has had to offer, and what others than this benchmark have used of it. */
+/** The processor time of the whole machine, and the part that other programs used. */
 export async function readMachineUse(): Promise<{ readonly offeredMs: number; readonly othersMs: number }> {
   const [line = ''] = (await readFile('/proc/stat', 'utf8').catch(() => '')).split('\n', 1);
   const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, steal = 0] = numbersAfter(line, 5);
@@ -35,7 +35,7 @@ interface Process {
   readonly pid: number;
   readonly parent: number;
   readonly usedMs: number;
-  /** Of children that have ended. */
+  /** The time of children that have ended. */
   readonly endedMs: number;
 }
 
@@ -46,7 +46,7 @@ async function readProcesses(): Promise<Process[]> {
 
 async function readProcess(pid: number): Promise<Process> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name of the program stands in brackets and may hold anything; the numbers begin after it and the state.
+  // The program name is in brackets and may hold any character; the numbers follow the name and the state.
   const fields = numbersAfter(text, text.lastIndexOf(')') + 4);
   const ticks = (first: number) => ((fields[first] ?? 0) + (fields[first + 1] ?? 0)) * TICK_MS;
   return { pid, parent: fields[0] ?? 0, usedMs: ticks(10), endedMs: ticks(12) };

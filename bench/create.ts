@@ -19,7 +19,7 @@ const MERCHANTS = 50;
 const SECONDS = 4;
 const ROUNDS = 5;
 
-/** Creating payments, beside PostgreSQL's own benchmark writing the same rows, and beside HTTP that writes nothing. */
+/** Creating payments, compared with pgbench writing the same rows, and with an HTTP server that writes nothing. */
 export const createMeasurement: Measurement = {
   names: ['create', 'create_http'],
   async measure(wanted) {
@@ -73,7 +73,7 @@ async function besidePgbench(gateway: Gateway): Promise<Figure> {
   };
 }
 
-/** The bare server is sent the very same requests. */
+/** The bare server gets the same requests. */
 function besideBareHttp(gateway: Gateway, bare: BareServer): Promise<Figure> {
   const theirs = { ...createSide(gateway, bare.port), name: 'bare Fastify', pid: bare.pid };
   return contest([createSide(gateway), theirs], {
@@ -92,7 +92,7 @@ export function createSide(gateway: Gateway, port = gateway.port): Side {
     pid: gateway.pid,
     prepare: async () => void (await settle(gateway)),
     run: (input) => {
-      // Keys must not repeat, in this run or in an earlier one on the same data.
+      // Idempotency keys must not repeat, in this run or in an earlier one on the same data.
       runs += 1;
       const seed = (Date.now() % 1_000_000) * 1_000 + runs;
       const expiresAt = Math.floor(Date.now() / 1000) + 24 * 3600;

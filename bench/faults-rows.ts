@@ -15,7 +15,7 @@ import {
 import type { PayingChain } from './paying-chain.ts';
 import { until } from './processes.ts';
 
-/** A fault of the catalogue, and how it is brought about for either system. */
+/** A fault of the catalogue, with the way to cause it for either system. */
 export interface Row {
   readonly id: string;
   readonly what: string;
@@ -31,7 +31,7 @@ const SEND = ['eth_sendRawTransaction'];
 const MINED_WITHIN_MS = 15_000;
 const OUTAGE_MS = 3_000;
 const AT_ONCE = 24;
-/** More than what a payer signs is valid for. */
+/** Longer than the validity of a payer's signature. */
 const PAST_DEADLINE_S = 3 * 3600;
 
 export const ROWS: readonly Row[] = [
@@ -220,7 +220,7 @@ export const ROWS: readonly Row[] = [
     },
   },
   {
-    // Takes the chain's clock far ahead, so it comes last.
+    // Moves the chain's clock far ahead, so it runs last.
     id: 'F33',
     what: 'the authorization runs out before it could be sent',
     async run(system, chain) {
@@ -238,8 +238,8 @@ export const ROWS: readonly Row[] = [
 ];
 
 /**
- * A valid payment under a fault. What is said of it may be "not known", but never "not paid"; and in the end it is paid, once,
- * and said to be.
+ * A valid payment under a fault. Its reported status may be "unknown", but never "not paid". In the end it is paid,
+ * once, and reported as paid.
  */
 async function mustBePaid(
   chain: PayingChain,
@@ -248,7 +248,7 @@ async function mustBePaid(
 ): Promise<Finding> {
   const first = await act(payment);
   const last = await payment.ask();
-  // What is still on its way arrives now.
+  // Delayed transactions arrive now.
   await chain.mine(1);
   const times = await paidTimes(chain, payment);
   const isRight = first.says !== 'not paid' && last.says === 'paid' && times === 1;
@@ -262,7 +262,7 @@ function reasonOf({ text }: Word): string {
   return text.split(' ', 1)[0] ?? '';
 }
 
-/** Hands the payment in while no contract can be asked. */
+/** Submits the payment while no contract call is answered. */
 function whileUnreadable(system: System): (payment: Prepared) => Promise<Word> {
   return async (payment) => {
     system.proxy.lie({ as: 'status', status: 503, isForwarded: false }, { methods: ['eth_call'] });
@@ -272,7 +272,7 @@ function whileUnreadable(system: System): (payment: Prepared) => Promise<Word> {
   };
 }
 
-/** How often the payer has paid, by the payer's balance. */
+/** The number of payments, derived from the payer's balance. */
 async function paidTimes(chain: PayingChain, { payer }: Prepared): Promise<number> {
   const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'balanceOf', args: [payer.address] });
   const balance = BigInt(await chain.request<Hex>('eth_call', { to: TOKEN, data }, 'latest'));
@@ -286,7 +286,7 @@ async function paidOnChain(chain: PayingChain, payment: Prepared): Promise<void>
   });
 }
 
-/** How many blocks have to go for the payment to be gone. */
+/** The number of blocks to remove for the payment to disappear. */
 async function depthOf(chain: PayingChain, { payer }: Prepared): Promise<number> {
   const [event] = encodeEventTopics({ abi: TOKEN_ABI, eventName: 'Transfer', args: { from: payer.address } });
   const topics = [event, pad(payer.address)];
@@ -304,7 +304,7 @@ function rawTransaction({ proxy }: System, since: number): Hex | undefined {
   return proxy.calls.slice(since).find(({ method }) => SEND.includes(method))?.params?.[0] as Hex | undefined;
 }
 
-/** A transaction of somebody who is neither of the two. */
+/** A transaction of a third party. */
 async function sendFrom(chain: PayingChain, key: Hex, call: { to: Hex; data: Hex }): Promise<void> {
   const account = privateKeyToAccount(key);
   const nonce = Number(await chain.request<Hex>('eth_getTransactionCount', account.address, 'pending'));

@@ -9,29 +9,29 @@ import { type SignedPayment, signPayment } from './paying-wallet.ts';
 import { startFacilitator } from './peer/facilitator.ts';
 import { type PeerPayment, signPeerPayment } from './peer/payload.ts';
 
-/** What a system says of a payment, in the words that matter to whoever waits for the money. */
+/** The status that a system reports for a payment, as the merchant needs it. */
 export interface Word {
   readonly says: 'paid' | 'not paid' | 'not known';
-  /** As it said it. */
+  /** The original text. */
   readonly text: string;
 }
 
-/** A signed payment that was not handed in yet. */
+/** A signed payment that is not submitted yet. */
 export interface Prepared {
   readonly payer: Payer;
-  /** Hands it in, or hands it in again, and takes the answer. */
+  /** Submits it, first or again, and returns the answer. */
   submit(): Promise<Word>;
-  /** What the system says when asked once more; waits for an end as long as one can be expected. */
+  /** The status that the system reports on another request. Waits for a final one as long as it can be expected. */
   ask(): Promise<Word>;
 }
 
-/** Either system, as its callers see it, behind an endpoint that lies on command. */
+/** Either system, as seen by its callers, behind a scriptable endpoint. */
 export interface System {
   readonly name: 'gateway' | 'facilitator';
   readonly proxy: RpcProxy;
-  /** With a short life, what is not paid soon is over soon. */
+  /** With a short lifetime, an unpaid payment expires soon. */
   prepare(life?: 'short'): Promise<Prepared>;
-  /** Begins a row with a system in good order. */
+  /** Begins a row with a healthy system. */
   refresh(): Promise<void>;
   /** A power cut. */
   kill(): Promise<void>;
@@ -50,7 +50,7 @@ export const TOKEN_ABI = parseAbi([
 ]);
 const NETWORK = `eip155:${CHAIN_ID}`;
 const ASSET = `${NETWORK}/erc20:${TOKEN}`;
-/** The facilitator waits three minutes unless told otherwise; ours answers at once and goes on by itself. */
+/** The facilitator waits three minutes by default. Our gateway answers at once and continues in the background. */
 const PEER_RECEIPT_MS = 4_000;
 const ANSWER_WITHIN_MS = 15_000;
 const END_WITHIN_MS = 40_000;
@@ -58,7 +58,7 @@ const SHORT_LIFE_S = 5;
 const ASK_EVERY_MS = 200;
 
 let payers = 0;
-/** Somebody nobody has seen before, with money. */
+/** A new payer with a balance. */
 async function newPayer(chain: PayingChain): Promise<Payer> {
   payers += 1;
   const [payer] = await createPayers(`fault ${payers}`, 1);
@@ -100,7 +100,7 @@ export async function startOurs(chain: PayingChain): Promise<System> {
       async ask() {
         const endMs = Date.now() + END_WITHIN_MS;
         for (;;) {
-          // The same request again is answered with the present status, whatever it is.
+          // A repeated request is answered with the current status.
           const found = await submit(payment);
           if (found.isFinal || Date.now() > endMs) return found;
           await sleep(ASK_EVERY_MS);
@@ -118,7 +118,7 @@ export async function startOurs(chain: PayingChain): Promise<System> {
       const terms = { payer, merchant, asset: ASSET, price: '1000', ...(life && { lifetimeS: SHORT_LIFE_S }) };
       return prepared(payer, await signPayment(gateway, terms));
     },
-    // It gets no help: what a row did to it, it has to recover from by itself.
+    // It gets no help: it has to recover from each row by itself.
     refresh: async () => proxy.tellTheTruth(),
     kill: () => gateway.kill(),
     start: () => gateway.start(),
@@ -165,11 +165,11 @@ export async function startTheirs(chain: PayingChain, payTo: Hex): Promise<Syste
       return {
         payer,
         submit: async () => (last = await submit(payment, '/')),
-        // It has no other way to be asked than to be handed the payment once more; who was told "paid" does not ask.
+        // Its only way to report a status is to submit the payment once more. After "paid" nobody asks again.
         ask: async () => (last?.says === 'paid' ? last : submit(payment, '/again')),
       };
     },
-    /** Anything it had to forget to go on is forgotten by a new process. */
+    /** A new process loses all state in memory, so the next row starts clean. */
     async refresh() {
       proxy.tellTheTruth();
       await facilitator.stop();

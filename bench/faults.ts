@@ -4,10 +4,10 @@ import { type Figure, type Measurement, round } from './figures.ts';
 import { type PayingChain, startPayingChain } from './paying-chain.ts';
 import { createPayers } from './paying-payers.ts';
 
-/** Slow enough that something can happen between a broadcast and its block. */
+/** Slow enough for a fault between a broadcast and its block. */
 const BLOCK_MS = 500;
 
-/** The faults of the catalogue that have a meaning for both systems, brought about for one after the other. */
+/** The faults of the catalogue that apply to both systems, caused for one after the other. */
 export const faultsMeasurement: Measurement = {
   names: ['faults'],
   isLarge: true,
@@ -44,7 +44,7 @@ export async function measureFaults(isWanted: (id: string) => boolean): Promise<
   }
 }
 
-/** A row that cannot be brought about, or does not end, is not right. */
+/** A row that cannot be caused, or does not end, counts as wrong. */
 async function runRow(row: (typeof ROWS)[number], system: System, chain: PayingChain) {
   try {
     await system.refresh();

@@ -4,14 +4,14 @@ export interface Figure {
   readonly value: number;
   readonly target: { readonly atLeast: number } | { readonly atMost: number };
   readonly unit: 'x' | 'ms' | 'KB' | 'score';
-  /** What the value was made from, each printed on a line of its own. */
+  /** The inputs of the value, each printed on a line of its own. */
   readonly detail: Readonly<Record<string, number | string | readonly number[]>>;
 }
 
-/** Which figures a measurement yields, and the measurement. */
+/** A measurement, with the figures that it yields. */
 export interface Measurement {
   readonly names: readonly string[];
-  /** Takes much longer than the others: only run when asked for. */
+  /** Takes much longer than the others, so it runs only on request. */
   readonly isLarge?: true;
   measure(wanted: ReadonlySet<string>): Promise<Figure[]>;
 }
@@ -20,7 +20,7 @@ export function isMet({ value, target }: Figure): boolean {
   return 'atLeast' in target ? value >= target.atLeast : value <= target.atMost;
 }
 
-/** How often ours is theirs, from rounds that took turns, so that a busy moment of the machine meets both. */
+/** The ratio of ours to theirs, from alternating rounds, so that a busy moment of the machine affects both. */
 export function compare(ours: readonly number[], theirs: readonly number[]) {
   return {
     ratio: round(median(ours) / median(theirs), 3),

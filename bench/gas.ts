@@ -27,8 +27,9 @@ const LIFETIME_S = 3600;
 const MINED_WITHIN_MS = 20_000;
 
 /**
- * Gas does not depend on the machine, so one run is exact. Every payer keeps a balance, every merchant and the fee account
- * hold the token already: writing a first balance costs more, and giving the last one away costs less, for both.
+ * Gas does not depend on the machine, so one run is exact. Every payer keeps a balance, every merchant and the fee
+ * account hold the token already: the first balance of an account costs more, and emptying one costs less, for both
+ * sides.
  */
 export const gasMeasurement: Measurement = {
   names: ['gas', 'gas_1'],

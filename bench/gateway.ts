@@ -8,15 +8,15 @@ import { type Database, openDatabase, type Reader } from '../src/store/plumbing/
 import { freePort, GATEWAY, startProcess, stopProcess, until } from './processes.ts';
 import { makeFolder, removeFolder } from './temporary.ts';
 
-/** A gateway in a process of its own, with a database of its own, as an operator would run it. */
+/** A gateway in a separate process with its own database, as an operator would run it. */
 export interface Gateway {
   readonly port: number;
   readonly pid: number;
   readonly apiKey: string;
-  /** A connection beside the gateway's own, to prepare rows and to look at the database. */
+  /** A separate connection, to prepare rows and to inspect the database. */
   readonly sql: Reader;
   readonly databaseUrl: URL;
-  /** Ends the process, lets the work have the database for itself, and begins a new process on the same data. */
+  /** Ends the process, runs the work alone on the database, and starts a new process on the same data. */
   restart(work?: (sql: Reader) => Promise<void>): Promise<Gateway>;
   /** Ends the process and removes the data. */
   stop(): Promise<void>;
@@ -25,7 +25,7 @@ export interface Gateway {
 const READY_WITHIN_MS = 60_000;
 const STATS_FOLDED_WITHIN_MS = 60_000;
 
-/** What the load needs and nothing else: limits that one caller does not meet, and no line per request. */
+/** Only the settings that the load needs: higher rate limits for a single caller, and no log line per request. */
 const ENVIRONMENT = {
   LOG_LEVEL: 'warn',
   METRICS_PORT: '0',
@@ -69,7 +69,7 @@ async function launch(home: string): Promise<Gateway> {
   };
 }
 
-/** For the loading of millions of rows, which leaves no moment for the gateway's own jobs. */
+/** For loading millions of rows, which leaves no time for the gateway's own jobs. */
 async function withDatabaseAlone(home: string, work: (sql: Reader) => Promise<void>): Promise<void> {
   const deps = { world: systemWorld, log: pino({ level: 'silent' }) };
   const settings = {
@@ -89,7 +89,7 @@ async function withDatabaseAlone(home: string, work: (sql: Reader) => Promise<vo
   }
 }
 
-/** One connection, whose statements may take as long as loading millions of rows takes. */
+/** One connection without a statement timeout, for loading millions of rows. */
 export function openBeside(url: string): Database {
   return openDatabase({ url, poolSize: 1, applicationName: 'till-bench', statementTimeoutMs: 0 });
 }
@@ -102,7 +102,7 @@ async function readySandbox(child: ChildProcess, home: string, port: number) {
   return answer?.ok ? (JSON.parse(text) as { apiKey: string }) : undefined;
 }
 
-/** The id of the merchant with this number, from 1. A plain formula, so that every load generator can tell it. */
+/** The id of the merchant with this number, from 1. A plain formula, so that every load generator can compute it. */
 export function merchantId(number: number): string {
   return `mrch_${String(number).padStart(26, '0')}`;
 }
@@ -117,9 +117,9 @@ export async function addMerchants({ sql }: Gateway, count: number): Promise<voi
 }
 
 /**
- * Brings the database to rest, so that neither side of a comparison does the other's work: the changes noted for the
- * statistics are folded, the events are placed, and what was written is on disk. Returns how many changes and batches of
- * events were still waiting.
+ * Brings the database to rest, so that neither side of a comparison does the other's work: the pending changes of the
+ * statistics are folded, the events are placed, and all writes are flushed to disk. Returns the number of changes and
+ * batches of events that were pending.
  */
 export async function settle({ sql }: Gateway): Promise<number> {
   const waiting = async () =>

@@ -8,7 +8,7 @@ import { createQuiet } from './quiet.ts';
 
 const PER_MERCHANT = 10_000;
 const MERCHANTS = 1_000;
-/** One in the middle: its rows are no longer the first or the last of anything. */
+/** A merchant in the middle: its rows are not the first or last of any index. */
 const WATCHED = 500;
 const PAGE = 50;
 const ROUNDS = 5;
@@ -16,7 +16,7 @@ const ASKED_PER_ROUND = 40;
 const CREATE_SECONDS = 10;
 const CREATE_CONNECTIONS = 128;
 
-/** What becomes of lists and of creating when the database holds ten million payments. */
+/** The speed of lists and of creating payments with ten million payments in the database. */
 export const growthMeasurement: Measurement = {
   names: ['list_growth', 'create_growth'],
   isLarge: true,
@@ -45,7 +45,7 @@ export const growthMeasurement: Measurement = {
   },
 };
 
-/** What a merchant's people look at. */
+/** The lists that a merchant's staff opens. */
 const VIEWS = {
   page_1: `limit=${PAGE}`,
   page_100: `limit=${PAGE}`,
@@ -103,7 +103,7 @@ async function list({ gateway, merchant }: ListSide, query: string) {
   return { answer: JSON.parse(text) as { data: unknown[]; nextCursor: string | null }, ms };
 }
 
-/** Pages can only be reached one after the other. */
+/** A page can only be reached through the pages before it. */
 async function cursorOfPage(side: ListSide, page: number): Promise<string> {
   let cursor = '';
   for (let at = 1; at < page; at += 1) {

@@ -1,6 +1,6 @@
 import type { Reader } from '../src/store/plumbing/database.ts';
 
-/** How many payments to put into the database: every merchant gets the same, in the same order of statuses. */
+/** The number of payments to load. Every merchant gets the same number, in the same order of statuses. */
 export interface LoadPlan {
   readonly merchants: number;
   readonly perMerchant: number;
@@ -13,9 +13,10 @@ const KEYS_KEPT_DAYS = 8;
 const BATCH_PER_MERCHANT = 100;
 
 /**
- * Writes payments as years of business would have left them: the rows of one merchant lie among those of all others, 60
- * of 100 succeeded, 20 expired, 10 were cancelled, 5 failed and 5 are open. Indexes are built afterwards, which takes a
- * fraction of the time; the statistics are what the rows come to. Of their histories each has its creation, placed.
+ * Writes payments as years of business would have left them: the rows of one merchant are interleaved with those of all
+ * others, 60 of 100 succeeded, 20 expired, 10 were cancelled, 5 failed and 5 are open. Indexes are built afterwards,
+ * which takes a fraction of the time; the statistics are computed from the rows. The event log of each payment has only
+ * its creation, placed.
  */
 export async function loadPayments(sql: Reader, plan: LoadPlan): Promise<void> {
   const indexes = await dropIndexes(sql);
@@ -108,7 +109,7 @@ async function addStats(sql: Reader): Promise<void> {
     from payments where buyer_account is not null group by partner_id, mode, merchant_id, buyer_account, status`;
 }
 
-/** Drops every index and key of the table, whatever they are by now, and returns the statements that make them again. */
+/** Drops every index and key that the table has, and returns the statements that recreate them. */
 async function dropIndexes(sql: Reader): Promise<string[]> {
   const constraints = await sql<{ name: string; table: string; definition: string; kind: string }[]>`
     select conname as name, conrelid::regclass::text as table, pg_get_constraintdef(oid) as definition, contype as kind

@@ -3,12 +3,12 @@ import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { PaymentRef } from './calls.ts';
 
-/** Holds requests on payments over plain sockets, as cheaply as can be, and notes when each payment's change arrives. */
+/** Holds requests on payments over plain sockets, at the least cost, and records when each payment's change arrives. */
 export interface HolderOrder {
   readonly port: number;
   readonly apiKey: string;
   readonly held: readonly PaymentRef[];
-  /** What a connection goes on with when its payment has ended. */
+  /** The next payment of a connection after its payment has ended. */
   readonly spare: readonly PaymentRef[];
 }
 export type HolderMessage = HolderOrder | 'report';
@@ -17,7 +17,7 @@ export interface HolderReport {
 }
 
 const HOLD_MS = 25_000;
-/** Less than the server's queue of connections it has not accepted yet. */
+/** Less than the server's backlog of connections. */
 const CONNECT_AT_ONCE = 100;
 
 const wokenAtMs: [paymentId: string, atMs: number][] = [];
@@ -69,7 +69,7 @@ async function open(order: HolderOrder): Promise<void> {
   }
 }
 
-/** The body, once all of it is there. */
+/** The body, once it is complete. */
 function bodyOf(text: string): string | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

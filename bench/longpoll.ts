@@ -16,7 +16,7 @@ const HOLDERS = 2;
 const CHANGES_PER_SECOND = 500;
 const CHANGES = 7_500;
 const SETTLE_MS = 5_000;
-/** What the gateway's process needs beside the held connections, roughly. */
+/** The approximate need of the gateway's process besides the held connections. */
 const OTHER_DESCRIPTORS = 200;
 
 /** Ten thousand requests held on as many payments, while 500 payments a second change. */
@@ -28,7 +28,7 @@ export const longPollMeasurement: Measurement = {
     await addMerchants(first, MERCHANTS);
     const payments = await createPayments(first, { count: HELD + CHANGES, merchants: MERCHANTS });
     await settle(first);
-    // A new process, so that its memory before is that of a node that has done little.
+    // A new process, so that the baseline is the memory of a fresh node.
     const gateway = await first.restart();
     const clients: ChildProcess[] = [];
     try {
@@ -51,7 +51,7 @@ async function measureHeld(
   const canceller = startClient(new URL('./canceller.ts', import.meta.url));
   clients.push(...holders, canceller);
 
-  // Every holder moves on to a fresh payment when one of its own has ended, so that 10,000 stay held throughout.
+  // Every connection moves on to a fresh payment when its payment has ended, so that 10,000 stay held throughout.
   await Promise.all(
     holders.map(async (holder, index) => {
       const mine = (_payment: PaymentRef, at: number) => at % HOLDERS === index;
@@ -115,7 +115,7 @@ async function measureHeld(
   ];
 }
 
-/** The memory of the process after its code has run once and the first garbage has come and gone. */
+/** The memory of the process after a warm-up and the first garbage collection. */
 async function warmResidentKb(gateway: Gateway): Promise<number> {
   await createPayments(gateway, { count: 500, merchants: MERCHANTS });
   await sleep(SETTLE_MS);

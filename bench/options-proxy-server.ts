@@ -1,6 +1,6 @@
 import { startRpcProxy } from '../test/rpc-proxy.ts';
 
-/** Endpoints of chains that are far away: every answer comes later by a fixed time. */
+/** Endpoints of distant chains: every answer is delayed by a fixed time. */
 const delayMs = Number(process.env.DELAY_MS);
 const targets = JSON.parse(process.env.TARGETS ?? '[]') as { targetUrl: string; port: number }[];
 await Promise.all(targets.map((target) => startRpcProxy({ ...target, delayMs })));

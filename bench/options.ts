@@ -9,14 +9,14 @@ import { createPayers } from './paying-payers.ts';
 import { freePort, startProcess, stopProcess, until } from './processes.ts';
 import { shareDuring } from './quiet.ts';
 
-/** Local chains that say they are these networks, with a dollar where each has its own. */
+/** Local chains with the ids of these networks, each with a dollar at its usual address. */
 const CHAIN_IDS = [8453, 10, 42161] as const;
 const ACCOUNTS = 10;
 const DELAY_MS = 50;
 const WARM_UPS = 20;
 const PROXY = fileURLToPath(new URL('./options-proxy-server.ts', import.meta.url));
 
-/** What a payer waits for before there is anything to choose from, when the chains are far away. */
+/** A payer's waiting time for the payment options, with distant chains. */
 export const optionsMeasurement: Measurement = {
   names: ['options'],
   measure: async () => [await measureOptions(300)],
@@ -78,14 +78,14 @@ export async function measureOptions(requests: number): Promise<Figure> {
   }
 }
 
-/** The network's USDC, which the local chain gets a copy of. */
+/** The network's USDC; the local chain gets a copy of it. */
 function dollarOn(chainId: number): string {
   const asset = ASSETS.find(({ id, symbol }) => symbol === 'USDC' && id.startsWith(`eip155:${chainId}/erc20:`));
   if (asset === undefined) throw new Error(`There is no USDC on ${chainId}.`);
   return asset.id.split('erc20:')[1] ?? '';
 }
 
-/** Asks for the options of one payment, and makes sure that every account gets one. */
+/** Asks for the options of one payment, and checks that every account gets one. */
 async function asker({ port, apiKey, merchants }: PayingGateway, accounts: readonly string[]) {
   const headers = { 'Api-Key': apiKey, 'Merchant-Id': merchants[0] ?? '', 'Content-Type': 'application/json' };
   const order = { amount: { unit: 'iso4217/USD', value: '1000' }, referenceId: 'BENCH' };

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { encodeAbiParameters, encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem';
 import { createSandboxEvm, placeDollar, SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
 
-/** A local chain in a process of its own: JSON-RPC at `/`, and what a benchmark does to chains at the other paths. */
+/** A local chain in a separate process: JSON-RPC at `/`, and the benchmark's controls at the other paths. */
 const evm = await createSandboxEvm({
   chainId: Number(process.env.CHAIN_ID),
   mining: { intervalMs: Number(process.env.BLOCK_MS), idleMs: 5_000 },
@@ -44,17 +44,19 @@ const MAX_SLOT = 20;
 
 const slots = new Map<Hex, Promise<number>>();
 
-/** Gives tokens to accounts by writing their balances: thousands of payers take a moment instead of as many blocks. */
+/**
+ * Gives tokens to accounts by writing their balances: thousands of payers take a moment instead of thousands of blocks.
+ */
 async function fund({ token, accounts, amount }: { token: Hex; accounts: readonly Hex[]; amount: string }) {
   const found = slots.get(token) ?? balanceSlot(token);
   slots.set(token, found);
   const slot = await found;
   for (const account of accounts) await setWord(token, slotOf(account, slot), BigInt(amount));
-  // A reorganisation goes back to a block: what was written since the last one would be gone with it.
+  // A reorg goes back to a block and would undo the writes since the last one.
   await evm.mine(1);
 }
 
-/** Where the token keeps its balances: the slot whose change is seen. */
+/** The storage slot of the token's balances, found by writing slots and reading the balance. */
 async function balanceSlot(token: Hex): Promise<number> {
   const probe: Hex = `0x${'5107'.padStart(40, '0')}`;
   const data = encodeFunctionData({ abi: BALANCES, functionName: 'balanceOf', args: [probe] });
@@ -67,7 +69,7 @@ async function balanceSlot(token: Hex): Promise<number> {
   throw new Error('The token keeps its balances elsewhere.');
 }
 
-/** Puts the sandbox's dollar at the address where a known network has its own. */
+/** Puts the sandbox's dollar at the address of a known network's dollar. */
 async function placeToken({ address }: { address: Hex }) {
   const source = SANDBOX_TOKENS.USDC;
   const { code, storage = [] } = placeDollar(address, { name: 'USD Coin', symbol: 'USDC' }).predeploy;

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { freePort, startProcess, stopProcess, until } from './processes.ts';
 
-/** A local chain both sides of a comparison use. */
+/** A local chain for both sides of a comparison. */
 export interface PayingChain {
   readonly rpcUrl: string;
   readonly pid: number;
@@ -10,7 +10,7 @@ export interface PayingChain {
   fund(token: string, accounts: readonly string[], amount: bigint): Promise<void>;
   /** Puts a dollar at this address. */
   placeToken(address: string): Promise<void>;
-  /** Other blocks in the place of the last ones; what was in them is forgotten or mined again. */
+  /** Replaces the last blocks by others. Their transactions are dropped or mined again. */
   reorg(depth: number, transactions: 'forgotten' | 'kept'): Promise<void>;
   mine(count: number): Promise<void>;
   stop(): Promise<void>;

@@ -14,7 +14,7 @@ import { openBeside } from './gateway.ts';
 import { freePort, GATEWAY, startProcess, stopProcess, until } from './processes.ts';
 import { makeFolder, removeFolder } from './temporary.ts';
 
-/** A gateway that is configured as in production, with networks, a relayer and accounts, on chains of the benchmark. */
+/** A gateway with a production configuration (networks, a relayer, accounts) on chains of the benchmark. */
 export interface PayingGateway {
   readonly port: number;
   readonly pid: number;
@@ -23,7 +23,7 @@ export interface PayingGateway {
   readonly sql: Reader;
   /** Ends the process at once, as a power cut would. */
   kill(): Promise<void>;
-  /** Begins a new process on the same data. */
+  /** Starts a new process on the same data. */
   start(): Promise<void>;
   /** Ends the process and removes the data. */
   stop(): Promise<void>;
@@ -32,7 +32,7 @@ export interface PayingGateway {
 export interface PayingGatewayInput {
   /** RPC endpoints by CAIP-2. */
   readonly rpcUrls: Readonly<Record<string, readonly string[]>>;
-  /** Where each merchant is paid, in which asset: one merchant for each. */
+  /** The destination and asset of each merchant: one merchant for each. */
   readonly destinations: readonly { readonly asset: string; readonly destination: string }[];
   readonly mode?: Mode;
   readonly settings?: Readonly<Record<string, string>>;
@@ -55,10 +55,11 @@ export async function startPayingGateway(input: PayingGatewayInput): Promise<Pay
     RPC_URLS: Object.entries(input.rpcUrls)
       .map(([network, urls]) => `${network}=${urls.join(',')}`)
       .join(' '),
-    // One relayer, as the peer has; the sandbox's own keys are refused on networks that are not it.
+    // One relayer, like the peer. The sandbox's own keys are refused on other networks.
     RELAYER_KEYS: `${RELAYER_KEY} ${SANDBOX_NETWORK}=${SANDBOX_KEYS.relayer}`,
     FEE_ACCOUNT: SANDBOX_ACCOUNTS.feeAccount,
     INTERMEDIATE_ACCOUNT: SANDBOX_ACCOUNTS.intermediate,
+    TILL_SECRET: Buffer.from(RELAYER_KEY.slice(2), 'hex').toString('base64'),
     ...input.settings,
   };
   const launch = async () => {
@@ -102,7 +103,7 @@ async function readiness(child: ChildProcess, port: number): Promise<true | unde
   return answer?.ok ? true : undefined;
 }
 
-/** As an operator would with the commands. */
+/** The setup that an operator would do with the commands. */
 async function createKey(databaseUrl: string, mode: Mode): Promise<string> {
   const db = openDatabase({ url: databaseUrl, poolSize: 1, applicationName: 'till-bench' });
   const deps = { db, world: systemWorld };
@@ -116,7 +117,7 @@ async function createKey(databaseUrl: string, mode: Mode): Promise<string> {
   }
 }
 
-/** As a partner would over the API. */
+/** The setup that a partner would do over the API. */
 async function createMerchants(
   { port, apiKey }: { port: number; apiKey: string },
   destinations: PayingGatewayInput['destinations'],

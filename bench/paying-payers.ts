@@ -1,14 +1,14 @@
 import { instantiateSecp256k1, type Secp256k1 } from '@bitauth/libauth';
 import { getAddress, type Hex, hashTypedData, keccak256, stringToBytes, type TypedDataDefinition } from 'viem';
 
-/** Somebody who pays: an account, and the means to sign with it. */
+/** A payer: an account and its signing function. */
 export interface Payer {
   readonly address: Hex;
   sign(typedData: TypedDataDefinition): Hex;
 }
 
 /**
- * As many payers as asked for, the same ones for the same name. viem takes milliseconds for a signature in plain
+ * The requested number of payers, the same ones for the same name. viem takes milliseconds for a signature in plain
  * JavaScript, which would make the preparation of a benchmark longer than the benchmark.
  */
 export async function createPayers(name: string, count: number): Promise<Payer[]> {
@@ -30,7 +30,7 @@ function createPayer(curve: Secp256k1, name: string): Payer {
   };
 }
 
-/** The library tells of trouble by returning words. */
+/** The library reports errors by returning a string. */
 function expectBytes(found: Uint8Array | string): Uint8Array {
   if (typeof found === 'string') throw new Error(found);
   return found;

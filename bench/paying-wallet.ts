@@ -3,7 +3,7 @@ import { call } from './calls.ts';
 import type { PayingGateway } from './paying-gateway.ts';
 import type { Payer } from './paying-payers.ts';
 
-/** A payment its payer has signed: what is left is to hand it in. */
+/** A signed payment, ready to be submitted. */
 export interface SignedPayment {
   readonly id: string;
   readonly merchant: string;
@@ -11,7 +11,7 @@ export interface SignedPayment {
   readonly confirmation: string;
 }
 
-/** What the published wallets read of an option; `build` holds the request as hex of its JSON. */
+/** The fields of an option that published wallets read; `build` holds the request as hex of its JSON. */
 interface OptionBody {
   readonly id: string;
   readonly amount: { readonly unit: string };
@@ -30,7 +30,7 @@ export interface SignInput {
 
 const LIFETIME_S = 3600;
 
-/** Creates a payment, asks how it can be paid, and signs: everything a payer does before confirming. */
+/** Creates a payment, fetches its options, and signs: all steps of a payer before the confirmation. */
 export async function signPayment(gateway: PayingGateway, input: SignInput): Promise<SignedPayment> {
   const { payer, merchant, asset, price, lifetimeS = LIFETIME_S } = input;
   const [network = ''] = asset.split('/');
@@ -64,7 +64,7 @@ export async function signPayment(gateway: PayingGateway, input: SignInput): Pro
   return { id: paymentId, merchant, confirmation: JSON.stringify({ optionId: option.id, results }) };
 }
 
-/** Hands a signed payment in; holds for the end of the payment if asked to. */
+/** Submits a signed payment; optionally waits for the end of the payment. */
 export async function confirm(gateway: PayingGateway, payment: SignedPayment, holdMs = 0): Promise<StatusBody> {
   const { text } = await call({
     port: gateway.port,
@@ -90,7 +90,7 @@ export interface StatusBody {
   readonly isFinal: boolean;
 }
 
-/** Runs the work for every item, so many at a time. */
+/** Runs the work for every item, with bounded concurrency. */
 export async function forEachAtOnce<Item, Result>(
   items: readonly Item[],
   atOnce: number,

@@ -8,14 +8,14 @@ export interface PeerPlan {
   readonly clients: number;
 }
 
-/** The same rows, written in the two ways that come to mind; whichever is faster here is the peer. */
+/** The same rows, written in two obvious ways. The faster one is the peer. */
 const SCRIPTS = ['insert-one-statement', 'insert-two-statements'] as const;
 const CLIENTS = [4, 8, 16, 32, 64] as const;
 const TRIAL_SECONDS = 2;
 const TRIALS = 2;
 const DEBIAN_FOLDER = '/usr/lib/postgresql';
 
-/** Payments a second that pgbench inserts, each in a transaction of its own, with statements prepared once. */
+/** Payments a second that pgbench inserts, each in a separate transaction, with prepared statements. */
 export async function runPgbench(
   { databaseUrl }: Gateway,
   {
@@ -45,7 +45,7 @@ export async function runPgbench(
   return perSecond;
 }
 
-/** Tries every number of clients with both scripts, twice for a moment, and returns the fastest. */
+/** Tries every number of clients with both scripts, twice and briefly, and returns the fastest. */
 export async function findBestPeer(
   gateway: Gateway,
   input: { merchants: number; partnerId: string },

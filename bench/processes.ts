@@ -12,7 +12,7 @@ const children = new Set<ChildProcess>();
 /** The gateway as `npm start` starts it. */
 export const GATEWAY = ['--max-semi-space-size=64', fileURLToPath(new URL('../src/main.ts', import.meta.url))];
 
-/** Starts a server of the benchmark; it inherits nothing of the environment but what is named. */
+/** Starts a server of the benchmark; it inherits only the named environment variables. */
 export function startProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
   const child = spawn(process.execPath, args, {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
@@ -21,12 +21,12 @@ export function startProcess(args: readonly string[], env: Readonly<Record<strin
   return follow(child);
 }
 
-/** Starts a client of the benchmark, which talks to this process in messages. */
+/** Starts a client of the benchmark, which exchanges messages with this process. */
 export function startClient(file: URL): ChildProcess {
   return follow(fork(file, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
 }
 
-/** The next message of a client; fails when the client ends instead or stays silent. */
+/** The next message of a client; fails when the client ends or sends none in time. */
 export async function messageOf<T>(client: ChildProcess, { withinMs }: { withinMs: number }): Promise<T> {
   const end = new AbortController();
   const timer = setTimeout(() => end.abort(new Error(`A client said nothing for ${withinMs} ms.`)), withinMs);
@@ -52,12 +52,12 @@ export async function stopProcess(child: ChildProcess): Promise<void> {
   clearTimeout(force);
 }
 
-/** Whatever happened, nothing of the benchmark goes on running. */
+/** Stops every child process, so that none outlives the benchmark. */
 export async function stopAllProcesses(): Promise<void> {
   await Promise.all([...children].map(stopProcess));
 }
 
-/** Runs a program to its end and returns what it printed. */
+/** Runs a program to its end and returns its output. */
 export async function runTool(
   program: string,
   args: readonly string[],
@@ -77,7 +77,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Waits until the condition gives something, and says what was waited for when it does not. */
+/** Waits until the condition returns a value. The error after the timeout names the condition. */
 export async function until<T>(
   what: string,
   condition: () => Promise<T | undefined>,

@@ -5,15 +5,15 @@ import { readMachineUse } from './cpu-use.ts';
 const MAX_OTHERS = 0.1;
 const SAMPLE_MS = 500;
 const MAX_ATTEMPTS = 3;
-/** All waiting and repeating for one figure together: a machine that is always busy gets its figures too. */
+/** The bound of all waiting and repeating for one figure, so that a busy machine gets its figures too. */
 const BUDGET_MS = 40_000;
 
-/** Measures while the machine does nothing else, as far as that can be had. */
+/** Measures while the machine is otherwise idle, as far as possible. */
 export type Quiet = <T>(measure: () => Promise<T>) => Promise<{ result: T; others: number }>;
 
 /**
- * Waits for a quiet moment, and measures again when it did not last. Returns the least disturbed attempt with the share
- * of the machine that others used.
+ * Waits for an idle moment, and measures again if the machine became busy. Returns the least disturbed attempt with the
+ * share of the machine that others used.
  */
 export function createQuiet(): Quiet {
   let leftMs = BUDGET_MS;
@@ -32,7 +32,7 @@ export function createQuiet(): Quiet {
   };
 }
 
-/** What was measured, with the share of the machine that others used meanwhile. */
+/** The measurement, with the share of the machine that other programs used meanwhile. */
 export async function shareDuring<T>(run: () => Promise<T>): Promise<{ result: T; others: number }> {
   const before = await readMachineUse();
   const result = await run();

@@ -84,7 +84,7 @@ function textOf(figure: Figure): string {
   return `${name}: ${value}${unit === 'x' ? '' : ` ${unit}`}\n  target: ${rule}${verdict}\n${lines.join('')}`;
 }
 
-/** Figures of different machines cannot be compared, so each says where it is from. */
+/** Figures of different machines cannot be compared, so each names its machine. */
 function describeMachine() {
   const [cpu] = cpus();
   return {
@@ -98,7 +98,7 @@ function describeMachine() {
   };
 }
 
-/** Some programs tell their version with an exit code that says they failed. */
+/** Some programs print their version with a failing exit code. */
 function versionOf(program: string, args: readonly string[]): string {
   try {
     return firstLine(execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }));

@@ -21,7 +21,7 @@ const HOLD_MS = 20_000;
 /** Spreads the starts evenly over the time between two blocks, the same for both sides. */
 const GOLDEN = 0.618;
 
-/** How long one payer waits who is alone: from handing the signature in to "paid". */
+/** The waiting time of a single payer, from the confirmation to "paid". */
 export const settleOnceMeasurement: Measurement = {
   names: ['settle_1'],
   measure: async () => [await measureSettleOnce(9)],
@@ -38,7 +38,7 @@ export async function measureSettleOnce(rounds: number): Promise<Figure> {
   const relayerKey = SANDBOX_KEYS.secondRelayer;
   const facilitator = await startFacilitator({ rpcUrl: chain.rpcUrl, chainId: CHAIN_ID, relayerKey });
   try {
-    // The first round is for warming up.
+    // The first round is a warm-up.
     const payers = await createPayers('alone', rounds + 1);
     await chain.fund(
       USDC,
@@ -56,7 +56,7 @@ export async function measureSettleOnce(rounds: number): Promise<Figure> {
         const nonce = `0x${(index + 1).toString(16).padStart(64, '0')}` as const;
         const terms = { payer, token: USDC, domain, chainId: CHAIN_ID, payTo, value: PRICE_UNITS, nonce };
         const peerPayment = signPeerPayment(terms);
-        // Each begins that long after the block that ended the one before it.
+        // Each payment begins this long after the block that ended the previous one.
         await sleep(phaseMs);
         ours.push(await timed(() => payOurs(gateway, payment)));
         await sleep(phaseMs);

@@ -21,7 +21,7 @@ const MERCHANTS = 50;
 const PRICE_CENTS = '1000';
 const PRICE_UNITS = 10_000_000n;
 const PREPARE_AT_ONCE = 32;
-/** More than the gateway needs to be busy: it takes what it can and the rest waits in the sockets. */
+/** Enough to saturate the gateway; the rest waits in the sockets. */
 const CONFIRM_AT_ONCE = 64;
 const ENDED_WITHIN_MS = 180_000;
 const PEER_CONCURRENCIES = [8, 16, 32, 64] as const;
@@ -29,11 +29,11 @@ const PEER_CONCURRENCIES = [8, 16, 32, 64] as const;
 export interface SettleSizes {
   readonly ours: number;
   readonly theirs: number;
-  /** For finding out how many at once the peer is fastest with. */
+  /** Payments per trial of the peer's concurrency. */
   readonly trial: number;
 }
 
-/** Signed payments handed in as fast as they are taken, until the last is paid on chain. */
+/** Signed payments, submitted as fast as they are accepted, until the last one is paid on chain. */
 export const settleMeasurement: Measurement = {
   names: ['settle'],
   measure: async () => [await measureSettle({ ours: 5_000, theirs: 1_000, trial: 96 })],
@@ -155,7 +155,7 @@ async function settlePeers(facilitator: Facilitator, payments: readonly PeerPaym
 }
 
 function fund(chain: PayingChain, payers: readonly Payer[]): Promise<void> {
-  // Twice the price: emptying an account gives gas back, which would flatter both sides.
+  // Twice the price: emptying an account refunds gas, which would flatter both sides.
   return chain.fund(
     USDC,
     payers.map(({ address }) => address),

@@ -11,7 +11,7 @@ import { runWrk } from './wrk.ts';
 const MERCHANTS = 50;
 const PAYMENTS = 1_000;
 
-/** Asking for the status of payments that are still open, which may not come from memory, beside a constant. */
+/** Reading the status of open payments, which must not come from memory, compared with a constant answer. */
 export const statusMeasurement: Measurement = {
   names: ['status'],
   async measure() {

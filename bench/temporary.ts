@@ -4,11 +4,11 @@ import { join } from 'node:path';
 
 const folders = new Set<string>();
 
-/** A folder that is gone when the benchmark has ended, however it ended. */
+/** A folder that is deleted at any end of the benchmark. */
 export async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'till-bench-'));
   folders.add(folder);
-  // PostgreSQL passes through it under another account when the benchmark is run by root.
+  // PostgreSQL enters it with another account when root runs the benchmark.
   await chmod(folder, 0o711);
   return folder;
 }

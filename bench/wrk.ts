@@ -14,13 +14,13 @@ export interface Load {
   readonly connections: number;
   readonly seconds: number;
   readonly args: readonly (string | number)[];
-  /** Nothing is measured: a node that has just started may still say that it is busy. */
+  /** A warm-up, without a measurement: a node that has just started may still answer that it is busy. */
   readonly isWarmUp?: boolean;
 }
 
 /**
- * Sends requests as fast as they are answered, from a process of its own. One thread of wrk makes several times the
- * requests that one Node process answers. A single failed request makes the measurement worthless, so it is an error.
+ * Sends requests as fast as they are answered, from a separate process. One thread of wrk sends several times the
+ * requests that one Node process can answer. A single failed request invalidates the measurement, so it is an error.
  */
 export async function runWrk({
   script,
@@ -43,7 +43,7 @@ export async function runWrk({
   return { perSecond: requests / (durationUs / 1e6), p50Ms: p50Us / 1_000, p99Ms: p99Us / 1_000 };
 }
 
-/** wrk is no npm package. Where it is missing and this machine lets us, it is installed. */
+/** wrk is no npm package. It is installed if it is missing and the machine permits it. */
 export async function requireWrk(): Promise<void> {
   if (await isThere('wrk')) return;
   if (process.getuid?.() === 0 && (await isThere('apt-get'))) {

@@ -4,14 +4,14 @@ pragma solidity 0.8.37;
 import {IPermit2, IWalletToken} from "./Tokens.sol";
 
 /**
- * Takes signed payments from payers and, in the same transaction, pays them out: the net amount to the recipient,
- * the fees to the fee account. It has no owner, no setting and no balance of its own.
+ * Takes signed payments from payers and, in the same transaction, pays them out: the net amount to the recipient, the
+ * fees to the fee account. It has no owner, no setting and no balance of its own.
  *
- * Every payment has a commitment: the hash of all that is to happen to the money. It is the nonce of what the payer
- * signs, so a signature is good for exactly this and nothing else. Anyone may relay; nobody can redirect.
+ * Every payment has a commitment: the hash of the whole order for the money. It is the nonce that the payer signs, so a
+ * signature is valid for exactly this order. Anyone may relay; nobody can redirect.
  */
 contract Collector {
-    /// One payment was made, in full and for good.
+    /// One payment was made in full.
     event Collected(
         bytes32 indexed commitment,
         bytes16 paymentId,
@@ -22,7 +22,7 @@ contract Collector {
         address recipient
     );
 
-    /// One item of a batch was not carried out, and its payer kept the money. The reason may be cut short.
+    /// One item of a batch was not carried out, and its payer kept the money. The reason may be truncated.
     event Refused(bytes32 indexed commitment, bytes reason);
 
     error Reentered();
@@ -32,26 +32,26 @@ contract Collector {
     error NotEnoughGas();
     error FeeNotPaid(bytes reason);
 
-    // Why an item is refused, besides what tokens and Permit2 say themselves.
+    // Reasons of refused items, in addition to those of tokens and Permit2.
     error OutOfGas();
     error FeeAboveAmount();
     error ShortArrival();
     error PayoutFailed(bytes reason);
     error WrongPayout();
 
-    // Why a payment in native coin is refused.
+    // Reasons of refused payments in native coin.
     error Late();
     error InexactValue();
     error AlreadyPaid();
 
-    /// How the payers of a batch say yes.
+    /// The payment method of a batch.
     enum Kind {
         Key,
         Wallet,
         Permit2
     }
 
-    /// One item, unpacked. The first ten words are what its commitment is the hash of.
+    /// One item, unpacked. Its commitment is the hash of the first ten words.
     struct Order {
         uint256 chainId;
         address collector;
@@ -65,19 +65,19 @@ contract Collector {
         uint256 deadline;
         bytes32 commitment;
         Kind kind;
-        // How much of the token the Collector holds before the item: fees of the items before, and strangers' gifts.
+        // The Collector's token balance before the item: fees of earlier items, and unsolicited transfers.
         uint256 held;
     }
 
     IPermit2 private constant PERMIT2 = IPermit2(0x000000000022D473030F116dDEE9F6B43aC78BA3);
 
-    /// The selector and three words. What follows them are the items.
+    /// The selector and three words. The items follow.
     uint256 private constant ARGUMENT_BYTES = 100;
 
     /// Packed: payment id 16, payer 20, recipient 20, amount 16, fee 16, deadline 5, length of the signature 2 bytes.
     uint256 private constant HEAD_BYTES = 95;
 
-    /// The words of an `Order`, and those of them that are committed to.
+    /// The words of an `Order`, and the words that its commitment covers.
     uint256 private constant ORDER_BYTES = 416;
     uint256 private constant COMMITTED_BYTES = 320;
 
@@ -87,18 +87,18 @@ contract Collector {
     uint256 private constant TRANSFER = 0xa9059cbb;
     uint256 private constant RECEIVE_WITH_AUTHORIZATION = 0xef55bec6;
 
-    /// A token may answer with megabytes; of a reason no more than this is kept.
+    /// The most bytes kept of a reason. A token may return megabytes.
     uint256 private constant MAX_REASON_BYTES = 256;
 
-    /// What the batch itself spends between looking at its gas and the first instruction of an item, with room to spare.
+    /// The gas of the batch between its gas check and the first instruction of an item, with a margin.
     uint256 private constant CALL_GAS = 3_000;
 
-    /// Payments in native coin that were made. Those in tokens are kept by the token or by Permit2, as used nonces.
+    /// Completed payments in native coin. For payments in tokens, the token or Permit2 stores the used nonces.
     mapping(bytes32 commitment => bool) public isPaid;
 
     uint256 private transient entered;
 
-    /// Tokens, wallets and recipients are strangers: none of them may come back in while a payment is under way.
+    /// Tokens, wallets and recipients are untrusted: none of them may reenter during a payment.
     modifier once() {
         require(entered == 0, Reentered());
         entered = 1;
@@ -111,20 +111,20 @@ contract Collector {
         return _collect(Kind.Key, token, feeAccount, itemGas);
     }
 
-    /// The same with signatures of any length, for tokens whose EIP-3009 knows wallet contracts (ERC-1271) too.
+    /// The same with signatures of any length, for tokens whose EIP-3009 supports wallet contracts (ERC-1271) too.
     function collectByWallet(address token, address feeAccount, uint256 itemGas) external returns (bytes memory) {
         return _collect(Kind.Wallet, token, feeAccount, itemGas);
     }
 
-    /// The same through Permit2's SignatureTransfer, for any token that the payers have let Permit2 spend.
+    /// The same through Permit2's SignatureTransfer, for any token with an allowance of the payers for Permit2.
     function collectByPermit2(address token, address feeAccount, uint256 itemGas) external returns (bytes memory) {
         return _collect(Kind.Permit2, token, feeAccount, itemGas);
     }
 
     /**
-     * Carries out the packed items that follow the arguments, one by one, all in one token and with one fee account.
-     * An item that fails is undone alone. Each may use `itemGas`; the batch reverts as a whole rather than start one
-     * with less.
+     * Carries out the packed items that follow the arguments, one by one, all in one token and with one fee account. A
+     * failed item is undone alone. Each may use `itemGas`; the batch reverts as a whole before it starts an item with
+     * less gas.
      *
      * @return refusals for each item that failed: its index in 2 bytes, the length of the reason in 2, the reason.
      */
@@ -134,10 +134,10 @@ contract Collector {
         returns (bytes memory refusals)
     {
         bytes calldata items = msg.data[ARGUMENT_BYTES:];
-        // What strangers have sent to this contract stays where it is: every check below starts from it.
+        // Unsolicited tokens of this contract are never moved: every check below starts from this balance.
         uint256 stray = _balance(token);
         uint256 held = stray;
-        // A call is never given more than 63/64 of what is left.
+        // A call never gets more than 63/64 of the remaining gas.
         uint256 neededGas = itemGas + itemGas / 63 + CALL_GAS;
         uint256 index = 0;
         refusals = new bytes(0);
@@ -150,7 +150,7 @@ contract Collector {
             if (_attempt(order, size - HEAD_BYTES, itemGas)) {
                 held += order.fee;
             } else {
-                // Each call within a call keeps 1/64 back: what died three calls deep leaves 15/16 or more spent.
+                // Each nested call keeps 1/64 back: out of gas three calls deep means that 15/16 or more is spent.
                 bool isSpent = gasBefore - gasleft() > itemGas - itemGas / 16;
                 _refuse(refusals, index, order.commitment, isSpent);
             }
@@ -162,8 +162,8 @@ contract Collector {
     }
 
     /**
-     * One item: pull the amount, see that all of it has come, pay the recipient, see that the fee and no more is
-     * left. The Collector calls this on itself, so that whatever fails in it is undone by the EVM.
+     * One item: pull the amount, check that all of it arrived, pay the recipient, check that exactly the fee is left.
+     * The Collector calls this on itself, so that the EVM undoes a failed item.
      */
     function carryOut(Order calldata order, bytes calldata signature) external {
         require(msg.sender == address(this), NotForYou());
@@ -181,7 +181,7 @@ contract Collector {
 
     /**
      * A payment in native coin, made by the payer with a transaction of their own. Its token is the zero address. Each
-     * can be made once, in time, with exactly its amount; or not at all.
+     * can be made once, before its deadline, with exactly its amount.
      */
     function pay(
         address feeAccount,
@@ -216,7 +216,7 @@ contract Collector {
         emit Collected(commitment, paymentId, msg.sender, address(0), amount, fee, recipient);
     }
 
-    /// Takes the amount from the payer as they signed it. The nonce is the commitment: it can be used once.
+    /// Takes the signed amount from the payer. The nonce is the commitment: it can be used once.
     function _pull(Order calldata order, bytes calldata signature) private {
         if (order.kind == Kind.Key) {
             require(signature.length == 64, MalformedItem());
@@ -239,10 +239,10 @@ contract Collector {
         }
     }
 
-    /// `receiveWithAuthorization(payer, this, amount, 0, deadline, commitment, v, r, s)`: the case that has to be cheap.
+    /// `receiveWithAuthorization(payer, this, amount, 0, deadline, commitment, v, r, s)`: the most frequent case.
     function _pullByKey(Order calldata order, bytes calldata signature) private {
         assembly ("memory-safe") {
-            // EIP-2098: the highest bit of the second word says which of two possible keys signed.
+            // EIP-2098: the highest bit of the second word selects one of two possible keys.
             let vs := calldataload(add(signature.offset, 0x20))
             let input := mload(0x40)
             mstore(input, shl(224, RECEIVE_WITH_AUTHORIZATION))
@@ -261,7 +261,7 @@ contract Collector {
         }
     }
 
-    /// How much of the token the Collector holds.
+    /// The Collector's balance of the token.
     function _balance(address token) private view returns (uint256 units) {
         bool isAnswered;
         assembly ("memory-safe") {
@@ -274,7 +274,7 @@ contract Collector {
         require(isAnswered, NotAToken());
     }
 
-    /// Tokens say no by reverting or by answering false; some say yes without a word. `_returned` has what they said.
+    /// A token refuses by a revert or by false; some succeed without return data. `_returned` has the return data.
     function _transfer(address token, address to, uint256 value) private returns (bool isDone) {
         assembly ("memory-safe") {
             let input := mload(0x40)
@@ -287,7 +287,7 @@ contract Collector {
         }
     }
 
-    /// Emits `Collected`, whose words lie ready in the order.
+    /// Emits `Collected`, with the words of the order.
     function _tell(Order calldata order) private {
         bytes32 topic = Collected.selector;
         assembly ("memory-safe") {
@@ -301,7 +301,7 @@ contract Collector {
 
     function _send(address to, uint256 value) private {
         bool isSent;
-        // Solidity would copy whatever the receiver answers into memory, at the payer's cost.
+        // Solidity would copy the receiver's return data into memory, at the payer's cost.
         assembly ("memory-safe") {
             isSent := call(gas(), to, value, 0, 0, 0, 0)
         }
@@ -309,8 +309,8 @@ contract Collector {
     }
 
     /**
-     * Reads the packed item at `offset`. In memory the order stands between the selector of `carryOut` and the signature,
-     * which makes the three of them the call that `_attempt` sends.
+     * Reads the packed item at `offset`. In memory the order lies between the selector of `carryOut` and the signature.
+     * The three together are the calldata that `_attempt` sends.
      */
     function _unpack(Kind kind, address token, address feeAccount, uint256 held, bytes calldata items, uint256 offset)
         private
@@ -339,28 +339,28 @@ contract Collector {
             mstore(add(order, 0x140), keccak256(order, COMMITTED_BYTES))
             mstore(add(order, 0x160), kind)
             mstore(add(order, 0x180), held)
-            // The signature is the second argument: where it stands, its length, its bytes.
+            // The signature is the second argument: offset, length, bytes.
             mstore(add(order, 0x1a0), add(ORDER_BYTES, 0x20))
             mstore(add(order, 0x1c0), signatureBytes)
             calldatacopy(add(order, 0x1e0), add(packed, HEAD_BYTES), signatureBytes)
         }
     }
 
-    /// Carries one order out, or undoes it.
+    /// Carries out one order. A failure undoes it.
     function _attempt(Order memory order, uint256 signatureBytes, uint256 itemGas) private returns (bool isCollected) {
         assembly ("memory-safe") {
             isCollected := call(itemGas, address(), 0, sub(order, 4), add(0x1e4, signatureBytes), 0, 0)
-            // The next order may take this one's place: nothing is kept of it but what the caller reads at once.
+            // The next order may overwrite this one in memory: the caller reads its values at once.
             mstore(0x40, sub(order, 0x20))
         }
     }
 
-    /// Says why the last call failed, in an event and in the answer of the batch.
+    /// Reports the reason of the last failed call, in an event and in the return data of the batch.
     function _refuse(bytes memory refusals, uint256 index, bytes32 commitment, bool isSpent) private {
-        // Who runs out of gas deep inside cannot say so, and what is said further out is then misleading.
+        // A nested call that runs out of gas gives no reason, and the reason of its caller is misleading.
         bytes memory reason = isSpent ? abi.encodeWithSelector(OutOfGas.selector) : _returned();
         emit Refused(commitment, reason);
-        // Nothing is in memory after the refusals but this reason: it moves up to them, behind its index and length.
+        // Only this reason is in memory behind the refusals. It is moved up to them, behind its index and length.
         assembly ("memory-safe") {
             let length := mload(reason)
             let end := add(add(refusals, 0x20), mload(refusals))
@@ -371,7 +371,7 @@ contract Collector {
         }
     }
 
-    /// The beginning of what the last call returned.
+    /// The beginning of the last call's return data.
     function _returned() private pure returns (bytes memory data) {
         assembly ("memory-safe") {
             let length := returndatasize()

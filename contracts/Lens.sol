@@ -2,20 +2,21 @@
 pragma solidity 0.8.37;
 
 /**
- * Answers many small questions about a chain at once. It is never deployed: a node that is asked to try its creation
- * runs the constructor, and what that leaves as the code of the contract are the answers.
+ * Answers many small questions about a chain at once. It is never deployed: an `eth_call` that creates it runs the
+ * constructor, which returns the answers in place of the contract's code.
  *
- * A question is an address, one byte, and calldata of as many bytes as that one says. Calldata never has fewer than
- * four, so the small numbers are free: 0 asks for the size of the address's code, 1 for its balance of native coin.
+ * A question is an address, one byte with the length of the calldata, and the calldata. Calldata has at least four
+ * bytes, so smaller lengths have another meaning: 0 asks for the size of the address's code, 1 for its balance of
+ * native coin.
  *
- * An answer is one byte and one word. The byte is 1 when the word is what was asked for, 2 when the address returned
- * nothing, and 0 when it reverted, ran out of gas or returned something else: then the question has to be asked by
- * itself. It also keeps the answers from beginning with 0xef, which no code may.
+ * An answer is one byte and one word. The byte is 1 when the word is the answer, 2 when the address returned nothing,
+ * and 0 when it reverted, ran out of gas or returned data of another length: then the question needs a call of its own.
+ * The byte also keeps the answers from beginning with 0xef, which is forbidden for code.
  */
 contract Lens {
     constructor(bytes memory questions) {
         assembly ("memory-safe") {
-            // No address may use up what the questions after it need.
+            // No address may use up the gas of the questions after it.
             let allowance := 300000
             let question := add(questions, 32)
             let end := add(question, mload(questions))
@@ -31,7 +32,7 @@ contract Lens {
                 case 0 { mstore(0, extcodesize(target)) }
                 case 1 { mstore(0, balance(target)) }
                 default {
-                    // Calls may try to change something: all of it is forgotten with the contract.
+                    // Calls may try to change state: every change is discarded with the contract.
                     kind := call(allowance, target, 0, question, size, 0, 32)
                     switch returndatasize()
                     case 32 {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// EIP-3009 in the form that takes signature bytes, so that wallet contracts can say yes too.
+/// EIP-3009 in the form that takes signature bytes, so that wallet contracts can sign too.
 interface IWalletToken {
     function receiveWithAuthorization(
         address from,

@@ -49,11 +49,8 @@ create table events (
 -- Nodes of the version before may still be running.
 lock table payments, refunds, payment_events, refund_events in share row exclusive mode;
 
-create function pg_temp.event_id(at timestamptz, seed text) returns text language sql immutable as $$
-  select 'evt_' || string_agg(substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((ms >> shift) & 31)::int + 1, 1), '' order by shift desc)
-    || upper(substr(md5(seed), 1, 16))
-  from (select floor(extract(epoch from at) * 1000)::bigint as ms) clock, generate_series(0, 45, 5) shift
-$$;
+set local work_mem = '64MB';
+set local maintenance_work_mem = '256MB';
 
 -- Events of a payment: its creation, then its moves, which had the versions from 1 on. Facts that were known after a move
 -- are those of the payment today: before this version no move took a fact back.
@@ -62,7 +59,7 @@ select p.partner_id, p.mode, p.merchant_id, 'evt_' || substr(p.id, 5) as id, 'pa
   p.id as object_id, 1 as sequence, p.created_at as at, 'unknown' as actor, null::jsonb as data, null::jsonb as evidence
 from payments p
 union all
-select p.partner_id, p.mode, p.merchant_id, pg_temp.event_id(e.at, e.payment_id || ' ' || e.version),
+select p.partner_id, p.mode, p.merchant_id, 'evt_' || substr(p.id, 5, 10) || upper(substr(md5(p.id || ' ' || e.version), 1, 16)),
   case when e.event = 'reorged' then 'payment.reorged' else 'payment.' || e.to_status end,
   p.id, e.version + 1, e.at, e.actor,
   jsonb_strip_nulls(jsonb_build_object(
@@ -84,7 +81,7 @@ select p.partner_id, p.mode, p.merchant_id, pg_temp.event_id(e.at, e.payment_id 
 from payment_events e join payments p on p.id = e.payment_id
 left join payment_settlements s on s.payment_id = p.id
 union all
-select p.partner_id, p.mode, p.merchant_id, pg_temp.event_id(e.at, e.refund_id || ' ' || e.version),
+select p.partner_id, p.mode, p.merchant_id, 'evt_' || substr(r.id, 6, 10) || upper(substr(md5(r.id || ' ' || e.version), 1, 16)),
   case e.event
     when 'requested' then 'refund.created'
     when 'paid' then 'refund.succeeded'
@@ -103,8 +100,8 @@ from refund_events e join refunds r on r.id = e.refund_id join payments p on p.i
 
 -- In the order of time. Clocks of nodes differ, so an event counts as no earlier than the one of its object before it.
 create temporary table old_events on commit drop as
-select *, row_number() over (partition by partner_id, mode order by since, object_id, sequence) - 1 as place
-from (select *, max(at) over (partition by object_id order by sequence) as since from told_events) timed;
+select *, row_number() over (partition by partner_id, mode order by since, object_id collate "C", sequence) - 1 as place
+from (select *, max(at) over (partition by object_id collate "C" order by sequence) as since from told_events) timed;
 drop view told_events;
 
 create temporary table old_batches on commit drop as

@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
 const CONTRACTS = join(import.meta.dirname, '../contracts');
 const ARTIFACTS = join(CONTRACTS, 'artifacts');
 
-/** What the rest of the code needs of a contract, and nothing that changes with the machine it was compiled on. */
+/** The parts of a contract that the code needs, without anything that depends on the machine. */
 interface Artifact {
   readonly abi: readonly unknown[];
   readonly bytecode: string;
@@ -37,8 +37,8 @@ async function writeArtifacts(): Promise<void> {
 }
 
 /**
- * The artifacts on disk that differ from what the sources compile to, or have no source any more. Permit2, which never
- * changes and takes half a minute to compile, is only looked at when asked for.
+ * The artifacts on disk that differ from the compiled sources, or have no source any more. Permit2, which never changes
+ * and takes half a minute to compile, is checked only on request.
  */
 export async function outdatedArtifacts(options: { readonly withPermit2: boolean }): Promise<string[]> {
   const files = new Map(await artifactFiles(options));
@@ -54,8 +54,8 @@ async function artifactFiles(options: { readonly withPermit2: boolean }): Promis
 }
 
 /**
- * Every deployable contract under `contracts/`. The Collector goes through the IR pipeline, which makes it cheaper; the
- * tokens do not, which makes their dispatch cheap, as that of the tokens they stand for.
+ * Every deployable contract under `contracts/`. The Collector is compiled through the IR pipeline, which makes it
+ * cheaper. The tokens are not, so that their dispatch is as cheap as that of the real tokens.
  */
 async function compileOwn(): Promise<[name: string, artifact: Artifact][]> {
   const names = (await readdir(CONTRACTS, { recursive: true })).filter((name) => name.endsWith('.sol')).sort();
@@ -73,7 +73,7 @@ function compileFiles(names: readonly string[], { viaIR }: { viaIR: boolean }): 
   const output = compile(require('solc'), {
     sources: Object.fromEntries(names.map((name) => [name, { content: readFileSync(join(CONTRACTS, name), 'utf8') }])),
     settings: {
-      // `cancun` has transient storage, and every network Till knows has reached it.
+      // `cancun` has transient storage, and every known network supports it.
       evmVersion: 'cancun',
       viaIR,
       optimizer: { enabled: true, runs: 1_000_000 },
@@ -91,8 +91,8 @@ function compileFiles(names: readonly string[], { viaIR }: { viaIR: boolean }): 
 }
 
 /**
- * Permit2 with the compiler and settings of its public deployments. What runs here does what runs there, though not in
- * the same bytes: this compiler orders functions by numbers that depend on which other files are compiled along.
+ * Permit2 with the compiler and settings of its public deployments. The behaviour is the same, but not the bytecode:
+ * this compiler orders functions by numbers that depend on the other compiled files.
  */
 function compilePermit2(): [name: string, artifact: Artifact] {
   const sources = join(dirname(require.resolve('@uniswap/v4-periphery/package.json')), 'lib/permit2');

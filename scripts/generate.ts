@@ -14,7 +14,7 @@ const settings = Object.values(SETTINGS) as Setting<unknown>[];
 
 if (import.meta.main) await generate();
 
-/** Writes every file that is made from the code. `npm test` fails when one of them is out of date. */
+/** Writes every generated file. `npm test` fails when one of them is out of date. */
 async function generate(): Promise<void> {
   for (const [name, text] of await generatedFiles()) await writeFile(join(ROOT, name), text);
 }
@@ -29,7 +29,7 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
   ];
 }
 
-/** The names of generated files that differ from what the code makes today. */
+/** The names of generated files that are out of date. */
 export async function outdatedFiles(): Promise<string[]> {
   const files = await generatedFiles();
   const isCurrent = await Promise.all(
@@ -38,7 +38,7 @@ export async function outdatedFiles(): Promise<string[]> {
   return files.flatMap(([name], index) => (isCurrent[index] ? [] : [name]));
 }
 
-/** The application describes itself without a database: building it opens none. */
+/** The application describes itself without a database: building it opens no connection. */
 async function openApiText(): Promise<string> {
   const read = readConfig({});
   if ('problems' in read) throw new Error(read.problems.join('; '));

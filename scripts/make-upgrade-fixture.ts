@@ -12,18 +12,18 @@ import { type Hex, keccak256, stringToBytes } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
 /**
- * Makes `test/fixtures/upgrade-<commit>.json.gz`: the database and the sandbox chain of an older version, stopped in the
- * middle of its work. The code of that commit makes both: it is unpacked into a folder of its own, with the packages of
- * this checkout. `test/e2e/upgrade.test.ts` goes on from there with today's code.
+ * Makes `test/fixtures/upgrade-<commit>.json.gz`: the database and the sandbox chain of an older version, stopped in
+ * the middle of its work. The code of that commit makes both: it is unpacked into a separate folder, with the packages
+ * of this checkout. `test/e2e/upgrade.test.ts` continues from there with today's code.
  *
  *     npx node scripts/make-upgrade-fixture.ts
  */
 const COMMIT = 'd940b99';
 const ROOT = join(import.meta.dirname, '..');
 const BLOCK_MS = 100;
-/** No block comes before the fixture is done. */
+/** Longer than the making of the fixture, so that no block is mined before its end. */
 const HALTED_BLOCK_MS = 86_400_000;
-/** What payments have to be paid in, in the time of the fixture. */
+/** The lifetime of payments, in the time of the fixture. */
 const LIFE_S = 1_800;
 /** A node reads fees again within this time. */
 const FEES_IN_FORCE_MS = 5_000;
@@ -33,7 +33,7 @@ const USDC = `${SANDBOX}/erc20:0x4e4707DE5c8431f59Fa45A904854551c692C04f9`;
 const EURC = `${SANDBOX}/erc20:0x4eBF6fD78A6439A4b0C281D24Ce95d4C536CF40B`;
 const USDT = `${SANDBOX}/erc20:0x868155088756156b8E18550A345d37ab5BFda311`;
 const ETH = `${SANDBOX}/slip44:60`;
-/** Of the logs of tokens. */
+/** The Transfer topic of tokens. */
 const TRANSFER = keccak256(stringToBytes('Transfer(address,address,uint256)'));
 
 if (import.meta.main) await main();
@@ -60,7 +60,7 @@ async function main(): Promise<void> {
   process.exit();
 }
 
-/** Modules of the older code, by their paths there. The compiler knows nothing of them. */
+/** Modules of the older code, by their paths there. The compiler does not know their types. */
 function loaderOf(tree: string) {
   return (path: string) => import(pathToFileURL(join(tree, path)).href);
 }
@@ -77,7 +77,7 @@ async function makeFixture(old: Old, chainDir: string) {
   const tables: Record<string, string> = {};
   const names = await sql`select tablename as name from pg_tables where schemaname = 'public' order by 1`;
   for (const { name } of names) {
-    // As text: numbers of 78 digits do not survive being read here.
+    // As text: numbers of 78 digits would lose precision.
     const [row] = await sql.unsafe(`select coalesce(json_agg(t), '[]')::text as rows from ${name} t`);
     tables[name] = row.rows;
   }
@@ -140,7 +140,10 @@ async function openChain(old: Old, dir: string) {
   };
 }
 
-/** The gateway of the older code on that chain, its workers, one partner with fees, and what payers and merchants do. */
+/**
+ * The gateway of the older code on that chain: its workers, one partner with fees, and the actions of payers and
+ * merchants.
+ */
 async function openScene(old: Old, chainDir: string) {
   const chain = await openChain(old, chainDir);
   const chains = await connect(old, chain.url);
@@ -169,11 +172,11 @@ async function openScene(old: Old, chainDir: string) {
   };
 }
 
-/** What a part of the older code is handed: the compiler does not know it. */
+/** A value of the older code. The compiler does not know its type. */
 type Gateway = Awaited<ReturnType<Old>>;
 type Headers = Readonly<Record<string, string>>;
 
-/** The partner's merchants, and what their software does. */
+/** The partner's merchants and the requests of their software. */
 async function merchantsOf(old: Old, { gateway, headers }: { gateway: Gateway; headers: Headers }) {
   const { createTestMerchant, freshKey } = await old('test/gateway.ts');
   const { SANDBOX_ACCOUNTS } = await old('src/sandbox/genesis.ts');
@@ -237,7 +240,7 @@ async function payerOf(old: Old, { gateway, chain, headers }: PayerDeps) {
       if (confirmed.statusCode !== 200) throw new Error(confirmed.body);
       return id;
     },
-    /** Is handed a native action, and gives its transaction. */
+    /** Fetches the native action of a payment, and returns its transaction. */
     async handOut(id: string): Promise<{ to: Hex; data: Hex; value: Hex }> {
       const option = await wallet.option(id, account, ETH);
       return (await wallet.fetch(id, option.id)).json().actions[0].data.params[0];
@@ -251,7 +254,7 @@ async function payerOf(old: Old, { gateway, chain, headers }: PayerDeps) {
   };
 }
 
-/** Makes the tokens that the intermediate account was given at the start the operator's float. */
+/** Books the initial tokens of the intermediate account as the operator's float. */
 async function adoptTokens({ old, gateway, chain, chains }: Scene): Promise<void> {
   const { addFloat } = await old('src/actions/floats/add-float.ts');
   const { SANDBOX_ACCOUNTS } = await old('src/sandbox/genesis.ts');
@@ -309,7 +312,7 @@ async function workersOf(old: Old, gateway: unknown) {
   };
 }
 
-/** Payments that are over, one of each kind. */
+/** Ended payments, one of each kind. */
 async function makeFinals(scene: Scene) {
   const { create, confirm, handOut, send, paid, register, statusIs, until, count } = scene;
   scene.start('relaying', 'watching', 'jobs', 'books');

@@ -2,7 +2,7 @@ import { assetsOf, type PayTerms } from '../src/chains/assets.ts';
 import { NETWORKS, type Network } from '../src/chains/networks.ts';
 import type { Mode } from '../src/domain/mode.ts';
 
-/** `docs/networks.md`: where payments can be made, and with what. */
+/** `docs/networks.md`: the networks and assets of payments. */
 export function networksPage(): string {
   const payable = NETWORKS.filter(({ finality }) => finality !== undefined);
   const others = NETWORKS.filter(({ finality }) => finality === undefined);

@@ -28,7 +28,7 @@ export const CATALOGUE = {
   },
   forbidden: {
     statuses: [403],
-    when: 'The key is valid but lacks the scope or is not for this merchant; or the merchant is inactive or suspended and takes no new payments.',
+    when: 'The key is valid but lacks the scope or is not for this merchant; or a payment was created for an inactive, suspended or frozen merchant, or a destination or refund of a suspended or frozen one was asked for.',
   },
   not_sandbox_api_key: { statuses: [403], when: 'A live key names an asset of a test network.' },
   rate_limited: {
@@ -52,12 +52,12 @@ export const CATALOGUE = {
   invalid_state: {
     statuses: [400, 409],
     isReplayed: true,
-    when: 'The state of the resource does not allow it; 409 for a second settlement destination of one asset.',
+    when: 'The state of the resource does not allow it, or the merchant of a payment is suspended or frozen; 409 for a second settlement destination of one asset.',
   },
   payment_expired: { statuses: [410], when: 'The payment has expired.' },
   quote_expired: { statuses: [400], when: 'The option is no longer in force: ask for options again.' },
   sanctioned_user: { statuses: [400], when: 'The paying account is on the screening list.' },
-  executor_not_found: { statuses: [409], when: "The option's network has no relayer any more." },
+  executor_not_found: { statuses: [409], when: "The option's network has no relayer any more, or is frozen." },
   payment_not_succeeded: {
     statuses: [400],
     isReplayed: true,
@@ -69,13 +69,13 @@ export const CATALOGUE = {
   merchant_exists: {
     statuses: [409],
     reserved: true,
-    when: 'No route of ours meets it: shops may share name and e-mail.',
+    when: 'No route returns it: shops may share name and e-mail.',
   },
-  customer_not_found: { statuses: [404], reserved: true, when: 'No route of ours meets it.' },
-  wallet_not_found: { statuses: [404], reserved: true, when: 'No route of ours meets it.' },
+  customer_not_found: { statuses: [404], reserved: true, when: 'No route returns it.' },
+  wallet_not_found: { statuses: [404], reserved: true, when: 'No route returns it.' },
   internal_error: {
     statuses: [500, 503],
-    when: 'Our fault: quote the `Request-Id`. 503 with `Retry-After` while the database or a chain is out of reach, or the node is overloaded.',
+    when: 'An error of the gateway: quote the `Request-Id`. 503 with `Retry-After` while the database or a chain is unreachable, or the node is overloaded.',
   },
 } as const satisfies Record<string, CatalogueEntry>;
 

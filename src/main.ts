@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { CommandDeps } from './actions/command.ts';
+import { OtherMasterSecretError, openReceiptKey } from './actions/open-receipt-key.ts';
 import { copyLogos } from './actions/parties/copy-logo.ts';
 import { createRescreener } from './actions/paying/rescreen-items.ts';
 import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
@@ -32,6 +33,7 @@ import {
 } from './settings/chains.ts';
 import { type Config, readStartConfig, secretValues } from './settings/config.ts';
 import { readEnvironment } from './settings/environment.ts';
+import { MasterSecretError, openSecrets } from './settings/master-secret.ts';
 import { misspeltSettings } from './settings/misspelt.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
 import { openDatabase } from './store/plumbing/database.ts';
@@ -65,6 +67,8 @@ const EXPECTED = [
   ChainSettingsError,
   ChainStartError,
   HomeInUseError,
+  MasterSecretError,
+  OtherMasterSecretError,
   OtherSandboxChainError,
   SchemaMismatchError,
   ScreeningListError,
@@ -78,7 +82,7 @@ async function main(): Promise<void> {
   const read = readStartConfig(environment);
   if ('problems' in read) {
     const lines = [...read.problems, ...misspelt].map((text) => `  ${text}\n`);
-    process.stderr.write(`The configuration is not right:\n${lines.join('')}`);
+    process.stderr.write(`The configuration is invalid:\n${lines.join('')}`);
     process.exit(2);
   }
   for (const text of misspelt) process.stderr.write(`Warning: ${text}\n`);
@@ -133,15 +137,18 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   const db = openDatabase({ url, poolSize: config.databasePoolSize, applicationName: 'till' });
   onStop(() => db.close());
 
-  const base = { config, world, log, db };
+  const base = { config, world, log, db, secrets: await openSecrets({ config, world }) };
   const networks = networksInUse(config, await ownChain);
   const chains = await connectNetworks(base, { networks, ownChain: await ownChain });
   onStop(() => chains.stop());
+  // A wrong master secret is found here, before anything is written.
+  const receiptKey = await openReceiptKey(base);
   const sandbox = await openOwnSandbox(base, networks);
   const page = await loadPageBundle(PAGE);
   if (page === undefined) log.warn('the checkout page has not been built: run npm run build');
   const parts = await createParts({
     ...base,
+    receiptKey,
     chains,
     page,
     sandbox: sandbox?.shop,
@@ -172,7 +179,7 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   process.stdout.write(banner(sandbox.file, { home: config.home, metricsPort: metricsServer.port }));
 }
 
-/** The demo partner and its shop, where all money is play money. */
+/** The demo partner and its shop, if all money is play money. */
 async function openOwnSandbox(base: CommandDeps & { config: Config }, [network]: readonly NetworkInUse[]) {
   const { config } = base;
   const rpcUrl = network?.endpoints[0];
@@ -241,7 +248,7 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** A process in an unknown state does not go on: it ends, and the next start recovers from what is stored. */
+/** A process in an unknown state exits, and the next start recovers from the stored state. */
 function crashOnSurprise(report: (error: unknown, text: string) => void): void {
   const crash = (error: unknown) => {
     report(error, 'unexpected error: stopping');

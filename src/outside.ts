@@ -45,7 +45,7 @@ export async function connectNetworks(
 
 /** Raises and clears the alerts about assets that are not offered and networks without a Collector. */
 function createCheckAlarms(base: Base): (network: string, check: ChainCheck) => Promise<void> {
-  // Nodes may have other endpoints, and another version that knows other assets.
+  // Nodes may have other endpoints, and another version with other assets.
   const assets = createAlarms(base, 'asset_switched_off', { isPerNode: true });
   const networks = createAlarms(base, 'network_not_as_known', { isPerNode: true });
   return async (network, { unchecked, problems }) => {

@@ -4,14 +4,14 @@ import { openCheckout } from './actions/parties/open-checkout.ts';
 import { createKeyUseRecorder } from './actions/parties/record-key-uses.ts';
 import { createPaymentCreator } from './actions/paying/create-payment.ts';
 import { createPaymentMover } from './actions/paying/move-payment.ts';
-import { shareSecret } from './actions/share-secret.ts';
 import type { Chains } from './chains/chains.ts';
-import { receiptKeyOf } from './domain/receipt.ts';
+import type { ReceiptKey } from './domain/receipt.ts';
 import type { HttpDeps } from './http/deps.ts';
 import { createHoldPlaces } from './http/status/hold-places.ts';
 import { createLongPolls } from './http/status/long-poll.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
 import { createMetrics } from './runtime/metrics.ts';
+import type { Secrets } from './runtime/secrets.ts';
 import { createSparseWarning } from './runtime/sparse-log.ts';
 import type { World } from './runtime/world.ts';
 import { NO_SCREENING, type Screening } from './screening/screening.ts';
@@ -19,6 +19,7 @@ import type { Config } from './settings/config.ts';
 import { openEventFeed } from './store/events/event-feed.ts';
 import { findKeyHolders, type KeyHolder } from './store/parties/api-keys.ts';
 import { createDestinationReader } from './store/parties/destinations.ts';
+import { findNetworkStops, type NetworkStop } from './store/parties/freezes.ts';
 import { findPayableMerchants, type PayableMerchant } from './store/parties/merchants.ts';
 import { findWalletApps, type WalletApp } from './store/parties/wallet-apps.ts';
 import { createPaymentReader } from './store/payments/payment-reader.ts';
@@ -31,6 +32,8 @@ export interface PartsInput {
   readonly world: World;
   readonly log: Logger;
   readonly db: Database;
+  readonly secrets: Secrets;
+  readonly receiptKey: ReceiptKey;
   /** The networks. A gateway without any takes no payments. */
   readonly chains?: Chains;
   readonly rates?: Rates;
@@ -46,7 +49,7 @@ const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 export async function createParts(input: PartsInput) {
   const { chains = NO_CHAINS, rates = NO_RATES, screening = NO_SCREENING } = input;
   const base = { ...input, chains, rates, screening };
-  const { config, world, db } = base;
+  const { config, world, db, secrets } = base;
   const metrics = createMetrics();
   const payerLimits = { openItemsPerPayer: config.openItemsPerPayer };
   const keys = createFreshCache<KeyHolder>(world, {
@@ -61,6 +64,10 @@ export async function createParts(input: PartsInput) {
     read: (ids) => findPayableMerchants(db.sql, ids),
     keyOf: (merchant) => merchant.id,
   });
+  const networkStops = createFreshCache<NetworkStop>(world, {
+    read: (networks) => findNetworkStops(db.sql, networks),
+    keyOf: ({ network }) => network,
+  });
   await openCheckout(base);
   const feed = await openEventFeed(base);
   return {
@@ -69,6 +76,7 @@ export async function createParts(input: PartsInput) {
     keys,
     apps,
     merchants,
+    networkStops,
     keyUses: createKeyUseRecorder(world.clock),
     feed,
     warn: createSparseWarning(world.clock, base.log),
@@ -85,11 +93,10 @@ export async function createParts(input: PartsInput) {
       perAddress: config.heldPerAddress,
       onRefusal: () => metrics.refusals.inc({ reason: 'rate_limited' }),
     }),
-    cursorSecret: await shareSecret(base, 'cursor'),
-    optionSecret: await shareSecret(base, 'option'),
-    receiptKey: receiptKeyOf(await shareSecret(base, 'receipt')),
+    cursorKeys: secrets.deriveEach('cursor'),
+    optionKeys: secrets.deriveEach('option'),
     stop() {
-      for (const cache of [keys, apps, merchants]) cache.stop();
+      for (const cache of [keys, apps, merchants, networkStops]) cache.stop();
     },
   };
 }

@@ -5,8 +5,8 @@ import type * as Viem from 'viem';
 import type * as ViemAccounts from 'viem/accounts';
 
 /**
- * The reference facilitator in a process of its own, wired as its own example does it, with viem's nonce manager. One
- * request verifies, which simulates, and settles, which waits for one confirmation.
+ * The reference facilitator in a separate process, wired as in its own example, with viem's nonce manager. One request
+ * verifies, which simulates, and settles, which waits for one confirmation.
  */
 const settings = {
   folder: process.env.PEER_FOLDER ?? '',
@@ -19,7 +19,7 @@ const settings = {
 /** Often enough for blocks of 200 ms; its default of 4 s would make it look slower than it is. */
 const POLL_MS = 50;
 
-/** What we use of the peer's packages. */
+/** The used parts of the peer's packages. */
 interface Facilitator {
   register(network: string, scheme: unknown): Facilitator;
   verify(payload: unknown, requirements: unknown): Promise<{ isValid: boolean; invalidReason?: string }>;
@@ -65,14 +65,15 @@ createServer((request, response) => {
   });
 }).listen(settings.port, '127.0.0.1');
 process.on('SIGTERM', () => process.exit(0));
-// It leaves promises alone that reject when an endpoint fails, which ends a process that does not expect it.
+// It leaves promises unhandled that reject when an endpoint fails, which would end the process.
 process.on('unhandledRejection', () => {});
 
 async function answerTo(path: string, body: string): Promise<unknown> {
   if (body === '') return {};
   const { payload, requirements } = JSON.parse(body) as { payload: unknown; requirements: unknown };
   try {
-    // Who asks once more after an unclear answer only settles: to verify again would be refused by what is under way.
+    // A repeated request after an unclear answer only settles: another verification would be refused because of the
+    // pending transaction.
     if (path === '/again') return await facilitator.settle(payload, requirements);
     const verdict = await facilitator.verify(payload, requirements);
     return verdict.isValid ? await facilitator.settle(payload, requirements) : verdict;

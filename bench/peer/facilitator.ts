@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort, startProcess, stopProcess, until } from '../processes.ts';
 import { installPeer } from './install.ts';
 
-/** The reference facilitator, in a process of its own. */
+/** The reference facilitator, in a separate process. */
 export interface Facilitator {
   readonly port: number;
   readonly pid: number;

@@ -8,8 +8,8 @@ const FOLDER = join(import.meta.dirname, '..', '.peer');
 const INSTALL_WITHIN_MS = 180_000;
 
 /**
- * Installs the peer's packages beside the benchmark, where git ignores them: they are nothing the gateway depends on.
- * Later runs find them there.
+ * Installs the peer's packages beside the benchmark, where git ignores them: the gateway does not depend on them. Later
+ * runs find them there.
  */
 export async function installPeer(): Promise<string> {
   const done = join(FOLDER, 'installed.json');

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import type { Payer } from '../paying-payers.ts';
 
-/** What a payer hands to the facilitator. */
+/** The payload of a payer for the facilitator. */
 export interface PeerPayment {
   readonly payload: unknown;
   readonly requirements: unknown;

@@ -2,7 +2,7 @@ import { call } from '../calls.ts';
 import type { Facilitator } from './facilitator.ts';
 import type { PeerPayment } from './payload.ts';
 
-/** What the facilitator says of a payment: verified and settled, or not. */
+/** The facilitator's answer about a payment: verified and settled, or not. */
 export interface PeerAnswer {
   readonly success?: boolean;
   readonly transaction?: string;

@@ -43,7 +43,7 @@ contract TestDollar {
     bytes32 public constant PERMIT_TYPEHASH =
         keccak256("Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)");
 
-    /// The highest bit of an account's word is its place on the blacklist; the rest is its balance.
+    /// The highest bit of an account's word is its blacklist flag; the rest is its balance.
     mapping(address account => uint256) private balanceAndBlacklist;
     uint256 private constant BLACKLISTED = 1 << 255;
 
@@ -62,7 +62,7 @@ contract TestDollar {
         _;
     }
 
-    /// In place of a constructor: the storage is that of the proxy.
+    /// In place of a constructor, because the storage is in the proxy.
     function initialize(string calldata name_, string calldata symbol_, address minter_) external {
         require(minter == address(0), "FiatToken: contract is already initialized");
         name = name_;
@@ -178,7 +178,7 @@ contract TestDollar {
         receiveWithAuthorization(from, to, value, validAfter, validBefore, nonce, abi.encodePacked(r, s, v));
     }
 
-    /// Only the payee may call this one, so nobody can take it out of the transaction it was meant for.
+    /// Only the payee may call this function, so nobody can front-run its transaction.
     function receiveWithAuthorization(
         address from,
         address to,
@@ -258,7 +258,7 @@ contract TestDollar {
         require(!authorizationState[authorizer][nonce], "FiatTokenV2: authorization is used or canceled");
     }
 
-    /// By the key of the account, or by the account's own code (ERC-1271) when it has some.
+    /// Signed by the key of the account, or accepted by the account's code (ERC-1271) if it has any.
     function _isSigned(address signer, bytes32 structHash, bytes memory signature) private view returns (bool) {
         bytes32 digest = keccak256(abi.encodePacked(hex"1901", DOMAIN_SEPARATOR(), structHash));
         return SignatureChecker.isValidSignatureNow(signer, digest, signature);

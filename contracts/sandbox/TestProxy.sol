@@ -2,8 +2,8 @@
 pragma solidity 0.8.37;
 
 /**
- * The proxy in front of a test token, in the shape of the one in front of Circle's tokens: it delegates every call to
- * the implementation it is set to. Its admin can only administer it: calls of the admin never reach the token.
+ * The proxy in front of a test token, like that of Circle's tokens: it delegates every call to its implementation. Its
+ * admin can only administer it: calls of the admin never reach the token.
  */
 contract TestProxy {
     /// `keccak256("org.zeppelinos.proxy.implementation")`: older than EIP-1967, and still in use by USDC.
@@ -29,7 +29,7 @@ contract TestProxy {
         _delegate();
     }
 
-    /// Ends the call with what the implementation returned or reverted with.
+    /// Ends the call with the return data or revert data of the implementation.
     function _delegate() private {
         address implementation = _read(IMPLEMENTATION_SLOT);
         assembly {

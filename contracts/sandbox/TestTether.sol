@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 /**
  * Play money in the shape of Tether's USDT on Ethereum. Its transfers return nothing, an allowance can only be changed
  * through zero, a subtraction below zero burns all gas, a refusal has no message, and the owner can switch on a fee on
- * every transfer. It knows no signatures, so payments in it go through Permit2.
+ * every transfer. It supports no signatures, so payments in it go through Permit2.
  */
 contract TestTether {
     event Transfer(address indexed from, address indexed to, uint256 value);
@@ -50,7 +50,7 @@ contract TestTether {
         _transfer(msg.sender, to, value);
     }
 
-    /// As with the real one, only `from` is looked up on the blacklist.
+    /// As in the real contract, the blacklist applies only to `from`.
     function transferFrom(address from, address to, uint256 value) external whenNotPaused {
         require(!isBlackListed[from]);
         uint256 allowed = allowance[from][msg.sender];
@@ -113,7 +113,7 @@ contract TestTether {
         emit Transfer(from, to, value - fee);
     }
 
-    /// Compilers of 2017 made `assert` an invalid opcode, which takes all the gas there is.
+    /// Compilers of 2017 made `assert` an invalid opcode, which uses up all gas.
     function _sub(uint256 a, uint256 b) private pure returns (uint256) {
         if (b > a) {
             assembly {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// A contract that is paid in native coin, for tests: it refuses, answers with too much, or calls back with the coin.
+/// A contract that is paid in native coin, for tests: it refuses, returns too much data, or calls back with the coin.
 contract AwkwardReceiver {
     enum Quirk {
         Refuses,

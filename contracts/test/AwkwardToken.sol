@@ -2,8 +2,8 @@
 pragma solidity 0.8.37;
 
 /**
- * A token for tests of the Collector: it takes any signature, and misbehaves when it deals with accounts that it was
- * told to misbehave with. A batch can so have one bad item among good ones.
+ * A token for tests of the Collector: it accepts any signature, and misbehaves with the configured accounts, so that a
+ * batch can have one bad item among good ones.
  */
 contract AwkwardToken {
     enum Quirk {
@@ -32,7 +32,7 @@ contract AwkwardToken {
         quirkOf[account] = quirk;
     }
 
-    /// What is sent to the caller of the token when it reenters.
+    /// The calldata that the token sends to its caller when it reenters.
     function setReentry(bytes calldata data) external {
         reentry = data;
     }

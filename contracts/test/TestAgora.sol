@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
 /**
- * A token for tests in the shape of Agora's AUSD: EIP-3009 in both forms, EIP-5267, and no `DOMAIN_SEPARATOR()`, which is
- * the other way round than with Circle. It freezes accounts, and refuses with errors of its own.
+ * A token for tests in the shape of Agora's AUSD: EIP-3009 in both forms, EIP-5267, and no `DOMAIN_SEPARATOR()`, the
+ * reverse of Circle's. It freezes accounts, and reverts with custom errors.
  */
 contract TestAgora {
     event Transfer(address indexed from, address indexed to, uint256 value);

@@ -4,9 +4,9 @@ pragma solidity 0.8.37;
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 
 /**
- * A token for tests in the shape of those of Paxos (PYUSD, USDG). Its EIP-3009 takes the signatures of keys only, and an
- * authorization that was used before does not revert: the call succeeds and moves nothing. It has `DOMAIN_SEPARATOR()`
- * and no EIP-5267, freezes accounts, and refuses with errors of its own.
+ * A token for tests in the shape of Paxos's tokens (PYUSD, USDG). Its EIP-3009 takes the signatures of keys only, and a
+ * used authorization does not revert: the call succeeds and moves nothing. It has `DOMAIN_SEPARATOR()` and no EIP-5267,
+ * freezes accounts, and reverts with custom errors.
  */
 contract TestPaxos {
     event Transfer(address indexed from, address indexed to, uint256 value);

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 
-/// A wallet contract for tests: it says yes to its owner's signatures (ERC-1271), unless it was made to misbehave.
+/// A wallet contract for tests: it accepts its owner's signatures (ERC-1271), unless it is configured to misbehave.
 contract TestWallet {
     enum Quirk {
         None,

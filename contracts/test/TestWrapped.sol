@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 /**
  * A plain ERC-20 without signatures, blacklist or pause, in the shape of Wrapped Ether (WETH9), so payments in it go
- * through Permit2. Its fallback takes any call as a deposit: a function that it does not have succeeds and returns
+ * through Permit2. Its fallback treats any call as a deposit: a call of a missing function succeeds and returns
  * nothing.
  */
 contract TestWrapped {
@@ -30,7 +30,7 @@ contract TestWrapped {
         emit Deposit(msg.sender, msg.value);
     }
 
-    /// For tests: the real token comes into being only by deposits.
+    /// For tests: the real token is created only by deposits.
     function mint(address to, uint256 wad) external {
         balanceOf[to] += wad;
         emit Transfer(address(0), to, wad);

@@ -11,7 +11,7 @@ export async function raiseAlert(
   if (isNew) deps.log.error({ alert: alert.name, subject: alert.subject }, alert.message);
 }
 
-/** Clears an alert; with a time, only if nobody has seen it since then. */
+/** Clears an alert; with a time, only if it was not raised again since then. */
 export async function clearAlert(
   deps: CommandDeps & { log: Log },
   alert: Pick<Alert, 'name' | 'subject'>,

@@ -16,15 +16,15 @@ import {
   weighHeights,
 } from '../domain/quorum.ts';
 
-/** What the endpoints of a chain said about a fact, and what that comes to. */
+/** The statements of a chain's endpoints about a fact, and the resulting finding. */
 export interface Heard<T> {
   readonly finding: Finding<T>;
   readonly statements: readonly Statement<T>[];
 }
 
 /**
- * Asks two endpoints about a fact, and the others only where those two do not settle it. An answer of undefined means that
- * the endpoint cannot tell yet. An endpoint that two others contradict is asked last from then on.
+ * Asks two endpoints about a fact, and the others only if those two do not agree. Undefined means that the endpoint
+ * does not know yet. An endpoint that two others contradict is asked last from then on.
  */
 export async function hear<T>(
   chain: Chain,
@@ -46,7 +46,7 @@ export async function hear<T>(
   return { finding, statements };
 }
 
-/** How far the chain has come, by the same rule; the height is that of its head, or of whatever block is asked for. */
+/** The height of the chain, by the same rule: of its head, or of the block that `ask` returns. */
 export async function hearHeights(
   chain: Chain,
   ask: (witness: Witness) => Promise<Block | undefined> = (witness) => witness.head(),
@@ -63,7 +63,7 @@ export async function hearHeights(
 /** A block on which enough endpoints agree. */
 export interface HeardBlock {
   readonly block: Block;
-  /** Whether one endpoint alone vouches for it. */
+  /** True if a single endpoint vouches for it. */
   readonly isAlone: boolean;
 }
 
@@ -76,20 +76,23 @@ export async function hearBlock(chain: Chain, number: number): Promise<HeardBloc
   throw new ChainUnavailableError(chain.network.chainId, `the endpoints do not agree on block ${number}: ${said}`);
 }
 
-/** What makes two blocks the same: a liar may tell the right hash with the wrong time. */
+/**
+ * The identity of a block. The time is part of it, because a lying endpoint may report the right hash with a wrong
+ * time.
+ */
 export function blockKey({ hash, timestampS }: Block): string {
   return `${hash} ${timestampS}`;
 }
 
 export interface HeardEvents {
-  /** Every event that one endpoint reports; whoever draws consequences from it has yet to prove it. */
+  /** Every event that at least one endpoint reports. The caller must prove an event before it applies it. */
   readonly events: readonly ChainEvent[];
-  /** Those that enough endpoints report in the same words. */
+  /** The events that enough endpoints report identically. */
   readonly agreed: readonly ChainEvent[];
   readonly isAlone: boolean;
 }
 
-/** What endpoints report of these blocks. Rejects while too few can be asked. */
+/** The events of these blocks according to the endpoints. Rejects while too few of them answer. */
 export async function hearEvents(chain: Chain, fromBlock: number, toBlock: number): Promise<HeardEvents> {
   const { finding, statements } = await hear(
     chain,
@@ -112,7 +115,7 @@ function eventKey(event: ChainEvent): string {
   return JSON.stringify(event, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** What a transaction transferred, as enough endpoints show it, in a block that is final by their word. */
+/** The transfers of a transaction that enough endpoints show, and whether their block is final according to them. */
 export async function hearTransfers(
   chain: Chain,
   hash: string,
@@ -140,7 +143,7 @@ function transferKey({ block, logIndex, asset, from, to, amount }: Incoming): st
   return [block.hash, logIndex, asset, from, to, amount].join(' ');
 }
 
-/** Who says what, as a sentence. */
+/** The statements as a sentence. */
 export function sayings<T>(statements: readonly Statement<T>[], show: (value: T) => string = String): string {
   return statements.map(({ by, says }) => `${by} says ${says === undefined ? 'nothing' : show(says)}`).join(', ');
 }

@@ -13,7 +13,7 @@ export interface LeaseDeps extends CommandDeps {
 const LEASE_MS = 10_000;
 const RENEW_EVERY_MS = 3_000;
 
-/** Another node has taken the lease over: the write is not ours any more. */
+/** Another node has taken the lease over: this node may not write any more. */
 export class LeaseLostError extends Error {
   constructor(name: string) {
     super(`The lease ${name} was taken over.`);
@@ -62,7 +62,7 @@ async function renew(deps: LeaseDeps, lease: Lease, signal: AbortSignal): Promis
       }
       heldUntilMs = untilMs;
     } catch (error) {
-      // The database may be away for a moment; the lease is ours until its time is over.
+      // The database may be unreachable for a moment. The lease is valid until its end.
       if (error instanceof LeaseLostError || deps.world.clock.nowMs() >= heldUntilMs) throw error;
     }
   }

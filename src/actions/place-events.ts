@@ -7,7 +7,7 @@ const MAX_BATCHES = 500;
 
 export const PLACING_LEASE = 'events';
 
-/** Gives positions to events that were committed, and announces them. Whether there are more. */
+/** Gives positions to committed events, and announces them. Returns true if there are more. */
 export async function placeOnce(deps: CommandDeps, lease: Lease): Promise<boolean> {
   return (await commandOfOne(deps, () => placeEvents(lease, MAX_BATCHES))) === MAX_BATCHES;
 }

@@ -2,7 +2,9 @@ import { formatForPeople } from '../domain/money.ts';
 import { findAsset } from './assets.ts';
 import { findNetwork } from './networks.ts';
 
-/** Every EVM chain's own coin has 18 decimals; where nobody can pay with it, it has no record, and its symbol no place. */
+/**
+ * The native coin of every EVM chain has 18 decimals. Where it is no payable asset, it has no record and so no symbol.
+ */
 const COIN = { symbol: 'coin', decimals: 18 };
 
 /** An amount of an asset as people write it, with the network: `40.00 USDC on Base`. */
@@ -12,7 +14,7 @@ export function amountText(asset: string, units: string | bigint): string {
   return termsOf(asset) === undefined ? text : `${text} on ${findNetwork(chainId)?.name ?? chainId}`;
 }
 
-/** The same without the network: `40.00 USDC`. An unknown token has no decimals that we could know of. */
+/** The same without the network: `40.00 USDC`. The decimals of an unknown token are not known. */
 export function tokenText(asset: string, units: string | bigint): string {
   const terms = termsOf(asset);
   if (terms === undefined) return `${units} units of ${asset}`;

@@ -1,4 +1,4 @@
-/** A token or coin that prices can be in and payments can be made with. */
+/** A token or coin for prices and payments. */
 export interface KnownAsset {
   /** CAIP-19, in canonical spelling. */
   readonly id: string;
@@ -7,18 +7,18 @@ export interface KnownAsset {
   readonly decimals: number;
   /** Decimals of a quote, which is rounded up: 2 for tokens at par; for coins, enough that one step is worth less than a cent. */
   readonly quoteDecimals: number;
-  /** The currency one token is worth one of. */
+  /** The currency that the token is pegged to, one to one. */
   readonly peg?: 'USD' | 'EUR';
-  /** How it can be paid with; missing where it can only be a price or a destination. */
+  /** The payment method. Undefined for an asset that is only a price or a destination. */
   readonly pay?: PayTerms;
-  /** The token's function that tells whether it refuses an account, where it has one. */
+  /** The token's function that returns whether an account is blacklisted, if it has one. */
   readonly blacklist?: 'isBlacklisted' | 'isBlackListed' | 'isFrozen' | 'isAccountFrozen' | 'isBlocked';
 }
 
 export type PayTerms =
   | {
       readonly method: 'eip3009-vrs' | 'eip3009-bytes';
-      /** The token's EIP-712 domain, which every signature depends on. */
+      /** The token's EIP-712 domain, part of every signature. */
       readonly domain: { readonly name: string; readonly version: string };
     }
   | {
@@ -32,15 +32,15 @@ const PERMIT2: PayTerms = { method: 'permit2' };
 const NATIVE: PayTerms = { method: 'native' };
 
 /**
- * Tokens of Circle's: both signature forms since FiatTokenV2_2, of which the one with bytes also knows wallet contracts. The
- * name in the domain is the one its contract was given, and differs from chain to chain.
+ * Circle's tokens: both signature forms since FiatTokenV2_2. The form with bytes also supports wallet contracts. The
+ * domain name is set in each contract and differs from chain to chain.
  */
 const circle = (name: string) =>
   ({
     pay: { method: 'eip3009-bytes', domain: { name, version: '2' } },
     blacklist: 'isBlacklisted',
   }) as const satisfies Partial<KnownAsset>;
-/** Tokens of Paxos's and others with a domain of version 1. */
+/** Paxos's tokens, and others with a domain of version 1. */
 const authorized = (name: string) =>
   ({ pay: { method: 'eip3009-vrs', domain: { name, version: '1' } } }) as const satisfies Partial<KnownAsset>;
 
@@ -68,7 +68,7 @@ const PYUSD = {
 const WETH = { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, quoteDecimals: 6, pay: PERMIT2 } as const;
 const ETH = { symbol: 'ETH', name: 'Ether', decimals: 18, quoteDecimals: 6, pay: NATIVE } as const;
 
-/** Decimals are facts of each contract: on BNB Smart Chain the dollar tokens have 18. */
+/** Decimals differ by contract: on BNB Smart Chain the dollar tokens have 18. */
 export const ASSETS: readonly KnownAsset[] = [
   { id: 'eip155:1/slip44:60', ...ETH },
   { id: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', ...USDC, ...circle('USD Coin') },
@@ -160,7 +160,8 @@ export const ASSETS: readonly KnownAsset[] = [
   { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr', ...EURC },
   { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', ...USDT },
   { id: 'eip155:31337/slip44:60', ...ETH },
-  // The sandbox's dollar and euro are the same contract; each is paid with by another signature form, so both are in use.
+  // The sandbox's dollar and euro have the same contract code. Each uses another signature form, so both forms are
+  // exercised.
   {
     id: 'eip155:31337/erc20:0x4e4707DE5c8431f59Fa45A904854551c692C04f9',
     ...USDC,

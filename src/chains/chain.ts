@@ -4,8 +4,8 @@ import type { FinalityTag, Network } from './networks.ts';
 /**
  * The port to a chain. An adapter reports, it never decides a payment.
  *
- * Every answer is three-valued. A method that resolves has found out; when it could not (an endpoint is down, lies, or
- * lags behind), it rejects with `ChainUnavailableError`. "Could not find out" can therefore never be taken for "no". A
+ * Every answer is three-valued. A method resolves with a known answer. It rejects with `ChainUnavailableError` when it
+ * could not find one (an endpoint is down, lies, or lags behind). "Unknown" can therefore never be taken for "no". A
  * revert is an answer of the chain. Where it answers the question, the method resolves; where it leaves the question
  * open, because a token does not behave as one, the method rejects with `ContractFaultError`.
  */
@@ -14,7 +14,7 @@ export interface Chain {
 
   /**
    * Compares our data of the network with the chain itself. Assets that differ are not offered any more. Rejects only
-   * when no endpoint can be asked at all.
+   * when no endpoint is reachable.
    */
   check(): Promise<ChainCheck>;
   /** The known state of its endpoints, without a call. */
@@ -66,9 +66,9 @@ export interface Chain {
   /** The state of a transaction on the chain. */
   findTransaction(hash: string): Promise<TransactionState>;
   /**
-   * Whether an endpoint shows this transaction, pending or mined, as the payer's own payment of the item in coin: from the
-   * payer, to the Collector, with the amount and calldata of the wallet action. A reverted one is not shown. Endpoints may
-   * lie and transactions may be replaced, so this is a reason to wait for the event, and no evidence.
+   * True if an endpoint shows this transaction, pending or mined, as the payer's own payment of the item in coin: from
+   * the payer, to the Collector, with the amount and calldata of the wallet action. A reverted one is not shown.
+   * Endpoints may lie and transactions may be replaced, so this is a reason to wait for the event, and no evidence.
    */
   isPaymentShown(item: Item, hash: string): Promise<boolean>;
 
@@ -77,7 +77,10 @@ export interface Chain {
   block(number: number): Promise<Block | undefined>;
   /** The events of every Collector release in these blocks, in order. Bounds are inclusive. An unreadable log is left out. */
   events(fromBlock: number, toBlock: number, onUnreadable?: OnUnreadable): Promise<readonly ChainEvent[]>;
-  /** Known tokens that reached one of these accounts in these blocks otherwise than through the Collector, in order. */
+  /**
+   * Transfers of known tokens to these accounts in these blocks, in order. Transfers through the Collector are not
+   * included.
+   */
   incoming(
     accounts: readonly string[],
     fromBlock: number,
@@ -86,59 +89,61 @@ export interface Chain {
   ): Promise<readonly Incoming[]>;
   /** Coin that transactions of that block sent to one of these accounts. Transfers by contracts are not included. */
   coinTransfers(accounts: readonly string[], block: number): Promise<readonly Incoming[]>;
-  /** The coin transfer of a mined transaction. Undefined when it is none, or has failed. */
+  /** The coin transfer of a mined transaction. Undefined when it transfers no coin, or has failed. */
   coinTransfer(hash: string): Promise<Incoming | undefined>;
   /** A transaction with its sender and gas cost. Undefined while it is not mined. */
   sentTransaction(hash: string): Promise<SentTransaction | undefined>;
   /** The same for all transactions of that block that one of these accounts sent. */
   sentTransactions(accounts: readonly string[], block: number): Promise<readonly SentTransaction[]>;
-  /** The endpoints one by one, for facts that more than one must give. Those that can be relied on most come first. */
+  /** The single endpoints, for facts that need more than one witness. The most reliable ones come first. */
   witnesses(): readonly Witness[];
 
   close(): void;
 }
 
 /**
- * One endpoint of a chain, asked alone. It only reports: whether enough of them say the same is for others to judge. Every
+ * One endpoint of a chain, asked alone. It only reports. The caller decides whether enough endpoints agree. Every
  * method rejects with `ChainUnavailableError` when the endpoint gave no answer.
  */
 export interface Witness {
   /** Its place in the configuration, as in "endpoint 1", and never its address. */
   readonly name: string;
-  /** For how long it has given no answer, or has lagged behind the chain's own time; 0 while it does neither. */
+  /** Milliseconds without an answer, or behind the chain's own time. 0 for a healthy endpoint. */
   silentForMs(): number;
-  /** Two others have contradicted it: for a while it is relied on less than all others. */
+  /** Records that two other endpoints contradicted it. It ranks last for a while. */
   distrust(): void;
   head(): Promise<Block>;
   /** The block of that height, or the newest of that finality; undefined when its chain is not that long. */
   block(which: number | FinalityTag): Promise<Block | undefined>;
   isUsed(item: Item, commitment: string, atBlock: number): Promise<boolean>;
-  /** What the transaction's own receipt says; undefined while the endpoint has none. */
+  /** The transaction's receipt. Undefined while the endpoint has none. */
   receipt(hash: string): Promise<Receipt | undefined>;
-  /** Known tokens that the transaction moved, and the coin it brought itself; none while the endpoint has no receipt. */
+  /**
+   * Transfers of known tokens by the transaction, and its own coin transfer. Empty while the endpoint has no receipt.
+   */
   transfers(hash: string): Promise<readonly Incoming[]>;
-  /** Like the chain's own method, as this endpoint has it. */
+  /** Like the method of `Chain`, answered by this endpoint. */
   events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
 }
 
-/** A mined transaction, as far as payments are concerned. */
+/** The parts of a mined transaction that payments need. */
 export interface Receipt {
   readonly block: BlockId;
   readonly isReverted: boolean;
-  /** What the Collector reported in it. */
+  /** The Collector's events in it. */
   readonly events: readonly ChainEvent[];
 }
 
-/** Told of each log that cannot be read. */
+/** Called with each unreadable log. */
 export type OnUnreadable = (log: UnreadableLog) => void;
 
 export interface UnreadableLog {
-  /** Where it stands; undefined where not even that can be read. */
+  /** Its position; undefined if that is unreadable too. */
   readonly place: { readonly block: number; readonly transactionHash: string; readonly logIndex: number } | undefined;
   readonly reason: string;
 }
 
-/** The chain could not be asked. The message never contains an endpoint's address or answer. */
+/** The chain is unreachable. The message never contains an endpoint's address or answer. */
 export class ChainUnavailableError extends Error {
   readonly network: string;
   constructor(network: string, reason: string) {
@@ -149,8 +154,8 @@ export class ChainUnavailableError extends Error {
 }
 
 /**
- * The chain answered, and a contract on it does not behave as its kind does: it reverted, returned another form, or is
- * not there. The endpoints are fine. Only the asset or item that needs this contract is affected.
+ * The chain answered, but a contract does not follow its standard: it reverted, returned another form, or does not
+ * exist. The endpoints are fine. Only the asset or item that needs this contract is affected.
  */
 export class ContractFaultError extends Error {
   /** The address of the contract. */
@@ -171,8 +176,7 @@ export class SenderShortError extends Error {
 }
 
 /**
- * Every endpoint that was asked has answered, and none with something that can be read. Asking again will not help, so the
- * subject of the question is set aside.
+ * Every endpoint answered, and no answer is readable. A retry will not help, so the subject of the call is set aside.
  */
 export class UnreadableAnswerError extends ChainUnavailableError {
   constructor(network: string, reason: string) {
@@ -182,14 +186,14 @@ export class UnreadableAnswerError extends ChainUnavailableError {
 }
 
 export interface ChainCheck {
-  /** CAIP-19 ids of the assets that can be paid with. */
+  /** CAIP-19 ids of the payable assets. */
   readonly payable: readonly string[];
-  /** CAIP-19 ids of the assets that no endpoint gave an answer about: neither payable nor wrong. */
+  /** CAIP-19 ids of the assets whose state is unknown, because no endpoint answered. */
   readonly unchecked: readonly string[];
   readonly problems: readonly ChainProblem[];
 }
 
-/** Something that the operator should look at. */
+/** A problem for the operator's attention. */
 export interface ChainProblem {
   /** The asset (CAIP-19) or the network (CAIP-2) that is affected. */
   readonly subject: string;
@@ -202,7 +206,7 @@ export interface ChainHealth {
   readonly endpointsUp: number;
   /** The highest block that any endpoint has reported. */
   readonly headNumber: number | undefined;
-  /** What is wrong with which endpoint, in words without its address. */
+  /** The problems of endpoints, in sentences without their addresses. */
   readonly troubles: readonly string[];
 }
 
@@ -221,11 +225,11 @@ export interface SurveyAsk {
 }
 
 export interface Survey {
-  /** One for each payer and asset, but for those with a fault. */
+  /** One for each payer and asset, except for assets with a fault. */
   readonly holdings: readonly Holding[];
   /** The assets whose recipient could not receive them. */
   readonly unreceivable: readonly string[];
-  /** The assets whose contract did not answer as a token does, and why. They have no holdings. */
+  /** The assets whose contract did not answer like a token, with the reason. They have no holdings. */
   readonly faults: readonly { readonly asset: string; readonly problem: string }[];
 }
 
@@ -296,7 +300,10 @@ export interface SignedTransaction {
   readonly gasLimit: bigint;
 }
 
-/** Signs transactions, and items of accounts of ours. The key may be here or with an external signer; nothing else ever sees it. */
+/**
+ * Signs transactions, and items of our own accounts. The key is in this process or with an external signer, and is
+ * visible nowhere else.
+ */
 export interface Signer {
   readonly address: string;
   /** Of a 32-byte digest: r, s and the recovery bit. */
@@ -309,11 +316,11 @@ export interface Signer {
  */
 export type BroadcastOutcome =
   | 'accepted'
-  /** It was there already. */
+  /** The endpoint had the transaction already. */
   | 'known'
   | 'nonce_too_low'
   | 'nonce_too_high'
-  /** A replacement must offer more. */
+  /** A replacement needs a higher fee. */
   | 'underpriced'
   | 'short_balance';
 

@@ -5,14 +5,14 @@ export interface ConnectedChain {
   readonly chain: Chain;
   /** The relayers. Without one the network is watched, and nothing new is offered on it. */
   readonly relayers: readonly Signer[];
-  /** Where fees go, and where payments of merchants without a destination of their own are kept. */
+  /** The intermediate account: it receives fees, and payments of merchants without a destination. */
   readonly feeAccount: string;
   readonly intermediateAccount: string;
   /** The signer of that account. Without one, its money stays there. */
   readonly intermediateSigner?: Signer | undefined;
-  /** CAIP-19 ids that can be paid with now: known, and found on the chain as we know them. */
+  /** CAIP-19 ids of the assets payable now: known, and confirmed by the last check of the chain. */
   payable(): readonly string[];
-  /** The problems of the last check, in sentences for the operator. */
+  /** The problems that the last check found, in sentences for the operator. */
   problems(): readonly string[];
 }
 

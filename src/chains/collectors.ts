@@ -3,7 +3,7 @@ export interface CollectorRelease {
   readonly address: string;
   /** The keccak-256 hash of the code at that address. */
   readonly codeHash: string;
-  /** New payments are signed for it from this moment on, UTC. A date to come lets every node learn of it first. */
+  /** New payments are signed for it from this time on, UTC. A future date lets every node be updated first. */
   readonly since: string;
 }
 
@@ -20,9 +20,9 @@ export const COLLECTORS: readonly CollectorRelease[] = [
 ];
 
 /**
- * The release that new payments are signed for: the newest one in force among those that the network has. A network where
- * the newest release is not deployed yet goes on with the one before. A release that is not in force yet is better than
- * none.
+ * The release that new payments are signed for: the newest one in force among those that the network has. A network
+ * without the newest release uses the previous one. If no deployed release is in force yet, the newest deployed one is
+ * used.
  */
 export function collectorFor(nowMs: number, deployed: readonly CollectorRelease[]): CollectorRelease | undefined {
   return deployed.findLast(({ since }) => Date.parse(since) <= nowMs) ?? deployed.at(-1);

@@ -13,8 +13,8 @@ export interface CommittedPlace {
 }
 
 /**
- * Where an item was to be carried out, for those who want to hash it again. Undefined when that does not give the
- * commitment it was stored with: then something of it was lost.
+ * The parts needed to compute the item's commitment again. Undefined when the result differs from the stored
+ * commitment, because stored data was lost.
  */
 export function committedPlace(item: Item, commitment: string): CommittedPlace | undefined {
   const asset = parseAsset(item.asset);

@@ -17,7 +17,7 @@ export interface ChainTerms {
   readonly feeAccount: string;
   readonly intermediateAccount: string;
   readonly intermediateSigner?: Signer | undefined;
-  /** Looks for a reason not to use the chain at all, beyond what its own check finds. */
+  /** Returns a reason not to use the chain at all, in addition to the chain's own check. */
   readonly objection?: () => Promise<string | undefined>;
 }
 
@@ -30,12 +30,14 @@ export interface ConnectedChains extends Chains {
 const RETRY = { firstMs: 1_000, maxMs: 30_000 };
 /** The pause before a network with problems is checked again: an operator may have fixed them. */
 const PROBLEM_RETRY_MS = 60_000;
-/** Most tokens are proxies: what was right can change. */
+/**
+ * The pause between two checks of a network without problems. Most tokens are proxies, so their behaviour can change.
+ */
 const RECHECK_MS = 600_000;
 
 /**
- * Compares every network with its chain, in the background. A network that cannot be asked delays no start and takes only
- * its own options away, until it answers; an asset that is wrong takes only its own.
+ * Compares every network with its chain, in the background. An unreachable network does not delay the start. Only its
+ * own options are missing until it answers. A wrong asset removes only its own options.
  */
 export function connectChains(deps: ConnectDeps, terms: readonly ChainTerms[]): ConnectedChains {
   const stopping = new AbortController();
@@ -76,7 +78,7 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
       if (isKnown) {
         const problems = outcome.problems.map(({ message }) => message);
         tell(deps.log, chain.network.chainId, found.problems, problems);
-        // Silence about an asset says nothing new about it.
+        // An asset without an answer keeps its previous state.
         const kept = found.payable.filter((asset) => outcome.unchecked.includes(asset));
         found = { payable: [...outcome.payable, ...kept], problems };
         await report(deps, chain.network.chainId, outcome);
@@ -98,7 +100,7 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
   return { connected, looked, ended };
 }
 
-/** The result of the check, or the reason why the chain could not be asked. */
+/** The result of the check, or the reason why it failed. */
 async function look({ log }: ConnectDeps, { chain, objection }: ChainTerms): Promise<ChainCheck | { reason: string }> {
   try {
     const [check, reason] = await Promise.all([chain.check(), objection?.()]);
@@ -107,7 +109,7 @@ async function look({ log }: ConnectDeps, { chain, objection }: ChainTerms): Pro
     return { payable: [], unchecked: [], problems: [problem, ...check.problems] };
   } catch (error) {
     if (error instanceof ChainUnavailableError) return { reason: error.message };
-    // A fault of ours in reading one chain's answers must not take the others away.
+    // A bug in reading one chain's answers must not affect the other networks.
     log.error({ err: error, network: chain.network.chainId }, 'the network could not be checked');
     return { reason: 'it could not be checked' };
   }
@@ -121,6 +123,6 @@ async function report({ log, onChecked }: ConnectDeps, network: string, check: C
 
 function tell(log: Log, network: string, before: readonly string[], problems: readonly string[]): void {
   if (problems.join() === before.join()) return;
-  if (problems.length === 0) log.info({ network }, 'the network is as it should be');
+  if (problems.length === 0) log.info({ network }, 'the network has no problems');
   else log.error({ network, problems }, 'parts of the network are switched off');
 }

@@ -5,13 +5,13 @@ import { COLLECTORS } from './collectors.ts';
 import { PERMIT2_ADDRESS } from './evm/collector.ts';
 
 /**
- * The reason why an account cannot be a destination, as the rest of a sentence about it. Undefined when it can. Money
+ * The reason why an account cannot be a destination, as the end of a sentence. Undefined for a good destination. Money
  * sent to these contracts is lost, and money sent to the operator's own account would count as paid out while it is
  * still there.
  */
 export function destinationProblem(chains: Chains, account: Account, asset: string): string | undefined {
   const { chainId, namespace, address } = account;
-  // These stand at the same address on every EVM chain, connected or not.
+  // These contracts have the same address on every EVM chain, connected or not.
   const isCollector = COLLECTORS.some((release) => release.address === address);
   if (namespace === 'eip155' && isCollector) return 'must not be the Collector, which passes all on';
   if (namespace === 'eip155' && address === PERMIT2_ADDRESS) return 'must not be Permit2, which can give nothing back';
@@ -21,7 +21,7 @@ export function destinationProblem(chains: Chains, account: Account, asset: stri
   return undefined;
 }
 
-/** Of an id in canonical spelling, as addresses are here. */
+/** The account id must be in canonical spelling, like the addresses here. */
 function contractOf(asset: string): string | undefined {
   return /\/(?:erc20|token):(.+)$/.exec(asset)?.[1];
 }

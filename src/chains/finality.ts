@@ -8,16 +8,16 @@ interface Amount {
   readonly amount: string;
 }
 
-/** How deep a payment must lie; and, where a tag is named, no higher than the block of that tag. */
+/** The depth that a payment needs. With a tag, its block must also be no higher than the tagged block. */
 export interface FinalityNeeds {
   readonly depth: number;
   readonly tag: FinalityTag | undefined;
 }
 
-/** Of two tags, the stricter one. */
+/** In rising order: of two tags the stricter one applies. */
 const STRICTNESS: readonly FinalityTag[] = ['safe', 'finalized'];
 
-/** What a payment of this amount needs before it counts: the most that any of its tiers asks for. */
+/** The finality of a payment of this amount: the strictest of its tiers. */
 export function finalityOf({ finality }: Network, { asset, amount }: Amount): FinalityNeeds {
   const weight = weightOf(asset, BigInt(amount));
   const tiers = (finality?.tiers ?? []).filter(({ from }) => weight >= from);
@@ -27,14 +27,14 @@ export function finalityOf({ finality }: Network, { asset, amount }: Amount): Fi
   };
 }
 
-/** An honest endpoint that is alone for an hour still takes what a shop sells. */
+/** The default limit. With one honest endpoint for an hour, a shop's usual payments still succeed. */
 const DEFAULT_LONE_CEILING = 100n;
 
 export function loneCeilingOf({ finality }: Network): bigint {
   return finality?.loneCeiling ?? DEFAULT_LONE_CEILING;
 }
 
-/** Whether so little is at stake that one endpoint alone is believed, at a greater depth. */
+/** True if the amount is small enough for the word of a single endpoint, at a greater depth. */
 export function isSmall(network: Network, { asset, amount }: Amount): boolean {
   return weightOf(asset, BigInt(amount)) <= loneCeilingOf(network);
 }

@@ -1,23 +1,29 @@
 import type { Mode } from '../domain/mode.ts';
 
-/** A chain Till knows. Networks are data: adding one is adding a record. */
+/** A chain known to Till. Networks are data: a new one is a new record. */
 export interface Network {
   /** CAIP-2. */
   readonly chainId: string;
   readonly name: string;
   /** Test networks carry play money: live keys may not name their assets. */
   readonly mode: Mode;
-  /** The SLIP-44 number of the coin that gas is paid with; missing where that is Ether. */
+  /** The SLIP-44 number of the gas coin; undefined for Ether. */
   readonly coinType?: number;
-  /** Where people look at its transactions: the URL of one is this and its hash. */
+  /** The block explorer: this and a hash make the URL of a transaction. */
   readonly explorer?: string;
-  /** When a payment on it counts; missing where Till cannot take payments yet. */
+  /** When a payment on it is final; undefined where Till cannot take payments yet. */
   readonly finality?: Finality;
-  /** Its one endpoint is a process of our own, with nobody to lie for: no second one has to confirm what it says. */
+  /**
+   * Its one endpoint is a process of our own, which has no reason to lie, so no second endpoint has to confirm its
+   * answers.
+   */
   readonly isTrustedAlone?: true;
-  /** The least a block builder takes per unit of gas, in the smallest unit of the coin; missing where anything goes. */
+  /**
+   * The least tip per unit of gas that block builders accept, in the smallest unit of the coin; undefined where there
+   * is no minimum.
+   */
   readonly minTip?: bigint;
-  /** Gas also pays for the data of a transaction on Ethereum, at a price that moves. */
+  /** True if gas also pays for the transaction's data on Ethereum, at a variable price. */
   readonly gasPaysForData?: true;
 }
 
@@ -25,29 +31,32 @@ export interface Finality {
   readonly blockTimeMs: number;
   /** The number of blocks from a payment's block to the head, both counted: 1 is the head. */
   readonly depth: number;
-  /** Why that is enough. */
+  /** The reason why that depth is enough. */
   readonly reason: string;
-  /** Which of its own words for finality the network's nodes know. */
+  /** The finality tags that the network's nodes support. */
   readonly tags?: readonly FinalityTag[];
-  /** What larger payments need besides. */
+  /** Stricter rules for larger payments. */
   readonly tiers?: readonly FinalityTier[];
-  /** Up to which weight one endpoint alone is believed, at three times the depth; see `finality.ts` if undefined. */
+  /**
+   * The highest weight for which a single endpoint is enough, at three times the depth. The default is in
+   * `finality.ts`.
+   */
   readonly loneCeiling?: bigint;
 }
 
-/** Holds for payments of that weight (`weight.ts`) and above. */
+/** Applies to payments of this weight (`weight.ts`) and above. */
 export interface FinalityTier {
   readonly from: bigint;
   readonly depth?: number;
   readonly tag?: FinalityTag;
 }
 
-/** How nodes name the newest block that the network itself calls safe, or will never take back. */
+/** The block tags of nodes: the newest block that the network considers safe, or irreversible. */
 export type FinalityTag = 'safe' | 'finalized';
 
 const SEQUENCED = 'one sequencer orders all blocks; only its failure has ever taken some back, and then the last ones';
 const TAGS: readonly FinalityTag[] = ['safe', 'finalized'];
-/** From how much on a payment lies deeper than others. */
+/** The amount from which a payment needs more depth. */
 const LARGE = 10_000n;
 const ROLLUP_2S: Finality = {
   blockTimeMs: 2_000,

@@ -50,14 +50,14 @@ function parseFiat(text: string): Parsed<Unit> {
 }
 
 function parseToken(text: string): Parsed<Unit> {
-  // The canonical spelling, which is that of all stored amounts, is found as it is: checking an address takes a hash of
-  // 27 µs, and a page of a list has hundreds of amounts.
+  // All stored amounts have the canonical spelling, so it is looked up first: checking an address takes a hash of 27
+  // µs, and a page of a list has hundreds of amounts.
   const known = findAsset(text);
   if (known !== undefined) return { ok: true, value: unitOf(known) };
   const parsed = parseAsset(text);
   if (!parsed.ok) return parsed;
   const found = findAsset(parsed.value.id);
-  if (found === undefined) return { ok: false, problem: 'names an asset that this gateway does not know' };
+  if (found === undefined) return { ok: false, problem: 'names an unknown asset' };
   return { ok: true, value: unitOf(found) };
 }
 

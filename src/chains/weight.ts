@@ -1,8 +1,8 @@
 import { findAsset } from './assets.ts';
 
 /**
- * What a whole token is worth at the very most, in units of a currency, for assets that are pegged to none. It only decides
- * how careful to be with an amount, so it errs on the high side. It is never a rate.
+ * Upper bounds for the value of a whole token, in units of a currency, for assets without a peg. They only decide how
+ * much finality an amount needs, so they err on the high side. They are never used as rates.
  */
 const WORTH_AT_MOST: Readonly<Record<string, bigint>> = {
   ETH: 10_000n,
@@ -13,7 +13,9 @@ const WORTH_AT_MOST: Readonly<Record<string, bigint>> = {
 };
 const UNKNOWN_WORTH = 100_000n;
 
-/** An amount in whole tokens of a pegged asset, rounded up; of any other asset, as many as it could be worth. */
+/**
+ * An amount in whole tokens of a pegged asset, rounded up; of any other asset, its upper bound in units of a currency.
+ */
 export function weightOf(asset: string, units: bigint): bigint {
   const known = findAsset(asset);
   const worth = known?.peg === undefined ? (WORTH_AT_MOST[known?.symbol ?? ''] ?? UNKNOWN_WORTH) : 1n;

@@ -9,10 +9,10 @@ import { layoutFields } from './table.ts';
 
 const create = databaseCommand({
   name: 'apps create',
-  summary: 'Register a wallet app; its id is what the wallet sends as App-Id.',
+  summary: 'Register a wallet app. The wallet sends its id as App-Id.',
   positionals: {},
   options: {
-    name: required(text, 'The name partners see as the way a payment was made.'),
+    name: required(text, 'The name of the wallet that partners see at a payment.'),
     mode: required(oneOf(MODES), 'What it pays: test or live payments.'),
     'icon-url': optional(httpsUrl, 'The icon shown beside the name.'),
   },

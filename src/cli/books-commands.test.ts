@@ -67,7 +67,7 @@ describe('commands about the books', () => {
   it('verify the books, and fail when they were changed', async () => {
     const clean = await till('books', 'verify');
     assert.equal(clean.exitCode, 0);
-    assert.match(clean.stdout, /Every entry is as it was written, and every balance adds up\./);
+    assert.match(clean.stdout, /No entry was changed, and every balance adds up\./);
     await scene.tamper(`update book_entries set subject = 'pay_other' where sequence = 1`);
     const changed = await till('books', 'verify');
     assert.equal(changed.exitCode, 1);

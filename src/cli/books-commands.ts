@@ -9,7 +9,7 @@ import { layoutTable } from './table.ts';
 
 const verify = databaseCommand({
   name: 'books verify',
-  summary: 'Compute every hash and every balance of the books again. Exit code 1 when something was changed.',
+  summary: 'Recompute every hash and every balance of the books. Exit code 1 when an entry was changed.',
   positionals: {},
   options: {},
   examples: ['books verify', 'books verify --json'],
@@ -29,12 +29,12 @@ function describe(reports: readonly BooksReport[], problems: readonly string[]):
     { title: 'since', cell: ({ unsealed }) => unsealed.oldest },
     { title: 'last hash', cell: ({ head }) => head },
   ]);
-  return `${table}\n\n${problems.length === 0 ? 'Every entry is as it was written, and every balance adds up.' : problems.join('\n')}`;
+  return `${table}\n\n${problems.length === 0 ? 'No entry was changed, and every balance adds up.' : problems.join('\n')}`;
 }
 
 const balances = databaseCommand({
   name: 'books balances',
-  summary: 'Show what every account of the books holds, in the smallest unit of each asset.',
+  summary: 'Show the balance of every account of the books, in the smallest unit of each asset.',
   positionals: {},
   options: {},
   examples: ['books balances', 'books balances --json'],
@@ -56,12 +56,12 @@ const balances = databaseCommand({
 
 const exportPeriod = databaseCommand({
   name: 'books export',
-  summary: 'Write out what was earned and taken back in a period, for accountants.',
+  summary: 'Export the earnings and refunds of a period, for accountants.',
   positionals: {},
   options: {
-    format: withDefault(oneOf(['csv', 'json']), 'csv', 'How to write it.'),
+    format: withDefault(oneOf(['csv', 'json']), 'csv', 'The file format.'),
     from: required(moment, 'The first moment of the period.'),
-    to: required(moment, 'The end of the period; what happened at it belongs to the next one.'),
+    to: required(moment, 'The end of the period, not included.'),
     merchant: optional(id, 'One merchant only.'),
   },
   examples: [

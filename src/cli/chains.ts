@@ -17,7 +17,7 @@ export async function configuredNetworks({ config }: Context): Promise<NetworkIn
   return networksInUse(config, sandbox);
 }
 
-/** Gives the work the networks and their accounts, without a check: a command asks for what it needs. */
+/** Gives the work the networks and their accounts, without a check: each command makes the calls it needs. */
 export async function withChains<T>(context: Context, work: (chains: Chains) => Promise<T>): Promise<T> {
   const terms = chainTerms(context, await configuredNetworks(context));
   const list: ConnectedChain[] = terms.map((each) => ({ ...each, payable: () => [], problems: () => [] }));

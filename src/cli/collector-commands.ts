@@ -10,22 +10,22 @@ import { required } from './options.ts';
 
 const deploy = command({
   name: 'collector deploy',
-  summary: 'Deploy the Collector on a network where it is missing, and before it the CREATE2 deployer if need be.',
+  summary: 'Deploy the Collector on a network where it is missing, and the CREATE2 deployer if that is missing too.',
   positionals: {},
-  options: { network: required({ ...id, placeholder: 'caip2' }, 'The network, as RPC_URLS names it.') },
+  options: { network: required({ ...id, placeholder: 'caip2' }, 'The network, as in RPC_URLS.') },
   examples: ['collector deploy --network eip155:84532'],
   run: async (context, { network: chainId }) => {
     const networks = await configuredNetworks(context);
     const inUse = networks.find(({ network }) => network.chainId === chainId);
     if (inUse === undefined) {
       const known = networks.map(({ network }) => network.chainId).join(', ');
-      throw new ApiError('invalid_params', `RPC_URLS does not name that network. It names ${known}.`);
+      throw new ApiError('invalid_params', `RPC_URLS does not contain that network. It contains ${known}.`);
     }
     const [signer] = relayersOf(context, inUse.network);
     if (signer === undefined) {
       throw new ApiError(
         'executor_not_found',
-        `RELAYER_KEYS has no key for ${chainId}: somebody must pay for the gas.`,
+        `RELAYER_KEYS has no key for ${chainId}: a relayer must pay for the gas.`,
       );
     }
     const deployment = await deployCollector({ ...context, ...inUse, signer }).catch(asRefusal);

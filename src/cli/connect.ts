@@ -42,7 +42,10 @@ export async function withDatabase<T>(context: Context, work: (deps: OperatorDep
   }
 }
 
-/** The configured server; else the one a running gateway brought along; else that one, started for the command. */
+/**
+ * The configured server; else the embedded server of a running gateway; else the embedded server, started for the
+ * command.
+ */
 export async function connect({ config, world, log }: Context): Promise<Connection> {
   if (config.databaseUrl !== undefined) return shared(config.databaseUrl);
   const dir = join(config.home, 'postgres');

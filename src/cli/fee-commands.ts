@@ -41,11 +41,11 @@ const fixedPart: Kind<{ unit: string; value: string }> = {
 
 const set = databaseCommand({
   name: 'fees set',
-  summary: 'Set what is taken of payments, from now or from a later time on.',
+  summary: 'Set the fees on payments, from now or from a later time on.',
   positionals: {},
   options: {
-    partner: optional(id, 'The partner; counts for its merchants without fees of their own.'),
-    merchant: optional(id, 'The merchant; counts before the fees of its partner.'),
+    partner: optional(id, 'The partner; applies to its merchants without fees of their own.'),
+    merchant: optional(id, 'The merchant; takes precedence over the fees of its partner.'),
     percentage: required(percentage, 'Of the price: 0.4 is 0.4 %.'),
     fixed: repeated(fixedPart, MAX_FIXED, 'Added to payments priced in this unit, in minor units.'),
     from: optional(future, 'When it begins. Default: now.'),
@@ -74,7 +74,7 @@ const set = databaseCommand({
       fixed: fixedText(fees),
       from: fees.startsAt,
     };
-    const note = 'Every node goes by it within 5 s. What payers have signed before stays as they signed it.';
+    const note = 'Every node applies it within 5 s. Payments that are signed already keep their fees.';
     return { json: fees, text: `Fees set.\n\n${layoutFields(fields)}`, note };
   },
 });
@@ -104,12 +104,12 @@ const list = databaseCommand({
         { title: 'from', cell: (fees) => fees.startsAt },
         { title: 'state', cell: (fees) => fees.state },
       ],
-      empty: 'No fees are set: nothing is taken.',
+      empty: 'No fees are set.',
     });
   },
 });
 
-/** By the row that follows, which may be of the same payee and have begun. */
+/** The state of fees. They are over if the next row has the same payee and has begun. */
 function stateOf(fees: StoredFees, next: StoredFees | undefined, nowMs: number): 'scheduled' | 'over' | 'in force' {
   if (fees.startsAt.getTime() > nowMs) return 'scheduled';
   const isSamePayee = next?.partnerId === fees.partnerId && next.merchantId === fees.merchantId;

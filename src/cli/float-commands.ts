@@ -17,11 +17,11 @@ const OWNER = {
 
 const add = databaseCommand({
   name: 'float add',
-  summary: 'Credit a float with what a transaction transferred to the intermediate account. The chain is asked.',
+  summary: 'Credit a float with a transfer to the intermediate account. The transfer is read from the chain.',
   positionals: {},
   options: {
     ...OWNER,
-    asset: required(knownAsset, 'What was transferred.'),
+    asset: required(knownAsset, 'The transferred asset.'),
     tx: required(transactionHash, 'The transaction.'),
   },
   examples: [`float add --operator --asset eip155:8453/USDC --tx 0x${'ab'.repeat(32)}`],

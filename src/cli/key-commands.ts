@@ -19,10 +19,10 @@ const create = databaseCommand({
   options: {
     partner: required(id, 'The partner it is for.'),
     mode: required(oneOf(MODES), 'What it works on: test or live data.'),
-    label: required(text, 'What it is used for, to tell keys apart.'),
-    scope: repeated(scope, SCOPES.length, 'What it may do; everything, if none is given.'),
+    label: required(text, 'The purpose of the key, to distinguish keys.'),
+    scope: repeated(scope, SCOPES.length, 'A permission of the key; all, if none is given.'),
     merchant: repeated(id, MAX_MERCHANTS, 'A merchant it may act for; all of the partner, if none is given.'),
-    expires: optional(future, 'When it ends, such as 2030-01-01T00:00:00Z or 90d from now; never, if not given.'),
+    expires: optional(future, 'Its end, such as 2030-01-01T00:00:00Z or 90d from now. Default: never.'),
   },
   examples: [
     'keys create --partner prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --mode test --label "Shop backend"',
@@ -81,7 +81,7 @@ const rotate = databaseCommand({
   run: async (deps, { id: keyId, overlap: overlapMs }) => {
     const issued = await rotateKey(deps, { actor: OPERATOR, keyId, overlapMs });
     const keys = await listApiKeys(deps.db.sql, { partnerId: issued.key.partnerId });
-    // Read back, because an end that was set before and comes sooner stands.
+    // Read back, because an earlier end that was set before stays in force.
     const endsAt = keys.find((key) => key.id === keyId)?.expiresAt ?? null;
     return {
       json: { ...issued.key, secret: issued.secret, replaced: { id: keyId, expiresAt: endsAt } },

@@ -19,7 +19,7 @@ export class Problem {
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const DURATION = /^(0|[1-9][0-9]{0,6})([smhd])$/;
-/** A key that should work for longer than this is one without an end. */
+/** A key that should work for longer than this needs no end. */
 const LONGEST_LIFE = '3650d';
 
 const MOMENT = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,3})?(?:Z|[+-](\d{2}):(\d{2}))$/;
@@ -29,7 +29,7 @@ const TEXT = /^(?=.*\S)[^\p{Cc}\p{Cs}]*$/u;
 const MAX_TEXT_LENGTH = 256;
 const MAX_URL_LENGTH = 2048;
 
-/** Narrower than what URL parsers let through: `;`, `,` and `*` would mean something else in a security policy. */
+/** Narrower than URL parsers: `;`, `,` and `*` would mean something else in a security policy. */
 const ORIGIN = /^(https?):\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/;
 const LOCAL = /^(?:(?:[a-z0-9-]+\.)*localhost|127\.0\.0\.1|\[::1\])$/;
 
@@ -41,7 +41,7 @@ export const text: Kind<string> = {
       : new Problem(`must be 1 to ${MAX_TEXT_LENGTH} characters, no control characters, and not blank`),
 };
 
-/** Any text that could be an id: whether there is such a thing is for the database to say. */
+/** Any text that could be an id. The database decides whether it exists. */
 export const id: Kind<string> = {
   placeholder: 'id',
   parse: (raw) => {
@@ -105,7 +105,7 @@ export function duration(longest: string): Kind<number> {
   };
 }
 
-/** A moment to come: a time with its offset, or how long from now. */
+/** A future moment: a time with its offset, or a duration from now. */
 export const future: Kind<Date> = {
   placeholder: 'time|duration',
   parse: (raw, nowMs) => {

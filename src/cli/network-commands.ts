@@ -19,13 +19,13 @@ interface EndpointReport {
   readonly problems: readonly string[];
 }
 
-/** An endpoint that keeps silent is given up after this. */
+/** The timeout of an endpoint. */
 const ANSWER_WITHIN_MS = 15_000;
 
 const check = command({
   name: 'networks check',
   summary:
-    'Hold every configured network against its chain, through each of its endpoints. Exit code 1 when something is wrong.',
+    'Compare every configured network with its chain, through each of its endpoints. Exit code 1 when a problem is found.',
   positionals: {},
   options: {},
   examples: ['networks check', 'networks check --json'],
@@ -51,7 +51,7 @@ function report(reports: readonly EndpointReport[]): Output {
   const problems = reports.flatMap(({ network, endpoint, problems: found }) =>
     found.map((problem) => `${network}, endpoint ${endpoint}: ${problem}`),
   );
-  const verdict = problems.length === 0 ? 'All is as it should be.' : problems.join('\n');
+  const verdict = problems.length === 0 ? 'No problems found.' : problems.join('\n');
   return { json: reports, text: `${table}\n\n${verdict}`, exitCode: problems.length === 0 ? 0 : 1 };
 }
 

@@ -46,7 +46,7 @@ const list = databaseCommand({
 
 const set = databaseCommand({
   name: 'partners set',
-  summary: 'Change a partner. Only what is given changes.',
+  summary: 'Change a partner. Options that are not given stay unchanged.',
   positionals: { id: partnerId },
   options: {
     name: optional(text, 'The new name.'),
@@ -56,7 +56,7 @@ const set = databaseCommand({
       MAX_FRAME_ORIGINS,
       'Origin that may show the checkout in a frame; replaces those allowed before.',
     ),
-    'no-frame-origins': flag('Let nobody show the checkout in a frame.'),
+    'no-frame-origins': flag('Forbid showing the checkout in a frame.'),
   },
   examples: [
     'partners set prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --name "Shop Group"',

@@ -66,7 +66,7 @@ function describe(
   });
 }
 
-/** `12.50 USD`, with the unit spelled out where a symbol does not say which one. */
+/** `12.50 USD`, with the asset id where a symbol is ambiguous. */
 function amountText(unitId: string, value: string, decimals: number): string {
   const { symbol, decimals: places, token } = storedUnit(unitId, decimals);
   const amount = `${formatForPeople({ units: BigInt(value), decimals: places })} ${symbol}`;

@@ -12,11 +12,11 @@ import { layoutTable } from './table.ts';
 const compare = databaseCommand({
   name: 'reconcile',
   summary:
-    'Compare the books with the chains, block by block, and what the accounts of the operator hold. Exit code 1 when something differs.',
+    'Compare the books with the chains, block by block, and with the balances of the operator’s accounts. Exit code 1 when they differ.',
   positionals: {},
   options: {
     network: optional(id, 'One network only, such as eip155:8453.'),
-    from: optional(blockNumber, 'The first block; otherwise the first one that anything is known of.'),
+    from: optional(blockNumber, 'The first block. Default: the first known block.'),
   },
   examples: ['reconcile', 'reconcile --network eip155:8453 --from 41000000 --json'],
   check: ({ network, from }) =>
@@ -52,15 +52,14 @@ function describe(reports: readonly ReconcileReport[], found: readonly string[])
 
 const restore = databaseCommand({
   name: 'rebuild',
-  summary:
-    'Make payments, payouts, refunds and book entries, gas among them, again that were lost here, as far as the chain can know.',
+  summary: 'Rebuild lost payments, payouts, refunds and book entries from the chain, gas included.',
   positionals: {},
   options: {
     network: required(id, 'The network, such as eip155:8453.'),
-    from: required(blockNumber, 'The first block of what was lost.'),
-    to: optional(blockNumber, 'The last one; otherwise the last final block.'),
-    merchant: optional(id, 'Whose payments and floats are those of which the chain cannot tell.'),
-    operator: flag('The operator’s are the floats of which the chain cannot tell.'),
+    from: required(blockNumber, 'The first block with lost data.'),
+    to: optional(blockNumber, 'The last block. Default: the last final block.'),
+    merchant: optional(id, 'The merchant of payments and floats whose owner the chain does not show.'),
+    operator: flag('Floats whose owner the chain does not show belong to the operator.'),
   },
   examples: [
     'rebuild --network eip155:8453 --from 41000000 --to 41000500',
@@ -75,9 +74,10 @@ const restore = databaseCommand({
       if (report === undefined) throw new ApiError('invalid_state', 'The chain was not read yet.');
       const { rebuilt, unplaced, gas } = report;
       const lines = [
-        ...rebuilt.map((each) => `${each} was made again.`),
+        ...rebuilt.map((each) => `${each} was rebuilt.`),
         ...gas.map((hash) => `The gas of ${hash} was booked again.`),
         ...unplaced.map(({ id: each, problem }) => `${each} ${problem}.`),
+        ...(report.isLifted ? ['The database knows all that left: payouts and refunds go on.'] : []),
       ];
       const text = lines.length === 0 ? 'Nothing was lost in these blocks.' : lines.join('\n');
       return { json: report, text, exitCode: unplaced.length === 0 ? 0 : 1 };

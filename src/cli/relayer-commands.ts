@@ -8,7 +8,7 @@ const COIN_DECIMALS = 18;
 
 const list = databaseCommand({
   name: 'relayers list',
-  summary: 'Show the accounts that send transactions: what they hold, their next nonce and what is in flight.',
+  summary: 'Show the accounts that send transactions: balance, next nonce and transactions in flight.',
   positionals: {},
   options: {},
   examples: ['relayers list', 'relayers list --json'],

@@ -13,9 +13,9 @@ const MAX_LISTED = 200;
 
 const list = databaseCommand({
   name: 'strays list',
-  summary: `Show money that came without being asked for, or too late, the newest first, at most ${MAX_LISTED}.`,
+  summary: `Show money that arrived without a payment, or too late, the newest first, at most ${MAX_LISTED}.`,
   positionals: {},
-  options: { all: flag('Also what was returned or made a float since.') },
+  options: { all: flag('Include strays that were returned or made a float.') },
   examples: ['strays list', 'strays list --all --json'],
   run: async ({ db }, { all }) => {
     const states = all ? (['unclaimed', 'float', 'returning', 'returned'] as const) : (['unclaimed'] as const);
@@ -23,7 +23,7 @@ const list = databaseCommand({
       columns: [
         { title: 'id', cell: (stray) => stray.id },
         {
-          title: 'what',
+          title: 'kind',
           cell: whatOf,
         },
         { title: 'amount', cell: (stray) => amountText(stray.asset, stray.amount) },
@@ -45,10 +45,10 @@ function whatOf(stray: Stray): string {
 
 const giveBack = databaseCommand({
   name: 'strays return',
-  summary: 'Send stray money back; of a late payment all that was paid, with floats covering what is not there.',
+  summary: 'Return stray money. A late payment is returned in full; floats cover the missing part.',
   positionals: { id: required(id, 'The stray, as shown by strays list.') },
   options: {
-    to: optional(account, 'Where to. Default: who sent it, which for a transfer may be an exchange: ask before.'),
+    to: optional(account, 'The recipient. Default: the sender, which may be an exchange: ask before.'),
   },
   examples: ['strays return stry_1HKHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: (deps, { id: strayId, to }) =>

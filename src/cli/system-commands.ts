@@ -7,7 +7,7 @@ import { listing } from './listing.ts';
 
 const alerts = databaseCommand({
   name: 'alerts',
-  summary: 'Show what a person should look at.',
+  summary: 'Show the alerts that need attention.',
   positionals: {},
   options: {},
   examples: ['alerts', 'alerts --json'],

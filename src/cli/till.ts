@@ -69,10 +69,10 @@ function failureAsText({ exitCode, code, message, problems, advice }: Failure): 
 }
 
 async function main(): Promise<void> {
-  // Ending through `exit` lets a database started for this command be stopped; whatever was not committed is undone.
+  // Ending through `exit` lets a database started for this command be stopped; uncommitted changes are undone.
   process.once('SIGINT', () => process.exit(130));
   process.once('SIGTERM', () => process.exit(143));
-  // A reader that has seen enough, such as `head`, is no failure.
+  // A reader that closes the pipe early, such as `head`, is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   process.exitCode = await runTill(process.argv.slice(2), {
     env: readEnvironment(),

@@ -1,4 +1,4 @@
-/** Every alert there is. `docs/operating.md` says for each what it means and what to do; a test compares the two. */
+/** Every alert. `docs/operating.md` explains the meaning of each and the action to take; a test compares the two. */
 export const ALERT_NAMES = [
   'asset_left_out',
   'asset_switched_off',
@@ -10,6 +10,7 @@ export const ALERT_NAMES = [
   'endpoints_disagree',
   'event_set_aside',
   'forgotten_outgoing',
+  'frozen',
   'gas_budget_spent',
   'gas_price_above_cap',
   'intermediate_key_missing',

@@ -46,7 +46,7 @@ export const API_KEY_PATTERN = `till_(?:${MODES.join('|')})_[0-9A-Za-z]{20,${TAI
 
 const KEYS = new RegExp(API_KEY_PATTERN, 'g');
 
-/** CRC-32 finds every error within 32 bits in a row of what it covers: a wrong character, or two neighbours swapped. */
+/** CRC-32 detects every error within 32 consecutive bits: a wrong character, or two neighbours swapped. */
 const checksum = (body: string): string => base62(BigInt(crc32(body)), CHECKSUM_LENGTH);
 
 function base62(value: bigint, length: number): string {

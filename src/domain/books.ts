@@ -55,7 +55,7 @@ export type EntryKind =
   | 'stray_return_failed'
   | 'relayer_funded'
   | 'gas'
-  /** Written once by a migration: what was booked under the wrong number of a coin is booked under the right one. */
+  /** Written once by a migration: moves entries from the wrong number of a coin to the right one. */
   | 'coin_renamed';
 
 /** Accounts whose money is on the operator's intermediate account, whoever owns it. */
@@ -95,7 +95,7 @@ export const ACCOUNTS = {
 export type FloatOwner = string;
 export const OPERATOR_FLOAT: FloatOwner = 'operator';
 
-/** Where an entry belongs. */
+/** The references of an entry. */
 export type EntrySubject = Pick<Entry, 'network' | 'asset' | 'subject' | 'reference' | 'merchantId'>;
 
 /** The proof of an entry on chain. */
@@ -109,7 +109,7 @@ export interface BookedItem extends EntrySubject {
   readonly merchantId: string;
   readonly amount: bigint;
   readonly fee: bigint;
-  /** Whether its net amount goes to the intermediate account. */
+  /** True if its net amount goes to the intermediate account. */
   readonly isHeld: boolean;
 }
 
@@ -145,7 +145,7 @@ export function revertedEntry(
   return entry('reverted', item, [...losses, { account: to, units: item.amount }]);
 }
 
-/** The position that a paid item must have in the end, whatever happened in between. */
+/** The final position of a paid item, whatever happened before. */
 export function paidPosition(item: BookedItem, isExtra: boolean): Line[] {
   return withoutZeros([{ account: ACCOUNTS.payer, units: -item.amount }, ...gains(item, isExtra)]);
 }

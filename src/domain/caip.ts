@@ -27,8 +27,7 @@ export interface Asset {
   readonly id: string;
   /**
    * Two spellings of one asset have one key. It is the id in lower case on EVM chains, so that it also matches
-   * addresses that other systems wrote without a checksum, and the exact id on Solana, where case tells two mints
-   * apart.
+   * addresses that other systems wrote without a checksum, and the exact id on Solana, where case distinguishes mints.
    */
   readonly key: string;
 }
@@ -76,12 +75,12 @@ export function parseAccount(text: string): Parsed<Account> {
   return accept({ chainId, namespace, address: address.value, id: `${chainId}:${address.value}` });
 }
 
-/** The CAIP-2 chain that an account names, whatever its address is; undefined when the text names none. */
+/** The CAIP-2 chain of an account, without a check of the address; undefined when the text has none. */
 export function chainIn(account: string): string | undefined {
   return /^([-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}):/.exec(account)?.[1];
 }
 
-/** Whether the account is the all-zero address, which nobody can pay from. */
+/** True for the all-zero address, from which no payment is possible. */
 export function isZeroAccount(account: string): boolean {
   return /:(0x0{40}|1{32})$/.test(account);
 }
@@ -146,7 +145,7 @@ function readChain(namespace: string, rawReference: string): Parsed<Chain> {
 
 const isNamespace = (text: string): text is Namespace => Object.hasOwn(FAMILIES, text);
 
-/** Wallets and libraries hold chain ids as JavaScript numbers, so one that a number cannot hold exactly is refused. */
+/** Wallets and libraries hold chain ids as JavaScript numbers, so an id that a number cannot hold exactly is refused. */
 function readEvmReference(text: string): Parsed<string> {
   return isDecimal(text, 1, Number.MAX_SAFE_INTEGER)
     ? accept(text)
@@ -192,8 +191,8 @@ function isDecimal(text: string, min: number, max: number): boolean {
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
 /**
- * How many bytes the text decodes to; undefined when it is not base58. A leading `1` is one zero byte, and the rest is
- * one big number. Only the length matters, because base58 has a single spelling for given bytes. Decoding takes
+ * The decoded length of the text in bytes; undefined when it is not base58. A leading `1` is one zero byte, and the
+ * rest is one big number. Only the length matters, because base58 has a single spelling for given bytes. Decoding takes
  * quadratic time; the grammars above bound the text to 128 characters.
  */
 function base58ByteLength(text: string): number | undefined {

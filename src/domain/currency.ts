@@ -7,7 +7,7 @@ export interface Currency {
   readonly decimals: number;
 }
 
-/** Entries of ISO 4217 that nobody is paid in: metals, bond units, funds, accounting units, tests. */
+/** Entries of ISO 4217 that are not used for payments: metals, bond units, funds, accounting units, tests. */
 const NOT_MONEY = new Set(
   'BOV CHE CHW CLF COU MXV USN UYI UYW XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'.split(' '),
 );

@@ -28,7 +28,7 @@ export type ItemFate =
 
 export function fateOf(item: ItemFacts): ItemFate {
   if (item.isReportedPaid) return { is: 'paid' };
-  // Nobody but the Collector uses up a native commitment, and it reports every time.
+  // Only the Collector can use a native commitment, and it always emits an event.
   if (item.isUsed) return item.isNative ? { is: 'unclear' } : { is: 'over', reason: 'used' };
   return item.finalAtMs > item.deadlineMs ? { is: 'over', reason: 'ran_out' } : { is: 'open' };
 }

@@ -4,7 +4,7 @@ import { parseDecimal } from './money.ts';
 export interface FeeTerms {
   /** A decimal percent: `0.4` is 0.4 %. */
   readonly percentage: string;
-  /** One amount per currency or asset; where none is listed, none is taken. */
+  /** One amount per currency or asset; unlisted ones have no fixed fee. */
   readonly fixed: readonly { readonly unit: string; readonly value: string }[];
 }
 

@@ -19,7 +19,7 @@ export function requestHash(meaning: unknown): string {
   return hash('sha256', canonical(meaning), 'base64url');
 }
 
-/** 128 bits in the form of a uuid, where many hashes are stored: enough to tell requests apart. */
+/** 128 bits in the form of a uuid, where many hashes are stored: enough to distinguish requests. */
 export function shortHash(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 32);
 }

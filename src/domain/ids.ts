@@ -15,9 +15,9 @@ export const ID_PREFIXES = [
 export type IdPrefix = (typeof ID_PREFIXES)[number];
 
 /**
- * 48 bits of time, then 80 random bits. Time stands first so that new rows go to the end of an index, and ids sort by
- * age; 80 random bits keep an id unguessable to someone who knows when it was made, because a wallet needs nothing but
- * the id to pay a payment.
+ * 48 bits of time, then 80 random bits. Time comes first so that new rows go to the end of an index, and ids sort by
+ * age. 80 random bits keep an id unguessable even if its time is known, because a wallet needs only the id to pay a
+ * payment.
  */
 export function newId(prefix: IdPrefix, nowMs: number, random10: Uint8Array): string {
   if (!Number.isInteger(nowMs) || nowMs < 0 || nowMs >= 2 ** 48) throw new RangeError('the time of an id has 48 bits');
@@ -79,10 +79,9 @@ export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array): string {
 }
 
 /**
- * The first four bits of an id tell a payment (zero until the year 2527) from a transfer out of the intermediate
- * account. The other bits of a payout's or refund's id are those of its payment. So there is one payout and one refund
- * of a payment, a database that has forgotten them makes the same ids again, and an event of the chain gives back the
- * payment.
+ * The first four bits of an id distinguish a payment (zero until the year 2527) from a transfer out of the intermediate
+ * account. The other bits of a payout's or refund's id are those of its payment. So a payment has one payout and one
+ * refund, a database that lost them makes the same ids again, and an event of the chain leads to the payment.
  */
 const MARKS = { pout_: 1, rfnd_: 2, stry_: 3, flot_: 4 } as const;
 export type OutgoingPrefix = keyof typeof MARKS;

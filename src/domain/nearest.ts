@@ -4,7 +4,7 @@ export function nearest(
   candidates: readonly string[],
   maxEdits = (candidate: string) => Math.max(2, Math.floor(candidate.length / 3)),
 ): string | undefined {
-  // Distance costs the product of the lengths: nobody mistypes a command of a thousand letters.
+  // The distance costs the product of the lengths, so longer words are not compared.
   if (word.length > MAX_LENGTH) return undefined;
   const near = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))

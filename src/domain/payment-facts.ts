@@ -10,7 +10,7 @@ export interface PaymentFacts {
   readonly failureCode: FailureCode | null;
   /** The latest on-chain deadline of a native action that was handed out: until then the payer may still pay. */
   readonly nativeDeadline: Date | null;
-  /** What the payer pays with: known from the confirmation on, and from the start where the price is in a token. */
+  /** The paid token: known from the confirmation on, and from the start if the price is in a token. */
   readonly tokenAsset: string | null;
   readonly tokenValue: string | null;
   readonly buyerAccount: string | null;
@@ -53,7 +53,7 @@ export function factsAfter(
   event: PaymentEvent,
   { to, at }: { readonly to: PaymentStatus; readonly at: Date },
 ): PaymentFacts {
-  // Nobody pays any more: the payment waits as if it were new.
+  // The payer is cleared: the payment waits like a new one.
   if (event.type === 'lapsed') return { ...firstFacts(payment), updatedAt: at };
   // A payment that the clock has ended was over at its expiry, whenever the sweeper came by.
   const updatedAt = event.type === 'expired' && event.proof === 'clock' ? payment.expiresAt : at;
@@ -93,7 +93,7 @@ function factsOf(facts: PaymentFacts): PaymentFacts {
   return { status, updatedAt, failureCode, nativeDeadline, ...token, ...buyer, transactionHash, transactionNonce };
 }
 
-/** The facts as an event stores them: those that are known. */
+/** The known facts, as an event stores them. */
 export function recordFacts(facts: PaymentFacts): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(factsOf(facts)).filter(([, value]) => value !== null));
 }

@@ -1,6 +1,7 @@
 /**
- * The life of a payment. The table says where each event leads; `decide` says whether it may happen now. Every move of
- * a payment goes through it, and the update is guarded by the status and version it was decided on.
+ * The life of a payment. The table has the target status of each event; `decide` checks whether the event is allowed
+ * now. Every transition of a payment goes through it, and the update is guarded by the status and version it was
+ * decided on.
  */
 export const TRANSITIONS = {
   requires_action: { confirmed: 'processing', failed: 'failed', expired: 'expired', cancelled: 'cancelled' },
@@ -34,7 +35,7 @@ export type PaymentEvent =
   | { readonly type: 'failed'; readonly failureCode: FailureCode | null }
   /** Nothing that was signed can be carried out any more, and there is time left: the payment can be paid again. */
   | { readonly type: 'lapsed'; readonly proof: ChainProof }
-  /** By the clock; or, where an attempt was under way, by the chain. */
+  /** Proved by the clock; or by the chain, if there was an attempt. */
   | { readonly type: 'expired'; readonly proof: 'clock' | ChainProof }
   | { readonly type: 'cancelled'; readonly by: 'merchant' | 'user' };
 
@@ -72,6 +73,8 @@ export type Refusal =
   | 'not_expired'
   | 'may_still_be_paid'
   | 'attempt_over'
+  | 'merchant_stopped'
+  | 'network_stopped'
   | 'not_from_this_status';
 
 export type Decision =

@@ -1,28 +1,28 @@
 /**
- * When what endpoints say counts as a fact. Two must say the same before anything follows from it that ends a payment or
- * releases money: one alone may lie, lag behind or be in the hands of somebody else.
+ * The rule by which statements of endpoints become facts. Two endpoints must agree before a payment ends or money is
+ * released: a single endpoint may lie, lag behind or be compromised.
  */
 
-/** What one endpoint says. */
+/** The statement of one endpoint. */
 export interface Statement<T> {
   readonly by: string;
   /** Undefined when it gave no answer. */
   readonly says: T | undefined;
-  /** For how long it has given none. */
+  /** Milliseconds without an answer; 0 for a healthy endpoint. */
   readonly silentForMs: number;
 }
 
 export interface QuorumRule {
-  /** How many endpoints are configured. */
+  /** The number of configured endpoints. */
   readonly endpoints: number;
-  /** The chain is our own process: its one endpoint has nobody to lie for. */
+  /** The chain is our own process: its one endpoint has no reason to lie. */
   readonly isTrustedAlone: boolean;
 }
 
 export type Finding<T> =
-  /** Two or more say so, and more than say anything else. */
+  /** Two or more endpoints agree, and more than on any other answer. */
   | { readonly is: 'agreed'; readonly value: T; readonly dissenters: readonly string[] }
-  /** One says so and nobody else can be asked: enough for small amounts, at a greater depth. */
+  /** One endpoint answers and no other is reachable: enough for small amounts, at a greater depth. */
   | { readonly is: 'alone'; readonly value: T }
   /** Too few have answered. */
   | { readonly is: 'open' }
@@ -31,10 +31,10 @@ export type Finding<T> =
 /** An endpoint that was silent for less than this is waited for. */
 const SILENT_AFTER_MS = 5 * 60_000;
 
-/** A payment that one endpoint alone vouches for must lie this many times as deep. */
+/** A payment confirmed by a single endpoint needs this many times the depth. */
 export const LONE_DEPTH_FACTOR = 3;
 
-/** What follows from the statements of all endpoints that were asked. */
+/** The finding from the statements of all asked endpoints. */
 export function weigh<T>(
   statements: readonly Statement<T>[],
   rule: QuorumRule,
@@ -54,13 +54,13 @@ export function weigh<T>(
   return mayStandAlone(statements, rule) ? { is: 'alone', value } : { is: 'open' };
 }
 
-/** How far the chain has come: as two endpoints say, or as the only one that can be asked does. */
+/** The height of the chain according to two endpoints, or to the only reachable one. */
 export interface Heights {
   readonly agreed: number | undefined;
   readonly alone: number | undefined;
 }
 
-/** An endpoint that has come to a height has come to all below: so the second highest is what two agree on. */
+/** An endpoint at a height has also reached all lower ones, so two endpoints agree on the second highest. */
 export function weighHeights(statements: readonly Statement<number>[], rule: QuorumRule): Heights {
   const heights = statements.flatMap(({ says }) => says ?? []).sort((a, b) => b - a);
   const agreed = heights[needed(rule) - 1];
@@ -68,12 +68,15 @@ export function weighHeights(statements: readonly Statement<number>[], rule: Quo
   return { agreed: undefined, alone: mayStandAlone(statements, rule) ? heights[0] : undefined };
 }
 
-/** A sandbox's own chain has one endpoint and needs one. Whoever configures more of it wants them compared. */
+/** A sandbox's own chain has one endpoint and needs one. If more are configured, they are compared. */
 function needed({ endpoints, isTrustedAlone }: QuorumRule): number {
   return isTrustedAlone && endpoints === 1 ? 1 : 2;
 }
 
-/** Whether the only endpoint, or the only one of two that has answered for a while, is listened to. */
+/**
+ * True if the answer of a single endpoint counts: it is the only one, or the other one of two has been silent for a
+ * while.
+ */
 function mayStandAlone(statements: readonly Statement<unknown>[], { endpoints }: QuorumRule): boolean {
   if (endpoints === 1) return true;
   const silent = statements.filter(({ says }) => says === undefined);

@@ -1,6 +1,6 @@
 /**
- * The life of a refund. The table says where each event leads; every move goes through `decideRefund`, and the update
- * is guarded by the state and version it was decided on.
+ * The life of a refund. The table has the target state of each event; every transition goes through `decideRefund`, and
+ * the update is guarded by the state and version it was decided on.
  */
 export const REFUND_TRANSITIONS = {
   requested: { covered: 'sending', short: 'awaiting_funds', screened: 'failed' },
@@ -19,19 +19,19 @@ export type RefundEvent = 'covered' | 'short' | 'screened' | 'paid' | 'failed' |
 
 export const REFUND_STATES = Object.keys(REFUND_TRANSITIONS) as readonly RefundState[];
 
-/** Where the event leads; undefined when it cannot happen in that state. */
+/** The target state of the event; undefined when it is not allowed in that state. */
 export function decideRefund(state: RefundState, event: RefundEvent): RefundState | undefined {
   return (REFUND_TRANSITIONS[state] as Partial<Record<RefundEvent, RefundState>>)[event];
 }
 
-/** How a failed refund goes on: what covers it was kept for it, or was never there. */
+/** The event of a retry: `retried` if the cover was kept, `reopened` if there was none. */
 export function retryOf(isCovered: boolean): 'retried' | 'reopened' {
   return isCovered ? 'retried' : 'reopened';
 }
 
 /** The sources of a refund, in the smallest unit of the paid asset. The three add up to the amount the payer paid. */
 export interface Cover {
-  /** The payment's own net amount, where it still lies on the intermediate account. */
+  /** The payment's own net amount, if it is still on the intermediate account. */
   readonly held: bigint;
   /** The merchant's float. */
   readonly merchant: bigint;
@@ -39,7 +39,7 @@ export interface Cover {
   readonly operator: bigint;
 }
 
-/** Where the money to give a payment back comes from. */
+/** The sources of a refund's money. */
 export function coverOf({ amount, fee, isHeld }: { amount: bigint; fee: bigint; isHeld: boolean }): Cover {
   const net = amount - fee;
   return { held: isHeld ? net : 0n, merchant: isHeld ? 0n : net, operator: fee };

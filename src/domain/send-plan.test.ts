@@ -29,8 +29,8 @@ function plan(fields: Partial<SendFacts>) {
   });
 }
 
-describe('what a signer does next', () => {
-  it('leaves alone what was sent a moment ago', () => {
+describe('the next step of a signer', () => {
+  it('leaves a transaction alone that was sent a moment ago', () => {
     assert.deepEqual(plan({ inFlight: [send(0), send(1)], nextNonce: 2 }), []);
   });
 
@@ -63,12 +63,12 @@ describe('what a signer does next', () => {
     assert.deepEqual(dear, { do: 'bump', nonce: 0, fees: { max: 50n * GWEI, tip: 2n * GWEI } });
   });
 
-  it('outbids at once when told that it offers too little', () => {
+  it('raises the fee at once when the chain calls it underpriced', () => {
     const [step] = plan({ inFlight: [send(0, { isOutbid: true })], nextNonce: 1 });
     assert.equal(step?.do, 'bump');
   });
 
-  it('only sends again what may not offer more, and what offers plenty', () => {
+  it('only sends again at the fee cap, and with a sufficient fee', () => {
     const stuck = [send(0, { signedAgoMs: 60_000, broadcastAgoMs: 5_000 })];
     assert.deepEqual(plan({ inFlight: stuck, nextNonce: 1, cap: 11n * GWEI }), [{ do: 'rebroadcast', nonce: 0 }]);
     assert.deepEqual(plan({ inFlight: stuck, nextNonce: 1, price: { max: 2n * GWEI, tip: GWEI } }), [
@@ -94,7 +94,7 @@ describe('what a signer does next', () => {
   });
 });
 
-describe('who travels together', () => {
+describe('a group of items', () => {
   const item = (fields: Partial<Passenger> = {}): Passenger => ({
     collector: 'newest',
     asset: 'usdc',
@@ -105,7 +105,7 @@ describe('who travels together', () => {
     ...fields,
   });
 
-  it('is of one kind, within the limit, and leaves nobody behind', () => {
+  it('is of one kind, within the limit, and leaves no item out', () => {
     const items = fc.array(
       fc.record({
         collector: fc.constantFrom('older', 'newest'),
@@ -132,7 +132,7 @@ describe('who travels together', () => {
     );
   });
 
-  it('is soon alone when it has failed before', () => {
+  it('is soon a single item after failures', () => {
     const due = Array.from({ length: 16 }, () => item({ attempts: 2 }));
     assert.equal(intoBatches(due, () => 16).length, 16);
   });

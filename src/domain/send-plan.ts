@@ -93,15 +93,18 @@ export interface Passenger {
   readonly asset: string;
   readonly method: string;
   readonly feeAccount: string;
-  /** True for items of accounts with code, and of accounts that failed before: they may fail in any way, and travel alone. */
+  /**
+   * True for items of accounts with code, and of accounts that failed before. They can fail in any way, and travel alone.
+   */
   readonly isApart: boolean;
-  /** How often sending it came to nothing. */
+  /** The number of failed sends. */
   readonly attempts: number;
 }
 
 /**
- * Puts due items into transactions, in their order. Each transaction has one Collector, asset, method and fee account. Items
- * that failed before travel together, in ever smaller groups, so an item that ruins its whole transaction is soon alone.
+ * Groups due items into transactions, in their order. The items of a transaction share Collector, asset, method and fee
+ * account. Items with failed sends are grouped together, in ever smaller groups, so that an item that makes its whole
+ * transaction fail is soon alone.
  */
 export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: (item: T) => number): T[][] {
   const open = new Map<string, T[]>();

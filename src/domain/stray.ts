@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { markedId } from './ids.ts';
 
-/** Where a stray was seen on its chain. */
+/** The position of a stray on its chain. */
 export interface StrayPlace {
   readonly network: string;
-  /** The account and the block, where the transaction is unknown. */
+  /** The account and the block, if the transaction is unknown. */
   readonly transactionHash: string;
   readonly logIndex: number;
   readonly source: string;

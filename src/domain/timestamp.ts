@@ -1,9 +1,9 @@
 import type { Parsed } from './caip.ts';
 
 /**
- * Reads an RFC 3339 time, in milliseconds since the epoch. Stricter than `Date.parse`, which takes 30 February for
- * 2 March and a time without offset for local time; wider in that the seconds may be left out. What is finer than a
- * millisecond is rounded up: compared with times in whole milliseconds, that bound parts the same earlier and later ones.
+ * Reads an RFC 3339 time, in milliseconds since the epoch. Stricter than `Date.parse`, which takes 30 February for 2
+ * March and a time without offset for local time; wider in that the seconds may be left out. Fractions of a millisecond
+ * are rounded up, which does not change comparisons with times in whole milliseconds.
  */
 export function parseTimestamp(text: string): Parsed<number> {
   const parts = text.length <= MAX_LENGTH ? FORM.exec(text)?.groups : undefined;
@@ -35,7 +35,7 @@ const NO_LEAP = 'must name a time that is on the clock: leap seconds only end a 
 const MAX_LENGTH = 64;
 const DAY_MS = 86_400_000;
 
-/** In a query string an unescaped `+` arrives as a space, and nothing else can stand in its place. */
+/** In a query string an unescaped `+` arrives as a space, and no other character is possible there. */
 const FORM =
   /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)T(?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:\.(?<fraction>\d+))?)?(?:Z|(?<sign>[+ -])(?<offsetHour>\d\d):(?<offsetMinute>\d\d))$/i;
 const FIELDS = ['year', 'month', 'day', 'hour', 'minute', 'second', 'offsetHour', 'offsetMinute'];

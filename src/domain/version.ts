@@ -2,10 +2,10 @@
 export const KNOWN_VERSIONS = ['2026-02-18', '2026-02-19.preview'] as const;
 export type Version = (typeof KNOWN_VERSIONS)[number];
 
-/** A preview may change under its users, so nobody gets one without naming it on the request: pins are never previews. */
+/** A preview may change at any time, so it must be named on the request: pins are never previews. */
 export type PinnableVersion = Exclude<Version, `${string}.preview`>;
 
-/** The pin of a new partner, and of callers by App-Id, who have no partner to carry one. */
+/** The pin of a new partner, and of callers by App-Id, which have no partner. */
 export const DEFAULT_PIN: PinnableVersion = '2026-02-18';
 
 export type VersionForm =

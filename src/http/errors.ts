@@ -21,7 +21,7 @@ export function errorSender(deps: SiteDeps & { log: Log }) {
   };
 }
 
-/** The error of the catalogue that stands for it. */
+/** The matching error of the catalogue. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { validation, validationContext, code } = error as Partial<FastifyError>;
@@ -42,7 +42,10 @@ const UNAVAILABLE = { status: 503, retryAfterS: 1 };
 const UNREADABLE: Readonly<Record<string, { status: number; message: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { status: 413, message: 'The body is larger than 64 KiB.' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, message: 'The body must be application/json.' },
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: { status: 400, message: 'The body does not have the length its header says.' },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    status: 400,
+    message: 'The length of the body differs from its Content-Length header.',
+  },
   FST_ERR_CTP_INVALID_JSON_BODY: { status: 400, message: 'The body is not valid JSON.' },
   FST_ERR_BAD_URL: { status: 400, message: 'The path is not a valid URL path.' },
   FST_ERR_MAX_PARAM_LENGTH: { status: 404, message: 'There is no such route.' },
@@ -66,7 +69,7 @@ export function issuesOf(errors: readonly FastifySchemaValidationError[], contex
   return [...issues.values()];
 }
 
-/** Keywords whose own message would show a client nothing but code: the schema's `x-rule` says it in words. */
+/** Keywords whose own message would show only a pattern. The schema's `x-rule` has the rule as a sentence. */
 const RULED = new Set(['pattern', 'anyOf', 'not']);
 
 function sentence(

@@ -10,7 +10,7 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** Metrics have a port of their own, so that nobody outside ever reaches them by a route. */
+/** Metrics have a port of their own, so that no public route exposes them. */
 export async function serveMetrics(
   deps: { metrics: Metrics; db: Database },
   { host, port }: { host: string; port: number | undefined },

@@ -27,10 +27,10 @@ export async function describeApi(app: App): Promise<void> {
       servers: [{ url: 'http://localhost:8080', description: 'The sandbox' }],
       tags: [
         { name: 'Merchants', description: 'The shops a partner takes payments for.' },
-        { name: 'Settlement destinations', description: 'Where a merchant is paid.' },
-        { name: 'Payments', description: 'What merchants are paid: create, follow, list, cancel.' },
-        { name: 'Refunds', description: 'Giving payments back.' },
-        { name: 'Gateway', description: 'For wallets and the checkout: what the payer of a payment needs.' },
+        { name: 'Settlement destinations', description: 'The destinations of a merchant’s money.' },
+        { name: 'Payments', description: 'Payments to merchants: create, follow, list, cancel.' },
+        { name: 'Refunds', description: 'Refunds of payments.' },
+        { name: 'Gateway', description: 'For wallets and the checkout: the payer’s side of a payment.' },
         { name: 'Operations', description: 'For monitors and machines.' },
       ],
       components: {
@@ -68,7 +68,7 @@ export async function describeApi(app: App): Promise<void> {
 
 const INTRODUCTION = `An open, self-hosted payment gateway. All bodies are JSON.
 
-Send your key in \`Api-Key\`. A key belongs to one mode, test or live, and sees only what was made in that mode. The examples below tell of one payment: put in your own ids. They use these variables, here with the values of a sandbox:
+Send your key in \`Api-Key\`. A key belongs to one mode, test or live, and sees only the objects of that mode. The examples below follow one payment: use your own ids. They use these variables, here with the values of a sandbox:
 
 \`\`\`sh
 API_KEY=$(node -p "require('./.till/sandbox.json').apiKey")
@@ -87,7 +87,7 @@ function describeRoute(route: RouteOptions, schema: FastifySchema): FastifySchem
   return { ...schema, headers: headersOf(access, idempotency), security: securityOf(access), response };
 }
 
-/** Adds the examples of the route to its description. The route itself goes on without them. */
+/** Adds the examples of the route to its description. The route itself stays without them. */
 function illustrate({ method, url }: RouteOptions, schema: FastifySchema): FastifySchema {
   const sample = SAMPLES[`${[method].flat()[0]?.toLowerCase()} ${url.replace(/:(\w+)/g, '{$1}')}`];
   if (sample === undefined) return schema;
@@ -128,7 +128,7 @@ function headersOf({ scheme, merchant }: Access, idempotency: 'required' | 'acce
       description: `API version for this request: ${KNOWN_VERSIONS.join(', ')}. Without it, the partner's pinned version. \`WCP-Version\` is an alias.`,
     },
   };
-  if (merchant === 'header') properties['Merchant-Id'] = { type: 'string', description: 'The merchant it is about.' };
+  if (merchant === 'header') properties['Merchant-Id'] = { type: 'string', description: 'The merchant.' };
   if (scheme === 'gateway')
     properties['Client-Id'] = { type: 'string', description: 'Any id of the client; needed with `App-Id`.' };
   if (idempotency !== undefined) {
@@ -203,7 +203,7 @@ function statusesOf(code: ErrorCode, { scheme }: Access, route: RouteOptions): r
   return statuses;
 }
 
-/** A body that is sent is read, and may be unreadable, even where none is asked for. */
+/** A sent body is always read and may be invalid, even on a route without a body. */
 function readsBody({ method }: RouteOptions): boolean {
   return [method].flat().some((name) => name !== 'GET' && name !== 'HEAD');
 }

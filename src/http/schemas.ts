@@ -3,8 +3,8 @@ import { MERCHANT_STATUSES } from '../domain/merchant.ts';
 import { CATALOGUE, type ErrorCode } from '../errors.ts';
 
 /**
- * The building blocks of every request and response. They validate, serialise and document: nothing else describes
- * what goes over the wire. `x-rule` is the sentence a client reads when a pattern does not match.
+ * The building blocks of every request and response. They validate, serialise and document: nothing else describes the
+ * wire format. `x-rule` is the sentence a client reads when a pattern does not match.
  */
 
 /** Text people write: any script, but no control characters, no halves of characters, and not only white space. */
@@ -75,8 +75,8 @@ export const MerchantStatusField = enumOf(MERCHANT_STATUSES);
 
 export const ErrorBody = Type.Object(
   {
-    code: enumOf(Object.keys(CATALOGUE) as ErrorCode[], 'What went wrong, for programs.'),
-    message: Type.String({ description: 'What went wrong, for people.' }),
+    code: enumOf(Object.keys(CATALOGUE) as ErrorCode[], 'The error code, for programs.'),
+    message: Type.String({ description: 'The problem as a sentence for people.' }),
     issues: Type.Optional(
       Type.Array(
         Type.Object({
@@ -86,7 +86,9 @@ export const ErrorBody = Type.Object(
         { description: 'Every broken field, on validation errors.' },
       ),
     ),
-    details: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'More, where it helps.' })),
+    details: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'Additional details, if there are any.' }),
+    ),
   },
   { $id: 'ErrorBody', description: 'The body of every error.' },
 );

@@ -9,9 +9,9 @@ const LEAST_SOURCES = 2;
 const PARTS = 10_000n;
 
 /**
- * The opinions that agree, or none. The one farthest from the median of the others goes first, then the next, until all
- * that are left lie close to each other. The rest counts only if it has at least two readings and outnumbers the
- * removed ones: two against two is undecided.
+ * The opinions that agree, or none. The reading farthest from the median of the others is removed first, then the next,
+ * until the remaining ones are close to each other. The rest counts only if it has at least two readings and outnumbers
+ * the removed ones: two against two is undecided.
  */
 export function agreeing<T extends Opinion>(opinions: readonly T[], maxDeviationBasisPoints: number): readonly T[] {
   const limit: Ratio = { numerator: BigInt(maxDeviationBasisPoints), denominator: PARTS };

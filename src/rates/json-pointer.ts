@@ -31,7 +31,7 @@ class NumberText {
   }
 }
 
-/** Undefined for what is not JSON, which no JSON document is. */
+/** Undefined for text that is not JSON. No JSON document parses to undefined. */
 function parseKeepingNumbers(json: string): unknown {
   const revive = (_key: string, value: unknown, context?: { readonly source?: string }) =>
     typeof value === 'number' ? new NumberText(context?.source ?? '') : value;

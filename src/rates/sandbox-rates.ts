@@ -1,23 +1,28 @@
-import { inverse, multiply, parsePrice, type Ratio, type Reading } from '../domain/rate.ts';
+import { compare, inverse, multiply, parsePrice, type Rate, type Ratio, type Reading } from '../domain/rate.ts';
 import type { Rates } from './rates.ts';
 
 /**
  * Fixed rates for play money, so that a sandbox works offline and its amounts are predictable. Every quote made with
- * them says where they come from.
+ * them names its source.
  */
 export function sandboxRates(): Rates {
   const isListed = (symbol: string) => symbol === 'USD' || DOLLARS.has(symbol);
+  const rateOf = (base: string, quote: string, nowMs: number): Rate | undefined => {
+    const [first, second] = [legOf(base, nowMs), legOf(quote, nowMs)];
+    if (first === undefined || second === undefined || base === quote) return undefined;
+    return {
+      base,
+      quote,
+      value: multiply(first.value, inverse(second.value)),
+      readings: [...first.readings, ...second.readings],
+    };
+  };
   return {
+    rateOf,
     covers: (base, quote) => base !== quote && isListed(base) && isListed(quote),
-    rateOf(base, quote, nowMs) {
-      const [first, second] = [legOf(base, nowMs), legOf(quote, nowMs)];
-      if (first === undefined || second === undefined || base === quote) return undefined;
-      return {
-        base,
-        quote,
-        value: multiply(first.value, inverse(second.value)),
-        readings: [...first.readings, ...second.readings],
-      };
+    wasInForce({ base, quote, value }, nowMs) {
+      const fixed = rateOf(base, quote, nowMs);
+      return fixed !== undefined && compare(fixed.value, value) === 0;
     },
   };
 }

@@ -4,14 +4,14 @@ import type { World } from './world.ts';
 export interface Backoff {
   readonly firstMs: number;
   readonly maxMs: number;
-  /** By how much each delay is longer than the one before; doubled if undefined. */
+  /** The factor between two delays; 2 if undefined. */
   readonly factor?: number;
 }
 
 /** The exponent is bounded, so that a count of failures never overflows. */
 const MAX_EXPONENT = 30;
 
-/** How long to wait after this many failures in a row. */
+/** The delay after this many failures in a row. */
 export function backoffMs({ firstMs, maxMs, factor = 2 }: Backoff, failures: number): number {
   return Math.min(maxMs, firstMs * factor ** Math.min(Math.max(failures - 1, 0), MAX_EXPONENT));
 }
@@ -19,5 +19,5 @@ export function backoffMs({ firstMs, maxMs, factor = 2 }: Backoff, failures: num
 /** The delay and up to a quarter more: nodes that failed together must not come back together. Never less. */
 export function withJitter({ random }: Pick<World, 'random'>, delayMs: number): number {
   const [byte = 0] = random.bytes(1);
-  return Math.round(delayMs * (1 + byte / 1_024));
+  return Math.floor(delayMs * (1 + byte / 1_024));
 }

@@ -12,8 +12,8 @@ export interface BatcherInput<Item, Result> {
   readonly maxItems: number;
   readonly maxConcurrent: number;
   /**
-   * For how many turns of the event loop a batch gathers, one if not given. A turn is short when there is little to do and
-   * long when there is much, so this makes quick batches fewer and bigger under load and costs nothing without.
+   * The number of event-loop turns for which a batch gathers; one by default. A turn is short without load and long
+   * under load, so batches become fewer and bigger under load, at no cost otherwise.
    */
   readonly turns?: number;
   /** True if a failed batch should be retried item by item, so that a bad item fails alone. */

@@ -11,7 +11,7 @@ interface LogInput {
   readonly secrets: readonly string[];
   /** With a file, standard output carries only warnings and worse. */
   readonly file?: string | undefined;
-  /** Where lines go instead of standard output. */
+  /** The destination of lines in place of standard output. */
   readonly sink?: { write(line: string): unknown };
 }
 

@@ -76,7 +76,7 @@ export function createMetrics(): Metrics {
     }),
     chainEvents: new Counter({
       name: 'till_chain_events_total',
-      help: 'Events of the Collector by what they were: paid, refused, unknown (not ours), set_aside.',
+      help: 'Events of the Collector by outcome: paid, refused, unknown (not ours), set_aside.',
       labelNames: ['network', 'outcome'],
       registers,
     }),

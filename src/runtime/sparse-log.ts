@@ -1,6 +1,9 @@
 import type { Clock, Log } from './world.ts';
 
-/** Warns of something that may happen many times a second: at once, and then from time to time with how often it was. */
+/**
+ * Logs a warning that may occur many times a second: at once, and then from time to time with the number of
+ * occurrences.
+ */
 export type SparseWarning = (subject: string, fields: Readonly<Record<string, unknown>>, text: string) => void;
 
 const REPEAT_MS = 30_000;

@@ -4,7 +4,7 @@ import { sandboxGenesis } from './genesis.ts';
 import type { Predeploy } from './local-evm.ts';
 import { readIfThere, writeWhole } from './postgres-folder.ts';
 
-/** The genesis of a chain. It is kept beside the journal, so that a later version goes on with an older chain. */
+/** The genesis of a chain. It is stored with the journal, so that a later version can continue an older chain. */
 export interface ChainGenesis {
   readonly chainId: number;
   readonly timestampS: number;
@@ -14,7 +14,10 @@ export interface ChainGenesis {
 const SANDBOX_CHAIN_ID = 31_337;
 const FILE = 'genesis.json';
 
-/** Somebody owns a random amount from the start: that makes each chain's first block, and with it its identity, unique. */
+/**
+ * One account owns a random amount from the start. It makes the genesis block, and so the identity of each chain,
+ * unique.
+ */
 const SALT_ADDRESS = '0x00000000000000000000000000000000000005a1';
 
 export function newGenesis({ clock, random }: Pick<World, 'clock' | 'random'>): ChainGenesis {

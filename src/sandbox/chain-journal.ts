@@ -4,22 +4,24 @@ import { createBatcher } from '../runtime/batcher.ts';
 import type { Timers } from '../runtime/world.ts';
 
 /**
- * The history of a chain, in order: the transactions it accepted, and the blocks it made of them. A block is the same
- * again, down to its hash, when it is made of the same transactions at the same time.
+ * The history of a chain, in order: the transactions it accepted, and the blocks it made of them. The same transactions
+ * at the same time give the same block, down to its hash.
  */
 export type ChainRecord =
   | { readonly atMs: number; readonly transaction: string }
   | { readonly atMs: number; readonly block: { readonly timestampS: number } };
 
 export interface ChainJournal {
-  /** Resolves when the record is on disk. Records are kept in the order of the calls; those of a moment share a flush. */
+  /**
+   * Resolves when the record is on disk. Records are kept in the order of the calls; concurrent records share a flush.
+   */
   append(record: ChainRecord): Promise<void>;
   close(): Promise<void>;
 }
 
 const MAX_GROUP = 1_000;
 
-/** The journal cannot be what was written. */
+/** The journal is damaged. */
 export class BrokenJournalError extends Error {
   constructor(path: string, line: number) {
     super(
@@ -31,8 +33,8 @@ export class BrokenJournalError extends Error {
 }
 
 /**
- * Hands over every record there is, one after the other, and opens the journal for more. A torn record at the end was
- * never acknowledged, and is cut away.
+ * Replays every record in order, and opens the journal for more. A torn record at the end was never acknowledged, and
+ * is cut away.
  */
 export async function openChainJournal(
   timers: Timers,
@@ -53,7 +55,7 @@ export async function openChainJournal(
   }
 }
 
-/** How many bytes from the start are good lines. */
+/** The number of bytes of good lines from the start. */
 async function readRecords(
   file: FileHandle,
   path: string,
@@ -67,7 +69,7 @@ async function readRecords(
   for await (const line of file.readLines({ start: 0, autoClose: false, encoding: 'latin1' })) {
     lines += 1;
     at += line.length + 1;
-    // The last line counts only with its end: without it, it may be half of a longer one.
+    // The last line counts only with its line feed. Without one it may be half of a longer line.
     const record = at <= size ? parseLine(line) : undefined;
     if (record === undefined) {
       firstBad ??= lines;
@@ -89,7 +91,7 @@ function writer(timers: Timers, file: FileHandle): ChainJournal {
     maxConcurrent: 1,
     isItemsFault: () => false,
     run: async (records) => {
-      // After a failed write nobody knows what is on disk, so nothing more is promised.
+      // After a failed write the state of the disk is unknown, so every later write fails.
       if (broken !== undefined) throw broken;
       try {
         await file.appendFile(records.map(formatLine).join(''), 'latin1');

@@ -10,9 +10,9 @@ import { boundLog, readIfThere, writeWhole } from './postgres-folder.ts';
 
 /** The sandbox's chain, running in a process of its own. */
 export interface SandboxChain {
-  /** Stays the same when the process has to be started again, and from one start of the gateway to the next. */
+  /** The URL stays the same when the process is restarted, and from one start of the gateway to the next. */
   readonly rpcUrl: string;
-  /** The hash of its first block, which no other chain has. */
+  /** The hash of its genesis block, unique to this chain. */
   readonly genesisHash: string;
   readonly pid: number;
   /** Ends the process; calling it again waits for the same end. */
@@ -21,7 +21,7 @@ export interface SandboxChain {
 
 export interface SandboxChainInput {
   readonly dir: string;
-  /** Undefined: the port of the last time, or any free one. */
+  /** If undefined, the port of the last start, or any free one. */
   readonly port?: number | undefined;
   readonly blockMs: number;
   readonly isScriptable?: boolean;
@@ -33,22 +33,22 @@ interface Deps {
 }
 
 const PROGRAM = join(import.meta.dirname, 'chain-program.ts');
-/** A chain of a hundred thousand transactions is built again in about two minutes. */
+/** A chain of a hundred thousand transactions is rebuilt in about two minutes. */
 const READY_WITHIN_MS = 180_000;
 /** The process of a gateway that was killed a moment ago still holds folder and port. */
 const OLD_PROCESS_ENDS_WITHIN_MS = 10_000;
 const RETRY_MS = 100;
-/** Five ports taken at the wrong moment, one after the other, are no accident any more. */
+/** Five ports in a row that are taken at the wrong moment are no accident. */
 const MAX_PORTS = 5;
 const STOP_WITHIN_MS = 2_000;
 const PROBE_MS = 2_000;
 
 const RESTART = { firstMs: 100, maxMs: 5_000 };
 const RESTARTS_BEFORE_FATAL = 10;
-/** A process that lived this long did not fail because of how it was started. */
+/** The failure of a process after this time is not a failed start. */
 const STEADY_MS = 60_000;
 
-/** Why the chain did not start. */
+/** The reason why the chain did not start. */
 export class ChainStartError extends Error {
   readonly code: string;
   constructor(code: string, reason: string) {
@@ -68,7 +68,7 @@ export async function startSandboxChain(deps: Deps, input: SandboxChainInput): P
   return supervise(deps, running);
 }
 
-/** The chain that a living gateway runs in this folder, for whoever comes beside it. */
+/** The chain of a running gateway in this folder, for commands and other nodes. */
 export async function runningSandboxChain(
   dir: string,
 ): Promise<Pick<SandboxChain, 'rpcUrl' | 'genesisHash'> | undefined> {
@@ -102,7 +102,10 @@ async function knownPort(dir: string): Promise<number | undefined> {
   return typeof port === 'number' ? port : undefined;
 }
 
-/** The port of the configuration, or of the last time; a remembered one that somebody else has taken is given up. */
+/**
+ * The configured port, or the port of the last start. A port of the last start that is taken by another program is
+ * given up.
+ */
 async function startFirst(deps: Deps, input: SandboxChainInput): Promise<{ child: ChainChild; port: number }> {
   const retryUntilMs = deps.world.clock.nowMs() + OLD_PROCESS_ENDS_WITHIN_MS;
   let port = input.port ?? (await knownPort(input.dir)) ?? (await findPort(deps.world.random));
@@ -130,7 +133,7 @@ function orderOf({ dir, blockMs, isScriptable = false }: SandboxChainInput, port
 interface ChainChild {
   readonly pid: number;
   readonly genesisHash: string;
-  /** Resolves with how the process ended. */
+  /** Resolves with the end of the process. */
   readonly ended: Promise<string>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -206,7 +209,7 @@ function supervise(deps: Deps, running: Running): SandboxChain {
   };
 }
 
-/** Ends when the signal aborts, and never rejects: without its chain the gateway can still answer for payments. */
+/** Ends when the signal aborts, and never rejects: without its chain the gateway can still serve reads of payments. */
 async function keepRunning(
   deps: Deps,
   running: Running,

@@ -16,9 +16,9 @@ export type ChainReport = { readonly genesisHash: string } | { readonly code: st
 
 if (import.meta.main) await main();
 
-/** The sandbox's chain, as a process of its own. Whatever it answered is on disk, so that it may end at any moment. */
+/** The sandbox's chain, as a process of its own. Everything it has answered is on disk, so it may end at any moment. */
 async function main(): Promise<void> {
-  // The channel breaks when the gateway ends, also by kill -9: then nobody needs this process any more.
+  // The channel breaks when the gateway ends, also by kill -9: then this process is not needed any more.
   process.on('disconnect', () => process.exit(0));
   process.on('SIGTERM', () => process.exit(0));
   try {
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
 }
 
 async function serve(order: ChainOrder): Promise<string> {
-  // Two processes on one journal would ruin it. The one of a killed gateway gives the folder back in a moment.
+  // Two processes on one journal would ruin it. The process of a killed gateway releases the folder in a moment.
   if (!order.isScriptable) await lockHome(order.dir);
   const chain = await openKeptChain(systemWorld, {
     ...order,

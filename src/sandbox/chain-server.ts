@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { KeptChain, RpcCall } from './kept-chain.ts';
 
-/** A batch of a thousand large transactions; nobody has a reason to send more. */
+/** Enough for a batch of a thousand large transactions. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const MAX_BATCH = 1_000;
 
@@ -11,7 +11,7 @@ const NOT_PUBLIC = /^eth_(send(?!RawTransaction$)|sign|accounts$|subscribe$|unsu
 
 const SEND = 'eth_sendRawTransaction';
 
-/** Checkout pages and wallets in a browser may ask it too: there is nothing on it that is worth protecting. */
+/** Checkout pages and wallets in a browser may call it too: it holds nothing worth protecting. */
 const HEADERS = {
   'Content-Type': 'application/json',
   'Access-Control-Allow-Origin': '*',
@@ -53,7 +53,7 @@ async function respond(
   response.writeHead(200, HEADERS).end(text);
 }
 
-/** Undefined when it is too large. */
+/** Undefined when the body is too large. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const parts: Buffer[] = [];
   let bytes = 0;

@@ -7,6 +7,7 @@ import { assetsOf } from '../chains/assets.ts';
 import { hashApiKey } from '../domain/api-key.ts';
 import { floatAddedEntry, OPERATOR_FLOAT } from '../domain/books.ts';
 import { parseAsset } from '../domain/caip.ts';
+import { termsOfNew } from '../domain/cooling-off.ts';
 import { newId } from '../domain/ids.ts';
 import { DEFAULT_PIN } from '../domain/version.ts';
 import { changeFloats, listFloats } from '../store/money/floats.ts';
@@ -27,7 +28,7 @@ export interface Sandbox {
   readonly appId: string;
   /** By CAIP-2. */
   readonly chains: Readonly<Record<string, SandboxNetwork>>;
-  /** Somebody who holds plenty of every asset. */
+  /** An account with plenty of every asset. */
   readonly payer: { readonly address: string; readonly privateKey: string; readonly accounts: readonly string[] };
 }
 
@@ -37,13 +38,13 @@ export interface SandboxNetwork {
   readonly assets: Readonly<Record<string, string>>;
 }
 
-/** Fixed, so that every node and every start finds the same ones. */
+/** Fixed ids, so that every node and every start finds the same ones. */
 const PARTNER_ID = 'prtn_0000000000000000000000DEM0';
 const MERCHANT_ID = 'mrch_0000000000000000000000DEM0';
 const APP_ID = 'app_0000000000000000000000DEM0';
 const OWNER = { partnerId: PARTNER_ID, mode: 'test' } as const;
 const NETWORK = 'eip155:31337';
-/** The rest, USDT above all, goes to the operator's intermediate account: both ways can be seen. */
+/** The other assets, such as USDT, go to the operator's intermediate account, so that both ways are shown. */
 const PAID_DIRECTLY = ['USDC', 'EURC'];
 
 /** Makes the demo partner, merchant, wallet app and key where they are missing. */
@@ -107,7 +108,7 @@ function createDemo(deps: CommandDeps): Promise<void> {
   });
 }
 
-/** Only where the merchant has no destination at all: one that somebody removed stays removed. */
+/** Only if the merchant has no destination at all: a removed destination stays removed. */
 async function settleDirectly({ world }: CommandDeps, tx: Tx, now: Date): Promise<void> {
   if ((await listSettlements(tx, MERCHANT_ID)).crypto.length > 0) return;
   const settlements = assetsOf(NETWORK).flatMap(({ id, symbol }) => {
@@ -118,7 +119,7 @@ async function settleDirectly({ world }: CommandDeps, tx: Tx, now: Date): Promis
       merchantId: MERCHANT_ID,
       asset: asset.value.id,
       assetKey: asset.value.key,
-      destination: `${NETWORK}:${SANDBOX_ACCOUNTS.merchant}`,
+      ...termsOfNew(`${NETWORK}:${SANDBOX_ACCOUNTS.merchant}`, undefined, { now, periodMs: 0 }),
       createdAt: now,
     };
   });
@@ -137,7 +138,7 @@ async function fillFloats(tx: Tx, now: Date): Promise<void> {
       owner,
       network: NETWORK,
       asset,
-      // Of coin only a part: it pays for gas as well.
+      // Only a part of the coin: the rest pays for gas.
       units: pay.method === 'native' ? COIN_FLOAT : SANDBOX_TOKENS_EACH / 2n,
       kind: 'added' as const,
       subject: FIRST_BLOCK.transaction,
@@ -153,10 +154,10 @@ async function fillFloats(tx: Tx, now: Date): Promise<void> {
 
 /** A thousand ether. */
 const COIN_FLOAT = 1_000n * 10n ** 18n;
-/** Not the hash of any one transaction: each token was minted by its own. */
+/** A made-up hash: each token was minted by a transaction of its own. */
 const FIRST_BLOCK = { transaction: 'sandbox genesis', block: 1 };
 
-/** The key of the last start, as long as the database still takes it: only its hash is stored there. */
+/** The key of the last start, if the database still accepts it. The database stores only its hash. */
 async function knownKey({ db, world }: CommandDeps, file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
@@ -170,7 +171,7 @@ async function knownKey({ db, world }: CommandDeps, file: string): Promise<strin
   return isInForce ? apiKey : undefined;
 }
 
-/** A file that was cut short or edited by hand is no reason not to start. */
+/** A truncated or edited file must not prevent the start. */
 function parseLoosely(text: string): { apiKey?: unknown } {
   try {
     return (JSON.parse(text) ?? {}) as { apiKey?: unknown };
@@ -191,7 +192,7 @@ async function newKey(deps: CommandDeps): Promise<string> {
   return secret;
 }
 
-/** Whole or not at all, and for this user alone from its first byte. */
+/** Written atomically, and readable by this user only. */
 async function writePrivate(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`;
   await writeFile(draft, text, { mode: 0o600 });

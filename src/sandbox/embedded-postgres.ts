@@ -14,9 +14,9 @@ import {
   stopProcess,
 } from './postgres-server.ts';
 
-/** A PostgreSQL server of the gateway's own. */
+/** The gateway's own PostgreSQL server. */
 export interface EmbeddedPostgres {
-  /** Stays the same when the server has to be started again. */
+  /** The URL stays the same when the server is restarted. */
   readonly url: string;
   /** The server's process at this moment. */
   readonly pid: number;
@@ -24,16 +24,16 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-// Five ports taken at the wrong moment, one after the other, are no accident any more.
+// Five ports in a row that are taken at the wrong moment are no accident.
 const MAX_PORTS = 5;
-// The processes of a server killed a moment ago hold its shared memory until they notice; PostgreSQL does not start
-// before they are gone.
+// The processes of a killed server hold its shared memory until they notice. PostgreSQL does not start before they have
+// ended.
 const OLD_PROCESSES_END_WITHIN_MS = 15_000;
 const RETRY_MS = 250;
 
 const RESTART = { firstMs: 100, maxMs: 5_000 };
 const RESTARTS_BEFORE_FATAL = 10;
-// A server that lived this long did not fail because of how it was started.
+// The failure of a server after this time is not a failed start.
 const STEADY_MS = 60_000;
 const LOG_CHECK_MS = 60_000;
 
@@ -68,7 +68,7 @@ export async function startEmbeddedPostgres(
   return supervise(deps, { plan, port, url, server });
 }
 
-/** The url of the server that a living gateway runs in this folder, for an operator's command beside it. */
+/** The url of a running gateway's server in this folder, for operator commands. */
 export async function runningEmbeddedPostgres(dir: string): Promise<string | undefined> {
   const folder = postgresFolder(await realpath(dir).catch(() => dir));
   const text = await readIfThere(folder.connection);
@@ -117,7 +117,7 @@ function supervise(deps: ServerDeps, running: Running): EmbeddedPostgres {
   const stopping = new AbortController();
   let server = running.server;
   let stopped: Promise<void> | undefined;
-  // Where the kernel does not stop the server together with the gateway, this covers every end but a kill.
+  // On systems where the kernel does not stop the server with the gateway, this covers every exit except a kill.
   const stopWithGateway = () => {
     if (!server.hasEnded()) sendSignal(server.pid, 'SIGINT');
   };
@@ -147,7 +147,7 @@ function supervise(deps: ServerDeps, running: Running): EmbeddedPostgres {
   };
 }
 
-/** Ends when the signal aborts, and never rejects: a gateway without its database has nothing better than to go on. */
+/** Ends when the signal aborts, and never rejects: a gateway without its database keeps trying. */
 async function keepRunning(
   deps: ServerDeps,
   running: Running,
@@ -175,8 +175,8 @@ async function keepRunning(
 }
 
 /**
- * Tries until it succeeds or the gateway stops, at most every five seconds in the long run: whoever frees a full disk
- * finds the gateway back without starting it again. Undefined when the gateway stops.
+ * Tries until it succeeds or the gateway stops, at most every five seconds in the long run. After a full disk is freed,
+ * the gateway recovers without a restart. Undefined when the gateway stops.
  */
 async function restart(
   deps: ServerDeps,

@@ -18,10 +18,7 @@ import testTether from '../../contracts/artifacts/TestTether.json' with { type: 
 import { COLLECTOR_INIT_CODE, COLLECTOR_SALT, CREATE2_DEPLOYER, PERMIT2_ADDRESS } from '../chains/evm/collector.ts';
 import { createLocalEvm, type LocalEvm, type LocalEvmOptions, type Predeploy } from './local-evm.ts';
 
-/**
- * Keys of the sandbox chain. Everybody can compute them from these words, so they are worth nothing anywhere else:
- * never send real money to their accounts.
- */
+/** Keys of the sandbox chain. Anybody can compute them from these words: never send real money to their accounts. */
 export const SANDBOX_KEYS = {
   payer: testKey('payer'),
   relayer: testKey('relayer'),
@@ -37,7 +34,7 @@ export const SANDBOX_ACCOUNTS = Object.fromEntries(
   Object.entries(SANDBOX_KEYS).map(([name, key]) => [name, privateKeyToAccount(key).address]),
 ) as Readonly<Record<keyof typeof SANDBOX_KEYS, Address>>;
 
-/** Where `chains/networks.ts` knows the tokens: at the last twenty bytes of a hash of their names. */
+/** The token addresses in `chains/assets.ts`: the last twenty bytes of a hash of their names. */
 export const SANDBOX_TOKENS = {
   USDC: namedAddress('USDC'),
   EURC: namedAddress('EURC'),
@@ -47,7 +44,7 @@ export const SANDBOX_TOKENS = {
 /** The code behind the proxies of the dollar and the euro, and the account that may replace it. */
 const DOLLAR_IMPLEMENTATION = namedAddress('dollar implementation');
 const PROXY_ADMIN = namedAddress('proxy admin');
-/** Where `contracts/sandbox/TestProxy.sol` keeps the two. */
+/** The storage slots of the two in `contracts/sandbox/TestProxy.sol`. */
 const IMPLEMENTATION_SLOT = keccak256(stringToBytes('org.zeppelinos.proxy.implementation'));
 const ADMIN_SLOT = keccak256(stringToBytes('org.zeppelinos.proxy.admin'));
 
@@ -60,8 +57,8 @@ const ETHER_EACH = parseEther('1000000');
 export const SANDBOX_TOKENS_EACH = 1_000_000_000_000_000n;
 
 /**
- * The deployer that has one address on every chain: it makes a contract of what follows the first word of its input,
- * with that word as salt, and answers the address.
+ * The CREATE2 deployer, with one address on every chain. The first word of its input is the salt, the rest is the
+ * creation code. It returns the address.
  */
 const CREATE2_DEPLOYER_CODE =
   '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3';
@@ -100,7 +97,9 @@ export function placeTether(address: Address): PlacedToken {
   };
 }
 
-/** State before the first block. The Collector is created by a transaction of that block, as on every other chain. */
+/**
+ * State before the first block. The Collector is created by a transaction of the first block, as on every other chain.
+ */
 export function sandboxGenesis(tokens = TOKENS): Predeploy[] {
   return [
     { address: CREATE2_DEPLOYER, code: CREATE2_DEPLOYER_CODE, nonce: 1n },
@@ -111,13 +110,13 @@ export function sandboxGenesis(tokens = TOKENS): Predeploy[] {
   ];
 }
 
-/** A new sandbox chain: the Collector, Permit2, the tokens, and accounts that hold plenty of everything. */
+/** A new sandbox chain: the Collector, Permit2, the tokens, and accounts with plenty of every asset. */
 export async function createSandboxEvm(options: Omit<LocalEvmOptions, 'genesis' | 'firstBlock'>): Promise<LocalEvm> {
   const firstBlock = await sandboxFirstBlock(options.chainId ?? 31337);
   return createLocalEvm({ ...options, genesis: sandboxGenesis(), firstBlock });
 }
 
-/** The raw transactions of the first block. They are the same every time, so that a chain can be built again. */
+/** The raw transactions of the first block. They are deterministic, so that a chain can be rebuilt. */
 export async function sandboxFirstBlock(chainId: number, tokens = TOKENS): Promise<Hex[]> {
   const holders = [SANDBOX_ACCOUNTS.payer, SANDBOX_ACCOUNTS.intermediate];
   const addresses = tokens.map(({ predeploy }) => predeploy.address);

@@ -1,8 +1,9 @@
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemWorld } from '../runtime/system-world.ts';
 import type { Timers } from '../runtime/world.ts';
 import { processStart, UNKNOWN_START } from './os-process.ts';
+import { createWholeFile, unlessCode, unlinkIfThere } from './whole-file.ts';
 
 const LOCK_FILE = 'gateway.lock';
 
@@ -10,7 +11,7 @@ const LOCK_FILE = 'gateway.lock';
 // moment. With the pauses this gives the others two seconds to get through.
 const MAX_TRIES = 100;
 const PAUSE_MS = 20;
-// Whoever takes over a stale lock needs far less than this many pauses; a mark that stays longer was left by a kill.
+// The takeover of a stale lock takes far fewer pauses than this. A mark that stays longer was left by a kill.
 const MARK_ABANDONED_AFTER_TRIES = 25;
 
 interface Holder {
@@ -19,7 +20,7 @@ interface Holder {
   readonly startedAt: string;
 }
 
-/** Another living gateway uses the folder. */
+/** Another running gateway uses the folder. */
 export class HomeInUseError extends Error {
   readonly homeDir: string;
   readonly pid: number;
@@ -36,8 +37,8 @@ export class HomeInUseError extends Error {
 }
 
 /**
- * Makes sure that one gateway uses a home folder, and returns what gives the folder back. A gateway that was killed
- * leaves its lock behind; the next one sees that the holder is gone and takes over.
+ * Locks a home folder for one gateway, and returns the function that unlocks it. A killed gateway leaves its lock
+ * behind. The next gateway sees that the holder is gone and takes over.
  */
 export async function lockHome(homeDir: string, timers: Timers = systemWorld.timers): Promise<() => Promise<void>> {
   await mkdir(homeDir, { recursive: true, mode: 0o700 });
@@ -45,7 +46,7 @@ export async function lockHome(homeDir: string, timers: Timers = systemWorld.tim
   const self: Holder = { pid: process.pid, startedAt: (await processStart(process.pid)) ?? UNKNOWN_START };
   const ours = `${JSON.stringify(self)}\n`;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    if (await createWhole(path, ours)) return () => release(path, ours);
+    if (await createWholeFile(path, ours)) return () => release(path, ours);
     const text = await readIfThere(path);
     if (text === undefined) continue;
     const holder = parseHolder(text);
@@ -62,8 +63,8 @@ async function release(path: string, ours: string): Promise<void> {
 
 /**
  * Of several gateways that find the same stale lock, only the one that creates the mark may delete it, and only while
- * the lock still says the same. Without the mark a slow gateway could delete the fresh lock of a faster one, and both
- * would run on the same data.
+ * the text of the lock is unchanged. Without the mark a slow gateway could delete the fresh lock of a faster one, and
+ * both would run on the same data.
  */
 async function removeStale(path: string, staleText: string, isMarkAbandoned: boolean): Promise<boolean> {
   const mark = `${path}.stale`;
@@ -91,28 +92,6 @@ function parseHolder(text: string): Holder | undefined {
   }
 }
 
-/**
- * Creates the file with its text in it, or returns false when it is there already. Linking a finished file is as
- * exclusive as O_EXCL, and nobody ever reads a lock that is still empty and takes it for a stale one.
- */
-async function createWhole(path: string, text: string): Promise<boolean> {
-  const draft = `${path}.${process.pid}`;
-  // A process with this id may have been killed here earlier and left its draft.
-  await unlinkIfThere(draft);
-  const file = await open(draft, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-    await link(draft, path);
-    return true;
-  } catch (error) {
-    return unlessCode('EEXIST')(error as NodeJS.ErrnoException) ?? false;
-  } finally {
-    await file.close();
-    await unlinkIfThere(draft);
-  }
-}
-
 async function createEmpty(path: string): Promise<boolean> {
   const file = await open(path, 'wx', 0o600).catch(unlessCode('EEXIST'));
   await file?.close();
@@ -120,11 +99,3 @@ async function createEmpty(path: string): Promise<boolean> {
 }
 
 const readIfThere = (path: string) => readFile(path, 'utf8').catch(unlessCode('ENOENT'));
-const unlinkIfThere = (path: string) => unlink(path).catch(unlessCode('ENOENT'));
-
-/** Turns the one expected failure into undefined, and passes on every other. */
-function unlessCode(code: string): (error: NodeJS.ErrnoException) => undefined {
-  return (error) => {
-    if (error.code !== code) throw error;
-  };
-}

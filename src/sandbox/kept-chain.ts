@@ -6,14 +6,14 @@ import { type ChainJournal, type ChainRecord, openChainJournal } from './chain-j
 import { sandboxFirstBlock } from './genesis.ts';
 import { createLocalEvm, type LocalEvm } from './local-evm.ts';
 
-/** A local chain whose every answer is still true after its process was killed. */
+/** A durable local chain: every answer stays true after its process is killed. */
 export interface KeptChain {
   readonly genesisHash: string;
-  /** Passes a JSON-RPC call on as it came. */
+  /** Passes a JSON-RPC call on unchanged. */
   pass(call: RpcCall): Promise<string>;
-  /** Passes a transaction on; what the chain took is on disk when this resolves. */
+  /** Passes a transaction on. An accepted transaction is on disk when this resolves. */
   send(call: RpcCall): Promise<string>;
-  /** Makes a block when the head has become too old to judge deadlines by. */
+  /** Mines a block when the head is too old to judge deadlines by. */
   freshen(): Promise<void>;
   close(): Promise<void>;
 }
@@ -26,25 +26,25 @@ export interface RpcCall {
 
 export interface KeptChainInput {
   readonly dir: string;
-  /** Blocks come at whole multiples of this, when transactions wait. 0: at once. */
+  /** The block time. Blocks are mined at multiples of it, if transactions wait. 0: at once. */
   readonly blockMs: number;
-  /** Callers may script state, time and history. That cannot be played again, so such a chain keeps nothing. */
+  /** True if callers may script state, time and history. Such changes cannot be replayed, so the chain is not stored. */
   readonly isScriptable: boolean;
-  /** Disk and memory may differ now: only a new process, which reads the disk, can go on. */
+  /** Disk and memory may differ now: only a new process, which reads the disk, can continue. */
   readonly onBroken: (error: unknown) => void;
 }
 
 /**
  * The age of the head at which the next caller gets a new, empty block: deadlines are judged by its time. Every block
- * takes memory for good, so a chain that nobody uses slows down: its head is late by at most a twentieth of the time
- * since somebody last called a contract or sent a transaction. A month of idling makes some two hundred blocks.
+ * takes memory for good, so an idle chain slows down: its head is late by at most a twentieth of the time since the
+ * last contract call or transaction. An idle month adds some two hundred blocks.
  */
 const FRESH_MS = 15_000;
 const LATE_SHARE = 20;
 
 const USES = /^eth_(call|estimateGas|sendRawTransaction)$/;
 
-/** Builds the chain of the folder again, block by block, or a new one. */
+/** Rebuilds the chain of the folder block by block, or makes a new one. */
 export async function openKeptChain(world: World, input: KeptChainInput): Promise<KeptChain> {
   await mkdir(input.dir, { recursive: true, mode: 0o700 });
   const { chainId, timestampS, predeploys } = input.isScriptable
@@ -67,7 +67,7 @@ export async function openKeptChain(world: World, input: KeptChainInput): Promis
         replayed += 1;
         hasBegun ||= 'block' in record;
       });
-  // A kill while the chain was being made may have left some of its beginning.
+  // A kill during the creation of the chain may have left a part of its journal.
   const beginning = hasBegun ? [] : await firstRecords(chainId, timestampS);
   for (const record of beginning.slice(replayed)) {
     await journal?.append(record);
@@ -98,7 +98,7 @@ async function keepChain(
     return { hash, timestampS: Number(timestamp), transactions };
   }
 
-  /** A block is on disk before it is made: nobody can have seen one that is gone after a kill. */
+  /** A block is on disk before it is mined, so no visible block is lost by a kill. */
   async function mine(headTimestampS: number): Promise<void> {
     const atMs = world.clock.nowMs();
     const timestampS = Math.max(headTimestampS, Math.floor(atMs / 1000));
@@ -108,7 +108,7 @@ async function keepChain(
     await apply(evm, record);
   }
 
-  /** On the grid of the block time, as on a chain of many nodes, so that a transaction waits half of it on average. */
+  /** Aligned to the block time, as on a public chain, so that a transaction waits half of it on average. */
   function schedule(): void {
     if (cancelTick !== undefined || isClosed) return;
     const { blockMs } = input;
@@ -139,7 +139,8 @@ async function keepChain(
         const wasTaken = 'result' in JSON.parse(text);
         const [transaction] = wasTaken ? (call.params as string[]) : [];
         const record = transaction === undefined ? undefined : { atMs: world.clock.nowMs(), transaction };
-        // Its place in the journal is taken here, in turn; the wait for the disk is not, so that many share a flush.
+        // Its place in the journal is taken here, in order. The wait for the disk happens outside, so that many share a
+        // flush.
         return { answer: text, kept: record && (journal?.append(record) ?? Promise.resolve()) };
       });
       if (kept === undefined) return answer;
@@ -172,7 +173,7 @@ async function apply(evm: LocalEvm, record: ChainRecord): Promise<void> {
   else await evm.request({ method: 'evm_mine', params: [record.block.timestampS] });
 }
 
-/** Changes happen one after the other, in the order they came: the order in which they are written down. */
+/** Changes happen one after the other, in the order of arrival, which is also the order of the journal. */
 function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -26,14 +26,17 @@ export interface Predeploy {
 export interface LocalEvmOptions {
   readonly chainId?: number;
   readonly genesis: readonly Predeploy[];
-  /** Raw transactions that are mined together, before anyone can ask for anything. */
+  /** Raw transactions that are mined together before the first call. */
   readonly firstBlock?: readonly Hex[];
   /**
-   * `auto`: a block per transaction. `manual`: a block when asked for. With an interval: a block when transactions
-   * are waiting, and one every `idleMs` even when none are, so that deadlines pass; every block costs 7 KB for good.
+   * `auto`: a block per transaction. `manual`: a block on request. With an interval: a block when transactions are
+   * waiting, and one every `idleMs` even when none are, so that deadlines pass; every block costs 7 KB for good.
    */
   readonly mining: 'auto' | 'manual' | { readonly intervalMs: number; readonly idleMs?: number };
-  /** Blocks may have the time of the one before, so that many a second do not make the chain's clock run ahead. */
+  /**
+   * Blocks may have the same time as their parent, so that many blocks per second do not make the chain's clock run
+   * ahead.
+   */
   readonly sharesSeconds?: boolean;
   /** Seconds since the epoch. */
   readonly initialTimestamp?: number;
@@ -46,11 +49,11 @@ export interface LocalEvm {
   /** Answers the text of a JSON-RPC request, or of a batch of them. */
   rpc(body: string): Promise<string>;
   mine(count?: number): Promise<void>;
-  /** Takes the last blocks away; what was in them never happened. */
+  /** Removes the last blocks with their transactions. */
   rollback(depth: number): Promise<void>;
   /**
-   * Puts as many other blocks in the place of the last ones. Their transactions are forgotten, as by a network that
-   * dropped them, or sent once more and found in the first of the new blocks.
+   * Replaces the last blocks by the same number of others. Their transactions are dropped, or sent again and mined in
+   * the first new block.
    */
   reorg(depth: number, transactions?: 'forgotten' | 'kept'): Promise<void>;
   close(): Promise<void>;
@@ -64,26 +67,26 @@ export class RpcError extends Error {
     super(error.message);
     this.name = 'RpcError';
     this.code = error.code;
-    // The chain wraps what a contract reverted with; clients expect the bytes themselves.
+    // The engine wraps the revert data of a contract. Clients expect the bytes themselves.
     this.data = hasRevertData(error.data) ? error.data.data : error.data;
   }
 }
 
-/** How far back a reorg can reach. */
+/** The deepest possible reorg. */
 const KEPT_BLOCKS = 128;
 const MAX_BATCH = 1000;
 const BLOCK_GAS_LIMIT = 60_000_000n;
-/** One transaction may not ask for more (EIP-7825); the local chain keeps to it, as mainnet does. */
+/** The gas limit of a transaction (EIP-7825), as on mainnet. */
 const TRANSACTION_GAS_CAP = 2n ** 24n;
 
-/** A block that can be gone back to, and the raw transactions that were sent since the one before it. */
+/** A checkpoint at a block, with the raw transactions sent since the previous checkpoint. */
 interface Checkpoint {
   readonly snapshot: Hex;
   readonly block: number;
   readonly sent: readonly Hex[];
 }
 
-/** An Ethereum chain in this process: real EVM, real blocks and logs, and reorgs when they are asked for. */
+/** An Ethereum chain in this process: real EVM, real blocks and logs, and reorgs on request. */
 export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm> {
   const world = options.world ?? systemWorld;
   const provider = await createProvider(options);
@@ -100,7 +103,7 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
 
   const height = async () => Number(await direct('eth_blockNumber'));
 
-  /** The chain has no reorgs of its own: a snapshot of every block stands in for them. */
+  /** The engine has no reorgs. They are built from a snapshot of every block. */
   async function checkpoint(block: number): Promise<void> {
     ring.push({ snapshot: (await direct('evm_snapshot')) as Hex, block, sent });
     sent = [];
@@ -114,7 +117,7 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     }
   }
 
-  /** Automatic mining would give each of them a block of its own. */
+  /** Automatic mining would mine each of them in its own block. */
   async function inOneBlock(transactions: readonly Hex[], blocks: number): Promise<void> {
     await direct('evm_setAutomine', [false]);
     for (const raw of transactions) await direct('eth_sendRawTransaction', [raw]);
@@ -123,7 +126,7 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     if (options.mining === 'auto') await direct('evm_setAutomine', [true]);
   }
 
-  /** Returns what was undone. */
+  /** Returns the undone transactions. */
   async function goBack(depth: number): Promise<{ blocks: number; transactions: Hex[] }> {
     const head = await height();
     const index = ring.findIndex(({ block }) => block === head - depth);
@@ -131,13 +134,13 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     if (target === undefined) throw new RangeError(`Block ${head - depth} was not kept: cannot go back to it`);
     const undone = ring.splice(index).slice(1);
     await direct('evm_revert', [target.snapshot]);
-    // Going back uses the snapshot up, and takes with it what was waiting to be mined since.
+    // A revert uses up the snapshot, and drops the transactions that were pending.
     ring.push({ ...target, snapshot: (await direct('evm_snapshot')) as Hex });
     sent = [];
     return { blocks: depth, transactions: undone.flatMap((block) => block.sent) };
   }
 
-  /** Runs one call as it came, and looks afterwards whether blocks have come or gone. */
+  /** Runs one call unchanged, and checks afterwards whether the number of blocks changed. */
   async function handle(text: string, method: string, params: unknown): Promise<string> {
     const before = ring.at(-1)?.block ?? 0;
     const answer = await answerOf(provider, text);
@@ -145,12 +148,12 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     if (method === 'eth_sendRawTransaction' && !isFailure(answer)) sent.push((params as Hex[])[0] as Hex);
     if (method === 'evm_revert') forgetAfter(Number((params as Hex[])[0]));
     const now = await height();
-    // Many blocks made by one call get one checkpoint: no reorg can begin between them.
+    // Several blocks of one call get one checkpoint: no reorg can begin between them.
     if (now !== before && ring.at(-1)?.block !== now) await checkpoint(now);
     return answer;
   }
 
-  /** A caller's own `evm_revert` takes away every later snapshot, ours too. */
+  /** A caller's own `evm_revert` deletes every later snapshot, ours too. */
   function forgetAfter(snapshot: number): void {
     while (ring.length > 0 && Number(ring.at(-1)?.snapshot) >= snapshot) ring.pop();
     sent = [];
@@ -170,7 +173,7 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
   async function one(call: unknown): Promise<string> {
     const { id = null, method, params = [] } = (isObject(call) ? call : {}) as Record<string, unknown>;
     if (typeof method !== 'string') return withEnvelope(INVALID_REQUEST, null);
-    // The chain refuses calls without `params`, and leaves `jsonrpc` and `id` out of its answers.
+    // The engine refuses calls without `params`, and omits `jsonrpc` and `id` from its answers.
     const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
     return withEnvelope(await inTurn(() => handle(text, method, params)), id);
   }
@@ -271,7 +274,7 @@ async function createProvider(options: LocalEvmOptions): Promise<Provider> {
   return (await edrContext()).createProvider(L1_CHAIN_TYPE, config, logger, subscriptions, new ContractDecoder());
 }
 
-/** Calls after which the number of blocks may be another, or transactions may be waiting. */
+/** Calls that may change the number of blocks, or leave pending transactions. */
 const CHANGES_CHAIN = /^(eth_send(Raw)?Transaction|evm_mine|hardhat_mine|evm_revert)$/;
 
 const PARSE_ERROR = '{"error":{"code":-32700,"message":"Parse error"}}';
@@ -290,7 +293,7 @@ function resultOf(answer: string): unknown {
 
 const isFailure = (answer: string) => answer.startsWith('{"error"');
 
-/** Adds what the chain leaves out, without reading an answer that may be large. */
+/** Adds `jsonrpc` and `id` without parsing the answer, which may be large. */
 function withEnvelope(answer: string, id: unknown): string {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
   if (!isFailure(answer)) return head + answer.slice(1);
@@ -299,7 +302,7 @@ function withEnvelope(answer: string, id: unknown): string {
   return `${head}"error":${JSON.stringify({ ...error, data })}}`;
 }
 
-/** Lets one piece of work run at a time, in the order they came. */
+/** Runs one piece of work at a time, in the order of arrival. */
 function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

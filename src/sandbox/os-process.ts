@@ -9,15 +9,16 @@ const PS_TIMEOUT_MS = 5_000;
 const PS_MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * When a process began, in the machine's own words, or undefined once it has ended. A process id is used again, above
- * all in containers, where every start hands out the same small numbers: only the id together with the start time
- * names one process. A zombie counts as ended, because a container's first process often never buries its orphans.
+ * The start time of a process, as a text of the operating system, or undefined once it has ended. Process ids are
+ * reused, above all in containers, where every start uses the same small numbers: only id and start time together
+ * identify a process. A zombie counts as ended, because the first process of a container often never reaps its orphans.
  */
 export async function processStart(pid: number): Promise<string | undefined> {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   if (process.platform !== 'linux') return processStartByPs(pid);
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  // A /proc mounted with hidepid shows only one's own processes, so that a missing file does not prove an end.
+  // A /proc mounted with hidepid shows only the user's own processes, so a missing file does not prove that the process
+  // has ended.
   if (stat === undefined) return processExists(pid) ? UNKNOWN_START : undefined;
   // The command name comes second, in brackets, and may itself hold spaces and brackets.
   const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -7,7 +7,10 @@ export interface Account {
   readonly gid: number;
 }
 
-/** How to start a PostgreSQL program: the words before its path, and the account to switch to when they do not. */
+/**
+ * How to start a PostgreSQL program: the command words before its path, and the account to switch to if they do not
+ * switch.
+ */
 export interface Launcher {
   readonly prefix: readonly string[];
   readonly switchTo?: Account;
@@ -41,7 +44,7 @@ export async function postgresAccount(name = 'postgres'): Promise<Account | unde
   const failures: string[] = [];
   for (const [program, ...args] of attempts) {
     const result = await runTool({ prefix: [] }, program, args);
-    // Another gateway may have created the account at the same moment, so what counts is whether it is there now.
+    // Another gateway may have created the account at the same moment, so check whether it exists now.
     const created = await findAccount(name);
     if (created) return created;
     failures.push(`${program}: ${result.output.split('\n')[0]}`);
@@ -53,9 +56,9 @@ export async function postgresAccount(name = 'postgres'): Promise<Account | unde
 }
 
 /**
- * Finds out by trial how the account can reach both the programs and the folder. Reading permission bits would miss
- * access lists and what a container forbids; a trial run of the real program takes a few milliseconds and misses
- * nothing.
+ * Finds a way for the account to reach both the programs and the folder, by trial. Permission bits would miss access
+ * lists and restrictions of a container. A trial run of the real program takes a few milliseconds and covers
+ * everything.
  */
 export async function chooseLauncher(input: {
   readonly account: Account | undefined;
@@ -64,7 +67,7 @@ export async function chooseLauncher(input: {
 }): Promise<Launcher> {
   const failures: string[] = [];
   for (const launcher of launcherCandidates(input.account)) {
-    // Changing the folder inside the launched shell asks the account's rights, not root's.
+    // The launched shell changes the folder, so that the account's rights are tested and not root's.
     const script = 'cd "$1" && exec "$2" --version';
     const result = await runTool(launcher, '/bin/sh', ['-c', script, 'sh', input.dir, input.postgres]);
     if (result.isOk) return launcher;
@@ -115,7 +118,7 @@ function launcherCandidates(account: Account | undefined): Launcher[] {
  */
 export function spawnAs(launcher: Launcher, program: string, args: readonly string[], options: SpawnOptions) {
   const [file = program, ...rest] = [...launcher.prefix, program, ...args];
-  // The root folder is the one that every account may enter.
+  // Every account may enter the root folder.
   return spawn(file, rest, { ...options, cwd: '/', env: PROGRAM_ENV, detached: true, ...launcher.switchTo });
 }
 
@@ -130,7 +133,7 @@ export async function runTool(
   if (typeof child === 'string') return { isOk: false, output: child };
   const ended = processEnding(child);
   if (!child.stdin || !child.stdout || !child.stderr) return { isOk: false, output: await ended };
-  // The program may end before it has read everything; its exit says then what went wrong.
+  // The program may end before it has read everything; its exit then shows the error.
   child.stdin.on('error', () => {});
   child.stdin.end(stdin);
   const [ending, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
@@ -139,7 +142,7 @@ export async function runTool(
   return { isOk, output: isOk ? output : [output, ending].filter(Boolean).join(', ') };
 }
 
-/** Most failures to start a program come as an event, but a forbidden change of the account is thrown at once. */
+/** Most failed starts of a program are reported by an event, but a forbidden change of the account throws at once. */
 function trySpawn(run: () => ChildProcess): ChildProcess | string {
   try {
     return run();
@@ -148,7 +151,7 @@ function trySpawn(run: () => ChildProcess): ChildProcess | string {
   }
 }
 
-/** Resolves with how the process ended; a program that could not be started counts as ended. */
+/** Resolves with the end of the process. A program that could not be started counts as ended. */
 export function processEnding(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));

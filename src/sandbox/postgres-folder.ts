@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import type { Log, Random } from '../runtime/world.ts';
 import { type Account, type Launcher, runTool } from './postgres-account.ts';
 
-/** Where everything about one embedded server lies. */
+/** The paths of one embedded server. */
 export interface PostgresFolder {
   readonly dir: string;
   readonly data: string;
@@ -42,7 +42,7 @@ export function postgresFolder(dir: string): PostgresFolder {
 
 /**
  * Creates the folder. It stays root's own when the gateway is root, so that the database account, which may only pass
- * through it, cannot lay links where root writes the password, the connection and the log.
+ * through it, cannot place links at the paths where root writes the password, the connection and the log.
  */
 export async function openFolder(dir: string, account: Account | undefined): Promise<PostgresFolder> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -73,7 +73,7 @@ export async function ensureData(
   const password = known || Buffer.from(deps.random.bytes(PASSWORD_BYTES)).toString('base64url');
   const hasCluster = (await readIfThere(join(folder.data, 'PG_VERSION'))) !== undefined;
   if (!hasCluster) {
-    // Written before the cluster exists, so that no kill can leave a cluster whose password nobody knows.
+    // Written before the cluster exists, so that no kill can leave a cluster with an unknown password.
     if (!known) await writeWhole(folder.password, `${password}\n`);
     await createCluster(deps, { ...input, password });
     return { password };
@@ -90,8 +90,8 @@ export async function ensureData(
 }
 
 /**
- * Works in a folder aside and moves the finished cluster into place, so that a kill in the middle of the first start
- * leaves nothing that the next start could take for a database.
+ * Builds the cluster in a temporary folder and moves it into place, so that a kill during the first start leaves
+ * nothing that the next start could take for a database.
  */
 async function createCluster(
   deps: Parameters<typeof ensureData>[0],
@@ -111,8 +111,8 @@ async function createCluster(
 
   deps.log.info({ dir: folder.dir }, 'creating the embedded database');
   const args = ['-D', data, '-U', 'till', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--data-checksums'];
-  // The builtin provider sorts and folds case the same way on every machine and in every version of its C library.
-  // The C library's own part is plain "C", since not every machine knows a locale "C.UTF-8".
+  // The builtin provider sorts and folds case the same way on every machine and in every version of its C library. The
+  // C library's own part is plain "C", since not every machine has a locale "C.UTF-8".
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   const made = await runTool(launcher, programs.initdb, [...args, ...locale]);
   if (!made.isOk) {
@@ -130,15 +130,15 @@ async function createCluster(
 }
 
 /**
- * The caller holds the home lock, so that these were left by killed starts. A process of such a start may still write
- * into its folder for a moment: that is why every start has a folder of its own, and why one that cannot be deleted
- * now is left for the next time.
+ * The caller holds the home lock, so these folders were left by killed starts. A process of such a start may still
+ * write into its folder for a moment. Therefore every start has a folder of its own, and a folder that cannot be
+ * deleted now is left for the next start.
  */
 async function removeHalfMade(deps: { readonly log: Log }, folder: PostgresFolder): Promise<void> {
   const names = (await readdir(folder.dir)).filter((name) => name.startsWith(HALF_MADE));
   for (const name of names) {
     await rm(join(folder.dir, name), { recursive: true, force: true }).catch((error) =>
-      deps.log.warn({ err: error }, 'what a killed first start left could not be deleted yet'),
+      deps.log.warn({ err: error }, 'the remains of a killed first start could not be deleted yet'),
     );
   }
 }

@@ -12,7 +12,7 @@ export interface ServerDeps {
   readonly log: Log;
 }
 
-/** What stays the same from one start of the server to the next. */
+/** The parameters shared by all starts of the server. */
 export interface ServerPlan {
   readonly folder: PostgresFolder;
   readonly launcher: Launcher;
@@ -21,21 +21,21 @@ export interface ServerPlan {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** A server process that accepted connections when it was handed out. */
+/** A server process that has accepted connections. */
 export interface ServerProcess {
   readonly pid: number;
-  /** Resolves with how the process ended. */
+  /** Resolves with the end of the process. */
   readonly ended: Promise<string>;
   hasEnded(): boolean;
 }
 
 const POLL_MS = 20;
-// A server that was killed first replays up to 1 GB of its log (max_wal_size), and killing it in the middle would only
-// make it begin again. A healthy start takes a tenth of a second.
+// A killed server first replays up to 1 GB of its log (max_wal_size). Killing it during the replay would only restart
+// the replay. A healthy start takes a tenth of a second.
 const READY_WITHIN_MS = 60_000;
 const MAX_TAIL_BYTES = 4_000;
 
-// Fast shutdown; then without the closing checkpoint, which the next start makes up for; then by force.
+// Fast shutdown; then immediate shutdown without the final checkpoint, which the next start replays; then a kill.
 const STOP_STEPS = [
   { signal: 'SIGINT', waitMs: 8_000 },
   { signal: 'SIGQUIT', waitMs: 3_000 },
@@ -52,15 +52,15 @@ const SETTINGS = {
   synchronous_commit: 'on',
   max_connections: '100',
   shared_buffers: '128MB',
-  // Payments are short statements: compiling them costs more than it gains.
+  // Our statements are short: JIT compilation costs more than it gains.
   jit: 'off',
-  // A line every five minutes for ever would bury the lines that matter.
+  // A checkpoint line every five minutes would bury the important lines.
   log_checkpoints: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
 };
 
-/** Starts the server and waits until it accepts connections; when it ends first, the error shows what it said. */
+/** Starts the server and waits until it accepts connections; if it ends first, the error contains its output. */
 export async function startServer(
   deps: ServerDeps,
   input: { readonly plan: ServerPlan; readonly port: number; readonly signal?: AbortSignal },
@@ -86,7 +86,7 @@ function serverArgs(plan: ServerPlan, port: number): string[] {
   const settings = {
     ...SETTINGS,
     ...plan.settings,
-    // The url and the way to find a server again rest on these, so that no caller may change them.
+    // The url and the recognition of a running server depend on these, so no caller may change them.
     listen_addresses: '127.0.0.1',
     port: String(port),
     unix_socket_directories: '',
@@ -101,11 +101,11 @@ function watchProcess(child: ChildProcess): ServerProcess {
     hasEnded = true;
     return ending;
   });
-  // Without an id the program could not be started at all, and `ended` says why.
+  // Without an id the program could not be started at all, and `ended` has the reason.
   return { pid: child.pid ?? 0, ended, hasEnded: () => hasEnded };
 }
 
-/** Undefined when the server accepts connections, else why it does not. */
+/** Undefined when the server accepts connections, else the reason why it does not. */
 async function waitUntilReady(
   deps: ServerDeps,
   input: { readonly server: ServerProcess; readonly folder: PostgresFolder; readonly signal?: AbortSignal | undefined },
@@ -150,8 +150,8 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * Stops what a killed gateway or a killed server left running in this folder. The caller holds the home lock, so that no
- * living gateway uses it. True when there may be something left that is still about to end.
+ * Stops processes that a killed gateway or a killed server left running in this folder. The caller holds the home lock,
+ * so no running gateway uses it. Returns true if a process may still be about to end.
  */
 export async function stopLeftover(deps: ServerDeps, folder: PostgresFolder): Promise<boolean> {
   const text = await readIfThere(pidFile(folder));
@@ -161,8 +161,8 @@ export async function stopLeftover(deps: ServerDeps, folder: PostgresFolder): Pr
     deps.log.warn({ pid }, 'stopping the PostgreSQL server that a killed gateway left running');
     await stopProcess(deps, { pid, hasEnded: async () => !(await isServerOf(folder, pid)) });
   } else if (pid > 0 && processExists(pid)) {
-    // Another process has got the dead server's id, as happens in containers. PostgreSQL would take it for itself and
-    // refuse to start for as long as that process lives.
+    // Another process has the dead server's id, as happens in containers. PostgreSQL would take it for a running server
+    // and refuse to start while that process lives.
     await rm(pidFile(folder), { force: true });
   }
   await stopOrphans(deps, folder);
@@ -171,7 +171,7 @@ export async function stopLeftover(deps: ServerDeps, folder: PostgresFolder): Pr
 
 /**
  * When the main process is killed, its idle children notice and end, but one in the middle of a statement first
- * finishes it, and until then PostgreSQL does not start again. Nobody waits for that statement's answer any more.
+ * finishes it, and until then PostgreSQL does not start again. That statement's answer is not needed any more.
  */
 async function stopOrphans(deps: ServerDeps, folder: PostgresFolder): Promise<void> {
   const find = () => findProcesses(`postgres: ${clusterName(folder)}: `);
@@ -179,14 +179,14 @@ async function stopOrphans(deps: ServerDeps, folder: PostgresFolder): Promise<vo
     for (let waitedMs = 0; waitedMs < waitMs; waitedMs += POLL_MS) {
       const pids = await find();
       if (pids.length === 0) return;
-      // Once is enough, but a child may have been about to start another.
+      // One signal is enough, but a child may have been about to fork another.
       for (const pid of pids) sendSignal(pid, signal);
       await deps.world.timers.sleep(POLL_MS);
     }
   }
 }
 
-/** Only a process with this command line is ever signalled: the id alone may meanwhile belong to somebody else. */
+/** Only a process with this command line is ever signalled: the id alone may meanwhile belong to another program. */
 export async function isServerOf(folder: PostgresFolder, pid: number): Promise<boolean> {
   return (await processCommand(pid))?.includes(`postgres -D ${folder.data} -c `) ?? false;
 }

@@ -76,7 +76,7 @@ function noteHeader(header: Map<string, string>, comment: string): void {
 }
 
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/;
-/** Accounts on chains that nobody can pay from here are well-formed lines that never match. */
+/** Accounts on unsupported chains are well-formed lines that never match. */
 const OTHER_CHAIN = /^(?!eip155:|solana:)[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:[-.%a-zA-Z0-9]{1,128}$/;
 
 /** The key under which the line is found. */

@@ -19,5 +19,5 @@ export interface ListIdentity {
   readonly date: string;
 }
 
-/** For a gateway without a list: nothing is screened, and every decision says so. */
+/** For a gateway without a list: nothing is screened, and every decision records that. */
 export const NO_SCREENING: Screening = { decide: () => ({ hits: [], list: null }) };

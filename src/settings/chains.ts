@@ -9,7 +9,7 @@ import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';
 import type { Config } from './config.ts';
 import { isAddress, type PerNetwork, SANDBOX_NETWORK, valueOn } from './network-kinds.ts';
 
-/** A hundredth of a coin: some hundred batches on the networks where gas is dear. */
+/** A hundredth of a coin: some hundred batches on networks with expensive gas. */
 const DEFAULT_MIN_BALANCE = 10n ** 16n;
 
 interface Defaults {
@@ -54,7 +54,7 @@ export interface NetworkInUse {
   readonly endpoints: readonly string[];
 }
 
-/** Without configured endpoints the gateway brings a chain of its own. */
+/** Without configured endpoints the gateway starts its own chain. */
 export function needsOwnChain(config: Config): boolean {
   return config.rpcUrls === undefined;
 }
@@ -64,7 +64,7 @@ export function isSandbox(config: Config): boolean {
   return [...(config.rpcUrls?.keys() ?? [])].every((network) => network === SANDBOX_NETWORK);
 }
 
-/** The configured networks, or the sandbox chain where it was found. */
+/** The configured networks, or the sandbox chain if there is one. */
 export function networksInUse(config: Config, sandbox: { readonly rpcUrl: string } | undefined): NetworkInUse[] {
   const urls = config.rpcUrls ?? (sandbox === undefined ? [] : [[SANDBOX_NETWORK, [sandbox.rpcUrl]] as const]);
   return [...urls].map(([chainId, endpoints]) => ({ network: networkOf(config, chainId), endpoints }));

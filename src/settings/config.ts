@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isTestNetwork } from '../chains/networks.ts';
 import { type HttpSourceTerms, parseRateSources } from '../rates/rate-sources.ts';
 import {
   addresses,
@@ -6,6 +7,7 @@ import {
   flag,
   integer,
   type Kind,
+  masterSecrets,
   oneOf,
   origin,
   Problem,
@@ -32,7 +34,7 @@ import {
 } from './network-kinds.ts';
 
 /**
- * Every setting of the gateway: name, environment variable, type, default and what it is for. `.env.example` and
+ * Every setting of the gateway: name, environment variable, type, default and purpose. `.env.example` and
  * `docs/configuration.md` are generated from this table.
  */
 export const SETTINGS = {
@@ -59,7 +61,28 @@ export const SETTINGS = {
     'PostgreSQL to use, version 15 or newer. All nodes of one gateway share it.',
     'an embedded PostgreSQL under `TILL_HOME`',
   ),
+  operatorName: setting(
+    'TILL_OPERATOR',
+    text(),
+    undefined,
+    'The name of the person who runs operator commands. It is kept with freezes, vetoes and in the audit log, as given.',
+    '`operator`',
+  ),
   databasePoolSize: setting('DATABASE_POOL_SIZE', integer(2, 500), 10, 'Connections this node opens to PostgreSQL.'),
+  secret: setting(
+    'TILL_SECRET',
+    secret(masterSecrets()),
+    undefined,
+    'The master secret, the same on every node. It encrypts options and wraps the secrets in the database. Keep it outside the database and its backups.',
+    'with live networks it must be set; else one is made in `TILL_HOME`',
+  ),
+  secretFile: setting(
+    'TILL_SECRET_FILE',
+    path(),
+    undefined,
+    'A file with the master secret, instead of `TILL_SECRET`.',
+    'none',
+  ),
   metricsPort: setting(
     'METRICS_PORT',
     integer(0, 65_535),
@@ -184,7 +207,7 @@ export const SETTINGS = {
     'INTERMEDIATE_ACCOUNT',
     account(),
     undefined,
-    'Who keeps what is paid to merchants without a destination for the asset. Needed for every network in `RPC_URLS`.',
+    'The account that keeps payments to merchants without a destination for the asset. Needed for every network in `RPC_URLS`.',
     'an account of the sandbox',
   ),
   intermediateKey: setting(
@@ -192,27 +215,34 @@ export const SETTINGS = {
     secret(signingKey()),
     undefined,
     'Private key of `INTERMEDIATE_ACCOUNT`, or its address when `EXTERNAL_SIGNER_URL` holds the key. It signs payouts and refunds, and pays gas only for those in native coin.',
-    'none: what the account keeps stays there; the sandbox chain has its own',
+    'none: money on the account stays there; the sandbox chain has its own key',
   ),
   finalityDepths: setting(
     'FINALITY_DEPTHS',
     depths(),
     undefined,
-    'How many blocks deep a payment must lie before it has succeeded, where that shall be more than usual.',
+    'The depth in blocks at which a payment succeeds, if it shall be more than the default.',
     'the depths on the page about finality',
   ),
   loneCeiling: setting(
     'SINGLE_ENDPOINT_CEILING',
     tokens(),
     undefined,
-    'Up to how many tokens a payment counts, at three times the depth, while one endpoint alone can be asked. Larger ones wait for a second endpoint.',
+    'The largest payment, in tokens, that succeeds on the word of a single endpoint, at three times the depth. Larger ones wait for a second endpoint.',
     '`100`',
+  ),
+  coolingOffHours: setting(
+    'DESTINATION_COOLING_OFF_HOURS',
+    integer(0, 720),
+    undefined,
+    'Hours until a change of a settlement destination applies, so that a stolen key redirects nothing at once. Until then the old one stays in force, and operators can veto the change.',
+    '24 for live merchants; 0 for test merchants, and in the sandbox',
   ),
   rateSources: setting(
     'RATE_SOURCES',
     secret(rateSources()),
     undefined,
-    'Where exchange rates come from: at least two sources for each pair. Without a rate, only tokens of the currency itself are offered.',
+    'The sources of exchange rates: at least two for each pair. Without a rate, only tokens of the currency itself are offered.',
     'none; the sandbox has a fixed table',
   ),
   screeningList: setting(
@@ -284,7 +314,7 @@ export function readConfig(environment: Environment): { config: Config } | { pro
 export function readStartConfig(environment: Environment): ReturnType<typeof readConfig> {
   const read = readConfig(environment);
   if ('problems' in read) return read;
-  const problems = missingNetworks(read.config);
+  const problems = [...missingNetworks(read.config), ...missingSecret(read.config)];
   return problems.length === 0 ? read : { problems };
 }
 
@@ -307,7 +337,11 @@ function contradictions(config: Config): string[] {
   const signers = unsigned.map(
     ([env]) => `${env} has addresses, and EXTERNAL_SIGNER_URL, which would sign for them, is not set`,
   );
-  return [...missingAccounts(config), ...signers, ...sandboxContradictions(config)];
+  const secrets =
+    config.secret !== undefined && config.secretFile !== undefined
+      ? ['TILL_SECRET and TILL_SECRET_FILE are both set']
+      : [];
+  return [...missingAccounts(config), ...signers, ...secrets, ...sandboxContradictions(config)];
 }
 
 function sandboxContradictions({ sandbox, rpcUrls = new Map() }: Config): string[] {
@@ -318,7 +352,7 @@ function sandboxContradictions({ sandbox, rpcUrls = new Map() }: Config): string
   return [];
 }
 
-/** A sandbox brings a demo partner with a key: nobody must find one in their database without having asked for it. */
+/** A sandbox adds a demo partner with a key, which must not appear in a database by surprise. */
 function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
   if (rpcUrls !== undefined || sandbox === true) return [];
   if (sandbox === false) return ['RPC_URLS must name the networks to take payments on, because SANDBOX is 0'];
@@ -327,6 +361,20 @@ function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
     'RPC_URLS must name the networks to take payments on, because DATABASE_URL is set. ' +
       'To run a sandbox with play money and a demo partner in that database, set SANDBOX=1',
   ];
+}
+
+/** A gateway with play money makes a master secret of its own. Where money is real, the operator must know and keep it. */
+function missingSecret(config: Config): string[] {
+  if (hasOnlyPlayMoney(config) || config.secret !== undefined || config.secretFile !== undefined) return [];
+  return [
+    'TILL_SECRET or TILL_SECRET_FILE must be set, because RPC_URLS names a live network: ' +
+      '`npm run till -- secret create` makes a secret',
+  ];
+}
+
+/** True if no network in use is a live one. */
+export function hasOnlyPlayMoney({ rpcUrls = new Map() }: Config): boolean {
+  return [...rpcUrls.keys()].every(isTestNetwork);
 }
 
 function relayersIn({ relayerKeys: relayers }: Config): string[] {
@@ -359,7 +407,13 @@ export function secretValues(config: Config): string[] {
     ...(config.databaseUrl === undefined ? [] : secretsOfDatabaseUrl(config.databaseUrl)),
     ...[...endpoints, ...sources].flatMap(secretsOfUrl),
     ...keys.flatMap((key) => [key, key.slice(2)]),
+    ...(config.secret ?? []).flatMap(spellingsOfSecret),
   ];
+}
+
+function spellingsOfSecret(bytes: Uint8Array): string[] {
+  const base64 = Buffer.from(bytes).toString('base64');
+  return [base64.replaceAll('=', ''), Buffer.from(bytes).toString('base64url')];
 }
 
 function secretsOfDatabaseUrl(url: string): string[] {

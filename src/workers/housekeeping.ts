@@ -1,3 +1,4 @@
+import { applyCooledOff } from '../actions/parties/cool-off-destinations.ts';
 import type { KeyUseRecorder } from '../actions/parties/record-key-uses.ts';
 import { expirePayments } from '../actions/paying/expire-payments.ts';
 import { foldStats } from '../actions/paying/fold-stats.ts';
@@ -8,6 +9,7 @@ import type { Job, WorkerDeps } from './loop.ts';
 export function housekeepingJobs(deps: WorkerDeps & { keyUses: KeyUseRecorder }): readonly Job[] {
   return [
     { name: 'expire-payments', everyMs: 1_000, run: () => expirePayments(deps) },
+    { name: 'apply-destinations', everyMs: 1_000, run: () => applyCooledOff(deps) },
     { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },
     { name: 'prune-idempotency-keys', everyMs: 60_000, run: () => pruneIdempotencyKeys(deps) },
     { name: 'record-key-uses', everyMs: 10_000, run: () => deps.keyUses.flush(deps) },

@@ -8,10 +8,10 @@ export interface PlacingDeps extends WorkerDeps {
   readonly feed: EventFeed;
 }
 
-/** Finds events whose ring was lost: their node died, or the connection that rings arrive by was away. */
+/** Finds events whose notification was lost: their node died, or the listening connection was broken. */
 const LOOK_MS = 1_000;
 /**
- * The least time between two rounds: what is committed meanwhile shares the next one. A round takes about 0.4 ms of
+ * The least time between two rounds: events committed meanwhile share the next one. A round takes about 0.4 ms of
  * PostgreSQL, so that fifty a second cost 2 % of a core, however many events there are.
  */
 const GATHER_MS = 20;

@@ -8,6 +8,7 @@ import { command } from '../../src/actions/command.ts';
 import { amountText, tokenText } from '../../src/chains/amount-text.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
+import { termsOfNew } from '../../src/domain/cooling-off.ts';
 import { feeOf } from '../../src/domain/fees.ts';
 import { feeInToken, quoteFor } from '../../src/domain/quote.ts';
 import { insertCryptoSettlements } from '../../src/store/parties/destinations.ts';
@@ -49,7 +50,7 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
           merchantId: MERCHANT,
           asset,
           assetKey: asset.toLowerCase(),
-          destination: `${scene.network}:${DESTINATION}`,
+          ...termsOfNew(`${scene.network}:${DESTINATION}`, undefined, { now, periodMs: 0 }),
           createdAt: now,
         })),
       ),
@@ -178,7 +179,7 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('miss money on the intermediate account, and money that nobody booked', async () => {
+  it('detect missing money on the intermediate account, and unbooked money', async () => {
     const { intermediateAccount } = scene.connected;
     const [asset] = ASSETS;
     const booked = paid.held.get(asset) ?? 0n;

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
+import { termsOfNew } from '../../src/domain/cooling-off.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
 import { itemOf } from '../../src/store/chain/items.ts';
 import { findOutgoing, insertOutgoing, planAttempt } from '../../src/store/money/outgoing.ts';
@@ -12,7 +13,7 @@ import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
-describe('payouts of what is held', () => {
+describe('payouts of held amounts', () => {
   let scene: RefundScene;
   let node: TestNode;
   let destination: string;
@@ -43,7 +44,7 @@ describe('payouts of what is held', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('to a destination that cannot receive are held again, hold nobody up, and go to another one at once', async () => {
+  it('to a destination that cannot receive are held again, delay no other, and go to a new destination at once', async () => {
     const { id } = await scene.paid(node, { isHeld: true });
     scene.control.setBlacklisted(destination, DOLLAR);
     await scene.register(destination);
@@ -176,8 +177,9 @@ describe('payouts of what is held', () => {
         from payouts o, generate_series(1, 600) n where o.payment_id = ${id}`;
       const asset = { asset: DOLLAR, assetKey: DOLLAR.toLowerCase() };
       const row = { id: 'crypto_0', merchantId: 'mrch_0', ...asset, createdAt };
-      const spelled = scene.intermediate.toLowerCase();
-      await insertCryptoSettlements(tx, [{ ...row, destination: `${scene.network}:${spelled}` }]);
+      const spelled = `${scene.network}:${scene.intermediate.toLowerCase()}`;
+      const terms = termsOfNew(spelled, undefined, { now: createdAt, periodMs: 0 });
+      await insertCryptoSettlements(tx, [{ ...row, ...terms }]);
     });
     await scene.register(destination);
     await scene.live(node);

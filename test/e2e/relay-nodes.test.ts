@@ -36,7 +36,7 @@ describe('nodes that relay and watch', () => {
   const succeeds = (id: string, withinMs = 5_000) =>
     until('the payment succeeds', async () => (await scene.status(id)) === 'succeeded', { withinMs });
 
-  it('pay what is accepted without being told', async () => {
+  it('pay accepted items without a wake-up', async () => {
     await open();
     startNode();
     const { id } = await scene.accept();

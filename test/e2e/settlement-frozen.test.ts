@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setFees } from '../../src/actions/parties/set-fees.ts';
+import { findAsset } from '../../src/chains/assets.ts';
 import { freshKey } from '../gateway.ts';
 import {
   DESTINATION,
@@ -17,7 +18,7 @@ import { openShop, type Shop } from './shop.ts';
 
 const TERMS = { percentage: '0.4', fixed: [{ unit: 'iso4217/USD', value: '14' }] };
 
-describe('what a payer agrees to', () => {
+describe('the terms that a payer signs', () => {
   let paying: PayingShop;
   let shop: Shop;
   before(async () => {
@@ -53,21 +54,27 @@ describe('what a payer agrees to', () => {
     return item;
   }
 
-  it('is kept with it: what the fee is made of, and that the money goes to the merchant', async () => {
+  it('are stored with the payment: the parts of the fee, and the merchant’s destination', async () => {
     const item = await accepted(USDC);
     assert.deepEqual([item.recipient, item.isHeld], [DESTINATION, false]);
     assert.deepEqual([item.amount, item.fee], ['19990000', '210000']);
     assert.deepEqual(item.feeTerms, { percentage: '0.4', fixed: '140000' });
   });
 
-  it('is kept with it where the operator holds the money, with the fee converted by the rate of the payment', async () => {
+  it('are stored too where the operator holds the money, with the fee converted by the rate of the payment', async () => {
     for (const asset of [EURC, ETH]) {
       const item = await accepted(asset);
       assert.deepEqual([item.recipient, item.isHeld], [INTERMEDIATE, true]);
       const [amount, fee, fixed] = [BigInt(item.amount), BigInt(item.fee), BigInt(item.feeTerms?.fixed ?? -1)];
-      // 21 and 14 of 1,999 cents, of an amount that was rounded up, rounded down.
-      assert.ok(fee <= (amount * 21n) / 1999n && fee >= (amount * 21n) / 1999n - 1n);
-      assert.ok(fixed <= (amount * 14n) / 1999n && fixed >= (amount * 14n) / 1999n - 1n);
+      const { decimals = 0, quoteDecimals = 0 } = findAsset(asset) ?? {};
+      // The amount was rounded up by less than this; the fees follow from the amount before.
+      const step = 10n ** BigInt(decimals - quoteDecimals);
+      for (const [converted, cents] of [
+        [fee, 21n],
+        [fixed, 14n],
+      ] as const) {
+        assert.ok(converted <= (amount * cents) / 1999n && converted >= ((amount - step) * cents) / 1999n - 1n);
+      }
       assert.equal(item.feeTerms?.percentage, '0.4');
     }
   });

@@ -22,7 +22,7 @@ const USDC = `${NETWORK}/erc20:${SANDBOX_TOKENS.USDC}`;
 const REVERTS = '0x60006000fd';
 const FIVE_MINUTES_MS = 300_000;
 
-describe('an asset whose contract is not as it is known', () => {
+describe('an asset whose contract differs from our data', () => {
   let evm: LocalEvm;
   let server: Server;
   let own: TestDatabase;

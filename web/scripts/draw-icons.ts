@@ -2,8 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * `node web/scripts/draw-icons.ts`: the marks of tokens and networks, all on one grid, with one pen. They are drawn for this
- * project: they tell things apart, and copy nobody's logo.
+ * `node web/scripts/draw-icons.ts`: the marks of tokens and networks, all on one grid, with one stroke. They are drawn
+ * for this project to distinguish tokens and networks, and copy no logo.
  */
 const FOLDER = join(import.meta.dirname, '../public/icons');
 

@@ -24,7 +24,7 @@ if (process.argv.includes('--help')) {
 const FOLDER = resolve(process.argv[2] ?? join(import.meta.dirname, '../../docs/pictures'));
 const CHECKOUT = join(FOLDER, 'checkout');
 const ONLY = process.argv[3];
-/** Pages of the gateway that have one state. */
+/** Pages of the gateway with a single state. */
 const STILLS = [
   { name: 'shop', path: '/demo' },
   { name: 'reference', path: '/docs#post-v1-payments' },
@@ -64,7 +64,7 @@ try {
   await server.close();
 }
 
-/** As the first window of a desk shows them. */
+/** The first screen of a desktop window. */
 async function takeStills(from: Browser, { url }: StoryServer): Promise<void> {
   const page = await from.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
   const encoder = await from.newPage();
@@ -108,7 +108,7 @@ async function takeAll(
   return problems;
 }
 
-/** By a window as high as the page: a full-page picture makes Chromium forget that the device is touched. */
+/** The window is as high as the page, because a full-page screenshot disables Chromium's touch emulation. */
 async function wholePage(page: Page, width: number, height: number): Promise<Buffer> {
   await page.setViewportSize({ width, height });
   const box = await page.locator('.page').boundingBox();
@@ -125,7 +125,7 @@ async function save(encoder: Page, path: string, png: Buffer): Promise<void> {
   count += 1;
 }
 
-/** A tenth of the size of the PNG. The browser is the encoder that is there anyway. */
+/** A tenth of the size of the PNG. The browser serves as the encoder. */
 async function asWebp(encoder: Page, png: Buffer): Promise<Buffer> {
   const encoded = await encoder.evaluate(
     async (source) => {

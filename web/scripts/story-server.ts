@@ -15,7 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
 };
-/** As strict as the gateway's own: a story that breaks it breaks there. */
+/** As strict as the gateway's own policy, so that a violation shows here too. */
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:";
 
 interface StoryInfo {
@@ -29,9 +29,9 @@ export interface StoryServer {
   close(): Promise<void>;
 }
 
-/** Builds the page and serves every story as a document of its own, without scripts; also the shop and the reference. */
+/** Builds the page and serves every story as a separate document, without scripts; also the shop and the reference. */
 export async function serveStories(): Promise<StoryServer> {
-  // A build of its own: a gateway may be serving the other one.
+  // A separate build folder, because a gateway may be serving the usual one.
   const client = await mkdtemp(join(tmpdir(), 'till-stories-'));
   await build({ root: WEB, logLevel: 'warn', build: { outDir: client } });
   const vite = await createServer({
@@ -49,7 +49,7 @@ export async function serveStories(): Promise<StoryServer> {
   const styles: readonly string[] = manifest['src/checkout/entry-client.tsx'].css;
   const site = assetsOf([manifest['src/pages/site.css'].file]);
   const { file: script, css: sheets } = manifest['src/pages/reference.ts'];
-  // By a name the compiler does not follow: behind it is the whole server, which is another program.
+  // A dynamic name that the compiler does not follow, because the module imports the whole server.
   const { shopPage }: { shopPage(): SitePage } = await import(join(HTTP, 'demo/shop-pages.ts'));
   const reference = JSON.parse(await readFile(join(WEB, '../openapi.json'), 'utf8'));
   const pages = new Map([

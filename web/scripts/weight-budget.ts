@@ -2,15 +2,18 @@ import { gzipSync } from 'node:zlib';
 import type { Plugin, Rollup } from 'vite';
 
 interface Budget {
-  /** The file of the page that is weighed. */
+  /** The measured file of the page. */
   readonly entry: string;
-  /** Compressed, of all scripts a payer with an injected wallet loads. */
+  /** The compressed size of all scripts for a payer with an injected wallet. */
   readonly scriptBytes: number;
   /** Compressed. */
   readonly styleBytes: number;
 }
 
-/** Fails the build when the page has become too heavy for a phone on a bad line. What is loaded on demand is not counted. */
+/**
+ * Fails the build when the page is too large for a phone with a slow connection. Files loaded on demand are not
+ * counted.
+ */
 export function weightBudget(budget: Budget): Plugin {
   return {
     name: 'till:weight-budget',

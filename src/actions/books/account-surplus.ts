@@ -6,7 +6,7 @@ import { heldAt } from '../../store/money/book-comparison.ts';
 import { lockBalance, positionsOf } from '../../store/money/books.ts';
 import type { Reader, Tx } from '../../store/plumbing/database.ts';
 
-/** Nobody has that many in flight. */
+/** More than any account has in flight. */
 const MAX_SENDS = 500;
 
 /** The balance of one of our accounts in one asset, at a final block, compared with the books. */

@@ -11,7 +11,7 @@ export async function recordEntries(tx: Tx, entries: readonly Entry[], at: Date)
 }
 
 /**
- * Stores accepted items of payments, and what they put in flight. An item that was stored before is in the books
+ * Stores accepted items of payments, and their in-flight entries. An item that was stored before is in the books
  * already.
  */
 export async function acceptItems(
@@ -30,7 +30,7 @@ export async function acceptItems(
   await recordEntries(tx, entries, at);
 }
 
-/** Ends items of payments, and books where their money is. A paid item stays as it is, in both tables. */
+/** Ends items of payments, and books the position of their money. A paid item stays as it is, in both tables. */
 export async function closeItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Promise<void> {
   const before = await lockBookItems(
     tx,

@@ -20,7 +20,7 @@ export interface BooksReport {
 }
 
 const PAGE = 1_000;
-/** The report is bounded: thousands of differences say no more than a few. */
+/** The report is bounded: a few differences are as useful as thousands. */
 const MAX_PROBLEMS = 100;
 
 /** Computes every hash and every balance again. Every entry that was changed is named. */
@@ -55,7 +55,10 @@ async function verifyNetwork(db: Reader, network: string): Promise<BooksReport> 
   return { network, sealed: chain.sequence, head: chain.hash, unsealed, problems };
 }
 
-/** Walks the chain of hashes. After a change it goes on with the stored hash, so that each change is named by itself. */
+/**
+ * Walks the chain of hashes. After a changed entry it continues with the stored hash, so that each change is reported
+ * separately.
+ */
 async function verifyChain(db: Reader, network: string, last: number) {
   const problems: string[] = [];
   const report = (problem: string) => {

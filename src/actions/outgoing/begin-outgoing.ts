@@ -15,19 +15,23 @@ import {
   type ForgottenEvent,
   findForgotten,
   findOutgoingToBegin,
+  findUnexplained,
   lockOutgoing,
   markDue,
   type Outgoing,
   planAttempt,
   renewOutgoing,
 } from '../../store/money/outgoing.ts';
+import { shareFreezes } from '../../store/parties/freezes.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Alarms } from '../alarms.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { hearHeights } from '../evidence.ts';
+import { recallPayout } from './payout/recall-payout.ts';
 import { CONSEQUENCES } from './purposes.ts';
 import { listNaming, SCREENED } from './refund/screen-refund.ts';
 import { concludePaid } from './settle-outgoing.ts';
+import { ownAccounts } from './stray/record-strays.ts';
 
 export interface OutgoingDeps extends CommandDeps {
   readonly log: Log;
@@ -57,7 +61,9 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
   ]);
   const message = `${unsigned} payouts, refunds or returns wait for the key of their account: see INTERMEDIATE_KEY.`;
   await deps.keyless.set(network, unsigned === 0 ? undefined : message);
-  if (waiting.length === 0 || !(await isReadToHead(deps, connected))) return false;
+  if (waiting.length === 0 || !(await isReadToHead(deps, connected)) || (await isUnexplained(deps, connected))) {
+    return false;
+  }
   const failures: unknown[] = [];
   for (let start = 0; start < waiting.length; start += BEGUN_AT_ONCE) {
     const some = waiting.slice(start, start + BEGUN_AT_ONCE);
@@ -84,12 +90,13 @@ async function begin(
 ): Promise<void> {
   const { chain } = connected;
   if (signer === undefined) throw new Error('A transfer was chosen that no configured key can sign.');
-  if (await isScreened(deps, outgoing)) return;
+  if ((await isScreened(deps, outgoing)) || (await recallPayout(deps, outgoing))) return;
   const attempt = attemptOf(outgoing) ?? (await plan(deps, connected, outgoing));
   if (attempt === undefined) return;
   const item = itemOf(outgoing, attempt);
   const signature = item.method === 'native' ? OWN_TRANSACTION : await chain.signItem(signer, item);
   await command(deps, async (tx, now) => {
+    await shareFreezes(tx);
     if (!(await markDue(tx, attempt))) return;
     const { commitment } = attempt;
     const account = `${item.network}:${item.payer}`;
@@ -141,7 +148,11 @@ async function plan(
   const deadlineS = Math.floor((deps.world.clock.nowMs() + LIFE_MS) / 1000);
   const terms = { id, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
   const attempt = { ...terms, commitment: chain.commitmentOf(itemOf(outgoing, { ...terms, commitment: '' })) };
-  return (await command(deps, (tx, now) => planAttempt(tx, attempt, now))) ? attempt : undefined;
+  const isPlanned = await command(deps, async (tx, now) => {
+    await shareFreezes(tx);
+    return planAttempt(tx, attempt, now);
+  });
+  return isPlanned ? attempt : undefined;
 }
 
 /**
@@ -170,13 +181,19 @@ async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEv
 }
 
 async function isReadToHead(deps: OutgoingDeps, { chain }: ConnectedChain): Promise<boolean> {
-  // One endpoint alone could claim a shorter chain and have sent again what it hides.
+  // A single endpoint could claim a shorter chain, hide the first transfer, and cause a second one.
   const [heights, cursors] = await Promise.all([hearHeights(chain), findCursors(deps.db.sql)]);
   const cursor = cursors.find(({ network }) => network === chain.network.chainId);
   const depth = chain.network.finality?.depth ?? 1;
   const reached = heights.agreed ?? heights.alone;
   const factor = heights.agreed === undefined ? LONE_DEPTH_FACTOR : 1;
   return cursor !== undefined && reached !== undefined && cursor.finalNumber >= reached - depth * factor - MAX_BEHIND;
+}
+
+/** True while the watcher has yet to decide about a transfer that the database does not know: see `noticeRestore`. */
+async function isUnexplained(deps: OutgoingDeps, connected: ConnectedChain): Promise<boolean> {
+  const ask = { network: connected.chain.network.chainId, payers: ownAccounts(connected), isUndecided: true };
+  return (await findUnexplained(deps.db.sql, ask)) !== undefined;
 }
 
 function attemptOf({ id, commitment, collector, feeAccount, deadline }: Outgoing): Attempt | undefined {

@@ -11,15 +11,15 @@ const MAX_ATTEMPTS = 5;
 const RETRY = { firstMs: 60_000, maxMs: 24 * 3_600_000, factor: 4 };
 
 export interface Lapse {
-  /** Whether somebody with the account's key has used the authorization up. */
+  /** True if a holder of the account's key has used the authorization. */
   readonly isCancelled: boolean;
-  /** What was last said against it. */
+  /** The reason of its last refusal. */
   readonly refusal: string | null;
 }
 
 /**
- * The item of an attempt can never be carried out: the chain has proved it at final depth. Only then may another attempt
- * be begun. One that was refused for a reason that will not pass by itself is left to a person instead.
+ * The item of an attempt can never be carried out: the chain has proved it at final depth. Only then may another
+ * attempt begin. After a refusal with a lasting reason the transfer waits for the operator instead.
  */
 export async function lapseOutgoing(deps: CommandDeps, item: StoredItem, lapse: Lapse): Promise<void> {
   const { commitment, subject } = item;

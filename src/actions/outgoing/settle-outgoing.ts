@@ -25,7 +25,8 @@ export async function settleOutgoing(
     if (outgoing === undefined) return 'nothing is known that it was sent for';
     if (outgoing.commitment !== commitment) return 'another attempt has taken its place';
     await endItems(tx, [{ commitment, state: 'paid', reason: null, proof }], now);
-    // A deep reorg had put it back, and it was carried out again. By the same transaction, its consequences stand.
+    // A deep reorg had reopened it, and it was carried out again. If the same transaction did it, its consequences stay
+    // valid.
     const isKnown = outgoing.state === 'paid' && outgoing.transactionHash === proof.transaction;
     if (outgoing.state === 'paid' && !isKnown) await CONSEQUENCES[outgoing.purpose].undone(tx, outgoing, now);
     if (!isKnown) await concludePaid(tx, outgoing, proof, now);

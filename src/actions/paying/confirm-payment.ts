@@ -10,6 +10,8 @@ import { type CommandDeps, command } from '../command.ts';
 import type { PaymentMover } from './move-payment.ts';
 import {
   isOverdue,
+  merchantStopped,
+  noExecutor,
   notPayable,
   optionNotFound,
   payerBusy,
@@ -101,12 +103,15 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   const { payment: moved } = outcome;
   // Another request moved the payment first. Its outcome decides.
   if (moved !== undefined && (outcome.ok || (await isSettled(deps, moved, confirmation)))) return { payment: moved };
-  if (!outcome.ok && outcome.refusal === 'payer_busy') throw payerBusy();
-  throw !outcome.ok && outcome.refusal === 'attempt_over' ? quoteExpired() : notPayable(moved?.status ?? 'expired');
+  const refusal = outcome.ok ? undefined : outcome.refusal;
+  if (refusal === 'merchant_stopped') throw merchantStopped();
+  if (refusal === 'network_stopped') throw noExecutor();
+  if (refusal === 'payer_busy') throw payerBusy();
+  throw refusal === 'attempt_over' ? quoteExpired() : notPayable(moved?.status ?? 'expired');
 }
 
 function readConfirmation(deps: ConfirmDeps, { payment, optionId, results }: ConfirmInput): Confirmation {
-  const option = openOption(deps.optionSecret, payment.id, optionId);
+  const option = openOption(deps.optionKeys, payment.id, optionId);
   const values = readResults(results, option?.steps.length ?? 0);
   return {
     option,
@@ -192,7 +197,7 @@ async function refuseOrExplain(deps: ConfirmDeps, judged: Judged): Promise<Payme
 const refused = (message: string) => () => new ApiError('invalid_state', message);
 const wrongSignature = () =>
   validationError(
-    [{ field: 'results', message: "must hold a signature of what the option's account was asked to sign" }],
+    [{ field: 'results', message: "must hold a signature of the option's data by the option's account" }],
     422,
   );
 

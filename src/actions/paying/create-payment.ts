@@ -115,7 +115,9 @@ function newPayment(order: Order, now: Date, random: Uint8Array): NewPayment {
   };
 }
 
-/** One statement cannot claim a key twice: of equal keys in a batch the first is sent, the others find what it made. */
+/**
+ * One statement cannot claim a key twice: of equal keys in a batch the first is sent, and the others find its payment.
+ */
 function firstOfEachKey(orders: readonly Order[]): Set<number> {
   const seen = new Set<string>();
   const first = new Set<number>();
@@ -170,5 +172,5 @@ async function refusals({ db }: CommandDeps, orders: readonly Order[]): Promise<
 }
 
 function merchantStopped(): ApiError {
-  return new ApiError('forbidden', 'The merchant is inactive or suspended and takes no new payments.');
+  return new ApiError('forbidden', 'The merchant is inactive, suspended or frozen and takes no new payments.');
 }

@@ -1,11 +1,9 @@
 import { ChainUnavailableError, type Holding, type Survey } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import type { Account } from '../../domain/caip.ts';
-import { compareRank, type Option, sealOption, timesOf } from '../../domain/option.ts';
-import { feeInToken } from '../../domain/quote.ts';
+import { compareRank, OPTION_NONCE_BYTES, type Option, sealOption, timesOf } from '../../domain/option.ts';
 import { type Rate, recordRate } from '../../domain/rate.ts';
 import { ApiError } from '../../errors.ts';
-import type { Rates } from '../../rates/rates.ts';
 import type { SparseWarning } from '../../runtime/sparse-log.ts';
 import type { Log } from '../../runtime/world.ts';
 import { countOpenItems } from '../../store/chain/due-items.ts';
@@ -15,15 +13,14 @@ import type { Alarms } from '../alarms.ts';
 import { type PayerLimits, payerOf } from './move-payment.ts';
 import { payerBusy, refuseScreened } from './option-refusals.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
-import { servedNetworks } from './served-networks.ts';
-import { type OptionDeps, readTerms, type Terms } from './terms-in-force.ts';
+import { openNetworks } from './served-networks.ts';
+import { type OptionDeps, promiseOf, readTerms, type Terms } from './terms-in-force.ts';
 import { listedActions, type OptionAction, stepsOf, walletRequests } from './wallet-requests.ts';
 
 export interface ListOptionsDeps extends OptionDeps {
   readonly db: Database;
   readonly payerLimits: PayerLimits;
   readonly log: Log;
-  readonly rates: Rates;
   /** Warns of networks that are left out, which may concern every request. */
   readonly warn: SparseWarning;
   /** Raised for an asset that is left out because its contract cannot be read. */
@@ -48,7 +45,6 @@ export interface ListedOption {
 const SURVEY_MS = 2_500;
 /** As soon as one network has answered, the others get this much longer: its options must not wait for a sick one. */
 const GRACE_MS = 800;
-const SALT_BYTES = 6;
 /**
  * Wallets in the field carry out one action, or an approval and a signature. A third one, which resets an old allowance
  * before the approval, breaks them.
@@ -64,8 +60,9 @@ export async function listOptions(
     deps.screening,
     accounts.map(({ id }) => id),
   );
-  const terms = await readTerms(deps, payment);
-  const networks = servedNetworks(deps, payment.mode)
+  const [terms, open] = await Promise.all([readTerms(deps, payment), openNetworks(deps, payment.mode)]);
+  if (terms.isStopped) return [];
+  const networks = open
     .map((connected) => networkOffer(deps, { payment, accounts, terms, connected }))
     .filter((network) => network.accounts.length > 0 && network.offers.length > 0);
   const [surveys, busy] = await Promise.all([surveyAll(deps, networks), findBusy(deps, accounts)]);
@@ -165,7 +162,7 @@ async function survey(deps: ListOptionsDeps, network: NetworkOffer): Promise<Sur
     noteFaults(deps, offers, found);
     return found;
   } catch (error) {
-    // A fault of ours in reading one chain must not take the options of the others away.
+    // A bug in reading one chain must not remove the options of the others.
     if (!(error instanceof ChainUnavailableError)) {
       deps.log.error({ err: error, network: connected.chain.network.chainId }, 'the network could not be surveyed');
       return undefined;
@@ -179,12 +176,12 @@ function leaveOut({ warn }: ListOptionsDeps, { connected }: NetworkOffer, reason
   warn(chainId, { network: chainId, reason }, 'left out of options');
 }
 
-/** Tells the operator of assets that nobody is offered. No request waits for it. */
+/** Raises alerts for assets that cannot be offered. No request waits for it. */
 function noteFaults({ leftOut, log }: ListOptionsDeps, offers: readonly AssetOffer[], { faults }: Survey): void {
   const reasons = new Map(faults.map(({ asset, problem }) => [asset, problem]));
   for (const { asset } of offers) {
     const reason = reasons.get(asset.id);
-    const message = reason && `${asset.symbol} is not offered: its contract does not behave as a token. ${reason}`;
+    const message = reason && `${asset.symbol} is not offered, because it does not behave as a token: ${reason}.`;
     leftOut
       .set(asset.id, message)
       .catch((error: unknown) => log.warn({ err: error, asset: asset.id }, 'an alert could not be stored'));
@@ -225,8 +222,8 @@ interface ListedInput extends Omit<OptionsInput, 'found'> {
 
 function listedOption(deps: ListOptionsDeps, input: ListedInput) {
   const { payment, terms, network, offer, account, holding } = input;
-  const { chain, feeAccount } = network.connected;
-  const { asset, quote, recipient } = offer;
+  const { connected } = network;
+  const { asset, quote } = offer;
   const { method } = asset.pay;
   const needsTransaction = method === 'native' || (method === 'permit2' && holding.allowance < quote.amount);
   const times = timesOf({
@@ -236,35 +233,23 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
     needsTransaction,
     isRateBound: quote.rate !== null,
   });
-  const collector = chain.collector();
-  if (times === undefined || collector === undefined) return undefined;
-  const item = {
-    network: chain.network.chainId,
-    collector,
-    asset: asset.id,
-    method,
-    subject: payment.id,
-    payer: account.address,
-    recipient,
-    feeAccount,
-    amount: quote.amount,
-    fee: feeInToken(quote, terms.pricedFee),
-    deadlineS: times.deadlineS,
-  };
-  const requests = walletRequests(chain, item, holding.allowance);
+  if (times === undefined) return undefined;
+  const { deadlineS, expiresAtS } = times;
+  const promised = promiseOf({ payment, terms, connected, payable: offer, payer: account.address, deadlineS });
+  if (promised === undefined) return undefined;
+  const { item } = promised;
+  const requests = walletRequests(connected.chain, item, holding.allowance);
   if (requests.length > MAX_ACTIONS) return undefined;
   const option: Option = {
-    item,
+    ...promised,
     account: account.spelling,
-    pricedFee: terms.pricedFee,
-    feeTerms: { percentage: terms.percentage, fixed: feeInToken(quote, terms.pricedFixedFee).toString() },
     quote: quote.rate && recordRate(quote.rate),
-    expiresAtS: times.expiresAtS,
+    expiresAtS,
     steps: stepsOf(requests),
   };
   const rank = { isAtPar: quote.rate === null, needsTransaction, etaS: network.etaS };
   return {
-    id: sealOption(deps.optionSecret, option, deps.world.random.bytes(SALT_BYTES)),
+    id: sealOption(deps.optionKeys, option, deps.world.random.bytes(OPTION_NONCE_BYTES)),
     option,
     etaS: network.etaS,
     actions: listedActions(item, requests),

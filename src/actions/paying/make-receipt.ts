@@ -33,7 +33,7 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
   const [event, history] = await Promise.all([item && findPaidEvent(db.sql, item), listEvents(db.sql, payment.id)]);
   if (item === undefined || event === undefined) throw notOnChain();
   const place = committedPlace(itemOf(item), item.commitment);
-  // A receipt that nobody could verify is worse than none.
+  // An unverifiable receipt is worse than none.
   if (place === undefined) throw notWhole();
   const succeeded = history.find(({ type }) => type === 'payment.succeeded');
   const receipt: Receipt = {

@@ -6,6 +6,7 @@ import { countOpenItems, findOpenItemsOf } from '../../store/chain/due-items.ts'
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdNetAmounts } from '../../store/money/payouts.ts';
 import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
+import { findStopped, shareFreezes } from '../../store/parties/freezes.ts';
 import {
   findPaymentSettlements,
   insertPaymentSettlements,
@@ -27,7 +28,7 @@ export interface MovePaymentInput {
   readonly evidence: Readonly<Record<string, unknown>>;
   /** Items to enqueue and items to close, written in the same transaction if the payment moves. */
   readonly items?: { readonly accepted?: readonly NewItem[]; readonly ended?: readonly ItemEnd[] };
-  /** The transfer to the merchant, where the same transaction has made it. */
+  /** The transfer to the merchant, if the same transaction made it. */
   readonly settlement?: Omit<PaymentSettlement, 'paymentId' | 'at'> | undefined;
 }
 
@@ -54,13 +55,50 @@ export function createPaymentMover(deps: CommandDeps, limits: PayerLimits = {}):
   return createBatcher(deps.world.timers, {
     run: (inputs) =>
       command(deps, async (tx, now) => {
+        if (inputs.some(isAcceptance)) await shareFreezes(tx);
         const ids = [...new Set(inputs.map(({ paymentId }) => paymentId))];
-        return moveLocked(tx, await lockPayments(tx, ids), inputs, now, limits);
+        const locked = await lockPayments(tx, ids);
+        const stopped = await refuseStopped(tx, locked, inputs);
+        const moved = await moveLocked(
+          tx,
+          locked,
+          inputs.filter((input) => !stopped.has(input)),
+          now,
+          limits,
+        );
+        return inputs.map((input) => stopped.get(input) ?? (moved.shift() as MoveOutcome));
       }),
     maxItems: MAX_BATCH,
     maxConcurrent: 2,
     isItemsFault: isDataFault,
   });
+}
+
+/** True for a signature that is about to be accepted. A payer's own transaction is a fact, and is never refused. */
+function isAcceptance({ event, items }: MovePaymentInput): boolean {
+  return event.type === 'confirmed' && (items?.accepted?.length ?? 0) > 0;
+}
+
+/** Refusals of signatures whose merchant or network is stopped. The transaction shares the freezes. */
+async function refuseStopped(
+  tx: Tx,
+  locked: readonly Payment[],
+  inputs: readonly MovePaymentInput[],
+): Promise<Map<MovePaymentInput, MoveOutcome>> {
+  const accepting = inputs.filter(isAcceptance).map((input) => {
+    const payment = locked.find(({ id }) => id === input.paymentId);
+    const networks = (input.items?.accepted ?? []).map(({ item }) => item.network);
+    return { input, payment, merchantId: payment?.merchantId ?? '', networks };
+  });
+  if (accepting.length === 0) return new Map();
+  const concerned = accepting.flatMap(({ merchantId, networks }) => [merchantId, ...networks]);
+  const stopped = await findStopped(tx, [...new Set(concerned)]);
+  const refused = accepting.flatMap(({ input, payment, merchantId, networks }): [MovePaymentInput, MoveOutcome][] => {
+    if (stopped.has(merchantId)) return [[input, { ok: false, refusal: 'merchant_stopped', payment }]];
+    const isStopped = networks.some((network) => stopped.has(network));
+    return isStopped ? [[input, { ok: false, refusal: 'network_stopped', payment }]] : [];
+  });
+  return new Map(refused);
 }
 
 /**
@@ -98,7 +136,7 @@ export async function moveLocked(
       outcomes.push({ ok: false, refusal: decision.refusal, payment });
       continue;
     }
-    // One statement moves a payment once: a second event for it is decided on what the first one left.
+    // One statement moves a payment once. A second event for it is decided on the state after the first one.
     if (moves.some((move) => move.payment.id === paymentId)) {
       await carryOut(tx, moves);
       moves = [];
@@ -122,11 +160,11 @@ export interface PaymentNote {
   readonly type: 'payment.settled' | 'payment.reorged' | 'payment.late_money';
   readonly actor: string;
   readonly evidence: Readonly<Record<string, unknown>>;
-  /** The transaction that paid the payments, where a reorg has put another one in its place. */
+  /** The transaction that paid the payments, if a reorg replaced the previous one. */
   readonly transaction?: { readonly hash: string; readonly nonce: number | null };
 }
 
-/** Appends an event to payments. Nothing else about them changes but the transaction, where the note names one. */
+/** Appends an event to payments. Only the transaction of the payments changes, if the note names one. */
 export async function notePayments(tx: Tx, ids: readonly string[], note: PaymentNote, at: Date): Promise<void> {
   if (ids.length === 0) return;
   const payments = await lockPayments(tx, ids);
@@ -170,7 +208,7 @@ interface Attempts {
   readonly known: ReadonlySet<string>;
 }
 
-/** Reads items only for moves that depend on them: attempts that are said to be over, and payments that were tried before. */
+/** Reads items only for transitions that depend on them: ended attempts, and payments with earlier attempts. */
 async function readAttempts(
   tx: Tx,
   locked: readonly Payment[],
@@ -211,7 +249,7 @@ async function readPlaces(tx: Tx, inputs: readonly MovePaymentInput[], { openIte
 /** CAIP-10. */
 export const payerOf = ({ network, payer }: Pick<Item, 'network' | 'payer'>) => `${network}:${payer}`;
 
-/** An event that stands on what the chain proved of every attempt. */
+/** An event that is based on the chain's proof for every attempt. */
 function isEndOfAttempts(event: PaymentEvent): boolean {
   return event.type === 'lapsed' || (event.type === 'expired' && event.proof !== 'clock');
 }

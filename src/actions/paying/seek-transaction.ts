@@ -15,9 +15,9 @@ export interface SoughtTransaction {
 }
 
 /**
- * Looks once for the transaction that a wallet named. When an endpoint shows it, the payment moves to `processing`, and the
- * payment as it then stands is returned; undefined when no endpoint shows it, or none could be asked. A hash alone moves
- * nothing: anybody can make one up.
+ * Looks once for the transaction that a wallet named. When an endpoint shows it, the payment moves to `processing`, and
+ * the moved payment is returned. Undefined when no endpoint shows it, or none answers. A hash alone moves nothing:
+ * anybody can make one up.
  */
 export async function seekTransaction(
   deps: { readonly chains: Chains; readonly movePayment: PaymentMover },

@@ -19,7 +19,7 @@ export function walletRequests(chain: Chain, item: Item, allowance: bigint): rea
   return chain.walletActions(item, allowance).map(({ method, params }) => ({ chain_id: item.network, method, params }));
 }
 
-/** Wallets expect different actions in the list by method. `fetch` gives the requests where the list has none. */
+/** Wallets expect different actions in the list by method. `fetch` returns the requests that the list omits. */
 export function listedActions(item: Item, requests: readonly WalletRpc[]): readonly OptionAction[] {
   if (item.method === 'permit2') return requests.map((data) => ({ type: 'walletRpc', data }));
   return [{ type: 'build', data: { data: buildData(item, requests) } }];

@@ -27,7 +27,7 @@ export async function broadcastStored(
     else await alarms.outOfFunds.set(alarmSubject(id), undefined);
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error;
-    deps.log.warn({ ...id, nonce, hash, err: error }, 'broadcast without an answer: it may be out');
+    deps.log.warn({ ...id, nonce, hash, err: error }, 'no answer to a broadcast: the transaction may have spread');
   }
 }
 

@@ -68,7 +68,7 @@ export interface RelayMemory {
   readonly broadcastAtMs: Map<number, number>;
   /** Nonces whose transactions the chain refused as underpriced. */
   readonly outbid: Set<number>;
-  /** When the chain was last asked what has been mined. */
+  /** The time of the last check for mined transactions. */
   lookedAtMs: number;
   /** Since when a batch is gathering. */
   gatheringSinceMs: number | undefined;
@@ -105,7 +105,7 @@ export function relayLeaseName({ network, signer }: SenderId): string {
 
 const RETRY = { firstMs: 1_000, maxMs: 60_000 };
 
-/** How long an item waits that could not be sent, or came back: longer with every attempt. */
+/** The backoff of an item that could not be sent, or was not paid: longer with every attempt. */
 export function retryDelayMs(world: Pick<World, 'random'>, attempts: number): number {
   return withJitter(world, backoffMs(RETRY, attempts + 1));
 }

@@ -3,6 +3,7 @@ import { chooseBatches, intoBatches, type Places } from '../../domain/send-plan.
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
 import { itemOf, signedItemOf } from '../../store/chain/items.ts';
 import { insertSend, type NewVersion } from '../../store/chain/sends.ts';
+import { shareFreezes } from '../../store/parties/freezes.ts';
 import { command } from '../command.ts';
 import { commandOfLeader } from '../lease.ts';
 import { broadcastStored, tellOutOfFunds } from './broadcast-stored.ts';
@@ -132,6 +133,7 @@ async function store(
   const commitments = items.map(({ commitment }) => commitment);
   try {
     await commandOfLeader(deps, lease, async (tx, at) => {
+      await shareFreezes(tx);
       if (!(await takeDueItems(tx, commitments))) throw new ItemsTakenError();
       const lane = items.some(({ isApart }) => isApart) ? 'apart' : 'main';
       await insertSend(tx, id, { ...version, kind: 'batch', lane, fencing: lease.fencing, commitments, at });
@@ -164,7 +166,7 @@ async function simulated(
   if (refused.length > 0) {
     await command(deps, (tx) => postponeItems(tx, refused));
     deps.meters.items(relayer.id.network, 'postponed', refused.length);
-    deps.log.info({ ...relayer.id, refused: refused.slice(0, 10), count: refused.length }, 'items left for later');
+    deps.log.info({ ...relayer.id, refused: refused.slice(0, 10), count: refused.length }, 'items postponed');
   }
   return batch.filter((_, index) => reasons[index] === undefined);
 }

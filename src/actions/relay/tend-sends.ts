@@ -76,7 +76,7 @@ async function signStep(
   );
   memory.outbid.delete(nonce);
   deps.meters.signed(id.network, step.do);
-  deps.log.info({ ...id, nonce, hash: signed.hash, why: step.do }, 'signed for a nonce that waits');
+  deps.log.info({ ...id, nonce, hash: signed.hash, why: step.do }, 'signed again for a pending nonce');
   return signed.hash;
 }
 

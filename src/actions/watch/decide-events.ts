@@ -13,6 +13,7 @@ import { raiseAlert } from '../alerts.ts';
 import { commandOfLeader } from '../lease.ts';
 import { settleOutgoing } from '../outgoing/settle-outgoing.ts';
 import { judgePayments } from './judge-payments.ts';
+import { noticeRestore } from './notice-restore.ts';
 import { type KnownEvent, proveEvents } from './prove-events.ts';
 import { settlePaid } from './settle-paid.ts';
 import { isItsOwnFault, type View, type WatchDeps, type Watcher } from './watcher.ts';
@@ -20,8 +21,8 @@ import { isItsOwnFault, type View, type WatchDeps, type Watcher } from './watche
 const MAX_EVENTS = 1_000;
 
 /**
- * Draws the consequences of what the Collector reported in final blocks, and says whether there is more. An event counts
- * only if its commitment is one of ours: anybody can make a contract report something that looks alike.
+ * Applies the Collector's events of final blocks. Returns true if there are more. An event counts only if its
+ * commitment is one of ours: anybody can make a contract emit a similar event.
  */
 export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View): Promise<boolean> {
   const { network, memory } = watcher;
@@ -36,21 +37,22 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
     const item = items.get(event.commitment);
     return item === undefined ? [] : [{ event, item }];
   });
-  const decided = found
-    .filter(({ commitment }) => !items.has(commitment))
-    .map((event) => unknown(deps, watcher, event));
+  const strange = found.filter(({ commitment }) => !items.has(commitment));
+  const open = new Set(await noticeRestore(deps, watcher, strange));
+  const decided = strange.filter((event) => !open.has(event)).map((event) => unknown(deps, watcher, event));
   const { proved, refuted } = await proveEvents(deps, watcher, view, known);
   await forget(deps, watcher, refuted);
   decided.push(...(await decidePaid(deps, watcher, proved)));
   decided.push(...(await decideRefused(deps, watcher, proved)));
   if (decided.length > 0) {
-    // Dying before this line does it all again, and the payments' own rules see to it that nothing happens twice.
+    // After a crash before this line everything is repeated. The transition rules of payments refuse a second
+    // application.
     await commandOfLeader(deps, watcher.lease, (tx, at) => markDecided(tx, network, decided, at));
   }
   return found.length === MAX_EVENTS && decided.length > 0;
 }
 
-/** Events that an endpoint made up: their items go on as if nothing had been reported. */
+/** Forged events of an endpoint: their items continue as if there were no event. */
 async function forget(deps: WatchDeps, { network, lease }: Watcher, refuted: readonly KnownEvent[]): Promise<void> {
   if (refuted.length === 0) return;
   const events = refuted.map(({ event }) => event);
@@ -62,7 +64,7 @@ async function forget(deps: WatchDeps, { network, lease }: Watcher, refuted: rea
     );
   });
   for (const { transactionHash: transaction, blockNumber: block, commitment } of events) {
-    deps.log.error({ network, transaction, block, commitment }, 'an event was made up: the endpoints show none');
+    deps.log.error({ network, transaction, block, commitment }, 'a forged event: the endpoints do not show it');
   }
 }
 
@@ -103,8 +105,8 @@ async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly Kn
 }
 
 /**
- * A refusal ends nothing: the item is due again when its transaction is final, and is tried until its deadline. A nonce that
- * was used for something else is the exception, if the chain says so itself.
+ * A refusal does not end the item: it is due again when its transaction is final, and is retried until its deadline.
+ * The exception is a nonce that was used elsewhere, if the chain confirms it.
  */
 async function decideRefused(
   deps: WatchDeps,
@@ -122,7 +124,7 @@ async function decideRefused(
   });
 }
 
-/** Sets an event aside whose consequences cannot be drawn, so that all others go on. */
+/** Sets aside an event that cannot be applied, so that all others continue. */
 async function unlessAtFault(
   deps: WatchDeps,
   { network }: Watcher,
@@ -131,7 +133,7 @@ async function unlessAtFault(
 ): Promise<DecidedEvent> {
   const { problem } = await work().catch((error: unknown) => {
     if (!isItsOwnFault(error)) throw error;
-    deps.log.error({ network, transaction: event.transactionHash, err: error }, 'an event cannot be dealt with');
+    deps.log.error({ network, transaction: event.transactionHash, err: error }, 'an event could not be applied');
     return { problem: 'failed' };
   });
   deps.meters.event(network, problem === null ? 'paid' : 'set_aside');

@@ -7,13 +7,16 @@ import { hearBlock, hearEvents } from '../evidence.ts';
 import { storedEvent } from './read-events.ts';
 
 const RANGE = 500;
-/** A payer may have used the signature before we had it, and this node's clock may be ahead of the chain's. */
+/**
+ * A margin before the item was accepted: a payer may have used the signature before it reached us, and this node's
+ * clock may be ahead of the chain's.
+ */
 const BEFORE_MS = 24 * 60 * 60_000;
 
 /**
- * An authorization is used up and no event tells of it. Before that is called somebody else's doing, everything since the
- * item was accepted is read once more, from two endpoints: one that lags or lies may have kept an event from us, and a
- * payment that has arrived must never be called failed.
+ * Searches for the event of an authorization that is used without a stored event. Before the item is taken for
+ * cancelled or used elsewhere, all blocks since it was accepted are read once more, from two endpoints: an endpoint
+ * that lags or lies may have hidden the event, and a payment that has arrived must never be reported as failed.
  */
 export async function findMissedEvent(
   deps: CommandDeps,
@@ -34,7 +37,7 @@ export async function findMissedEvent(
   return { isFound: false, isAlone };
 }
 
-/** By halving: the time between blocks is no constant. */
+/** By bisection: the block time is not constant. */
 async function firstBlockAfter(chain: Chain, atMs: number, highest: number) {
   let low = 0;
   let high = highest;

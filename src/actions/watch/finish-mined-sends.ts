@@ -11,19 +11,19 @@ import {
 import { recordGas, type SpentGas } from '../books/record-gas.ts';
 import { commandOfLeader } from '../lease.ts';
 import { retryDelayMs } from '../relay/relayer.ts';
-import { storedEvent } from './read-events.ts';
+import { clearFound, storedEvent } from './read-events.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
 const MAX_SENDS = 500;
-/** After so many failures an item waits as long as it ever does. */
+/** The failures after which the backoff of an item no longer grows. */
 const MAX_DOUBLINGS = 8;
 
 /** A payer whose items keep failing on the chain is tried less than a dozen times an hour. */
 const PAYER_PAUSE = { firstMs: 5_000, maxMs: 3_600_000 };
 
 /**
- * Closes the sends that are mined at final depth. It runs after the events of those blocks were decided: what one of them
- * carried and is still open then was not paid by it, and is due again.
+ * Closes the sends that are mined at final depth. It runs after the events of those blocks were applied. An item of
+ * such a send that is still open then was not paid by it, and is due again.
  */
 export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   const { chain, network, lease } = watcher;
@@ -56,8 +56,8 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
 }
 
 /**
- * Leaves out sends whose receipt tells of events that no list of logs did: an endpoint has kept them from us. They are
- * stored here, and the send is finished when they have been decided on.
+ * Leaves out sends whose receipt has events that the list of logs did not have, because an endpoint omitted them. Those
+ * events are stored here, and the send is closed after they have been applied.
  */
 async function withoutUnread<T extends FinishedSend>(
   deps: WatchDeps,
@@ -72,6 +72,7 @@ async function withoutUnread<T extends FinishedSend>(
       if (events.length === 0) return send;
       const added = await commandOfLeader(deps, lease, (tx) => addEvents(tx, network, events.map(storedEvent)));
       if (added === 0) return send;
+      await clearFound(deps, network, events);
       deps.log.warn(
         { network, transaction: hash, events: added },
         'events were found in a receipt that no endpoint had listed',
@@ -91,7 +92,7 @@ async function eventsOf(witness: Witness, hash: string): Promise<readonly ChainE
   }
 }
 
-/** The version that was mined; none of ours, when the nonce was used by another transaction. Undefined: not final yet. */
+/** The version that was mined, or none if another transaction used the nonce. Undefined while it is not final. */
 async function finishedVersion(
   { chain, memory }: Watcher,
   { signer, nonce, hashes }: SendToFinish,
@@ -115,7 +116,7 @@ async function finishedVersion(
       block: state.block.number,
     };
   }
-  // An endpoint may lag behind, so this is believed only when all that had been read by now is final.
+  // An endpoint may lag behind, so this counts only when all blocks read so far are final.
   const seenAt = memory.foreign.get(key) ?? view.readNumber + 1;
   memory.foreign.set(key, seenAt);
   if (view.finalNumber < seenAt) return undefined;

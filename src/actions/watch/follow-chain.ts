@@ -16,18 +16,20 @@ import { readEvents, storedEvent } from './read-events.ts';
 import { rollBack, seenBlock } from './roll-back.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
-/** Blocks read in one round: after days offline the rest follows round by round. */
+/** Blocks per round. After days offline the rest follows in the next rounds. */
 const MAX_RANGE = 500;
-/** How far below its head a chain that was never read before is begun. */
+/** The distance below the head at which the first reading of a chain begins. */
 const LOOK_BACK = 32;
-/** Final blocks whose events are read once more: a lagging replica may have had nothing to say the first time. */
+/** Final blocks whose events are read once more: a lagging replica may have omitted events the first time. */
 const REREAD_BLOCKS = 4;
 const REREAD_EVERY_MS = 2_000;
-/** How often an endpoint that is behind is asked whether it has come as far as the others. */
+/** The pause before an endpoint that is behind is asked for its height again. */
 const HEAR_EVERY_MS = 250;
 const MIN_HISTORY = 64;
 
-/** Reads the next piece of the chain and stores it with the cursor, or rolls back to where the chain has changed. */
+/**
+ * Reads the next range of blocks and stores it with the cursor, or rolls back to the last common block after a reorg.
+ */
 export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<View> {
   const { chain, network, depth, memory } = watcher;
   const cursors = await findCursors(deps.db.sql);
@@ -39,7 +41,7 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
   const nowMs = deps.world.clock.nowMs();
   const hasMoved = to > cursor.blockNumber;
   const isReading = hasMoved || hasPassed(memory.readAtMs, nowMs, REREAD_EVERY_MS);
-  // A second endpoint may be a moment behind: until it has come as far, it is asked again.
+  // A second endpoint may be a moment behind. It is asked again until it has caught up.
   const mayBeFinal = cursor.finalNumber < Math.min(to, head.number - depth + 1);
   const isUnheard = mayBeFinal || memory.heights.agreed === undefined;
   const isHearing = hasMoved || (isUnheard && hasPassed(memory.heardAtMs, nowMs, HEAR_EVERY_MS));
@@ -55,7 +57,7 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
   const last = blocks.at(-1) ?? current;
   const final = await finalBlock(watcher, cursor, { to, seen });
   if (final === undefined || last.number !== to || !fits(cursor, blocks, seen, events)) {
-    // The chain changed while it was read, or two endpoints tell of different branches: nothing is kept of this reading.
+    // The chain changed while it was read, or two endpoints are on different branches: discard this reading.
     throw new ChainUnavailableError(network, 'its blocks and events do not belong together');
   }
   const next: ChainCursor = { network, blockNumber: to, blockHash: last.hash, ...final };
@@ -72,17 +74,17 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
   return viewOf(watcher, next, { head, hasNews: hasProgress || added > 0 });
 }
 
-/** Asks the endpoints how far the chain has come. What two have said before stays true until the chain is rolled back. */
+/** Asks the endpoints for the height of the chain. A height confirmed by two endpoints stays valid until a rollback. */
 async function hear(deps: WatchDeps, { chain, memory }: Watcher, head: Block): Promise<void> {
   memory.heardAtMs = deps.world.clock.nowMs();
-  // The only endpoint has just been asked.
+  // The only endpoint was asked a moment ago.
   const isOnly = chain.witnesses().length === 1;
   const { agreed, alone } = await hearHeights(chain, isOnly ? async () => head : undefined);
   const known = Math.max(agreed ?? -1, memory.heights.agreed ?? -1);
   memory.heights = { agreed: known < 0 ? undefined : known, alone };
 }
 
-/** The last final block: never behind the cursor's, and never ahead of what was read. */
+/** The last final block: never below the cursor's, and never above the last block read. */
 async function finalBlock(
   { chain, depth, memory }: Watcher,
   cursor: ChainCursor,
@@ -98,11 +100,11 @@ async function finalBlock(
 
 const seenOrNone = (block: Block | undefined) => block && seenBlock(block);
 
-/** A chain that is met for the first time: nothing of ours can be in its past, but a little look back costs nothing. */
+/** The first reading of a chain: no payment of ours can be in its past, but reading a few older blocks is cheap. */
 async function begin(deps: WatchDeps, { chain, network, depth, lease }: Watcher): Promise<ChainCursor> {
   const head = await chain.head();
   const wanted = deps.settings.startAt?.(network) ?? head.number - LOOK_BACK;
-  // Where it begins counts as final.
+  // The first block counts as final.
   const first = await chain.block(Math.max(0, Math.min(wanted, head.number - depth + 1)));
   if (first === undefined) throw new ChainUnavailableError(network, 'its blocks cannot be read');
   const at = new Date(first.timestampS * 1000);
@@ -121,7 +123,7 @@ async function followReorg(
   { head, current }: { head: Block; current: Block | undefined },
 ): Promise<View> {
   if (current === undefined) {
-    // The chain is shorter than what was read of it. On the same branch that is a replica that lags behind.
+    // The chain is shorter than the cursor. On the same branch the reason is a lagging replica.
     const seen = await listSeenBlocks(deps.db.sql, watcher.network);
     const known = seen.find(({ number }) => number === head.number);
     if (known === undefined || known.hash === head.hash) return viewOf(watcher, cursor, { head, hasNews: false });
@@ -130,7 +132,9 @@ async function followReorg(
   return { ...viewOf(watcher, next, { head, hasNews: true }), isBehind: true };
 }
 
-/** The headers after the cursor: all of them near the head, where the chain may still change; far from it the last one. */
+/**
+ * The headers after the cursor: all of them near the head, where a reorg is possible; only the last one far below it.
+ */
 async function readHeaders(
   chain: Chain,
   { blockNumber }: ChainCursor,
@@ -142,7 +146,7 @@ async function readHeaders(
   return blocks.filter((block) => block !== undefined);
 }
 
-/** Whether the blocks follow on each other and on the cursor, and the events lie in them. */
+/** True if the blocks form a chain from the cursor on, and contain the events. */
 function fits(
   cursor: ChainCursor,
   blocks: readonly Block[],
@@ -169,7 +173,7 @@ function viewOf({ memory }: Watcher, cursor: ChainCursor, { head, hasNews }: { h
   };
 }
 
-/** How many blocks are remembered: far more than should ever be reorganised. */
+/** The number of stored block hashes: far more than the depth of any expected reorg. */
 function historyOf(depth: number): number {
   return Math.max(MIN_HISTORY, depth * 4);
 }

@@ -4,8 +4,8 @@ import { type FinalView, fateOfItem, finalViews } from './judge-payments.ts';
 import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
 
 /**
- * Ends items of payouts, refunds and returns that the chain proves can never be carried out. Nothing else does: as long as
- * one might be, the next attempt would be paid besides it.
+ * Ends items of payouts, refunds and returns if the chain proves that they can never be carried out. No other evidence
+ * ends them: while an item is still valid, a new attempt could pay a second time.
  */
 export async function judgeOutgoing(
   deps: WatchDeps,
@@ -19,7 +19,7 @@ export async function judgeOutgoing(
     items.map((item) =>
       judge(deps, watcher, item, view).catch((error: unknown) => {
         if (!isItsOwnFault(error)) throw error;
-        deps.log.error({ subject: item.subject, err: error }, 'what leaves the intermediate account cannot be judged');
+        deps.log.error({ subject: item.subject, err: error }, 'an outgoing item cannot be judged');
       }),
     ),
   );
@@ -28,6 +28,6 @@ export async function judgeOutgoing(
 async function judge(deps: WatchDeps, watcher: Watcher, item: OutgoingItem, view: FinalView | undefined) {
   const fate = await fateOfItem(deps, watcher, item, view);
   if (fate.is !== 'over') return;
-  // Used up without an event of the Collector: somebody with the account's key has cancelled it.
+  // Used without an event of the Collector: a holder of the account's key has cancelled it.
   await lapseOutgoing(deps, item, { isCancelled: fate.reason === 'used', refusal: item.refusal });
 }

@@ -13,9 +13,9 @@ import { findMissedEvent } from './find-missed-event.ts';
 import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
 
 /**
- * Finds out which payments the chains prove to have no attempt left. Those lapse back if there is time to pay again, and
- * expire otherwise. Every item of the payment is asked about, on its own network and at that network's last final block.
- * Whatever cannot be found out leaves the payment as it is.
+ * Finds payments without a valid attempt left, as proven by their chains. They lapse back if there is time to pay
+ * again, and expire otherwise. Every item of the payment is checked, on its own network and at that network's last
+ * final block. An unknown answer leaves the payment unchanged.
  */
 export async function judgePayments(deps: WatchDeps, watcher: Watcher, subjects: readonly string[]): Promise<void> {
   if (subjects.length === 0) return;
@@ -31,14 +31,14 @@ export async function judgePayments(deps: WatchDeps, watcher: Watcher, subjects:
   );
 }
 
-/** A chain at its last final block. */
+/** A chain and its last final block. */
 export interface FinalView extends HeardBlock {
   readonly chain: Chain;
   readonly cursor: ChainCursor;
   readonly paid: ReadonlySet<string>;
 }
 
-/** Of the networks that can be asked, and whose final block is agreed upon. */
+/** The reachable networks whose endpoints agree on the final block. */
 export async function finalViews(deps: WatchDeps, items: readonly StoredItem[]): Promise<Map<string, FinalView>> {
   const cursors = await findCursors(deps.db.sql);
   const views = [...Map.groupBy(items, ({ network }) => network)].map(async ([network, own]) => {
@@ -55,8 +55,8 @@ export async function finalViews(deps: WatchDeps, items: readonly StoredItem[]):
 }
 
 /**
- * The final block as enough endpoints have it, buried as deep as it must be by the word of each of them. Undefined while
- * they do not agree, or when what was read here is another branch.
+ * The final block that enough endpoints confirm, each with the required depth. Undefined while they do not agree, or
+ * when we have read another branch.
  */
 async function hearFinal(deps: WatchDeps, chain: Chain, cursor: ChainCursor): Promise<HeardBlock | undefined> {
   const { finalNumber, network } = cursor;
@@ -93,7 +93,8 @@ async function judge(
   if (conclusion !== 'over') return;
   const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
   const isInTime = paymentStatus === 'processing' && deps.world.clock.nowMs() < paymentExpiresAt.getTime();
-  // A refused move is no loss: another attempt was accepted, or the time ran out just now. The payment comes up again.
+  // A refused transition is harmless: another attempt was accepted, or the time ran out meanwhile. The payment is
+  // checked again later.
   await deps.movePayment({
     paymentId,
     event: { type: isInTime ? 'lapsed' : 'expired', proof: { finalBlockAtMs } },
@@ -103,7 +104,7 @@ async function judge(
   });
 }
 
-/** What has become of an item, as its chain proves it. */
+/** The outcome of an item, as proven by its chain. */
 export async function fateOfItem(
   deps: WatchDeps,
   watcher: Watcher,
@@ -119,14 +120,14 @@ export async function fateOfItem(
   let { isAlone } = used;
   let isReportedPaid = paid.has(commitment);
   if (isReportedPaid) {
-    // Reported before the item was known, it was taken for a look-alike then.
+    // The event came before the item was stored, so it was taken for a forgery.
     await command(deps, (tx) => reconsiderEvents(tx, network, [commitment]));
   } else if (used.isUsed) {
     const search = await findMissedEvent(deps, { chain, cursor, stored });
     isReportedPaid = search.isFound;
     isAlone ||= search.isAlone;
   }
-  // One endpoint alone may end what is small; more than that waits for a second one.
+  // A single endpoint may end small items. Larger ones wait for a second endpoint.
   if (isAlone && !isReportedPaid && !isSmall(chain.network, stored)) return { is: 'unclear' };
   return fateOf({
     isNative: item.method === 'native',
@@ -137,7 +138,7 @@ export async function fateOfItem(
   });
 }
 
-/** Whether the authorization is used up at the final block; undefined while the endpoints do not agree. */
+/** True if the authorization is used at the final block; undefined while the endpoints do not agree. */
 async function hearUse({ memory }: Watcher, view: FinalView, stored: StoredItem) {
   const { chain, block, isAlone } = view;
   const { commitment, subject } = stored;

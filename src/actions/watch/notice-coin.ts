@@ -7,8 +7,8 @@ import type { WatchDeps, Watcher } from './watcher.ts';
 const MAX_EVENTS = 500;
 
 /**
- * Moves payments to `processing` whose payers have sent coin, as soon as a block holds it: from then on nobody else should
- * pay, and the merchant should not cancel, whether or not a wallet confirmed. What the payment comes to is decided at final
+ * Moves payments to `processing` as soon as a block holds the payer's coin. From then on nobody else should pay, and
+ * the merchant should not cancel, whether or not a wallet confirmed. The outcome of the payment is decided at final
  * depth. If the block is reorganised away, the deadline of the action ends the wait.
  */
 export async function noticeCoin(deps: WatchDeps, { network }: Watcher): Promise<void> {

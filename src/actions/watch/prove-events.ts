@@ -8,25 +8,25 @@ import { hear, hearHeights, sayings } from '../evidence.ts';
 import { storedEvent } from './read-events.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
-/** An event of ours with the item it is about. */
+/** An event with its stored item. */
 export interface KnownEvent {
   readonly event: StoredEvent;
   readonly item: StoredItem;
 }
 
 export interface ProvedEvents {
-  /** Deep enough, and shown by enough endpoints. */
+  /** Events that are deep enough and confirmed by enough endpoints. */
   readonly proved: readonly KnownEvent[];
-  /** Their blocks are there, and enough endpoints show that they are not in them. */
+  /** Events that enough endpoints deny although they have the blocks. */
   readonly refuted: readonly KnownEvent[];
 }
 
-/** A contradiction does not go away in a moment: nobody is asked about it more often than this. */
+/** The pause between two questions about a contradiction, which does not go away in a moment. */
 const ASK_AGAIN_MS = 2_000;
 
 /**
- * Holds events against the receipts of their own transactions, as each endpoint has them. The list of logs that brought
- * them came from one endpoint, which may have made them up.
+ * Compares events with the receipts of their transactions, from each endpoint. The list of logs came from one endpoint,
+ * which may have forged them.
  */
 export async function proveEvents(
   deps: WatchDeps,
@@ -71,7 +71,7 @@ export async function proveEvents(
   return { proved, refuted };
 }
 
-/** Whether an event lies deep enough by the word of two endpoints, or of one alone. */
+/** True if an event is deep enough according to two endpoints, or to a single one. */
 function depthChecker({ chain, depth: ownDepth }: Watcher, { heights }: View) {
   const tagged = new Map<FinalityTag, Promise<Heights>>();
   const heightsOf = (tag: FinalityTag) => {
@@ -80,7 +80,7 @@ function depthChecker({ chain, depth: ownDepth }: Watcher, { heights }: View) {
     return known;
   };
   return async ({ event, item }: KnownEvent) => {
-    // More than the network's own depth is asked for success alone.
+    // Only a success needs more than the network's own depth.
     const { depth, tag } =
       event.type === 'paid' ? finalityOf(chain.network, item) : { depth: ownDepth, tag: undefined };
     const named = tag && (await heightsOf(tag));
@@ -96,15 +96,15 @@ function depthChecker({ chain, depth: ownDepth }: Watcher, { heights }: View) {
   };
 }
 
-/** What an endpoint says of an event. */
+/** The possible testimonies of an endpoint about an event. */
 const SHOWN = 'its receipt shows the payment';
 const HIDDEN = 'it has the block, and the payment is not in it';
 const ELSEWHERE = 'it has another block';
 
-/** Each endpoint is asked once for all events, so that its calls travel together. */
+/** Each endpoint is asked for all events at once, so that its calls share a request. */
 function showings(chain: Chain, events: readonly StoredEvent[]) {
   const asked = new Map<string, Promise<Seen>>();
-  // Where one endpoint is enough, it has told of the event itself: all there is to see is whether its block still stands.
+  // If one endpoint is enough, it has reported the event itself. Only its block has to be checked.
   const needsReceipts = !(chain.network.isTrustedAlone && chain.witnesses().length === 1);
   return async (witness: Witness, event: StoredEvent): Promise<string | undefined> => {
     const seeing = asked.get(witness.name) ?? see(witness, events, needsReceipts);

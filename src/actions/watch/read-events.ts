@@ -4,9 +4,9 @@ import { clearAlert, raiseAlert } from '../alerts.ts';
 import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
 
 /**
- * The events of these blocks. A log that cannot be read is set aside with an alert, and so is a block that we fail on,
- * which is found by halving: one of them must not stop the rest. A payment in it is not lost. Its event is also in the
- * receipt of our own transaction, and no item ends as unpaid while the chain says that its authorization was used.
+ * The events of these blocks. An unreadable log is set aside with an alert. A block that makes reading fail is found by
+ * bisection and set aside too, so that the rest continues. A payment in it is not lost: its event is also in the
+ * receipt of our own transaction, and no item ends as unpaid while the chain reports its authorization as used.
  */
 export async function readEvents(
   deps: WatchDeps,
@@ -35,7 +35,7 @@ export async function readEvents(
   }
 }
 
-/** Names each log once for as long as this node watches; a flood of them is told by the first ones. */
+/** Reports each log once while this node watches. Of a flood only the first ones are reported. */
 async function tellUnreadable(
   deps: WatchDeps,
   { network, memory }: Watcher,
@@ -54,12 +54,22 @@ async function tellUnreadable(
   }
 }
 
-/** A log that could be read after all needs nobody's attention: the endpoint had garbled it. */
+/** Clears the alert of a log that is readable after all: the endpoint had garbled it. */
 async function clearRead(deps: WatchDeps, { network, memory }: Watcher, events: readonly ChainEvent[]): Promise<void> {
   if (memory.unread.size === 0) return;
   for (const { transactionHash, logIndex } of events) {
     const subject = subjectOf(network, transactionHash, logIndex);
     if (memory.unread.delete(subject)) await clearAlert(deps, { name: 'event_set_aside', subject });
+  }
+}
+
+/**
+ * Clears the alerts of events that were found in a receipt. The logs stay in memory: the endpoint may list them garbled
+ * once more, and they must not be named again.
+ */
+export async function clearFound(deps: WatchDeps, network: string, events: readonly ChainEvent[]): Promise<void> {
+  for (const { transactionHash, logIndex } of events) {
+    await clearAlert(deps, { name: 'event_set_aside', subject: subjectOf(network, transactionHash, logIndex) });
   }
 }
 

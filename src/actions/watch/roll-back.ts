@@ -17,9 +17,9 @@ import type { WatchDeps, Watcher } from './watcher.ts';
 const COMPARED_AT_ONCE = 16;
 
 /**
- * Forgets what was read of blocks that are not in the chain any more, down to the last one that is. What had not reached
- * final depth had no consequences yet. What had, stands: the payment stays succeeded, its log and an alert tell of it, and the
- * same authorization is due again, so that the money arrives after all.
+ * Deletes the stored blocks and events above the last block that is still in the chain. Events below final depth had no
+ * effect yet. Final events keep their effect: the payment stays succeeded, its log and an alert record the reorg, and
+ * the same authorization is due again, so that the money arrives after all.
  */
 export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainCursor): Promise<ChainCursor> {
   const { chain, network, lease } = watcher;
@@ -56,8 +56,8 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
 }
 
 /**
- * What was final is put back to work only when enough endpoints show another block in its place: one that lies must not
- * raise false alarms, nor have authorizations sent again.
+ * Final items are reopened only if enough endpoints show another block at that height: a lying endpoint must not raise
+ * false alarms, nor cause authorizations to be sent again.
  */
 async function refuseFalseReorg(
   { chain, network, memory }: Watcher,
@@ -79,7 +79,7 @@ async function refuseFalseReorg(
   throw new ChainUnavailableError(network, `one endpoint shows another branch below block ${finalNumber}: ${said}`);
 }
 
-/** The highest remembered block that is still in the chain. */
+/** The highest stored block that is still in the chain. */
 async function lastShared(chain: Chain, seen: readonly SeenBlock[]): Promise<SeenBlock | undefined> {
   for (let start = 0; start < seen.length; start += COMPARED_AT_ONCE) {
     const some = seen.slice(start, start + COMPARED_AT_ONCE);
@@ -90,11 +90,11 @@ async function lastShared(chain: Chain, seen: readonly SeenBlock[]): Promise<See
   return undefined;
 }
 
-/** Nothing that is remembered is left: everything since before is read again. */
+/** No stored block is left in the chain: reading starts again below the oldest of them. */
 async function belowAll({ chain, network }: Watcher, seen: readonly SeenBlock[], cursor: ChainCursor) {
   const lowest = seen.at(-1)?.number ?? cursor.blockNumber;
   const block = await chain.block(Math.max(0, lowest - 1));
-  if (block === undefined) throw new ChainUnavailableError(network, 'it is shorter than what was read of it');
+  if (block === undefined) throw new ChainUnavailableError(network, 'it is shorter than the blocks already read');
   return seenBlock(block);
 }
 

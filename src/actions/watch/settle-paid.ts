@@ -17,13 +17,13 @@ export interface PaidInput {
   readonly network: string;
   readonly event: StoredEvent;
   readonly item: StoredItem;
-  /** Of the relayer's transaction; null when somebody else sent it. */
+  /** The nonce of the relayer's transaction; null when somebody else sent it. */
   readonly nonce: number | null;
-  /** Of its payment, when it was last read. */
+  /** The status of its payment at the last read. */
   readonly status: PaymentStatus | undefined;
 }
 
-/** A payment that has arrived, at final depth: what is done about it. A problem, if it cannot be believed. */
+/** Applies a payment that has arrived at final depth. Returns the problem if the event is not credible. */
 export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ problem: string | null }> {
   const { network, event, item, nonce, status } = input;
   const differing = differences(event.fields, item);
@@ -44,8 +44,8 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
   const buyer = { account: item.account, name: item.buyerName, icon: item.buyerIcon };
   const token = { asset: item.asset, value: BigInt(item.amount) };
   if (status === 'requires_action') {
-    // The payer sent native coin and closed the page: only now is it known who pays. Dying after this move leaves the
-    // event undecided, and the next round goes on with the move below.
+    // The payer sent native coin and closed the page, so the payer is known only now. After a crash behind this
+    // transition the event is still undecided, and the next round continues with the transition below.
     await deps.movePayment({ ...move, event: confirmedByCoin(item) });
   }
   const outcome = await deps.movePayment({
@@ -62,14 +62,14 @@ function proofOf({ transactionHash, blockNumber }: StoredEvent) {
   return { transaction: transactionHash, block: blockNumber };
 }
 
-/** What went to the merchant's own account has reached it by this very transaction. */
+/** Money for the merchant's own account has arrived there by this transaction. */
 function settlementBy({ asset, amount, fee, recipient }: StoredItem, { transactionHash }: StoredEvent) {
   return { asset, amount: (BigInt(amount) - BigInt(fee)).toString(), recipient, transactionHash };
 }
 
 /**
- * The payment was over already. Either this very item had paid it and was put back by a deep reorganisation; or it is
- * money beyond what was asked for, which somebody has to give back.
+ * The payment had ended before. Either this item had paid it and was reopened by a deep reorg, or the money is a
+ * surplus, which has to be returned.
  */
 async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentStatus | undefined): Promise<void> {
   const { item, event } = input;
@@ -87,7 +87,7 @@ async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentSta
   return clearAlert(deps, { name: 'deep_reorg', subject });
 }
 
-/** The payment shows the transaction that paid it in the end: the one it showed before left the chain. */
+/** The payment now shows the transaction that finally paid it: the previous one left the chain. */
 async function noteCarrier(tx: Tx, { network, event, item, nonce }: PaidInput, at: Date): Promise<void> {
   const { transactionHash, blockNumber, blockHash, logIndex } = event;
   const evidence = { network, transaction: transactionHash, block: blockNumber, blockHash, logIndex };

@@ -10,23 +10,23 @@ import { judgePayments } from './judge-payments.ts';
 import { noticeCoin } from './notice-coin.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
-/** What depends on time alone is looked at this often while the chain stands still. */
+/** Items that depend on time alone are checked this often while the chain stands still. */
 const JUDGE_EVERY_MS = 2_000;
 const MAX_JUDGED = 500;
 const CHECK_EVERY_MS = 30_000;
-/** What should have been decided and is not for this long, somebody should look at. */
+/** An item without an outcome this long after it should have one raises an alert. */
 const UNDETERMINED_AFTER_MS = 10 * 60_000;
 
 /**
- * One round of watching a network; says whether there is more to read. Each step leaves the database in a state from
- * which the next round, on this node or another, goes on: events are stored with the cursor, and stay undecided until
- * what follows from them is done. Doing it twice is refused by the payment's own rules.
+ * One round of watching a network. Returns true if there is more to read. Each step leaves the database in a state from
+ * which the next round, on this node or another, can continue: events are stored with the cursor, and stay undecided
+ * until they have been applied. The payment's transition rules refuse a second application.
  */
 export async function watchOnce(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
   try {
     return await watch(deps, watcher);
   } finally {
-    // A round that fails because endpoints contradict each other says so too.
+    // A round that fails because endpoints contradict each other raises the alert too.
     await tellStanding(watcher);
   }
 }
@@ -37,7 +37,7 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
   const nowMs = deps.world.clock.nowMs();
   const isTime = view.hasNews || hasPassed(watcher.memory.judgedAtMs, nowMs, JUDGE_EVERY_MS);
   if (isTime && !hasMoreEvents) {
-    // A round that fails here is made up for by the next one, whether or not there is news then.
+    // After a failure here the next round does the work, whether or not the chain has moved.
     watcher.memory.judgedAtMs = 0;
     await noticeCoin(deps, watcher);
     await judgeOverdue(deps, watcher, view);
@@ -48,7 +48,7 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
   return view.isBehind || hasMoreEvents;
 }
 
-/** Only on what was read without a gap: the final block is never ahead of the cursor, however long the node was away. */
+/** These steps need blocks without a gap: the final block is never above the cursor, however long the node was away. */
 async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('endings');
   const subjects = await findPaymentsToJudge(deps.db.sql, {
@@ -61,7 +61,7 @@ async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Prom
   await judgeOutgoing(deps, watcher, { finalAt: new Date(view.finalAtMs), limit: MAX_JUDGED });
 }
 
-/** Tells the operator whether endpoints contradict each other, and whether one alone is believed. */
+/** Raises alerts while endpoints contradict each other, and while a single endpoint is trusted. */
 async function tellStanding({ chain, network, depth, memory, disputed, alone }: Watcher): Promise<void> {
   const [dispute] = memory.disputes.values();
   await disputed.set(network, dispute && `The endpoints contradict each other, and payments wait. ${dispute}`);
@@ -81,6 +81,6 @@ async function raiseUndetermined(
   memory.checkedAtMs = nowMs;
   const before = new Date(Math.min(nowMs, view.finalAtMs) - UNDETERMINED_AFTER_MS);
   const count = await countUndetermined(deps.db.sql, { network, before });
-  const message = `What became of ${count} items could not be found out for minutes.`;
+  const message = `The outcome of ${count} items has been unknown for minutes.`;
   await undetermined.set(network, count === 0 ? undefined : message);
 }

@@ -18,11 +18,11 @@ export interface WatchDeps extends LeaseDeps {
 }
 
 export interface WatchSettings {
-  /** Where a chain that was never read before is begun; a little below its head if undefined. */
+  /** The first block to read of a new chain; a little below its head if undefined. */
   startAt?(network: string): number | undefined;
 }
 
-/** What is counted while watching. */
+/** Metrics of watching. */
 export interface WatchMeters {
   blocks(network: string, at: { head: number; read: number; final: number }): void;
   event(network: string, outcome: 'paid' | 'refused' | 'unknown' | 'set_aside'): void;
@@ -33,32 +33,32 @@ export interface WatchMeters {
 export interface Watcher {
   readonly chain: Chain;
   readonly network: string;
-  /** Blocks a payment must lie deep, its own counted. */
+  /** The depth of a final payment in blocks, its own included. */
   readonly depth: number;
   readonly lease: Lease;
   readonly undetermined: Alarms;
-  /** Raised while endpoints contradict each other, and while one alone is believed. */
+  /** Raised while endpoints contradict each other, and while a single endpoint is trusted. */
   readonly disputed: Alarms;
   readonly alone: Alarms;
   readonly memory: WatchMemory;
 }
 
-/** What need not survive: when it is forgotten, something is asked once more. */
+/** State that may be lost: then some calls are repeated. */
 export interface WatchMemory {
-  /** When events were last read, and when everything that depends on time was last looked at. */
+  /** The times of the last reading of events, and of the last check of items that depend on time. */
   readAtMs: number;
   judgedAtMs: number;
   checkedAtMs: number;
-  /** Nonces that were used by none of our transactions, with the block everybody had seen by then. */
+  /** Nonces that were used by none of our transactions, with the height that had been read then. */
   readonly foreign: Map<string, number>;
-  /** How far the chain had come when endpoints were last asked, and when that was. */
+  /** The height of the chain at the last question to the endpoints, and its time. */
   heights: Heights;
   heardAtMs: number;
-  /** What endpoints contradict each other about, in words, by the question it came up with. */
+  /** The contradictions of endpoints, in sentences, by the question that showed them. */
   readonly disputes: Map<Question, string>;
-  /** When disputed events are asked about again. */
+  /** The time of the next question about disputed events. */
   readonly askAgainAtMs: Map<string, number>;
-  /** Logs that could not be read, by the subject of their alert. */
+  /** Unreadable logs by the subject of their alert. */
   readonly unread: Set<string>;
 }
 
@@ -82,20 +82,20 @@ export function watchLeaseName(network: string): string {
   return `watch ${network}`;
 }
 
-/** How far the chain has been read. */
+/** The reading position of the watcher. */
 export interface View {
   readonly readNumber: number;
   readonly finalNumber: number;
   readonly finalAtMs: number;
-  /** How far the chain has come by the word of its endpoints. */
+  /** The height of the chain according to its endpoints. */
   readonly heights: Heights;
-  /** Whether there is more to read. */
+  /** True if there is more to read. */
   readonly isBehind: boolean;
-  /** Whether something is new since the last look. */
+  /** True if the chain has moved since the last round. */
   readonly hasNews: boolean;
 }
 
-/** Whether the fault lies with the thing itself: then it is set aside, and everything else goes on. */
+/** True if the error concerns only this item, so that it can be set aside while the others continue. */
 export function isItsOwnFault(error: unknown): boolean {
   if (error instanceof ChainUnavailableError || error instanceof LeaseLostError) return false;
   return databaseFault(error) === undefined;

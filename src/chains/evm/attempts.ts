@@ -5,29 +5,31 @@ import { EndpointFailure } from './json-rpc.ts';
 /** The attempts of one call, at several endpoints, some of them at the same time. */
 export interface Attempts<T> {
   begin(endpoint: string, answer: Promise<T>, isFlawed: (answer: T) => boolean): void;
-  /** Waits until one more attempt has ended, or for so long. */
+  /** Waits until another attempt has ended, at most this long. */
   settleWithin(ms: number): Promise<void>;
-  isPending(): boolean;
-  /** Whether there is a good answer, or a fault of ours: nobody else need be asked. */
+  /** True if an attempt is under way: at this endpoint, or at any. */
+  isPending(endpoint?: string): boolean;
+  /** True if there is a good answer or a bug of ours, so that no other endpoint need be asked. */
   isDecided(): boolean;
-  /** Whether asking the same endpoints again will not help. */
+  /** True if a retry at the same endpoints will not help. */
   isPointless(): boolean;
-  /** Throws what is no failure of an endpoint, but a fault of ours. */
+  /** Throws errors that are bugs of ours and not failures of an endpoint. */
   outcome(): AttemptsOutcome<T>;
 }
 
 interface AttemptsOutcome<T> {
   readonly good: { readonly answer: T } | undefined;
-  /** An answer a part of which cannot be read, and who gave it. */
+  /** A partly unreadable answer, with its endpoint. */
   readonly flawed: { readonly answer: T; readonly by: string } | undefined;
-  /** A contract did not do its part, by the word of an endpoint; another endpoint may have a better answer. */
+  /** A contract is faulty according to this endpoint. Another endpoint may have a better answer. */
   readonly contractFault: ContractFaultError | undefined;
-  /** By endpoint, the last one of each. */
+  /** The last failure of each endpoint. */
   readonly failures: ReadonlyMap<string, EndpointFailure>;
 }
 
 export function createAttempts<T>(timers: Timers): Attempts<T> {
-  const pending = new Set<Promise<void>>();
+  /** With the endpoint of each. */
+  const pending = new Map<Promise<void>, string>();
   const failures = new Map<string, EndpointFailure>();
   let good: AttemptsOutcome<T>['good'];
   let flawed: AttemptsOutcome<T>['flawed'];
@@ -49,14 +51,15 @@ export function createAttempts<T>(timers: Timers): Attempts<T> {
           },
         )
         .finally(() => pending.delete(attempt));
-      pending.add(attempt);
+      pending.set(attempt, endpoint);
     },
     settleWithin: (ms) => {
       const { promise: over, resolve } = Promise.withResolvers<void>();
       const cancelTimer = timers.after(ms, resolve);
-      return Promise.race([over, ...pending]).finally(cancelTimer);
+      return Promise.race([over, ...pending.keys()]).finally(cancelTimer);
     },
-    isPending: () => pending.size > 0,
+    isPending: (endpoint) =>
+      endpoint === undefined ? pending.size > 0 : pending.values().some((each) => each === endpoint),
     isDecided: () => good !== undefined || fault !== undefined,
     isPointless: () => {
       if (pending.size > 0) return false;

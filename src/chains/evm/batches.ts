@@ -29,8 +29,8 @@ import { type Hex, toQuantity } from './rpc-values.ts';
 import { allowanceCall, balanceCall, coinBalanceCall, usedCall } from './token-calls.ts';
 
 /**
- * What an item of a plain account may use. It is known to within a little, as no code of the payer's runs; keeping it low is
- * what lets a hundred of them share a transaction.
+ * The gas allowance of an item of a plain account. It is well known, as no code of the payer runs. A low allowance lets
+ * a hundred items share a transaction.
  */
 const KEY_ITEM_GAS: Readonly<Record<ItemKind, number>> = {
   'eip3009-vrs': 150_000,
@@ -42,7 +42,7 @@ export function maxBatchItems({ method }: Item): number {
   return method === 'native' ? 1 : maxItemsPerBatch(method, { allowance: KEY_ITEM_GAS[method] });
 }
 
-/** The outcome of each item, if the batch were sent like this. */
+/** The expected outcome of each item, if the batch were sent like this. */
 export async function simulate(
   context: EvmContext,
   batch: readonly SignedItem[],
@@ -57,19 +57,20 @@ export async function simulate(
     if (outcomes === SENDER_SHORT) throw new SenderShortError(as?.from ?? 'the sender');
     return Promise.all(outcomes.map((outcome, index) => explain(context, outcome, batch[index], atBlock)));
   }
-  // Not every node looks whether the sender of a call has what it sends.
+  // Not every node checks the balance of a call's sender.
   const balance = rpc.call(coinBalanceCall(own.payer, atBlock));
   const outcome = rpc.call(coinSimulationCall(own, sentAs(as), atBlock));
   const [has, would] = await Promise.all([balance, outcome]);
   return [has < own.amount ? SHORT : would];
 }
 
-/** Reasons that do not say what is missing. */
+/** Unspecific reasons, which need a look at balance, allowance and nonce. */
 const VAGUE: readonly RefusalReason[] = ['out_of_gas', 'short_arrival', 'unknown'];
 
 /**
- * Names the reason of a refusal where the token does not. Tether's burns all gas when the payer has too little; Paxos's
- * move nothing, without a revert, when an authorization was used before; through Permit2 no token has a word.
+ * Finds the reason of a refusal when the token gives none. Tether's token burns all gas when the balance is too low.
+ * Paxos's tokens move nothing, without a revert, when an authorization was used before. Permit2 passes on no reason of
+ * the token.
  */
 async function explain(
   { rpc, termsOf }: EvmContext,
@@ -94,14 +95,14 @@ async function explain(
   return allowance < item.amount ? { is: 'refused', reason: 'short_allowance' } : outcome;
 }
 
-/** Asks a node for the outcome of each item. */
+/** Simulates the batch on a node, for the outcome of each item. */
 function simulationCall(
   batch: readonly SignedItem[],
   call: EthCall,
   atBlock?: number,
 ): RpcCall<readonly ItemOutcome[] | typeof SENDER_SHORT> {
   const readOutcomes = (returned: Returned): readonly ItemOutcome[] => {
-    // A batch that reverts as a whole says nothing about any one of its items.
+    // The revert of a whole batch gives no information about a single item.
     if ('reverted' in returned) return batch.map(() => ({ is: 'refused', reason: 'unknown' }));
     return decodeBatchOutcome(returned.data, batch.length).map((outcome) =>
       outcome.isCollected ? { is: 'paid' } : { is: 'refused', reason: reasonOf(outcome.reason) },
@@ -138,7 +139,7 @@ export async function signBatch(
   return sign(context, signer, slot, prepare(context, batch));
 }
 
-/** Enough for a recipient that is a contract and does something when it is paid. */
+/** Enough for a recipient contract that runs code when it is paid. */
 const COIN_GAS = 300_000;
 
 /** The one item in coin, which the signer sends by a transaction of its own. */
@@ -163,10 +164,10 @@ function coinSimulationCall(item: Item, as: Partial<EthCall>, atBlock?: number):
 }
 
 const SHORT: ItemOutcome = { is: 'refused', reason: 'short_balance' };
-/** Said by nodes that look at the sender's balance before any code runs. */
+/** Error texts of nodes that check the sender's balance before any code runs. */
 export const isShort = ({ message }: RpcError) => /insufficient (funds|balance)|enough funds/.test(message);
 
-/** A transfer of nothing to oneself. */
+/** A transfer of zero to itself. */
 export async function signNothing(context: EvmContext, signer: Signer, slot: Slot): Promise<SignedTransaction> {
   return sign(context, signer, slot, { to: signer.address as Hex, gas: NOTHING_GAS });
 }
@@ -193,7 +194,7 @@ function prepare(context: EvmContext, batch: readonly SignedItem[]): Prepared {
   const allowance = isOfKeys ? { allowance: KEY_ITEM_GAS[kind] } : {};
   const items: Batch['items'] = batch.map(({ item, signature, hasCode }) => ({
     ...collectorItem(item),
-    // A wallet's `v` may count from 0, which tokens do not take; a contract's signature is its own business.
+    // A wallet's `v` may count from 0, which tokens refuse. The signature of a wallet contract is passed on unchanged.
     signature: hasCode ? (signature as Hex) : (readKeySignature(signature)?.bytes ?? (signature as Hex)),
   }));
   const to = collector as Hex;

@@ -10,19 +10,19 @@ export function headCall(): RpcCall<Block> {
   return { method: 'eth_getBlockByNumber', params: ['latest', false], read: readBlock };
 }
 
-/** The block of that height; nothing when the chain, as far as all endpoints know, is not that long. */
+/** The block of that height. Undefined when the chain is shorter according to every endpoint. */
 export async function findBlock({ rpc, network }: EvmContext, number: number): Promise<Block | undefined> {
   const known = rpc.head();
-  // Where some endpoint has come that far, one that has not is no witness for a shorter chain.
+  // If any endpoint has reached that height, a lagging endpoint does not prove a shorter chain.
   const isSeen = known !== undefined && known >= number;
   const { found } = await rpc.call({ ...blockCall(number), ...(isSeen ? { minBlock: number } : {}) });
   if (found === undefined && (rpc.head() ?? 0) >= number) {
-    throw new ChainUnavailableError(network.chainId, `no endpoint shows block ${number}, which lies below the head`);
+    throw new ChainUnavailableError(network.chainId, `no endpoint shows block ${number}, which is below the head`);
   }
   return found;
 }
 
-/** An endpoint that does not know a transaction may just not have heard of it, so the others are asked then. */
+/** An endpoint may not have received the transaction yet, so the others are asked too. */
 export async function findTransaction({ rpc }: EvmContext, hash: string): Promise<TransactionState> {
   const [receipt, isKnown] = await Promise.all([rpc.call(receiptCall(hash)), rpc.call(isKnownCall(hash))]);
   if (receipt.found !== undefined) return receipt.found;
@@ -56,7 +56,7 @@ function receiptCall(hash: string): RpcCall<{ readonly found: TransactionState |
       if (readHash(receipt.transactionHash) !== hash.toLowerCase()) throw new RangeError('another transaction');
       const isReverted = readQuantity(receipt.status) === 0n;
       const gasSpent = readQuantity(receipt.gasUsed);
-      // Rollups also charge for the data they put on the chain below, and say so in a field of their own.
+      // Rollups also charge for data on the layer below, in a separate field of the receipt.
       const dataFee = receipt.l1Fee == null ? 0n : readQuantity(receipt.l1Fee);
       const coinSpent = gasSpent * readQuantity(receipt.effectiveGasPrice) + dataFee;
       return { found: { is: 'mined', block: readBlockId(receipt), isReverted, gasSpent, coinSpent } };

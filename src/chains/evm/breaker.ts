@@ -2,27 +2,27 @@ import { backoffMs, withJitter } from '../../runtime/backoff.ts';
 import type { World } from '../../runtime/world.ts';
 
 /**
- * Keeps us from asking an endpoint that does not answer. After a few failures in a row the endpoint is left alone for a
- * moment; then a probe of our own, never a payer's request, finds out whether it answers again.
+ * A circuit breaker for an endpoint. It opens after a few failures in a row. After a short pause a probe of our own,
+ * never a payer's request, checks whether the endpoint answers again.
  */
 export interface Breaker {
   isOpen(): boolean;
-  /** Whether it is open because the endpoint asked for a pause. */
+  /** True if it is open because the endpoint asked for a pause. */
   isThrottled(): boolean;
-  /** Called when a request begins; the number is handed back with the outcome of that request. */
+  /** Called when a request begins. Hand the returned number back with the outcome of that request. */
   begin(): number;
   succeeded(): void;
   failed(begun: number): void;
   /** The endpoint asked for a pause. It is alive, so it is asked again when the pause is over, without a probe. */
   throttled(pauseMs: number): void;
-  /** Opens at once, for at least this long. */
+  /** Opens the breaker at once, for at least this long. */
   rejected(pauseMs: number): void;
   close(): void;
 }
 
 export interface BreakerInput {
   readonly world: Pick<World, 'timers' | 'random'>;
-  /** Whether the endpoint answers. */
+  /** The probe: resolves to true if the endpoint answers. */
   readonly probe: () => Promise<boolean>;
   readonly onChange: (isOpen: boolean) => void;
 }
@@ -31,7 +31,7 @@ const FAILURES_TO_OPEN = 3;
 /** Short, because an outage of a second must not cost a payer ten. */
 const PAUSE = { firstMs: 250, maxMs: 5_000 };
 const THROTTLED_PAUSE = { firstMs: 200, maxMs: 1_000 };
-/** An endpoint that asks for a longer pause is asked again all the same. */
+/** The longest pause granted to an endpoint, even if it asks for more. */
 const MAX_THROTTLED_MS = 30_000;
 
 export function createBreaker({ world, probe, onChange }: BreakerInput): Breaker {
@@ -42,7 +42,7 @@ export function createBreaker({ world, probe, onChange }: BreakerInput): Breaker
   let throttles = 0;
   let cancelTimer = () => {};
 
-  // Pauses are timers and not points in time: a clock that is set back must not keep an endpoint out.
+  // Pauses are timers, not points in time: setting the clock back must not keep an endpoint closed off.
   function open(pauseMs: number, andThen: () => void): void {
     if (isOpen || isClosing) return;
     isOpen = true;
@@ -77,11 +77,11 @@ export function createBreaker({ world, probe, onChange }: BreakerInput): Breaker
     begin: () => failures,
     succeeded: () => {
       throttles = 0;
-      // An answer to a request that was sent before the pause began says nothing about the endpoint now.
+      // The answer to a request from before the pause does not show the present state of the endpoint.
       if (!isOpen) failures = 0;
     },
     failed: (begun) => {
-      // Requests that were under way together and failed together are one failure.
+      // Concurrent requests that fail together count as one failure.
       if (isOpen || begun < failures) return;
       failures += 1;
       if (failures >= FAILURES_TO_OPEN) open(pauseAfter(failures), () => void tryAgain());

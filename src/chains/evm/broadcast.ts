@@ -4,8 +4,9 @@ import type { RpcCall, RpcError } from './json-rpc.ts';
 import { type Hex, readHash } from './rpc-values.ts';
 
 /**
- * How clients say what became of a transaction. There are no codes for it, so the words of geth, Erigon, Nethermind, Besu,
- * Reth and EDR are told apart here, and nowhere else. Order matters: some words of the later rows are in the earlier ones.
+ * Error texts of clients for a broadcast transaction. There are no error codes, so the texts of geth, Erigon,
+ * Nethermind, Besu, Reth and EDR are matched here, and nowhere else. Order matters: texts of earlier rows may contain
+ * texts of later rows.
  */
 const SAYINGS: readonly (readonly [RegExp, BroadcastOutcome])[] = [
   [
@@ -41,7 +42,7 @@ export function broadcastCall(bytes: string): RpcCall<BroadcastOutcome> {
       const outcome = readOutcome(error);
       return outcome && { value: outcome };
     },
-    // How far a node has come does not matter for passing a transaction on.
+    // A lagging node can still pass a transaction on.
     toleratesLag: true,
   };
 }

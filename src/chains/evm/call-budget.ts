@@ -2,22 +2,22 @@ import { fullBucket, refill, waitMs } from '../../runtime/token-bucket.ts';
 import type { Clock } from '../../runtime/world.ts';
 
 /**
- * How many calls a provider takes in a second. The rate is what the operator set until the provider objects; then it is half
- * of what was too much, and grows back in seconds: asking too much once more costs a short pause, asking too little for long
- * costs payers.
+ * Limits the calls per second to a provider. The rate is the operator's setting until the provider objects. Then it is
+ * half of the refused rate, and grows back within seconds: another refusal costs a short pause, while a low rate for
+ * long delays payers.
  */
 export interface CallBudget {
-  /** Milliseconds until calls may be sent; 0 when they may be now. */
+  /** Milliseconds until calls may be sent; 0 if they may be sent now. */
   waitMs(): number;
   /** A batch is sent as a whole, so it may overdraw. */
   take(calls: number): void;
-  /** The provider said that it was too much. */
+  /** The provider refused for too many requests. */
   slowDown(): void;
 }
 
 /**
- * No provider in use takes fewer. One that refuses even this has another reason, such as a quota of the month, and asking
- * more slowly would not help.
+ * The lowest rate. No provider in use allows less. A refusal at this rate has another reason, such as a monthly quota,
+ * and a lower rate would not help.
  */
 const MIN_PER_S = 20;
 /** A halved rate has doubled again after this long. */
@@ -53,7 +53,8 @@ export function createCallBudget(clock: Clock, maxPerS: number): CallBudget {
       const nowMs = update();
       bucket.tokens = Math.min(bucket.tokens, 0);
       const sentPerS = Math.max(sent.calls, sent.callsBefore);
-      // It was not the rate: the request was a lone one after a pause, or one of many that were refused in this moment.
+      // The rate is not the reason: the request was alone after a pause, or the rate was already halved for this
+      // moment's refusals.
       if (sentPerS <= minPerS) return;
       bucket.perSecond = Math.max(minPerS, Math.min(bucket.perSecond, sentPerS) / 2);
       sent = { sinceMs: nowMs, calls: 0, callsBefore: 0 };

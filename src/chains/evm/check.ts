@@ -16,15 +16,15 @@ const eip712Domain = functionCall('eip712Domain()');
 const authorizationState = functionCall('authorizationState(address,bytes32)');
 const ZERO = uint(0);
 
-/** What a network has of what we need. */
+/** The assets and contracts that a network has. */
 export interface EvmCheck extends ChainCheck {
   /** The releases of the Collector that are deployed, the oldest first. */
   readonly collectors: readonly CollectorRelease[];
 }
 
 /**
- * Compares the chain with what `networks.ts` and `collectors.ts` say. That the chain is the right one needs no check here: no answer
- * of an endpoint is believed before. One asset that is wrong, or cannot be asked about, takes nothing else with it.
+ * Compares the chain with `networks.ts` and `collectors.ts`. The chain id is not checked here: every endpoint is
+ * checked for it before its first answer counts. A wrong or unreachable asset affects no other.
  */
 export async function check(context: EvmContext): Promise<EvmCheck> {
   const { rpc, assets } = context;
@@ -55,7 +55,7 @@ export async function check(context: EvmContext): Promise<EvmCheck> {
   };
 }
 
-/** Which releases of the Collector can be used, and what is to be said about the others. */
+/** The usable releases of the Collector, and the problems of the others. */
 function judgeCollectors({ network, collectors }: EvmContext, codeHashes: readonly (string | undefined)[]) {
   const deployed = collectors.filter(({ codeHash }, index) => codeHashes[index] === codeHash);
   const problem = (message: string): ChainProblem => ({ subject: network.chainId, message });
@@ -64,7 +64,7 @@ function judgeCollectors({ network, collectors }: EvmContext, codeHashes: readon
     problem(`The contract at ${address} on ${network.name} is not the Collector: its code is another one.`),
   );
   const newest = collectors.at(-1);
-  // Older releases are needed only where payments were signed for them, and a chain that never had them has none.
+  // Older releases are needed only if payments were signed for them. A chain that never had them has no such payments.
   if (newest !== undefined && !deployed.includes(newest) && !foreign.includes(newest)) {
     const last = deployed.at(-1);
     const consequence =
@@ -91,7 +91,7 @@ async function findingOf(context: EvmContext, terms: AssetTerms): Promise<Findin
   }
 }
 
-/** What is wrong with an asset, as the end of a sentence; undefined if nothing is. */
+/** The problem of an asset, as the end of a sentence. Undefined if there is none. */
 async function problemOf({ rpc, chainId }: EvmContext, terms: AssetTerms): Promise<string | undefined> {
   const { known, pay, token } = terms;
   if (pay.method === 'native') return undefined;
@@ -114,8 +114,8 @@ async function problemOf({ rpc, chainId }: EvmContext, terms: AssetTerms): Promi
 }
 
 /**
- * What a function of a contract returns; undefined if the contract does not have the function. Such a call reverts, or,
- * where a fallback function takes every call, returns something that is not of the function's form.
+ * The return value of a contract's function. Undefined if the contract lacks the function: the call reverts, or a
+ * fallback function returns data of another form.
  */
 function published<T>(contract: string, data: Hex, read: (data: Hex) => T): RpcCall<T | undefined> {
   return ethCall({ to: contract, data }, (returned) => {
@@ -127,7 +127,7 @@ function published<T>(contract: string, data: Hex, read: (data: Hex) => T): RpcC
   });
 }
 
-/** EIP-5267: the domain in its parts. They are hashed as we hash ours, so that both can be compared. */
+/** EIP-5267: the domain in its parts. They are hashed like our own domain, so that the hashes can be compared. */
 function readDomain(data: Hex, chainId: number): string {
   const types = ['bytes1', 'string', 'string', 'uint256', 'address', 'bytes32'].map((type) => ({ type }));
   const [, name, version, , contract] = decodeAbiParameters(types, data) as readonly string[];

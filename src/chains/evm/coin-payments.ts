@@ -7,8 +7,8 @@ import { readData, readFields, readHash, readQuantity } from './rpc-values.ts';
 import { coinTransaction } from './wallet-actions.ts';
 
 /**
- * Every endpoint is asked: a wallet has its own provider, and the transaction reaches ours one by one. The receipt is read
- * once one of them shows it.
+ * Every endpoint is asked, because a wallet uses its own provider and the transaction reaches our endpoints at
+ * different times. The receipt is read once one of them shows the transaction.
  */
 export async function isPaymentShown(context: EvmContext, item: Item, hash: string): Promise<boolean> {
   const answers = await context.rpc.callEach(isPaymentCall(item, hash.toLowerCase()));
@@ -29,7 +29,7 @@ function isPaymentCall(item: Item, hash: string): RpcCall<boolean> {
       if (result === null) return false;
       const { from, to, value, input, data = input, ...rest } = readFields(result);
       if (readHash(rest.hash) !== hash) throw new RangeError('another transaction');
-      // A transaction without a recipient makes a contract.
+      // A transaction without a recipient creates a contract.
       if (to === null || to === undefined) return false;
       return (
         readData(from) === expected.from &&

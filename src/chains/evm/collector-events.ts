@@ -7,13 +7,13 @@ import { createLogReader, readPlace } from './logs.ts';
 import type { Rpc } from './rpc.ts';
 import { type Hex, readData, readHash } from './rpc-values.ts';
 
-/** Reads one log of the Collector; throws when it is none. */
+/** Reads one log of the Collector. Throws for any other log. */
 export type EventDecoder = (log: Record<string, unknown>) => ChainEvent;
 
-/** More than the watcher reads again and again until their blocks are final. */
+/** More than the number of logs that the watcher reads repeatedly until their blocks are final. */
 const MAX_KEPT = 5_000;
 
-/** Reads what the Collector reported, from whoever `call` asks. */
+/** Reads the Collector's events, from the endpoints behind `call`. */
 export function createEventReader(
   { network, collectors }: EvmContext,
   { call, decode }: { readonly call: Rpc['call']; readonly decode: EventDecoder },
@@ -26,7 +26,7 @@ export function createEventReader(
   return (fromBlock, toBlock, onUnreadable) => readLogs(filter, fromBlock, toBlock, onUnreadable);
 }
 
-/** Whether a log is one that the Collector reports payments and refusals with. */
+/** True if a log has the form of a Collector event. */
 export function isCollectorLog({ collectors }: EvmContext, { address: of, topics }: Record<string, unknown>): boolean {
   const isOurs = typeof of === 'string' && collectors.some(({ address }) => address.toLowerCase() === of.toLowerCase());
   return isOurs && Array.isArray(topics) && (topics[0] === COLLECTED_TOPIC || topics[0] === REFUSED_TOPIC);
@@ -40,7 +40,7 @@ export function createEventDecoder(context: EvmContext): EventDecoder {
 
   function readLog(log: Record<string, unknown>): ChainEvent {
     const collector = collectors.get(readData(log.address));
-    if (collector === undefined) throw new RangeError('a log of somebody else');
+    if (collector === undefined) throw new RangeError('a log of another contract');
     if (!Array.isArray(log.topics)) throw new TypeError('a log without topics');
     const decoded = decodeCollectorLog({ topics: log.topics.map(readHash), data: readData(log.data) });
     if (decoded === undefined) throw new RangeError('a log of another kind');
@@ -71,8 +71,8 @@ export function createEventDecoder(context: EvmContext): EventDecoder {
 }
 
 /**
- * The last blocks are read several times each, in case a node had not had all of them, and reading a log takes a good part
- * of what a payment costs: what is told again word for word is not read again.
+ * A cache. The last blocks are read several times, in case a node was incomplete, and decoding a log is a large part of
+ * the cost of a payment. An identical log is decoded once.
  */
 function createMemo<T>(read: (log: Record<string, unknown>) => T): (log: Record<string, unknown>) => T {
   const kept = new Map<string, T>();

@@ -14,15 +14,15 @@ import {
 import artifact from '../../../contracts/artifacts/Collector.json' with { type: 'json' };
 import type { RefusalReason } from '../chain.ts';
 
-/** The Collector (`contracts/Collector.sol`) as the gateway speaks to it: what it is asked, and what it answers. */
+/** The calls and answers of the Collector (`contracts/Collector.sol`). */
 
-/** Makes contracts whose address follows from their code. It stands at this address on every network. */
+/** The CREATE2 deployer: the address of a contract follows from its code. It has this address on every network. */
 export const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 export const PERMIT2_ADDRESS: Address = '0x000000000022D473030F116dDEE9F6B43aC78BA3';
 
 export const COLLECTOR_INIT_CODE = artifact.bytecode as Hex;
 export const COLLECTOR_SALT: Hex = `0x${'00'.repeat(32)}`;
-/** The address of the release that is built from this source. Items name the release that they are signed for. */
+/** The address of the release built from this source. Each item names the release that it is signed for. */
 export const COLLECTOR_ADDRESS: Address = getContractAddress({
   opcode: 'CREATE2',
   from: CREATE2_DEPLOYER,
@@ -33,7 +33,7 @@ export const COLLECTOR_ADDRESS: Address = getContractAddress({
 /** The token of a payment in native coin. */
 export const NATIVE_TOKEN: Address = '0x0000000000000000000000000000000000000000';
 
-/** The contract's entry for each way in which payers say yes. */
+/** The contract's entry point for each payment method. */
 const ENTRIES = {
   'eip3009-vrs': 'collectByKey',
   'eip3009-bytes': 'collectByWallet',
@@ -41,7 +41,7 @@ const ENTRIES = {
 } as const;
 export type ItemKind = keyof typeof ENTRIES;
 
-/** Everything that is to happen to the money of one payment, but for its token, chain and fee account. */
+/** The order for the money of one payment, without its token, chain and fee account. */
 export interface CollectorItem {
   /** The 16 bytes of the payment's id. */
   readonly paymentId: Hex;
@@ -54,7 +54,7 @@ export interface CollectorItem {
 }
 
 export interface SignedItem extends CollectorItem {
-  /** 65 bytes, 64 (EIP-2098), or, but for `eip3009-vrs`, whatever the payer's wallet contract understands. */
+  /** 65 bytes, 64 (EIP-2098), or, but for `eip3009-vrs`, any form that the payer's wallet contract accepts. */
   readonly signature: Hex;
 }
 
@@ -70,7 +70,7 @@ export interface Batch {
   readonly token: Address;
   readonly feeAccount: Address;
   readonly items: readonly SignedItem[];
-  /** How much gas each item may use. */
+  /** The gas allowance of each item. */
   readonly allowance?: number;
 }
 
@@ -100,7 +100,7 @@ export const COLLECTOR_ABI = parseAbi([
 export const COLLECTED_TOPIC = toEventSelector(COLLECTOR_ABI[5]);
 export const REFUSED_TOPIC = toEventSelector(COLLECTOR_ABI[6]);
 
-/** The nonce of what the payer signs: `keccak256(abi.encode(…))` of ten words, packed by hand for speed. */
+/** The nonce that the payer signs: `keccak256(abi.encode(…))` of ten words, packed by hand for speed. */
 export function commitmentOf(input: Commitment): Hex {
   const words =
     word(input.chainId) +
@@ -116,7 +116,7 @@ export function commitmentOf(input: Commitment): Hex {
   return `0x${Buffer.from(keccak_256(Buffer.from(words, 'hex'))).toString('hex')}`;
 }
 
-/** The input of one transaction that carries out all the items, each alone. */
+/** The calldata of a transaction that carries out the items, each independently. */
 export function encodeBatch({ kind, token, feeAccount, items, allowance = ITEM_GAS[kind] }: Batch): Hex {
   const head = encodeFunctionData({
     abi: COLLECTOR_ABI,
@@ -126,7 +126,7 @@ export function encodeBatch({ kind, token, feeAccount, items, allowance = ITEM_G
   return `${head}${items.map((item) => packItem(kind, item)).join('')}`;
 }
 
-/** The input of the transaction with which the payer sends native coin, exactly `amount` of it. */
+/** The calldata of the payer's transaction that sends exactly `amount` of native coin. */
 export function encodeNativePayment(input: Omit<CollectorItem, 'payer'> & { readonly feeAccount: Address }): Hex {
   const { feeAccount, paymentId, amount, fee, recipient, deadline } = input;
   return encodeFunctionData({
@@ -136,7 +136,7 @@ export function encodeNativePayment(input: Omit<CollectorItem, 'payer'> & { read
   });
 }
 
-/** What a log of the Collector says. Whether it is the Collector's at all is for the caller to see to. */
+/** Decodes a log of the Collector. The caller must check that the Collector emitted it. */
 export function decodeCollectorLog(log: {
   readonly topics: readonly Hex[];
   readonly data: Hex;
@@ -150,10 +150,10 @@ export function decodeCollectorLog(log: {
   return eventName === 'Collected' ? { type: 'collected', ...args } : { type: 'refused', ...args };
 }
 
-/** How one item of a batch ended, or, asked with `eth_call`, how it would end now. */
+/** The outcome of one item of a batch; with `eth_call`, the outcome if it were sent now. */
 export type ItemOutcome = { readonly isCollected: true } | { readonly isCollected: false; readonly reason: Hex };
 
-/** Reads what a batch returned: the items that were refused, with their reasons; all others were collected. */
+/** Decodes the return data of a batch: the refused items with their reasons. All others were collected. */
 export function decodeBatchOutcome(returnData: Hex, itemCount: number): ItemOutcome[] {
   const [refusals] = decodeAbiParameters([{ type: 'bytes' }], returnData);
   const outcomes: ItemOutcome[] = Array.from({ length: itemCount }, () => ({ isCollected: true }));
@@ -168,7 +168,7 @@ export function decodeBatchOutcome(returnData: Hex, itemCount: number): ItemOutc
   return outcomes;
 }
 
-/** Messages of Circle's tokens, and of Tether's younger ones. */
+/** Messages of Circle's tokens, and of Tether's newer ones. */
 const REASON_OF_MESSAGE: ReadonlyMap<string, RefusalReason> = new Map([
   ['FiatTokenV2: authorization is used or canceled', 'used'],
   ['FiatTokenV2: authorization is expired', 'late'],
@@ -222,7 +222,7 @@ const REASON_OF_ERROR: ReadonlyMap<string, RefusalReason> = new Map(
 const PAYOUT_FAILED = toFunctionSelector('PayoutFailed(bytes)');
 const ERROR_WITH_MESSAGE = toFunctionSelector('Error(string)');
 
-/** Names the reason of a refusal. A hint for people and for what to try next, never proof of anything. */
+/** Names the reason of a refusal. It is a hint for people and for the next attempt, never a proof. */
 export function reasonOf(reason: Hex): RefusalReason {
   const selector = reason.slice(0, 10);
   if (selector === ERROR_WITH_MESSAGE) return REASON_OF_MESSAGE.get(hexToString(dynamicArgument(reason))) ?? 'unknown';
@@ -230,22 +230,22 @@ export function reasonOf(reason: Hex): RefusalReason {
   return REASON_OF_ERROR.get(selector) ?? 'unknown';
 }
 
-/** The same words mean another thing once the payer's money has come: then it is the recipient who cannot be paid. */
+/** The same message has another meaning after the payer's money arrived: then the recipient cannot be paid. */
 function reasonOfPayout(reason: Hex): RefusalReason {
   const said = reasonOf(reason);
   if (said === 'payer_blacklisted') return 'recipient_blacklisted';
   return said === 'paused' || said === 'out_of_gas' ? said : 'unknown';
 }
 
-/** The only argument of an error, a string or bytes, as far as the Collector has kept it. */
+/** The only argument of an error, a string or bytes, as far as the Collector kept it. */
 function dynamicArgument(reason: Hex): Hex {
   const length = Number.parseInt(reason.slice(74, 138), 16) || 0;
   return `0x${reason.slice(138, 138 + 2 * length)}`;
 }
 
 /**
- * How much gas an item may use when nobody says otherwise. A key's payment to someone new to the token needs 95,000, and
- * some 10,000 more behind a proxy such as USDC's. What a wallet contract needs to check a signature nobody can know.
+ * The default gas allowance of an item. A key's payment to an account new to the token needs 95,000, and some 10,000
+ * more behind a proxy such as USDC's. The need of a wallet contract's signature check is unknown.
  */
 const ITEM_GAS: Readonly<Record<ItemKind, number>> = {
   'eip3009-vrs': 150_000,
@@ -257,10 +257,10 @@ const ITEM_GAS: Readonly<Record<ItemKind, number>> = {
 const TRANSACTION_GAS_CAP = 2 ** 24;
 /** The transaction itself, the first touch of the token, and the fees to an account that is new to it. */
 const BATCH_GAS = 120_000;
-/** What the batch spends on an item besides its allowance: reading it, its calldata, and at worst telling a refusal. */
+/** The cost of an item for the batch besides its allowance: decoding, calldata, and at worst the refusal event. */
 const ITEM_OVERHEAD_GAS = 12_000;
 
-/** Enough for every item to use its whole allowance, so that no batch fails for gas. What is not used is not paid. */
+/** Enough for every item to use its whole allowance, so that no batch runs out of gas. Unused gas is not paid. */
 export function batchGasLimit(
   kind: ItemKind,
   itemCount: number,
@@ -269,12 +269,12 @@ export function batchGasLimit(
   return BATCH_GAS + itemCount * gasOfItem(options.allowance ?? ITEM_GAS[kind]);
 }
 
-/** How many items fit into one transaction. */
+/** The most items that fit into one transaction. */
 export function maxItemsPerBatch(kind: ItemKind, options: { readonly allowance?: number } = {}): number {
   return Math.floor((TRANSACTION_GAS_CAP - BATCH_GAS) / gasOfItem(options.allowance ?? ITEM_GAS[kind]));
 }
 
-/** A call gets at most 63/64 of the gas that is there. */
+/** A call gets at most 63/64 of the remaining gas. */
 function gasOfItem(allowance: number): number {
   return allowance + Math.ceil(allowance / 63) + ITEM_OVERHEAD_GAS;
 }

@@ -4,15 +4,15 @@ import { ethRead } from './eth-call.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { Hex } from './rpc-values.ts';
 
-/** Arbitrum's nodes answer for this address themselves. */
+/** A precompile of Arbitrum's nodes. */
 const NODE_INTERFACE = '0x00000000000000000000000000000000000000c8';
 const NODE_INTERFACE_ABI = parseAbi([
   'function gasEstimateL1Component(address to, bool contractCreation, bytes data) returns (uint64 gas, uint256 baseFee, uint256 dataFee)',
 ]);
 
 /**
- * The gas that a transaction needs for its data, besides what it computes with. The price of data moves while the
- * transaction waits, so half as much again is added; what is not used is not paid.
+ * The gas for a transaction's data, in addition to its execution. The price of data moves while the transaction waits,
+ * so a margin of one half is added. Unused gas is not paid.
  */
 export async function dataGas({ rpc, network }: EvmContext, to: Hex, data: Hex): Promise<bigint> {
   if (!network.gasPaysForData) return 0n;
@@ -23,7 +23,7 @@ export async function dataGas({ rpc, network }: EvmContext, to: Hex, data: Hex):
     return (gas * 3n) / 2n;
   });
   return rpc.call(read).catch((error: unknown) => {
-    // There is no contract: a node that does not answer for it is not a node of this network.
+    // It is no contract: a node without an answer is not a node of this network.
     if (error instanceof ContractFaultError) throw new ChainUnavailableError(network.chainId, error.message);
     throw error;
   });

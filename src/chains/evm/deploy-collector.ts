@@ -24,22 +24,22 @@ export interface DeployInput {
   readonly signer: Signer;
 }
 
-/** What became of it. Anybody may deploy the Collector, and it is the same whoever did. */
+/** The outcome. Anybody may deploy the Collector; the deployer makes no difference. */
 export type Deployment =
   | { readonly is: 'there_already'; readonly address: string }
   | {
       readonly is: 'deployed';
       readonly address: string;
       readonly hash: string;
-      /** The transaction of the CREATE2 deployer, where that was missing too. */
+      /** The transaction that deployed the CREATE2 deployer, if that was missing too. */
       readonly deployerHash?: string;
     };
 
 const DATA = `${COLLECTOR_SALT}${COLLECTOR_INIT_CODE.slice(2)}` as Hex;
 
 /**
- * Deploys the Collector where it is missing. Its address follows from its code, so that nothing has to be remembered: after
- * a crash at any line, running it again finds the contract, or sends a transaction that can do no harm twice.
+ * Deploys the Collector where it is missing. Its address follows from its code, so no state has to be stored. After a
+ * crash at any line, the next run finds the contract, or sends a transaction that is harmless twice.
  */
 export async function deployCollector({ world, log, network, endpoints, signer }: DeployInput): Promise<Deployment> {
   const chainId = Number(network.chainId.replace('eip155:', ''));
@@ -68,7 +68,7 @@ async function send(context: EvmContext, signer: Signer): Promise<Hex> {
       method: 'eth_estimateGas',
       params: [{ from, to: CREATE2_DEPLOYER, data: DATA }],
       read: readQuantity,
-      // Nodes that look at the sender's balance refuse here; the others let the deployer revert.
+      // Nodes that check the sender's balance refuse here. With the others the deployer reverts.
       readError: (error) => (isShort(error) || readRevert(error) !== undefined ? { value: 0n } : undefined),
     }),
     rpc.call({ method: 'eth_getTransactionCount', params: [from, 'latest'], read: readNumber }),

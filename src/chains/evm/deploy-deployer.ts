@@ -14,21 +14,21 @@ import { hasCodeCall } from './token-calls.ts';
 import { waitUntilMined } from './wait-until-mined.ts';
 
 /**
- * The deployer's own transaction. It was signed for no chain in particular, by an account whose key nobody has: r and s
- * are made up, and the account is the one that they happen to recover. So the deployer's address is the same everywhere.
+ * The deployer's own transaction. It has no chain id, and nobody has the key of its sender: r and s are made up, and
+ * the sender is the account that they recover to. So the deployer has the same address everywhere.
  */
 const TRANSACTION: Hex =
   '0xf8a58085174876e800830186a08080b853604580600e600039806000f350fe7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf31ba02222222222222222222222222222222222222222222222222222222222222222a02222222222222222222222222222222222222222222222222222222222222222';
 const HASH = keccak256(TRANSACTION);
 const SENDER = '0x3fAB184622Dc19b6109349B94811493BF2a45362';
-/** 100,000 gas at 100 gwei: both are part of what was signed. */
+/** 100,000 gas at 100 gwei: both are signed values. */
 const COST = 10n ** 16n;
 const TRANSFER_GAS = 21_000n;
 
 /**
- * Puts the CREATE2 deployer on a chain that does not have it, and returns its transaction. The relayer gives the sender
- * what its gas costs. The transaction is offered before that, so that no coin is spent where the network refuses it; after
- * a crash at any line, running it again goes on from what the chain has.
+ * Puts the CREATE2 deployer on a chain that does not have it, and returns its transaction. The relayer funds the sender
+ * with the gas cost. The transaction is offered before that, so that no coin is spent on a network that refuses it.
+ * After a crash at any line, the next run continues from the state of the chain.
  */
 export async function deployDeployer(context: EvmContext, relayer: Signer): Promise<Hex> {
   const { rpc, network } = context;
@@ -43,7 +43,7 @@ export async function deployDeployer(context: EvmContext, relayer: Signer): Prom
   throw spent(network.name);
 }
 
-/** An error that means nothing to us is the network's refusal here: the same bytes are taken nearly everywhere. */
+/** An unknown error is the network's refusal here: nearly every network accepts the same bytes. */
 function offerCall(): RpcCall<BroadcastOutcome | 'refused'> {
   return { ...broadcastCall(TRANSACTION), readError: (error) => ({ value: readOutcome(error) ?? 'refused' }) };
 }
@@ -69,7 +69,7 @@ function spent(network: string): DeploymentError {
   );
 }
 
-/** Gives the sender what is missing to the cost of its transaction. */
+/** Funds the sender up to the cost of its transaction. */
 async function fund(context: EvmContext, relayer: Signer): Promise<void> {
   const { rpc, network } = context;
   const [balance, nonce, fees] = await Promise.all([

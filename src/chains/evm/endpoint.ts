@@ -7,27 +7,34 @@ import { type Answer, EndpointFailure, isThrottling, type RpcCall, readResponse,
 import { readNumber } from './rpc-values.ts';
 import type { Transport } from './transport.ts';
 
-/** One RPC endpoint. It is believed only as long as it says that it is on the right chain and keeps up with the others. */
+/**
+ * One RPC endpoint. Its answers count only while it reports the right chain id and keeps up with the other endpoints.
+ */
 export interface Endpoint {
-  /** What it is called in logs and errors: its place in the configuration, never its address. */
+  /** Its name in logs and errors: its place in the configuration, never its address. */
   readonly name: string;
-  /** Whether the last thing known of it is good. */
+  /** True if its last known state is good. */
   isUp(): boolean;
-  /** Why it is not up, in words that complete a sentence about it; undefined while it is, or was never asked. */
+  /** The reason why it is not up, as the end of a sentence. Undefined while it is up, or was never asked. */
   trouble(): string | undefined;
-  /** Milliseconds until it can be asked; infinite while it is left alone. */
+  /** Milliseconds until it can be asked; infinite while its breaker is open. */
   readyInMs(): number;
-  /** How many of its requests failed since the last good one; infinite while it lags behind. The least is asked first. */
+  /**
+   * The failed requests since the last good one; infinite while it lags behind. The endpoint with the lowest number is
+   * asked first.
+   */
   doubts(): number;
-  /** Whether it has answered in the last so many milliseconds. */
+  /** True if it answered within this time. */
   answeredWithin(ms: number): boolean;
-  /** Whether it asked for a pause that is not over. */
+  /** True if it asked for a pause that is not over. */
   isThrottling(): boolean;
-  /** Others have contradicted it: for a while it is asked last. */
+  /** Records that other endpoints contradicted it. It is asked last for a while. */
   distrust(): void;
-  /** The height it last told of, if that was not long ago. */
+  /** The height it last reported, if that was recent. */
   head(): number | undefined;
-  /** Rejects with an `EndpointFailure`, or with a `ContractFaultError`. Calls of the same moment share a request. */
+  /**
+   * Rejects with an `EndpointFailure`, or with a `ContractFaultError`. Calls made at the same moment share a request.
+   */
   ask<T>(call: RpcCall<T>, timeoutMs: number): Promise<T>;
   close(): void;
 }
@@ -38,28 +45,28 @@ export interface EndpointInput {
   readonly transport: Transport;
   readonly chainId: number;
   readonly callsPerS: number;
-  /** The least height to believe, judged by what the others have told. */
+  /** The least acceptable height, derived from the reports of the other endpoints. */
   readonly minHead: () => number;
-  /** Called when it is left alone, with why, and when it is asked again. */
+  /** Called with the reason when its breaker opens, and without one when it closes. */
   readonly onChange: (trouble: string | undefined) => void;
 }
 
-/** Providers commonly take a hundred; one that takes fewer is found out and remembered. */
+/** Providers commonly accept a hundred. A lower limit is learned from a refusal. */
 const MAX_BATCH_CALLS = 100;
 const MAX_BATCH_BYTES = 1_000_000;
 const BATCH_LIMIT_HOLDS_MS = 600_000;
 const MAX_CONCURRENT_REQUESTS = 8;
 /** Timeouts are rounded up to this, so that there are never many lanes. */
 const LANE_STEP_MS = 100;
-/** How many single calls are under way at once with a server that knows no batches. */
+/** The concurrent single calls to a server without batches. */
 const MAX_CONCURRENT_SINGLES = 16;
-/** An address can be pointed at another server at any time. */
+/** The chain id is checked again after this time: a URL can point to another server at any time. */
 const PROVEN_FOR_MS = 60_000;
 const WRONG_CHAIN_PAUSE_MS = 30_000;
-/** A probe that is not answered by then has failed; the next one follows soon. */
+/** A probe without an answer by then has failed. The next one follows soon. */
 const PROBE_TIMEOUT_MS = 2_000;
 const DISTRUSTED_FOR_MS = 600_000;
-/** Nobody is held against what an endpoint said that has been silent since. */
+/** The height of a silent endpoint is not compared with others after this time. */
 const HEAD_HOLDS_MS = 60_000;
 
 const LATE = 'did not answer in time';
@@ -68,7 +75,7 @@ const FAR_BEHIND = 'is far behind the others';
 type Outcome<T> =
   | { readonly value: T }
   | { readonly failure: EndpointFailure }
-  /** The endpoint did its part: this is nothing to blame it for. */
+  /** The contract is at fault, not the endpoint. */
   | { readonly fault: ContractFaultError };
 
 export function createEndpoint(input: EndpointInput): Endpoint {
@@ -109,7 +116,10 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     failure: new EndpointFailure('down', failed.text),
   });
 
-  /** Calls that may take equally long share requests, so that a patient one never makes a hasty one wait. */
+  /**
+   * Only calls with the same timeout share requests, so that a call with a long timeout never delays one with a short
+   * timeout.
+   */
   function laneOf(wantedMs: number): Batcher<RpcCall<unknown>, Outcome<unknown>> {
     const timeoutMs = Math.ceil(wantedMs / LANE_STEP_MS) * LANE_STEP_MS;
     let lane = lanes.get(timeoutMs);
@@ -136,7 +146,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
 
   /** As many calls as fit into one request. */
   function nextChunk(calls: readonly RpcCall<unknown>[]): readonly RpcCall<unknown>[] {
-    // It may have been a bad moment, and not a limit.
+    // The refusal may have been temporary, so the limit is tried again.
     if (world.clock.nowMs() - limitedAtMs > BATCH_LIMIT_HOLDS_MS) maxBatchCalls = MAX_BATCH_CALLS;
     const maxCalls = maxBatchCalls === 1 ? MAX_CONCURRENT_SINGLES : Math.max(1, maxBatchCalls - preamble().length);
     let bytes = 0;
@@ -148,7 +158,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
   }
 
   const isProven = () => world.clock.nowMs() < provenUntilMs;
-  /** What every request asks first: which chain, when that is due, and how far the answering node has come. */
+  /** The first calls of every request: the chain id, when that is due, and the height of the answering node. */
   const preamble = (): readonly RpcCall<unknown>[] => (isProven() ? [headCall] : [chainIdCall, headCall]);
 
   async function exchange(chunk: readonly RpcCall<unknown>[], timeoutMs: number): Promise<Outcome<unknown>[]> {
@@ -168,7 +178,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     } catch (error) {
       const failure = error instanceof EndpointFailure ? error : new EndpointFailure('down', 'cannot be reached');
       if (failure.kind === 'batch_refused' && maxBatchCalls > 1) {
-        // What is tried again is bounded: the size halves every time.
+        // The retries are bounded: the size halves every time.
         maxBatchCalls = Math.max(1, Math.floor((first.length + chunk.length) / 2));
         limitedAtMs = world.clock.nowMs();
         return inChunks(chunk, timeoutMs);
@@ -184,7 +194,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     timeoutMs: number,
   ): Promise<readonly (Answer | undefined)[]> {
     if (maxBatchCalls > 1) return post([...first, ...chunk], timeoutMs);
-    // The height must be older than what it vouches for, so it is asked before.
+    // The height must be older than the answers it vouches for, so it is asked first.
     const alone = async (call: RpcCall<unknown>) => (await post([call], timeoutMs))[0];
     const heads = await Promise.all(first.map(alone));
     return [...heads, ...(await Promise.all(chunk.map(alone)))];
@@ -216,7 +226,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
 
   function outcomeOf(call: RpcCall<unknown>, answer: Answer | undefined): Outcome<unknown> {
     try {
-      // Errors are checked too: a revert may be a revert no more in the block that this node has not seen.
+      // Errors are checked too: a call that reverts here may succeed in a block that this node has not seen.
       const known = head?.number ?? 0;
       if (known < (call.minBlock ?? 0)) throw new EndpointFailure('behind', `has not seen block ${call.minBlock} yet`);
       if (!call.toleratesLag && known < minHead()) {
@@ -230,7 +240,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     }
   }
 
-  /** One verdict for a request, whatever number of calls it had. */
+  /** The breaker counts requests, not their calls. */
   function note(outcomes: readonly Outcome<unknown>[], begun: number): void {
     const failures = outcomes.flatMap((outcome) => ('failure' in outcome ? [outcome.failure] : []));
     const worst = failures.find(({ kind }) => kind === 'throttled') ?? failures.find(({ kind }) => kind === 'down');
@@ -251,7 +261,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     else breaker.failed(begun);
   }
 
-  /** The time a call waits for its turn counts too: behind a silent request it must not wait for as long again. */
+  /** The timeout includes the time in the queue, so that a call behind a silent request does not wait twice as long. */
   async function ask(call: RpcCall<unknown>, timeoutMs: number): Promise<Outcome<unknown>> {
     const { promise: late, resolve } = Promise.withResolvers<Outcome<unknown>>();
     const cancelTimer = world.timers.after(timeoutMs + LANE_STEP_MS, () =>
@@ -290,7 +300,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
   };
 }
 
-/** What the answer says, or an `EndpointFailure`. */
+/** The decoded answer, or an `EndpointFailure`. */
 function readValue(call: RpcCall<unknown>, answer: Answer | undefined): unknown {
   if (answer === undefined) throw new EndpointFailure('down', `left ${call.method} without an answer`);
   if ('error' in answer) {
@@ -303,11 +313,11 @@ function readValue(call: RpcCall<unknown>, answer: Answer | undefined): unknown 
     return call.read(answer.result);
   } catch (error) {
     if (error instanceof EndpointFailure || error instanceof ContractFaultError) throw error;
-    throw new EndpointFailure('unreadable', `answered ${call.method} with something that cannot be`);
+    throw new EndpointFailure('unreadable', `answered ${call.method} with an unreadable value`);
   }
 }
 
-/** About how long the parameters are as text; only calldata is ever long. */
+/** The approximate length of the parameters as text. Only calldata is ever long. */
 function sizeOf(params: readonly unknown[]): number {
   const [first] = params;
   if (typeof first === 'string') return first.length;

@@ -2,7 +2,7 @@ import { ContractFaultError } from '../chain.ts';
 import type { RpcCall, RpcError } from './json-rpc.ts';
 import { type Hex, isObject, readData, toQuantity } from './rpc-values.ts';
 
-/** What a contract returned, or what it reverted with. Both are answers of the chain. */
+/** The return data or revert data of a contract. Both are answers of the chain. */
 export type Returned = { readonly data: Hex } | { readonly reverted: Hex };
 
 export interface EthCall {
@@ -16,8 +16,8 @@ export interface EthCall {
 }
 
 /**
- * Runs code on a node without a transaction, after the latest block or the given one. `read` says what the returned data
- * or the revert means. If it throws, the contract is at fault and not the endpoint.
+ * Runs code on a node without a transaction, after the latest block or the given one. `read` decodes the return data or
+ * the revert. If it throws, the contract is at fault and not the endpoint.
  */
 export function ethCall<T>(call: EthCall, read: (returned: Returned) => T, atBlock?: number): RpcCall<T> {
   const interpret = (returned: Returned): T => {
@@ -78,15 +78,15 @@ function requestOf(call: EthCall, atBlock?: number): Pick<RpcCall<unknown>, 'met
 const REVERT_CODES: readonly number[] = [3, -32015];
 
 /**
- * Messages of clients for code that halted: by a revert, or by an instruction that the EVM refuses, which is what an
- * `assert` of old compilers such as the one of Tether's contract becomes.
+ * Messages of clients for code that halted: by a revert, or by an invalid instruction. Old compilers, such as that of
+ * Tether's contract, turn an `assert` into the latter.
  */
 const HALTED =
   /revert|invalid ?(fe)?opcode|opcode ?not ?found|bad instruction|invalid ?jump|bad jump|stack ?(und|ov)erflow/;
 
 /**
- * The bytes that a contract reverted with, if the error says that it halted. Running out of gas is not among the answers:
- * nodes cap the gas of calls as they like, so it says nothing about the chain.
+ * The revert data of a contract, if the error reports a halt. Running out of gas is no answer: each node caps the gas
+ * of calls differently, so it proves nothing about the chain.
  */
 export function readRevert({ code, message, data }: RpcError): Hex | undefined {
   if (/out ?of ?gas/.test(message)) return undefined;

@@ -285,7 +285,7 @@ describe('an EVM chain', () => {
     assert.deepEqual(await chain.judge(item, signature), { is: 'wrong_signature' });
   });
 
-  it('tells the outcome of a broadcast by what the client says', async () => {
+  it('derives the outcome of a broadcast from the client’s message', async () => {
     const nonce = await chain.minedNonce(relayer.address);
     const fees = await chain.suggestFees();
     const { bytes, hash } = await chain.signNothing(relayer, { nonce, fees });

@@ -27,16 +27,16 @@ import { createWitness } from './witness.ts';
 export interface EvmChainInput {
   readonly world: World;
   readonly network: Network;
-  /** Addresses of RPC endpoints in the order of preference; a test may hand in a way of its own to reach one. */
+  /** URLs of RPC endpoints in the order of preference; a test may pass its own transport. */
   readonly endpoints: readonly (string | Transport)[];
-  /** The most calls a second that one provider takes. */
+  /** The most calls per second to one provider. */
   readonly callsPerS?: number;
   readonly log?: Log;
-  /** The releases of the Collector; a test may hand in others. */
+  /** The releases of the Collector; a test may pass others. */
   readonly collectors?: readonly CollectorRelease[];
 }
 
-/** An EVM network, as the rest of the gateway knows chains. */
+/** The adapter of an EVM network. */
 export function createEvmChain(input: EvmChainInput): Chain {
   const { world, network, endpoints, callsPerS, log, collectors = COLLECTORS } = input;
   const { finality } = network;

@@ -10,28 +10,28 @@ import type { Rpc } from './rpc.ts';
 import type { Hex } from './rpc-values.ts';
 import { PERMIT2_DOMAIN, separatorOf } from './typed-data.ts';
 
-/** What every part of the adapter works with. */
+/** The shared dependencies of the adapter's parts. */
 export interface EvmContext {
   readonly world: World;
   readonly network: Network;
   readonly chainId: number;
   readonly rpc: Rpc;
-  /** The same endpoints, for what can be asked along with much else. */
+  /** The same endpoints, for questions that can be batched into one call. */
   readonly lens: Lens;
   readonly assets: readonly AssetTerms[];
   /** All releases of the Collector, the oldest first. */
   readonly collectors: readonly CollectorRelease[];
-  /** Throws for an asset that cannot be paid with here: such items are never made. */
+  /** Throws for an asset that is not payable here: such items are never made. */
   termsOf(asset: string): AssetTerms;
 }
 
-/** An asset as its chain knows it. */
+/** An asset with its on-chain terms. */
 export interface AssetTerms {
   readonly known: KnownAsset;
   readonly pay: PayTerms;
   /** In lower case; the zero address stands for the native coin. */
   readonly token: Hex;
-  /** Of the EIP-712 domain that the payer signs for; undefined for the native coin. */
+  /** The separator of the EIP-712 domain that the payer signs for; undefined for the native coin. */
   readonly domainSeparator: Buffer | undefined;
 }
 
@@ -56,7 +56,7 @@ export function createEvmContext(
   };
 }
 
-/** The item as the Collector's code takes it. */
+/** The item in the form of the Collector's parameters. */
 export function collectorItem(item: Item): CollectorItem {
   return {
     paymentId: `0x${Buffer.from(idBytes(item.subject)).toString('hex')}`,

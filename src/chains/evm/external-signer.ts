@@ -8,7 +8,7 @@ export interface ExternalSignerInput {
   readonly address: string;
 }
 
-/** The signer did not sign. The text is ours: nothing in it comes from the signer, nor does it tell where that is. */
+/** The signer did not sign. The message contains neither text from the signer nor its URL. */
 export class SignerError extends Error {
   constructor(problem: string) {
     super(`The external signer ${problem}.`);
@@ -20,8 +20,8 @@ const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_CHARS = 4_096;
 
 /**
- * Signs with a key that another program holds, a key store or a hardware module. It is sent `{ address, digest }` and answers
- * `{ r, s, v }`, all in hexadecimal with 0x, `v` counting from 0 or from 27.
+ * Signs with a key in another program, such as a key store or a hardware module. The request is `{ address, digest }`,
+ * the answer `{ r, s, v }`, all in hexadecimal with 0x, `v` counting from 0 or from 27.
  */
 export function createExternalSigner({ timers, url, address }: ExternalSignerInput): Signer {
   return {
@@ -30,7 +30,7 @@ export function createExternalSigner({ timers, url, address }: ExternalSignerInp
       const body = JSON.stringify({ address, digest: `0x${Buffer.from(digest).toString('hex')}` });
       const signature = readKeySignature(readAnswer(await post(timers, url, body)));
       if (signature === undefined) throw new SignerError('sent no signature with a low s');
-      // A transaction signed by another key would be paid for by that one, or by nobody, and its nonce would be lost.
+      // A transaction signed with another key would spend that account's coin, or fail, and use another nonce.
       if (recoverAddress(digest, signature) !== address.toLowerCase()) throw new SignerError('signed with another key');
       const hex = Buffer.from(signature.compact).toString('hex');
       return { r: BigInt(`0x${hex.slice(0, 64)}`), s: BigInt(`0x${hex.slice(64)}`), yParity: signature.recovery };
@@ -46,7 +46,7 @@ async function post(timers: Timers, url: string, body: string): Promise<string> 
     const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal: late.signal });
     const text = await answer.text();
     if (!answer.ok) throw new SignerError(`answered with status ${answer.status}`);
-    if (text.length > MAX_ANSWER_CHARS) throw new SignerError('sent something else than a signature');
+    if (text.length > MAX_ANSWER_CHARS) throw new SignerError('sent no signature');
     return text;
   } catch (error) {
     if (error instanceof SignerError) throw error;

@@ -4,20 +4,20 @@ import type { RpcCall } from './json-rpc.ts';
 import { readFields, readQuantity, toQuantity } from './rpc-values.ts';
 
 const RECENT_BLOCKS = 5;
-/** Half of what was mined offered less. */
+/** The median tip of mined transactions. */
 const PERCENTILE = 50;
 const DEFAULT_MIN_TIP = 1_000_000n;
-/** No network asks for more. It bounds what an endpoint that lies about fees can cost us. */
+/** No network needs more. It bounds the damage by an endpoint that lies about fees. */
 const MAX_TIP = 1_000_000_000_000n;
 const MAX_BASE_FEE = 20_000_000_000_000n;
 
 interface FeeHistory {
-  /** Of the block after those that were asked about. */
+  /** The base fee of the block after the requested ones. */
   readonly baseFee: bigint;
   readonly tips: readonly bigint[];
 }
 
-/** Enough to be in one of the next blocks: the base fee may more than double meanwhile, which takes it seven full blocks. */
+/** Enough for one of the next blocks: the base fee may more than double meanwhile, which takes seven full blocks. */
 export async function suggestFees({ rpc, network }: EvmContext): Promise<Fees> {
   const { baseFee, tips } = await rpc.call(feeHistoryCall(rpc.sharedHead()));
   const paid = tips.filter((tip) => tip > 0n).sort((left, right) => (left < right ? -1 : 1));
@@ -27,8 +27,8 @@ export async function suggestFees({ rpc, network }: EvmContext): Promise<Fees> {
 }
 
 /**
- * Up to the last block but one: what comes after that is known. To tell the fee of a block that is not there yet, some nodes
- * carry out everything that waits for it.
+ * Ends at the last block but one, so that the next base fee is known. To compute the fee of a block that does not exist
+ * yet, some nodes execute the whole mempool.
  */
 function feeHistoryCall(head = 0): RpcCall<FeeHistory> {
   return {
@@ -40,7 +40,7 @@ function feeHistoryCall(head = 0): RpcCall<FeeHistory> {
       if (!Array.isArray(baseFeePerGas) || baseFeePerGas.length === 0) throw new TypeError('no base fees');
       return {
         baseFee: readQuantity(baseFeePerGas.at(-1)),
-        // Nodes leave it out, or the rows empty, when the blocks were.
+        // For empty blocks nodes omit the field, or send empty rows.
         tips: Array.isArray(reward) ? reward.flatMap((row: unknown[]) => row.map(readQuantity)) : [],
       };
     },

@@ -11,7 +11,7 @@ import { address, keccakText } from './words.ts';
 
 const TRANSFER_TOPIC = `0x${keccakText('Transfer(address,address,uint256)').toString('hex')}`;
 
-/** Reads what tokens tell of transfers. What the Collector pays out is told by its own events. */
+/** Reads the Transfer logs of tokens. Payouts of the Collector have events of their own. */
 export function createIncomingReader(context: EvmContext): Chain['incoming'] {
   const byToken = tokensOf(context);
   const isOutsideOfPayments = outsideOfPayments(context);
@@ -51,7 +51,7 @@ function tokensOf({ assets }: EvmContext): ReadonlyMap<string, string> {
 function transferDecoder(byToken: ReadonlyMap<string, string>): (log: Record<string, unknown>) => Incoming {
   return (log) => {
     const asset = byToken.get(readData(log.address));
-    if (asset === undefined) throw new RangeError('a log of somebody else');
+    if (asset === undefined) throw new RangeError('a log of another contract');
     if (!Array.isArray(log.topics) || log.topics[0] !== TRANSFER_TOPIC) throw new RangeError('a log of another kind');
     const [, from, to] = log.topics;
     return { ...readPlace(log), asset, from: readAccount(from), to: readAccount(to), amount: readWord(log.data) };
@@ -62,7 +62,7 @@ function readAccount(topic: unknown): string {
   return checksumAddress(`0x${readHash(topic).slice(-40)}`);
 }
 
-/** Coin that somebody sends by a plain transaction. What contracts do with coin inside of one leaves no trace to read. */
+/** A transfer of coin by a plain transaction. Transfers by contracts inside a transaction leave no log. */
 export async function findCoinTransfer(context: EvmContext, hash: string): Promise<Incoming | undefined> {
   const coin = context.assets.find(({ token }) => token === NATIVE_TOKEN);
   const [state, sent] = await Promise.all([findTransaction(context, hash), context.rpc.call(coinCall(hash))]);
@@ -70,7 +70,10 @@ export async function findCoinTransfer(context: EvmContext, hash: string): Promi
   return { block: state.block, logIndex: -1, asset: coin.known.id, ...sent };
 }
 
-/** The same for all transactions of a block. It is asked for whole, so this is for when something is known to be in it. */
+/**
+ * The same for all transactions of a block. It reads the whole block, so use it only if the block is known to hold a
+ * transfer.
+ */
 export async function listCoinTransfers(
   context: EvmContext,
   accounts: readonly string[],
@@ -101,7 +104,7 @@ function fullBlockCall(
       const { transactions } = readFields(result);
       const block = readBlock(result);
       if (block.number !== number || !Array.isArray(transactions)) throw new RangeError('another block');
-      // Chains have transactions of kinds of their own: only those to our accounts must be of a form we know.
+      // Chains have transaction types of their own. Only transactions to our accounts must have a known form.
       const ours = transactions
         .map(readFields)
         .filter(({ to }) => typeof to === 'string' && asked.has(to.toLowerCase()));
@@ -111,7 +114,7 @@ function fullBlockCall(
   };
 }
 
-/** The coin that a transaction sends, mined or not; null when it is none, or not known. */
+/** The coin transfer of a transaction, mined or not. Null when it transfers no coin, or is unknown. */
 export function coinCall(hash: string): RpcCall<SentCoin | null> {
   return {
     method: 'eth_getTransactionByHash',
@@ -125,10 +128,10 @@ export function coinCall(hash: string): RpcCall<SentCoin | null> {
   };
 }
 
-/** Undefined when the transaction brings nobody coin. */
+/** Undefined when the transaction transfers no coin. */
 function readSentCoin({ hash, from, to, value }: Record<string, unknown>): SentCoin | undefined {
   const amount = readQuantity(value);
-  // One without a recipient makes a contract.
+  // A transaction without a recipient creates a contract.
   if (to === null || to === undefined || amount === 0n) return undefined;
   const [sender, recipient] = [readData(from), readData(to)].map(checksumAddress) as [string, string];
   return { transactionHash: readHash(hash), from: sender, to: recipient, amount };

@@ -1,40 +1,40 @@
 import { type Hex, isObject } from './rpc-values.ts';
 
-/** A question to an Ethereum node, and how its answer is to be read. */
+/** A call to an Ethereum node, with the readers of its answer. */
 export interface RpcCall<T> {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** Checks the answer and makes it what it means; throws when it cannot be the answer to this question. */
+  /** Checks and decodes the answer. Throws when its form does not fit the call. */
   readonly read: (result: unknown) => T;
-  /** Reads an error that is an answer, such as a revert; undefined when the error says nothing about the chain. */
+  /** Reads an error that is an answer, such as a revert; undefined when the error is no answer of the chain. */
   readonly readError?: (error: RpcError) => { readonly value: T } | undefined;
-  /** Believe only a node that has seen this block. */
+  /** Only an answer of a node that has this block counts. */
   readonly minBlock?: number;
-  /** It does not matter how far the node has come. */
+  /** The answer of a lagging node counts too. */
   readonly toleratesLag?: boolean;
-  /** Whether a part of the answer could not be read: another endpoint's answer without such a part is preferred. */
+  /** True if a part of the answer is unreadable. A fully readable answer of another endpoint is preferred. */
   isFlawed?(answer: T): boolean;
-  /** The same as a question that the Lens can ask together with others; always about the latest block. */
+  /** The same call in the form that the Lens can batch; always for the latest block. */
   readonly word?: WordQuestion<T>;
 }
 
-/** Something that is answered by one word, or with nothing. */
+/** A question whose answer is one word or empty. */
 export interface WordQuestion<T> {
-  /** An address. */
+  /** The address asked about. */
   readonly of: string;
-  /** Calldata, or what needs no call. */
+  /** Calldata, or a question that needs no call. */
   readonly ask: Hex | 'code_size' | 'coin';
   readonly read: (returned: Hex) => T;
 }
 
 export interface RpcError {
   readonly code: number;
-  /** In lower case. For telling errors apart, never for showing. */
+  /** In lower case. Used to classify errors, never shown. */
   readonly message: string;
   readonly data: unknown;
 }
 
-/** Why an endpoint gave no answer that can be believed. The text is ours: nothing in it comes from the endpoint. */
+/** The reason why an endpoint gave no usable answer. The message contains no text from the endpoint. */
 export class EndpointFailure extends Error {
   readonly kind: FailureKind;
   readonly pauseMs: number;
@@ -47,27 +47,29 @@ export class EndpointFailure extends Error {
 }
 
 /**
- * down: the endpoint as a whole is at fault. throttled: it asks for a pause. behind: it will know later. unclear: this one
- * answer says nothing; others may be fine. unreadable: the same, and asking again will not help. batch_refused: it wants
- * fewer calls at once.
+ * down: the endpoint as a whole is at fault. throttled: it asks for a pause. behind: it will know later. unclear: this
+ * one answer is unusable; others may be fine. unreadable: the same, and a retry will not help. batch_refused: it
+ * accepts only smaller batches.
  */
 export type FailureKind = 'down' | 'throttled' | 'behind' | 'unclear' | 'unreadable' | 'batch_refused';
 
 export type Answer = { readonly result: unknown } | { readonly error: RpcError };
 
-/** The text of the calls, numbered from `firstId`. One call goes alone: not every server knows batches. */
+/**
+ * The request text of the calls, numbered from `firstId`. A single call is no batch: not every server supports batches.
+ */
 export function writeRequest(calls: readonly RpcCall<unknown>[], firstId: number): string {
   const requests = calls.map(({ method, params }, index) => ({ jsonrpc: '2.0', id: firstId + index, method, params }));
   return JSON.stringify(requests.length === 1 ? requests[0] : requests);
 }
 
-/** One answer for each call; undefined where the server sent none that can be told to be its. */
+/** One answer for each call, matched by id; undefined where the server sent none. */
 export function readResponse(text: string, firstId: number, count: number): readonly (Answer | undefined)[] {
   const parsed = parse(text);
   if (count > 1 && !Array.isArray(parsed)) {
     if (isObject(parsed) && 'error' in parsed)
       throw new EndpointFailure('batch_refused', 'refuses so many calls at once');
-    throw new EndpointFailure('down', 'sent something else than answers to a batch');
+    throw new EndpointFailure('down', 'sent no answers to a batch');
   }
   const byId = new Map<unknown, Answer>();
   for (const entry of count > 1 ? (parsed as unknown[]) : [parsed]) {
@@ -92,7 +94,7 @@ function readAnswer(entry: unknown): Answer | undefined {
   return entry.result === undefined ? undefined : { result: entry.result };
 }
 
-/** Providers also say "too many requests" inside an answer that is otherwise fine. */
+/** Providers also report "too many requests" as the error of a single call, with HTTP status 200. */
 export function isThrottling({ code, message }: RpcError): boolean {
   return code === 429 || code === -32029 || /rate.?limit|too many requests|capacity|quota|request limit/.test(message);
 }

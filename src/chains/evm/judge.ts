@@ -1,5 +1,5 @@
 import type { Item, SignedItem } from '../../domain/item.ts';
-import { type ItemOutcome, SenderShortError, type Verdict } from '../chain.ts';
+import { ChainUnavailableError, type ItemOutcome, SenderShortError, type Verdict } from '../chain.ts';
 import { simulate } from './batches.ts';
 import { unlessFaulty } from './eth-call.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
@@ -9,15 +9,17 @@ import { allowanceCall, balanceCall, canReceive, hasCodeCall, refusedCall, usedC
 import { digestOf } from './typed-data.ts';
 
 /**
- * Whether the item could be carried out now. What the chain knows of the payer is asked in one round trip, and while that
- * is under way the signature is checked here: the signatures of keys need no chain. Those of accounts with code, also
- * when a key has lent itself some (EIP-7702), are what that code says they are, so the very item is tried.
+ * The outcome of the item if it were carried out now. The payer's state is read in one round trip. Meanwhile the
+ * signature is checked here: the signature of a key needs no chain. The code of an account decides about its
+ * signatures, also for a key with delegated code (EIP-7702), so such an item is simulated.
  */
 export async function judge(context: EvmContext, ask: Judgement): Promise<Verdict> {
-  if (ask.item.method === 'native') return { is: 'malformed_signature' };
+  const { method, network } = ask.item;
+  if (method === 'native') return { is: 'malformed_signature' };
   const verdict = await unlessFaulty(judgeByChain(context, ask));
-  // A token that does not answer as a token carries nothing out.
-  return verdict ?? { is: 'refused', reason: 'unknown' };
+  // The token was fine when its option was made: an endpoint that answers nonsense is as likely as a token that broke.
+  if (verdict === undefined) throw new ChainUnavailableError(network, 'the token does not answer as a token');
+  return verdict;
 }
 
 interface Judgement {
@@ -37,7 +39,7 @@ async function judgeByChain(context: EvmContext, ask: Judgement): Promise<Verdic
   const tryOut = () => simulated(context, { item, commitment, signature, hasCode }, sender);
 
   if (hasCode) {
-    // In this form of EIP-3009 there is room for the signature of a key only.
+    // This form of EIP-3009 takes the signature of a key only.
     const isReadable = item.method === 'eip3009-vrs' ? byKey !== 'malformed_signature' : isContractSignature(signature);
     return isReadable ? tryOut() : { is: 'malformed_signature' };
   }
@@ -45,7 +47,8 @@ async function judgeByChain(context: EvmContext, ask: Judgement): Promise<Verdic
   if (isUsed) return { is: 'used' };
   if (balance < item.amount) return { is: 'short_balance' };
   if (allowance < item.amount) return { is: 'short_allowance' };
-  // Trying every item out would cost more than all the rest: only where the token objects is it asked why.
+  // Simulating every item would cost more than all other calls. It is simulated only when the token refuses, to find
+  // the reason.
   return isObjected ? tryOut() : { is: 'good', hasCode };
 }
 

@@ -7,19 +7,20 @@ export interface KeySignature {
   /** r and s. */
   readonly compact: Uint8Array;
   readonly recovery: 0 | 1;
-  /** 65 bytes with `v` as 27 or 28, which is what contracts expect. */
+  /** 65 bytes with `v` as 27 or 28, as contracts expect. */
   readonly bytes: Hex;
 }
 
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
-/** ERC-6492 puts this at the end of signatures by wallets that are not there yet. */
+/** The ERC-6492 suffix of signatures by wallets that are not deployed yet. */
 const ERC_6492_END = '6492'.repeat(16);
-/** Wallet contracts may want more than a key's 65 bytes; none in use wants more than this. */
+/** Signatures of wallet contracts may be longer than a key's 65 bytes. None in use is longer than this. */
 const MAX_SIGNATURE_BYTES = 8_192;
 
 /**
- * Undefined when it is not the signature of a key. Only 65 bytes: the short form of EIP-2098 would give one signature two
- * spellings. Only low `s`, for the same reason, and because tokens refuse the other. `v` may count from 0 or from 27.
+ * Undefined when it is not the signature of a key. Only 65 bytes: the short form of EIP-2098 would be a second spelling
+ * of the same signature. Only low `s`, for the same reason, and because tokens refuse high `s`. `v` may count from 0 or
+ * from 27.
  */
 export function readKeySignature(signature: string): KeySignature | undefined {
   if (!/^0x[0-9a-f]{130}$/i.test(signature)) return undefined;
@@ -36,7 +37,10 @@ export function readKeySignature(signature: string): KeySignature | undefined {
   };
 }
 
-/** Whether a wallet contract might understand it. Wrapped ones are refused: their wallet would have to be made first. */
+/**
+ * True if a wallet contract might accept it. ERC-6492 signatures are refused: their wallet would have to be deployed
+ * first.
+ */
 export function isContractSignature(signature: string): boolean {
   return (
     /^0x([0-9a-f]{2})+$/i.test(signature) &&
@@ -45,7 +49,7 @@ export function isContractSignature(signature: string): boolean {
   );
 }
 
-/** The address whose key signed the digest, in lower case; undefined when no key can have. */
+/** The address whose key signed the digest, in lower case; undefined for an impossible signature. */
 export function recoverAddress(digest: Uint8Array, { compact, recovery }: KeySignature): string | undefined {
   const publicKey = secp256k1.recoverPublicKeyUncompressed(compact, recovery, digest);
   return typeof publicKey === 'string' ? undefined : addressOf(publicKey);

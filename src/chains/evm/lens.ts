@@ -7,32 +7,34 @@ import { readData } from './rpc-values.ts';
 import { address, uint } from './words.ts';
 
 /**
- * Asks many small questions as one call, by way of a contract that is tried and never deployed (`contracts/Lens.sol`). A
- * node does the work of a request for hundreds of questions then, and a provider counts one call.
+ * Batches many small questions into one `eth_call`, which runs the creation code of a contract that is never deployed
+ * (`contracts/Lens.sol`). Hundreds of questions cost the node one request, and the provider counts one call.
  *
- * It can only ever save something. What the Lens gave no answer to is asked by itself, and that answer counts: a revert is
- * one, a failure is none. A provider that takes no such calls is asked everything one by one.
+ * The Lens is only an optimisation. A question without an answer from the Lens is asked by a call of its own, and that
+ * answer counts: a revert is an answer, a failure is not. A provider that refuses the Lens gets single calls.
  */
 export interface Lens {
   ask<T>(call: RpcCall<T>, timeoutMs?: number): Promise<T>;
 }
 
 /**
- * All of them together stay below what nodes give a call (10 million gas with the stingy ones, of which a question takes
- * some 20,000), a contract's creation (49,152 bytes) and its code (24,576 bytes, at 33 for an answer).
+ * All questions together stay below the limits of nodes: the gas of a call (10 million at the lowest; a question takes
+ * some 20,000), the creation code (49,152 bytes) and the code (24,576 bytes; an answer takes 33).
  */
 const MAX_QUESTIONS = 250;
 const MAX_QUESTION_BYTES = 40_000;
-/** Refused with so few at once, it is not the number. */
+/** If this few questions are refused, their number is not the reason. */
 const MIN_QUESTIONS = 8;
-/** As often in a row a provider refuses the Lens, from the most questions down to the least, before it is given up. */
+/**
+ * The refusals in a row, from the most questions down to the least, after which the Lens is not used with a provider.
+ */
 const MAX_REFUSALS = 6;
-/** It may have been a bad moment all the same. */
+/** The refusals may have been temporary, so the Lens is tried again after this time. */
 const REFUSAL_HOLDS_MS = 600_000;
-/** Of one moment; they are cut into calls that travel in one request. */
+/** The most questions of one batch. They are split into calls of one request. */
 const MAX_GATHERED = 10_000;
 const MAX_CONCURRENT = 16;
-/** A byte and a word. */
+/** The size of an answer: a byte and a word. */
 const ANSWER_DIGITS = 66;
 
 const NOT_ANSWERED = Symbol('not answered');
@@ -45,7 +47,10 @@ export function createLens({ world, rpc }: { readonly world: World; readonly rpc
   let refusals = 0;
   let refusedAtMs = 0;
 
-  /** Questions that may take equally long go together, so that a patient one never makes a hasty one wait. */
+  /**
+   * Only questions with the same timeout share a call, so that one with a long timeout never delays one with a short
+   * timeout.
+   */
   function laneOf(timeoutMs: number | undefined): Batcher<Question, unknown> {
     let lane = lanes.get(timeoutMs);
     if (lane === undefined) {
@@ -63,7 +68,7 @@ export function createLens({ world, rpc }: { readonly world: World; readonly rpc
   async function askAll(questions: readonly Question[], timeoutMs: number | undefined): Promise<readonly unknown[]> {
     const texts = questions.map(textOf);
     const answers = new Map<string, string>();
-    // Requests of the same moment want to know much the same of a token: that is asked once.
+    // Concurrent requests ask many identical questions about a token. Each is asked once.
     const chunks = isGivenUp() ? [] : chunksOf([...new Set(texts)], maxQuestions);
     await Promise.all(
       chunks.map(async (chunk) => {
@@ -74,7 +79,7 @@ export function createLens({ world, rpc }: { readonly world: World; readonly rpc
     return questions.map((question, index) => readAnswer(question, answers.get(texts[index] ?? '')));
   }
 
-  /** One answer for each; none at all when it was refused. */
+  /** One answer for each question. Empty when the Lens was refused or would save nothing. */
   async function look(texts: readonly string[], timeoutMs: number | undefined): Promise<readonly string[]> {
     if (texts.length === 1) return [];
     const answers = await rpc.call(lensCall(texts), timeoutMs);
@@ -119,10 +124,10 @@ function chunksOf(texts: readonly string[], maxQuestions: number): readonly (rea
   return chunks;
 }
 
-/** Whatever is wrong with the Lens, the questions can still be asked one by one. */
+/** Whatever the fault of the Lens, the questions can still be asked by single calls. */
 function lensCall(texts: readonly string[]): RpcCall<readonly string[] | 'refused'> {
   const text = texts.join('');
-  // One argument of bytes: where it begins, how long it is, and itself in whole words.
+  // The ABI encoding of one `bytes` argument: offset, length, and the data padded to words.
   const padding = '0'.repeat((64 - (text.length % 64)) % 64);
   const data = `${artifact.bytecode}${uint(32)}${uint(text.length / 2)}${text}${padding}`;
   return {
@@ -142,12 +147,12 @@ function readAnswer({ read }: Question, answer = '00'): unknown {
   try {
     return read(answer.startsWith('01') ? `0x${answer.slice(2)}` : '0x');
   } catch {
-    // Whether the contract or the node is to blame is seen when the question is asked by itself.
+    // A single call shows later whether the contract or the node is at fault.
     return NOT_ANSWERED;
   }
 }
 
-/** A question as `contracts/Lens.sol` reads it, in hex. */
+/** A question in the encoding of `contracts/Lens.sol`, in hex. */
 function textOf({ of, ask }: Question): string {
   const target = address(of).slice(24);
   if (ask === 'code_size') return `${target}00`;

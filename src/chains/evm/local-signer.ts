@@ -4,8 +4,8 @@ import { addressOf } from './key-signature.ts';
 import { secp256k1 } from './secp256k1.ts';
 
 /**
- * Signs with a key that this process holds. The key lives in this function's scope alone: the signer has no field for it,
- * so nothing that prints, compares or serialises the signer can show it.
+ * Signs with a key in this process. The key is only in the scope of this function. The signer has no field for it, so
+ * printing, comparing or serialising the signer cannot show it.
  */
 export function createLocalSigner(privateKey: string): Signer {
   const key = readKey(privateKey);
@@ -18,14 +18,14 @@ export function createLocalSigner(privateKey: string): Signer {
       return {
         r: BigInt(`0x${hex.slice(0, 64)}`),
         s: BigInt(`0x${hex.slice(64)}`),
-        // 2 and 3 stand for points that one signature in 2^127 has.
+        // The values 2 and 3 occur once in 2^127 signatures.
         yParity: signed.recoveryId === 1 ? 1 : 0,
       };
     },
   };
 }
 
-/** The messages do not repeat what was given: it may be a key with one character too many. */
+/** The messages do not repeat the input: it may be a key with one character too many. */
 function readKey(text: string): Uint8Array {
   if (!/^(0x)?[0-9a-f]{64}$/i.test(text)) throw new TypeError('A private key is 64 hexadecimal digits.');
   const key = Buffer.from(text.replace(/^0x/i, ''), 'hex');

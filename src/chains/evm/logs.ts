@@ -4,7 +4,7 @@ import { isThrottling, type RpcCall } from './json-rpc.ts';
 import type { Rpc } from './rpc.ts';
 import { readBlockId, readFields, readHash, readNumber, toQuantity } from './rpc-values.ts';
 
-/** Providers take between ten and fifty thousand blocks at once; what one refuses is asked in halves from then on. */
+/** Providers accept ranges between ten and fifty thousand blocks. A refused range is halved from then on. */
 const FIRST_SPAN = 5_000;
 const TOO_MUCH = 'too much';
 
@@ -26,15 +26,15 @@ export type LogReader<T> = (
   onUnreadable?: OnUnreadable,
 ) => Promise<readonly T[]>;
 
-/** Logs as an endpoint told them, apart from those that cannot be read. */
+/** The readable logs of an endpoint's answer, and the unreadable ones. */
 interface LogsRead<T> {
   readonly logs: readonly T[];
   readonly unreadable: readonly UnreadableLog[];
 }
 
 /**
- * Reads logs of a range of blocks, in order, in as many pieces as the providers want. A log that cannot be read is told of
- * and left out, unless another endpoint has an answer without such a log.
+ * Reads the logs of a range of blocks, in order, split to the limits of the providers. An unreadable log is reported
+ * and left out, unless another endpoint has a fully readable answer.
  */
 export function createLogReader<T extends Placed>(
   { call, network }: { readonly call: Rpc['call']; readonly network: Network },
@@ -64,7 +64,7 @@ export function createLogReader<T extends Placed>(
     return {
       method: 'eth_getLogs',
       params: [{ fromBlock: toQuantity(from), toBlock: toQuantity(to), ...filter }],
-      // A node that has not come that far would answer with what it has, and the rest would never be seen.
+      // A node that lags behind would answer with the logs it has, and the rest would be missed.
       minBlock: to,
       read: (result) => {
         if (!Array.isArray(result)) throw new TypeError('not a list of logs');
@@ -83,7 +83,7 @@ export function createLogReader<T extends Placed>(
   }
 }
 
-/** Every log once, in order. Some endpoints repeat one, and any may send one that is none. */
+/** Every log once, in order. Some endpoints repeat logs, and any may send invalid ones. */
 export function readAll<T extends Placed>(
   entries: readonly unknown[],
   readOne: (log: Record<string, unknown>) => T,
@@ -111,14 +111,14 @@ function placeOf(entry: unknown): UnreadableLog['place'] {
   }
 }
 
-/** Libraries explain at length. */
+/** Messages of libraries are long. */
 function firstLine({ message }: Error): string {
   return message.split('\n')[0]?.slice(0, MAX_REASON) ?? '';
 }
 
 const MAX_REASON = 200;
 
-/** Where a log stands. */
+/** The position of a log. */
 export function readPlace(log: Record<string, unknown>): Placed {
   return {
     block: readBlockId(log),
@@ -131,7 +131,7 @@ function byPlace(left: Placed, right: Placed): number {
   return left.block.number - right.block.number || left.logIndex - right.logIndex;
 }
 
-/** Every provider has words of its own for it, and codes that mean other things elsewhere. */
+/** The text and the error code for a range limit differ from provider to provider. */
 function isRangeRefusal(message: string): boolean {
   return /range|too many (results|logs|blocks)|more than \d+|response size|result set|too large|limited to|max(imum)? .*blocks/.test(
     message,

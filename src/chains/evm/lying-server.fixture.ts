@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a server does with the next requests. */
+/** The behaviour of the server for the next requests. */
 export type Lie =
   | 'honest'
   | 'html'
@@ -16,15 +16,15 @@ export type Lie =
   | 'no_batches'
   | 'small_batches';
 
-/** A small Ethereum node over HTTP that answers as it is told to. */
+/** A small Ethereum node over HTTP with scripted answers. */
 export interface LyingServer {
   readonly url: string;
   lie: Lie;
   chainId: number;
   head: number;
-  /** How methods other than the three it knows by itself are answered: with a result, or an error. */
+  /** Answers methods besides the three built-in ones, with a result or an error. */
   answers: Record<string, { result: unknown } | { error: { code: number; message: string; data?: unknown } }>;
-  /** The methods of every request that came, in order. */
+  /** The methods of every request received, in order. */
   readonly requests: string[][];
   close(): Promise<void>;
 }

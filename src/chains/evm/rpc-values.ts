@@ -1,6 +1,6 @@
 import type { Block, BlockId } from '../chain.ts';
 
-/** Readers of what nodes answer. Each throws when the answer is not of its form: it was not an answer then. */
+/** Readers of nodes' answers. Each throws when the form is wrong. */
 
 export type Hex = `0x${string}`;
 
@@ -31,7 +31,7 @@ export function readFields(value: unknown): Record<string, unknown> {
   return value;
 }
 
-/** One word of what a contract returned. Exactly one: an empty answer means that there is no contract. */
+/** Return data of exactly one word. Empty data means that there is no contract. */
 export function readWord(value: unknown): bigint {
   return BigInt(readHash(value));
 }

@@ -9,25 +9,25 @@ import { readNumber } from './rpc-values.ts';
 import { httpTransport, type Transport } from './transport.ts';
 
 /**
- * The endpoints of one network as one. A call goes to the first that can be asked, then to the next, until one gives an
- * answer that can be believed. When none does, it rejects with `ChainUnavailableError`; when all that they say is that a
- * contract did not do its part, with `ContractFaultError`.
+ * The endpoints of one network, with failover. A call goes to the first available endpoint, then to the next, until one
+ * gives a usable answer. Without a usable answer it rejects with `ChainUnavailableError`, or with `ContractFaultError`
+ * if the endpoints report a faulty contract.
  */
 export interface Rpc {
   readonly endpoints: readonly Endpoint[];
   call<T>(call: RpcCall<T>, timeoutMs?: number): Promise<T>;
-  /** Asks this endpoint and no other. */
+  /** Asks only this endpoint. */
   callOne<T>(endpoint: Endpoint, call: RpcCall<T>): Promise<T>;
-  /** The endpoints, those that can be relied on most first. */
+  /** The endpoints, the most reliable first. */
   inOrder(): readonly Endpoint[];
-  /** Asks every endpoint; undefined stands for one that could not answer. */
+  /** Asks every endpoint; undefined stands for an endpoint without an answer. */
   callEach<T>(call: RpcCall<T>): Promise<readonly (T | undefined)[]>;
   endpointsUp(): number;
-  /** What is wrong with endpoints now, one sentence for each. */
+  /** The current problems of endpoints, one sentence for each. */
   troubles(): readonly string[];
-  /** The highest block any endpoint has told of. */
+  /** The highest block reported by any endpoint. */
   head(): number | undefined;
-  /** The highest block that two endpoints have told of, where there are two: one alone may claim any. */
+  /** The highest block that two endpoints have reached, if there are two: a single endpoint may claim any height. */
   sharedHead(): number | undefined;
   close(): void;
 }
@@ -38,30 +38,35 @@ export interface RpcInput {
   readonly network: string;
   readonly chainId: number;
   readonly blockTimeMs: number;
-  /** Addresses, in the order of preference; a test may hand in a way of its own to reach an endpoint. */
+  /** URLs, in the order of preference; a test may pass its own transport. */
   readonly endpoints: readonly (string | Transport)[];
   readonly callsPerS?: number;
   readonly log?: Log | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** Of a call to one endpoint, for which others may be waiting. */
+/** The timeout of a call to a single endpoint. It is short, because answers of other endpoints wait for it. */
 const ONE_TIMEOUT_MS = 4_000;
-/** Above what any provider allows; a lower limit is learned from its refusals. */
+/** Above the limit of any provider. A lower limit is learned from refusals. */
 const DEFAULT_CALLS_PER_S = 20_000;
-/** A replica lags or a connection breaks for a moment: that often all endpoints are gone through before it counts. */
+/** The rounds through all endpoints before a call fails: replicas lag and connections break for a moment. */
 const MAX_ROUNDS = 6;
 const ROUND_PAUSE = { firstMs: 100, maxMs: 400 };
-/** The part of its time that a call waits for one endpoint before it asks another beside it; twice as long in each round. */
+/** The share of its timeout that a call waits for one endpoint before it also asks another; doubled in each round. */
 const FIRST_HEDGE = 8;
-/** With every endpoint left alone, a call waits this long for one to come back: most outages are shorter. */
+/** With every breaker open, a call waits this long for an endpoint to come back: most outages are shorter. */
 const PATIENCE_MS = 3_000;
-/** And no longer than this after the last answer: callers of a network that is down hear so at once. */
+/**
+ * It waits only within this time after the last answer: calls to a network that has been down for longer fail at once.
+ */
 const RECENT_MS = 10_000;
-/** An endpoint this far behind another one does not follow the chain any more. */
+/** An endpoint this far behind another one no longer follows the chain. */
 const MAX_LAG_MS = 15_000;
 const MAX_LAG_MIN_BLOCKS = 3;
-/** While the first endpoint answers, the others are not needed; but only they can tell that it has stopped following. */
+/**
+ * While the first endpoint answers, the others get no calls. But only their heights show that it no longer follows the
+ * chain.
+ */
 const GLANCE_EVERY_MS = 5_000;
 
 const HEAD_CALL: RpcCall<number> = { method: 'eth_blockNumber', params: [], read: readNumber, toleratesLag: true };
@@ -88,21 +93,21 @@ export function createRpc(input: RpcInput): Rpc {
       },
     });
   });
-  /** Resolves when an endpoint is left alone, or is asked again. */
+  /** Resolves when the breaker of an endpoint opens or closes. */
   let news = Promise.withResolvers<void>();
   let isClosed = false;
   let glancedMs = world.clock.nowMs();
 
   function call<T>(asked: RpcCall<T>, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<T> {
     glanceAtAll();
-    // What has not answered for long is not waited for: a probe finds out when it is back.
+    // An endpoint that has been silent for long is not awaited: a probe detects its return.
     const isWorthWaiting = (endpoint: Endpoint) => endpoint.isThrottling() || endpoint.answeredWithin(RECENT_MS);
     return within({ asked, timeoutMs, among: endpoints, isWorthWaiting });
   }
 
   function callOne<T>(endpoint: Endpoint, asked: RpcCall<T>): Promise<T> {
-    // An endpoint that is down is a witness that keeps silent.
-    const isWorthWaiting = () => endpoint.isThrottling();
+    // An endpoint that is down counts as a witness without an answer. One whose calls are rationed is waited for.
+    const isWorthWaiting = () => endpoint.isThrottling() || Number.isFinite(endpoint.readyInMs());
     return within({ asked, timeoutMs: ONE_TIMEOUT_MS, among: [endpoint], isWorthWaiting });
   }
 
@@ -120,12 +125,12 @@ export function createRpc(input: RpcInput): Rpc {
   }
 
   /**
-   * One endpoint after the other, and round after round. An endpoint that keeps silent is not waited for: the next one is
-   * asked beside it, and the first good answer wins.
+   * Asks one endpoint after the other, in several rounds. When an endpoint is slow, the next one is asked in parallel,
+   * and the first good answer wins.
    */
   async function goThroughAll<T>(order: Order<T>, isOver: () => boolean): Promise<T> {
     const { asked, timeoutMs, among } = order;
-    // With somebody else to ask, half the time must be left for that.
+    // If there is another endpoint, half of the time is left for it.
     const attemptMs = among.length > 1 ? Math.ceil(timeoutMs / 2) : timeoutMs;
     const attempts = createAttempts<T>(world.timers);
     const begin = (endpoint: Endpoint) =>
@@ -135,7 +140,9 @@ export function createRpc(input: RpcInput): Rpc {
       if (round > 0) await attempts.settleWithin(withJitter(world, backoffMs(ROUND_PAUSE, round)));
       const ready = await askable(order);
       if (ready.length === 0) break;
-      for (const endpoint of ready) {
+      // An endpoint that has kept this very call waiting is asked a second time only when there is no other.
+      const others = ready.filter(({ name }) => !attempts.isPending(name));
+      for (const endpoint of others.length > 0 ? others : ready) {
         if (attempts.isDecided() || isOver()) break;
         begin(endpoint);
         await attempts.settleWithin((timeoutMs / FIRST_HEDGE) * 2 ** round);
@@ -146,16 +153,17 @@ export function createRpc(input: RpcInput): Rpc {
     if (flawed !== undefined) {
       warn?.(`${flawed.by} ${asked.method}`, { network, endpoint: flawed.by, method: asked.method }, FLAWED);
     }
-    // An answer with a part that nobody can read is better than none: the part is set aside, and the rest goes on.
+    // A partly unreadable answer is better than none: the unreadable part is set aside, and the rest is used.
     const found = good ?? flawed;
     if (found !== undefined) return found.answer;
-    // An endpoint may be wrong about a contract: it counts as faulty when no other endpoint has a better answer.
+    // An endpoint may be wrong about a contract. The contract counts as faulty only if no other endpoint has a better
+    // answer.
     if (contractFault !== undefined) throw contractFault;
     const UnavailableError = attempts.isPointless() ? UnreadableAnswerError : ChainUnavailableError;
     throw new UnavailableError(network, explain(asked.method, among, failures));
   }
 
-  /** Asks every endpoint how far it has come, now and then. Nobody waits for it. */
+  /** Asks every endpoint for its height now and then, in the background. */
   function glanceAtAll(): void {
     const nowMs = world.clock.nowMs();
     if (endpoints.length === 1 || Math.abs(nowMs - glancedMs) < GLANCE_EVERY_MS) return;
@@ -166,7 +174,7 @@ export function createRpc(input: RpcInput): Rpc {
   async function callEach<T>(asked: RpcCall<T>): Promise<readonly (T | undefined)[]> {
     return Promise.all(
       endpoints.map((endpoint) =>
-        // One that is left alone is not asked here either: its silence is an answer soon enough.
+        // An endpoint with an open breaker is skipped: its probe checks it.
         endpoint.readyInMs() === Number.POSITIVE_INFINITY
           ? undefined
           : endpoint.ask(asked, DEFAULT_TIMEOUT_MS / 2).catch(() => undefined),
@@ -174,7 +182,7 @@ export function createRpc(input: RpcInput): Rpc {
     );
   }
 
-  /** Endpoints that can be asked, the trusted ones first; when there is none now, it waits for one that is worth it. */
+  /** The available endpoints, the trusted ones first. Without any, it waits for one that answered recently. */
   async function askable({ among, timeoutMs, isWorthWaiting }: Order<unknown>): Promise<readonly Endpoint[]> {
     const ready = () => inOrder(among.filter((endpoint) => endpoint.readyInMs() === 0));
     if (ready().length > 0) return ready();
@@ -196,9 +204,9 @@ export function createRpc(input: RpcInput): Rpc {
 
   function explain(method: string, among: readonly Endpoint[], failures: ReadonlyMap<string, EndpointFailure>): string {
     if (isClosed) return 'the connection was closed';
-    const reasons = among.flatMap((endpoint) => {
+    const reasons = among.map((endpoint) => {
       const reason = failures.get(endpoint.name)?.message ?? endpoint.trouble();
-      return reason === undefined ? [] : [`${endpoint.name} ${reason}`];
+      return `${endpoint.name} ${reason ?? 'takes no more calls for now'}`;
     });
     return `no endpoint answered ${method}: ${reasons.join(', ')}`;
   }
@@ -231,31 +239,31 @@ export function createRpc(input: RpcInput): Rpc {
   };
 }
 
-/** A call, whom to ask, and how long for. */
+/** A call with its endpoints and timeout. */
 interface Order<T> {
   readonly asked: RpcCall<T>;
   readonly timeoutMs: number;
   readonly among: readonly Endpoint[];
-  /** Whether to wait for an endpoint when none can be asked. */
+  /** True to wait for an endpoint when none is available. */
   readonly isWorthWaiting: (endpoint: Endpoint) => boolean;
 }
 
 const FLAWED = 'RPC endpoint gave an answer with a part that cannot be read';
 
-/** The order of preference, but for endpoints whose last requests failed or that lag behind: they come last. */
+/** The order of preference, with endpoints last whose latest requests failed or that lag behind. */
 function inOrder(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const doubts = new Map(endpoints.map((endpoint) => [endpoint, Math.min(endpoint.doubts(), MOST_DOUBTS)]));
   return endpoints.toSorted((a, b) => (doubts.get(a) ?? 0) - (doubts.get(b) ?? 0));
 }
 
-/** Infinity cannot be subtracted from itself. */
+/** A finite stand-in for infinite doubts in the sort, because Infinity minus Infinity is NaN. */
 const MOST_DOUBTS = 1_000_000;
 
 function headsOf(endpoints: readonly Endpoint[]): number[] {
   return endpoints.flatMap((endpoint) => endpoint.head() ?? []);
 }
 
-/** The height that two endpoints have reached, where there are two: one alone may claim any. */
+/** The height that two endpoints have reached, if there are two: a single endpoint may claim any height. */
 function believableHead(endpoints: readonly Endpoint[]): number {
   const [highest = Number.NEGATIVE_INFINITY, second] = headsOf(endpoints).sort((a, b) => b - a);
   return second ?? highest;

@@ -11,7 +11,7 @@ const ASSETS: Readonly<Record<PayMethod, string>> = {
 
 let count = 0;
 
-/** An item of a payment of its own, on the sandbox. */
+/** An item of a new payment on the sandbox network. */
 export function sampleItem(method: PayMethod, fields: Partial<Item> & Pick<Item, 'payer'>): Item {
   count += 1;
   const random = new Uint8Array(10);

@@ -5,7 +5,7 @@ import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { readBlock, readData, readFields, readHash, readNumber, toQuantity } from './rpc-values.ts';
 
-/** Who sent a transaction, with which nonce, and what it cost; undefined while it is not mined. */
+/** The sender, nonce and gas cost of a transaction. Undefined while it is not mined. */
 export async function findSent(context: EvmContext, hash: string): Promise<SentTransaction | undefined> {
   const [state, origin] = await Promise.all([findTransaction(context, hash), context.rpc.call(originCall(hash))]);
   return state.is === 'mined' && origin !== null
@@ -13,7 +13,7 @@ export async function findSent(context: EvmContext, hash: string): Promise<SentT
     : undefined;
 }
 
-/** The same for the transactions of a block that these accounts sent. The block is read whole. */
+/** The same for the transactions of a block that these accounts sent. The whole block is read. */
 export async function listSent(
   context: EvmContext,
   accounts: readonly string[],
@@ -56,7 +56,7 @@ function originsCall(
       const { transactions } = readFields(result);
       const block = readBlock(result);
       if (block.number !== number || !Array.isArray(transactions)) throw new RangeError('another block');
-      // Chains have transactions of kinds of their own: only those of our accounts must be of a form we know.
+      // Chains have transaction types of their own. Only transactions of our accounts must have a known form.
       const ours = transactions
         .map(readFields)
         .filter(({ from }) => typeof from === 'string' && asked.has(from.toLowerCase()));

@@ -4,7 +4,7 @@ import type { AssetTerms } from './evm-context.ts';
 import { digestOf } from './typed-data.ts';
 import { uint } from './words.ts';
 
-/** Signs what a payer's wallet would be asked to sign, with a key of ours. */
+/** Signs an item with a key of ours, as a payer's wallet would. */
 export async function signItem(signer: Signer, item: Item, terms: AssetTerms, commitment: string): Promise<string> {
   const { token, domainSeparator } = terms;
   if (domainSeparator === undefined) throw new TypeError('native coin is not paid by a signature');

@@ -57,23 +57,23 @@ export function codeHashCall(account: string): RpcCall<string | undefined> {
   };
 }
 
-/** What Permit2 may take of the account. */
+/** The account's allowance for Permit2. */
 export function allowanceCall({ token }: AssetTerms, account: string, atBlock?: number): RpcCall<bigint> {
   return ethRead({ to: token, data: allowance(address(account), address(PERMIT2_ADDRESS)) }, readWord, atBlock);
 }
 
-/** Whether the token refuses the account; undefined where no token can say so. */
+/** True if the token blacklists the account. Undefined for a token without such a function. */
 export function refusedCall({ known, token }: AssetTerms, account: string): RpcCall<boolean> | undefined {
   if (known.blacklist === undefined) return undefined;
   const data = BLACKLISTS[known.blacklist](address(account));
-  // A token that lost its blacklist in an upgrade reverts or returns nothing, and refuses nobody.
+  // A token that lost its blacklist in an upgrade reverts or returns nothing, and then refuses no account.
   return ethCall(
     { to: token, data },
     (returned) => 'data' in returned && returned.data !== '0x' && readFlag(returned.data),
   );
 }
 
-/** Whether the Collector could pay the asset out to the recipient: tried with nothing. */
+/** True if the Collector could pay the asset to the recipient. Simulated with an amount of zero. */
 export async function canReceive(
   lens: Lens,
   terms: AssetTerms,
@@ -91,24 +91,24 @@ export async function canReceive(
 function receivableCall({ pay, token, known }: AssetTerms, collector: string, recipient: string): RpcCall<boolean> {
   if (pay.method === 'native') return ethCall({ from: collector, to: recipient }, (returned) => 'data' in returned);
   const data = transfer(address(recipient), uint(0));
-  // Some tokens answer nothing, which means yes; one that answers no says so in a word.
+  // Empty return data means success with some tokens; a refusal is a word of zero.
   const isYes = (returned: Hex) => returned === '0x' || readWord(returned) !== 0n;
   const call = ethCall({ from: collector, to: token, data }, (returned) => 'data' in returned && isYes(returned.data));
-  // The Lens cannot ask in the Collector's name. That makes a difference to a blacklist alone, which is asked besides.
+  // The Lens cannot call as the Collector. The sender matters only to a blacklist, which is asked separately.
   return known.blacklist === undefined ? call : { ...call, word: { of: token, ask: data, read: isYes } };
 }
 
-/** Whether the authorization is used up: in the token, in Permit2, or in the Collector. */
+/** True if the authorization is used: in the token, in Permit2, or in the Collector. */
 export function usedCall(item: Item, { token }: AssetTerms, commitment: string, atBlock?: number): RpcCall<boolean> {
   if (item.method === 'native') {
     return ethRead({ to: item.collector, data: isPaid(bytes32(commitment)) }, readFlag, atBlock);
   }
   if (item.method !== 'permit2') {
     const data = authorizationState(address(item.payer), bytes32(commitment));
-    // Most tokens know used and unused; some count the cancelled ones apart.
+    // Most tokens distinguish used and unused; some have another state for cancelled.
     return ethRead({ to: token, data }, (state) => readWord(state) !== 0n, atBlock);
   }
-  // Permit2 keeps nonces as bits: the last byte says which one, the rest in which word.
+  // Permit2 stores nonces as bits: the last byte is the bit, the rest is the word.
   const nonce = BigInt(commitment);
   const data = nonceBitmap(address(item.payer), uint(nonce >> 8n));
   return ethRead({ to: PERMIT2_ADDRESS, data }, (word) => ((readWord(word) >> (nonce & 255n)) & 1n) === 1n, atBlock);

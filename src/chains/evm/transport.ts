@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 
-/** Carries a JSON-RPC text to an endpoint and brings its answer back, whatever that is. */
+/** Sends a JSON-RPC text to an endpoint and returns the raw answer. */
 export interface Transport {
   post(body: string, signal: AbortSignal): Promise<TransportAnswer>;
   close(): void;
@@ -13,11 +13,11 @@ export interface TransportAnswer {
   readonly retryAfterS?: number;
 }
 
-/** The answer to a full batch of large calls stays far below; an endpoint that sends more is not answering us. */
+/** The answer to a full batch of large calls is far below this. A longer body is no answer to our request. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_SOCKETS = 32;
 
-/** Over HTTP, on connections that are kept: a new one costs up to three more round trips. */
+/** HTTP with kept-alive connections: a new connection costs up to three more round trips. */
 export function httpTransport(url: string): Transport {
   const target = new URL(url);
   const isSecure = target.protocol === 'https:';
@@ -32,7 +32,7 @@ export function httpTransport(url: string): Transport {
         collect(incoming).then(resolve, reject);
       });
       outgoing.on('error', (error: NodeJS.ErrnoException) => {
-        // A kept connection may be closed by the other side in the very moment we use it. Nothing was read there.
+        // The server may close a kept connection at the moment we use it. Then it has not read the request.
         if (mayRetry && outgoing.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted) {
           resolve(send(body, signal, false));
         } else reject(error);

@@ -3,11 +3,11 @@ import { PERMIT2_ADDRESS } from './collector.ts';
 import { type Hex, toQuantity } from './rpc-values.ts';
 import { address, bytes32, keccak, keccakText, uint } from './words.ts';
 
-/** What payers sign, as their wallets show it and as its digest. Both must say the same: the tests hold them together. */
+/** The data that payers sign: as typed data for wallets, and as a digest. Tests check that both agree. */
 
 interface Domain {
   readonly name: string;
-  /** Permit2's has none. */
+  /** Permit2's domain has no version. */
   readonly version?: string;
   readonly contract: string;
 }

@@ -10,8 +10,8 @@ const MAX_ALLOWANCE = 2n ** 256n - 1n;
 const approve = functionCall('approve(address,uint256)');
 
 /**
- * The requests to the payer's wallet. Their form is what wallets in the field take: addresses in lower case, integers in
- * hex, typed data as a text, and transactions without nonce, gas or chain id, which are the wallet's own business.
+ * The requests to the payer's wallet. Their form is accepted by the wallets in use: addresses in lower case, integers
+ * in hex, typed data as a string, and transactions without nonce, gas or chain id, which the wallet chooses.
  */
 export function walletActions(
   item: Item,
@@ -36,7 +36,7 @@ function signature(item: Item, text: string): WalletAction {
   return { method: 'eth_signTypedData_v4', params: [item.payer.toLowerCase(), text] };
 }
 
-/** For ever and for all: Permit2 itself takes nothing without a signature. */
+/** An unlimited allowance: Permit2 moves nothing without a signature. */
 function approval(item: Item, token: Hex, amount: bigint): WalletAction {
   const data = approve(address(PERMIT2_ADDRESS), uint(amount));
   return { method: 'eth_sendTransaction', params: [{ from: item.payer.toLowerCase(), to: token, data }] };
@@ -46,7 +46,7 @@ function nativePayment(item: Item): WalletAction {
   return { method: 'eth_sendTransaction', params: [coinTransaction(item)] };
 }
 
-/** The payer's own transaction, as far as it is not the wallet's business. Addresses are in lower case. */
+/** The payer's own transaction, without the fields that the wallet chooses. Addresses are in lower case. */
 export function coinTransaction(item: Item): { from: string; to: string; value: Hex; data: Hex } {
   const data = encodeNativePayment({ ...collectorItem(item), feeAccount: item.feeAccount as Hex });
   return {

@@ -10,11 +10,11 @@ import { readAll } from './logs.ts';
 import { isObject, readBlockId, readFields, readHash, readQuantity } from './rpc-values.ts';
 import { usedCall } from './token-calls.ts';
 
-/** A head this old belongs to an endpoint that does not follow the chain; slow chains get a few blocks. */
+/** An endpoint with a head this old does not follow the chain; slow chains get a few blocks. */
 const MAX_HEAD_AGE_MS = 60_000;
 const MAX_HEAD_AGE_BLOCKS = 20;
 
-/** One endpoint, asked alone and believed whatever the others say. */
+/** One endpoint, asked alone, without comparison to the others. */
 export function createWitness(context: EvmContext, endpoint: Endpoint, decode: EventDecoder): Witness {
   const { world, network, rpc } = context;
   const maxAgeMs = Math.max(MAX_HEAD_AGE_MS, MAX_HEAD_AGE_BLOCKS * (network.finality?.blockTimeMs ?? 0));
@@ -22,7 +22,7 @@ export function createWitness(context: EvmContext, endpoint: Endpoint, decode: E
   let failingSinceMs: number | undefined;
   let laggingSinceMs: number | undefined;
 
-  /** How far the endpoint has come is part of what it testifies to, and no reason not to ask it. */
+  /** The height of the endpoint is part of its testimony, so a lagging endpoint is asked too. */
   async function call<T>(asked: RpcCall<T>): Promise<T> {
     try {
       const answer = await rpc.callOne(endpoint, { ...asked, toleratesLag: true });

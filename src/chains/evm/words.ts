@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Hex } from './rpc-values.ts';
 
-/** The ABI by hand: all we call takes and returns plain words, and packing them is many times faster than a library. */
+/** ABI encoding by hand: our calls take and return plain words, and packing them is many times faster than a library. */
 
 export type Word = string;
 

@@ -6,7 +6,7 @@ import { hashOfText, type Transaction } from './transactions.ts';
 export interface Receipt {
   readonly isReverted: boolean;
   readonly gasSpent: bigint;
-  /** What the sender paid for it. */
+  /** The gas cost that the sender paid. */
   readonly coinSpent: bigint;
   readonly logs: readonly Log[];
 }
@@ -19,8 +19,8 @@ export interface MinedBlock extends Block {
 }
 
 /**
- * What happened in a block, in order: transactions, and what the script of a test decreed (a balance, a blacklisting).
- * Decrees are kept with the block so that a reorg, which takes transactions away, leaves the test's own words standing.
+ * The contents of a block, in order: transactions, and decrees of a test script (a balance, a blacklisting). Decrees
+ * are stored with the block, so that a reorg can remove transactions and keep the decrees.
  */
 type Entry = { readonly transaction: Transaction } | { readonly decree: (state: State) => void };
 
@@ -29,10 +29,10 @@ export interface Blocks {
   at(number: number): MinedBlock | undefined;
   /** The canonical block that holds the transaction. */
   holding(hash: string): MinedBlock | undefined;
-  /** Returns the transactions that found no place after all. */
+  /** Returns the transactions that did not fit. */
   mine(transactions: readonly Transaction[], timestampS?: number): readonly Transaction[];
   decree(apply: (state: State) => void): void;
-  /** Puts other blocks in the place of the last ones. Returns the transactions that were kept but found no place. */
+  /** Replaces the last blocks by others. Returns the kept transactions that did not fit. */
   replace(depth: number, length: number, isKept: (transaction: Transaction) => boolean): readonly Transaction[];
 }
 
@@ -40,14 +40,14 @@ interface Rules {
   readonly history: History;
   readonly genesisS: number;
   nextTimestampS(parentS: number): number;
-  /** Undefined when its nonce is not due or its sender cannot pay for it. */
+  /** Undefined when its nonce is not next or its sender cannot pay for it. */
   execute(transaction: Transaction, timestampS: number): Receipt | undefined;
   eventOf(log: CollectorLog): EventBody;
 }
 
 type CollectorLog = Exclude<Log, { readonly type: 'transferred' }>;
 
-/** Plain `Omit` would forget which fields belong to which type of event. */
+/** Plain `Omit` would not distribute over the union of event types. */
 type WithoutPlace<T> = T extends unknown ? Omit<T, 'block' | 'transactionHash' | 'logIndex'> : never;
 export type EventBody = WithoutPlace<ChainEvent>;
 
@@ -119,7 +119,7 @@ export function createBlocks({ history, genesisS, nextTimestampS, execute, event
   };
 }
 
-/** The number of reorgs goes into the hash: a block that takes another's place is never mistaken for it. */
+/** The hash includes the number of reorgs, so that a block and its replacement have different hashes. */
 function seal(parent: MinedBlock | undefined, timestampS: number, reorgs: number): MinedBlock {
   const number = parent === undefined ? 0 : parent.number + 1;
   const parentHash = parent?.hash ?? `0x${'0'.repeat(64)}`;

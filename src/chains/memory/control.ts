@@ -12,33 +12,33 @@ export interface MemoryChainControl extends FaultControl {
   // Blocks.
   mine(count?: number, options?: { readonly timestampS?: number }): void;
   setAutoMining(isOn: boolean): void;
-  /** Puts other blocks in the place of the last ones, as many unless told otherwise. */
+  /** Replaces the last blocks by others, the same number by default. */
   reorg(depth: number, options?: ReorgOptions): void;
 
   // Accounts. Coin is the network's native asset.
   setBalance(account: string, asset: string, units: bigint): void;
   balanceOf(account: string, asset: string): bigint;
-  /** What Permit2 may take. */
+  /** The allowance of Permit2. */
   setAllowance(account: string, asset: string, units: bigint): void;
   setBlacklisted(account: string, asset: string, isOn?: boolean): void;
   setPaused(asset: string, isOn?: boolean): void;
   /** The token keeps this much of every transfer. */
   setCut(asset: string, units: bigint): void;
   setCode(account: string, code: Code | undefined): void;
-  /** What the endpoint of that place, from 0, says from now on when it is asked alone; nothing makes it honest again. */
+  /** Sets the lies of an endpoint, by index, when it is asked alone. Without lies it is honest again. */
   testify(place: number, lies?: Partial<TestimonyLies>): void;
 
-  /** The chain's own check finds this wrong with the asset; undefined clears it. */
+  /** The problem that the chain's check reports for the asset; undefined clears it. */
   setProblem(asset: string, sentence: string | undefined): void;
 
-  // What others do, each as a transaction of its own whose hash is returned.
+  // Actions of others. Each is a transaction, whose hash is returned.
   /** The payer's wallet carries out an `eth_sendTransaction` action. */
   send(action: WalletAction): string;
-  /** The payer cancels what they signed. */
+  /** The payer cancels the authorization. */
   cancelAuthorization(item: Item): string;
-  /** The nonce is used up by something that is not the Collector's. */
+  /** The nonce is used by a call outside the Collector. */
   useAuthorizationElsewhere(item: Item): string;
-  /** Somebody else relays items through the Collector, as anybody may. */
+  /** A stranger relays items through the Collector, as anybody may. */
   relayAsStranger(batch: readonly SignedItem[]): string;
   /** The Collector reports a payment that nobody ordered. In an unknown token, the script names the commitment. */
   emitLookAlike(item: Item, commitment?: string): string;
@@ -58,14 +58,14 @@ export interface MemoryChainControl extends FaultControl {
 
 export interface ReorgOptions {
   readonly length?: number;
-  /** What becomes of the undone transactions: in the first new block again, back in the mempool, or gone. */
+  /** The fate of the undone transactions: in the first new block, back in the mempool, or dropped. */
   readonly transactions?: 'kept' | 'pending' | 'dropped';
-  /** Hashes of transactions that are gone whatever becomes of the others. */
+  /** Hashes of transactions that are dropped in any case. */
   readonly drop?: readonly string[];
 }
 
 const WALLET_GAS = 120_000n;
-/** Strangers pay no gas: what they can afford is no part of any test. */
+/** Strangers pay no gas, because no test is about their balance. */
 const STRANGER = '0x57a4ae500000000000000000000000000000571a';
 
 export function createControl(core: Core): MemoryChainControl {

@@ -17,17 +17,17 @@ import { coinIn, type Draft, type Transaction } from './transactions.ts';
 
 export interface MemoryChainOptions {
   readonly network: Network;
-  /** Whose clock dates the blocks. Without one the network's own block time passes with every block. */
+  /** The clock of the block times. Without one, each block adds the network's block time. */
   readonly world?: Pick<World, 'clock'>;
-  /** Whether every accepted transaction gets a block at once; true unless told otherwise. */
+  /** True if every accepted transaction is mined at once; the default. */
   readonly isAutoMining?: boolean;
   /** Seconds since the epoch; the clock's now, or the beginning of 2026. */
   readonly genesisS?: number;
-  /** How many endpoints there are to testify; one unless told otherwise. */
+  /** The number of endpoints; one by default. */
   readonly witnesses?: number;
 }
 
-/** The chain itself: what the port asks and the control changes. */
+/** The state of the chain, read by the port and changed by the control. */
 export interface Core {
   readonly network: Network;
   readonly rules: EvmRules;
@@ -39,17 +39,17 @@ export interface Core {
   readonly codes: Map<string, Code>;
   readonly market: { base: bigint; tip: bigint };
   readonly settings: { isAutoMining: boolean; revertingBatches: number };
-  /** Accepted transactions that nobody sees yet. */
+  /** Accepted transactions that are not visible yet. */
   readonly held: Transaction[];
-  /** What each endpoint makes of the truth when it is asked alone. */
+  /** The lies of each endpoint when it is asked alone. */
   readonly testimonies: readonly Testimony[];
-  /** What the operator is told of assets that are not as we know them, by asset. */
+  /** The problems of assets for the operator, by asset. */
   readonly problems: Map<string, string>;
   ledger(state: State, timestampS: number): Ledger;
   /** The time of the next block, if it came now. */
   nextTimestampS(): number;
   mine(timestampS?: number): void;
-  /** Puts a transaction before the mempool, and mines it at once where that is the rule. */
+  /** Offers a transaction to the mempool, and mines it at once if automatic mining is on. */
   submit(transaction: Transaction): BroadcastOutcome;
 }
 
@@ -76,7 +76,7 @@ export function ownPayment(batch: readonly SignedItem[]): Item | undefined {
   return only?.item.method === 'native' && more.length === 0 ? only.item : undefined;
 }
 
-/** Returns the first item. What cannot be one transaction is a mistake of the caller's, not an answer of the chain. */
+/** Returns the first item. Items that cannot share a transaction are a bug of the caller, not an answer of the chain. */
 export function checkBatch(batch: readonly SignedItem[]): SignedItem {
   const [first] = batch;
   if (first === undefined || first.item.method === 'native') throw new TypeError('A batch has items, and none in coin');

@@ -11,14 +11,14 @@ import { digestOf, PERMIT2_DOMAIN, separatorOf } from '../evm/typed-data.ts';
 import { walletActions } from '../evm/wallet-actions.ts';
 import type { Network } from '../networks.ts';
 
-/** What wallets see and sign: the very same on this chain as on a real one, so that nothing else has to be learnt for it. */
+/** The typed data and digests of a real EVM chain, so that tests need no other wallet code. */
 export interface EvmRules {
-  /** By CAIP-19: what can be paid with. */
+  /** The payable assets by CAIP-19 id. */
   readonly assets: ReadonlyMap<string, AssetTerms>;
   commitmentOf(item: Item): string;
   walletActions(item: Item, allowance: bigint): readonly WalletAction[];
   signItem(signer: Signer, item: Item): Promise<string>;
-  /** Whose key signed the item, in lower case; undefined when it is the signature of no key. */
+  /** The address whose key signed the item, in lower case; undefined when it is not the signature of a key. */
   signerOf(item: Item, signature: string): string | undefined;
 }
 

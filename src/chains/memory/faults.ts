@@ -23,18 +23,18 @@ const METHODS = [
   'sentTransactions',
 ] as const satisfies readonly (keyof Chain)[];
 
-/** The methods of the port that ask the chain, and can therefore fail to find out. */
+/** The methods of the port that call the chain and can therefore be unavailable. */
 export type Method = (typeof METHODS)[number];
 
 /** Faults of a broadcast. */
 export type BroadcastFate =
   /** The transaction is accepted and the answer is lost: a 5xx or a timeout after the fact. */
   | 'answer_lost'
-  /** Neither arrives. */
+  /** Neither the transaction nor the answer arrives. */
   | 'lost'
   /** Accepted by a node that then forgets it. */
   | 'forgotten'
-  /** Accepted, and seen by nobody until broadcasts are released. */
+  /** Accepted, and invisible until broadcasts are released. */
   | 'held';
 
 export interface Faults {
@@ -48,13 +48,13 @@ export interface Faults {
 }
 
 export interface Lies {
-  /** By how many blocks the endpoint lags behind, and does not say so. */
+  /** The number of blocks by which the endpoint secretly lags behind. */
   headLag: number;
-  /** At this height `block` names a hash of its own. */
+  /** At this height `block` reports a wrong hash. */
   wrongHashAt: number | undefined;
-  /** The other endpoints have another block. */
+  /** True if the other endpoints have another block. */
   isDisagreeing: boolean;
-  /** How many more times `events` finds nothing: a replica that has the block but not yet its logs. */
+  /** The number of calls in which `events` finds nothing, like a replica that has the block but not yet its logs. */
   emptyEvents: number;
   /** Forged events that `events` adds, in their blocks. */
   inventedEvents: readonly ChainEvent[];
@@ -70,7 +70,7 @@ export interface FaultControl {
   intercept(before: ((method: Method) => void | Promise<void>) | undefined): void;
   /** Sets the faults of the next broadcasts. */
   broadcasts(fate: BroadcastFate, times?: number): void;
-  /** From now on the endpoint lies like this, until `beHonest`. */
+  /** Makes the endpoint lie, until `beHonest`. */
   lie(lies: Partial<Lies>): void;
   beHonest(): void;
 }

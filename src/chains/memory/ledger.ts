@@ -11,18 +11,18 @@ export interface Ledger {
   readonly timestampS: number;
   readonly collector: string;
   codeOf(account: string): Code | undefined;
-  /** Tokens like Tether's look at the sender alone, and refuse without a word. */
+  /** Tokens like Tether's check only the sender, and refuse without a reason. */
   isTaciturn(asset: string): boolean;
   commitmentOf(item: Item): string;
-  /** The address of the key that signed the item, in lower case. Undefined when no key can have. */
+  /** The address of the key that signed the item, in lower case. Undefined for an impossible signature. */
   signerOf(item: Item, signature: string): string | undefined;
 }
 
-/** The answer of an account's code about a signature. */
+/** How an account's code judges a signature. */
 export type Code =
-  /** Yes to what this key signed. An account that delegated its code (EIP-7702) names its own. */
+  /** It accepts signatures of this key. An account with delegated code (EIP-7702) uses its own key. */
   | { readonly is: 'wallet'; readonly owner: string }
-  /** Nothing: it uses up all the gas it is given. */
+  /** It gives no answer and uses up all its gas. */
   | { readonly is: 'gas_burner' };
 
 export type Log =
@@ -60,14 +60,19 @@ export const keys = {
   /** The fee that the token takes of every transfer. */
   cut: (token: string) => `cut ${token}`,
   nonce: (account: string) => `nonce ${account.toLowerCase()}`,
-  /** EIP-3009 counts for each token, Permit2 for all tokens of a payer, the Collector for all payers. */
+  /**
+   * The scope of a nonce: one token with EIP-3009, all tokens of a payer with Permit2, all payers with the Collector.
+   */
   used: ({ method, asset, payer }: Pick<Item, 'method' | 'asset' | 'payer'>, commitment: string) =>
     method === 'native'
       ? `used ${commitment}`
       : `used ${method === 'permit2' ? 'permit2' : asset} ${payer.toLowerCase()} ${commitment}`,
 };
 
-/** Carries out a batch: each item alone, the fees together at the end. Throws when that is not possible: all is undone. */
+/**
+ * Carries out a batch: each item alone, the fees together at the end. Throws if the fees cannot be paid; then
+ * everything is undone.
+ */
 export function collect(ledger: Ledger, batch: readonly SignedItem[]): { outcomes: ItemOutcome[]; logs: Log[] } {
   return ledger.state.attempt(() => {
     const logs: Log[] = [];

@@ -49,7 +49,7 @@ function createPort(core: Core): Chain {
   const visibleHead = (): MinedBlock => blocks.at(Math.max(0, blocks.head().number - lies.headLag)) as MinedBlock;
   const ledgerNow = () => core.ledger(history.fork(), core.nextTimestampS());
 
-  /** The ledger as it was after that block. A block that is not there yet was not looked at. */
+  /** The ledger as it was after that block. A block that does not exist yet is unavailable. */
   function ledgerAt(atBlock: number | undefined): Ledger {
     if (atBlock === undefined) return ledgerNow();
     const block = atBlock > visibleHead().number ? undefined : blocks.at(atBlock);
@@ -203,7 +203,7 @@ function survey(ledger: Ledger, core: Core, { payers, assets }: SurveyAsk): Surv
 function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdict {
   if (item.method === 'native') return { is: 'malformed_signature' };
   const hasCode = core.codes.has(item.payer.toLowerCase());
-  // The older form of EIP-3009 has room for the signature of a key only.
+  // The older form of EIP-3009 takes the signature of a key only.
   const mayBeContract = hasCode && item.method !== 'eip3009-vrs';
   if (mayBeContract ? !isContractSignature(signature) : readKeySignature(signature) === undefined) {
     return { is: 'malformed_signature' };
@@ -234,7 +234,7 @@ function simulate(ledger: Ledger, batch: readonly SignedItem[]): readonly ItemOu
   const whole = tryOut(() => {
     outcomes = collect(ledger, batch).outcomes;
   });
-  // A batch that reverts as a whole says nothing about any one of its items.
+  // The revert of a whole batch gives no information about a single item.
   const told = whole.is === 'paid' ? outcomes : batch.map(() => UNKNOWN);
   return told.map((outcome, index) => {
     const shortage = shortages[index];
@@ -244,7 +244,7 @@ function simulate(ledger: Ledger, batch: readonly SignedItem[]): readonly ItemOu
 }
 
 const UNKNOWN: ItemOutcome = { is: 'refused', reason: 'unknown' };
-/** Reasons that do not say what is missing: then it is looked up. */
+/** Unspecific reasons, which need a look at balance, allowance and nonce. */
 const VAGUE: readonly RefusalReason[] = ['out_of_gas', 'short_arrival', 'unknown'];
 
 function shortageOf({ state }: Ledger, { item, commitment }: SignedItem): RefusalReason | undefined {

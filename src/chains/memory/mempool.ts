@@ -4,13 +4,13 @@ import { coinIn, type Transaction } from './transactions.ts';
 /** Transactions that wait for a block, by the rules that nodes have in common. */
 export interface Mempool {
   admit(transaction: Transaction): BroadcastOutcome;
-  /** Back in after a reorg: what was good enough for a block needs no second examination. */
+  /** Puts transactions back after a reorg, without another check. */
   restore(transaction: Transaction): void;
-  /** The first nonce of the account that neither a block nor a waiting transaction has. */
+  /** The first nonce of the account that is neither mined nor pending. */
   nextNonce(account: string): number;
   has(hash: string): boolean;
   list(): readonly Transaction[];
-  /** Takes out what the next block can hold, the best payers first, each sender's in order. */
+  /** Removes the transactions of the next block, the highest tips first, each sender's by nonce. */
   take(baseFee: bigint): readonly Transaction[];
   remove(hash: string): boolean;
   /** Some nodes refuse a nonce that is not the next one instead of keeping it for later. */
@@ -23,7 +23,7 @@ interface Accounts {
 }
 
 const BLOCK_GAS_LIMIT = 60_000_000n;
-/** A replacement must offer a tenth more than what it replaces. */
+/** A replacement needs a fee one tenth higher. */
 const REPLACEMENT_PERCENT = 110n;
 
 export function createMempool(accounts: Accounts): Mempool {
@@ -59,7 +59,7 @@ export function createMempool(accounts: Accounts): Mempool {
       candidate.gasLimit <= gasLeft &&
       accounts.coinOf(candidate.from) >= costOf(candidate);
     while (true) {
-      // Of equal tips the first to come stays first: a Map keeps the order of arrival.
+      // Equal tips are ordered by arrival, which a Map preserves.
       const ready = [...waiting.values()].filter(isReady);
       const best = ready.reduce<Transaction | undefined>(
         (most, candidate) => (most === undefined || tip(candidate, baseFee) > tip(most, baseFee) ? candidate : most),

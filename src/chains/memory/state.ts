@@ -1,19 +1,19 @@
-/** Everything a chain knows, as numbers under names. A name that was never written is zero. */
+/** The state of a chain, as numbers by name. A name that was never written is zero. */
 export interface State {
   get(key: string): bigint;
   set(key: string, value: bigint): void;
-  /** Runs the work; when it throws, nothing of what it wrote remains. */
+  /** Runs the work. When it throws, its writes are undone. */
   attempt<T>(work: () => T): T;
 }
 
-/** A state that remembers what it was at every block, so that it can be asked about, and gone back to. */
+/** A state with its history by block, for reads of the past and for rollbacks. */
 export interface History {
   readonly state: State;
   /** From now on writes belong to this block. */
   openBlock(number: number): void;
-  /** Forgets all that later blocks wrote. */
+  /** Removes the writes of later blocks. */
   goBackTo(number: number): void;
-  /** A copy to try things out on, as it was after that block or as it is now. */
+  /** A copy for simulations, after that block or now. */
   fork(atBlock?: number): State;
 }
 

@@ -1,24 +1,24 @@
 import type { ChainEvent } from '../chain.ts';
 
-/** How one endpoint bends the truth when it is asked alone. */
+/** The lies of one endpoint when it is asked alone. */
 export interface Testimony extends TestimonyLies {
   readonly name: string;
-  /** Whether two others have contradicted it. */
+  /** True if two others have contradicted it. */
   isDistrusted: boolean;
 }
 
 export interface TestimonyLies {
-  /** Gives no answer, for so long by now. */
+  /** It has given no answer for this long. */
   silentForMs: number | undefined;
-  /** Claims so many blocks more than there are; below zero, it lags behind. */
+  /** The number of blocks it claims beyond the head; negative if it lags behind. */
   headAhead: number;
-  /** Has other blocks than everybody else. */
+  /** It has other blocks than the other endpoints. */
   hasOtherBlocks: boolean;
-  /** Calls every authorization unused. */
+  /** It reports every authorization as unused. */
   deniesUse: boolean;
-  /** Shows no event with one of these commitments. */
+  /** It hides events with these commitments. */
   hidden: readonly string[];
-  /** Shows these besides what is there, also in the receipts of their transactions. */
+  /** It adds these forged events, also to the receipts of their transactions. */
   invented: readonly ChainEvent[];
 }
 

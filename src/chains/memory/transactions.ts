@@ -34,7 +34,7 @@ export interface WalletCall {
   readonly data?: string;
 }
 
-/** The coin a transaction takes along. */
+/** The coin that a transaction sends. */
 export function coinIn(payload: Payload): bigint {
   if (payload.kind === 'act') return payload.value;
   const [only] = payload.kind === 'batch' ? payload.batch : [];
@@ -51,7 +51,7 @@ export interface Draft {
   readonly payload: Exclude<Payload, { kind: 'act' }>;
 }
 
-/** Writes the transaction down as bytes of this chain's own, signed like those of any EVM chain. */
+/** Encodes the transaction in this chain's own form, signed as on any EVM chain. */
 export async function signDraft(draft: Draft, signer: Signer): Promise<{ hash: string; bytes: string }> {
   const body = write(draft);
   const { r, s, yParity } = await signer.sign(keccak_256(utf8ToBytes(body)));
@@ -59,7 +59,7 @@ export async function signDraft(draft: Draft, signer: Signer): Promise<{ hash: s
   return { hash: hashOfBytes(bytes), bytes };
 }
 
-/** Undefined when the bytes are no transaction of this network, signed by the account it names. */
+/** Undefined unless the bytes are a transaction of this network with a valid signature of its sender. */
 export function readTransaction(bytes: string, network: string): Transaction | undefined {
   try {
     const { body, r, s, yParity } = read(Buffer.from(bytes.slice(2), 'hex').toString()) as {

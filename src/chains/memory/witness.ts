@@ -6,10 +6,10 @@ import { misquote } from './faults.ts';
 import { keys } from './ledger.ts';
 import type { Testimony } from './testimony.ts';
 
-/** How far behind the head the chain in memory calls its blocks safe, and finalized. */
+/** The distance of the safe and finalized blocks from the head. */
 const TAG_BLOCKS: Readonly<Record<FinalityTag, number>> = { safe: 8, finalized: 16 };
 
-/** The endpoints of the chain in memory, those that nobody has contradicted first. */
+/** The endpoints of the chain in memory, contradicted ones last. */
 export function listWitnesses(core: Core): readonly Witness[] {
   return core.testimonies
     .toSorted((a, b) => Number(a.isDistrusted) - Number(b.isDistrusted))
@@ -31,7 +31,7 @@ function createWitness(core: Core, testimony: Testimony): Witness {
   const told = (block: Block): Block => (isOther() ? misquote(headerOf(block)) : headerOf(block));
   const idOf = (block: MinedBlock): BlockId => ({ number: block.number, hash: told(block).hash });
 
-  /** A block beyond the end of the chain is made up, as an endpoint would that claims to be further. */
+  /** A block beyond the head is made up, for an endpoint that claims a longer chain. */
   function blockAt(number: number): Block | undefined {
     if (number > headNumber()) return undefined;
     const real = blocks.at(number);

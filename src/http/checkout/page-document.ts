@@ -6,7 +6,7 @@ import type { PageBundle } from './page-bundle.ts';
 const REFRESH_S = 5;
 const FAVICON = 'icons/till.svg';
 
-/** The whole document: the page as it is now, and the state its script goes on from. */
+/** The whole document: the rendered page, and the first state of its script. */
 export function renderDocument(bundle: PageBundle, state: PageState): string {
   const isOpen = state.kind === 'unavailable' || (state.kind === 'payment' && !state.payment.isFinal);
   const { html: markup } = bundle.renderer.render(state);
@@ -42,7 +42,7 @@ function titleOf(state: PageState): string {
   return strings.payMerchant.replace('{merchant}', () => name);
 }
 
-/** JSON that cannot end the script it stands in, nor begin a comment there. */
+/** JSON that cannot close the surrounding script element or begin a comment in it. */
 function jsonInHtml(value: unknown): string {
   return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

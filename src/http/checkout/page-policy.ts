@@ -21,7 +21,7 @@ export function pageHeaders(
       `form-action ${formAction}`,
       `frame-ancestors ${ancestors}`,
     ].join('; '),
-    // For browsers that do not know frame-ancestors. It cannot name origins, so it must be left out where some are let in.
+    // For browsers without frame-ancestors. It cannot name origins, so it is omitted if some origins are allowed.
     ...(frameOrigins.length === 0 && { 'X-Frame-Options': 'DENY' }),
     // The page's address is a capability to pay and to cancel, so no referrer is sent to other sites.
     'Referrer-Policy': 'no-referrer',

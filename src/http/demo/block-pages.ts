@@ -64,7 +64,7 @@ ${stories(events, (event) => html`<p class="faint">Transaction <a href="/sandbox
   );
 }
 
-/** One transaction, with the Collector's events in words. Undefined when the chain does not know it. */
+/** One transaction, with the Collector's events in words. Undefined for an unknown transaction. */
 export async function transactionPage(chain: Chain, hash: string): Promise<SitePage | undefined> {
   const found = await chain.findTransaction(hash);
   if (found.is === 'unknown') return undefined;

@@ -41,7 +41,7 @@ export interface ShopDeps extends HttpDeps {
 const LIFETIME_S = 15 * 60;
 const LOCAL = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|$)/;
 
-/** Creates the payment and answers where the payer has to go. */
+/** Creates the payment and returns the URL of its checkout. */
 export async function orderProduct(
   app: App,
   { config, world, sandbox }: ShopDeps,

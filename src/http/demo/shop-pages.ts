@@ -28,7 +28,7 @@ function card({ id, name, text, priceText }: Product): Html {
 </li>`;
 }
 
-/** The page for a payer who comes back. It shows the status from the API, whatever the address claims. */
+/** The page for a payer who comes back. It shows the status from the API and ignores the URL. */
 export function thanksPage(order: OrderState | undefined, product: Product | undefined): SitePage {
   const goods = product?.name ?? 'your order';
   if (order === undefined) {

@@ -46,14 +46,14 @@ export async function answerList(deps: HttpDeps, request: ListRequest): Promise<
   ]);
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
-  const nextCursor = last === undefined ? null : sealCursor(deps.cursorSecret, question, [last.id]);
+  const nextCursor = last === undefined ? null : sealCursor(deps.cursorKeys, question, [last.id]);
   return { page, nextCursor, stats, nowMs };
 }
 
 /**
- * The question in one spelling. A cursor is bound to it: to the owner, the merchants, the filters and the order. The time
- * range is not part of it, because point-of-sale software computes `endTs` anew for each page; a cursor is a position, and
- * the range only says where the list begins and ends.
+ * The question in one spelling. A cursor is bound to it: to the owner, the merchants, the filters and the order. The
+ * time range is not part of it, because point-of-sale software computes `endTs` anew for each page; a cursor is a
+ * position, and the range only bounds the list.
  */
 function canonical(request: ListRequest, sortBy: string, sortDir: string): string {
   const { partnerId, mode, merchantIds, symbols, networks, statuses, referenceId } = request;
@@ -96,7 +96,7 @@ function timeOf(text: string | undefined): number | undefined {
   return parsed?.ok ? parsed.value : undefined;
 }
 
-/** A symbol nobody knows names no asset, and so matches nothing. */
+/** An unknown symbol matches nothing. */
 function assetsCalled(symbols: readonly string[]): string[] {
   const wanted = new Set(symbols.map((symbol) => symbol.toLowerCase()));
   return ASSETS.filter(({ symbol }) => wanted.has(symbol.toLowerCase())).map(({ id }) => id);
@@ -104,7 +104,7 @@ function assetsCalled(symbols: readonly string[]): string[] {
 
 function openAfter(deps: HttpDeps, question: string, cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined;
-  const [afterId] = openCursor(deps.cursorSecret, question, cursor) ?? [];
+  const [afterId] = openCursor(deps.cursorKeys, question, cursor) ?? [];
   if (afterId === undefined) {
     throw new ApiError(
       'invalid_params',
@@ -138,7 +138,7 @@ const range = (form: string, description: string) =>
     }),
   );
 
-/** Parameters that every list of payments takes, under whatever name. */
+/** Parameters of every list of payments, under the names of the route. */
 export const ListParameter = {
   start: range('timestamp', 'Made at this time or later.'),
   end: range('end-of-range', 'Made before this time.'),

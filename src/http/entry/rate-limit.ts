@@ -57,8 +57,8 @@ export function createRateLimit(clock: Clock, { name, perSecond, onRefusal }: Ra
 }
 
 /**
- * IPv6 clients own a whole /64, so that is what is counted. A connection that its client has reset has no address any more,
- * whatever the type of `request.ip` promises: all of those share one bucket.
+ * IPv6 clients own a whole /64, so the /64 is counted. A connection that its client has reset has no address any more,
+ * despite the type of `request.ip`: all such connections share one bucket.
  */
 export function addressGroup(address: string | undefined): string {
   if (address === undefined) return 'reset';

@@ -5,7 +5,7 @@ import { NAMES_KEYWORD } from './unknown-fields.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 
-/** Bounds on what a client may hold or send; each prevents one way to starve the others. */
+/** Limits for a client. Each prevents one way to starve other clients. */
 export const SERVER_OPTIONS = {
   bodyLimit: BODY_LIMIT_BYTES,
   // Slow senders: the headers within 15 s, the whole request within 30 s, looked at every 5 s.
@@ -14,7 +14,7 @@ export const SERVER_OPTIONS = {
     headersTimeout: 15_000,
     connectionsCheckingInterval: 5_000,
     maxHeaderSize: 16 * 1024,
-    // A request without a body needs no stream to end: most of what is asked here has none.
+    // A request without a body has no stream to wait for. Most requests here have none.
     optimizeEmptyRequests: true,
   },
   // Longer than the usual 60 s of load balancers, so that they close idle connections before we do.
@@ -31,7 +31,7 @@ export const SERVER_OPTIONS = {
       keywords: ['x-rule', FORM_KEYWORD, NAMES_KEYWORD],
     },
   },
-  // The framework's own refusal is no error of the catalogue; `refuseWhenStopping` gives ours.
+  // The framework's own refusal is not in the catalogue; `refuseWhenStopping` answers instead.
   return503OnClosing: false,
   forceCloseConnections: 'idle',
 } as const satisfies FastifyHttpOptions<RawServerDefault>;

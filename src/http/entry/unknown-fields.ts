@@ -1,9 +1,9 @@
 import { nearest } from '../../domain/nearest.ts';
 
 /**
- * Fields that a request does not have. A schema with `additionalProperties: false` refuses them all. Everywhere else clients
- * send more than is asked for, and only a near miss of a known name is refused: left alone, a misspelt field would be taken
- * for one that was left out.
+ * Fields that a request does not have. A schema with `additionalProperties: false` refuses them all. Elsewhere clients
+ * may send extra fields, and only a near miss of a known name is refused: otherwise a misspelt field would count as
+ * missing.
  */
 interface Names {
   readonly known: readonly string[];
@@ -26,7 +26,7 @@ export const NAMES_KEYWORD = {
 
 function validate({ known, isExact }: Names, value: object): boolean {
   const unknown = Object.keys(value).filter((name) => !known.includes(name));
-  // This is how Ajv is told what was wrong.
+  // The error report of an Ajv keyword.
   validate.errors = unknown.slice(0, MAX_LOOKED_AT).flatMap((name) => {
     const meant = nearMiss(name, known);
     if (meant === undefined && !isExact) return [];

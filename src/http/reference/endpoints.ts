@@ -23,7 +23,7 @@ export interface EndpointGroup {
   readonly name: string;
   readonly description: string | undefined;
   readonly endpoints: readonly Endpoint[];
-  /** Kept for clients that call them; nobody should begin with them. */
+  /** Kept for existing clients; new clients should not use them. */
   readonly deprecated: readonly Endpoint[];
 }
 

@@ -71,7 +71,7 @@ function filledExample(document: OpenApiDocument, shape: Shape, walk: Walk): Exa
   return invented(INVENTED_BY_FORMAT[schema.format ?? ''] ?? 'string');
 }
 
-/** Required fields, and the optional ones somebody took the trouble to give an example. */
+/** Required fields, and the optional ones with an example. */
 function exampleObject(document: OpenApiDocument, shape: Shape, walk: Walk): Example {
   const required = new Set(shape.schema.required);
   const values = mapValuesOf(shape);
@@ -148,7 +148,7 @@ function exampleOrVariable(document: OpenApiDocument, parameter: Parameter): She
   return isUsable ? String(example.value) : { variable: parameter.name };
 }
 
-/** The first way to authenticate: the one the author put first is the one to show. */
+/** The first authentication scheme of the document. */
 function credentialsOf(
   document: OpenApiDocument,
   security: readonly SecurityRequirement[],
@@ -164,7 +164,7 @@ function credentialsOf(
   });
 }
 
-/** Single quotes keep the shell from reading anything; double quotes are used only where a variable must be filled in. */
+/** Single quotes keep the shell from expanding the text; double quotes are used only for text with a variable. */
 function quote(parts: readonly ShellPart[]): string {
   if (parts.every((part) => typeof part === 'string')) {
     const text = parts.join('');

@@ -109,7 +109,7 @@ export interface Schema extends Examples {
 /** References to references end here; a document that needs more is a cycle. */
 const MAX_HOPS = 8;
 
-/** The thing itself, wherever in this document it stands; `undefined` when a reference leads nowhere or in a circle. */
+/** The resolved object; `undefined` when a reference has no target or is circular. */
 export function resolve<T extends object>(document: OpenApiDocument, thing: T | Reference | undefined): T | undefined {
   let current: unknown = thing;
   for (let hop = 0; hop < MAX_HOPS; hop++) {

@@ -14,7 +14,7 @@ const REVALIDATED = 'no-cache';
 
 /**
  * The contract, for machines and for people. Both are rendered at the first request and kept: rendering takes longer
- * than any other answer, and nobody needs a key to ask for it.
+ * than any other answer, and needs no key.
  */
 export async function referenceRoutes(app: App, { gates, ...deps }: HttpDeps & { gates: Gates }): Promise<void> {
   const route = { schema: { hide: true }, onRequest: pageGate(gates) };

@@ -8,7 +8,7 @@ export interface Page {
   readonly document: OpenApiDocument;
   readonly schemaAnchors: ReadonlyMap<string, string>;
   readonly schemeAnchors: ReadonlyMap<string, string>;
-  /** In what the server sends, the field to notice is the one that may be missing; in what it takes, the required one. */
+  /** True for a response, which marks optional fields. A request marks required ones. */
   readonly isAnswer: boolean;
 }
 
@@ -39,7 +39,7 @@ export function openPage(document: OpenApiDocument): Page {
   };
 }
 
-/** A body: its fields if it is an object, else its type and what is inside. */
+/** A body: its fields if it is an object, else its type and its contents. */
 export function renderSchema(page: Page, schema: Schema | undefined): Content {
   return renderTop(page, shapeOf(page.document, schema), startWalk(MAX_DEPTH, MAX_OPENED));
 }

@@ -97,7 +97,10 @@ async function follow(deps: HttpDeps, confirming: Confirming, { payment, sought 
   return held(deps, { ...confirming, payment: seen, find: glance });
 }
 
-/** Holds the answer while nothing changes. The confirmation stands by then, so one that cannot be held is answered. */
+/**
+ * Holds the answer while nothing changes. The confirmation is stored by then, so a request that cannot be held is
+ * answered at once.
+ */
 async function held(deps: HttpDeps, input: Omit<HeldRequest, 'since'>): Promise<PaymentGlance> {
   const { payment } = input;
   try {
@@ -123,10 +126,10 @@ const OPTIONS = {
   tags: TAGS,
   summary: 'List the ways in which accounts can pay',
   description:
-    'Each call gives new option ids; earlier ones stay good until they expire. Accounts of networks that are not served, and the zero address, are ignored; a malformed account of a served network is refused. A payment that cannot be paid any more has no options; ask for its info to see why.',
+    'Each call returns new option ids; earlier ones stay valid until they expire. Accounts of networks that are not served, and the zero address, are ignored; a malformed account of a served network is refused. A payment that cannot be paid any more has no options; its info shows the reason.',
   params: PaymentParams,
   querystring: Type.Object({
-    includePaymentInfo: Type.Optional(Type.Boolean({ description: 'Whether `info` is wanted.' })),
+    includePaymentInfo: Type.Optional(Type.Boolean({ description: 'True to include `info`.' })),
   }),
   body: Type.Object({
     accounts: Type.Array(Type.String(), {
@@ -144,7 +147,7 @@ const OPTIONS = {
           ...PayerInfoBody,
           type: ['object', 'null'],
         }),
-        collectData: Type.Null({ description: 'Nothing is asked of the payer.' }),
+        collectData: Type.Null({ description: 'No data of the payer is collected.' }),
       },
       { description: 'The options.' },
     ),
@@ -162,7 +165,7 @@ const FETCH = {
   }),
   response: {
     200: Type.Object(
-      { actions: Type.Array(WalletRpcActionBody, { description: 'What the wallet has to do, in order.' }) },
+      { actions: Type.Array(WalletRpcActionBody, { description: 'The actions of the wallet, in order.' }) },
       { description: 'The requests.' },
     ),
   },
@@ -172,7 +175,7 @@ const { failureCode: _, ...ConfirmedFields } = StatusBody.properties;
 
 const CONFIRM = {
   tags: TAGS,
-  summary: 'Confirm a payment with what the wallet signed or sent',
+  summary: 'Confirm a payment with the wallet’s signature or transaction',
   description:
     'May be repeated: the same option with the same results gets the present status. A transaction in coin is looked for during 10 s: the payment is `processing` once it is seen. With `maxPollMs` the answer is held until the status changes, at most 25 s.',
   params: PaymentParams,

@@ -45,7 +45,7 @@ const TAGS = ['Gateway'];
 
 const GET = {
   tags: TAGS,
-  summary: 'Get what the payer needs to begin',
+  summary: 'Get the payment for its payer',
   params: PaymentParams,
   response: { 200: PayerPaymentBody },
 };
@@ -53,7 +53,7 @@ const GET = {
 const STATUS = {
   tags: TAGS,
   summary: 'Get the status of a payment, as the payer',
-  description: 'As the route for merchants.',
+  description: 'Like the route for merchants.',
   params: PaymentParams,
   querystring: StatusQuery,
   response: { 200: StatusBody, 304: NOT_MODIFIED },

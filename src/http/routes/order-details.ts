@@ -5,7 +5,7 @@ import type { PaymentDetails, StoredLineItem } from '../../store/payments/paymen
 import { nullable, textOf } from '../schemas.ts';
 
 const LineItem = Type.Object({
-  name: textOf(200, 'What the payer reads.'),
+  name: textOf(200, 'The text for the payer.'),
   quantity: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
   amount: Type.Optional(
     Type.Unsafe<{ unit: string; value: string } | null>({
@@ -25,7 +25,7 @@ const LineItem = Type.Object({
 
 /** The details of an order: description, metadata, line items. */
 export const OrderDetails = {
-  description: Type.Optional(nullable(textOf(500, 'What is paid for. Shown to the payer.'))),
+  description: Type.Optional(nullable(textOf(500, 'A description of the order. Shown to the payer.'))),
   metadata: Type.Optional(
     Type.Unsafe<Record<string, string> | null>({
       type: ['object', 'null'],
@@ -40,12 +40,12 @@ export const OrderDetails = {
         pattern: '^([^\\p{Cc}\\p{Cs}]|[\\t\\n\\r])*$',
         'x-rule': 'must be text without control characters',
       },
-      description: 'Up to 20 texts of your own, by keys of your own. Given back to you, and never shown to the payer.',
+      description: 'Up to 20 texts of your own, by key. Returned to you, and never shown to the payer.',
       examples: [{ table: '14' }],
     }),
   ),
   lineItems: Type.Optional(
-    nullable(Type.Array(LineItem, { maxItems: 100, description: 'What the order consists of. Shown to the payer.' })),
+    nullable(Type.Array(LineItem, { maxItems: 100, description: 'The items of the order. Shown to the payer.' })),
   ),
 };
 

@@ -25,7 +25,7 @@ import { MerchantParams } from './merchants.ts';
 const READ = { scheme: 'partner', scope: 'payments:read' } as const;
 const LEGACY = { scheme: 'legacy', scope: 'payments:read', merchant: 'path', takesDeleted: true } as const;
 
-/** Numbers in these answers are exact; the serialisers made from schemas know only floating-point ones. */
+/** Numbers in these answers are exact; the serialisers made from schemas support only floating-point ones. */
 const serializerCompiler = () => JSON.stringify;
 
 /** Payments with filters, pages and sums: of one merchant, of all of a partner, and in the shape of old. */
@@ -122,7 +122,7 @@ function askedOfOld(query: Static<typeof OldListQuery>): Asked {
   };
 }
 
-/** RFC 9745 and RFC 8288: since when the route is deprecated, and where to go. */
+/** RFC 9745 and RFC 8288: the date of the deprecation, and the link to the successor. */
 function announceSuccessor(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   reply.header('Deprecation', `@${DEPRECATED_AT_MS / 1000}`);
   reply.header('Link', '</v1/merchants/payments>; rel="successor-version"');
@@ -196,7 +196,7 @@ const OF_PARTNER = {
 const OF_OLD = {
   tags: TAGS,
   deprecated: true,
-  summary: "List a merchant's payments, as of old",
+  summary: "List a merchant's payments (deprecated)",
   description: 'Use `GET /v1/merchants/payments`, and the header `Merchant-Id`. A cancelled payment is `failed` here.',
   params: MerchantParams,
   querystring: OldListQuery,

@@ -238,7 +238,8 @@ const CREATE = {
           errorUrl: Type.String({ minLength: 1, maxLength: 2048, examples: ['https://shop.example/sorry'] }),
         }),
         type: ['object', 'null'],
-        description: 'Where the checkout sends the payer at the end. HTTPS; test keys may use http on localhost.',
+        description:
+          'The URLs to which the checkout returns the payer at the end. HTTPS; test keys may use http on localhost.',
       }),
     ),
     ...OrderDetails,
@@ -257,7 +258,7 @@ const CREATE = {
         status: PaymentStatusField,
         expiresAt: Type.Integer({ minimum: 0, description: 'Seconds since the epoch.' }),
         isFinal: Type.Boolean(),
-        gatewayUrl: Type.String({ description: 'Where the payer pays.' }),
+        gatewayUrl: Type.String({ description: 'The URL of the checkout.' }),
         pollInMs: nullable(Type.Integer({ minimum: 0 })),
       },
       { description: 'The new payment.' },

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { makeReceipt } from '../../actions/paying/make-receipt.ts';
-import { RECEIPT_FORM } from '../../domain/receipt.ts';
+import { RECEIPT_FORM, receiptJwkOf } from '../../domain/receipt.ts';
+import { listReceiptKeys } from '../../store/plumbing/receipt-keys.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { findOwnPayment, PaymentParams, READ } from './payments.ts';
 
@@ -12,7 +13,10 @@ export async function receiptRoutes(app: App, deps: HttpDeps): Promise<void> {
     async (request) => makeReceipt(deps, await findOwnPayment(deps.readPayment, request)),
   );
 
-  app.get('/.well-known/till-receipts.json', { schema: KEYS }, () => ({ keys: [deps.receiptKey.publicJwk] }));
+  app.get('/.well-known/till-receipts.json', { schema: KEYS }, async () => {
+    const keys = await listReceiptKeys(deps.db.sql);
+    return { keys: keys.map(({ publicKey }) => receiptJwkOf(publicKey)) };
+  });
 }
 
 const text = (description: string) => Type.String({ description });
@@ -22,21 +26,21 @@ const ReceiptBody = Type.Object({
   paymentId: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
   merchantId: Type.String(),
   referenceId: Type.String(),
-  priceUnit: text('What the price was in.'),
+  priceUnit: text('The unit of the price.'),
   priceValue: text('The price, in minor units.'),
-  succeededAt: text('When the gateway called it succeeded, ISO 8601.'),
+  succeededAt: text('The time at which the payment became `succeeded`, ISO 8601.'),
   network: text('CAIP-2.'),
   chainId: text('The number of the chain.'),
-  asset: text('What was paid with, CAIP-19.'),
+  asset: text('The paid asset, CAIP-19.'),
   token: text('The address of the token; the zero address for the coin of the chain.'),
   collector: text('The contract that carried it out.'),
-  payer: text('Who paid.'),
-  recipient: text('Who got the amount less the fee.'),
-  feeAccount: text('Who got the fee.'),
-  amount: text('What was paid, in the smallest unit.'),
-  fee: text('What was taken of it.'),
-  deadline: text('Until when it could be carried out, in seconds since the epoch.'),
-  commitment: text('The hash of what the payer signed.'),
+  payer: text('The payer.'),
+  recipient: text('The recipient of the amount less the fee.'),
+  feeAccount: text('The recipient of the fee.'),
+  amount: text('The paid amount, in the smallest unit.'),
+  fee: text('The fee.'),
+  deadline: text('The deadline of the signature, in seconds since the epoch.'),
+  commitment: text('The hash that the payer signed as nonce.'),
   transaction: text('The hash of the transaction.'),
   blockNumber: Type.String(),
   blockHash: Type.String(),
@@ -47,7 +51,7 @@ const RECEIPT = {
   tags: ['Payments'],
   summary: 'Get the receipt of a payment',
   description:
-    'Everything it takes to check a succeeded payment against the chain, signed by the operator. The signature is of the receipt as JSON in UTF-8, members in alphabetical order, no white space.',
+    'Everything needed to check a succeeded payment against the chain, signed by the operator. The signature is of the receipt as JSON in UTF-8, members in alphabetical order, no white space.',
   params: PaymentParams,
   response: {
     200: Type.Object(
@@ -67,6 +71,7 @@ const RECEIPT = {
 const KEYS = {
   tags: ['Operations'],
   summary: 'Get the keys that sign receipts',
+  description: 'The key that signs now comes first. Older keys stay, so that the receipts they signed can be checked.',
   response: {
     200: Type.Object(
       {

@@ -14,7 +14,7 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
   } as const;
   app.post('/v1/refunds', { schema: REFUND, config }, async (request, reply) => {
     const { paymentId } = request.body;
-    const input = { paymentId, merchantId: merchantOf(request).id, actor: actorOf(request) };
+    const input = { paymentId, merchantId: merchantOf(request).id, actor: actorOf(request), isOperators: false };
     const hasKey = idempotencyKeyOf(request) !== undefined;
     const idempotent = hasKey ? idempotentRequest(request, [paymentId]) : undefined;
     const answer = await requestRefund(deps, input, idempotent, (id) => ({ status: 200, body: { paymentId: id } }));
@@ -26,7 +26,7 @@ const REFUND = {
   tags: ['Refunds'],
   summary: 'Refund a payment',
   description:
-    'Gives back everything the payer paid, in the asset it was paid with, to the account that paid. A payment is refunded once. The answer says that the refund was taken on; how it goes on is told by `refund` in the payment.',
+    'Gives back everything the payer paid, in the asset it was paid with, to the account that paid. A payment is refunded once. The answer confirms that the refund was accepted; `refund` in the payment shows its progress.',
   body: Type.Object(
     {
       paymentId: Type.String({
@@ -48,6 +48,6 @@ const REFUND = {
     { additionalProperties: false },
   ),
   response: {
-    200: Type.Object({ paymentId: Type.String() }, { description: 'The refund was taken on.' }),
+    200: Type.Object({ paymentId: Type.String() }, { description: 'The refund was accepted.' }),
   },
 };

@@ -1,5 +1,8 @@
 import { type Static, Type } from 'typebox';
 import type { ConnectedChain } from '../../chains/chains.ts';
+import { loneCeilingOf } from '../../chains/finality.ts';
+import type { Network } from '../../chains/networks.ts';
+import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import { isMigrated } from '../../store/plumbing/migrate.ts';
 import type { App, HttpDeps } from '../deps.ts';
 
@@ -32,7 +35,7 @@ function chainState(connected: ConnectedChain): Static<typeof ChainState> {
     ...connected.problems(),
     ...troubles.map((trouble) => `${trouble.replace(/^e/, 'E')}.`),
     ...(connected.relayers.length === 0 ? ['No relayer is configured: nothing new is offered.'] : []),
-    ...(endpoints === 1 ? ['Only one endpoint is configured: nothing it says is held against a second one.'] : []),
+    ...(endpoints === 1 && !network.isTrustedAlone ? [aloneRemark(network)] : []),
   ];
   return {
     network: network.chainId,
@@ -46,9 +49,14 @@ function chainState(connected: ConnectedChain): Static<typeof ChainState> {
   };
 }
 
+function aloneRemark(network: Network): string {
+  const ceiling = loneCeilingOf(network);
+  return `Only one endpoint is configured: payments up to ${ceiling} tokens count at ${LONE_DEPTH_FACTOR} times the depth, larger ones wait.`;
+}
+
 const HEALTH = {
   tags: ['Operations'],
-  summary: 'Is the process alive',
+  summary: 'Check whether the process is alive',
   response: { 200: Type.Object({ status: Type.Literal('ok') }, { description: 'It is.' }) },
 };
 
@@ -56,13 +64,13 @@ const ChainState = Type.Object({
   network: Type.String({ description: 'CAIP-2.' }),
   name: Type.String(),
   state: Type.Union([Type.Literal('up'), Type.Literal('down'), Type.Literal('not_usable')], {
-    description: '`up`; `down`: no endpoint answers; `not_usable`: nothing can be paid on it, `remarks` say why.',
+    description: '`up`; `down`: no endpoint answers; `not_usable`: no payments are possible, see `remarks`.',
   }),
   endpoints: Type.Integer(),
   endpointsUp: Type.Integer(),
   head: Type.Union([Type.Integer(), Type.Null()], { description: 'The highest block seen.' }),
-  payable: Type.Array(Type.String(), { description: 'CAIP-19 ids of what can be paid with.' }),
-  remarks: Type.Array(Type.String(), { description: 'What an operator should know, in sentences.' }),
+  payable: Type.Array(Type.String(), { description: 'CAIP-19 ids of the payable assets.' }),
+  remarks: Type.Array(Type.String(), { description: 'Remarks for the operator, in sentences.' }),
 });
 
 const ReadyBody = Type.Object({
@@ -73,7 +81,7 @@ const ReadyBody = Type.Object({
 
 const READY = {
   tags: ['Operations'],
-  summary: 'Can the node take requests',
+  summary: 'Check whether the node can take requests',
   response: {
     200: { ...ReadyBody, description: 'It can.' } as typeof ReadyBody,
     503: { ...ReadyBody, description: 'It cannot yet, or not now.' } as typeof ReadyBody,

@@ -1,7 +1,7 @@
 import { html } from '../reference/html.ts';
 import type { SitePage } from './site-page.ts';
 
-/** A refusal for a person: the same sentence that a program would get, and where to go from here. */
+/** A refusal for a person: the same sentence that a program would get, and links onwards. */
 export function errorPage({
   status,
   message,

@@ -14,7 +14,7 @@ export interface SitePage {
 }
 
 export interface SiteFrame {
-  /** Stylesheets and letters; missing where the pages were not built, and the page is plain then. */
+  /** Stylesheets and fonts; missing if the pages were not built, and then the page is plain. */
   readonly assets: PageAssets | undefined;
   readonly isSandbox: boolean;
 }

@@ -1,6 +1,6 @@
 import type { App } from '../deps.ts';
 
-/** The page that an address with a slash too many means, such as `/docs/`; undefined where there is none. */
+/** The page for a path with a trailing slash, such as `/docs/`; undefined if there is none. */
 export function withoutSlash(app: App, url: string): string | undefined {
   const [path = '', query] = url.split(/\?(.*)/s);
   const trimmed = path.replace(/\/+$/, '');

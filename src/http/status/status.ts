@@ -46,10 +46,10 @@ export interface HeldRequest {
   readonly request: FastifyRequest<{ Querystring: { maxPollMs?: number } }>;
   readonly reply: FastifyReply;
   readonly payment: PaymentGlance;
-  /** The client knows the status of these entity tags. */
+  /** The entity tags of the status that the client has. */
   readonly since: string;
   readonly find: () => Promise<PaymentGlance>;
-  /** How long to hold it; as long as the request asks for, if undefined. */
+  /** The time to hold it; as long as the request asks for, if undefined. */
   readonly forMs?: number;
   /** The pause between two reads of the payment without a wake-up. */
   readonly everyMs?: number;
@@ -69,7 +69,7 @@ export async function holdRequest(deps: HttpDeps, held: HeldRequest): Promise<Pa
 
 interface Hold {
   readonly payment: PaymentGlance;
-  /** The client knows the status of these entity tags. */
+  /** The entity tags of the status that the client has. */
   readonly since: string;
   readonly untilMs: number;
   readonly find: () => Promise<PaymentGlance>;
@@ -77,7 +77,7 @@ interface Hold {
   readonly place: HoldPlace;
 }
 
-/** The payment as it is when there is nothing left to wait for, nobody waits any more, or the node stops. */
+/** The payment after a change, or when the client leaves or the node stops. */
 async function hold({ longPolls, world }: HttpDeps, { place, find, ...input }: Hold): Promise<PaymentGlance> {
   const watch = longPolls.watch(input.payment.id, place.gone);
   try {

@@ -57,17 +57,17 @@ export const WalletRpcActionBody = Type.Object({
 const RateBody = Type.Object({
   base: Type.String({ examples: ['ETH'] }),
   quote: Type.String({ examples: ['EUR'] }),
-  value: Type.String({ description: 'What one of `base` costs in `quote`, to eight digits.', examples: ['2272.7273'] }),
+  value: Type.String({ description: 'The price of one `base` in `quote`, to eight digits.', examples: ['2272.7273'] }),
   sources: Type.Array(Type.String(), { description: 'The names of the sources that agreed on it.' }),
   at: Type.Integer({ minimum: 0, description: 'Seconds since the epoch: the oldest price it was made of.' }),
 });
 
 export const OptionBody = Type.Object({
-  id: Type.String({ description: 'Send it to `fetch` and `confirm`. Good for this payment only.' }),
-  account: Type.String({ description: 'CAIP-10, as you spelled it.' }),
+  id: Type.String({ description: 'Send it to `fetch` and `confirm`. Valid for this payment only.' }),
+  account: Type.String({ description: 'CAIP-10, in the given spelling.' }),
   amount: AmountBody,
   etaS: Type.Integer({ minimum: 0, description: 'Seconds from the confirmation to the end, roughly.' }),
-  actions: Type.Array(ActionBody, { description: 'What the wallet has to do, in order.' }),
+  actions: Type.Array(ActionBody, { description: 'The actions of the wallet, in order.' }),
   expiresAt: Type.Integer({
     minimum: 0,
     description: 'Seconds since the epoch. A signature must be confirmed before; then ask for options again.',
@@ -75,7 +75,7 @@ export const OptionBody = Type.Object({
   rate: Type.Unsafe<Static<typeof RateBody> | null>({
     ...RateBody,
     type: ['object', 'null'],
-    description: 'The exchange rate in the amount; null where none was needed.',
+    description: 'The exchange rate in the amount; null if none was needed.',
   }),
-  collectData: Type.Null({ description: 'Nothing is asked of the payer.' }),
+  collectData: Type.Null({ description: 'No data of the payer is collected.' }),
 });

@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { MERCHANT_STOPPED } from '../../actions/paying/option-refusals.ts';
 import { acceptedTokens } from '../../actions/paying/payable-assets.ts';
+import { openNetworks, servedNetworks } from '../../actions/paying/served-networks.ts';
 import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
 import { findRefusedAttempt } from '../../store/chain/due-items.ts';
 import { findCarryingTransaction } from '../../store/chain/sends.ts';
@@ -22,13 +24,26 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
     expiresAt: payment.expiresAt.getTime() / 1000,
     merchant: {
       name: merchant?.name ?? '',
-      // Never the merchant's own URL: loading it would tell its server who is about to pay.
+      // Never the merchant's own URL: loading it would reveal the payer to its server.
       iconUrl: merchant?.logoHash ? logoUrl(deps.config, merchant.logoHash) : null,
     },
     buyer: viewBuyer(payment),
-    ...(status === 'requires_action' && { accepted: acceptedTokens(deps, payment) }),
+    ...(status === 'requires_action' && (await viewPayable(deps, payment, merchant?.isStopped ?? false))),
   };
 }
+
+/** What a payment can be paid with now, or the reason why nothing is offered. */
+async function viewPayable(deps: HttpDeps, payment: Payment, isMerchantStopped: boolean) {
+  if (isMerchantStopped) return { accepted: [], stopped: STOPPED.merchant };
+  const open = await openNetworks(deps, payment.mode);
+  const isFrozen = open.length === 0 && servedNetworks(deps, payment.mode).length > 0;
+  return { accepted: acceptedTokens(deps, payment, open), ...(isFrozen && { stopped: STOPPED.network }) };
+}
+
+const STOPPED = {
+  merchant: { reason: 'merchant_stopped', message: MERCHANT_STOPPED },
+  network: { reason: 'networks_stopped', message: 'No network takes payments at the moment.' },
+} as const;
 
 /** The same, with the payment's transaction, and the reason why it is not sent yet. */
 export async function viewWithTransaction(deps: HttpDeps, payment: Payment) {
@@ -99,9 +114,15 @@ export const PayerInfoBody = Type.Object(
     }),
     accepted: Type.Optional(
       Type.Array(Type.Object({ symbol: Type.String(), networkName: Type.String() }), {
-        description: 'What it can be paid with now, whether or not the payer holds any of it; while it can be paid.',
+        description: 'The assets it can be paid with now, whether or not the payer holds any; while it can be paid.',
         examples: [[{ symbol: 'USDC', networkName: 'Base' }]],
       }),
+    ),
+    stopped: Type.Optional(
+      Type.Object(
+        { reason: enumOf(Object.values(STOPPED).map(({ reason }) => reason)), message: Type.String() },
+        { description: 'Why nothing is offered, while the operator has stopped the merchant or every network.' },
+      ),
     ),
   },
   { description: 'The payment, for the payer.' },
@@ -110,12 +131,12 @@ export const PayerInfoBody = Type.Object(
 const TransactionBody = Type.Object({
   chainId: Type.String({ description: 'CAIP-2.', examples: ['eip155:8453'] }),
   txId: Type.String({ description: 'Transaction id.' }),
-  explorerUrl: nullable(Type.String({ description: 'Where people can look at it; null if nowhere.' })),
+  explorerUrl: nullable(Type.String({ description: 'The URL of a block explorer; null if there is none.' })),
 });
 
 const AttemptBody = Type.Object({
-  refusal: enumOf([...SHOWN_REFUSALS, 'unknown'], 'Why the token refuses the payment at the moment.'),
-  triesUntil: Type.Integer({ minimum: 0, description: 'It is tried again until then, in seconds since the epoch.' }),
+  refusal: enumOf([...SHOWN_REFUSALS, 'unknown'], 'The reason why the token refuses the payment at present.'),
+  triesUntil: Type.Integer({ minimum: 0, description: 'The end of the retries, in seconds since the epoch.' }),
 });
 
 export const PayerPaymentBody = Type.Object(
@@ -125,14 +146,14 @@ export const PayerPaymentBody = Type.Object(
       ...TransactionBody,
       type: ['object', 'null'],
       description:
-        'What carries the payment out. While it is `processing` this is what was last sent, if anything was: another ' +
+        'The transaction of the payment. While it is `processing` this is the one last sent, if any: another ' +
         'transaction may take its place. Once it has `succeeded` it is the one that paid.',
     }),
     attempt: Type.Unsafe<Static<typeof AttemptBody> | null>({
       ...AttemptBody,
       type: ['object', 'null'],
       description:
-        'What keeps the payment from being sent while it is `processing`; null if nothing does. Nothing has been charged. ' +
+        'The reason why the payment cannot be sent while it is `processing`; null if there is none. Nothing has been charged. ' +
         'If it does not pass in time, the payment is `requires_action` again, or `expired`.',
     }),
   },

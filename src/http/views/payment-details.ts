@@ -15,7 +15,7 @@ function viewLineItem(origin: Origin, { name, quantity, amount }: StoredLineItem
 }
 
 export const OrderBody = {
-  description: nullable(Type.String({ description: 'As you gave it.' })),
+  description: nullable(Type.String({ description: 'As given.' })),
   lineItems: Type.Unsafe<ReturnType<typeof viewLineItem>[] | null>({
     ...Type.Array(
       Type.Object({
@@ -25,12 +25,12 @@ export const OrderBody = {
       }),
     ),
     type: ['array', 'null'],
-    description: 'As you gave them, with what it takes to show their amounts.',
+    description: 'The given items, with the data to format their amounts.',
   }),
 };
 
 export const MetadataBody = Type.Unsafe<Readonly<Record<string, string>> | null>({
   type: ['object', 'null'],
   additionalProperties: { type: 'string' },
-  description: 'As you gave it.',
+  description: 'As given.',
 });

@@ -13,7 +13,7 @@ import { RefundBody, viewRefund } from './refund.ts';
 
 declare global {
   interface JSON {
-    /** Node has it; the compiler's library does not know it yet. */
+    /** Node has it; the compiler's library does not have it yet. */
     rawJSON(text: string): object;
   }
 }
@@ -49,7 +49,7 @@ export function viewStats({ transactions, customers, revenue }: PaymentStats) {
   return { totalRevenue, totalTransactions: transactions, totalCustomers: customers };
 }
 
-/** By currency code, or by symbol for what was priced in a token, in that order: tokens of one name are added up. */
+/** By currency code, or by symbol for prices in a token, in that order: tokens of one name are added up. */
 function revenueByCurrency(revenue: PaymentStats['revenue']): Map<string, Decimal> {
   const sums = new Map<string, Decimal>();
   for (const { unit, ...sum } of revenue) {
@@ -125,7 +125,7 @@ const ListItemBody = Type.Object({
   status: PaymentStatusField,
   isTerminal: Type.Boolean({ description: 'True when the status is the last one.' }),
   fiatAmount: Type.Optional({ ...AmountBody, description: 'The price, if it is in a currency.' }),
-  tokenAmount: Type.Optional({ ...AmountBody, description: 'What is paid with, once that is known.' }),
+  tokenAmount: Type.Optional({ ...AmountBody, description: 'The amount in the paid token, once it is known.' }),
   buyer: Type.Optional(
     Type.Object(
       {
@@ -133,7 +133,7 @@ const ListItemBody = Type.Object({
         accountProviderName: Type.Optional(Type.String({ description: 'The wallet.' })),
         accountProviderIcon: Type.Optional(Type.String()),
       },
-      { description: 'Who pays, once that is known.' },
+      { description: 'The payer, once known.' },
     ),
   ),
   transaction: Type.Optional(
@@ -146,7 +146,7 @@ const ListItemBody = Type.Object({
         hash: Type.Optional(Type.String()),
         nonce: Type.Optional(Type.Integer({ minimum: 0 })),
       },
-      { description: 'What paid it, once that is known.' },
+      { description: 'The transaction that paid it, once known.' },
     ),
   ),
   fees: Type.Optional(
@@ -156,17 +156,17 @@ const ListItemBody = Type.Object({
         fixed: Type.Optional(AmountBody),
         percentage: Type.Optional(Type.String({ description: 'A decimal percent.', examples: ['0.4'] })),
       },
-      { description: 'What was taken of a succeeded payment, in the token it was paid with.' },
+      { description: 'The fees of a succeeded payment, in the token it was paid with.' },
     ),
   ),
   settlement: Type.Optional(
     Type.Object(
       {
         settled: Type.Boolean(),
-        amount: Type.Optional({ ...AmountBody, description: 'What reached the merchant, after fees.' }),
+        amount: Type.Optional({ ...AmountBody, description: 'The amount that reached the merchant, after fees.' }),
         txHash: Type.Optional(Type.String()),
       },
-      { description: 'Of a succeeded payment: whether the merchant has the money, and by which transaction.' },
+      { description: 'The settlement of a succeeded payment: its state and transaction.' },
     ),
   ),
   refund: Type.Optional(RefundBody),
@@ -193,12 +193,12 @@ export const PaymentListBody = Type.Object(
             amount: ExactNumber,
             currency: Type.String({ description: 'Currency code; the symbol, if priced in a token.' }),
           }),
-          { description: 'What the succeeded ones were priced at, before fees: one sum per currency, by its code.' },
+          { description: 'The prices of the succeeded ones, before fees: one sum per currency, by its code.' },
         ),
-        totalTransactions: Type.Integer({ minimum: 0, description: 'How many match, on all pages.' }),
-        totalCustomers: Type.Integer({ minimum: 0, description: 'How many different accounts pay or have paid them.' }),
+        totalTransactions: Type.Integer({ minimum: 0, description: 'The number of matches on all pages.' }),
+        totalCustomers: Type.Integer({ minimum: 0, description: 'The number of different paying accounts.' }),
       },
-      { description: 'Over everything that matches, not only this page.' },
+      { description: 'Over all matching payments, not only this page.' },
     ),
   },
   { description: 'One page.' },

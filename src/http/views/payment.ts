@@ -64,7 +64,7 @@ export const PaymentStatusField = enumOf(PAYMENT_STATUSES);
 
 const FailureCodeField = Type.Optional(nullable(enumOf(['declined_user'], 'Only with status `failed`.')));
 const InfoBody = Type.Unsafe<ReturnType<typeof viewInfo>>({
-  description: 'What was paid, on success; null otherwise.',
+  description: 'The paid amount, on success; null otherwise.',
   ...Type.Object({ optionAmount: AmountBody, txId: Type.String({ description: 'Transaction id.' }) }),
   type: ['object', 'null'],
 });
@@ -91,7 +91,7 @@ export const DetailsBody = Type.Object(
     status: PaymentStatusField,
     createdAt: Timestamp,
     expiresAt: Type.Integer({ minimum: 0, description: 'Seconds since the epoch.' }),
-    gatewayUrl: Type.String({ description: 'Where the payer pays.' }),
+    gatewayUrl: Type.String({ description: 'The URL of the checkout.' }),
     failureCode: FailureCodeField,
     info: InfoBody,
     settlement: Type.Unsafe<ReturnType<typeof viewSettlement> | null>({

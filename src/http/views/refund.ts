@@ -27,11 +27,11 @@ export function viewRefund(origin: Origin, refund: ShownRefund) {
 
 export const RefundBody = Type.Object(
   {
-    status: enumOf(REFUND_STATES, 'How far it is; `refunded` is the end.'),
-    amount: { ...AmountBody, description: 'What the payer gets back: all that was paid.' },
+    status: enumOf(REFUND_STATES, 'The state of the refund; `refunded` is the last one.'),
+    amount: { ...AmountBody, description: 'The refunded amount: all that was paid.' },
     txId: nullable(Type.String({ description: 'The transaction, once it is final.' })),
     requestedAt: Timestamp,
     lastUpdatedAt: Timestamp,
   },
-  { description: 'Only where a refund was asked for.' },
+  { description: 'Only if a refund was requested.' },
 );

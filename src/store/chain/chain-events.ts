@@ -14,7 +14,7 @@ export interface StoredEvent {
 
 /**
  * Stores events and returns how many were new. A transaction that was moved to another block has one row: that of the
- * block it is in now. An event that is told twice at once is stored once: endpoints repeat logs, and two tell of the same.
+ * block it is in now. A duplicate in one call is stored once: endpoints repeat logs, and two of them report the same.
  */
 export async function putEvents(tx: Tx, network: string, events: readonly StoredEvent[]): Promise<number> {
   const { count } = await tx`
@@ -26,7 +26,7 @@ export async function putEvents(tx: Tx, network: string, events: readonly Stored
   return count;
 }
 
-/** Stores events that no list of logs had told of, and returns how many were new. What is stored already stays as it is. */
+/** Stores events that no list of logs contained, and returns the number of new ones. Stored events stay unchanged. */
 export async function addEvents(tx: Tx, network: string, events: readonly StoredEvent[]): Promise<number> {
   const { count } = await tx`
     ${insertedEvents(tx, network, events)} on conflict (network, transaction_hash, log_index) do nothing`;
@@ -113,7 +113,7 @@ export async function reconsiderEvents(tx: Tx, network: string, commitments: rea
       and problem is null`;
 }
 
-/** Removes events that are not on the chain; one that has moved to another block meanwhile stays. */
+/** Removes events that are not on the chain. An event that has moved to another block meanwhile stays. */
 export async function deleteEvents(
   tx: Tx,
   network: string,

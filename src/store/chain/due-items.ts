@@ -1,4 +1,5 @@
 import type { PaymentStatus } from '../../domain/payment.ts';
+import { isItemStopped } from '../parties/freezes.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import { itemColumns, type StoredItem } from './items.ts';
 import { countsSince } from './payer-failures.ts';
@@ -55,11 +56,22 @@ function sendable(db: Reader, { now, limits, ...carrier }: DueAsk) {
         and f.failed_at > ${countsSince(now)}
     ) failing on true
     where ${isCarriedBy(db, carrier)} and state = 'due' and (retry_at is null or retry_at <= ${now})
-      and (payer_retry_at is null or payer_retry_at <= ${now}) and failures < ${limits.failures} and ${gas}`;
+      and (payer_retry_at is null or payer_retry_at <= ${now}) and failures < ${limits.failures} and ${gas}
+      and ${mayBeSent(db)}`;
 }
 
 /**
- * The due items of a network, without those that the chain would refuse as late. Payers take turns: the first item of each,
+ * The condition that the row of `items` may be sent: no freeze stops it, and its payment has not been paid in another
+ * way, such as in coin from a second tab.
+ */
+function mayBeSent(db: Reader) {
+  return db`not ${isItemStopped(db)} and not exists (
+    select from items other
+    where other.subject = items.subject and other.commitment <> items.commitment and other.state = 'paid')`;
+}
+
+/**
+ * The due items of a network, without those that the chain would refuse as late and those that may not be sent. Payers take turns: the first item of each,
  * oldest first, then the second ones. Our own transfers do not wait for each other. Items that have waited since
  * `anyonesBefore` are shown to every signer, so that a stuck signer delays nothing. Of a payer that travels apart only
  * `apartEach` items are on their way at once.
@@ -82,7 +94,7 @@ export function findDueItems(
     order by turn, accepted_at limit ${ask.limit}`;
 }
 
-/** Tells whether a signer has transactions in flight, and items to send. Without either, the chain need not be asked. */
+/** Returns whether a signer has transactions in flight, and items to send. Without either, no call to the chain is needed. */
 export async function findWork(db: Reader, ask: DueAsk): Promise<{ hasOpen: boolean; hasDue: boolean }> {
   const rows = await db<{ hasOpen: boolean; hasDue: boolean }[]>`
     select
@@ -92,12 +104,13 @@ export async function findWork(db: Reader, ask: DueAsk): Promise<{ hasOpen: bool
   return one(rows);
 }
 
-/** Marks items as sent. False when one of them is not due any more, or is locked by another transaction. */
+/** Marks items as sent. False when one of them is not due any more, may not be sent, or is locked by another transaction. */
 export async function takeDueItems(tx: Tx, commitments: readonly string[]): Promise<boolean> {
   const { count } = await tx`
     update items set state = 'sent', refusal = null
     where commitment in (
       select commitment from items where commitment = any(${commitments as string[]}::text[]) and state = 'due'
+        and ${mayBeSent(tx)}
       for update skip locked)`;
   return count === commitments.length;
 }
@@ -216,7 +229,7 @@ export async function reviveItems(tx: Tx, commitments: readonly string[]): Promi
 
 export type RevivedItem = Pick<StoredItem, 'subject' | 'purpose'>;
 
-/** Items whose sends are all final are due again: what seemed to have paid them was not on the chain. */
+/** Items whose sends are all final are due again: the event that seemed to have paid them was not on the chain. */
 export async function releaseItems(tx: Tx, commitments: readonly string[]): Promise<void> {
   await tx`
     update items i set state = 'due', retry_at = null

@@ -160,7 +160,7 @@ export function findItemsOf(db: Reader, subject: string): Promise<StoredItem[]> 
     select ${itemColumns(db)} from items where subject = ${subject} order by accepted_at, commitment`;
 }
 
-/** The item that paid a payment. A second one that was carried out as well is a stray. */
+/** The item that paid a payment. A second paid item is a stray. */
 export async function findPayingItem(db: Reader, paymentId: string): Promise<StoredItem | undefined> {
   const [row] = await db<StoredItem[]>`
     select ${itemColumns(db)} from items
@@ -173,7 +173,7 @@ export function findItems(db: Reader, commitments: readonly string[]): Promise<S
     select ${itemColumns(db)} from items where commitment = any(${commitments as string[]}::text[])`;
 }
 
-/** The item as the chain knows it. */
+/** The item in the form of the chain adapter. */
 export function itemOf(stored: StoredItem): Item {
   const { network, collector, asset, method, subject, payer, recipient, feeAccount } = stored;
   return {

@@ -231,14 +231,14 @@ export async function findCarryingTransaction(db: Reader, paymentId: string): Pr
   return row;
 }
 
-/** The nonces of transactions of ours, by hash. */
+/** The nonces of our transactions, by hash. */
 export async function noncesOf(db: Reader, hashes: readonly string[]): Promise<Map<string, number>> {
   const rows = await db<{ hash: string; nonce: string }[]>`
     select hash, nonce from send_versions where hash = any(${hashes as string[]}::text[])`;
   return new Map(rows.map(({ hash, nonce }) => [hash, Number(nonce)]));
 }
 
-/** The nonces of those of these transactions that the sender's own rows know. */
+/** The nonces of these transactions, as far as the sender has rows for them. */
 export async function findSentNonces(
   db: Reader,
   { network, signer }: SenderId,

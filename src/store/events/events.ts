@@ -25,8 +25,8 @@ export function newEventId({ outbox }: Tx, at: Date): string {
 }
 
 /**
- * Appends events in the transaction of the changes they tell of. An earlier statement of the transaction must have locked
- * each object: this statement then sees the object's last event, and the next sequence is free.
+ * Appends events in the transaction of the changes they describe. An earlier statement of the transaction must have
+ * locked each object: this statement then sees the object's last event, and the next sequence is free.
  */
 export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
@@ -54,7 +54,8 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
 
 /**
  * The part of a statement that writes the rows of `happened` as events, one batch for each partner and mode. Several
- * events of one object are in the order of their sequences. New payments are not announced, as nobody can wait for one.
+ * events of one object are in the order of their sequences. New payments are not announced, as no client can wait for
+ * one.
  */
 export function appendHappened<Fragment>(sql: (text: TemplateStringsArray) => Fragment): Fragment {
   return sql`

@@ -6,14 +6,14 @@ export const EVENTS_CHANNEL = 'till_events';
 const IDS_PER_MESSAGE = 200;
 
 /**
- * Gives the next positions to at most `limit` committed batches, in the order of their numbers, tells all nodes which
- * objects changed, and returns how many batches it placed. One statement, so that positions, their announcement and the
- * emptied outbox are one commit.
+ * Gives the next positions to at most `limit` committed batches, in the order of their numbers, notifies all nodes of
+ * the changed objects, and returns how many batches it placed. One statement, so that positions, their announcement and
+ * the emptied outbox are one commit.
  *
- * Only the holder of the lease can commit it: the next holder waits for the lock on the lease's row, and a former holder
- * finds another fencing number there. So positions are given by one node at a time, and each run sees those of the last.
- * An object's later event is in a batch with a greater number, and is committed after the earlier one: so it is never
- * placed before it. A round that placed new payments alone sends one message that names nothing.
+ * Only the holder of the lease can commit it: the next holder waits for the lock on the lease's row, and a former
+ * holder finds another fencing number there. So positions are given by one node at a time, and each run sees those of
+ * the last. An object's later event is in a batch with a greater number, and is committed after the earlier one: so it
+ * is never placed before it. A round that placed new payments alone sends one message that names nothing.
  */
 export function placeEvents({ name, fencing }: Lease, limit: number): SingleStatement<number> {
   return {

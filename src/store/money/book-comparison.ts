@@ -17,7 +17,7 @@ export function findEventStates(
     from chain_events where network = ${network} and block_number between ${from} and ${to}`;
 }
 
-/** The first block that the books or the watcher know. */
+/** The first block in the books or of the watcher. */
 export async function firstKnownBlock(db: Reader, network: string): Promise<number | undefined> {
   const [row] = await db<{ block: string | null }[]>`
     select least(

@@ -11,7 +11,7 @@ export interface ExportedEntry {
   readonly asset: string;
   readonly transaction: string | null;
   readonly lines: readonly Line[];
-  /** The rate of the conversion. Null where none was needed. */
+  /** The rate of the conversion. Null if none was needed. */
   readonly quote: Readonly<Record<string, unknown>> | null;
 }
 

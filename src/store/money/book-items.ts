@@ -13,7 +13,7 @@ export interface BookItem extends BookedItem {
 }
 
 /**
- * Locks items of payments in one order. Items of payouts and refunds are left out: they are booked where they are sent.
+ * Locks items of payments in one order. Items of payouts and refunds are left out: they are booked when they are sent.
  */
 export async function lockBookItems(tx: Tx, commitments: readonly string[]): Promise<BookItem[]> {
   const rows = await tx<ItemRow[]>`

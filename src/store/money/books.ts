@@ -50,7 +50,7 @@ export async function sealEntries(tx: Tx, head: ChainHead, seals: readonly Seal[
     update book_entries b set sequence = s.sequence, hash = s.hash
     from jsonb_to_recordset(${tx.json(seals as never)}) as s(id bigint, sequence bigint, hash text)
     where b.id = s.id and b.sequence is null`;
-  if (count !== seals.length) throw new Error('An entry was sealed by somebody else.');
+  if (count !== seals.length) throw new Error('Another node sealed an entry.');
   await tx`
     insert into book_chains (network, sequence, hash) values (${network}, ${sequence}, ${hash})
     on conflict (network) do update set sequence = excluded.sequence, hash = excluded.hash`;
@@ -160,7 +160,7 @@ export async function countUnsealed(db: Reader, network: string): Promise<{ coun
   return row ?? { count: 0, oldest: null };
 }
 
-/** The networks the books know of. */
+/** The networks in the books. */
 export async function listBookNetworks(db: Reader): Promise<string[]> {
   const rows = await db<{ network: string }[]>`
     select network from book_chains union select network from book_entries where sequence is null order by network`;
@@ -183,7 +183,7 @@ export async function positionsOf(db: Reader, references: readonly string[]): Pr
   );
 }
 
-/** Transactions whose gas is in the books, although no send tells of them: a rebuild has found them. */
+/** Transactions whose gas is in the books without a send: a rebuild has found them. */
 export async function findGasWithoutSend(db: Reader, network: string): Promise<string[]> {
   const rows = await db<{ hash: string }[]>`
     select distinct reference as hash from book_entries b
@@ -192,7 +192,7 @@ export async function findGasWithoutSend(db: Reader, network: string): Promise<s
   return rows.map(({ hash }) => hash);
 }
 
-/** Entries of these kinds that stand on blocks of a range. */
+/** Entries of these kinds in a range of blocks. */
 export async function listEntriesInBlocks(
   db: Reader,
   { network, kinds, from, to }: { network: string; kinds: readonly EntryKind[]; from: number; to: number },

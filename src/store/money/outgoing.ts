@@ -1,4 +1,5 @@
 import type { PayMethod } from '../../domain/item.ts';
+import { isOutgoingStopped } from '../parties/freezes.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 
 /** A transfer out of the intermediate account, planned or under way. */
@@ -69,7 +70,7 @@ export function findOutgoingToBegin(
   { limit, ...ask }: OutgoingToBegin & { readonly limit: number },
 ): Promise<Outgoing[]> {
   return db<Outgoing[]>`
-    select ${outgoingColumns(db)} from outgoing
+    select ${outgoingColumns(db)} from outgoing o
     where ${isToBegin(db, ask)} and payer = any(${ask.signers as string[]}::text[])
     order by created_at limit ${limit}`;
 }
@@ -77,13 +78,14 @@ export function findOutgoingToBegin(
 /** The number of transfers that could be begun if the keys of other accounts were at hand. */
 export async function countOutgoingUnsigned(db: Reader, ask: OutgoingToBegin): Promise<number> {
   const rows = await db<{ count: number }[]>`
-    select count(*)::int as count from outgoing
+    select count(*)::int as count from outgoing o
     where ${isToBegin(db, ask)} and payer <> all(${ask.signers as string[]}::text[])`;
   return one(rows).count;
 }
 
 function isToBegin(db: Reader, { network, now }: OutgoingToBegin) {
-  return db`network = ${network} and state = 'sending' and not is_due and (retry_at is null or retry_at <= ${now})`;
+  return db`network = ${network} and state = 'sending' and not is_due and (retry_at is null or retry_at <= ${now})
+    and not ${isOutgoingStopped(db)}`;
 }
 
 export interface Attempt {
@@ -94,21 +96,25 @@ export interface Attempt {
   readonly deadline: Date;
 }
 
-/** Stores the terms that are about to be signed. False when another attempt was begun. */
+/** Stores the terms that are about to be signed. False when another attempt was begun, or a freeze stops the transfer. */
 export async function planAttempt(tx: Tx, attempt: Attempt, at: Date): Promise<boolean> {
   const { count } = await tx`
-    update outgoing
+    update outgoing o
     set attempts = attempts + 1, commitment = ${attempt.commitment}, collector = ${attempt.collector},
       fee_account = ${attempt.feeAccount}, deadline = ${attempt.deadline}, updated_at = ${at}
-    where id = ${attempt.id} and state = 'sending' and commitment is null`;
+    where id = ${attempt.id} and state = 'sending' and commitment is null and not ${isOutgoingStopped(tx)}`;
   return count === 1;
 }
 
-/** Marks the attempt's item as stored. False when it was marked before, or another attempt has taken its place. */
+/**
+ * Marks the attempt's item as stored. False when it was marked before, another attempt has taken its place, or a freeze
+ * stops the transfer.
+ */
 export async function markDue(tx: Tx, { id, commitment }: { id: string; commitment: string }): Promise<boolean> {
   const { count } = await tx`
-    update outgoing set is_due = true
-    where id = ${id} and commitment = ${commitment} and state = 'sending' and not is_due`;
+    update outgoing o set is_due = true
+    where id = ${id} and commitment = ${commitment} and state = 'sending' and not is_due
+      and not ${isOutgoingStopped(tx)}`;
   return count === 1;
 }
 
@@ -176,6 +182,20 @@ export async function findForgotten(
       and not exists (select from items i where i.commitment = e.commitment)
     limit 1`;
   return row && { ...row, blockNumber: Number(row.blockNumber) };
+}
+
+/** The first paid event out of these accounts that no stored item explains, decided or not. */
+export async function findUnexplained(
+  db: Reader,
+  { network, payers, isUndecided }: { network: string; payers: readonly string[]; isUndecided: boolean },
+): Promise<{ readonly blockNumber: number } | undefined> {
+  const [row] = await db<{ blockNumber: string }[]>`
+    select e.block_number as "blockNumber" from chain_events e
+    where e.network = ${network} and e.type = 'paid' and ${isUndecided ? db`e.decided_at is null` : db`true`}
+      and lower(e.fields ->> 'payer') = any(${payers.map((payer) => payer.toLowerCase())}::text[])
+      and not exists (select from items i where i.commitment = e.commitment)
+    order by e.block_number limit 1`;
+  return row && { blockNumber: Number(row.blockNumber) };
 }
 
 function outgoingColumns(db: Reader) {

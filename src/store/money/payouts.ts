@@ -1,4 +1,5 @@
 import type { PayMethod } from '../../domain/item.ts';
+import { isPayoutStopped } from '../parties/freezes.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** The net amount of a payment that was paid to the intermediate account. */
@@ -33,9 +34,10 @@ export async function holdNetAmounts(tx: Tx, commitments: readonly string[], at:
 }
 
 /**
- * Locks held amounts whose merchants have a destination for them, the oldest first. Rows that another node has locked are left
- * to it. A payout that did not arrive waits, unless there is another destination now. An amount whose destination is the very
- * account it lies on stays there.
+ * Locks held amounts whose merchants have a destination for them, the oldest first. Rows that another node has locked
+ * are left to it. A payout that did not arrive waits, unless there is another destination now. An amount whose
+ * destination is its present account stays there. So does an amount that a freeze stops, or whose destination is not yet
+ * in force for held money.
  */
 export function lockPayablePayouts(
   tx: Tx,
@@ -47,6 +49,7 @@ export function lockPayablePayouts(
     where p.state = 'held' and p.network = any(${networks as string[]}::text[])
       and (p.retry_at is null or p.retry_at <= ${now} or p.destination is distinct from c.destination)
       and lower(c.destination) <> lower(p.network || ':' || p.account)
+      and c.held_from <= ${now} and not ${isPayoutStopped(tx)}
     order by p.payment_id limit ${limit}
     for update of p skip locked`;
 }
@@ -83,6 +86,15 @@ export async function holdAgain(
   await tx`
     update payouts set state = 'held', problem = ${problem}, retry_at = ${retryAt}, updated_at = ${at}
     where payment_id = ${paymentId} and state = 'sending'`;
+}
+
+/** The destination (CAIP-10) in force for a held amount. Undefined if the merchant has none. */
+export async function findPayoutDestination(db: Reader, paymentId: string): Promise<string | undefined> {
+  const [row] = await db<{ destination: string }[]>`
+    select c.destination from payouts p
+    join crypto_settlements c on c.merchant_id = p.merchant_id and c.asset = p.asset
+    where p.payment_id = ${paymentId}`;
+  return row?.destination;
 }
 
 export async function findPayout(db: Reader, paymentId: string): Promise<Payout | undefined> {

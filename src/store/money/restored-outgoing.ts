@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 import type { Outgoing } from './outgoing.ts';
 
-/** Something that left an account of ours, as the chain tells of it. */
+/** A transfer out of one of our accounts, as the chain shows it. */
 export type RestoredOutgoing = Pick<
   Outgoing,
   'id' | 'purpose' | 'network' | 'asset' | 'method' | 'payer' | 'recipient' | 'amount' | 'merchantId' | 'floatOwner'
@@ -12,7 +12,7 @@ export type RestoredOutgoing = Pick<
   readonly transactionHash: string;
 };
 
-/** Makes it again, as having arrived; one that is known to have stays as it is. */
+/** Restores it as paid. A row that is paid already stays unchanged. */
 export async function putRestoredOutgoing(tx: Tx, outgoing: RestoredOutgoing, at: Date): Promise<void> {
   const { id, purpose, network, asset, method, payer, recipient, amount, merchantId, floatOwner } = outgoing;
   await tx`
@@ -28,7 +28,7 @@ export async function putRestoredOutgoing(tx: Tx, outgoing: RestoredOutgoing, at
     where outgoing.state <> 'paid'`;
 }
 
-/** What floats have given for a refund or a return, by owner. */
+/** The amounts that floats have paid for a refund or a return, by owner. */
 export async function takenFor(db: Reader, subject: string): Promise<Map<string, bigint>> {
   const rows = await db<{ owner: string; units: string }[]>`
     select owner, (-sum(units))::text as units from float_changes
@@ -36,7 +36,7 @@ export async function takenFor(db: Reader, subject: string): Promise<Map<string,
   return new Map(rows.map(({ owner, units }) => [owner, BigInt(units)]));
 }
 
-/** Where fees of a network have gone to. */
+/** The fee accounts of a network so far. */
 export async function listFeeAccounts(db: Reader, network: string): Promise<string[]> {
   const rows = await db<{ account: string }[]>`
     select distinct fee_account as account from items where network = ${network}`;

@@ -4,7 +4,7 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 export interface Stray {
   readonly id: string;
   readonly network: string;
-  /** Null for coin that came from within a transaction: nobody can tell which, nor who sent it. */
+  /** Null for coin from a contract call: neither the transaction nor the sender is known. */
   readonly transactionHash: string | null;
   readonly logIndex: number;
   readonly blockNumber: number;
@@ -12,15 +12,15 @@ export interface Stray {
   readonly source: 'transfer' | 'late_payment';
   readonly asset: string;
   readonly sender: string | null;
-  /** The account of ours it came to. */
+  /** Our account that received it. */
   readonly account: string;
   readonly amount: string;
-  /** Of a late payment: what was taken of it, and whether the rest lies on that account. */
+  /** For a late payment: its fee, and whether the rest is on that account. */
   readonly fee: string;
   readonly isHeld: boolean;
   readonly paymentId: string | null;
   readonly merchantId: string | null;
-  /** Whether it lies on the intermediate account, among what belongs to somebody. */
+  /** True if it is on the intermediate account, among money of other owners. */
   readonly isBooked: boolean;
   readonly state: 'unclaimed' | 'float' | 'returning' | 'returned';
   readonly seenAt: Date;
@@ -28,7 +28,7 @@ export interface Stray {
 
 export type NewStray = Omit<Stray, 'state' | 'seenAt'> & { readonly state: 'unclaimed' | 'float' };
 
-/** Stores what is new, and returns the ids of that: each log of the chain is one stray at most. */
+/** Stores new strays, and returns their ids: each log of the chain is at most one stray. */
 export async function insertStrays(tx: Tx, strays: readonly NewStray[], at: Date): Promise<string[]> {
   const inserted = await tx<{ id: string }[]>`
     insert into strays (id, network, transaction_hash, log_index, block_number, source, asset, sender, account, amount,
@@ -54,7 +54,7 @@ export async function moveStray(
   return count === 1;
 }
 
-/** Lets strays be what has become of them already, where that is known; returns those. */
+/** Sets strays to their known later state, and returns those strays. */
 export async function followOutgoing(tx: Tx, ids: readonly string[], at: Date): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     update strays s set state = case o.state when 'paid' then 'returned' else 'returning' end, updated_at = ${at}
@@ -85,7 +85,7 @@ export function listStrays(
 
 /** Which blocks of a network were searched for strays. */
 export interface StrayCursor {
-  /** What came up to this block is what the accounts had when the network was first met. */
+  /** Arrivals up to this block are part of the opening balances of the network. */
   readonly begunAt: number;
   readonly searchedTo: number;
 }

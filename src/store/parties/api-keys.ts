@@ -7,7 +7,7 @@ export interface ApiKey {
   readonly id: string;
   readonly partnerId: string;
   readonly mode: Mode;
-  /** The last characters of the key, to tell keys apart. */
+  /** The last characters of the key, to distinguish keys. */
   readonly hint: string;
   readonly label: string;
   /** null: everything. */
@@ -21,7 +21,7 @@ export interface ApiKey {
   readonly lastUsedAt: Date | null;
 }
 
-/** A key with what must be known of its partner to let a request in. */
+/** A key with the data of its partner that authentication needs. */
 export interface KeyHolder
   extends Pick<ApiKey, 'id' | 'partnerId' | 'mode' | 'label' | 'scopes' | 'merchantIds' | 'expiresAt' | 'revokedAt'> {
   readonly hash: string;

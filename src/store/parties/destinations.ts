@@ -1,13 +1,14 @@
+import type { DestinationTerms } from '../../domain/cooling-off.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import type { World } from '../../runtime/world.ts';
 import type { Database, Reader, Tx } from '../plumbing/database.ts';
+import { isMerchantStopped } from './freezes.ts';
 
-/** Where a merchant is paid in one asset, on chain. */
-export interface CryptoSettlement {
+/** The destination of a merchant for one asset, on chain. */
+export interface CryptoSettlement extends DestinationTerms {
   readonly id: string;
   readonly merchantId: string;
   readonly asset: string;
-  readonly destination: string;
 }
 
 /** A bank arrangement, kept by the operator and listed to the partner. */
@@ -33,7 +34,7 @@ export async function listSettlements(db: Reader, merchantId: string): Promise<S
   return { crypto, fiat };
 }
 
-/** Where a merchant is paid: the destination (CAIP-10) by asset (CAIP-19). */
+/** The destinations of a merchant (CAIP-10) by asset (CAIP-19). */
 export type Destinations = ReadonlyMap<string, string>;
 export type DestinationReader = (merchantId: string) => Promise<Destinations>;
 
@@ -72,10 +73,13 @@ export async function insertCryptoSettlements(
   settlements: readonly (CryptoSettlement & { assetKey: string; createdAt: Date })[],
 ): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
-    insert into crypto_settlements (id, merchant_id, asset, asset_key, destination, created_at, updated_at)
-    select id, "merchantId", asset, "assetKey", destination, "createdAt", "createdAt"
+    insert into crypto_settlements (id, merchant_id, asset, asset_key, destination, pending_destination, effective_at,
+      held_from, created_at, updated_at)
+    select id, "merchantId", asset, "assetKey", destination, "pendingDestination", "effectiveAt", "heldFrom", "createdAt",
+      "createdAt"
     from jsonb_to_recordset(${tx.json(settlements)}) as s(
-      id text, "merchantId" text, asset text, "assetKey" text, destination text, "createdAt" timestamptz)
+      id text, "merchantId" text, asset text, "assetKey" text, destination text, "pendingDestination" text,
+      "effectiveAt" timestamptz, "heldFrom" timestamptz, "createdAt" timestamptz)
     on conflict (merchant_id, asset_key) do nothing
     returning id`;
   return rows.map(({ id }) => id);
@@ -90,13 +94,79 @@ export async function lockCryptoSettlement(
   return row;
 }
 
-export async function updateDestination(tx: Tx, input: { id: string; destination: string; at: Date }): Promise<void> {
-  await tx`
-    update crypto_settlements set destination = ${input.destination}, updated_at = ${input.at} where id = ${input.id}`;
+/** For operators, who are not bound to one merchant. */
+export async function lockCryptoSettlementOfAny(tx: Tx, id: string): Promise<CryptoSettlement | undefined> {
+  const [row] = await tx<CryptoSettlement[]>`
+    select ${cryptoColumns(tx)} from crypto_settlements where id = ${id} for update`;
+  return row;
 }
 
-export async function deleteCryptoSettlement(tx: Tx, id: string): Promise<void> {
-  await tx`delete from crypto_settlements where id = ${id}`;
+/** Writes the terms of a destination that the transaction has locked. */
+export async function updateDestination(
+  tx: Tx,
+  { id, destination, pendingDestination, effectiveAt }: CryptoSettlement,
+  at: Date,
+): Promise<void> {
+  await tx`
+    update crypto_settlements
+    set destination = ${destination}, pending_destination = ${pendingDestination}, effective_at = ${effectiveAt},
+      updated_at = ${at}
+    where id = ${id}`;
+}
+
+/**
+ * Locks destinations whose change has cooled off, the oldest first. Rows that another node has locked are left to it. A
+ * change of a suspended or frozen merchant waits.
+ */
+export function lockCooledOff(
+  tx: Tx,
+  { now, limit }: { readonly now: Date; readonly limit: number },
+): Promise<CryptoSettlement[]> {
+  return tx<CryptoSettlement[]>`
+    select ${cryptoColumns(tx)} from crypto_settlements
+    where effective_at <= ${now}
+      and not exists (select from merchants m where m.id = merchant_id and ${isMerchantStopped(tx)})
+    order by effective_at limit ${limit} for update skip locked`;
+}
+
+/** Changes that cool off, of all merchants or one; the first to apply first. */
+export function listPendingDestinations(
+  db: Reader,
+  { merchantId, limit }: { readonly merchantId: string | undefined; readonly limit: number },
+): Promise<CryptoSettlement[]> {
+  return db<CryptoSettlement[]>`
+    select ${cryptoColumns(db)} from crypto_settlements
+    where effective_at is not null and ${merchantId === undefined ? db`true` : db`merchant_id = ${merchantId}`}
+    order by effective_at, id limit ${limit}`;
+}
+
+/** Deletes a destination, and remembers it for its successor. */
+export async function deleteCryptoSettlement(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
+  await tx`
+    with removed as (
+      delete from crypto_settlements where id = ${id} returning merchant_id, asset_key, destination, held_from
+    )
+    insert into removed_destinations (merchant_id, asset_key, destination, held_from, removed_at)
+    select merchant_id, asset_key, destination, held_from, ${at}::timestamptz from removed
+    on conflict (merchant_id, asset_key) do update
+    set destination = excluded.destination, held_from = excluded.held_from, removed_at = excluded.removed_at`;
+}
+
+/** Deletes a destination as if the merchant had never had one for the asset. */
+export async function forgetDestination(tx: Tx, id: string): Promise<void> {
+  await tx`
+    with removed as (delete from crypto_settlements where id = ${id} returning merchant_id, asset_key)
+    delete from removed_destinations d using removed r
+    where d.merchant_id = r.merchant_id and d.asset_key = r.asset_key`;
+}
+
+export type RemovedDestination = Pick<DestinationTerms, 'destination' | 'heldFrom'> & { readonly assetKey: string };
+
+/** The last removed destinations of a merchant, whose row the transaction has locked. */
+export function findRemovedDestinations(tx: Tx, merchantId: string): Promise<RemovedDestination[]> {
+  return tx<RemovedDestination[]>`
+    select asset_key as "assetKey", destination, held_from as "heldFrom" from removed_destinations
+    where merchant_id = ${merchantId}`;
 }
 
 export async function insertFiatSettlement(tx: Tx, settlement: FiatSettlement & { createdAt: Date }): Promise<void> {
@@ -117,5 +187,6 @@ function fiatColumns(db: Reader) {
 }
 
 function cryptoColumns(db: Reader) {
-  return db`id, merchant_id as "merchantId", asset, destination`;
+  return db`id, merchant_id as "merchantId", asset, destination, pending_destination as "pendingDestination",
+    effective_at as "effectiveAt", held_from as "heldFrom"`;
 }

@@ -20,7 +20,7 @@ export async function insertFees(tx: Tx, fees: Omit<StoredFees, 'id'>): Promise<
   return one(rows);
 }
 
-/** In the order in which they start; of two that start together the one set later counts, and comes later. */
+/** In the order in which they start. Of two with the same start, the one set later applies and comes later. */
 export function listFees(
   db: Reader,
   filter: { partnerId: string | undefined; merchantId: string | undefined },

@@ -9,7 +9,7 @@ export interface LogoWish {
 }
 
 export interface DueLogo extends LogoWish {
-  /** How often it was tried, this time counted. */
+  /** The number of tries, including this one. */
   readonly attempts: number;
 }
 
@@ -19,7 +19,9 @@ export interface Logo {
   readonly bytes: Uint8Array;
 }
 
-/** Notes a wish. The copy at hand is kept while the same URL is read again, and dropped with another URL. */
+/**
+ * Stores a request for a logo. The present copy is kept while the same URL is read again, and dropped with another URL.
+ */
 export async function wishLogo(tx: Tx, { merchantId, url, wishedAt }: LogoWish): Promise<void> {
   await tx`
     insert into merchant_logos as l (merchant_id, source_url, wished_at, due_at)
@@ -37,7 +39,7 @@ export async function dropLogo(tx: Tx, merchantId: string): Promise<void> {
   await tx`delete from merchant_logos where merchant_id = ${merchantId}`;
 }
 
-/** Takes some that are due, which nobody else gets before `leasedUntil`: should this node die, they are due again then. */
+/** Leases some due logos until `leasedUntil`. If this node dies, they are due again then. */
 export function takeDueLogos(
   tx: Tx,
   { now, leasedUntil, limit }: { readonly now: Date; readonly leasedUntil: Date; readonly limit: number },

@@ -2,6 +2,7 @@ import type { DatedFeeTerms } from '../../domain/fees.ts';
 import type { MerchantStatus } from '../../domain/merchant.ts';
 import type { Mode } from '../../domain/mode.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
+import { isMerchantStopped } from './freezes.ts';
 
 export interface Merchant {
   readonly id: string;
@@ -16,14 +17,16 @@ export interface Merchant {
   readonly deletedAt: Date | null;
 }
 
-/** A merchant with what a payment for it costs, and what payers see of it. */
+/** A merchant with its fees, and the data that payers see. */
 export interface PayableMerchant extends Merchant {
   /** The name of the copy of its logo, once there is one. */
   readonly logoHash: string | null;
+  /** True if it is suspended, or frozen itself or with its partner: its money stops. */
+  readonly isStopped: boolean;
   readonly fees: readonly DatedFeeTerms[];
 }
 
-/** Whose merchants: everything a partner reads or writes is inside its partner and mode. */
+/** The owner of merchants: every read and write of a partner is limited to its partner and mode. */
 export interface Owner {
   readonly partnerId: string;
   readonly mode: Mode;
@@ -34,7 +37,7 @@ export interface MerchantQuery extends Owner {
   readonly search: string | undefined;
   /** Only these, for a key restricted to some merchants; null for all. */
   readonly merchantIds: readonly string[] | null;
-  /** Only what comes after this id, newest first. */
+  /** Only merchants after this id, newest first. */
   readonly afterId: string | undefined;
   readonly limit: number;
 }
@@ -46,7 +49,7 @@ export async function insertMerchant(tx: Tx, merchant: Omit<Merchant, 'deletedAt
       ${merchant.status}, ${merchant.iconUrl}, ${merchant.createdAt}, ${merchant.updatedAt})`;
 }
 
-/** Also finds deleted ones: the caller decides what that means. */
+/** Also finds deleted ones: the caller decides how to treat them. */
 export async function findMerchant(db: Reader, owner: Owner, id: string): Promise<Merchant | undefined> {
   const [row] = await db<Merchant[]>`
     select ${columns(db)} from merchants
@@ -61,10 +64,11 @@ export function findPayableMerchants(db: Reader, ids: readonly string[]): Promis
       select json_agg(json_build_object('percentage', f.percentage, 'fixed', f.fixed,
         'isMerchants', f.merchant_id is not null, 'startsAtMs', extract(epoch from f.starts_at) * 1000) order by f.id)
       from fees f
-      where f.partner_id = merchants.partner_id and (f.merchant_id is null or f.merchant_id = merchants.id)
+      where f.partner_id = m.partner_id and (f.merchant_id is null or f.merchant_id = m.id)
     ), '[]') as fees,
-    (select l.hash from merchant_logos l where l.merchant_id = merchants.id) as "logoHash"
-    from merchants where id = any(${ids as string[]}::text[])`;
+    (select l.hash from merchant_logos l where l.merchant_id = m.id) as "logoHash",
+    ${isMerchantStopped(db)} as "isStopped"
+    from merchants m where id = any(${ids as string[]}::text[])`;
 }
 
 /** For operators; also finds deleted ones. */
@@ -132,7 +136,7 @@ export interface OperatorMerchantQuery {
   readonly limit: number;
 }
 
-/** For operators: the newest merchants that match, whoever's they are. */
+/** For operators: the newest matching merchants of all partners. */
 export function listMerchantsOfAllPartners(db: Reader, query: OperatorMerchantQuery): Promise<Merchant[]> {
   const { partnerId, mode, status, search } = query;
   return db<Merchant[]>`
@@ -147,7 +151,7 @@ export function listMerchantsOfAllPartners(db: Reader, query: OperatorMerchantQu
 
 type ListRow = (Merchant | { id: null }) & { total: number };
 
-/** `%` and `_` stand for themselves. */
+/** `%` and `_` are escaped. */
 function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }

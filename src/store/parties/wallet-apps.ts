@@ -35,7 +35,7 @@ export function listWalletApps(db: Reader): Promise<WalletApp[]> {
   return db<WalletApp[]>`select ${columns(db)} from wallet_apps where removed_at is null order by id`;
 }
 
-/** Whether there was such an app to remove. */
+/** Returns true if the app existed. */
 export async function removeWalletApp(tx: Tx, { id, at }: { id: string; at: Date }): Promise<boolean> {
   const { count } = await tx`update wallet_apps set removed_at = ${at} where id = ${id} and removed_at is null`;
   return count === 1;

@@ -1,4 +1,5 @@
 import { appendHappened } from '../events/events.ts';
+import { isMerchantStopped } from '../parties/freezes.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 import type { PaymentDetails } from './payment-details.ts';
@@ -19,14 +20,14 @@ export interface NewPayment {
   /** Hashes of merchant and Idempotency-Key, and of the request, as uuids. */
   readonly claim: string | null;
   readonly requestHash: string | null;
-  /** Who creates it: `key:<id>`. */
+  /** The creator: `key:<id>`. */
   readonly actor: string;
 }
 
 /**
- * Inserts many payments in one statement, which is one transaction and one flush to disk, and returns the ids of those
- * that were made. A payment that is missing has a merchant that takes no payments (any more), or an Idempotency-Key that
- * was used before. Keys are claimed in one order, so that two batches never wait for each other in a circle.
+ * Inserts many payments in one statement, which is one transaction and one flush to disk, and returns the ids of the
+ * created payments. A missing payment has a merchant that takes no payments, or an Idempotency-Key that was used
+ * before. Keys are claimed in one order, so that two batches never wait for each other in a circle.
  *
  * The event's id is the payment's with another prefix: a payment is created once, and its id is random already.
  */
@@ -54,6 +55,7 @@ export function insertPayments(payments: readonly NewPayment[], now: Date): Sing
     ), taken as (
       select i.*, m.partner_id, m.mode from input i
       join merchants m on m.id = i.merchant_id and m.status = 'active' and m.deleted_at is null
+        and not ${isMerchantStopped(sql)}
     ), claimed as (
       insert into payment_keys (claim, request_hash, payment_id, created_at)
       select claim::uuid, request_hash::uuid, id, ${now} from taken where claim is not null order by claim
@@ -101,7 +103,7 @@ export function findEarlierPayments(db: Reader, claims: readonly string[]): Prom
     from payment_keys where claim = any(${claims as string[]}::text[]::uuid[])`;
 }
 
-/** Removes at most `limit` of those older than `before`, and says how many there were. */
+/** Removes at most `limit` of those older than `before`, and returns their number. */
 export async function prunePaymentKeys(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from payment_keys where claim = any(array(

@@ -81,7 +81,7 @@ describe('lists among the payments of many merchants', () => {
     assert.ok(pagesOf(plan) <= 51 * 8, `${pagesOf(plan)} pages`);
   });
 
-  it('what few payments of all merchants have: looked for in the index', async () => {
+  it('few matching payments of all merchants: found by the index', async () => {
     for (const more of [{ referencePart: 'ORDER-1007' }, { statuses: ['processing' as const] }]) {
       const statement = () => listPayments(db.sql, { ...page, merchantIds: null, ...more });
       assert.deepEqual(paymentScans(await explain(db, statement())).map(wayOf), WAY);

@@ -27,7 +27,7 @@ export interface PaymentFilter extends Owner {
 export interface PaymentPageQuery extends PaymentFilter {
   readonly sortBy: 'date' | 'amount';
   readonly sortDir: 'asc' | 'desc';
-  /** Only what comes after this payment. */
+  /** Only payments after this one. */
   readonly afterId: string | undefined;
   readonly limit: number;
 }
@@ -43,7 +43,7 @@ export interface ListedPayment extends Payment {
   readonly settledAmount: string | null;
   readonly settledHash: string | null;
   readonly settledAt: Date | null;
-  /** Its refund; all null where none was asked for. */
+  /** Its refund; all null if none was requested. */
   readonly refundState: RefundState | null;
   readonly refundAsset: string | null;
   readonly refundAmount: string | null;
@@ -53,8 +53,8 @@ export interface ListedPayment extends Payment {
 }
 
 /**
- * One page. Which payments are on it is decided first, by id, which for given merchants takes nothing but an index.
- * Only the rows of the page are then read: they lie scattered over the whole table.
+ * One page. The ids of the page are selected first, which for given merchants needs only an index. Then only the rows
+ * of the page are read: they are scattered over the whole table.
  */
 export function listPayments(db: Reader, query: PaymentPageQuery) {
   const direction = query.sortDir === 'asc' ? db`asc` : db`desc`;
@@ -90,8 +90,8 @@ function idsByDate(db: Reader, query: PaymentPageQuery, direction: Fragment): Fr
   const matching = db`${isMatch(db, query)} and ${isNext}`;
   const page = db`order by p.id ${direction} limit ${query.limit}`;
   const isDense = [statuses, assets, networks, referencePart].every((value) => value === undefined);
-  // Where every payment matches, the page is at hand. Where few may match, walking along the rows until there are
-  // enough could go on to the end; then each merchant's are looked for in its part of the index.
+  // If every payment matches, the first rows are the page. If few may match, a scan until the page is full could read
+  // the whole table; then each merchant's payments are searched in its part of the index.
   if (merchantIds === null && isDense) {
     return db`
       select p.id, m.name, m.icon_url
@@ -145,7 +145,7 @@ function isAmong(db: Reader, { partnerId, mode, merchantIds }: PaymentFilter): F
     and ${merchantIds === null ? db`true` : db`m.id = any(${merchantIds as string[]}::text[])`}`;
 }
 
-/** Names no column but those in `payments_by_merchant`, so that index is enough to tell. */
+/** Uses only columns of `payments_by_merchant`, so that the index alone is enough. */
 function isMatch(db: Reader, filter: PaymentFilter): Fragment {
   const { fromMs, untilMs, assets, networks, statuses, referencePart, now } = filter;
   const chain = db`split_part(p.token_asset, '/', 1)`;
@@ -158,7 +158,7 @@ function isMatch(db: Reader, filter: PaymentFilter): Fragment {
     and ${referencePart === undefined ? db`true` : db`strpos(p.reference_id, ${referencePart}) > 0`}`;
 }
 
-/** `visibleStatus` of `domain/payment.ts`, where the rows are. */
+/** `visibleStatus` of `domain/payment.ts`, in SQL. */
 export function seenStatus(db: Reader, now: Date): Fragment {
   return db`case when p.status <> 'requires_action' or p.expires_at > ${now} then p.status
     when p.native_deadline is null then 'expired' else 'processing' end`;

@@ -22,7 +22,7 @@ export function createPaymentReader<Row extends Pick<Payment, 'status'>>(
     if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value ?? '');
     kept.set(id, row);
   };
-  // A final payment changes when a deep reorg puts another transaction in the place of the one that paid it.
+  // A final payment changes when a deep reorg replaces the transaction that paid it.
   feed.subscribe((ids) => {
     if (ids === undefined) {
       kept.clear();

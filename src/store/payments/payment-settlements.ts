@@ -47,7 +47,7 @@ export async function moveSettlement(
   await tx`update payment_settlements set transaction_hash = ${transactionHash} where payment_id = ${paymentId}`;
 }
 
-/** Takes a settlement back whose transaction a deep reorganisation has removed for good. */
+/** Removes a settlement whose transaction a deep reorg has removed for good. */
 export async function deletePaymentSettlement(tx: Tx, paymentId: string): Promise<void> {
   await tx`delete from payment_settlements where payment_id = ${paymentId}`;
 }

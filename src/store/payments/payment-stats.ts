@@ -7,7 +7,7 @@ export interface PaymentStats {
   readonly transactions: number;
   /** Different accounts that paid or tried to. */
   readonly customers: number;
-  /** The priced amounts of those that succeeded and were not given back, one sum per unit. */
+  /** The priced amounts of succeeded payments without refunded ones, one sum per unit. */
   readonly revenue: readonly ({ readonly unit: string } & Decimal)[];
 }
 
@@ -35,8 +35,8 @@ interface StatsRow {
 
 /**
  * With no filter but on statuses: from the totals and the changes that are not yet in them, in one statement and so in
- * one moment, whatever is being written and folded meanwhile. Overdue payments that are not swept yet are counted by
- * their visible status. They have no buyer and no revenue.
+ * one snapshot, despite concurrent writes and folds. Overdue payments that are not swept yet are counted by their
+ * visible status. They have no buyer and no revenue.
  */
 export function statsFromTotals(db: Reader, filter: PaymentFilter) {
   const { partnerId, mode, merchantIds, statuses } = filter;
@@ -71,8 +71,8 @@ export function statsFromTotals(db: Reader, filter: PaymentFilter) {
 }
 
 /**
- * What the sweeper and the watcher have yet to look at, of all merchants: asked for one merchant's alone, the planner
- * may go through all payments of that merchant instead of these few.
+ * The payments that the sweeper and the watcher have yet to check, of all merchants. With a filter on one merchant the
+ * planner might scan all payments of that merchant instead of these few.
  */
 function overdue(db: Reader, { now }: PaymentFilter) {
   const columns = db`partner_id, mode, merchant_id, ${seenStatus(db, now)} as seen`;
@@ -102,8 +102,8 @@ export function statsFromMatches(db: Reader, filter: PaymentFilter) {
 }
 
 /**
- * Moves at most `limit` rows from the changes into the totals, and says how many. The totals are locked in one order, so
- * that two nodes folding at once wait for each other instead of meeting head on.
+ * Moves at most `limit` rows from the changes into the totals, and returns their number. The totals are locked in one
+ * order, so that two folding nodes wait for each other without a deadlock.
  */
 export async function foldStatChanges(tx: Tx, limit: number): Promise<number> {
   const rows = await tx<{ folded: number }[]>`

@@ -47,7 +47,7 @@ export function stateOf({
   return { status, expiresAtMs: expiresAt.getTime(), nativeDeadlineMs: nativeDeadline?.getTime() ?? null };
 }
 
-/** In the order asked for; undefined where there is none. */
+/** In the requested order; undefined for a missing one. */
 export async function findPayments(db: Reader, ids: readonly string[]): Promise<(Payment | undefined)[]> {
   const rows = await db<
     Payment[]
@@ -55,7 +55,7 @@ export async function findPayments(db: Reader, ids: readonly string[]): Promise<
   return inOrder(rows, ids);
 }
 
-/** In the order asked for; undefined where there is none. */
+/** In the requested order; undefined for a missing one. */
 export async function glanceAtPayments(db: Reader, ids: readonly string[]): Promise<(PaymentGlance | undefined)[]> {
   const rows = await db<PaymentGlance[]>`
     select id, mode, merchant_id as "merchantId", status, expires_at as "expiresAt",
@@ -95,11 +95,11 @@ export function lockOverdue(tx: Tx, { now, limit }: { now: Date; limit: number }
 export interface Move {
   readonly payment: Payment;
   readonly facts: PaymentFacts;
-  /** At least one. The first tells of the change itself. */
+  /** At least one. The first describes the change itself. */
   readonly events: readonly EventType[];
   readonly at: Date;
   readonly actor: string;
-  /** What the events record of the payment. */
+  /** The payment data that the events record. */
   readonly data: Facts;
   readonly evidence: Facts;
 }

@@ -3,11 +3,11 @@ import type { ItemPurpose } from '../chain/items.ts';
 import { appendHappened, newEventId } from '../events/events.ts';
 import type { Tx } from '../plumbing/database.ts';
 
-/** A payment as far as the chain can know it. */
+/** The data of a payment that the chain can provide. */
 export interface RestoredPayment {
   readonly id: string;
   readonly merchantId: string;
-  /** CAIP-19; the price itself is lost, so it is what was paid. */
+  /** CAIP-19. The price itself is lost, so the paid amount is used. */
   readonly asset: string;
   readonly amount: bigint;
   readonly decimals: number;
@@ -16,8 +16,8 @@ export interface RestoredPayment {
 }
 
 /**
- * Inserts the payment again, as it was before it was paid. The usual moves then end it. Returns false if there is no
- * such merchant. If events of the payment are left, its version and its sequences go on from them.
+ * Inserts the payment in its state before it was paid. The usual transitions then end it. Returns false if there is no
+ * such merchant. If events of the payment are left, its version and its sequences continue from them.
  */
 export async function insertRestoredPayment(tx: Tx, payment: RestoredPayment, now: Date): Promise<boolean> {
   tx.outbox.hasEvents = true;
@@ -47,7 +47,7 @@ export async function insertRestoredPayment(tx: Tx, payment: RestoredPayment, no
   return rows.length === 1;
 }
 
-/** An item that was paid, as far as the chain can know it. */
+/** The data of a paid item that the chain can provide. */
 export interface RestoredItem {
   readonly commitment: string;
   readonly subject: string;

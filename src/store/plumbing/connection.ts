@@ -6,7 +6,7 @@ export interface ConnectionInput {
   readonly url: string;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
-  /** How long a statement may run: 15 s if not given, as long as it takes if 0. */
+  /** The statement timeout: 15 s by default, none if 0. */
   readonly statementTimeoutMs?: number;
 }
 
@@ -17,7 +17,7 @@ const NETWORK_MS = 1_000;
 
 export function connectionSettings(input: ConnectionInput): pg.ClientConfig {
   const { url, applicationName, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = input;
-  // `sslmode` means what it means to other programs that use PostgreSQL: `require` encrypts, `verify-full` also checks.
+  // `sslmode` has its usual meaning in PostgreSQL clients: `require` encrypts, `verify-full` also checks.
   const given = toClientConfig(parse(url, { useLibpqCompat: true }));
   return {
     ...given,
@@ -55,7 +55,7 @@ const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, 
   [1184, (text) => new Date(text)],
 ]);
 
-/** The server cannot be reached, or the connection broke. What was sent last may have been carried out. */
+/** The server cannot be reached, or the connection broke. The last statement may have been carried out. */
 export class ConnectionError extends Error {
   override name = 'ConnectionError';
   constructor(cause: unknown) {

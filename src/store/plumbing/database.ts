@@ -21,13 +21,13 @@ export interface Database {
   single<T>(statement: SingleStatement<T>): Promise<T>;
   /** Calls the listener after every commit that appended events. */
   onEvents(listener: () => void): void;
-  /** Hears messages for as long as the database is open, over a connection of its own that comes back by itself. */
+  /** Receives notifications while the database is open, over a separate connection that reconnects by itself. */
   listen(channel: string, listener: Listener): Promise<void>;
   close(): Promise<void>;
 }
 
 const SAVEPOINT = Symbol('savepoint');
-/** A transaction in progress. Nobody else can make one: the symbol is not exported. */
+/** A transaction in progress. No other module can make one: the symbol is not exported. */
 export interface Tx extends Reader {
   readonly [SAVEPOINT]: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
   readonly outbox: TxOutbox;
@@ -64,7 +64,7 @@ export function openDatabase(input: DatabaseInput): Database {
   // An idle connection broke, and the pool has removed it.
   pool.on('error', () => {});
 
-  /** Lends out a connection; one that broke meanwhile does not go back into the pool. */
+  /** Lends out a connection. A broken connection does not go back into the pool. */
   async function borrow<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch((error: unknown) => {
       throw connectionError(error);

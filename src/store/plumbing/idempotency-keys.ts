@@ -5,7 +5,7 @@ import type { Reader, Tx } from './database.ts';
 export interface IdempotencyScope {
   readonly partnerId: string;
   readonly mode: Mode;
-  /** '' where the route takes none. */
+  /** '' if the route takes none. */
   readonly merchantId: string;
   readonly route: string;
   readonly key: string;
@@ -18,8 +18,8 @@ export interface StoredAnswer {
 }
 
 /**
- * Claims the key for this transaction. Another transaction that holds it makes this one wait until it ends: then
- * either its claim is gone and ours succeeds, or its answer is there to be read.
+ * Claims the key for this transaction. If another transaction holds it, this one waits for its end: then either its
+ * claim is gone and this claim succeeds, or its answer can be read.
  */
 export async function claimKey(tx: Tx, scope: IdempotencyScope, requestHash: string, at: Date): Promise<boolean> {
   const { count } = await tx`
@@ -43,7 +43,7 @@ export async function findAnswer(db: Reader, scope: IdempotencyScope): Promise<S
   return row;
 }
 
-/** Removes at most `limit` of those older than `before`, and says how many there were. */
+/** Removes at most `limit` of those older than `before`, and returns their number. */
 export async function pruneKeys(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from idempotency_keys where ctid = any(array(

@@ -11,9 +11,9 @@ export interface Lease {
 }
 
 /**
- * The lease, unless somebody else still has it. A lease that ends much later than any lease can was written by a node
- * whose clock is wrong, theirs or ours. It is taken over, so that nobody waits hours for a dead node. Two live nodes
- * then take it from each other, which is slow and safe.
+ * Takes the lease, unless another node still has it. A lease with an impossibly late end was written by a node with a
+ * wrong clock, or this node's clock is wrong. It is taken over, so that no node waits hours for a dead one. Two live
+ * nodes then take it from each other, which is slow and safe.
  */
 export async function takeLease(
   tx: Tx,

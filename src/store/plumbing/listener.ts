@@ -18,7 +18,7 @@ const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 250;
 
 /**
- * Listens on a connection of its own, and opens a new one whenever it breaks. Waits go by the machine's time: a node in
+ * Listens on a separate connection, and opens a new one whenever it breaks. Delays use the machine's time: a node in
  * virtual time still has real sockets. The connection is opened with the first channel.
  */
 export function createListening(settings: pg.ClientConfig): Listening {

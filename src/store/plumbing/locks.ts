@@ -1,6 +1,6 @@
 import type { Tx } from './database.ts';
 
-/** Limits how long statements of this transaction wait for locks. */
+/** Limits the time that statements of this transaction wait for locks. */
 export async function limitLockWait(tx: Tx, waitMs: number): Promise<void> {
   await tx`select set_config('lock_timeout', ${String(waitMs)}, true)`;
 }

@@ -25,7 +25,7 @@ export class SchemaMismatchError extends Error {}
  */
 export async function migrate(deps: { log: Log }, url: string): Promise<void> {
   const migrations = await readMigrations();
-  // Other nodes wait here for the one that migrates, and building an index takes as long as it takes.
+  // No timeout: other nodes wait here for the migrating one, and building an index may take long.
   const client = await connect(connectionSettings({ url, applicationName: 'till-migrate', statementTimeoutMs: 0 }));
   const sql = readerOf(async (statement) => rowsOf(await send(client, textOf(statement))));
   try {

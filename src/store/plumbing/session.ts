@@ -10,7 +10,7 @@ export interface Session {
   command(text: string): Promise<string>;
   /** True when the connection cannot be used again. */
   isLost: boolean;
-  /** From here on every statement is refused: the connection belongs to somebody else. */
+  /** From here on every statement is refused: the connection belongs to another user. */
   end(): void;
 }
 
@@ -47,7 +47,7 @@ export function openSession(client: pg.ClientBase, names: StatementNames): Sessi
   return session;
 }
 
-/** The server closes a connection after these; 25006 says that it is not the primary any more. */
+/** The server closes a connection after these; 25006 means that it is not the primary any more. */
 const LOST: ReadonlySet<string | undefined> = new Set(['25006', '25P03', '57P01', '57P02', '57P04', '57P05']);
 
 function isConnectionLost(error: unknown): boolean {

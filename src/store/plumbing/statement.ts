@@ -13,7 +13,7 @@ export interface Reader {
 // biome-ignore lint/suspicious/noExplicitAny: a statement that names no row type is read column by column
 type Row = Record<string, any>;
 
-/** The rows, and how many the statement read or changed. */
+/** The rows, and the number of rows that the statement read or changed. */
 export type Rows<T extends readonly unknown[] = Row[]> = T & { readonly count: number };
 
 /** Types as the store uses them. A missing value is an error and not a null. */
@@ -30,7 +30,7 @@ class Json {
 /** How a statement reaches the server. */
 export type Run = (statement: Statement<unknown>) => Promise<Rows>;
 
-/** A promise of rows that is sent to the server when somebody waits for it, and only once. */
+/** A lazy promise of rows: it is sent to the server when it is awaited, and only once. */
 export class Statement<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = 'Statement';
   readonly parts: readonly string[];

@@ -51,7 +51,7 @@ export function describeReach(onScene: OnScene): void {
     );
 
     it(
-      'still says what needs no answer, and how many endpoints it has',
+      'still answers methods that need no call, and the number of endpoints',
       onScene(async ({ chain, newPayer, newItem, setReachable }) => {
         const item = await newItem(newPayer(), 'eip3009-vrs');
         const commitment = chain.commitmentOf(item);

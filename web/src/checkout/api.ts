@@ -3,8 +3,8 @@ import type { Amount } from '../shared/money.ts';
 import type { Attempt, PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
 
 /**
- * The gateway, as the page sees it. Every answer is three-valued: it said yes, it said no, or it could not be asked. The
- * last one is never taken for a no, and only the last one is worth asking again.
+ * The gateway's API as the page uses it. Every answer is three-valued: ok, refused, or unavailable. Unavailable is
+ * never taken for refused, and only an unavailable answer is worth a retry.
  */
 export type Answer<T> =
   | { readonly is: 'ok'; readonly value: T }
@@ -73,7 +73,7 @@ export interface Gateway {
   options(accounts: readonly string[], signal: AbortSignal): Promise<Answer<Offer>>;
   fetchActions(option: GatewayOption, signal: AbortSignal): Promise<Answer<readonly WalletRpc[]>>;
   confirm(optionId: string, results: readonly string[], signal: AbortSignal): Promise<Answer<StatusBody>>;
-  /** Held by the gateway while the status is the known one, for as long as it may be or for less. */
+  /** A long poll: the gateway holds the request while the status is the known one, at most for the given time. */
   status(known: PaymentStatus | null, signal: AbortSignal, holdMs?: number): Promise<Answer<StatusBody>>;
   cancel(signal: AbortSignal): Promise<Answer<unknown>>;
 }
@@ -81,14 +81,16 @@ export interface Gateway {
 export interface GatewayInput {
   readonly paymentId: string;
   readonly appId: string;
-  /** Made up for this visit; it tells the gateway which requests belong together, and nothing about the payer. */
+  /** A random id of this visit. It groups requests, and identifies no payer. */
   readonly clientId: string;
   readonly fetch: typeof fetch;
-  /** Told the server's clock with every answer. */
+  /** Called with the server's time of every answer. */
   readonly onServerTime: (serverMs: number) => void;
 }
 
-/** The gateway holds at most 25 s; this stays clear of proxies that cut a silent connection after 30. */
+/**
+ * The gateway holds a request for at most 25 s. This stays below the 30 s after which proxies cut a silent connection.
+ */
 const HOLD_MS = 20_000;
 const TIMEOUT_MS = 15_000;
 const STATUSES: readonly string[] = ['requires_action', 'processing', 'succeeded', 'failed', 'expired', 'cancelled'];
@@ -118,7 +120,7 @@ export function createGateway(input: GatewayInput): Gateway {
       const headers: Record<string, string> = known === null ? {} : { 'If-None-Match': `"${known}"` };
       const path = `${base}/status?maxPollMs=${known === null ? 0 : holdMs}`;
       const answer = await ask(input, path, { method: 'GET', headers }, signal, HOLD_MS + TIMEOUT_MS);
-      // Unchanged: the last answer still holds.
+      // Not modified: the last answer is still valid.
       if (answer.is === 'refused' && answer.status === 304 && known !== null) {
         return { is: 'ok', value: { status: known, isFinal: false, pollInMs: null, info: null } };
       }
@@ -169,7 +171,10 @@ function retryAfterMs(headers: Headers): number | null {
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 60) * 1000 : null;
 }
 
-/** An answer in another shape was not the gateway's: a proxy, a captive portal, a version in the middle of a deploy. */
+/**
+ * An answer in another shape does not come from the gateway: a proxy, a captive portal, or another version during a
+ * deploy.
+ */
 function read<T>(answer: Answer<unknown>, parse: (body: unknown) => T | undefined): Answer<T> {
   if (answer.is !== 'ok') return answer;
   const value = parse(answer.value);

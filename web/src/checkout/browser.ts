@@ -10,11 +10,11 @@ interface OpenCheckout {
   readonly checkout: Checkout;
   readonly clock: ServerClock;
   readonly memory: Memory;
-  /** Starts looking for wallets. Returns how to stop. */
+  /** Starts the search for wallets. Returns the function that stops it. */
   discover(): () => void;
 }
 
-/** The one place that knows the browser: everything below is handed what it needs of it. */
+/** The only module that uses browser globals. The others get them as parameters. */
 export function openCheckout(page: PaymentPage): OpenCheckout {
   const clock = createServerClock(page.nowMs, () => performance.now(), sinceResponseMs());
   const memory = createMemory({ local: () => window.localStorage, session: () => window.sessionStorage });
@@ -75,7 +75,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** Its code comes after the page has; should that fail, it is tried again when the wallet is asked. */
+/** Its code is loaded after the page. If that fails, it is loaded again when the wallet is used. */
 function sandboxWallet({ rpcPath, chainId }: Sandbox, name: string): Wallet {
   let loaded: Promise<Provider> | undefined;
   const load = () => {
@@ -92,13 +92,13 @@ function sandboxWallet({ rpcPath, chainId }: Sandbox, name: string): Wallet {
   return { id: 'sandbox', key: 'sandbox', name, icon: null, kind: 'sandbox', provider };
 }
 
-/** How long ago the server's first byte came, which is when its clock was read. */
+/** The age of the server's first byte, the moment at which its clock was read. */
 function sinceResponseMs(): number {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   return navigation === undefined ? 0 : Math.max(0, performance.now() - navigation.responseStart);
 }
 
-/** Random, because it must name the visit and nothing else. */
+/** Random, because it must identify the visit and nothing else. */
 function visitId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

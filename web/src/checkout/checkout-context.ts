@@ -17,13 +17,13 @@ export interface CheckoutDeps {
   readonly random: () => number;
 }
 
-/** What the effects of the flow share. */
+/** The shared state of the flow's effects. */
 export interface CheckoutContext extends CheckoutDeps {
   flow(): Flow;
   dispatch(event: FlowEvent): void;
-  /** Starts the next thing; whatever ran before is over, and what it still brings is not listened to. */
+  /** Starts the next task. The previous one is aborted, and its late results are ignored. */
   begin(): AbortSignal;
-  /** Gives a word of advice when the wallet has not answered in a while. */
+  /** Shows a hint when the wallet has not answered for a while. */
   expectAnswer(): void;
   gotAnswer(): void;
   wallet(id: string): Wallet | undefined;
@@ -37,14 +37,14 @@ export function tellStatus({ dispatch }: CheckoutContext, body: StatusBody, knew
   dispatch({ type: 'status', status: news, knew });
 }
 
-/** Asks what the status does not tell, where there is something to learn. */
+/** Fetches the details that the status answer does not have, if they are needed. */
 export async function learnDetails({ gateway, flow, dispatch }: CheckoutContext, signal: AbortSignal): Promise<void> {
   if (!lacksDetails(flow())) return;
   const answer = await gateway.details(signal);
   if (answer.is === 'ok' && !signal.aborted) dispatch({ type: 'details', details: answer.value });
 }
 
-/** Asks for the status at once. Whether it told why nothing can be paid now. */
+/** Fetches the status at once. Returns true if it explains why nothing can be paid now. */
 export async function learnStatus(context: CheckoutContext, signal: AbortSignal): Promise<boolean> {
   const knew = context.flow().payment.status;
   const answer = await context.gateway.status(null, signal);

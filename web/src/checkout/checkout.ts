@@ -8,7 +8,7 @@ import { keepPricesFresh, loadOptions } from './load-options.ts';
 import { deliver, makePayment } from './make-payment.ts';
 import type { Wallet } from './wallets.ts';
 
-/** The flow, and what the payer can do. */
+/** The flow and the actions of the payer. */
 export interface Checkout {
   getFlow(): Flow;
   subscribe(listener: () => void): () => void;
@@ -23,13 +23,13 @@ export interface Checkout {
   cancel(): void;
 }
 
-/** A wallet that has not answered by then gets the payer a word of advice. */
+/** The time without an answer of the wallet after which a hint is shown. */
 const SLOW_MS = 12_000;
 const MAX_CANCELS = 4;
-/** So often the page looks for the transaction that was sent for the payer, until it knows it. */
+/** The interval at which the page asks for the relayed transaction until it is known. */
 const LOOKING_MS = 2_000;
 
-/** Runs the effects of the flow. One thing happens at a time: starting the next one ends the one before. */
+/** Runs the effects of the flow. One task runs at a time: the next one aborts the previous one. */
 export function createCheckout(deps: CheckoutDeps): Checkout {
   const { page, memory } = deps;
   const listeners = new Set<() => void>();
@@ -136,7 +136,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
   };
 }
 
-/** Whether the payment is being paid elsewhere: what goes on here is over then. */
+/** True if the payment is being paid elsewhere, so that the task here must end. */
 function isOvertaken(before: Flow, after: Flow, { type }: FlowEvent): boolean {
   return type === 'status' && after.step.at === 'confirming' && before.step.at !== 'confirming';
 }
@@ -149,7 +149,7 @@ function isWaitingForLink({ payment: { status, transaction } }: Flow): boolean {
   return status === 'processing' && transaction === null;
 }
 
-/** After a reload: what was authorised before is delivered, and what may still be with the wallet is told. */
+/** After a reload: delivers stored signatures, and shows that a request may still be open in the wallet. */
 function resume(context: CheckoutContext): void {
   const { page, memory, flow, dispatch, begin } = context;
   const pending = memory.pending(page.paymentId);

@@ -4,7 +4,10 @@ import { noticeOf } from './pay.ts';
 import { accountIn, accountsIn, askWallet } from './wallet-request.ts';
 import type { Wallet } from './wallets.ts';
 
-/** Asks a wallet for an account. It may be locked, say no, answer nonsense, or never answer: the payer can always go back. */
+/**
+ * Asks a wallet for an account. It may be locked, decline, answer nonsense, or never answer: the payer can always go
+ * back.
+ */
 export async function connectWallet(context: CheckoutContext, wallet: Wallet): Promise<void> {
   const { dispatch, begin, expectAnswer, gotAnswer } = context;
   const { provider, ...card } = wallet;
@@ -24,13 +27,13 @@ export async function connectWallet(context: CheckoutContext, wallet: Wallet): P
   }
 }
 
-/** Follows the payer from account to account. Returns how to stop. */
+/** Follows changes of the wallet's account. Returns the function that stops it. */
 export function watchAccounts(context: CheckoutContext, { provider }: Wallet): () => void {
   const { flow, dispatch, begin } = context;
   const onAccounts = (payload: unknown) => {
     const accounts = accountsIn(payload);
     const { step } = flow();
-    // A request that is with the wallet names its account, and is answered for it whichever one is shown now.
+    // A pending wallet request names its account, and is answered for that account whichever one is shown now.
     if (step.at === 'asking' && accounts.includes(step.session.account)) return;
     dispatch({ type: 'account_changed', account: accounts[0] ?? null });
     if (flow().step === step) return;
@@ -40,7 +43,7 @@ export function watchAccounts(context: CheckoutContext, { provider }: Wallet): (
   try {
     provider.on?.('accountsChanged', onAccounts);
   } catch {
-    // Before it is asked for anything, the account is looked at again.
+    // The account is read again before the wallet gets a request.
   }
   return () => void provider.removeListener?.('accountsChanged', onAccounts);
 }

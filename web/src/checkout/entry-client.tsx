@@ -10,10 +10,11 @@ const root = document.getElementById('root');
 const state = document.getElementById('state')?.textContent;
 if (root !== null && state != null) {
   const page = JSON.parse(state) as PageState;
-  // As a transition it is done in slices, between which the page can answer: on a slow phone it takes a while.
+  // A transition hydrates in slices, so that the page stays responsive on a slow phone.
   startTransition(() => {
     hydrateRoot(root, page.kind === 'payment' ? <LivePage page={page} /> : <App {...firstProps(page)} />);
   });
-  // The gateway was away when it was asked for this page. Not all of those who wait come back in the same moment.
+  // The gateway was unreachable when it rendered this page. Reloads are spread, so that waiting pages do not return at
+  // the same moment.
   if (page.kind === 'unavailable') setTimeout(() => location.reload(), 4_000 + Math.random() * 4_000);
 }

@@ -5,7 +5,7 @@ import type { App } from './ui/app.tsx';
 
 const nothing = () => {};
 
-/** Before the script runs, nothing can be done. */
+/** Before the script runs, no action is possible. */
 const NO_ACTIONS: Actions = {
   connect: nothing,
   choose: nothing,
@@ -20,7 +20,7 @@ const NO_ACTIONS: Actions = {
 
 export const CLOSED_PHONE: PhonePanel = { isOpen: false, qr: null, lastWallet: null };
 
-/** What the page shows at first: the same on the server and in the browser. */
+/** The first props of the page, the same on the server and in the browser. */
 export function firstProps(page: PageState): Parameters<typeof App>[0] {
   if (page.kind !== 'payment') return { page };
   return {

@@ -3,16 +3,15 @@ import type { PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
 import type { WalletCard } from './wallets.ts';
 
 /**
- * The payer's way, as a pure state machine. Whatever the page shows follows from this state, and everything that happens
- * (a click, a wallet's answer, news from the gateway) is an event. An event that does not fit the step changes nothing:
- * that is how answers that come late or twice are harmless.
+ * The checkout as a pure state machine. The page is a function of this state. Every click, wallet answer and gateway
+ * answer is an event. An event that does not fit the step changes nothing, so late or repeated answers are harmless.
  */
 export interface Flow {
   readonly payment: PaymentView;
   readonly step: Step;
   readonly notice: Notice | null;
   readonly connection: Connection;
-  /** Null until the page has looked. */
+  /** Null until the page has searched. */
   readonly wallets: readonly WalletCard[] | null;
   readonly isCancelling: boolean;
 }
@@ -43,10 +42,10 @@ export type Step =
     }
   | { readonly at: 'ended' };
 
-/** What the wallet is asked for. */
+/** The request to the wallet. */
 export type Ask = 'switch' | 'approve' | 'sign' | 'send';
 
-/** A wallet that let the page see an account. */
+/** A wallet with a connected account. */
 export interface Session {
   readonly wallet: WalletCard;
   /** In lower case. */
@@ -99,7 +98,7 @@ export type FlowEvent =
   | { readonly type: 'setup_sent'; readonly txId: string }
   | { readonly type: 'authorised'; readonly choice: Choice | null; readonly txId: string | null }
   | { readonly type: 'delivered' }
-  /** Something went wrong on the payer's side: back to where they can try again. */
+  /** A failure on the payer's side: back to a step where they can try again. */
   | { readonly type: 'stumbled'; readonly notice: Notice }
   | { readonly type: 'back' }
   | { readonly type: 'cancelling' }
@@ -141,7 +140,7 @@ export function advance(flow: Flow, event: FlowEvent): Flow {
       return canCancel(flow) ? { ...flow, isCancelling: true, notice: null } : flow;
     case 'cancel_refused':
       return { ...flow, isCancelling: false, notice: flow.step.at === 'ended' ? null : 'cannotCancel' };
-    // A transaction that was sent is a fact, even when the payer has gone back to another step meanwhile.
+    // A sent transaction is kept, even when the payer has gone back to another step meanwhile.
     case 'authorised':
       return isOver(flow) ? flow : at(flow, confirming(event.choice, event.txId));
     default:
@@ -154,7 +153,7 @@ type WayEvent = Exclude<
   { type: 'wallets_found' | 'connection' | 'status' | 'details' | 'cancelling' | 'cancel_refused' | 'authorised' }
 >;
 
-/** Everything that only means something while the payer has something to do. */
+/** Events that matter only while the payer has to act. */
 function onTheWay(flow: Flow, event: WayEvent): Flow {
   const { step } = flow;
   const session = sessionOf(step);
@@ -191,15 +190,15 @@ function onTheWay(flow: Flow, event: WayEvent): Flow {
       return at(flow, stepOf(flow.payment, backFrom(step)), event.notice);
     case 'back':
       if (step.at === 'confirming') return flow;
-      // The request stays open in the wallet, and the payer may still say yes to it.
+      // The request stays open in the wallet, and the payer may still approve it.
       return at(flow, backFrom(step), step.at === 'asking' && step.ask === 'send' ? 'maybePending' : null);
   }
 }
 
-/** The news of the gateway are the truth, except that it hears of a payer's own transaction later than this page. */
+/** The gateway's status is authoritative, except that it learns of a payer's own transaction later than this page. */
 function withStatus(flow: Flow, news: StatusNews, knew: PaymentStatus): Flow {
   const before = flow.payment;
-  // Answers can overtake each other: what is final stays so.
+  // Answers can overtake each other: a final status stays final.
   if (before.isFinal && news.status !== before.status) return flow;
   if (before.status === 'processing' && news.status === 'requires_action') {
     // Only an answer requested after the page knew of `processing` proves a lapse; an earlier request is stale.
@@ -212,7 +211,7 @@ function withStatus(flow: Flow, news: StatusNews, knew: PaymentStatus): Flow {
   return { ...flow, payment, step, notice: isNew ? null : flow.notice, isCancelling: flow.isCancelling && !isNew };
 }
 
-/** The signature ran out before it was carried out. Its facts are cleared, and the payer can pay again. */
+/** The signature expired before it was carried out. Its facts are cleared, and the payer can pay again. */
 function lapsed(flow: Flow): Flow {
   const session = sessionOf(flow.step);
   const payment = {
@@ -238,7 +237,7 @@ function withDetails(flow: Flow, { buyer, transaction, attempt = null }: Payment
   return isKnown ? flow : { ...flow, payment: { ...payment, buyer, transaction, attempt } };
 }
 
-/** While it is on its way, and when the way was too short for the page to learn who pays. */
+/** While the payment is processing, and when it was processed before the page learned the buyer. */
 export function lacksDetails({ payment: { status, buyer } }: Flow): boolean {
   return status === 'processing' || (status === 'succeeded' && buyer === null);
 }
@@ -299,7 +298,7 @@ function pay(flow: Flow): Flow {
   return flow;
 }
 
-/** Where a payer lands who cannot or will not go on from here. */
+/** The step for a payer who cannot or will not continue. */
 function backFrom(step: Step): Step {
   if (step.at === 'confirming') return step.choice === null ? { at: 'ready' } : { at: 'choosing', ...step.choice };
   return 'option' in step && step.at !== 'choosing' ? { at: 'choosing', ...choiceOf(step) } : { at: 'ready' };
@@ -330,12 +329,12 @@ function isOver({ step }: Flow): boolean {
   return step.at === 'ended';
 }
 
-/** A transaction of the payer's own comes before the signature. */
+/** True if the payer sends a transaction before the signature. */
 export function needsSetup({ actions }: GatewayOption): boolean {
   return actions.length > 1 && sendsTransaction(actions[0]);
 }
 
-/** Whether the payer pays for gas. A coin's action is fetched later, and then holds nothing yet. */
+/** True for a payment in coin, whose gas the payer pays. Its action is fetched later, so the option has none yet. */
 export function isNative({ amount }: GatewayOption): boolean {
   return amount.unit.includes('/slip44:');
 }

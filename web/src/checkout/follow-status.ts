@@ -8,7 +8,7 @@ interface FollowInput {
   readonly gateway: Pick<Gateway, 'status'>;
   /** The status that the page shows. */
   readonly known: () => PaymentStatus;
-  /** How long the gateway may wait for a change; undefined leaves it the longest time. */
+  /** The time the gateway may wait for a change; undefined means the longest. */
   readonly holdMs: () => number | undefined;
   /** Called with the answer and the status that the page knew when it sent the request. */
   readonly onStatus: (status: StatusBody, knew: PaymentStatus) => void;
@@ -20,12 +20,12 @@ interface FollowInput {
   readonly signal: AbortSignal;
 }
 
-/** No more than one request in this time while nothing changes, whatever the gateway answers. */
+/** The least time between two requests while nothing changes, whatever the gateway answers. */
 const MIN_INTERVAL_MS = 1_000;
 /** Changes after which the next request is sent at once. Later changes wait for the normal interval. */
 const MAX_CHANGES = 8;
 
-/** Keeps one request with the gateway until the payment is final. One failure is a hiccup; two in a row are told. */
+/** Keeps one long poll open until the payment is final. A single failure is not shown; two in a row are. */
 export async function followStatus(input: FollowInput): Promise<void> {
   const { gateway, onStatus, onConnection, isOnline, outside, random, signal } = input;
   let changes = 0;
@@ -40,8 +40,8 @@ export async function followStatus(input: FollowInput): Promise<void> {
       onConnection('good');
       onStatus(answer.value, knew);
       if (answer.value.isFinal) return;
-      // What has just changed may change again at once. A gateway with no place left to hold the request, though, answers
-      // at once when nothing has.
+      // After a change the next one may follow at once. But a gateway without a free slot for long polls answers at
+      // once without a change.
       if (known !== null && known !== answer.value.status && changes < MAX_CHANGES) {
         changes += 1;
         continue;
@@ -57,7 +57,7 @@ export async function followStatus(input: FollowInput): Promise<void> {
   }
 }
 
-/** A request that is held does not notice that the line is gone: it would look as if nothing happened. */
+/** A held request does not notice a lost connection: the page would seem to wait normally. */
 async function untilOffline<T>(
   outside: EventTarget,
   signal: AbortSignal,

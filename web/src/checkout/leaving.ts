@@ -1,16 +1,16 @@
 import type { PaymentPage, PaymentStatus } from './page-state.ts';
 
-/** How the page says goodbye: to the shop by a redirect, to an app around it by a message. */
+/** The end of the page: a redirect to the shop, and a message to an embedding app. */
 
-/** Where the payer goes at the end; null when the page is the end. Only a payment that was made is a success. */
+/** The URL for the payer at the end; null to stay on the page. Only a succeeded payment uses the success URL. */
 export function wayBack({ checkout, paymentId }: PaymentPage, status: PaymentStatus): string | null {
   if (checkout === null) return null;
   return returnUrl(status === 'succeeded' ? checkout.successUrl : checkout.errorUrl, paymentId);
 }
 
 /**
- * A shop's address, with the payment's id appended. The shop's own query stays as it was written, byte for byte: it
- * may be signed. Null for anything a browser should not be sent to.
+ * A shop's address, with the payment's id appended. The shop's own query stays as it was written, byte for byte: it may
+ * be signed. Null for a URL that is unsafe to open.
  */
 export function returnUrl(shopUrl: string, paymentId: string): string | null {
   const url = parsed(shopUrl);
@@ -39,8 +39,8 @@ interface Bridges {
 }
 
 /**
- * Tells an app that embeds the page how it ended. Any page may have opened this one, so the message says nothing that is
- * not for everybody: an app asks the gateway before it believes it.
+ * Sends the outcome to an app that embeds the page. Any page may have opened this one, so the message holds no private
+ * data, and an app must ask the gateway before it trusts it.
  */
 export function tellEmbedder(host: Window, isPaid: boolean): void {
   const message = isPaid
@@ -59,7 +59,7 @@ export function tellEmbedder(host: Window, isPaid: boolean): void {
     try {
       tell();
     } catch {
-      // A broken bridge is the app's, and the next one may be the right one.
+      // A broken bridge is a fault of the app. Another bridge may work.
     }
   }
 }

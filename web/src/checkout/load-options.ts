@@ -3,7 +3,10 @@ import { accountsOf } from '../shared/networks.ts';
 import type { Offer } from './api.ts';
 import { type CheckoutContext, learnStatus } from './checkout-context.ts';
 
-/** Asks what the account can pay with, until there is an answer: the payer sees who is away, and can go back. */
+/**
+ * Fetches the account's options until there is an answer. Meanwhile the page shows which side is offline, and the payer
+ * can go back.
+ */
 export async function loadOptions(context: CheckoutContext, signal: AbortSignal): Promise<void> {
   const { page, gateway, memory, outside, random, flow, dispatch } = context;
   for (let attempt = 0; !signal.aborted; attempt += 1) {
@@ -26,11 +29,11 @@ export async function loadOptions(context: CheckoutContext, signal: AbortSignal)
   }
 }
 
-/** Never more often than this, whatever an option says of its end. */
+/** The least time between two refreshes, whatever the expiry of an option. */
 const MIN_REFRESH_MS = 20_000;
 const BEFORE_END_MS = 10_000;
 
-/** Prices that depend on a rate hold for a minute: new ones come before the old ones are gone. */
+/** Quotes are valid for a minute. New ones are fetched before the old ones expire. */
 export async function keepPricesFresh(context: CheckoutContext, signal: AbortSignal): Promise<void> {
   const { page, gateway, clock, flow, dispatch } = context;
   for (;;) {

@@ -8,13 +8,13 @@ import { loadOptions } from './load-options.ts';
 import { outcomeOf, PayError, performActions, setupCost } from './pay.ts';
 import type { Provider, Wallet } from './wallets.ts';
 
-/** Delivery is tried for about ten minutes; by then the payment has ended, one way or the other. */
+/** Delivery is retried for about ten minutes. By then the payment has ended. */
 const MAX_DELIVERIES = 30;
 /** The gateway's node may see the payer's permission later than the wallet's node. */
 const MAX_SETUP_LAGS = 6;
 const MAX_FETCHES = 5;
 
-/** The payer said yes: to the explanation of a set-up first, where one is needed, then to the payment. */
+/** The payer agreed: first to the explanation of a setup, if one is needed, then to the payment. */
 export async function makePayment(context: CheckoutContext): Promise<void> {
   const { flow, dispatch, begin, memory, gotAnswer } = context;
   const { step } = flow();
@@ -78,11 +78,11 @@ async function authorise(
     },
     signal,
   }).catch((error: unknown) => {
-    // Declined or failed: nothing of this payment is with the wallet any more.
+    // Declined or failed: no request of this payment is open in the wallet.
     if (isSend) memory.forgetPending(page.paymentId);
     throw error;
   });
-  // A signature that nobody waits for is dropped. A transaction is out, even when the payer has gone back meanwhile.
+  // A late signature is dropped. A late transaction counts, even when the payer has gone back meanwhile.
   if (signal.aborted && !isSend) return;
   const txId = isSend ? (results.at(-1) ?? null) : null;
   memory.rememberPending(page.paymentId, { optionId: option.id, results, txId });
@@ -107,11 +107,11 @@ async function fetchActions(
 interface Delivery {
   readonly optionId: string;
   readonly results: readonly string[];
-  /** Null when the page was loaded again since. */
+  /** Null after a reload of the page. */
   readonly choice: Choice | null;
 }
 
-/** Hands the wallet's answers to the gateway. Doing so twice does no harm, so it is tried until there is an answer. */
+/** Sends the wallet's answers to the gateway. The request is idempotent, so it is retried until there is an answer. */
 export async function deliver(context: CheckoutContext, delivery: Delivery, signal: AbortSignal): Promise<void> {
   const { gateway, dispatch, random, outside } = context;
   const { optionId, results, choice } = delivery;
@@ -134,7 +134,7 @@ export async function deliver(context: CheckoutContext, delivery: Delivery, sign
   }
 }
 
-/** The gateway said no. What it says of the payment itself comes first; otherwise the payer can try again. */
+/** The gateway refused. The status of the payment takes precedence; otherwise the payer can try again. */
 async function afterRefusal(
   context: CheckoutContext,
   answer: Exclude<Answer<unknown>, { is: 'ok' }>,
@@ -149,7 +149,7 @@ async function afterRefusal(
   if (answer.status === 422) return dispatch({ type: 'stumbled', notice: 'wrongAccount' });
   const notice = answer.code === 'invalid_state' ? 'notAccepted' : 'quoteExpired';
   if (choice === null) return dispatch({ type: 'stumbled', notice });
-  // Balances, permissions and prices may have changed since: what is offered next is up to date.
+  // Balances, permissions and prices may have changed, so the options are loaded again.
   dispatch({ type: 'options_asked', notice });
   await loadOptions(context, signal);
 }
@@ -157,7 +157,7 @@ async function afterRefusal(
 const WATCH_MS = 3_000;
 const MAX_WATCHES = 300;
 
-/** That a coin arrived, the gateway learns from the chain. That it did not is seen here first. */
+/** The gateway learns of arrived coin from the chain. A failed transaction is seen here first. */
 async function watchTransaction(
   { page, memory, dispatch, begin }: CheckoutContext,
   provider: Provider,

@@ -3,8 +3,8 @@ import type { Sandbox } from '../shared/networks.ts';
 import type { Strings } from './strings/en.ts';
 
 /**
- * What the server knows when it renders the page. It stands in the document as JSON, and the browser goes on from there,
- * so the first paint and the first state of the script are the same.
+ * The server's state when it renders the page. It is in the document as JSON and is the first state of the script, so
+ * the first paint and the first render are the same.
  */
 export type PageState = PaymentPage | MessagePage;
 
@@ -20,15 +20,15 @@ export interface PaymentPage extends Language {
   /** The server's clock when it rendered: payers' clocks may be wrong by hours. */
   readonly nowMs: number;
   readonly payment: PaymentView;
-  /** Where the payer is sent at the end; without it the page ends on its own screen. */
+  /** The URLs to which the payer returns at the end; without them the page ends on its own screen. */
   readonly checkout: { readonly successUrl: string; readonly errorUrl: string } | null;
   /** The merchant's own words for the order. Untrusted text, as is the merchant's name. */
   readonly referenceId: string;
-  /** What the order is, in the merchant's words: untrusted text too. */
+  /** The items of the order in the merchant's words: untrusted text too. */
   readonly description?: string | null;
   readonly lineItems?: readonly LineItem[] | null;
   readonly sandbox: Sandbox | null;
-  /** Whether the partner has listed origins that may embed the page. */
+  /** True if the partner has listed origins that may embed the page. */
   readonly embedder: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface LineItem {
   readonly amount?: Amount | null;
 }
 
-/** A page that has no payment to show. */
+/** A page without a payment. */
 export interface MessagePage extends Language {
   readonly kind: 'not_found' | 'unavailable';
 }
@@ -64,11 +64,11 @@ export interface PaymentView {
     readonly accountProviderName: string;
     readonly accountProviderIcon?: string | null;
   } | null;
-  /** What carries the payment out, as far as anything was sent. */
+  /** The transaction of the payment, if one was sent. */
   readonly transaction: TransactionView | null;
   /** The last refused attempt to carry the payment out; missing or null if there is none. */
   readonly attempt?: Attempt | null;
-  /** What was paid, and the transaction that did it. */
+  /** The paid amount, and its transaction. */
   readonly info: PaidInfo | null;
   readonly failureCode?: string | null;
 }
@@ -82,7 +82,7 @@ export interface Attempt {
 
 export interface TransactionView {
   readonly txId: string;
-  /** Null where nothing shows the network's transactions. */
+  /** Null for a network without a block explorer. */
   readonly explorerUrl: string | null;
 }
 

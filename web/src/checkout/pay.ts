@@ -5,7 +5,7 @@ import type { Ask, Notice } from './flow.ts';
 import { accountsIn, askWallet, QUICK_MS, WalletError } from './wallet-request.ts';
 import type { Provider } from './wallets.ts';
 
-/** Why the payer could not pay, in the words of the page. */
+/** The reason why the payer could not pay, as a notice of the page. */
 export class PayError extends Error {
   readonly notice: Notice;
   constructor(notice: Notice) {
@@ -21,15 +21,15 @@ export interface PayInput {
   readonly account: string;
   readonly actions: readonly WalletRpc[];
   readonly sandbox: Sandbox | null;
-  /** Called right before the wallet is asked, and when a transaction that only prepares the payment is out. */
+  /** Called right before each wallet request, and when a transaction that only prepares the payment was sent. */
   readonly onAsk: (ask: Ask) => void;
   readonly onSetupSent: (txId: string) => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Has the wallet carry out an option's actions, in order, and gives its answers. A transaction that is followed by another
- * action has to be mined first: the signature after it would be refused before.
+ * Has the wallet carry out an option's actions, in order, and returns its answers. A transaction that is followed by
+ * another action has to be mined first: until then the signature would be refused.
  */
 export async function performActions(input: PayInput): Promise<readonly string[]> {
   const { provider, account, actions, onAsk, onSetupSent, signal } = input;
@@ -60,7 +60,7 @@ async function ensureAccount(provider: Provider, account: string): Promise<void>
   if (!accounts.includes(account)) throw new PayError('wrongAccount');
 }
 
-/** Some wallets say yes to a switch and do not switch, so the chain is looked at again afterwards. */
+/** Some wallets confirm a switch and do not switch, so the chain id is read again afterwards. */
 async function ensureChain({ provider, sandbox, onAsk, signal }: PayInput, chainId: string): Promise<void> {
   const wanted = `0x${BigInt(chainId.slice('eip155:'.length)).toString(16)}`;
   if (await isOnChain(provider, wanted)) return;
@@ -71,7 +71,7 @@ async function ensureChain({ provider, sandbox, onAsk, signal }: PayInput, chain
   } catch (error) {
     const why = error instanceof WalletError ? error.why : 'error';
     if (why === 'pending') throw new PayError('pendingRequest');
-    // Only the sandbox chain has an endpoint of ours to offer.
+    // Only the sandbox chain has an endpoint of ours to add to a wallet.
     if (why === 'rejected' || sandbox?.chainId !== chainId) throw new PayError('wrongChain');
     await addSandboxChain(provider, wanted, sandbox);
   }
@@ -108,7 +108,7 @@ function readResult({ method }: WalletRpc, answer: unknown): string {
 }
 
 const POLL_MS = 1_500;
-/** A quarter of an hour: by then the payment has expired, or the payer has seen that something is wrong. */
+/** A quarter of an hour: by then the payment has expired, or the payer has noticed the problem. */
 const MAX_POLLS = 600;
 
 /** The wallet's own node is asked. A wallet that sped the transaction up gave it another hash, but the permission is there. */
@@ -128,7 +128,7 @@ async function waitUntilMined(
   throw new PayError('setupFailed');
 }
 
-/** What the wallet's node knows of a transaction. Not knowing is not a no. */
+/** The state of a transaction according to the wallet's node. Unknown is not failed. */
 export async function outcomeOf(provider: Provider, txId: string): Promise<'mined' | 'reverted' | 'unknown'> {
   try {
     const receipt = await askWallet(provider, 'eth_getTransactionReceipt', [txId], QUICK_MS);
@@ -140,7 +140,7 @@ export async function outcomeOf(provider: Provider, txId: string): Promise<'mine
   }
 }
 
-/** Whether the allowance an `approve` sets is the one the token has by now. */
+/** True if the token's allowance is the value of the `approve`. */
 async function isAllowed(provider: Provider, transaction: unknown): Promise<boolean> {
   const { from, to, data } = Object(transaction) as Record<string, unknown>;
   const call = /^0x095ea7b3([0-9a-f]{64})([0-9a-f]{64})$/i.exec(String(data));
@@ -159,7 +159,7 @@ async function isAllowed(provider: Provider, transaction: unknown): Promise<bool
   }
 }
 
-/** Roughly what the setup costs, in the smallest unit of the coin; null when the wallet cannot say so now. */
+/** The approximate cost of the setup, in the smallest unit of the coin; null when the wallet gives no answer. */
 export async function setupCost(provider: Provider, { chain_id, params }: WalletRpc): Promise<bigint | null> {
   try {
     const wanted = `0x${BigInt(chain_id.slice('eip155:'.length)).toString(16)}`;

@@ -5,7 +5,10 @@ export function payUrl({ qrUrl, gatewayUrl }: Pick<PaymentPage, 'qrUrl' | 'gatew
   return qrUrl ?? gatewayUrl;
 }
 
-/** Wallet apps that open a page in their own browser, where they are an injected wallet. Addresses are their published ones. */
+/**
+ * Wallet apps that open a page in their own browser, where they are an injected wallet. The URLs are their published
+ * ones.
+ */
 export interface PhoneWallet {
   readonly name: string;
   readonly href: string;

@@ -1,23 +1,23 @@
 /**
- * The little this browser remembers. Storage may be full, forbidden or filled with nonsense by others; then the page has a
- * bad memory, and works.
+ * The state that the page stores in this browser. Storage may be full, forbidden or hold foreign data. The page works
+ * without it.
  */
 export interface Memory {
   readonly lastUnit: string | null;
   readonly lastWallet: string | null;
   rememberChoice(choice: { readonly unit: string; readonly wallet: string }): void;
-  /** What the payer authorised, or was asked to send, for this payment, until the payment has ended. */
+  /** The signatures or the requested transaction of this payment, kept until the payment has ended. */
   pending(paymentId: string): Pending | null;
   rememberPending(paymentId: string, pending: Pending): void;
   forgetPending(paymentId: string): void;
-  /** Whether this tab has been sent back to the shop before: the back button must not become a trap. */
+  /** True if this tab was redirected to the shop before: the back button must not become a trap. */
   hasLeft(paymentId: string): boolean;
   rememberLeft(paymentId: string): void;
 }
 
 export interface Pending {
   readonly optionId: string;
-  /** The wallet's answers; null while a transaction is only asked for, and may or may not have been sent. */
+  /** The wallet's answers; null while a transaction is requested and may or may not have been sent. */
   readonly results: readonly string[] | null;
   readonly txId: string | null;
 }
@@ -68,7 +68,7 @@ function write(store: () => Storage, key: string, value: unknown): void {
   try {
     store().setItem(key, JSON.stringify(value));
   } catch {
-    // Nothing depends on it.
+    // Storage is optional.
   }
 }
 

@@ -10,11 +10,11 @@ import { en } from './strings/en.ts';
 import type { PaymentProps } from './ui/app.tsx';
 import type { WalletCard } from './wallets.ts';
 
-/** Every state of the page, for pictures and for checks that must hold in all of them. */
+/** Every state of the page, for pictures and for the checks of all states. */
 export interface Story {
   readonly name: string;
   readonly props: ReturnType<typeof firstProps>;
-  /** The page is looked at with scripts switched off. */
+  /** The page is opened with scripts disabled. */
   readonly isScriptless?: true;
 }
 

@@ -1,6 +1,6 @@
 import type { Provider } from './wallets.ts';
 
-/** What became of a request to a wallet, when it did not become an answer. */
+/** The failure of a wallet request. */
 export type WalletFailure = 'rejected' | 'pending' | 'unknown_chain' | 'silent' | 'error';
 
 export class WalletError extends Error {
@@ -12,10 +12,13 @@ export class WalletError extends Error {
   }
 }
 
-/** Requests the payer has to answer take as long as they take. All others should come back at once. */
+/** Requests that the payer has to answer have no timeout. All others should be answered at once. */
 export const QUICK_MS = 10_000;
 
-/** Asks a wallet. Whatever it does wrong (throws, rejects with nonsense, never answers) becomes one of few failures. */
+/**
+ * Sends a request to a wallet. Every misbehaviour (throws, rejects with nonsense, never answers) becomes one of a few
+ * failures.
+ */
 export async function askWallet(
   provider: Provider,
   method: string,
@@ -37,7 +40,7 @@ export async function askWallet(
   }
 }
 
-/** Codes of EIP-1193 and EIP-1474; some wallets wrap the one that counts. */
+/** Codes of EIP-1193 and EIP-1474; some wallets wrap the relevant one. */
 function failureOf(error: unknown): WalletFailure {
   const { code, data } = Object(error) as { code?: unknown; data?: unknown };
   const { originalError } = Object(data) as { originalError?: unknown };
@@ -48,7 +51,7 @@ function failureOf(error: unknown): WalletFailure {
   return 'error';
 }
 
-/** The first account of an answer, in lower case; undefined when it holds none that can be one. */
+/** The first account of an answer, in lower case; undefined when it holds no valid one. */
 export function accountIn(answer: unknown): string | undefined {
   return accountsIn(answer)[0];
 }

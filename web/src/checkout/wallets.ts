@@ -1,10 +1,10 @@
 import { clamp } from '../shared/text.ts';
 
-/** A wallet as the page shows it. Its name and icon are the wallet's own words: untrusted. */
+/** A wallet as the page shows it. Its name and icon come from the wallet and are untrusted. */
 export interface WalletCard {
   /** Unique among the wallets of this visit. */
   readonly id: string;
-  /** The wallet's stable name for itself, such as a reversed domain: what "last used" remembers. */
+  /** The wallet's stable identifier, such as a reversed domain. It is stored as "last used". */
   readonly key: string;
   readonly name: string;
   /** A `data:` image, or none. */
@@ -16,7 +16,7 @@ export interface Wallet extends WalletCard {
   readonly provider: Provider;
 }
 
-/** EIP-1193, as much of it as the page needs. */
+/** The part of EIP-1193 that the page needs. */
 export interface Provider {
   request(call: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>;
   on?(event: string, listener: (payload: unknown) => void): unknown;
@@ -24,19 +24,19 @@ export interface Provider {
 }
 
 interface DiscoverInput {
-  /** The window: wallets announce themselves as events on it, older ones put themselves into it. */
+  /** The window: wallets announce themselves by events on it, older ones inject a property. */
   readonly target: EventTarget & { readonly ethereum?: unknown };
   readonly browserWalletName: string;
   readonly onFound: (wallets: readonly Wallet[]) => void;
   readonly signal: AbortSignal;
 }
 
-/** Wallets answer at once; what has not announced itself by then is looked for in the old place. */
+/** Wallets answer at once. After this time the injected property is checked for an older wallet. */
 const LEGACY_AFTER_MS = 300;
 const MAX_WALLETS = 16;
 const MAX_ICON_CHARS = 200_000;
 
-/** Every wallet in the browser (EIP-6963), as they come; several may, in any order, and some announce themselves twice. */
+/** Every wallet in the browser (EIP-6963), in the order of announcement. Some announce themselves twice. */
 export function discoverWallets({ target, browserWalletName, onFound, signal }: DiscoverInput): void {
   const found = new Map<string, Wallet>();
   const tell = () => onFound([...found.values()]);

@@ -1,6 +1,6 @@
 import './reference.css';
 
-/** What the API reference can do with a script: search, copy buttons, and a mark at the part that is being read. */
+/** The script of the API reference: search, copy buttons, and a mark at the section in view. */
 
 const COPIED_MS = 1_500;
 
@@ -44,9 +44,9 @@ interface Entry {
   readonly item: HTMLElement;
   readonly link: HTMLAnchorElement;
   readonly group: HTMLElement | null;
-  /** Its title, method and path. */
+  /** The title, method and path of a section. */
   readonly name: string;
-  /** Everything it says: names of fields and codes of errors are found too. */
+  /** The full text of a section, so that field names and error codes are found too. */
   readonly text: string;
 }
 
@@ -94,7 +94,7 @@ function addSearch(): void {
   });
 }
 
-/** Every place of the navigation, with the text it leads to. */
+/** Every entry of the navigation, with the text of its section. */
 function listEntries(navigation: HTMLElement): readonly Entry[] {
   return [...navigation.querySelectorAll<HTMLAnchorElement>('li > a:not(.group)')].flatMap((link) => {
     const item = link.closest('li');
@@ -105,7 +105,7 @@ function listEntries(navigation: HTMLElement): readonly Entry[] {
   });
 }
 
-/** A group is shown while one of its places is; a folded one opens for what was found in it. */
+/** A group is shown while one of its entries is. A folded group opens if an entry in it matches. */
 function hideEmptyGroups(entries: readonly Entry[], isSearching: boolean): void {
   const shown = new Set<HTMLElement>();
   for (const { item, group } of entries) {
@@ -124,7 +124,7 @@ function ancestors(group: HTMLElement | null): HTMLElement[] {
   return group === null ? [] : [group, ...ancestors(group.parentElement?.closest('li') ?? null)];
 }
 
-/** The place being read is the last one whose heading has passed the upper third of the window. */
+/** The current section is the last one whose heading has passed the upper third of the window. */
 function markPlace(): void {
   const links = new Map(
     [...document.querySelectorAll<HTMLAnchorElement>('#contents li a')].map((link) => [link.hash.slice(1), link]),

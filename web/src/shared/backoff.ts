@@ -1,10 +1,13 @@
-/** How long to wait before the next try: doubling, at most half a minute, and spread so that a crowd does not come at once. */
+/**
+ * The backoff before the next try: exponential, at most half a minute, with jitter so that many pages do not retry at
+ * once.
+ */
 export function backoffMs(attempt: number, random: () => number): number {
   const base = Math.min(30_000, 1_000 * 2 ** Math.min(attempt, 5));
   return Math.round(base * (0.75 + random() / 2));
 }
 
-/** Resolves after the time, or at once when the signal ends it or something outside wakes it; never rejects. */
+/** Resolves after the time, or early when the signal aborts or a wake-up comes; never rejects. */
 export function pause(ms: number, signal: AbortSignal, outside?: EventTarget): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -1,7 +1,10 @@
 import { Fragment, type ReactNode } from 'react';
 import { partsOf } from './text.ts';
 
-/** A sentence with things in it. Each is isolated, so that a name in another script cannot turn the sentence around. */
+/**
+ * A sentence with elements filled in. Each is a bidi isolate, so that a name in another script cannot reorder the
+ * sentence.
+ */
 export function Fill({ text, ...values }: { readonly text: string } & Readonly<Record<string, ReactNode>>): ReactNode {
   return partsOf(text).map(({ text: part, isName }, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a sentence never change places

@@ -1,4 +1,4 @@
-/** As the API shows amounts: an integer of the smallest unit, and what is needed to show it. */
+/** An amount as in the API: an integer of the smallest unit, and the data to format it. */
 export interface Amount {
   /** `iso4217/EUR` or `caip19/eip155:8453/erc20:0x…`. */
   readonly unit: string;
@@ -22,10 +22,10 @@ export function decimalText(value: string, decimals: number): string {
   return decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`;
 }
 
-/** Enough to tell any two payable amounts apart; coins have 18 decimals, which nobody reads. */
+/** Enough to distinguish payable amounts. Coins have 18 decimals, too many to read. */
 const MAX_SHOWN_DECIMALS = 8;
 
-/** Fewer decimals, rounded up: what is shown is never less than what is paid. */
+/** Fewer decimals, rounded up: the shown amount is never less than the paid amount. */
 export function shortened({ value, display }: Amount): { readonly text: string; readonly isExact: boolean } {
   const surplus = display.decimals - MAX_SHOWN_DECIMALS;
   if (surplus <= 0) return { text: decimalText(value, display.decimals), isExact: true };
@@ -70,12 +70,12 @@ function formatMoney(
     const parts = format.formatToParts(text as `${number}`);
     return inOrder(parts.map(({ type, value }) => (type === 'currency' ? isolated(value) : value)).join(''));
   } catch {
-    // A currency the browser has never heard of.
+    // A currency unknown to the browser.
     return withSymbol(text, display.assetSymbol, style);
   }
 }
 
-/** An amount of a token, which locale tables do not know: at least two decimals if it has any. */
+/** An amount of a token, which locale data does not contain: at least two decimals if it has any. */
 export function withSymbol(text: string, symbol: string, { locale, dir }: NumberStyle): string {
   const decimals = text.split('.')[1]?.length ?? 0;
   const number = new Intl.NumberFormat(latinDigits(locale), {
@@ -98,7 +98,7 @@ function isolated(symbol: string): string {
   return `\u2068${symbol}\u2069`;
 }
 
-/** Two digits that count, rounded up: for what a fee will roughly be. */
+/** Two significant digits, rounded up, for an estimated fee. */
 export function formatEstimate(units: bigint, decimals: number, symbol: string, style: NumberStyle): string {
   const digits = units.toString();
   const unit = 10n ** BigInt(Math.max(0, digits.length - 2));

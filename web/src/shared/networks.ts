@@ -1,4 +1,4 @@
-/** Set where the sandbox chain runs: the page then brings a wallet of its own, with play money. */
+/** Set if the sandbox chain runs: the page then has its own wallet, with play money. */
 export interface Sandbox {
   /** Same-origin JSON-RPC of the sandbox chain. */
   readonly rpcPath: string;
@@ -8,7 +8,10 @@ export interface Sandbox {
   readonly blockViewPath: string;
 }
 
-/** The networks a wallet in the browser can pay on, each with its coin. A test holds them against the gateway's own list. */
+/**
+ * The networks a wallet in the browser can pay on, each with its coin. A test compares them with the gateway's own
+ * list.
+ */
 export const EVM_COINS: Readonly<Record<string, string>> = {
   'eip155:1': 'ETH',
   'eip155:10': 'ETH',
@@ -26,7 +29,7 @@ export const EVM_COINS: Readonly<Record<string, string>> = {
   'eip155:421614': 'ETH',
 };
 
-/** The same address on every network it could pay on; the gateway leaves out those it has nothing to do with. */
+/** The address as an account on every network; the gateway ignores networks it does not use. */
 export function accountsOf(address: string, sandbox: Sandbox | null): readonly string[] {
   const chains = new Set([...Object.keys(EVM_COINS), ...(sandbox === null ? [] : [sandbox.chainId])]);
   return [...chains].map((chainId) => `${chainId}:${address}`);
@@ -37,7 +40,7 @@ export function chainOf(unit: string): string | undefined {
   return /^caip19\/([^/]+)\//.exec(unit)?.[1];
 }
 
-/** The gateway's path that leads on to wherever a transaction can be looked at. */
+/** The gateway's path that redirects to the block explorer of a transaction. */
 export function transactionPath(chainId: string | undefined, txId: string): string | null {
   return chainId === undefined || !/^[0-9A-Za-z]+$/.test(txId) ? null : `/tx/${chainId}/${txId}`;
 }

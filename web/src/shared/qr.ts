@@ -1,6 +1,6 @@
 import { encode } from 'uqr';
 
-/** A QR code as one outline: `size` modules wide, and a path of all that are dark. */
+/** A QR code as one path: `size` modules wide, with all dark modules. */
 export interface QrShape {
   readonly size: number;
   readonly path: string;
@@ -15,7 +15,7 @@ export function qrShape(text: string): QrShape {
   return { size, path };
 }
 
-/** Dark modules side by side, as where they begin and how many they are. */
+/** Runs of dark modules, each with its start and length. */
 function runsOf(line: readonly boolean[]): readonly (readonly [number, number])[] {
   const runs: [number, number][] = [];
   for (const [x, isDark] of line.entries()) {

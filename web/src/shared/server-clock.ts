@@ -1,14 +1,14 @@
 /**
- * The server's time. Payers' clocks may be wrong by an hour, so the page starts from the time in the document, goes on with
- * the monotonic clock, and is put right by the answers of the gateway, because that clock may stand still in a sleeping
- * laptop.
+ * The server's time. Payers' clocks may be wrong by an hour, so the page starts from the time in the document,
+ * continues with the monotonic clock, and is corrected by the gateway's answers, because that clock may stop in a
+ * sleeping laptop.
  */
 export interface ServerClock {
   nowMs(): number;
   observe(serverMs: number): void;
 }
 
-/** `Date` headers tell whole seconds, and answers take time: smaller differences are noise. */
+/** `Date` headers have whole seconds, and answers take time: smaller differences are noise. */
 const TOLERANCE_MS = 2_000;
 
 export function createServerClock(renderedAtMs: number, monotonicMs: () => number, sinceRenderMs: number): ServerClock {

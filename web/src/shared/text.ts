@@ -1,4 +1,4 @@
-/** `fill('Pay {merchant}', { merchant: 'Kiosk' })`. A value is never looked into, whatever it holds. */
+/** `fill('Pay {merchant}', { merchant: 'Kiosk' })`. Placeholders inside a value are not filled in. */
 export function fill(template: string, values: Readonly<Record<string, string>>): string {
   return partsOf(template)
     .map((part) => (part.isName ? (values[part.text] ?? '') : part.text))
@@ -13,13 +13,13 @@ export function partsOf(template: string): readonly { readonly text: string; rea
     .filter(({ text }) => text !== '');
 }
 
-/** `0x1234…abcd`: enough to recognise one's own account by. */
+/** `0x1234…abcd`: enough to recognise one's own account. */
 export function shortAccount(account: string): string {
   const address = account.slice(account.lastIndexOf(':') + 1);
   return address.length <= 13 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 
-/** Two letters that stand for a name until its picture is there. */
+/** Two initials, shown until the image of a name is loaded. */
 export function initialsOf(name: string): string {
   const words = name.split(/[\s\-_.,]+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
   const letters = words.slice(0, 2).map((word) => /[\p{L}\p{N}]/u.exec(word)?.[0] ?? '');
@@ -27,8 +27,8 @@ export function initialsOf(name: string): string {
 }
 
 /**
- * Somebody else's text on one short line. It is cut by characters as people see them, because half an emoji is a broken
- * one, and cannot turn the text around it: marks that do so are left out.
+ * Untrusted text on one short line. It is cut between grapheme clusters, so that no emoji breaks. Bidi control
+ * characters are removed, so that it cannot reorder the text around it.
  */
 export function clamp(text: string, maxChars: number): string {
   const one = text
@@ -39,7 +39,7 @@ export function clamp(text: string, maxChars: number): string {
   return chars.length <= maxChars ? one : `${chars.slice(0, maxChars - 1).join('')}…`;
 }
 
-/** Browsers inside wallets are often some years old: those without a segmenter cut between code points. */
+/** Browsers inside wallets are often some years old. Without a segmenter the text is cut between code points. */
 function charactersOf(text: string): readonly string[] {
   if (typeof Intl.Segmenter !== 'function') return [...text];
   return Array.from(new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text), ({ segment }) => segment);

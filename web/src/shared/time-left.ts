@@ -1,6 +1,6 @@
 import { latinDigits } from './money.ts';
 
-/** How much of the ring is left: it is full until the last five minutes, so every tab and device shows the same. */
+/** The filled part of the ring: full until the last five minutes, so every tab and device shows the same. */
 const RING_MS = 300_000;
 
 export interface TimeLeft {

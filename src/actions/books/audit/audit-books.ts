@@ -40,7 +40,7 @@ export async function auditBooks(deps: LeaseDeps, audited: Audited): Promise<boo
   const more = sure.length > 1 ? ` There are ${sure.length - 1} more: run reconcile.` : '';
   await alarms.set(network, first && `${first.message}${more}`);
   const [gap] = report.unreadable;
-  await unread.set(network, gap && `The books were compared without what cannot be read. ${gap}`);
+  await unread.set(network, gap && `The books were compared without the unreadable parts. ${gap}`);
   if (report.differences.length > 0 || report.waiting > 0) return false;
   await commandOfLeader(deps, lease, (tx) => putAuditedBlock(tx, network, report.to));
   return report.to - report.from + 1 >= MAX_BLOCKS;

@@ -15,7 +15,7 @@ export interface ReconcileReport {
   readonly foreign: number;
   readonly waiting: number;
   readonly differences: readonly Difference[];
-  /** What could not be compared because the chain gave nothing that can be read, in sentences; all else was. */
+  /** Parts that were not compared because the chain's answers are unreadable, in sentences. All others were compared. */
   readonly unreadable: readonly string[];
 }
 

@@ -13,7 +13,10 @@ export interface RecoveredTerms {
   readonly paidAt: Date;
 }
 
-/** The longest life of a signature. Only coin that was priced in coin may live longer. */
+/**
+ * Longer than the life of any signature: 12 minutes for a payment (`domain/option.ts`), one hour for an outgoing
+ * transfer (`begin-outgoing.ts`).
+ */
 const MAX_LIFE_S = 2 * 3_600;
 
 /**

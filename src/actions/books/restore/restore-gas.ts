@@ -21,14 +21,14 @@ export interface RestoredGas {
   readonly unplaced: readonly { readonly id: string; readonly problem: string }[];
 }
 
-/** Blocks are read whole, so a search ends after this many; it can go on from a later block. */
+/** Whole blocks are read, so a search ends after this many; it can continue from a later block. */
 const MAX_BLOCKS = 20_000;
 const MAX_SENDS = 500;
 const ASKED_AT_ONCE = 8;
 
 /**
- * Books the gas of transactions of our accounts whose rows were lost. Those that carried items are known by the
- * Collector's events. The others leave a gap in the account's nonces: the transaction lies between the blocks of its
+ * Books the gas of transactions of our accounts whose rows were lost. Transactions with items are known by the
+ * Collector's events. The others leave a gap in the account's nonces: such a transaction is between the blocks of its
  * neighbours, and only those blocks are read.
  */
 export async function restoreGas(

@@ -39,7 +39,7 @@ import { accountOf, evidenceOf, noteEvent, type Outcome, Unplaced } from './rest
 
 /**
  * Restores the missing rows of a payout, refund or return that the chain has carried out. From then on it cannot be
- * begun again: its rows say that it is done.
+ * sent again: its rows show that it is done.
  */
 export async function restoreOutgoing(
   deps: CommandDeps,
@@ -102,7 +102,7 @@ function purposeOf(id: string): OutgoingPurpose {
 function refuseContradiction(before: Outgoing | undefined, event: PaidEvent): void {
   if (before === undefined) return;
   const wrong = differingTerms(event, before);
-  if (wrong.length > 0) throw new Unplaced(`differs from what is known of it in its ${wrong.join(', ')}`);
+  if (wrong.length > 0) throw new Unplaced(`differs from its stored row in: ${wrong.join(', ')}`);
   const isOther = before.state === 'sending' && before.commitment !== null && before.commitment !== event.commitment;
   if (isOther) throw new Unplaced('is being sent once more: wait until that is over');
 }
@@ -115,7 +115,7 @@ async function restorePayout(tx: Tx, { id, event, at }: Left): Promise<Restored>
     throw new Unplaced('was paid out, and nothing is held of its payment');
   const { asset, recipient, transactionHash } = event;
   const amount = event.amount.toString();
-  if (payout.amount !== amount) throw new Unplaced('differs from what was held in its amount');
+  if (payout.amount !== amount) throw new Unplaced('has another amount than the held one');
   const { id: paymentId, merchantId } = payment;
   const isSettled = (await findPaymentSettlement(tx, paymentId)) !== undefined;
   const told = { actor: 'operator', evidence: evidenceOf(event) };
@@ -149,7 +149,7 @@ const UNCOVERED_STEPS: readonly RefundEvent[] = ['reopened', 'covered', 'paid'];
 async function restoreRefund(tx: Tx, { id, event, before, at }: Left): Promise<Restored> {
   const { payment, item } = await paymentOf(tx, id);
   if (!isSame(event.recipient, item.payer) || event.amount !== BigInt(item.amount) || event.asset !== item.asset) {
-    throw new Unplaced('is not what its payment was');
+    throw new Unplaced('does not match its payment');
   }
   const refund = (await lockRefund(tx, id)) ?? (await makeRefund(tx, { id, event, payment, item, at }));
   const { merchantId } = payment;
@@ -193,7 +193,7 @@ async function makeRefund(
     fromOperator: cover.operator.toString(),
     account: event.payer,
   };
-  const refund = { id, paymentId, merchantId, network, asset, method, recipient, amount, ...from };
+  const refund = { id, paymentId, merchantId, network, asset, method, recipient, amount, ...from, isOperators: false };
   const opened = await openRefund(tx, refund, { actor: 'operator', at });
   if (opened === undefined) throw new Error('A refund that was not there is.');
   return opened;
@@ -203,7 +203,7 @@ async function restoreFloatReturn(tx: Tx, { id, event, before, floatOwner, at }:
   const taken = await takenFor(tx, id);
   const owner = before?.floatOwner ?? [...taken.keys()][0] ?? floatOwner;
   if (owner === undefined) {
-    throw new Unplaced('left a float, but nobody can tell whose: name it with --merchant or --operator');
+    throw new Unplaced('left a float of unknown owner: name the owner with --merchant or --operator');
   }
   const { asset, amount: units } = event;
   const [network = ''] = asset.split('/');
@@ -215,10 +215,10 @@ async function restoreFloatReturn(tx: Tx, { id, event, before, floatOwner, at }:
 
 async function restoreStrayReturn(tx: Tx, { id, event, at }: Left): Promise<Restored> {
   const stray = await lockStray(tx, id);
-  if (stray === undefined) throw new Unplaced('gave back what had come before these blocks: begin with an earlier one');
-  if (stray.state === 'float') throw new Unplaced('gave back what is a float here');
+  if (stray === undefined) throw new Unplaced('returned a stray from before these blocks: begin with an earlier block');
+  if (stray.state === 'float') throw new Unplaced('returned a stray that is a float here');
   if (stray.asset !== event.asset || stray.amount !== event.amount.toString()) {
-    throw new Unplaced('is not what had come');
+    throw new Unplaced('does not match its stray');
   }
   if (stray.state === 'unclaimed') {
     const { network, asset } = stray;
@@ -241,7 +241,7 @@ async function paymentOf(tx: Tx, id: string): Promise<{ payment: Payment; item: 
   const [payment] = await lockPayments(tx, [paymentIdOf(id)]);
   const item = payment && (await findPayingItem(tx, payment.id));
   if (payment?.status !== 'succeeded' || item === undefined) {
-    throw new Unplaced(`belongs to ${paymentIdOf(id)}, which is not known here as one that was paid`);
+    throw new Unplaced(`belongs to ${paymentIdOf(id)}, which is not a paid payment here`);
   }
   return { payment, item };
 }
@@ -258,7 +258,7 @@ async function take(tx: Tx, { parts, ...taking }: Taking, at: Date): Promise<voi
 /** Corrects the books to the chain. Returns true if they differed. */
 async function restoreEntries(tx: Tx, { id, event, at }: Left, purpose: OutgoingPurpose): Promise<boolean> {
   const [outgoing] = await findComparedOutgoing(tx, [id]);
-  if (outgoing === undefined) throw new Error('What was just written is not there.');
+  if (outgoing === undefined) throw new Error('The row that was just written is missing.');
   const is = (await positionsOf(tx, [id])).get(id) ?? [];
   const proof = { transaction: event.transactionHash, block: event.block.number };
   const shouldBe = outgoingPosition(outgoing);

@@ -4,6 +4,7 @@ import { parseAccount } from '../../../domain/caip.ts';
 import { outgoingId } from '../../../domain/ids.ts';
 import { insertOutgoing, type NewOutgoing } from '../../../store/money/outgoing.ts';
 import { lockPayablePayouts, type PayablePayout, startPayouts } from '../../../store/money/payouts.ts';
+import { shareFreezes } from '../../../store/parties/freezes.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { aboutOutgoing } from '../about-outgoing.ts';
@@ -21,6 +22,7 @@ export async function payOutHeld(deps: CommandDeps & { chains: Chains }): Promis
   });
   if (networks.length === 0) return false;
   return command(deps, async (tx, now) => {
+    await shareFreezes(tx);
     const payouts = await lockPayablePayouts(tx, { networks, now, limit: MAX_PAYOUTS });
     if (payouts.length === 0) return false;
     await startPayouts(tx, payouts, now);

@@ -3,6 +3,7 @@ import { OPERATOR_FLOAT, refundCoveredEntry, refundEntry } from '../../../domain
 import type { Screening } from '../../../screening/screening.ts';
 import { insertOutgoing } from '../../../store/money/outgoing.ts';
 import { findCoverable, lockFreeRefund, type Refund } from '../../../store/money/refunds.ts';
+import { shareFreezes } from '../../../store/parties/freezes.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
@@ -22,6 +23,7 @@ export async function coverRefunds(deps: CommandDeps & { screening: Screening })
 
 /** A refund is covered wholly or not at all: a float that covers a part is left for refunds it covers wholly. */
 async function cover(tx: Tx, screening: Screening, id: string, at: Date): Promise<void> {
+  await shareFreezes(tx);
   const refund = await lockFreeRefund(tx, id);
   if (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds') return;
   if (await screenRefund(tx, screening, { refund, actor: 'payer-out', at })) {

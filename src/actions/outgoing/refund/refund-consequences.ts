@@ -41,6 +41,6 @@ export const REFUND: Consequences = {
 
 async function refundOf(tx: Tx, { id }: Outgoing): Promise<Refund> {
   const refund = await lockRefund(tx, id);
-  if (refund === undefined) throw new Error('What was sent as a refund is none.');
+  if (refund === undefined) throw new Error('The refund of a sent transfer is missing.');
   return refund;
 }

@@ -57,7 +57,7 @@ export async function recordStrays(deps: CommandDeps & { log: Log }, connected: 
   return to < final;
 }
 
-/** A transfer that cannot be read is set aside: what it brought shows in the balance, which the books are compared with. */
+/** An unreadable transfer is set aside: its amount still shows when the balance is compared with the books. */
 async function tellUnreadable(
   deps: CommandDeps & { log: Log },
   network: string,

@@ -4,7 +4,9 @@ import { lockBalance } from '../../../store/money/books.ts';
 import type { NewStray } from '../../../store/money/strays.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
-/** Stray coin is mixed with the account's gas money and may be spent: it is never taken from what belongs to others. */
+/**
+ * Stray coin is mixed with the account's gas money and may be spent: it is never returned from money of other owners.
+ */
 export async function refuseSpentCoin(
   tx: Tx,
   { account, asset, amount }: Pick<NewStray, 'account' | 'asset' | 'amount'>,

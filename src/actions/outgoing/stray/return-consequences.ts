@@ -32,7 +32,7 @@ export const RETURN: Consequences = {
       await changeFloats(tx, [change], at);
     }
     if (stray !== undefined) await uncover(tx, stray, at);
-    const message = `${amountText(asset, units)}, sent back to ${outgoing.recipient}, did not arrive (${problem}). It is where it was before.`;
+    const message = `${amountText(asset, units)}, sent back to ${outgoing.recipient}, did not arrive (${problem}). The money is still on its account.`;
     await upsertAlert(tx, { name: 'return_failed', subject: id, message, lastSeen: at });
   },
   async undone(tx, outgoing, at) {
@@ -46,7 +46,7 @@ export const RETURN: Consequences = {
 async function strayOf(tx: Tx, { id, floatOwner }: Outgoing): Promise<Stray | undefined> {
   if (floatOwner !== null) return undefined;
   const stray = await lockStray(tx, id);
-  if (stray === undefined) throw new Error('What was sent back is neither a stray nor a float.');
+  if (stray === undefined) throw new Error('The returned money is neither a stray nor a float.');
   return stray;
 }
 

@@ -70,8 +70,8 @@ export async function returnStray(deps: CommandDeps & { chains: Chains }, input:
 }
 
 /**
- * A transfer was found by what one endpoint told. Before money leaves for it, enough of them must show it. Coin that came
- * out of a contract is in no transaction that could be shown; a late payment was proved when it was recorded.
+ * A single endpoint reported the transfer. Before money is returned for it, enough endpoints must confirm it. Coin from
+ * a contract call has no transaction to confirm; a late payment was proved when it was recorded.
  */
 async function refuseUnproved({ db, chains }: CommandDeps & { chains: Chains }, id: string): Promise<void> {
   const [stray] = await findStrays(db.sql, [id]);

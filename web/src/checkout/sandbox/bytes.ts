@@ -18,12 +18,12 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** Without leading zeros, as RLP wants integers. */
+/** Without leading zeros, as RLP encodes integers. */
 export function integerBytes(value: bigint): Uint8Array {
   return value === 0n ? new Uint8Array() : fromHex(value.toString(16));
 }
 
-/** 32 bytes, as the EVM and EIP-712 want everything. */
+/** 32 bytes, the word size of the EVM and EIP-712. */
 export function word(value: bigint): Uint8Array {
   return fromHex(BigInt.asUintN(256, value).toString(16).padStart(64, '0'));
 }

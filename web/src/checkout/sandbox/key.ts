@@ -5,13 +5,12 @@ export interface Key {
   /** In lower case. */
   readonly address: string;
   sign(digest: Uint8Array): { readonly r: bigint; readonly s: bigint; readonly yParity: 0 | 1 };
-  /** The 65 bytes wallets answer with. */
+  /** The 65-byte signature that wallets return. */
   signature(digest: Uint8Array): string;
 }
 
 /**
- * The payer of the sandbox chain. Everybody can compute this key from these words, so it is worth nothing anywhere else:
- * never send real money to its account.
+ * The payer of the sandbox chain. Anybody can compute this key from these words: never send real money to its account.
  */
 export function sandboxPayer(): Key {
   return keyOf(keccak(new TextEncoder().encode('till sandbox test key: payer')));

@@ -11,7 +11,7 @@ interface SandboxWalletInput {
   readonly fetch: typeof fetch;
 }
 
-/** A wallet in the page, for people who have none: one account that everybody has, with play money. It never asks. */
+/** A wallet in the page, for people without one: one public account with play money. It approves every request. */
 export function createSandboxWallet({ rpcPath, chainId, fetch }: SandboxWalletInput): Provider {
   const key = sandboxPayer();
   const chain = BigInt(chainId.slice('eip155:'.length));
@@ -38,7 +38,7 @@ export function createSandboxWallet({ rpcPath, chainId, fetch }: SandboxWalletIn
     const transaction = {
       chainId: chain,
       nonce: BigInt(nonce as string),
-      // The price may rise between the question and the block.
+      // The gas price may rise between the estimate and the block.
       maxFeePerGas: fee * 2n,
       maxPriorityFeePerGas: fee < 1_000_000_000n ? fee : 1_000_000_000n,
       gas: (BigInt(gas as string) * 12n) / 10n,

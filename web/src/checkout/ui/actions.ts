@@ -1,7 +1,7 @@
 import type { QrShape } from '../../shared/qr.ts';
 import type { Checkout } from '../checkout.ts';
 
-/** What the payer can do on the page. */
+/** The payer's actions on the page. */
 export interface Actions extends Pick<Checkout, 'connect' | 'choose' | 'pay' | 'checkAgain' | 'back' | 'cancel'> {
   togglePhone(): void;
   copy(text: string): void;
@@ -12,8 +12,8 @@ export interface Actions extends Pick<Checkout, 'connect' | 'choose' | 'pay' | '
 /** The part of the page that leads to other devices. */
 export interface PhonePanel {
   readonly isOpen: boolean;
-  /** Null while it is being made. */
+  /** Null while it is being generated. */
   readonly qr: QrShape | null;
-  /** The wallet that was used the last time, by its key. */
+  /** The key of the last used wallet. */
   readonly lastWallet: string | null;
 }

@@ -23,7 +23,7 @@ interface ChoosingProps {
 /** Options shown at first. A list with one more is shown whole, because the button would need the same room. */
 const SHOWN = 3;
 
-/** What the account can pay with, the best first, and one button. */
+/** The options of the account, the best first, and one button. */
 export function Choosing({ flow, step, actions }: ChoosingProps) {
   const { strings } = useWords();
   const { options, option } = step;
@@ -113,7 +113,7 @@ function feeText(option: GatewayOption, strings: Strings): string {
   return needsSetup(option) ? strings.setupFirst : strings.noFee;
 }
 
-/** Which account is about to pay, and the way to another one. */
+/** The paying account, and a link to use another one. */
 function SessionChip({ session, onChange }: { readonly session: Session; readonly onChange: () => void }) {
   const { strings } = useWords();
   return (

@@ -16,11 +16,11 @@ interface EndingProps extends Copying {
   readonly page: PaymentPage;
   readonly flow: Flow;
   readonly actions: Actions;
-  /** Null when the payer is not taken back by the page itself. */
+  /** Null without an automatic return. */
   readonly secondsToReturn: number | null;
 }
 
-/** How it ended, and where to go from here. */
+/** The outcome, and the link onwards. */
 export function Ending(props: EndingProps) {
   const { strings } = useWords();
   const { status, failureCode, merchant } = props.flow.payment;

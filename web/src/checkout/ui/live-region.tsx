@@ -10,7 +10,7 @@ interface LiveRegionProps {
   readonly copied: string | null;
 }
 
-/** Says what changed to those who do not see it. Only what the focus does not already say: waiting, news, time. */
+/** Announces changes to screen readers that the focus does not announce: waiting, status changes, time. */
 export function LiveRegion({ flow, nowMs, copied }: LiveRegionProps) {
   const { strings } = useWords();
   const leftMs = flow.payment.expiresAt * 1000 - nowMs;
@@ -30,7 +30,7 @@ function connectionText({ connection }: Flow, strings: Strings): string {
   return connection === 'offline' ? strings.offline : strings.away;
 }
 
-/** The texts of steps the payer did not ask for, or in which nothing takes the focus. */
+/** The texts of steps that the payer did not start, or in which nothing takes the focus. */
 function stepText(flow: Flow, nowMs: number, strings: Strings): string {
   const { step, payment } = flow;
   switch (step.at) {

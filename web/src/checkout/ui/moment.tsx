@@ -4,16 +4,16 @@ export type Tone = 'busy' | 'calm' | 'good' | 'bad';
 
 interface MomentProps {
   readonly tone: Tone;
-  /** What stands in the middle of the mark. */
+  /** The content of the mark. */
   readonly mark: ReactNode;
   readonly title: ReactNode;
   readonly text?: ReactNode;
   readonly children?: ReactNode;
-  /** There is no amount above it, so its title is the page's. */
+  /** Without an amount above it, its title is the heading of the page. */
   readonly isWholePage?: boolean;
 }
 
-/** One thing at a time, in the middle: a mark, what is happening, and what to do next. */
+/** A centred step: a mark, a title, and the next action. */
 export function Moment({ tone, mark, title, text, children, isWholePage = false }: MomentProps) {
   return (
     <div className="moment">
@@ -25,7 +25,7 @@ export function Moment({ tone, mark, title, text, children, isWholePage = false 
   );
 }
 
-/** Takes the focus when the step changes, so that keyboards and screen readers are where the page is. */
+/** Takes the focus when the step changes, so that keyboards and screen readers follow the page. */
 export function StepTitle({
   children,
   level: Level = 'h2',

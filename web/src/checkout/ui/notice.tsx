@@ -6,7 +6,7 @@ import { useWords } from './words.ts';
 
 const CALM: readonly Notice[] = ['rejected', 'accountChanged', 'quoteExpired'];
 
-/** What just went differently than expected, and what to do about it. */
+/** A notice about an unexpected event, with the next action. */
 export function NoticeBox({ flow }: { readonly flow: Flow }) {
   const { strings } = useWords();
   const { notice, step } = flow;
@@ -26,7 +26,7 @@ export function NoticeBox({ flow }: { readonly flow: Flow }) {
   );
 }
 
-/** Shown above everything else while the browser or the gateway is away. The step below stays as it is. */
+/** Shown above everything else while the browser or the gateway is offline. The step below stays as it is. */
 export function ConnectionBar({ connection }: Pick<Flow, 'connection'>) {
   const { strings } = useWords();
   if (connection === 'good') return null;

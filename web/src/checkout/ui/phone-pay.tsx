@@ -10,11 +10,14 @@ interface PhonePayProps extends Copying {
   readonly page: PaymentPage;
   readonly phone: PhonePanel;
   readonly actions: Actions;
-  /** There is no other way: it is open then, and needs no door. */
+  /** True if it is the only way to pay. Then it is open and cannot be folded. */
   readonly isLeading: boolean;
 }
 
-/** For wallets elsewhere: a code to scan, the same as a link, and on a phone the way into a wallet's own browser. */
+/**
+ * For wallets on other devices: a QR code, the same URL as a link, and on a phone links into the browsers of wallet
+ * apps.
+ */
 export function PhonePay({ page, phone, copied, actions, isLeading }: PhonePayProps) {
   const { strings } = useWords();
   const url = payUrl(page);

@@ -5,7 +5,7 @@ import { chainOf } from '../../shared/networks.ts';
 import { initialsOf } from '../../shared/text.ts';
 import type { WalletCard } from '../wallets.ts';
 
-/** Pictures of others: each has something to show in its place, and none is needed to understand the page. */
+/** Third-party images: each has a fallback, and none is needed to understand the page. */
 
 export function MerchantLogo({ name, iconUrl }: { readonly name: string; readonly iconUrl: string | null }) {
   return (
@@ -15,7 +15,7 @@ export function MerchantLogo({ name, iconUrl }: { readonly name: string; readonl
   );
 }
 
-/** The token, with its network in the corner: the same token on two networks is two different things to a payer. */
+/** The token, with its network in the corner: the same token on two networks is two different choices for a payer. */
 export function TokenPicture({ amount }: { readonly amount: Amount }) {
   const chainId = chainOf(amount.unit);
   return (
@@ -59,7 +59,7 @@ export function WalletPicture({ wallet }: { readonly wallet: Pick<WalletCard, 'i
 function Picture({ src, fallback }: { readonly src: string | null; readonly fallback: React.ReactNode }) {
   const [broken, setBroken] = useState<string | null>(null);
   if (src === null || src === '' || broken === src) return fallback;
-  // The server's markup may have failed to load it before anybody listened.
+  // The image may have failed to load before the script attached its listener.
   const look = (image: HTMLImageElement | null) => {
     if (image?.complete && image.naturalWidth === 0 && !src.startsWith('data:')) setBroken(src);
   };

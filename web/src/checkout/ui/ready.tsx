@@ -18,7 +18,7 @@ interface ReadyProps extends Copying {
   readonly phone: PhonePanel;
 }
 
-/** The wallets of this browser, and the way to those of other devices. */
+/** The wallets of this browser, and a way to use wallets of other devices. */
 export function Ready({ page, flow, copied, actions, phone }: ReadyProps) {
   const { strings } = useWords();
   const { wallets } = flow;

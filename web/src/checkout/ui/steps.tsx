@@ -63,7 +63,7 @@ export function Loading({ flow, step, actions }: StepProps<'loading'>) {
 export function NoFunds({ flow, step, actions }: StepProps<'no_funds'>) {
   const { strings } = useWords();
   const { accepted, session } = step;
-  // Nothing is offered to any account at the moment.
+  // No option is available to any account at the moment.
   const isNothingOffered = accepted?.length === 0;
   return (
     <Moment
@@ -115,7 +115,7 @@ export function Refused({ flow, actions }: StepProps<'refused'>) {
   );
 }
 
-/** Two things the wallet will ask for, told before it does: what for, how often, at what cost. */
+/** Explains the two wallet requests of a setup in advance: purpose, number and cost. */
 export function Setup({ flow, step, actions }: StepProps<'setup'>) {
   const { strings } = useWords();
   const { amount } = step.option;
@@ -172,7 +172,7 @@ export function Preparing({ step }: StepProps<'preparing'>) {
   return <Moment tone="busy" mark={<WalletPicture wallet={step.session.wallet} />} title={strings.preparingTitle} />;
 }
 
-/** The next move is the payer's, in their wallet. */
+/** The payer has to act in their wallet. */
 export function Asking({ step, actions }: StepProps<'asking'>) {
   const { strings } = useWords();
   const { wallet } = step.session;
@@ -201,7 +201,7 @@ export function Asking({ step, actions }: StepProps<'asking'>) {
   );
 }
 
-/** The amount the wallet should show too: payers compare. */
+/** The amount that the wallet should show too, because payers compare. */
 function Due({ amount }: { readonly amount: Extract<Step, { at: 'asking' }>['option']['amount'] }) {
   const { strings } = useWords();
   const { networkName } = amount.display;

@@ -14,7 +14,7 @@ interface SummaryProps {
   readonly nowMs: number;
 }
 
-/** Who is paid, how much, for what, and by when: always in sight, whatever the step. */
+/** The merchant, amount, order and deadline: visible in every step. */
 export function Summary({ page, flow, nowMs }: SummaryProps) {
   const { strings } = useWords();
   const { merchant, amount } = flow.payment;
@@ -39,7 +39,7 @@ export function Summary({ page, flow, nowMs }: SummaryProps) {
   );
 }
 
-/** In text and shape. It is read out once a minute at most (by the live region), not every second. */
+/** The countdown as text and ring. The live region announces it once a minute at most, not every second. */
 function Countdown({ expiresAtS, nowMs }: { readonly expiresAtS: number; readonly nowMs: number }) {
   const { strings, locale } = useWords();
   const { text, percent, isShort } = timeLeft(expiresAtS, nowMs, locale);

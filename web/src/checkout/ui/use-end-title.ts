@@ -3,7 +3,7 @@ import { clamp } from '../../shared/text.ts';
 import type { Flow } from '../flow.ts';
 import type { Strings } from '../strings/en.ts';
 
-/** A payer who is in another tab sees how it ended. */
+/** The document title shows the outcome to a payer in another tab. */
 export function useEndTitle({ payment }: Flow, strings: Strings): void {
   const { status, merchant } = payment;
   useEffect(() => {

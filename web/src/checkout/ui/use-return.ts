@@ -6,7 +6,7 @@ import type { Memory } from '../remembered.ts';
 
 const SECONDS = 3;
 
-/** At the end: tells an app around the page, counts down, and takes the payer back to the shop, once. */
+/** At the end: notifies an embedding app, counts down, and redirects the payer to the shop, once. */
 export function useReturn(page: PaymentPage, { step, payment }: Flow, memory: Memory) {
   const [secondsToReturn, setSeconds] = useState<number | null>(null);
   const hasEnded = step.at === 'ended';
@@ -35,7 +35,7 @@ export function useReturn(page: PaymentPage, { step, payment }: Flow, memory: Me
       clearInterval(timer);
       leave();
     }, 1_000);
-    // Back from the shop: the page is as it was left, and must not send the payer away again.
+    // Restored by the back button: the page must not redirect the payer again.
     const onShow = (event: PageTransitionEvent) => {
       if (event.persisted) setSeconds(null);
     };

@@ -1,7 +1,10 @@
 import { useEffect, useRef } from 'react';
 import type { Flow } from '../flow.ts';
 
-/** When the step changes, what had the focus is gone: it goes to the title of the new one. Never when the page opens. */
+/**
+ * When the step changes, the focused element is gone, so the focus moves to the title of the new step. Never when the
+ * page opens.
+ */
 export function useStepFocus({ step }: Flow): void {
   const key = step.at === 'asking' ? `asking ${step.ask}` : step.at;
   const last = useRef(key);
