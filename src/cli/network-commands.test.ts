@@ -76,7 +76,10 @@ describe('commands about networks', () => {
   it('find the sandbox chain of a running gateway, and all of it in order', async () => {
     const { exitCode, stdout, stderr } = await till(['networks', 'check'], { TILL_HOME: home });
     assert.deepEqual([exitCode, stderr], [0, '']);
-    assert.match(stdout, /^NETWORK .*\neip155:31337 +Till Sandbox +1 +up +\d+ +ETH USDC EURC USDT +-\n\nNo problems found\./);
+    assert.match(
+      stdout,
+      /^NETWORK .*\neip155:31337 +Till Sandbox +1 +up +\d+ +ETH USDC EURC USDT +-\n\nNo problems found\./,
+    );
   });
 
   it('say so when there is no network to ask', async () => {
