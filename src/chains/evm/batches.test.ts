@@ -22,24 +22,28 @@ const payer = privateKeyToAccount(SANDBOX_KEYS.payer);
 const relayer = createLocalSigner(SANDBOX_KEYS.relayer);
 const fees = { max: 5_000_000_000n, tip: 1_000_000n };
 
+/** Nodes of real networks refuse a call like this, before any code runs. */
+const SHORT = { code: -32_000, message: 'insufficient funds for gas * price + value' };
+
 describe('the simulation of a batch', () => {
   let evm: LocalEvm;
   let chain: Chain;
   let item: SignedItem;
-  let isShort = false;
+  /** The answer to calls that name a sender, in place of the chain's. */
+  let failure: { readonly code: number; readonly message: string } | undefined;
   const calls: Record<string, string>[] = [];
 
   before(async () => {
     evm = await createSandboxEvm({ mining: 'manual' });
-    /** Notes every call to the Collector. A sender without coin is refused, as nodes of real networks do. */
+    /** Notes every call to the Collector. */
     const post = async (body: string) => {
       const parsed = [JSON.parse(body)].flat() as Request[];
       const asked = parsed.filter(({ method, params }) => method === 'eth_call' && params[0].gas !== undefined);
       calls.push(...asked.map(({ params }) => params[0]));
-      if (!isShort || asked.every(({ params }) => params[0].from === undefined)) {
+      const error = failure;
+      if (error === undefined || asked.every(({ params }) => params[0].from === undefined)) {
         return { status: 200, text: await evm.rpc(body) };
       }
-      const error = { code: -32_000, message: 'insufficient funds for gas * price + value' };
       const answers = await Promise.all(
         parsed.map(async (each) =>
           asked.includes(each)
@@ -58,7 +62,7 @@ describe('the simulation of a batch', () => {
   });
   beforeEach(() => {
     calls.length = 0;
-    isShort = false;
+    failure = undefined;
   });
   after(async () => {
     chain.close();
@@ -82,13 +86,19 @@ describe('the simulation of a batch', () => {
   });
 
   it('blames the sender and no item when the sender cannot pay for gas', async () => {
-    isShort = true;
+    failure = SHORT;
     await assert.rejects(chain.simulate([item], { as: { from: relayer.address, fees } }), SenderShortError);
+  });
+
+  it('does not take the words of a contract for a sender without coin', async () => {
+    failure = { code: 3, message: 'execution reverted: insufficient funds' };
+    const outcomes = await chain.simulate([item], { as: { from: relayer.address, fees } });
+    assert.deepEqual(outcomes, [{ is: 'refused', reason: 'unknown' }]);
   });
 
   it('of a judgement does without the sender when the sender cannot pay for gas', async () => {
     await evm.request({ method: 'hardhat_setCode', params: [payer.address, '0x00'] });
-    isShort = true;
+    failure = SHORT;
     const verdict = await chain.judge(item.item, item.signature, relayer.address);
     // The code of this account says nothing, so the token takes the signature for wrong.
     assert.equal(verdict.is, 'wrong_signature');
