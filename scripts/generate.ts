@@ -6,8 +6,7 @@ import { buildApp } from '../src/http/app.ts';
 import type { HttpDeps } from '../src/http/deps.ts';
 import { createMetrics } from '../src/runtime/metrics.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
-import { readConfig } from '../src/settings/config.ts';
-import { SETTINGS, type Setting } from '../src/settings/settings.ts';
+import { readConfig, SETTINGS, type Setting } from '../src/settings/config.ts';
 import { networksPage } from './networks-page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -78,7 +77,7 @@ value stops the start with exit code 2 and a line for every problem. \`npm run t
 |---|---|---|---|
 ${rows.join('\n')}
 
-This page and \`.env.example\` are generated from \`src/settings/settings.ts\`.
+This page and \`.env.example\` are generated from \`src/settings/config.ts\`.
 `;
 }
 

@@ -1,5 +1,4 @@
-import { describeConfig } from '../settings/config.ts';
-import { SETTINGS } from '../settings/settings.ts';
+import { describeConfig, SETTINGS } from '../settings/config.ts';
 import { listAlerts } from '../store/plumbing/alerts.ts';
 import { migrate, migrationState } from '../store/plumbing/migrate.ts';
 import { type Command, command, databaseCommand } from './command.ts';

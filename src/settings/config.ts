@@ -1,13 +1,292 @@
 import { resolve } from 'node:path';
 import { isTestNetwork } from '../chains/networks.ts';
-import { type Kind, Problem, quote } from './kinds.ts';
-import { isAddress, SANDBOX_NETWORK, secretsOfUrl, valueOn } from './network-kinds.ts';
-import { SETTINGS, type Setting } from './settings.ts';
+import { type HttpSourceTerms, parseRateSources } from '../rates/rate-sources.ts';
+import {
+  addresses,
+  databaseUrl,
+  flag,
+  integer,
+  type Kind,
+  masterSecrets,
+  oneOf,
+  origin,
+  Problem,
+  path,
+  quote,
+  secret,
+  text,
+} from './kinds.ts';
+import {
+  account,
+  coins,
+  depths,
+  gas,
+  gwei,
+  httpUrl,
+  isAddress,
+  relayerKeys,
+  rpcUrls,
+  SANDBOX_NETWORK,
+  secretsOfUrl,
+  signingKey,
+  tokens,
+  valueOn,
+} from './network-kinds.ts';
+
+/**
+ * Every setting of the gateway: name, environment variable, type, default and purpose. `.env.example` and
+ * `docs/configuration.md` are generated from this table.
+ */
+export const SETTINGS = {
+  port: setting('PORT', integer(1, 65_535), 8080, 'Port of the API and the pages.'),
+  host: setting('HOST', text(), '127.0.0.1', 'Address the API and the pages listen on. `0.0.0.0` for every interface.'),
+  publicUrl: setting(
+    'PUBLIC_URL',
+    origin(),
+    undefined,
+    'The origin payers and wallets see, used in gateway URLs. Avoid a host name with `pay.` in it: wallets take its links for those of another service.',
+    '`http://localhost:$PORT`',
+  ),
+  qrLink: setting(
+    'QR_LINK',
+    oneOf('plain', 'gateway'),
+    'plain',
+    'The link in QR codes and app links of the checkout. `plain` is `/c/…`, which opens the page; `gateway` is the gateway URL, for wallets of your own that know it: others ask another service for it, as it holds `pay_`.',
+  ),
+  home: setting('TILL_HOME', path(), './.till', 'Folder for everything the sandbox keeps: database, keys, logs.'),
+  databaseUrl: setting(
+    'DATABASE_URL',
+    secret(databaseUrl()),
+    undefined,
+    'PostgreSQL to use, version 15 or newer. All nodes of one gateway share it.',
+    'an embedded PostgreSQL under `TILL_HOME`',
+  ),
+  operatorName: setting(
+    'TILL_OPERATOR',
+    text(),
+    undefined,
+    'The name of the person who runs operator commands. It is kept with freezes, vetoes and in the audit log, as given.',
+    '`operator`',
+  ),
+  databasePoolSize: setting('DATABASE_POOL_SIZE', integer(2, 500), 10, 'Connections this node opens to PostgreSQL.'),
+  secret: setting(
+    'TILL_SECRET',
+    secret(masterSecrets()),
+    undefined,
+    'The master secret, the same on every node. It encrypts options and wraps the secrets in the database. Keep it outside the database and its backups.',
+    'with live networks it must be set; else one is made in `TILL_HOME`',
+  ),
+  secretFile: setting(
+    'TILL_SECRET_FILE',
+    path(),
+    undefined,
+    'A file with the master secret, instead of `TILL_SECRET`.',
+    'none',
+  ),
+  metricsPort: setting(
+    'METRICS_PORT',
+    integer(0, 65_535),
+    undefined,
+    'Private port for Prometheus (`/metrics`).',
+    '9464, or any free port when that one is taken',
+  ),
+  metricsHost: setting('METRICS_HOST', text(), '127.0.0.1', 'Address the metrics port listens on. Keep it private.'),
+  logLevel: setting(
+    'LOG_LEVEL',
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent'),
+    'info',
+    'The least important level that is logged.',
+  ),
+  trustProxy: setting(
+    'TRUST_PROXY',
+    addresses(),
+    [],
+    'Comma-separated addresses or networks (CIDR) of reverse proxies whose `X-Forwarded-For` is believed.',
+    'none: the peer address is the client',
+  ),
+  keyRequestsPerSecond: setting(
+    'RATE_LIMIT_KEY_PER_SECOND',
+    integer(1, 1_000_000),
+    500,
+    'Requests a second that one API key may send to one node.',
+  ),
+  addressRequestsPerSecond: setting(
+    'RATE_LIMIT_ADDRESS_PER_SECOND',
+    integer(1, 1_000_000),
+    100,
+    'Requests a second that one address may send to one node without a known API key.',
+  ),
+  heldPerKey: setting(
+    'LONG_POLLS_PER_KEY',
+    integer(0, 1_000_000),
+    20_000,
+    'Requests that one node holds at once for one API key (`maxPollMs`).',
+  ),
+  heldPerAddress: setting(
+    'LONG_POLLS_PER_ADDRESS',
+    integer(0, 1_000_000),
+    200,
+    'Requests that one node holds at once for one address without an API key.',
+  ),
+  maxEventLoopDelayMs: setting(
+    'MAX_EVENT_LOOP_DELAY_MS',
+    integer(0, 60_000),
+    500,
+    'Requests are refused with 503 while the event loop is this late. 0 never refuses.',
+  ),
+  rpcUrls: setting(
+    'RPC_URLS',
+    secret(rpcUrls()),
+    undefined,
+    'RPC endpoints of the networks to take payments on. Two must agree before a payment counts, so name two or, better, three for each network.',
+    'a sandbox chain of its own, with a demo partner',
+  ),
+  relayerKeys: setting(
+    'RELAYER_KEYS',
+    secret(relayerKeys()),
+    undefined,
+    'Private keys of the accounts that send transactions and pay their gas, or addresses whose keys `EXTERNAL_SIGNER_URL` holds. They can take no money of payers or merchants.',
+    'none: nothing is offered on networks without one; the sandbox chain has its own',
+  ),
+  externalSignerUrl: setting(
+    'EXTERNAL_SIGNER_URL',
+    secret(httpUrl()),
+    undefined,
+    'A program that signs for the addresses in `RELAYER_KEYS` and `INTERMEDIATE_KEY`: it is sent `{address, digest}` and answers `{r, s, v}`.',
+    'none',
+  ),
+  relayerMinBalance: setting(
+    'RELAYER_MIN_BALANCE',
+    coins(),
+    undefined,
+    "An alert is raised when a relayer has less of a network's own coin.",
+    '`0.01`',
+  ),
+  gasPriceCap: setting(
+    'GAS_PRICE_CAP',
+    gwei(),
+    undefined,
+    'The highest fee for a unit of gas, in gwei. Nothing new is sent while the network asks for more.',
+    '`1000`, on Polygon `10000`; none on the sandbox chain',
+  ),
+  gasPerItem: setting(
+    'GAS_PER_ITEM',
+    gas(),
+    undefined,
+    'The most gas for all transactions of one payment. A payment that has used it is not sent again.',
+    '`1500000`',
+  ),
+  gasPerPayerHour: setting(
+    'GAS_PER_PAYER_HOUR',
+    gas(),
+    undefined,
+    'The most gas for the payments of one paying account within an hour. Its further payments wait.',
+    '`50000000`',
+  ),
+  gasCostPerHour: setting(
+    'GAS_COST_PER_HOUR',
+    coins(),
+    undefined,
+    "The most that gas may cost within an hour, in the network's own coin. Payments wait when it is spent. Accounts with code, and accounts whose payments failed, may use a quarter of it.",
+    '`5`, on BNB Smart Chain `20`, on Celo, Monad and Polygon `2000`; none on the sandbox chain',
+  ),
+  openItemsPerPayer: setting(
+    'OPEN_PAYMENTS_PER_PAYER',
+    integer(1, 1_000_000),
+    20,
+    'Payments of one paying account on one network that may be under way at once. A further one is refused with `rate_limited`.',
+  ),
+  feeAccount: setting(
+    'FEE_ACCOUNT',
+    account(),
+    undefined,
+    'Where fees are paid to. Needed for every network in `RPC_URLS`.',
+    'an account of the sandbox',
+  ),
+  intermediateAccount: setting(
+    'INTERMEDIATE_ACCOUNT',
+    account(),
+    undefined,
+    'The account that keeps payments to merchants without a destination for the asset. Needed for every network in `RPC_URLS`.',
+    'an account of the sandbox',
+  ),
+  intermediateKey: setting(
+    'INTERMEDIATE_KEY',
+    secret(signingKey()),
+    undefined,
+    'Private key of `INTERMEDIATE_ACCOUNT`, or its address when `EXTERNAL_SIGNER_URL` holds the key. It signs payouts and refunds, and pays gas only for those in native coin.',
+    'none: money on the account stays there; the sandbox chain has its own key',
+  ),
+  finalityDepths: setting(
+    'FINALITY_DEPTHS',
+    depths(),
+    undefined,
+    'The depth in blocks at which a payment succeeds, if it shall be more than the default.',
+    'the depths on the page about finality',
+  ),
+  loneCeiling: setting(
+    'SINGLE_ENDPOINT_CEILING',
+    tokens(),
+    undefined,
+    'The largest payment, in tokens, that succeeds on the word of a single endpoint, at three times the depth. Larger ones wait for a second endpoint.',
+    '`100`',
+  ),
+  coolingOffHours: setting(
+    'DESTINATION_COOLING_OFF_HOURS',
+    integer(0, 720),
+    undefined,
+    'Hours until a change of a settlement destination applies, so that a stolen key redirects nothing at once. Until then the old one stays in force, and operators can veto the change.',
+    '24 for live merchants; 0 for test merchants, and in the sandbox',
+  ),
+  rateSources: setting(
+    'RATE_SOURCES',
+    secret(rateSources()),
+    undefined,
+    'The sources of exchange rates: at least two for each pair. Without a rate, only tokens of the currency itself are offered.',
+    'none; the sandbox has a fixed table',
+  ),
+  screeningList: setting(
+    'SCREENING_LIST',
+    path(),
+    undefined,
+    'File of accounts that may not pay, one a line; read again when it changes.',
+    'nobody is screened',
+  ),
+  sandbox: setting(
+    'SANDBOX',
+    flag(),
+    undefined,
+    'Play money on a sandbox chain, with a demo partner. A `DATABASE_URL` without `RPC_URLS` needs `1` here, so that no sandbox is started in a database by mistake. `0` refuses to start one.',
+    '`1` when neither `DATABASE_URL` nor `RPC_URLS` is set',
+  ),
+  sandboxRpcPort: setting(
+    'SANDBOX_RPC_PORT',
+    integer(1, 65_535),
+    undefined,
+    "Port of the sandbox chain's RPC on this machine.",
+    'a free port, the same at each start',
+  ),
+  sandboxBlockMs: setting(
+    'SANDBOX_BLOCK_MS',
+    integer(0, 60_000),
+    250,
+    'Milliseconds between blocks of the sandbox chain. 0 makes one at once.',
+  ),
+} as const satisfies Record<string, Setting<unknown>>;
 
 export type Config = Readonly<{ [Name in keyof typeof SETTINGS]: Value<(typeof SETTINGS)[Name]> }> & {
   /** The gateway's own origin: `PUBLIC_URL`, or localhost on the port. */
   readonly publicUrl: string;
 };
+
+export interface Setting<T> {
+  readonly env: string;
+  readonly kind: Kind<T>;
+  readonly default: T | undefined;
+  readonly doc: string;
+  /** The behaviour without a value, in words, where the default is not a plain value. */
+  readonly defaultDoc: string | undefined;
+}
 
 type Value<S> = S extends Setting<infer T> ? (S extends { default: undefined } ? T | undefined : T) : never;
 
@@ -139,4 +418,24 @@ function spellingsOfSecret(bytes: Uint8Array): string[] {
 
 function secretsOfDatabaseUrl(url: string): string[] {
   return [url, decodeURIComponent(new URL(url).password)];
+}
+
+function setting<const T, const D extends T | undefined>(
+  env: string,
+  kind: Kind<T>,
+  fallback: D,
+  doc: string,
+  defaultDoc?: string,
+) {
+  return { env, kind, default: fallback, doc, defaultDoc } as Omit<Setting<T>, 'default'> & { default: D };
+}
+
+function rateSources(): Kind<readonly HttpSourceTerms[]> {
+  return {
+    name: 'sources, such as `coinbase https://api.coinbase.com/v2/prices/{base}-{quote}/spot#/data/amount ETH/USD; …`',
+    parse: (raw) => {
+      const parsed = parseRateSources(raw);
+      return parsed.ok ? parsed.value : new Problem(parsed.problem);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { nearest } from '../domain/nearest.ts';
-import { SETTINGS } from './settings.ts';
+import { SETTINGS } from './config.ts';
 
 /** Only Till's own variables begin so. */
 const OWN_PREFIX = 'TILL_';
