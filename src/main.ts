@@ -31,11 +31,12 @@ import {
   needsOwnChain,
   networksInUse,
 } from './settings/chains.ts';
-import { type Config, readStartConfig, secretValues } from './settings/config.ts';
+import type { Config } from './settings/config.ts';
 import { readEnvironment } from './settings/environment.ts';
 import { MasterSecretError, openSecrets } from './settings/master-secret.ts';
 import { misspeltSettings } from './settings/misspelt.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
+import { readStartConfig, secretValues } from './settings/read-config.ts';
 import { openDatabase } from './store/plumbing/database.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';

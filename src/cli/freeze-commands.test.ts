@@ -83,6 +83,7 @@ describe('till freeze', () => {
     for (const target of [
       ['freeze', 'merchant', 'mrch_other'],
       ['freeze', 'partner', 'prtn_other'],
+      ['freeze', 'network', 'eip155:84530'],
       ['unfreeze', 'payouts'],
     ]) {
       assert.equal((await till(...target, '--reason', 'x')).exitCode, 1, target.join(' '));

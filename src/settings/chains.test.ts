@@ -4,6 +4,7 @@ import { finalityOf, isSmall } from '../chains/finality.ts';
 import { findNetwork } from '../chains/networks.ts';
 import { systemWorld as world } from '../runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';
+
 import {
   gasBudgets,
   intermediateSignerOf,
@@ -13,7 +14,8 @@ import {
   networksInUse,
   relayersOf,
 } from './chains.ts';
-import { type Config, readConfig } from './config.ts';
+import type { Config } from './config.ts';
+import { readConfig } from './read-config.ts';
 
 const ACCOUNT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const KEY = `0x${'1a'.repeat(32)}`;

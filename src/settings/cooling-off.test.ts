@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readConfig } from './config.ts';
 import { coolingOffMs } from './cooling-off.ts';
+import { readConfig } from './read-config.ts';
 
 const ACCOUNT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const LIVE = { RPC_URLS: 'eip155:1=https://a.example', FEE_ACCOUNT: ACCOUNT, INTERMEDIATE_ACCOUNT: ACCOUNT };

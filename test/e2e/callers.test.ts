@@ -6,7 +6,7 @@ import { issueKey, revokeKey, rotateKey } from '../../src/actions/parties/issue-
 import { unregisterApp } from '../../src/actions/parties/register-app.ts';
 import { formatApiKey } from '../../src/domain/api-key.ts';
 import type { Scope } from '../../src/domain/scope.ts';
-import { readConfig } from '../../src/settings/config.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 import {
   createTestApp,
   createTestKey,

@@ -54,7 +54,7 @@ describe('budgets of the relayer', () => {
     assert.deepEqual(await scene.alerts(), [subject(':items')]);
     assert.match(
       (await scene.alertText('gas_budget_spent')) ?? '',
-      /^1 payments or transfers wait for their deadline: pay_\w+ has failed 3 times on the chain and has used [\d,]+ gas\.$/,
+      /^Payments or transfers that wait for their deadline: 1\. pay_\w+ has failed 3 times on the chain and has used [\d,]+ gas\.$/,
     );
     scene.pass(HOUR_MS);
     await node.turn(2);
@@ -203,7 +203,7 @@ describe('budgets of the relayer', () => {
     assert.ok((await scene.alerts()).includes(subject(':payers')));
     assert.match(
       (await scene.alertText('gas_budget_spent')) ?? '',
-      /^1 payers wait: 0x\w+ has used [\d,]+ gas within the hour\. The budget of a payer is 100 gas\.$/,
+      /^Payers that wait: 1\. 0x\w+ has used [\d,]+ gas within the hour\. The budget of a payer is 100 gas\.$/,
     );
   });
 

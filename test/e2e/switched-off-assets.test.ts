@@ -11,7 +11,7 @@ import { systemWorld } from '../../src/runtime/system-world.ts';
 import { createSandboxEvm, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
 import type { LocalEvm } from '../../src/sandbox/local-evm.ts';
 import { networksInUse } from '../../src/settings/chains.ts';
-import { readConfig } from '../../src/settings/config.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { type Database, openDatabase } from '../../src/store/plumbing/database.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';

@@ -12,7 +12,7 @@ import {
   lockCryptoSettlement,
   updateDestination,
 } from '../../store/parties/destinations.ts';
-import { findStopped } from '../../store/parties/freezes.ts';
+import { findStopped, shareFreezes } from '../../store/parties/freezes.ts';
 import type { Merchant, Owner } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -111,6 +111,7 @@ export function removeSettlement(deps: CommandDeps, input: SettlementInput & { s
 
 /** Locks the merchant. A suspended or frozen one keeps its destinations as they are. */
 async function lockUnstoppedMerchant(tx: Tx, { owner, merchantId }: SettlementInput): Promise<Merchant> {
+  await shareFreezes(tx);
   const merchant = await lockLivingMerchant(tx, owner, merchantId);
   if ((await findStopped(tx, [merchant.id])).size === 0) return merchant;
   throw new ApiError('forbidden', 'The merchant is suspended or frozen: its destinations cannot be changed.');

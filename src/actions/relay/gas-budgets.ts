@@ -57,12 +57,12 @@ export async function readBudgets(deps: RelayDeps, { id, alarms, memory }: Relay
   await tell(
     `${network}:payers`,
     payer !== undefined,
-    `${payers.length} payers wait: ${payer?.payer} has used ${count(payer?.gas)} gas within the hour. The budget of a payer is ${count(perPayer)} gas.`,
+    `Payers that wait: ${payers.length}. ${payer?.payer} has used ${count(payer?.gas)} gas within the hour. The budget of a payer is ${count(perPayer)} gas.`,
   );
   await tell(
     `${network}:items`,
     exhausted !== undefined,
-    `${exhausted?.count} payments or transfers wait for their deadline: ${exhausted?.subject} has failed ${exhausted?.failures} times on the chain and has used ${count(exhausted?.gas)} gas.`,
+    `Payments or transfers that wait for their deadline: ${exhausted?.count}. ${exhausted?.subject} has failed ${exhausted?.failures} times on the chain and has used ${count(exhausted?.gas)} gas.`,
   );
   return { isSpent, isApartSpent, payers: new Set(payers.map((each) => each.payer)) };
 }
