@@ -59,6 +59,7 @@ export async function createParts(input: PartsInput) {
   await adoptDestinations({ ...base, rowKeys });
   const forged = createAlarms(base, 'destination_refused');
   const metrics = createMetrics();
+  const payerLimits = { openItemsPerPayer: config.openItemsPerPayer };
   const keys = createFreshCache<KeyHolder>(world, {
     read: (hashes) => findKeyHolders(db.sql, hashes),
     keyOf: (key) => key.hash,
@@ -89,7 +90,8 @@ export async function createParts(input: PartsInput) {
     warn: createSparseWarning(world.clock, base.log),
     leftOut: createAlarms(base, 'asset_left_out'),
     createPayment: createPaymentCreator(base),
-    movePayment: createPaymentMover(base, { openItemsPerPayer: config.openItemsPerPayer }),
+    movePayment: createPaymentMover(base, payerLimits),
+    payerLimits,
     readPayment: createPaymentReader({ ...base, feed }, findPayments),
     readDestinations: createDestinationReader(base, (row) => {
       const isOwn = isOwnDestination({ rowKeys }, row);

@@ -63,7 +63,8 @@ export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Openin
     await tellOutOfFunds(relayer);
     return WAIT;
   }
-  return due.length === MAX_DUE || (chosen.length < batches.length && chosen.length > 0) ? AT_ONCE : IDLE;
+  const hasMore = due.length === MAX_DUE || chosen.length < batches.length;
+  return hasMore && chosen.length > 0 ? AT_ONCE : IDLE;
 }
 
 function readDue(deps: RelayDeps, { id, share, isCoinOnly }: Relayer, { chainTimeMs }: Opening): Promise<DueItem[]> {
