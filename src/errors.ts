@@ -31,7 +31,10 @@ export const CATALOGUE = {
     when: 'The key is valid but lacks the scope, is not for this merchant, or is used from an address that is not allowed; or a payment was created for an inactive, suspended or frozen merchant, or a destination or refund of a suspended or frozen one was asked for.',
   },
   not_sandbox_api_key: { statuses: [403], when: 'A live key names an asset of a test network.' },
-  rate_limited: { statuses: [429], when: 'Too many requests: wait for the seconds in `Retry-After`.' },
+  rate_limited: {
+    statuses: [429],
+    when: 'Too many requests, or the paying account has too many payments under way: wait for the seconds in `Retry-After`.',
+  },
   invalid_params: {
     statuses: [400, 404, 405, 413, 415],
     when: 'The request cannot be read: broken JSON or an unusable cursor (400), an unknown route or settlement id (404), a method the route does not take (405), a body that is too large (413) or not JSON (415).',

@@ -8,6 +8,7 @@ import { withChains } from './chains.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { blockNumber, id } from './kinds.ts';
 import { flag, optional, required } from './options.ts';
+import { openRowKeys } from './row-keys.ts';
 import { layoutTable } from './table.ts';
 
 const compare = databaseCommand({
@@ -71,10 +72,11 @@ const restore = databaseCommand({
     withChains(deps, async (chains) => {
       const [connected] = chosen(chains, network);
       const floatOwner = operator ? OPERATOR_FLOAT : merchant;
+      const rowKeys = await openRowKeys(deps);
       const input = { from, to, merchantId: merchant, floatOwner };
       const recorded = { actor: operatorOf(deps.config), action: 'books.rebuild', subject: network, detail: input };
       const report = await recordCommand(deps, recorded, async () => {
-        const done = connected && (await rebuild(deps, connected, input));
+        const done = connected && (await rebuild({ ...deps, rowKeys }, connected, input));
         if (done === undefined) throw new ApiError('invalid_state', 'The chain was not read yet.');
         return done;
       });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type InFlight, intoBatches, type Passenger, planSends, type SendFacts } from './send-plan.ts';
+import { chooseBatches, type InFlight, intoBatches, type Passenger, planSends, type SendFacts } from './send-plan.ts';
 
 const GWEI = 1_000_000_000n;
 
@@ -135,5 +135,32 @@ describe('a group of items', () => {
   it('is soon a single item after failures', () => {
     const due = Array.from({ length: 16 }, () => item({ attempts: 2 }));
     assert.equal(intoBatches(due, () => 16).length, 16);
+  });
+});
+
+describe('the places of a round', () => {
+  const batch = (name: string, isApart: boolean) => [
+    { collector: '', asset: name, method: '', feeAccount: '', isApart, attempts: 0 },
+  ];
+  const apart = ['x', 'y', 'z'].map((name) => batch(name, true));
+  const main = ['a', 'b', 'c'].map((name) => batch(name, false));
+  const chosen = (batches: ReturnType<typeof batch>[], places: Parameters<typeof chooseBatches>[1]) =>
+    chooseBatches(batches, places)
+      .map(([first]) => first?.asset)
+      .join('');
+
+  it('are for plain accounts first, and for few of the others', () => {
+    const all = [...apart, ...main];
+    assert.equal(chosen(all, { room: 16, apartRoom: 2, isApartUnderWay: false }), 'abcxy');
+    assert.equal(chosen(all, { room: 16, apartRoom: 0, isApartUnderWay: true }), 'abc');
+    assert.equal(chosen(all, { room: 16, apartRoom: -1, isApartUnderWay: true }), 'abc');
+  });
+
+  it('hold one for the others when there are too few, unless one of them is under way', () => {
+    const all = [...apart, ...main];
+    assert.equal(chosen(all, { room: 3, apartRoom: 4, isApartUnderWay: false }), 'abx');
+    assert.equal(chosen(all, { room: 3, apartRoom: 4, isApartUnderWay: true }), 'abc');
+    assert.equal(chosen(all, { room: 1, apartRoom: 4, isApartUnderWay: false }), 'a');
+    assert.equal(chosen(apart, { room: 1, apartRoom: 4, isApartUnderWay: false }), 'x');
   });
 });

@@ -4,7 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { Logger } from 'pino';
 import type { Alarms } from '../actions/alarms.ts';
 import type { CreatedPayment, PaymentOrder } from '../actions/paying/create-payment.ts';
-import type { PaymentMover } from '../actions/paying/move-payment.ts';
+import type { PayerLimits, PaymentMover } from '../actions/paying/move-payment.ts';
 import type { Chains } from '../chains/chains.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
 import type { ReceiptKey } from '../domain/receipt.ts';
@@ -64,6 +64,7 @@ export interface HttpDeps {
   readonly warn: SparseWarning;
   /** Raised for assets that are left out of options. */
   readonly leftOut: Alarms;
+  readonly payerLimits: PayerLimits;
   /** Settlement destinations of merchants. */
   readonly readDestinations: DestinationReader;
   /** The checkout page; missing where it was not built. */
@@ -74,6 +75,8 @@ export interface HttpDeps {
   readonly holdPlaces: HoldPlaces;
   /** Sign list cursors; the same on every node. */
   readonly cursorKeys: KeyRing;
+  /** Authenticate rows that decide about money. */
+  readonly rowKeys: KeyRing;
   /** Encrypt options; the same on every node. */
   readonly optionKeys: KeyRing;
   /** Signs receipts; the same on every node. */

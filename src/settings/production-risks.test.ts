@@ -21,7 +21,7 @@ const GOOD = {
 /** The risks by name; refused ones with an exclamation mark. */
 function risksOf(changes: Record<string, string>): string[] {
   const read = readConfig({ ...GOOD, ...changes });
-  assert.ok('config' in read, JSON.stringify(read));
+  assert.ok('config' in read, 'problems' in read ? read.problems.join('; ') : '');
   return productionRisks(read.config).map(({ name, isRefused }) => `${name}${isRefused ? '!' : ''}`);
 }
 
@@ -60,6 +60,8 @@ describe('risks in production', () => {
     ['DATABASE_URL', 'postgres://till:till@db.example/till?sslmode=verify-full', ['default_database_password!']],
     ['DATABASE_URL', 'postgres://app:postgres@10.0.0.9/till?sslmode=verify-ca', ['default_database_password!']],
     ['DATABASE_URL', 'postgres://till:till@127.0.0.1/till', ['default_database_password']],
+    ['INTERMEDIATE_KEY', `0x${'2b'.repeat(32)}`, ['no_budget']],
+    ['INTERMEDIATE_KEY', `eip155:1=0x${'2b'.repeat(32)}`, []],
     ['SCREENING_LIST', '', ['no_screening_list']],
   ];
   for (const [setting, value, risks] of cases) {
@@ -72,10 +74,12 @@ describe('risks in production', () => {
 
   it('are keys that development chains publish', () => {
     for (let addressIndex = 0; addressIndex < 10; addressIndex += 1) {
-      const { privateKey = new Uint8Array() } = mnemonicToAccount(JUNK, { addressIndex }).getHdKey();
+      const { privateKey } = mnemonicToAccount(JUNK, { addressIndex }).getHdKey();
       const key = `0x${Buffer.from(privateKey ?? []).toString('hex')}`;
       assert.deepEqual(risksOf({ RELAYER_KEYS: key }), ['published_key!'], `account ${addressIndex}`);
-      assert.deepEqual(risksOf({ INTERMEDIATE_KEY: `eip155:8453=${key}` }), ['published_key!']);
+      assert.deepEqual(risksOf({ INTERMEDIATE_KEY: `eip155:8453=${key}`, OUTGOING_PER_HOUR: '1000' }), [
+        'published_key!',
+      ]);
     }
   });
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { findNetwork, isTestNetwork } from '../chains/networks.ts';
 import { isPublicAddress } from '../domain/public-address.ts';
-import type { PerNetwork } from './network-kinds.ts';
+import { type PerNetwork, valueOn } from './network-kinds.ts';
 import { PUBLISHED_KEYS } from './published-keys.ts';
 
 /** The risks of a gateway with live networks, by name. `ACCEPT_RISKS` takes these names. */
@@ -15,6 +15,7 @@ export const RISK_NAMES = [
   'published_key',
   'single_endpoint',
   'no_screening_list',
+  'no_budget',
 ] as const;
 
 export type RiskName = (typeof RISK_NAMES)[number];
@@ -35,6 +36,7 @@ export interface RiskSettings {
   readonly databaseUrl: string | undefined;
   readonly relayerKeys: PerNetwork<readonly string[]> | undefined;
   readonly intermediateKey: PerNetwork<string> | undefined;
+  readonly outgoingPerHour: PerNetwork<bigint> | undefined;
   readonly screeningList: string | undefined;
   readonly acceptedRisks: readonly RiskName[];
 }
@@ -55,6 +57,7 @@ export function productionRisks(settings: RiskSettings): Risk[] {
     ...(settings.screeningList === undefined
       ? [warning('no_screening_list', 'SCREENING_LIST is not set: no account is screened before it pays.')]
       : []),
+    budget(settings, live),
   ];
   return found
     .filter((risk) => risk !== undefined)
@@ -78,8 +81,14 @@ function publicUrl({ publicUrl: url }: RiskSettings): Risk | undefined {
   };
 }
 
-function endpoints(live: readonly (readonly [network: string, urls: readonly string[]])[]): (Risk | undefined)[] {
-  const alone = live.filter(([, urls]) => urls.length === 1).map(([network]) => findNetwork(network)?.name ?? network);
+type LiveNetwork = readonly [network: string, urls: readonly string[]];
+
+function nameOf([network]: LiveNetwork): string {
+  return findNetwork(network)?.name ?? network;
+}
+
+function endpoints(live: readonly LiveNetwork[]): (Risk | undefined)[] {
+  const alone = live.filter(([, urls]) => urls.length === 1).map(nameOf);
   return [
     ...new Map(
       live
@@ -144,6 +153,16 @@ function publishedKeys({ relayerKeys, intermediateKey }: RiskSettings): Risk | u
   const message =
     'RELAYER_KEYS or INTERMEDIATE_KEY has a key of a development chain. Everybody knows it: use one of your own.';
   return { name: 'published_key', isRefused: true, message };
+}
+
+/** Gas has budgets without a setting. What leaves the intermediate account has none. */
+function budget({ intermediateKey, outgoingPerHour }: RiskSettings, live: readonly LiveNetwork[]): Risk | undefined {
+  const unbounded = live.filter(
+    ([network]) => valueOn(intermediateKey, network) !== undefined && valueOn(outgoingPerHour, network) === undefined,
+  );
+  if (unbounded.length === 0) return undefined;
+  const names = unbounded.map(nameOf).join(', ');
+  return warning('no_budget', `OUTGOING_PER_HOUR is not set for ${names}: nothing limits payouts and refunds there.`);
 }
 
 function warning(name: RiskName, message: string): Risk {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Config } from './config.ts';
 import { valueOn } from './network-kinds.ts';
-import { describeConfig, readConfig, readStartConfig, secretValues } from './read-config.ts';
+import { describeConfig, readConfig, readStartConfig } from './read-config.ts';
+import { secretValues } from './secret-values.ts';
 
 const ALICE = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const BOB = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
@@ -71,6 +72,8 @@ describe('settings of networks', () => {
     [{ EXTERNAL_SIGNER_URL: 'unix:/x' }, /^EXTERNAL_SIGNER_URL must be http/],
     [{ FEE_ACCOUNT: 'alice' }, /^FEE_ACCOUNT has an address that is not 0x/],
     [{ RELAYER_MIN_BALANCE: '-1' }, /^RELAYER_MIN_BALANCE must be an amount/],
+    [{ GAS_PRICE_CAP: '1e3' }, /^GAS_PRICE_CAP must be gwei/],
+    [{ GAS_PER_ITEM: '1.5' }, /^GAS_PER_ITEM must be a whole number of units of gas/],
     [{ FINALITY_DEPTHS: '6' }, /^FINALITY_DEPTHS must name a network/],
     [{ FINALITY_DEPTHS: 'eip155:1=1' }, /^FINALITY_DEPTHS must be whole numbers of blocks from 2/],
     [{ RPC_URLS: 'eip155:1=https://a.example' }, /^FEE_ACCOUNT must name an account on eip155:1/],

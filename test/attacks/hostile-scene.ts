@@ -48,10 +48,6 @@ export async function openHostileScene(input: FaultSceneInput = {}) {
     return walletAt(chain, owner, address);
   }
 
-  /** The relayer has a transaction in the mempool. */
-  const isSent = () =>
-    until('a transaction waits for its block', async () => (await chain.pendingOf(scene.relayer)) > 0, WITHIN);
-
   /** The transactions that carried a payment, and the gas of those that were mined. */
   async function costOf({ id }: Pick<SignedPayment, 'id'>) {
     const versions = await scene.versionsOf(id);
@@ -66,7 +62,6 @@ export async function openHostileScene(input: FaultSceneInput = {}) {
     ...scene,
     deploy,
     newWallet,
-    isSent,
     costOf,
     /** The relayer sends nothing new until `release`. */
     hold() {
@@ -123,21 +118,21 @@ export async function openHostileScene(input: FaultSceneInput = {}) {
       assert.equal(await chain.balanceOf(tokenOf(payment.asset), payment.recipient), 0n, 'the merchant got nothing');
     },
 
-    /** The admin of a token puts other code behind its proxy, in the next block and ahead of everybody else. */
-    async upgrade(asset: string, trick: TokenTrick): Promise<() => Promise<void>> {
+    /** Other code for a token, to be put behind its proxy by the token's own admin. */
+    async prepareUpgrade(asset: string, trick: TokenTrick) {
       const token = tokenOf(asset);
-      const read = async (slot: Hex) =>
+      const read = async (slot: Hex): Promise<Hex> =>
         `0x${(await chain.request('eth_getStorageAt', token, slot, 'latest')).slice(26)}`;
       const [honest, admin] = [await read(IMPLEMENTATION_SLOT), await read(ADMIN_SLOT)];
       const args = [honest, TOKEN_TRICKS.indexOf(trick)];
       const hostile = await deploy(chain.newPayer(), encodeDeployData({ ...hostileDollar, args } as never));
       await chain.request('hardhat_impersonateAccount', admin);
       await chain.request('hardhat_setBalance', admin, `0x${(10n ** 20n).toString(16)}`);
-      return async () => {
-        const data = encodeFunctionData({ abi: PROXY_ABI, functionName: 'upgradeTo', args: [hostile] });
-        const fees = { maxFeePerGas: '0x746a528800', maxPriorityFeePerGas: '0x77359400' };
-        await chain.request('eth_sendTransaction', { from: admin, to: token, data, gas: '0x186a0', ...fees });
+      const upgradeTo = (implementation: Hex) => {
+        const data = encodeFunctionData({ abi: PROXY_ABI, functionName: 'upgradeTo', args: [implementation] });
+        return chain.request('eth_sendTransaction', { from: admin, to: token, data, gas: '0x186a0' });
       };
+      return { act: () => upgradeTo(hostile), undo: () => upgradeTo(honest) };
     },
   };
 }

@@ -126,6 +126,9 @@ describe('hostile wallets', () => {
     assert.equal(refused[0]?.json().code, 'rate_limited');
     assert.match(refused[0]?.json().message, /too many payments under way/);
     assert.ok(Number(refused[0]?.headers['retry-after']) > 0);
+    const other = (await scene.shopper.create({ asset: EURC })).id;
+    const offered = await scene.shopper.wallet.options(other, [`${scene.network}:${wallet.address}`]);
+    assert.deepEqual([offered.statusCode, offered.json().code], [429, 'rate_limited'], 'before anything is signed');
 
     await scene.live(4_000, wallet.note);
     await scene.honestIsPaid(EURC);

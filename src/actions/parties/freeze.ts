@@ -1,3 +1,4 @@
+import { findNetwork } from '../../chains/networks.ts';
 import type { FreezeScope } from '../../domain/freeze.ts';
 import { ApiError } from '../../errors.ts';
 import { deleteFreeze, type Freeze, insertFreeze, lockFreezes } from '../../store/parties/freezes.ts';
@@ -69,10 +70,14 @@ export async function liftFreeze(tx: Tx, input: FreezeInput, at: Date): Promise<
   return lifted;
 }
 
+/** A freeze of something that does not exist, such as a misspelt id, would stop nothing. */
 async function refuseUnknown(tx: Tx, { scope, subject }: FreezeTarget): Promise<void> {
   if (scope === 'merchant' && (await findMerchantOfAnyPartner(tx, subject)) === undefined)
     throw merchantNotFound(subject);
   if (scope === 'partner' && (await findPartner(tx, subject)) === undefined) throw partnerNotFound(subject);
+  if ((scope === 'network' || scope === 'restored') && findNetwork(subject) === undefined) {
+    throw new ApiError('invalid_state', `There is no network ${subject}.`);
+  }
 }
 
 function alertSubject({ scope, subject }: FreezeTarget): string {

@@ -6,15 +6,20 @@ import { type Rate, recordRate } from '../../domain/rate.ts';
 import { ApiError } from '../../errors.ts';
 import type { SparseWarning } from '../../runtime/sparse-log.ts';
 import type { Log } from '../../runtime/world.ts';
+import { countOpenItems } from '../../store/chain/due-items.ts';
 import type { Payment } from '../../store/payments/payments.ts';
+import type { Database } from '../../store/plumbing/database.ts';
 import type { Alarms } from '../alarms.ts';
-import { refuseScreened } from './option-refusals.ts';
+import { type PayerLimits, payerOf } from './move-payment.ts';
+import { payerBusy, refuseScreened } from './option-refusals.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
 import { openNetworks } from './served-networks.ts';
 import { type OptionDeps, promiseOf, readTerms, type Terms } from './terms-in-force.ts';
 import { listedActions, type OptionAction, stepsOf, walletRequests } from './wallet-requests.ts';
 
 export interface ListOptionsDeps extends OptionDeps {
+  readonly db: Database;
+  readonly payerLimits: PayerLimits;
   readonly log: Log;
   /** Warns of networks that are left out, which may concern every request. */
   readonly warn: SparseWarning;
@@ -60,14 +65,29 @@ export async function listOptions(
   const networks = open
     .map((connected) => networkOffer(deps, { payment, accounts, terms, connected }))
     .filter((network) => network.accounts.length > 0 && network.offers.length > 0);
-  const surveys = await surveyAll(deps, networks);
-  const listed = networks.flatMap((network, index) =>
+  const [surveys, busy] = await Promise.all([surveyAll(deps, networks), findBusy(deps, accounts)]);
+  const found = networks.flatMap((network, index) =>
     optionsOn(deps, { payment, terms, network, found: surveys[index] }),
   );
+  // A payer's own transaction costs us nothing, and needs no place.
+  const listed = found.filter(({ option: { item } }) => item.method === 'native' || !busy.has(payerOf(item)));
+  if (listed.length === 0 && found.length > 0) throw payerBusy();
   // "No money" is an answer only when every network has given it.
   const silent = networks.filter((_, index) => surveys[index] === undefined);
   if (listed.length === 0 && silent.length > 0) throw unavailable(silent);
   return listed.sort((a, b) => compareRank(a.rank, b.rank)).map(({ rank: _, ...option }) => option);
+}
+
+/** The accounts whose places for open payments are all taken. `confirm` would refuse them. */
+async function findBusy(
+  { db, payerLimits: { openItemsPerPayer = Number.POSITIVE_INFINITY } }: ListOptionsDeps,
+  accounts: readonly OfferedAccount[],
+): Promise<ReadonlySet<string>> {
+  const open = await countOpenItems(
+    db.sql,
+    accounts.map(({ id }) => id),
+  );
+  return new Set([...open].flatMap(([account, count]) => (count >= openItemsPerPayer ? [account] : [])));
 }
 
 function unavailable(networks: readonly NetworkOffer[]): ApiError {

@@ -1,3 +1,4 @@
+import type { Item } from '../../domain/item.ts';
 import { type Decision, decide, type PaymentEvent, type PaymentStatus, type Refusal } from '../../domain/payment.ts';
 import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
@@ -231,20 +232,22 @@ async function readAttempts(
 async function readPlaces(tx: Tx, inputs: readonly MovePaymentInput[], { openItemsPerPayer: limit }: PayerLimits) {
   const accepted = inputs.flatMap(({ items }) => items?.accepted ?? []);
   if (limit === undefined || accepted.length === 0) return { take: () => true };
-  const payers = [...new Set(accepted.map(payerOf))].sort();
+  const payers = [...new Set(accepted.map(({ item }) => payerOf(item)))].sort();
   await lockNames(tx, payers);
   const open = await countOpenItems(tx, payers);
   return {
     take(items: readonly NewItem[]): boolean {
-      for (const payer of items.map(payerOf)) open.set(payer, (open.get(payer) ?? 0) + 1);
-      const isWithin = items.every((item) => (open.get(payerOf(item)) ?? 0) <= limit);
-      if (!isWithin) for (const payer of items.map(payerOf)) open.set(payer, (open.get(payer) ?? 0) - 1);
-      return isWithin;
+      const own = Map.groupBy(items, ({ item }) => payerOf(item));
+      const taken = [...own].map(([payer, { length }]) => [payer, (open.get(payer) ?? 0) + length] as const);
+      if (taken.some(([, count]) => count > limit)) return false;
+      for (const [payer, count] of taken) open.set(payer, count);
+      return true;
     },
   };
 }
 
-const payerOf = ({ item }: NewItem) => `${item.network}:${item.payer}`;
+/** CAIP-10. */
+export const payerOf = ({ network, payer }: Pick<Item, 'network' | 'payer'>) => `${network}:${payer}`;
 
 /** An event that is based on the chain's proof for every attempt. */
 function isEndOfAttempts(event: PaymentEvent): boolean {

@@ -5,6 +5,7 @@ import { hasPassed } from '../../domain/has-passed.ts';
 import { type DueItem, deferItems } from '../../store/chain/due-items.ts';
 import { findExhaustedItems, findPayersAbove, gasCostSince } from '../../store/chain/gas-spending.ts';
 import { command } from '../command.ts';
+import { alarmSubject } from './check-relayer.ts';
 import { limitsOf, type RelayDeps, type Relayer } from './relayer.ts';
 
 const HOUR_MS = 3_600_000;
@@ -56,12 +57,12 @@ export async function readBudgets(deps: RelayDeps, { id, alarms, memory }: Relay
   await tell(
     `${network}:payers`,
     payer !== undefined,
-    `${payers.length} payers wait: ${payer?.payer} has used ${count(payer?.gas)} gas within the hour. The budget of a payer is ${count(perPayer)} gas.`,
+    `Payers that wait: ${payers.length}. ${payer?.payer} has used ${count(payer?.gas)} gas within the hour. The budget of a payer is ${count(perPayer)} gas.`,
   );
   await tell(
     `${network}:items`,
     exhausted !== undefined,
-    `${exhausted?.count} payments or transfers wait for their deadline: ${exhausted?.subject} has failed ${exhausted?.failures} times on the chain and has used ${count(exhausted?.gas)} gas.`,
+    `Payments or transfers that wait for their deadline: ${exhausted?.count}. ${exhausted?.subject} has failed ${exhausted?.failures} times on the chain and has used ${count(exhausted?.gas)} gas.`,
   );
   return { isSpent, isApartSpent, payers: new Set(payers.map((each) => each.payer)) };
 }
@@ -81,7 +82,7 @@ export async function affordableFees(deps: RelayDeps, { chain, id, alarms }: Rel
   const cap = deps.settings.feeCap?.(id.network);
   const isAbove = cap !== undefined && fees.max > cap;
   const message = `A unit of gas costs up to ${gwei(fees.max)} gwei on ${chain.network.name}. The cap is ${gwei(cap ?? 0n)} gwei: nothing new is sent.`;
-  await alarms.gasPrice.set(id.network, isAbove ? message : undefined);
+  await alarms.gasPrice.set(alarmSubject(id), isAbove ? message : undefined);
   return isAbove ? undefined : fees;
 }
 

@@ -2,7 +2,7 @@ import { hasPassed } from '../../domain/has-passed.ts';
 import { findWork } from '../../store/chain/due-items.ts';
 import { lastNonce, listOpenSends, reopenSends } from '../../store/chain/sends.ts';
 import { commandOfLeader } from '../lease.ts';
-import { checkBalance, checkStuck } from './check-relayer.ts';
+import { alarmSubject, checkBalance, checkStuck } from './check-relayer.ts';
 import { checkBudgets } from './gas-budgets.ts';
 import { IDLE, type Journal, limitsOf, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
 import { sendDue } from './send-due.ts';
@@ -29,7 +29,7 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   const limits = limitsOf(deps, id.network);
   const { hasOpen, hasDue } = await findWork(deps.db.sql, { ...id, isCoinOnly, now: new Date(nowMs), limits });
   // The price matters only while something waits for it.
-  if (!hasDue && !isCoinOnly) await relayer.alarms.gasPrice.set(id.network, undefined);
+  if (!hasDue) await relayer.alarms.gasPrice.set(alarmSubject(id), undefined);
   if (!hasOpen) {
     deps.meters.inFlight(id, 0);
     await checkStuck(deps, relayer, []);

@@ -111,7 +111,8 @@ function simulationCall(
   const simulation = ethCall(call, readOutcomes, atBlock);
   return {
     ...simulation,
-    readError: (error) => (isShort(error) ? { value: SENDER_SHORT } : simulation.readError?.(error)),
+    // A revert comes first: its message may be the words of a hostile contract.
+    readError: (error) => simulation.readError?.(error) ?? (isShort(error) ? { value: SENDER_SHORT } : undefined),
   };
 }
 

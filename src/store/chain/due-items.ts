@@ -71,10 +71,10 @@ function mayBeSent(db: Reader) {
 }
 
 /**
- * The due items of a network, without those that the chain would refuse as late and those that may not be sent. Payers take turns: the first item of each,
- * oldest first, then the second ones. Our own transfers do not wait for each other. Items that have waited since
- * `anyonesBefore` are shown to every signer, so that a stuck signer delays nothing. Of a payer that travels apart only
- * `apartEach` items are on their way at once.
+ * The due items of a network, without those that the chain would refuse as late and those that may not be sent. Items that
+ * travel apart come last. Payers take turns: the first item of each, oldest first, then the second ones. Our own transfers
+ * do not wait for each other. Items that have waited since `anyonesBefore` are shown to every signer, so that a stuck signer
+ * delays nothing. Of a payer that travels apart only `apartEach` items are on their way at once.
  */
 export function findDueItems(
   db: Reader,
@@ -91,7 +91,7 @@ export function findDueItems(
     where not "isApart" or turn <= ${ask.apartEach} - (
       select count(*) from items sent
       where sent.network = items.network and sent.payer = items.payer and sent.purpose = 'payment' and sent.state = 'sent')
-    order by turn, accepted_at limit ${ask.limit}`;
+    order by "isApart", turn, accepted_at limit ${ask.limit}`;
 }
 
 /** Returns whether a signer has transactions in flight, and items to send. Without either, no call to the chain is needed. */

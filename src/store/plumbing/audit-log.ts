@@ -47,3 +47,12 @@ export function listAudit(db: Reader, query: AuditQuery): Promise<StoredAuditEnt
     order by id desc
     limit ${limit}`;
 }
+
+/** True if the log has an entry about that action on that subject. */
+export async function findAudit(
+  db: Reader,
+  { action, subject }: Pick<AuditEntry, 'action' | 'subject'>,
+): Promise<boolean> {
+  const rows = await db`select from audit_log where subject = ${subject} and action = ${action} limit 1`;
+  return rows.length > 0;
+}
