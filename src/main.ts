@@ -5,6 +5,7 @@ import { OtherMasterSecretError, openReceiptKey } from './actions/open-receipt-k
 import { copyLogos } from './actions/parties/copy-logo.ts';
 import { createRescreener } from './actions/paying/rescreen-items.ts';
 import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
+import { type RowKeyDeps, rowKeysOf } from './actions/row-keys.ts';
 import { buildApp } from './http/app.ts';
 import { loadPageBundle } from './http/checkout/page-bundle.ts';
 import { openFilesWarning } from './http/entry/open-files.ts';
@@ -36,7 +37,8 @@ import { readEnvironment } from './settings/environment.ts';
 import { MasterSecretError, openSecrets } from './settings/master-secret.ts';
 import { misspeltSettings } from './settings/misspelt.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
-import { readStartConfig, secretValues } from './settings/read-config.ts';
+import { readStartConfig } from './settings/read-config.ts';
+import { secretValues } from './settings/secret-values.ts';
 import { openDatabase } from './store/plumbing/database.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
@@ -138,7 +140,8 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   const db = openDatabase({ url, poolSize: config.databasePoolSize, applicationName: 'till' });
   onStop(() => db.close());
 
-  const base = { config, world, log, db, secrets: await openSecrets({ config, world }) };
+  const secrets = await openSecrets({ config, world });
+  const base = { config, world, log, db, secrets, rowKeys: rowKeysOf(secrets) };
   const networks = networksInUse(config, await ownChain);
   const chains = await connectNetworks(base, { networks, ownChain: await ownChain });
   onStop(() => chains.stop());
@@ -181,7 +184,7 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
 }
 
 /** The demo partner and its shop, if all money is play money. */
-async function openOwnSandbox(base: CommandDeps & { config: Config }, [network]: readonly NetworkInUse[]) {
+async function openOwnSandbox(base: CommandDeps & RowKeyDeps & { config: Config }, [network]: readonly NetworkInUse[]) {
   const { config } = base;
   const rpcUrl = network?.endpoints[0];
   if (!isSandbox(config) || rpcUrl === undefined) return undefined;

@@ -1,9 +1,12 @@
 import type { Logger } from 'pino';
 import { createAlarms } from './actions/alarms.ts';
+import { adoptOutgoing } from './actions/outgoing/adopt-outgoing.ts';
+import { adoptDestinations, forgedDestination, isOwnDestination } from './actions/parties/destination-rows.ts';
 import { openCheckout } from './actions/parties/open-checkout.ts';
 import { createKeyUseRecorder } from './actions/parties/record-key-uses.ts';
 import { createPaymentCreator } from './actions/paying/create-payment.ts';
 import { createPaymentMover } from './actions/paying/move-payment.ts';
+import { rowKeysOf } from './actions/row-keys.ts';
 import type { Chains } from './chains/chains.ts';
 import type { ReceiptKey } from './domain/receipt.ts';
 import type { HttpDeps } from './http/deps.ts';
@@ -16,6 +19,7 @@ import { createSparseWarning } from './runtime/sparse-log.ts';
 import type { World } from './runtime/world.ts';
 import { NO_SCREENING, type Screening } from './screening/screening.ts';
 import type { Config } from './settings/config.ts';
+import { valueOn } from './settings/network-kinds.ts';
 import { openEventFeed } from './store/events/event-feed.ts';
 import { findKeyHolders, type KeyHolder } from './store/parties/api-keys.ts';
 import { createDestinationReader } from './store/parties/destinations.ts';
@@ -50,6 +54,10 @@ export async function createParts(input: PartsInput) {
   const { chains = NO_CHAINS, rates = NO_RATES, screening = NO_SCREENING } = input;
   const base = { ...input, chains, rates, screening };
   const { config, world, db, secrets } = base;
+  const rowKeys = rowKeysOf(secrets);
+  await adoptOutgoing({ ...base, rowKeys });
+  await adoptDestinations({ ...base, rowKeys });
+  const forged = createAlarms(base, 'destination_refused');
   const metrics = createMetrics();
   const payerLimits = { openItemsPerPayer: config.openItemsPerPayer };
   const keys = createFreshCache<KeyHolder>(world, {
@@ -85,7 +93,16 @@ export async function createParts(input: PartsInput) {
     movePayment: createPaymentMover(base, payerLimits),
     payerLimits,
     readPayment: createPaymentReader({ ...base, feed }, findPayments),
-    readDestinations: createDestinationReader(base),
+    readDestinations: createDestinationReader(base, (row) => {
+      const isOwn = isOwnDestination({ rowKeys }, row);
+      if (!isOwn) {
+        const { subject, message } = forgedDestination(row);
+        forged
+          .set(subject, message)
+          .catch((error: unknown) => base.log.warn({ err: error }, 'an alert was not stored'));
+      }
+      return isOwn;
+    }),
     glanceAtPayment: createPaymentReader({ ...base, feed }, glanceAtPayments),
     longPolls: createLongPolls(world, feed),
     holdPlaces: createHoldPlaces({
@@ -95,6 +112,8 @@ export async function createParts(input: PartsInput) {
     }),
     cursorKeys: secrets.deriveEach('cursor'),
     optionKeys: secrets.deriveEach('option'),
+    rowKeys,
+    hourlyLimit: (network: string) => valueOn(config.outgoingPerHour, network),
     stop() {
       for (const cache of [keys, apps, merchants, networkStops]) cache.stop();
     },

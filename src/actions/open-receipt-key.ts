@@ -1,7 +1,7 @@
 import { type ReceiptKey, receiptKeyOf } from '../domain/receipt.ts';
 import { type Secrets, WrongSecretError } from '../runtime/secrets.ts';
 import { appendAudit } from '../store/plumbing/audit-log.ts';
-import type { Tx } from '../store/plumbing/database.ts';
+import type { Reader, Tx } from '../store/plumbing/database.ts';
 import { lockName } from '../store/plumbing/locks.ts';
 import { insertReceiptKey, listReceiptKeys, retireReceiptKeys } from '../store/plumbing/receipt-keys.ts';
 import { takeClearKeys } from '../store/plumbing/shared-values.ts';
@@ -43,21 +43,29 @@ export function openReceiptKey(deps: SecretDeps): Promise<ReceiptKey> {
   });
 }
 
-/** Replaces the key that signs receipts, and returns the ids of both. A wrong master secret replaces nothing. */
+/**
+ * Replaces the key that signs receipts, and returns the ids of both. A wrong master secret replaces nothing, unless the
+ * right one is lost.
+ */
 export async function renewReceiptKey(
   tx: Tx,
   deps: SecretDeps,
-  now: Date,
+  { isLost, now }: { readonly isLost: boolean; readonly now: Date },
 ): Promise<{ before: string | null; after: string }> {
   await lockName(tx, PURPOSE);
-  const before = await findSigningKey(tx, deps);
+  const before = isLost ? undefined : await findSigningKey(tx, deps);
   await retireReceiptKeys(tx, now);
   const { publicJwk } = await storeKey(tx, deps, { seed: newSeed(deps), now });
   return { before: before?.publicJwk.kid ?? null, after: publicJwk.kid };
 }
 
-async function findSigningKey(tx: Tx, { secrets }: SecretDeps): Promise<ReceiptKey | undefined> {
-  const keys = await listReceiptKeys(tx);
+/** Fails with an `OtherMasterSecretError` if the master secret at hand does not open the database. */
+export async function refuseOtherSecret(deps: SecretDeps): Promise<void> {
+  await findSigningKey(deps.db.sql, deps);
+}
+
+async function findSigningKey(db: Reader, { secrets }: SecretDeps): Promise<ReceiptKey | undefined> {
+  const keys = await listReceiptKeys(db);
   const wrapped = keys.map(({ wrappedSeed }) => wrappedSeed).find((seed) => seed !== null);
   if (wrapped === undefined) return undefined;
   try {

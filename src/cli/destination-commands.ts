@@ -4,6 +4,7 @@ import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id, text } from './kinds.ts';
 import { listing } from './listing.ts';
 import { optional, required } from './options.ts';
+import { openRowKeys } from './row-keys.ts';
 
 const PAGE = 200;
 
@@ -34,7 +35,10 @@ const veto = databaseCommand({
   options: { reason: required(text, 'Why. It is kept in the audit log.') },
   examples: ['destinations veto crypto_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --reason "not ordered by the merchant"'],
   run: async (deps, { id: settlementId, reason }) => {
-    const kept = await vetoDestination(deps, { settlementId, reason, actor: operatorOf(deps.config) });
+    const kept = await vetoDestination(
+      { ...deps, rowKeys: await openRowKeys(deps) },
+      { settlementId, reason, actor: operatorOf(deps.config) },
+    );
     return { json: kept, text: `Vetoed. ${kept.id} stays at ${kept.destination}.` };
   },
 });

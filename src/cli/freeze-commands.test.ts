@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { command } from '../actions/command.ts';
+import { putDestinations } from '../actions/parties/destination-rows.ts';
+import { rowKeysOf } from '../actions/row-keys.ts';
 import { termsAfterChange, termsOfNew } from '../domain/cooling-off.ts';
+import { createSecrets } from '../runtime/secrets.ts';
 import { systemWorld } from '../runtime/system-world.ts';
-import { insertCryptoSettlements } from '../store/parties/destinations.ts';
 import { insertMerchant } from '../store/parties/merchants.ts';
 import { type Database, openDatabase } from '../store/plumbing/database.ts';
 import { runTill } from './till.ts';
@@ -12,6 +15,7 @@ import { runTill } from './till.ts';
 const MERCHANT = 'mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6';
 const ASSET = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const DAY_MS = 24 * 3_600_000;
+const SECRET = randomBytes(32);
 
 // biome-ignore lint/suspicious/noExplicitAny: output is read as a program outside would read it, without types.
 type Json = any;
@@ -38,7 +42,7 @@ describe('till freeze', () => {
     let stdout = '';
     let stderr = '';
     const exitCode = await runTill(argv, {
-      env: { DATABASE_URL: database.url, TILL_OPERATOR: 'alice' },
+      env: { DATABASE_URL: database.url, TILL_OPERATOR: 'alice', TILL_SECRET: SECRET.toString('base64') },
       stdout: { write: (text) => (stdout += text) },
       stderr: { write: (text) => (stderr += text) },
       world: systemWorld,
@@ -105,7 +109,7 @@ describe('till freeze', () => {
       const period = { now, periodMs: DAY_MS };
       const terms = termsAfterChange(termsOfNew(destination, undefined, period), other, period);
       const row = { id, merchantId: MERCHANT, asset: ASSET, assetKey: ASSET.toLowerCase(), ...terms, createdAt: now };
-      return insertCryptoSettlements(tx, [row]);
+      return putDestinations(tx, { rowKeys: rowKeysOf(createSecrets([SECRET])) }, [row]);
     });
     const [pending, ...more] = await json('destinations', 'pending', '--merchant', MERCHANT);
     assert.deepEqual([pending.id, pending.pendingDestination, more.length], [id, other, 0]);

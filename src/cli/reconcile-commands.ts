@@ -7,6 +7,7 @@ import { withChains } from './chains.ts';
 import { type Command, databaseCommand } from './command.ts';
 import { blockNumber, id } from './kinds.ts';
 import { flag, optional, required } from './options.ts';
+import { openRowKeys } from './row-keys.ts';
 import { layoutTable } from './table.ts';
 
 const compare = databaseCommand({
@@ -70,7 +71,9 @@ const restore = databaseCommand({
     withChains(deps, async (chains) => {
       const [connected] = chosen(chains, network);
       const floatOwner = operator ? OPERATOR_FLOAT : merchant;
-      const report = connected && (await rebuild(deps, connected, { from, to, merchantId: merchant, floatOwner }));
+      const rowKeys = await openRowKeys(deps);
+      const report =
+        connected && (await rebuild({ ...deps, rowKeys }, connected, { from, to, merchantId: merchant, floatOwner }));
       if (report === undefined) throw new ApiError('invalid_state', 'The chain was not read yet.');
       const { rebuilt, unplaced, gas } = report;
       const lines = [

@@ -10,6 +10,7 @@ import { type Command, databaseCommand, OPERATOR, operatorOf } from './command.t
 import { id, oneOf } from './kinds.ts';
 import { listing } from './listing.ts';
 import { optional, repeated, required } from './options.ts';
+import { openRowKeys } from './row-keys.ts';
 import { layoutFields, layoutTable } from './table.ts';
 
 const MAX_LISTED = 200;
@@ -81,7 +82,7 @@ const retry = databaseCommand({
   options: {},
   examples: ['refunds retry rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: refundId }) => {
-    const refund = await retryRefund(deps, { id: refundId, actor: OPERATOR });
+    const refund = await retryRefund({ ...deps, rowKeys: await openRowKeys(deps) }, { id: refundId, actor: OPERATOR });
     return { json: refund, text: `Refund ${refund.id} is ${refund.state}.` };
   },
 });

@@ -75,6 +75,8 @@ export interface HttpDeps {
   readonly holdPlaces: HoldPlaces;
   /** Sign list cursors; the same on every node. */
   readonly cursorKeys: KeyRing;
+  /** Authenticate rows that decide about money. */
+  readonly rowKeys: KeyRing;
   /** Encrypt options; the same on every node. */
   readonly optionKeys: KeyRing;
   /** Signs receipts; the same on every node. */

@@ -210,6 +210,13 @@ export const SETTINGS = {
     'Private key of `INTERMEDIATE_ACCOUNT`, or its address when `EXTERNAL_SIGNER_URL` holds the key. It signs payouts and refunds, and pays gas only for those in native coin.',
     'none: money on the account stays there; the sandbox chain has its own key',
   ),
+  outgoingPerHour: setting(
+    'OUTGOING_PER_HOUR',
+    tokens(),
+    undefined,
+    'How many tokens of one asset may leave the accounts of a network within an hour, as payouts, refunds and returns. Transfers above it wait, with an alert. Coins count as many tokens as they could be worth.',
+    'no limit',
+  ),
   finalityDepths: setting(
     'FINALITY_DEPTHS',
     depths(),

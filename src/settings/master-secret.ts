@@ -3,8 +3,8 @@ import { createSecrets, type Secrets } from '../runtime/secrets.ts';
 import type { World } from '../runtime/world.ts';
 import { readOwnSecret } from '../sandbox/own-secret.ts';
 import type { Config } from './config.ts';
+import { hasOnlyPlayMoney } from './contradictions.ts';
 import { masterSecrets, Problem } from './kinds.ts';
-import { hasOnlyPlayMoney } from './read-config.ts';
 
 /** The master secret is missing or cannot be read. */
 export class MasterSecretError extends Error {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Config } from './config.ts';
 import { valueOn } from './network-kinds.ts';
-import { describeConfig, readConfig, readStartConfig, secretValues } from './read-config.ts';
+import { describeConfig, readConfig, readStartConfig } from './read-config.ts';
+import { secretValues } from './secret-values.ts';
 
 const ALICE = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const BOB = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';

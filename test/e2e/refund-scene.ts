@@ -8,6 +8,7 @@ import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { requestRefund } from '../../src/actions/outgoing/refund/request-refund.ts';
 import { recordStrays } from '../../src/actions/outgoing/stray/record-strays.ts';
+import { putDestinations, writeDestination } from '../../src/actions/parties/destination-rows.ts';
 import { parseAsset } from '../../src/domain/caip.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
@@ -18,7 +19,7 @@ import { listFloats } from '../../src/store/money/floats.ts';
 import { findOutgoing } from '../../src/store/money/outgoing.ts';
 import { findPayout } from '../../src/store/money/payouts.ts';
 import { findRefundOf } from '../../src/store/money/refunds.ts';
-import { insertCryptoSettlements, listSettlements, updateDestination } from '../../src/store/parties/destinations.ts';
+import { listSettlements } from '../../src/store/parties/destinations.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { openRelayScene, type SceneInput, type TestNode } from './relay-scene.ts';
@@ -33,7 +34,14 @@ export const COIN = SANDBOX_ASSETS.native;
 export async function openRefundScene(input: SceneInput = {}) {
   const base = await openRelayScene(input);
   const keyless = createAlarms(base, 'intermediate_key_missing');
-  const scene = { ...base, keyless, screening: input.screening ?? NO_SCREENING };
+  const scene = {
+    ...base,
+    keyless,
+    refused: createAlarms(base, 'outgoing_refused'),
+    limited: createAlarms(base, 'outgoing_limited'),
+    hourlyLimit: input.hourlyLimit ?? (() => undefined),
+    screening: input.screening ?? NO_SCREENING,
+  };
   const { connected, control, intermediate, merchantId, network, db } = scene;
   control.setAllowance(intermediate, TETHER, 2n ** 256n - 1n);
 
@@ -95,7 +103,7 @@ export async function openRefundScene(input: SceneInput = {}) {
       const row = { id: `crypto_${destination}`, merchantId, asset, assetKey: parsed.value.key };
       await command(scene, (tx, now) => {
         const terms = termsOfNew(`${network}:${destination}`, undefined, { now, periodMs: 0 });
-        return insertCryptoSettlements(tx, [{ ...row, ...terms, createdAt: now }]);
+        return putDestinations(tx, scene, [{ ...row, ...terms, createdAt: now }]);
       });
     },
     /** Replaces the registered destination. */
@@ -104,7 +112,7 @@ export async function openRefundScene(input: SceneInput = {}) {
       const settlement = crypto.find((each) => each.asset === asset);
       assert.ok(settlement);
       const changed = { ...settlement, destination: `${network}:${destination}` };
-      await command(scene, (tx, at) => updateDestination(tx, changed, at));
+      await command(scene, (tx, at) => writeDestination(tx, scene, changed, at));
     },
     /** A payment in coin that goes to the intermediate account. */
     offerHeld: () => scene.offer(undefined, { isHeld: true }),

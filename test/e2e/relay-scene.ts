@@ -11,6 +11,7 @@ import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import { type Finality, findNetwork } from '../../src/chains/networks.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import type { Item, PayMethod } from '../../src/domain/item.ts';
+import type { KeyRing } from '../../src/domain/key-ring.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import type { World } from '../../src/runtime/world.ts';
 import { NO_SCREENING, type Screening } from '../../src/screening/screening.ts';
@@ -40,6 +41,7 @@ export interface SceneInput {
   readonly relaying?: RelaySettings;
   readonly watching?: WatchSettings;
   readonly screening?: Screening;
+  readonly hourlyLimit?: (network: string) => bigint | undefined;
   /** Time passes automatically. */
   readonly isRealTime?: boolean;
 }
@@ -90,7 +92,8 @@ export async function openRelayScene(input: SceneInput = {}) {
     find: (id) => (id === network.chainId ? connected : undefined),
     list: () => [connected],
   };
-  const base = { db, world, log };
+  const rowKeys: KeyRing = [new Uint8Array(32).fill(9)];
+  const base = { db, world, log, rowKeys };
   const feed = await openEventFeed(base);
   const movePayment = createPaymentMover(base);
   await command(base, async (tx, now) => {

@@ -38,7 +38,8 @@ describe('the secrets of a gateway', () => {
     return response.json().keys.map(({ kid }: { kid: string }) => kid);
   };
   const auditOf = (sql: TestConnection) =>
-    sql<{ actor: string; action: string; detail: object }[]>`select actor, action, detail from audit_log order by id`;
+    sql<{ actor: string; action: string; detail: object }[]>`
+      select actor, action, detail from audit_log where subject = 'secrets' order by id`;
 
   it('are the same on nodes that start together', async () => {
     const { start } = await newPlace();
@@ -84,12 +85,15 @@ describe('the secrets of a gateway', () => {
   it('are rotated: the old master secret opens nothing any more, and old receipts can still be checked', async () => {
     const { database, sql, start } = await newPlace();
     const [old, renewed] = [randomBytes(32), randomBytes(32)];
-    const till = async (secrets: readonly Buffer[]) => {
+    const till = async (secrets: readonly Buffer[], ...more: string[]) => {
       let output = '';
       const sink = { write: (text: string) => (output += text) };
       const TILL_SECRET = secrets.map((secret) => secret.toString('base64')).join(' ');
       const env = { DATABASE_URL: database.url, TILL_SECRET };
-      return { code: await runTill(['secret', 'rotate', '--json'], { env, stdout: sink, stderr: sink }), output };
+      return {
+        code: await runTill(['secret', 'rotate', '--json', ...more], { env, stdout: sink, stderr: sink }),
+        output,
+      };
     };
     const first = (await start({ masterSecret: old })).receiptKey.publicJwk.kid;
 
@@ -110,7 +114,20 @@ describe('the secrets of a gateway', () => {
     const entries = await auditOf(sql);
     assert.deepEqual(
       entries.map(({ actor, action, detail }) => [actor, action, detail]),
-      [['operator', 'secret.rotated', { receiptKey: { before: first, after: receiptKeyId } }]],
+      [
+        [
+          'operator',
+          'secret.rotated',
+          { receiptKey: { before: first, after: receiptKeyId }, rows: { outgoing: 0, destinations: 0 }, isLost: false },
+        ],
+      ],
     );
+
+    // The secret is lost: an operator who has checked the rows starts anew with another one.
+    const another = randomBytes(32);
+    assert.equal((await till([another])).code, 1);
+    assert.equal((await till([another], '--lost')).code, 0);
+    const restarted = await start({ masterSecret: another });
+    assert.deepEqual((await publishedBy(restarted)).slice(1), [receiptKeyId, first]);
   });
 });

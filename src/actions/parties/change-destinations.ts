@@ -8,16 +8,16 @@ import {
   type CryptoSettlement,
   deleteCryptoSettlement,
   findRemovedDestinations,
-  insertCryptoSettlements,
   lockCryptoSettlement,
-  updateDestination,
 } from '../../store/parties/destinations.ts';
 import { findStopped, shareFreezes } from '../../store/parties/freezes.ts';
 import type { Merchant, Owner } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, command, type IdempotentRequest, idempotentCommand } from '../command.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
 import { lockLivingMerchant } from './change-merchant.ts';
+import { putDestinations, refuseForged, writeDestination } from './destination-rows.ts';
 import { logDestinations } from './log-destinations.ts';
 
 interface SettlementInput {
@@ -34,7 +34,7 @@ export interface RegisterSettlementsInput extends SettlementInput {
 
 /** Registers all of them or none. */
 export function registerSettlements(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   input: RegisterSettlementsInput,
   request: IdempotentRequest,
   answer: (settlements: readonly CryptoSettlement[]) => Answer,
@@ -51,7 +51,7 @@ export function registerSettlements(
       ...termsOfNew(destination.id, removed.get(asset.key), period),
       createdAt: now,
     }));
-    const inserted = new Set(await insertCryptoSettlements(tx, rows));
+    const inserted = new Set(await putDestinations(tx, deps, rows));
     const taken = rows.filter(({ id }) => !inserted.has(id));
     if (taken.length > 0) {
       const assets = taken.map(({ asset }) => asset).join(', ');
@@ -72,17 +72,17 @@ export function registerSettlements(
 
 /** Changes a destination after the cooling-off period, or at once where there is none. */
 export function changeDestination(
-  deps: CommandDeps & { readonly chains: Chains },
+  deps: CommandDeps & RowKeyDeps & { readonly chains: Chains },
   input: SettlementInput & { settlementId: string; destination: Account; coolingOffMs: number },
 ): Promise<CryptoSettlement> {
   return command(deps, async (tx, now) => {
-    const settlement = await lockOwnSettlement(tx, input, input.settlementId);
+    const settlement = await lockOwnSettlement(tx, deps, input, input.settlementId);
     if (!settlement.asset.startsWith(`${input.destination.chainId}/`)) throw otherChain(settlement);
     const problem = destinationProblem(deps.chains, input.destination, settlement.asset);
     if (problem !== undefined) throw validationError([{ field: 'destination', message: problem }]);
     const period = { now, periodMs: input.coolingOffMs };
     const changed = { ...settlement, ...termsAfterChange(settlement, input.destination.id, period) };
-    await updateDestination(tx, changed, now);
+    await writeDestination(tx, deps, changed, now);
     const type = kindOfChange(settlement, changed);
     await logDestinations(tx, [changed], { type, actor: input.actor, at: now });
     const { id, asset, destination: before } = settlement;
@@ -99,9 +99,12 @@ function kindOfChange(before: CryptoSettlement, after: CryptoSettlement): 'pendi
   return before.pendingDestination !== null && after.destination === before.destination ? 'vetoed' : 'changed';
 }
 
-export function removeSettlement(deps: CommandDeps, input: SettlementInput & { settlementId: string }): Promise<void> {
+export function removeSettlement(
+  deps: CommandDeps & RowKeyDeps,
+  input: SettlementInput & { settlementId: string },
+): Promise<void> {
   return command(deps, async (tx, now) => {
-    const settlement = await lockOwnSettlement(tx, input, input.settlementId);
+    const settlement = await lockOwnSettlement(tx, deps, input, input.settlementId);
     const { id, asset, destination } = settlement;
     await deleteCryptoSettlement(tx, { id, at: now });
     await logDestinations(tx, [settlement], { actor: input.actor, at: now, isRemoved: true });
@@ -117,10 +120,16 @@ async function lockUnstoppedMerchant(tx: Tx, { owner, merchantId }: SettlementIn
   throw new ApiError('forbidden', 'The merchant is suspended or frozen: its destinations cannot be changed.');
 }
 
-async function lockOwnSettlement(tx: Tx, input: SettlementInput, id: string): Promise<CryptoSettlement> {
+async function lockOwnSettlement(
+  tx: Tx,
+  deps: RowKeyDeps,
+  input: SettlementInput,
+  id: string,
+): Promise<CryptoSettlement> {
   const merchant = await lockUnstoppedMerchant(tx, input);
   const settlement = await lockCryptoSettlement(tx, { merchantId: merchant.id, id });
   if (settlement === undefined) throw settlementNotFound(id);
+  refuseForged(deps, settlement);
   return settlement;
 }
 

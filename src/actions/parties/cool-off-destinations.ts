@@ -4,27 +4,30 @@ import {
   forgetDestination,
   lockCooledOff,
   lockCryptoSettlementOfAny,
-  updateDestination,
 } from '../../store/parties/destinations.ts';
 import { shareFreezes } from '../../store/parties/freezes.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../command.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
 import { settlementNotFound } from './change-destinations.ts';
+import { ownDestinations, refuseForged, writeDestination } from './destination-rows.ts';
 import { logDestinations } from './log-destinations.ts';
 
 const MAX_APPLIED = 100;
 const ACTOR = 'cooling-off';
 
 /** Puts changes of destinations in force that have cooled off. Returns true if there are more. */
-export function applyCooledOff(deps: CommandDeps): Promise<boolean> {
+export function applyCooledOff(deps: CommandDeps & RowKeyDeps): Promise<boolean> {
   return command(deps, async (tx, now) => {
     await shareFreezes(tx);
-    const cooled = await lockCooledOff(tx, { now, limit: MAX_APPLIED });
-    for (const settlement of cooled) {
+    const due = await lockCooledOff(tx, { now, limit: MAX_APPLIED });
+    const rows = due.map((settlement) => ({ settlement }));
+    const cooled = await ownDestinations(tx, deps, rows, now);
+    for (const { settlement } of cooled) {
       const { id, merchantId, asset, destination: before, pendingDestination: after } = settlement;
       if (after === null) throw new Error('A change has a time to apply and no destination.');
       const changed = { ...settlement, destination: after, pendingDestination: null, effectiveAt: null };
-      await updateDestination(tx, changed, now);
+      await writeDestination(tx, deps, changed, now);
       await logDestinations(tx, [changed], { actor: ACTOR, at: now });
       const detail = { id, asset, before, after };
       await appendAudit(tx, { at: now, actor: ACTOR, action: 'settlement.changed', subject: merchantId, detail });
@@ -42,7 +45,7 @@ export interface OverruleInput {
 
 /** Refuses a change that cools off. The destination in force stays. */
 export function vetoDestination(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   { settlementId, reason, actor }: OverruleInput,
 ): Promise<CryptoSettlement> {
   return command(deps, async (tx, now) => {
@@ -52,8 +55,10 @@ export function vetoDestination(
     if (pendingDestination === null) {
       throw new ApiError('invalid_state', `No change of ${id} cools off: see till destinations pending.`);
     }
-    const kept = { ...settlement, pendingDestination: null, effectiveAt: null };
-    await updateDestination(tx, kept, now);
+    refuseForged(deps, settlement);
+    const { mac: _, ...terms } = settlement;
+    const kept = { ...terms, pendingDestination: null, effectiveAt: null };
+    await writeDestination(tx, deps, kept, now);
     await logDestinations(tx, [kept], { type: 'vetoed', actor, at: now });
     const detail = { id, asset, destination, vetoed: pendingDestination, reason };
     await appendAudit(tx, { at: now, actor, action: 'settlement.vetoed', subject: merchantId, detail });
@@ -71,8 +76,9 @@ export function expelDestination(
   { settlementId, reason, actor }: OverruleInput,
 ): Promise<CryptoSettlement> {
   return command(deps, async (tx, now) => {
-    const settlement = await lockCryptoSettlementOfAny(tx, settlementId);
-    if (settlement === undefined) throw settlementNotFound(settlementId);
+    const found = await lockCryptoSettlementOfAny(tx, settlementId);
+    if (found === undefined) throw settlementNotFound(settlementId);
+    const { mac: _, ...settlement } = found;
     const { id, merchantId, asset, destination } = settlement;
     await forgetDestination(tx, id);
     await logDestinations(tx, [settlement], { actor, at: now, isRemoved: true });

@@ -6,8 +6,9 @@ import type { OpenSend, SenderId } from '../../store/chain/sends.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
 import type { LeaseDeps } from '../lease.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
 
-export interface RelayDeps extends LeaseDeps {
+export interface RelayDeps extends LeaseDeps, RowKeyDeps {
   readonly settings: RelaySettings;
   readonly meters: RelayMeters;
 }

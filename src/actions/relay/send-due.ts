@@ -1,11 +1,14 @@
+import { amountText } from '../../chains/amount-text.ts';
 import { ChainUnavailableError, type Fees, SenderShortError } from '../../chains/chain.ts';
 import { chooseBatches, intoBatches, type Places } from '../../domain/send-plan.ts';
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
 import { itemOf, signedItemOf } from '../../store/chain/items.ts';
 import { insertSend, type NewVersion } from '../../store/chain/sends.ts';
 import { shareFreezes } from '../../store/parties/freezes.ts';
+import { raiseAlert } from '../alerts.ts';
 import { command } from '../command.ts';
 import { commandOfLeader } from '../lease.ts';
+import { maySend } from '../own-coin.ts';
 import { broadcastStored, tellOutOfFunds } from './broadcast-stored.ts';
 import { affordableFees, readBudgets, withinBudgets } from './gas-budgets.ts';
 import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest, retryDelayMs } from './relayer.ts';
@@ -182,6 +185,13 @@ async function refusals(
   batch: readonly DueItem[],
   fees: Fees,
 ): Promise<readonly (string | undefined)[]> {
+  const [only] = batch;
+  // Coin travels alone.
+  if (only !== undefined && !maySend(deps, relayer.chain, signedItemOf(only))) {
+    const message = `${amountText(only.asset, only.amount)} of ${only.payer} is not sent to ${only.recipient}: the gateway did not order it. Find out who has written to the database.`;
+    await raiseAlert(deps, { name: 'outgoing_refused', subject: only.subject, message });
+    return batch.map(() => 'unknown');
+  }
   try {
     const as = { from: relayer.signer.address, fees };
     const outcomes = await relayer.chain.simulate(batch.map(signedItemOf), { as });
@@ -191,7 +201,6 @@ async function refusals(
     });
   } catch (error) {
     if (error instanceof ChainUnavailableError || error instanceof SenderShortError) throw error;
-    const [only] = batch;
     if (batch.length > 1) {
       const middle = Math.ceil(batch.length / 2);
       const halves = [batch.slice(0, middle), batch.slice(middle)];

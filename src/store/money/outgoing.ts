@@ -28,6 +28,8 @@ export interface Outgoing {
   readonly isDue: boolean;
   readonly problem: string | null;
   readonly transactionHash: string | null;
+  /** Null in a row that the gateway did not write. */
+  readonly mac: string | null;
 }
 
 export type OutgoingPurpose = 'payout' | 'refund' | 'return';
@@ -38,19 +40,23 @@ export type NewOutgoing = Pick<
 > & { readonly amount: bigint };
 
 /** Inserts new transfers and restarts failed ones. Returns those it began: all others are under way or done. */
-export async function insertOutgoing(tx: Tx, rows: readonly NewOutgoing[], at: Date): Promise<string[]> {
+export async function insertOutgoing(
+  tx: Tx,
+  rows: readonly (NewOutgoing & { readonly mac: string })[],
+  at: Date,
+): Promise<string[]> {
   const written = rows.map((row) => ({ ...row, amount: row.amount.toString() }));
   const begun = await tx<{ id: string }[]>`
-    insert into outgoing (id, purpose, network, asset, method, payer, recipient, amount, merchant_id, float_owner, state,
-      created_at, updated_at)
+    insert into outgoing (id, purpose, network, asset, method, payer, recipient, amount, merchant_id, float_owner, mac,
+      state, created_at, updated_at)
     select o.id, o.purpose, o.network, o.asset, o.method, o.payer, o.recipient, o.amount, o."merchantId",
-      o."floatOwner", 'sending', ${at}::timestamptz, ${at}::timestamptz
+      o."floatOwner", o.mac, 'sending', ${at}::timestamptz, ${at}::timestamptz
     from jsonb_to_recordset(${tx.json(written as never)}) as o(
       id text, purpose text, network text, asset text, method text, payer text, recipient text, amount numeric,
-      "merchantId" text, "floatOwner" text)
+      "merchantId" text, "floatOwner" text, mac text)
     on conflict (id) do update
-    set payer = excluded.payer, recipient = excluded.recipient, amount = excluded.amount, state = 'sending',
-      attempts = 0, commitment = null, is_due = false, retry_at = null, problem = null, updated_at = excluded.updated_at
+    set payer = excluded.payer, recipient = excluded.recipient, amount = excluded.amount, mac = excluded.mac,
+      state = 'sending', attempts = 0, commitment = null, is_due = false, retry_at = null, problem = null, updated_at = excluded.updated_at
     where outgoing.state = 'failed'
     returning id`;
   return begun.map(({ id }) => id);
@@ -101,7 +107,8 @@ export async function planAttempt(tx: Tx, attempt: Attempt, at: Date): Promise<b
   const { count } = await tx`
     update outgoing o
     set attempts = attempts + 1, commitment = ${attempt.commitment}, collector = ${attempt.collector},
-      fee_account = ${attempt.feeAccount}, deadline = ${attempt.deadline}, updated_at = ${at}
+      fee_account = ${attempt.feeAccount}, deadline = ${attempt.deadline}, begun_at = ${at},
+      problem = nullif(problem, ${LIMITED}), updated_at = ${at}
     where id = ${attempt.id} and state = 'sending' and commitment is null and not ${isOutgoingStopped(tx)}`;
   return count === 1;
 }
@@ -116,6 +123,48 @@ export async function markDue(tx: Tx, { id, commitment }: { id: string; commitme
     where id = ${id} and commitment = ${commitment} and state = 'sending' and not is_due
       and not ${isOutgoingStopped(tx)}`;
   return count === 1;
+}
+
+/** Leaves a transfer alone until that time. */
+export async function postponeOutgoing(
+  tx: Tx,
+  { id, until, isLimited = false }: { id: string; until: Date; isLimited?: boolean },
+): Promise<void> {
+  await tx`
+    update outgoing set retry_at = ${until}, problem = case when ${isLimited} then ${LIMITED} else problem end
+    where id = ${id} and state = 'sending' and not is_due`;
+}
+
+/** The problem of a transfer that waits because too much has left within an hour. */
+const LIMITED = 'limited';
+
+/** True if a transfer of the asset waits for that reason. */
+export async function hasLimited(db: Reader, asset: string): Promise<boolean> {
+  const rows = await db`
+    select from outgoing where asset = ${asset} and problem = ${LIMITED} and state = 'sending' and not is_due limit 1`;
+  return rows.length > 0;
+}
+
+/** The amount of an asset whose transfers were begun since then, this one not counted. */
+export async function sumBegun(
+  db: Reader,
+  { network, asset, id, since }: { network: string; asset: string; id: string; since: Date },
+): Promise<bigint> {
+  const rows = await db<{ units: string }[]>`
+    select coalesce(sum(amount), 0)::text as units from outgoing
+    where network = ${network} and asset = ${asset} and begun_at > ${since} and id <> ${id}`;
+  return BigInt(one(rows).units);
+}
+
+/** Transfers that may be signed again: those that are not over, and those that a deep reorg may still put back. */
+export function lockOpenOutgoing(tx: Tx, { paidSince }: { readonly paidSince: Date }): Promise<Outgoing[]> {
+  return tx<Outgoing[]>`
+    select ${outgoingColumns(tx)} from outgoing where state <> 'paid' or updated_at > ${paidSince}
+    order by id for update`;
+}
+
+export async function setOutgoingMac(tx: Tx, { id, mac }: { id: string; mac: string }): Promise<void> {
+  await tx`update outgoing set mac = ${mac} where id = ${id}`;
 }
 
 export async function lockOutgoing(tx: Tx, id: string): Promise<Outgoing | undefined> {
@@ -201,5 +250,5 @@ export async function findUnexplained(
 function outgoingColumns(db: Reader) {
   return db`id, purpose, network, asset, method, payer, recipient, amount, merchant_id as "merchantId",
     float_owner as "floatOwner", state, attempts, commitment, collector, fee_account as "feeAccount", deadline,
-    is_due as "isDue", problem, transaction_hash as "transactionHash"`;
+    is_due as "isDue", problem, transaction_hash as "transactionHash", mac`;
 }

@@ -11,6 +11,13 @@ export interface CryptoSettlement extends DestinationTerms {
   readonly asset: string;
 }
 
+export type NewDestination = CryptoSettlement & { readonly assetKey: string; readonly createdAt: Date };
+
+/** A destination with the proof that the gateway wrote it. Null in a row that it did not write. */
+export interface StoredDestination extends CryptoSettlement {
+  readonly mac: string | null;
+}
+
 /** A bank arrangement, kept by the operator and listed to the partner. */
 export interface FiatSettlement {
   readonly id: string;
@@ -40,11 +47,17 @@ export type DestinationReader = (merchantId: string) => Promise<Destinations>;
 
 const MAX_MERCHANTS_PER_READ = 500;
 
-/** Reads destinations as they are this moment, because money is sent there; reads asked for together share a statement. */
-export function createDestinationReader({ world, db }: { world: World; db: Database }): DestinationReader {
+/**
+ * Reads destinations as they are this moment, because money is sent there; reads asked for together share a statement. A
+ * destination that is not genuine is none: payments are held for the merchant.
+ */
+export function createDestinationReader(
+  { world, db }: { world: World; db: Database },
+  isGenuine: (row: StoredDestination) => boolean,
+): DestinationReader {
   return createBatcher<string, Destinations>(world.timers, {
     run: async (merchantIds) => {
-      const rows = await findDestinations(db.sql, merchantIds);
+      const rows = (await findDestinations(db.sql, merchantIds)).filter(isGenuine);
       const byMerchant = Map.groupBy(rows, ({ merchantId }) => merchantId);
       return merchantIds.map(
         (id) => new Map(byMerchant.get(id)?.map(({ asset, destination }) => [asset, destination])),
@@ -57,8 +70,8 @@ export function createDestinationReader({ world, db }: { world: World; db: Datab
 }
 
 function findDestinations(db: Reader, merchantIds: readonly string[]) {
-  return db<Pick<CryptoSettlement, 'merchantId' | 'asset' | 'destination'>[]>`
-    select merchant_id as "merchantId", asset, destination from crypto_settlements
+  return db<StoredDestination[]>`
+    select ${storedColumns(db)} from crypto_settlements
     where merchant_id = any(${[...new Set(merchantIds)]}::text[])`;
 }
 
@@ -70,16 +83,16 @@ export function listFiatSettlements(db: Reader, { merchantId }: { merchantId: st
 /** Inserts all that are new and returns their ids: fewer than given means that some asset was registered already. */
 export async function insertCryptoSettlements(
   tx: Tx,
-  settlements: readonly (CryptoSettlement & { assetKey: string; createdAt: Date })[],
+  settlements: readonly (NewDestination & { readonly mac: string })[],
 ): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     insert into crypto_settlements (id, merchant_id, asset, asset_key, destination, pending_destination, effective_at,
-      held_from, created_at, updated_at)
-    select id, "merchantId", asset, "assetKey", destination, "pendingDestination", "effectiveAt", "heldFrom", "createdAt",
-      "createdAt"
+      held_from, mac, created_at, updated_at)
+    select id, "merchantId", asset, "assetKey", destination, "pendingDestination", "effectiveAt", "heldFrom", mac,
+      "createdAt", "createdAt"
     from jsonb_to_recordset(${tx.json(settlements)}) as s(
       id text, "merchantId" text, asset text, "assetKey" text, destination text, "pendingDestination" text,
-      "effectiveAt" timestamptz, "heldFrom" timestamptz, "createdAt" timestamptz)
+      "effectiveAt" timestamptz, "heldFrom" timestamptz, mac text, "createdAt" timestamptz)
     on conflict (merchant_id, asset_key) do nothing
     returning id`;
   return rows.map(({ id }) => id);
@@ -88,29 +101,29 @@ export async function insertCryptoSettlements(
 export async function lockCryptoSettlement(
   tx: Tx,
   { merchantId, id }: { merchantId: string; id: string },
-): Promise<CryptoSettlement | undefined> {
-  const [row] = await tx<CryptoSettlement[]>`
-    select ${cryptoColumns(tx)} from crypto_settlements where id = ${id} and merchant_id = ${merchantId} for update`;
+): Promise<StoredDestination | undefined> {
+  const [row] = await tx<StoredDestination[]>`
+    select ${storedColumns(tx)} from crypto_settlements where id = ${id} and merchant_id = ${merchantId} for update`;
   return row;
 }
 
 /** For operators, who are not bound to one merchant. */
-export async function lockCryptoSettlementOfAny(tx: Tx, id: string): Promise<CryptoSettlement | undefined> {
-  const [row] = await tx<CryptoSettlement[]>`
-    select ${cryptoColumns(tx)} from crypto_settlements where id = ${id} for update`;
+export async function lockCryptoSettlementOfAny(tx: Tx, id: string): Promise<StoredDestination | undefined> {
+  const [row] = await tx<StoredDestination[]>`
+    select ${storedColumns(tx)} from crypto_settlements where id = ${id} for update`;
   return row;
 }
 
 /** Writes the terms of a destination that the transaction has locked. */
 export async function updateDestination(
   tx: Tx,
-  { id, destination, pendingDestination, effectiveAt }: CryptoSettlement,
+  { id, destination, pendingDestination, effectiveAt, mac }: StoredDestination,
   at: Date,
 ): Promise<void> {
   await tx`
     update crypto_settlements
     set destination = ${destination}, pending_destination = ${pendingDestination}, effective_at = ${effectiveAt},
-      updated_at = ${at}
+      mac = ${mac}, updated_at = ${at}
     where id = ${id}`;
 }
 
@@ -121,12 +134,32 @@ export async function updateDestination(
 export function lockCooledOff(
   tx: Tx,
   { now, limit }: { readonly now: Date; readonly limit: number },
-): Promise<CryptoSettlement[]> {
-  return tx<CryptoSettlement[]>`
-    select ${cryptoColumns(tx)} from crypto_settlements
+): Promise<StoredDestination[]> {
+  return tx<StoredDestination[]>`
+    select ${storedColumns(tx)} from crypto_settlements
     where effective_at <= ${now}
       and not exists (select from merchants m where m.id = merchant_id and ${isMerchantStopped(tx)})
     order by effective_at limit ${limit} for update skip locked`;
+}
+
+/** A page of all destinations, by id. */
+export function lockDestinations(
+  tx: Tx,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<StoredDestination[]> {
+  return tx<StoredDestination[]>`
+    select ${storedColumns(tx)} from crypto_settlements where id > ${after} order by id limit ${limit} for update`;
+}
+
+export function findDestinationRows(db: Reader, ids: readonly string[]): Promise<StoredDestination[]> {
+  return db<StoredDestination[]>`
+    select ${storedColumns(db)} from crypto_settlements where id = any(${ids as string[]}::text[])`;
+}
+
+export async function setDestinationMacs(tx: Tx, rows: readonly { id: string; mac: string }[]): Promise<void> {
+  await tx`
+    update crypto_settlements c set mac = m.mac
+    from jsonb_to_recordset(${tx.json(rows as never)}) as m(id text, mac text) where c.id = m.id`;
 }
 
 /** Changes that cool off, of all merchants or one; the first to apply first. */
@@ -189,4 +222,8 @@ function fiatColumns(db: Reader) {
 function cryptoColumns(db: Reader) {
   return db`id, merchant_id as "merchantId", asset, destination, pending_destination as "pendingDestination",
     effective_at as "effectiveAt", held_from as "heldFrom"`;
+}
+
+function storedColumns(db: Reader) {
+  return db`${cryptoColumns(db)}, mac`;
 }

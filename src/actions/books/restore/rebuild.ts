@@ -11,6 +11,7 @@ import { type CommandDeps, command } from '../../command.ts';
 import { hearEvents } from '../../evidence.ts';
 import { ownAccounts, storeStrays, strayOf } from '../../outgoing/stray/record-strays.ts';
 import { liftFreeze } from '../../parties/freeze.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { hasLeft, ownershipOf } from '../audit/compare-events.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 import { subjectOfEvent } from '../audit/paid-event.ts';
@@ -49,7 +50,7 @@ const RANGE = 500;
  * the book entries of all these and of gas. Existing rows stay unchanged. Undefined when the chain was never read.
  */
 export async function rebuild(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
   input: RebuildInput,
 ): Promise<RebuildReport | undefined> {
@@ -140,7 +141,7 @@ async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events
 
 /** Strays since the books began. Of earlier ones, only those that the books mention. */
 async function restoreStrays(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
   from: number,
   to: number,
