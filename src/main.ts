@@ -37,6 +37,7 @@ import { readEnvironment } from './settings/environment.ts';
 import { MasterSecretError, openSecrets } from './settings/master-secret.ts';
 import { misspeltSettings } from './settings/misspelt.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
+import { productionRisks } from './settings/production-risks.ts';
 import { readStartConfig } from './settings/read-config.ts';
 import { secretValues } from './settings/secret-values.ts';
 import { openDatabase } from './store/plumbing/database.ts';
@@ -128,6 +129,8 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   const file = isEmbedded ? join(config.home, 'logs', 'gateway.log') : undefined;
   const log = createLog({ level: config.logLevel, secrets: secretValues(config), file });
   crashOnSurprise((error, text) => log.fatal({ err: error }, text));
+
+  for (const { name, message } of productionRisks(config)) log.warn({ risk: name }, message);
 
   const ownChain = startOwnChain({ config, world, log }, onStop);
   let url = config.databaseUrl;

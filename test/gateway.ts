@@ -80,8 +80,8 @@ export async function createTestPartner(gateway: TestGateway, options: PartnerOp
 }
 
 export function createTestKey(gateway: TestGateway, partnerId: string, { mode = 'test', key }: PartnerOptions = {}) {
-  const settings = { actor: 'test', partnerId, mode, label: 'Test', scopes: null, merchantIds: null, expiresAt: null };
-  return issueKey(gateway, { ...settings, ...key });
+  const limits = { scopes: null, merchantIds: null, addresses: null, expiresAt: null };
+  return issueKey(gateway, { actor: 'test', partnerId, mode, label: 'Test', ...limits, ...key });
 }
 
 export function createTestApp(gateway: TestGateway, mode: Mode = 'test') {

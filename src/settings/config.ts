@@ -6,6 +6,7 @@ import {
   integer,
   type Kind,
   masterSecrets,
+  names,
   oneOf,
   origin,
   Problem,
@@ -25,6 +26,7 @@ import {
   signingKey,
   tokens,
 } from './network-kinds.ts';
+import { RISK_NAMES } from './production-risks.ts';
 
 /**
  * Every setting of the gateway: name, environment variable, type, default and purpose. `.env.example` and
@@ -108,6 +110,13 @@ export const SETTINGS = {
     integer(1, 1_000_000),
     100,
     'Requests a second that one address may send to one node without a known API key.',
+  ),
+  keyLifetimeDays: setting(
+    'API_KEY_LIFETIME_DAYS',
+    integer(1, 3_650),
+    undefined,
+    'Days after which a new API key ends, unless its operator gives another end. 365 is a good value for live keys.',
+    'keys do not end',
   ),
   heldPerKey: setting(
     'LONG_POLLS_PER_KEY',
@@ -251,6 +260,13 @@ export const SETTINGS = {
     undefined,
     'File of accounts that may not pay, one a line; read again when it changes.',
     'nobody is screened',
+  ),
+  acceptedRisks: setting(
+    'ACCEPT_RISKS',
+    names('risks', RISK_NAMES),
+    [],
+    'Comma-separated names of risks that do not stop the start of a gateway with live networks. The page about security lists the names.',
+    'none',
   ),
   sandbox: setting(
     'SANDBOX',

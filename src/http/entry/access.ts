@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { merchantNotFound } from '../../actions/parties/change-merchant.ts';
+import { isListedAddress } from '../../domain/address-list.ts';
 import { hashApiKey, parseApiKey } from '../../domain/api-key.ts';
 import type { Mode } from '../../domain/mode.ts';
+import type { Origin } from '../../domain/origin.ts';
 import type { Scope } from '../../domain/scope.ts';
 import { checkVersionForm, DEFAULT_PIN, resolveVersion, type Version } from '../../domain/version.ts';
 import { ApiError } from '../../errors.ts';
@@ -17,7 +19,7 @@ import { addressGroup, createRateLimit, type RateLimit } from './rate-limit.ts';
 /**
  * The callers that a route admits. Every `/v1` route declares them in its `config`, and the hook below checks it before
  * the body is read, in the order of the error catalogue: header bytes, form of the version, credentials, rate limit,
- * version against the pin, scope, merchant.
+ * version against the pin, scope, merchant. The address is checked with the credentials.
  */
 export interface Access {
   /** `partner`: an Api-Key. `gateway`: that, or an App-Id with a Client-Id. `legacy`: an Api-Key or X-Api-Key. */
@@ -149,7 +151,7 @@ function admit(admission: Admission): Promise<void> | undefined {
 function welcome(admission: Admission, requested: string | undefined, caller: Caller): Promise<void> | undefined {
   const { gate, request, reply } = admission;
   const { deps, access } = gate;
-  if (caller.via === 'key') count(gate, reply, caller.key, deps.world.clock.nowMs());
+  if (caller.via === 'key') count(admission, caller.key, deps.world.clock.nowMs());
   request.caller = caller;
   request.apiVersion = versionFor(requested, caller);
   reply.header('Pay-Version', request.apiVersion);
@@ -160,10 +162,23 @@ function welcome(admission: Admission, requested: string | undefined, caller: Ca
 }
 
 /** The checks of every request with a key. */
-function count({ deps, limits }: Gates, reply: AnswerHeaders, key: KeyHolder, nowMs: number): void {
+function count(admission: Admission, key: KeyHolder, nowMs: number): void {
+  const { gate, reply } = admission;
+  const { deps, limits } = gate;
   checkKey(key, nowMs);
+  checkAddress(admission, key);
   limits.key.take(reply, key.id, nowMs);
   deps.keyUses.note(key.id);
+}
+
+/**
+ * A stranger who has the key counts against their own address, so that they cannot use up the limit of the key's owner.
+ */
+function checkAddress({ gate, request, reply }: Admission, { addresses }: KeyHolder): void {
+  if (addresses === null || isListedAddress(addresses, request.ip)) return;
+  gate.limits.address.take(reply, addressGroup(request.ip));
+  gate.deps.metrics.refusals.inc({ reason: 'address_not_allowed' });
+  throw new ApiError('forbidden', `This Api-Key may not be used from the address ${request.ip}.`);
 }
 
 /** The merchant the request is about must be the caller's own. */
@@ -213,6 +228,11 @@ export function ownerOf(request: FastifyRequest): Owner {
 /** The caller's name in the audit log. */
 export function actorOf(request: FastifyRequest): string {
   return `key:${keyOf(request).id}`;
+}
+
+/** The dependencies of an action that a request asks for: its audit entries record the address of the request. */
+export function onBehalfOf(request: FastifyRequest, deps: HttpDeps): HttpDeps & { readonly origin: Origin } {
+  return { ...deps, origin: { address: request.ip, requestId: request.id } };
 }
 
 /** The merchant of a merchant's route. */

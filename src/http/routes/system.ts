@@ -3,6 +3,7 @@ import type { ConnectedChain } from '../../chains/chains.ts';
 import { loneCeilingOf } from '../../chains/finality.ts';
 import type { Network } from '../../chains/networks.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
+import { productionRisks } from '../../settings/production-risks.ts';
 import { isMigrated } from '../../store/plumbing/migrate.ts';
 import type { App, HttpDeps } from '../deps.ts';
 
@@ -10,11 +11,12 @@ import type { App, HttpDeps } from '../deps.ts';
 export async function systemRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/health', { schema: HEALTH }, () => ({ status: 'ok' as const }));
 
+  const remarks = productionRisks(deps.config).map(({ message }) => message);
   app.get('/ready', { schema: READY }, async (_request, reply) => {
     const database = await databaseState(deps);
     const isReady = database === 'ok';
     const chains = deps.chains.list().map(chainState);
-    return reply.code(isReady ? 200 : 503).send({ ready: isReady, database, chains });
+    return reply.code(isReady ? 200 : 503).send({ ready: isReady, database, chains, remarks });
   });
 }
 
@@ -77,6 +79,7 @@ const ReadyBody = Type.Object({
   ready: Type.Boolean(),
   database: Type.String({ description: '`ok`, `unreachable` or `not_migrated`.' }),
   chains: Type.Array(ChainState, { description: 'The configured networks. None of them makes the node unready.' }),
+  remarks: Type.Array(Type.String(), { description: 'Risks of the configuration, in sentences.' }),
 });
 
 const READY = {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Origin } from '../../domain/origin.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import type { Random } from '../../runtime/world.ts';
 import { ConnectionError, type ConnectionInput, connectionError, connectionSettings } from './connection.ts';
@@ -15,8 +16,8 @@ export type { Reader } from './statement.ts';
  */
 export interface Database {
   readonly sql: Reader;
-  /** The randomness is for the ids of the events that the transaction appends. */
-  begin<T>(random: Random, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** The randomness is for the ids of the events that the transaction appends, the origin for its audit entries. */
+  begin<T>(random: Random, work: (tx: Tx) => Promise<T>, origin?: Origin): Promise<T>;
   /** Runs one statement. PostgreSQL makes it a transaction by itself, in one round trip. */
   single<T>(statement: SingleStatement<T>): Promise<T>;
   /** Calls the listener after every commit that appended events. */
@@ -31,6 +32,7 @@ const SAVEPOINT = Symbol('savepoint');
 export interface Tx extends Reader {
   readonly [SAVEPOINT]: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
   readonly outbox: TxOutbox;
+  readonly origin: Origin;
 }
 
 /** The part of a transaction that concerns the events it appends. */
@@ -38,6 +40,8 @@ interface TxOutbox {
   readonly random: Random;
   hasEvents: boolean;
 }
+
+type TxContext = Pick<Tx, 'outbox' | 'origin'>;
 
 export interface DatabaseInput extends ConnectionInput {
   readonly poolSize: number;
@@ -94,9 +98,9 @@ export function openDatabase(input: DatabaseInput): Database {
   };
   return {
     sql,
-    async begin(random, work) {
+    async begin(random, work, origin = {}) {
       const outbox: TxOutbox = { random, hasEvents: false };
-      const result = await borrow((session) => transact(session, outbox, work));
+      const result = await borrow((session) => transact(session, { outbox, origin }, work));
       if (outbox.hasEvents) announceEvents();
       return result;
     },
@@ -124,10 +128,10 @@ export function openDatabase(input: DatabaseInput): Database {
 }
 
 /** Runs the work between `begin` and `commit`. Any error rolls all of it back. */
-async function transact<T>(session: Session, outbox: TxOutbox, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function transact<T>(session: Session, context: TxContext, work: (tx: Tx) => Promise<T>): Promise<T> {
   await session.command('begin');
   try {
-    const result = await work(transactionOn(session, outbox, 1));
+    const result = await work(transactionOn(session, context, 1));
     // The server answers `commit` with ROLLBACK, and no error, if a statement had failed and the work went on.
     if ((await session.command('commit')) !== 'COMMIT') throw new Error('A statement of the transaction had failed.');
     return result;
@@ -146,14 +150,14 @@ export function savepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   return tx[SAVEPOINT](work);
 }
 
-function transactionOn(session: Session, outbox: TxOutbox, depth: number): Tx {
+function transactionOn(session: Session, context: TxContext, depth: number): Tx {
   const name = `savepoint_${depth}`;
   return Object.assign(readerOf(session.run), {
-    outbox,
+    ...context,
     async [SAVEPOINT]<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       await session.command(`savepoint ${name}`);
       try {
-        const result = await work(transactionOn(session, outbox, depth + 1));
+        const result = await work(transactionOn(session, context, depth + 1));
         await session.command(`release savepoint ${name}`);
         return result;
       } catch (error) {
