@@ -33,7 +33,7 @@ import { type Config, readStartConfig, secretValues } from './settings/config.ts
 import { readEnvironment } from './settings/environment.ts';
 import { misspeltSettings } from './settings/misspelt.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
-import { openDatabase } from './store/plumbing/database.ts';
+import { openDatabase, openListDatabase } from './store/plumbing/database.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
 import { housekeepingJobs } from './workers/housekeeping.ts';
@@ -131,8 +131,16 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   await migrate({ log }, url);
   const db = openDatabase({ url, poolSize: config.databasePoolSize, applicationName: 'till' });
   onStop(() => db.close());
+  const { listPoolSize, listTimeoutMs } = config;
+  const listDb = openListDatabase({
+    url,
+    poolSize: listPoolSize,
+    timeoutMs: listTimeoutMs,
+    applicationName: 'till-lists',
+  });
+  onStop(() => listDb.close());
 
-  const base = { config, world, log, db };
+  const base = { config, world, log, db, listDb };
   const networks = networksInUse(config, await ownChain);
   const chains = await connectNetworks(base, { networks, ownChain: await ownChain });
   onStop(() => chains.stop());

@@ -8,6 +8,7 @@ import { shareSecret } from './actions/share-secret.ts';
 import type { Chains } from './chains/chains.ts';
 import { receiptKeyOf } from './domain/receipt.ts';
 import type { HttpDeps } from './http/deps.ts';
+import { createListReads } from './http/entry/list-reads.ts';
 import { createHoldPlaces } from './http/status/hold-places.ts';
 import { createLongPolls } from './http/status/long-poll.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
@@ -31,6 +32,8 @@ export interface PartsInput {
   readonly world: World;
   readonly log: Logger;
   readonly db: Database;
+  /** The connections for lists and searches. */
+  readonly listDb: Pick<Database, 'sql'>;
   /** The networks. A gateway without any takes no payments. */
   readonly chains?: Chains;
   readonly rates?: Rates;
@@ -46,7 +49,7 @@ const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 export async function createParts(input: PartsInput) {
   const { chains = NO_CHAINS, rates = NO_RATES, screening = NO_SCREENING } = input;
   const base = { ...input, chains, rates, screening };
-  const { config, world, db } = base;
+  const { config, world, db, listDb } = base;
   const metrics = createMetrics();
   const keys = createFreshCache<KeyHolder>(world, {
     read: (hashes) => findKeyHolders(db.sql, hashes),
@@ -60,6 +63,7 @@ export async function createParts(input: PartsInput) {
     read: (ids) => findPayableMerchants(db.sql, ids),
     keyOf: (merchant) => merchant.id,
   });
+  const onRefusal = () => metrics.refusals.inc({ reason: 'rate_limited' });
   await openCheckout(base);
   const feed = await openEventFeed(base);
   return {
@@ -81,8 +85,12 @@ export async function createParts(input: PartsInput) {
     holdPlaces: createHoldPlaces({
       perKey: config.heldPerKey,
       perAddress: config.heldPerAddress,
-      onRefusal: () => metrics.refusals.inc({ reason: 'rate_limited' }),
+      onRefusal,
     }),
+    lists: createListReads(
+      { listDb, clock: world.clock },
+      { poolSize: config.listPoolSize, costMsPerSecond: config.listCostMsPerSecond, onRefusal },
+    ),
     cursorSecret: await shareSecret(base, 'cursor'),
     optionSecret: await shareSecret(base, 'option'),
     receiptKey: receiptKeyOf(await shareSecret(base, 'receipt')),

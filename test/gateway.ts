@@ -9,7 +9,7 @@ import { createParts, type PartsInput } from '../src/parts.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import type { World } from '../src/runtime/world.ts';
 import { type Config, readConfig } from '../src/settings/config.ts';
-import { openDatabase } from '../src/store/plumbing/database.ts';
+import { openDatabase, openListDatabase } from '../src/store/plumbing/database.ts';
 import { startPlacing } from '../src/workers/placing.ts';
 import { createTestDatabase } from './database.ts';
 import { checkResponse } from './openapi.ts';
@@ -33,7 +33,13 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
   const db = openDatabase({ url, poolSize: 12, applicationName: 'till-test' });
   const { chains, rates, screening, page, sandbox } = input;
   const config = { ...testConfig(), ...input.config };
-  const parts = await createParts({ config, world, log, db, chains, rates, screening, page, sandbox });
+  const listDb = openListDatabase({
+    url,
+    poolSize: config.listPoolSize,
+    timeoutMs: config.listTimeoutMs,
+    applicationName: 'till-test-lists',
+  });
+  const parts = await createParts({ config, world, log, db, listDb, chains, rates, screening, page, sandbox });
   // Events are placed in real time, whatever time it is for the rest.
   const stopPlacing = startPlacing({ ...parts, world: systemWorld });
   const app = await buildApp(parts);
@@ -52,7 +58,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
       await app.close();
       await stopPlacing();
       parts.stop();
-      await db.close();
+      await Promise.all([db.close(), listDb.close()]);
       await own?.drop();
     },
   };
@@ -101,5 +107,5 @@ export async function createTestMerchant(gateway: TestGateway, headers: Record<s
 function testConfig(): Config {
   const read = readConfig({ RATE_LIMIT_KEY_PER_SECOND: '100000', RATE_LIMIT_ADDRESS_PER_SECOND: '100000' });
   if ('problems' in read) throw new Error(read.problems.join('; '));
-  return { ...read.config, maxEventLoopDelayMs: 0 };
+  return { ...read.config, maxEventLoopDelayMs: 0, listTimeoutMs: 15_000, listCostMsPerSecond: 1_000_000 };
 }

@@ -58,6 +58,24 @@ export const SETTINGS = {
     'an embedded PostgreSQL under `TILL_HOME`',
   ),
   databasePoolSize: setting('DATABASE_POOL_SIZE', integer(2, 500), 10, 'Connections this node opens to PostgreSQL.'),
+  listPoolSize: setting(
+    'DATABASE_LIST_POOL_SIZE',
+    integer(2, 100),
+    6,
+    'Further connections this node opens to PostgreSQL, for lists and searches alone. A list uses two.',
+  ),
+  listTimeoutMs: setting(
+    'LIST_TIMEOUT_MS',
+    integer(50, 15_000),
+    2_000,
+    'The longest time a statement of a list may run, in milliseconds. A list that needs more is refused with 429.',
+  ),
+  listCostMsPerSecond: setting(
+    'LIST_COST_MS_PER_SECOND',
+    integer(10, 1_000_000),
+    1_000,
+    'Milliseconds of database time that lists of one API key may use in each second on one node.',
+  ),
   metricsPort: setting(
     'METRICS_PORT',
     integer(0, 65_535),

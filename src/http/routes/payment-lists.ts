@@ -40,18 +40,19 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
       preValidation,
       serializerCompiler,
     },
-    async (request) => {
-      const merchantIds = [merchantOf(request).id];
-      return viewList(deps, await answerList(deps, { ...ownerOf(request), merchantIds, ...asked(request.query) }));
+    async (request, reply) => {
+      const query = { ...ownerOf(request), merchantIds: [merchantOf(request).id], ...asked(request.query) };
+      return viewList(deps, await deps.lists.read(request, reply, (db) => answerList(deps, db, query)));
     },
   );
 
   app.get(
     '/v1/payments',
     { schema: OF_PARTNER, config: { access: READ }, preValidation, serializerCompiler },
-    async (request) => {
+    async (request, reply) => {
       const merchantIds = merchantsFor(request, request.query.merchantId);
-      return viewList(deps, await answerList(deps, { ...ownerOf(request), merchantIds, ...asked(request.query) }));
+      const query = { ...ownerOf(request), merchantIds, ...asked(request.query) };
+      return viewList(deps, await deps.lists.read(request, reply, (db) => answerList(deps, db, query)));
     },
   );
 
@@ -64,9 +65,9 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
       preValidation,
       serializerCompiler,
     },
-    async (request) => {
-      const merchantIds = [merchantOf(request).id];
-      const answer = await answerList(deps, { ...ownerOf(request), merchantIds, ...askedOfOld(request.query) });
+    async (request, reply) => {
+      const query = { ...ownerOf(request), merchantIds: [merchantOf(request).id], ...askedOfOld(request.query) };
+      const answer = await deps.lists.read(request, reply, (db) => answerList(deps, db, query));
       return {
         data: answer.page.map((payment) => viewLegacyItem(payment, answer.nowMs)),
         next_cursor: answer.nextCursor,

@@ -46,6 +46,20 @@ export interface DatabaseInput extends ConnectionInput {
 /** Statements that still run when the database is closed get this long. */
 const CLOSE_MS = 1_000;
 
+export interface ListDatabaseInput extends Pick<ConnectionInput, 'url' | 'applicationName'> {
+  readonly poolSize: number;
+  readonly timeoutMs: number;
+}
+
+/**
+ * A separate pool for lists and searches. Its statements are short, read only, and have memory to sort and hash some
+ * hundred thousand rows. Compiling a statement takes longer than these statements run.
+ */
+export function openListDatabase({ timeoutMs, ...input }: ListDatabaseInput): Database {
+  const settings = { default_transaction_read_only: 'on', work_mem: '32MB', jit: 'off' };
+  return openDatabase({ ...input, statementTimeoutMs: timeoutMs, settings });
+}
+
 export function openDatabase(input: DatabaseInput): Database {
   const settings = connectionSettings(input);
   // A connection is not closed for being idle: a new one would cost the next request a handshake.
@@ -192,6 +206,11 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
 /** True if PostgreSQL refused the data itself. A retry would fail again. */
 export function isDataFault(error: unknown): boolean {
   return /^2[23]/.test(sqlState(error) ?? '');
+}
+
+/** True if the server ended the statement because it ran for too long. */
+export function isStatementTimeout(error: unknown): boolean {
+  return sqlState(error) === '57014';
 }
 
 /** Decides by SQLSTATE, never by message text. */
