@@ -1,4 +1,5 @@
 import type { Reader } from '../src/store/plumbing/database.ts';
+import { addTotals } from '../test/add-totals.ts';
 
 /** The number of payments to load. Every merchant gets the same number, in the same order of statuses. */
 export interface LoadPlan {
@@ -23,7 +24,7 @@ export async function loadPayments(sql: Reader, plan: LoadPlan): Promise<void> {
   for (let done = 0; done < plan.perMerchant; done += BATCH_PER_MERCHANT) await insertBatch(sql, plan, done);
   for (const statement of indexes) await sql.unsafe(statement);
   await addKeys(sql);
-  await addStats(sql);
+  await addTotals(sql);
   await addEvents(sql);
   for (const table of [
     'payments',
@@ -31,7 +32,9 @@ export async function loadPayments(sql: Reader, plan: LoadPlan): Promise<void> {
     'events',
     'event_batches',
     'payment_stats',
+    'payment_day_stats',
     'payment_customers',
+    'payment_day_customers',
     'merchants',
   ]) {
     await sql.unsafe(`vacuum (analyze) ${table}`);
@@ -96,17 +99,6 @@ async function addEvents(sql: Reader): Promise<void> {
     select 1 + (batch - 1) * 1000, batch, partner.id, 'test', count(*)
     from events, (select id from partners limit 1) partner group by batch, partner.id`;
   await sql`select setval(pg_get_serial_sequence('outbox', 'batch'), max(batch)) from events`;
-}
-
-async function addStats(sql: Reader): Promise<void> {
-  await sql`
-    insert into payment_stats (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
-    select partner_id, mode, merchant_id, status, amount_unit, amount_decimals, count(*), sum(amount_value)
-    from payments group by partner_id, mode, merchant_id, status, amount_unit, amount_decimals`;
-  await sql`
-    insert into payment_customers (partner_id, mode, merchant_id, buyer_account, status, payments)
-    select partner_id, mode, merchant_id, buyer_account, status, count(*)
-    from payments where buyer_account is not null group by partner_id, mode, merchant_id, buyer_account, status`;
 }
 
 /** Drops every index and key that the table has, and returns the statements that recreate them. */

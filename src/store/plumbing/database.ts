@@ -52,11 +52,14 @@ export interface ListDatabaseInput extends Pick<ConnectionInput, 'url' | 'applic
 }
 
 /**
- * A separate pool for lists and searches. Its statements are short, read only, and have memory to sort and hash some
- * hundred thousand rows. Compiling a statement takes longer than these statements run.
+ * Statements of lists get memory to sort and hash some hundred thousand rows. They are planned for their values: the
+ * right index depends on the filter. They are not compiled, because that takes longer than they run.
  */
+export const LIST_SETTINGS = { work_mem: '32MB', plan_cache_mode: 'force_custom_plan', jit: 'off' };
+
+/** A separate pool for lists and searches, read only and with a short statement timeout. */
 export function openListDatabase({ timeoutMs, ...input }: ListDatabaseInput): Database {
-  const settings = { default_transaction_read_only: 'on', work_mem: '32MB', jit: 'off' };
+  const settings = { ...LIST_SETTINGS, default_transaction_read_only: 'on' };
   return openDatabase({ ...input, statementTimeoutMs: timeoutMs, settings });
 }
 
