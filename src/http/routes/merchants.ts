@@ -43,7 +43,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
     },
   );
 
-  app.get('/v1/merchants', { schema: LIST, config: { access: READ } }, async (request, reply) => {
+  app.get('/v1/merchants', { schema: LIST, config: { access: READ, priority: 'spare' } }, async (request, reply) => {
     const { status, search, cursor, limit = LIMIT } = request.query;
     const { merchantIds } = keyOf(request);
     const owner = ownerOf(request);

@@ -36,7 +36,7 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
     '/v1/merchants/payments',
     {
       schema: OF_MERCHANT,
-      config: { access: { ...READ, merchant: 'header', takesDeleted: true } },
+      config: { access: { ...READ, merchant: 'header', takesDeleted: true }, priority: 'spare' },
       preValidation,
       serializerCompiler,
     },
@@ -48,7 +48,7 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
 
   app.get(
     '/v1/payments',
-    { schema: OF_PARTNER, config: { access: READ }, preValidation, serializerCompiler },
+    { schema: OF_PARTNER, config: { access: READ, priority: 'spare' }, preValidation, serializerCompiler },
     async (request, reply) => {
       const merchantIds = merchantsFor(request, request.query.merchantId);
       const query = { ...ownerOf(request), merchantIds, ...asked(request.query) };
@@ -60,7 +60,7 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
     '/v1/merchants/:merchantId/payments',
     {
       schema: OF_OLD,
-      config: { access: LEGACY },
+      config: { access: LEGACY, priority: 'spare' },
       onRequest: announceSuccessor,
       preValidation,
       serializerCompiler,
