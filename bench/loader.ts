@@ -5,6 +5,8 @@ import { addTotals } from '../test/add-totals.ts';
 export interface LoadPlan {
   readonly merchants: number;
   readonly perMerchant: number;
+  /** The payments of one further merchant, the one after the others. */
+  readonly largest?: number;
 }
 
 /** The payments are spread over this time up to now; Idempotency-Keys are kept for the end of it. */
@@ -41,9 +43,15 @@ export async function loadPayments(sql: Reader, plan: LoadPlan): Promise<void> {
   }
 }
 
-async function insertBatch(sql: Reader, { merchants, perMerchant }: LoadPlan, done: number): Promise<void> {
+async function insertBatch(
+  sql: Reader,
+  { merchants, perMerchant, largest = 0 }: LoadPlan,
+  done: number,
+): Promise<void> {
   const count = Math.min(BATCH_PER_MERCHANT, perMerchant - done);
-  const stepMs = (DAYS * 24 * 3_600_000) / (merchants * perMerchant);
+  const stepMs = (DAYS * 24 * 3_600_000) / (merchants * perMerchant + largest);
+  const largestDone = Math.round((largest * done) / perMerchant);
+  const largestUntil = Math.round((largest * (done + count)) / perMerchant);
   await sql`
     insert into payments
       (id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value, amount_decimals, status, version,
@@ -51,12 +59,12 @@ async function insertBatch(sql: Reader, { merchants, perMerchant }: LoadPlan, do
        transaction_hash)
     select 'pay_' || ${base32Time(sql)} || upper(substr(md5(random()::text), 1, 16)), partner.id, 'test',
       'mrch_' || lpad(merchant::text, 26, '0'), 'ORDER-' || lpad(k::text, 8, '0'), 'iso4217/USD',
-      100 + k * 7919 % 100000, 2, status, case status when 'requires_action' then 0 else 2 end, made_at,
+      100 + k::bigint * 7919 % 100000, 2, status, case status when 'requires_action' then 0 else 2 end, made_at,
       made_at + interval '1 minute',
       case status when 'requires_action' then now() + interval '20 days' else made_at + interval '5 minutes' end,
       case status when 'failed' then 'declined_user' end,
       case when has_buyer then 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' end,
-      case when has_buyer then (100 + k * 7919 % 100000) * 10000 end,
+      case when has_buyer then (100 + k::bigint * 7919 % 100000) * 10000 end,
       case when has_buyer then 'eip155:8453:0x' || substr(md5(merchant || ' ' || k % 1000) || md5(k % 1000 || ''), 1, 40) end,
       case when has_buyer then 'Wallet' end,
       case when has_buyer then '0x' || md5(merchant || ' ' || k) || md5(k || ' ' || merchant) end
@@ -64,13 +72,17 @@ async function insertBatch(sql: Reader, { merchants, perMerchant }: LoadPlan, do
       select *, status in ('succeeded', 'failed') as has_buyer, to_timestamp(ms / 1000.0) as made_at
       from (
         select *, (extract(epoch from now()) * 1000)::bigint - ${DAYS * 24 * 3_600_000}::bigint
-            + ((${done * merchants}::bigint + row_number() over ()) * ${stepMs}::float8)::bigint - 3600000 as ms,
+            + ((${done * merchants + largestDone}::bigint + row_number() over ()) * ${stepMs}::float8)::bigint - 3600000 as ms,
           (array['succeeded', 'succeeded', 'succeeded', 'expired', 'succeeded', 'cancelled', 'succeeded', 'succeeded',
             'expired', 'succeeded', 'requires_action', 'succeeded', 'expired', 'succeeded', 'succeeded', 'cancelled',
             'succeeded', 'expired', 'failed', 'succeeded'])[1 + k % 20] as status
         from (
-          select 1 + n % ${merchants}::int as merchant, ${done}::int + 1 + n / ${merchants}::int as k
-          from generate_series(0, ${count * merchants - 1}::int) n order by random()
+          select * from (
+            select 1 + n % ${merchants}::int as merchant, ${done}::int + 1 + n / ${merchants}::int as k
+            from generate_series(0, ${count * merchants - 1}::int) n
+            union all
+            select ${merchants + 1}::int, k from generate_series(${largestDone + 1}::int, ${largestUntil}::int) k
+          ) numbered order by random()
         ) shuffled
       ) timed
     ) row`;

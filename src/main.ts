@@ -220,7 +220,8 @@ function startOwnChain(base: { config: Config; world: World; log: Logger }, onSt
   const { config } = base;
   if (!needsOwnChain(config)) return undefined;
   const dir = join(config.home, 'chain');
-  const starting = startSandboxChain(base, { dir, port: config.sandboxRpcPort, blockMs: config.sandboxBlockMs });
+  const { sandboxRpcPort: port, sandboxBlockMs: blockMs, publicUrl: pageOrigin } = config;
+  const starting = startSandboxChain(base, { dir, port, blockMs, pageOrigin });
   onStop(() => starting.then((chain) => chain.stop(), ignore));
   // A failure is reported where the promise is awaited. Until then it is no unhandled rejection.
   starting.catch(ignore);

@@ -136,9 +136,9 @@ describe('an overloaded node', () => {
   it('gives up lists and documentation first, and payments last', async () => {
     const all = { create: 201, status: 200, details: 200, list: 200, docs: 200, health: 200 };
     assert.deepEqual(await statuses(), all);
-    lateMs = 250;
+    lateMs = 350;
     assert.deepEqual(await statuses(), { ...all, list: 503, docs: 503 });
-    lateMs = 400;
+    lateMs = 500;
     assert.deepEqual(await statuses(), { ...all, details: 503, list: 503, docs: 503 });
     lateMs = 700;
     assert.deepEqual(await statuses(), {

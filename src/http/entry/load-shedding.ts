@@ -6,7 +6,7 @@ import type { World } from '../../runtime/world.ts';
  * `money`: creates, pays or follows a payment. `normal`: everything without another priority. `spare`: lists,
  * documentation and pages. `probe`: health checks, never refused, because a refusal would restart the node.
  */
-const SHARE_OF_DELAY = { probe: Number.POSITIVE_INFINITY, money: 1, normal: 0.5, spare: 0.2 } as const;
+const SHARE_OF_DELAY = { probe: Number.POSITIVE_INFINITY, money: 1, normal: 0.7, spare: 0.4 } as const;
 
 export type Priority = keyof typeof SHARE_OF_DELAY;
 
