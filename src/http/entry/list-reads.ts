@@ -1,9 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../errors.ts';
 import { fullBucket, refill, type TokenBucket, waitMs } from '../../runtime/token-bucket.ts';
 import type { Clock } from '../../runtime/world.ts';
 import { type Database, isStatementTimeout, type Reader } from '../../store/plumbing/database.ts';
-import { keyOf } from './access.ts';
 import { createFairQueue } from './fair-queue.ts';
 
 /**
@@ -12,7 +11,7 @@ import { createFairQueue } from './fair-queue.ts';
  */
 export interface ListReads {
   /** Throws `rate_limited` if the key has too many lists in flight, or has used up its database time. */
-  read<T>(request: FastifyRequest, reply: FastifyReply, work: (db: Reader) => Promise<T>): Promise<T>;
+  read<T>(keyId: string, reply: FastifyReply, work: (db: Reader) => Promise<T>): Promise<T>;
 }
 
 export interface ListReadsInput {
@@ -51,11 +50,14 @@ export function createListReads(
     return bucket;
   }
 
-  function refuse(reply: FastifyReply, policy: string, message: string, retryAfterMs: number): never {
+  function refusal(message: string, retryAfterMs = 0): ApiError {
     onRefusal();
+    return new ApiError('rate_limited', message, { retryAfterS: Math.max(1, Math.ceil(retryAfterMs / 1000)) });
+  }
+
+  function showPolicy(reply: FastifyReply, policy: string): void {
     reply.header('RateLimit-Policy', `"lists";${policy}`);
     reply.header('RateLimit', '"lists";r=0;t=1');
-    throw new ApiError('rate_limited', message, { retryAfterS: Math.max(1, Math.ceil(retryAfterMs / 1000)) });
   }
 
   /** A list is charged when it has ended: its cost is not known before. The next one waits until the debt is paid. */
@@ -69,23 +71,22 @@ export function createListReads(
   }
 
   return {
-    async read(request, reply, work) {
-      const { id } = keyOf(request);
-      const debtMs = waitMs(bucketOf(id));
+    async read(keyId, reply, work) {
+      const debtMs = waitMs(bucketOf(keyId));
       if (debtMs > 0) {
-        const policy = `q=${costMsPerSecond};w=1;qu="milliseconds"`;
-        refuse(reply, policy, `Lists of this Api-Key used more than ${costMsPerSecond} ms of database time.`, debtMs);
+        showPolicy(reply, `q=${costMsPerSecond};w=1;qu="milliseconds"`);
+        throw refusal(`Lists of this Api-Key used more than ${costMsPerSecond} ms of database time.`, debtMs);
       }
-      const answer = queue.run(id, () => charged(id, () => work(listDb.sql)));
+      const answer = queue.run(keyId, () => charged(keyId, () => work(listDb.sql)));
       if (answer === undefined) {
         const limit = PER_KEY + WAITING_PER_KEY;
-        refuse(reply, `q=${limit};qu="concurrent-requests"`, `More than ${limit} lists at once.`, 0);
+        showPolicy(reply, `q=${limit};qu="concurrent-requests"`);
+        throw refusal(`More than ${limit} lists at once.`);
       }
       try {
         return await answer;
       } catch (error) {
-        if (!isStatementTimeout(error)) throw error;
-        return refuse(reply, `q=1;qu="list"`, 'This list takes too much time. Narrow it by a date range.', 0);
+        throw isStatementTimeout(error) ? refusal('This list takes too much time. Narrow it by a time range.') : error;
       }
     },
   };

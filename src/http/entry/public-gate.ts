@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import type { Gates } from './access.ts';
-import { addressGroup } from './rate-limit.ts';
+import type { LoadGauge } from './load-shedding.ts';
+import { addressGroup, type RateLimit } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -9,11 +9,16 @@ declare module 'fastify' {
   }
 }
 
+interface PublicGates {
+  readonly load: LoadGauge;
+  readonly limits: { readonly address: RateLimit; readonly cheap: RateLimit };
+}
+
 /**
  * The gate of every route without access rules: its requests count against the address of the client, and are refused
  * while the node is overloaded. No public route can be added without it.
  */
-export function publicGate({ load, limits }: Pick<Gates, 'load' | 'limits'>, { config }: Pick<RouteOptions, 'config'>) {
+export function publicGate({ load, limits }: PublicGates, { config }: Pick<RouteOptions, 'config'>) {
   const { priority = 'spare', isCheap } = config ?? {};
   const limit = isCheap ? limits.cheap : limits.address;
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {

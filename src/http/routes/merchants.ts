@@ -56,7 +56,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
       afterId: openAfter(deps, filters, cursor),
       limit: limit + 1,
     };
-    const { page, totalCount } = await deps.lists.read(request, reply, (db) => listMerchants(db, query));
+    const { page, totalCount } = await deps.lists.read(keyOf(request).id, reply, (db) => listMerchants(db, query));
     const merchants = page.slice(0, limit);
     const last = page.length > limit ? merchants.at(-1) : undefined;
     const nextCursor = last === undefined ? null : sealCursor(deps.cursorSecret, filters, [last.id]);

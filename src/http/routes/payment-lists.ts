@@ -42,7 +42,7 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
     },
     async (request, reply) => {
       const query = { ...ownerOf(request), merchantIds: [merchantOf(request).id], ...asked(request.query) };
-      return viewList(deps, await deps.lists.read(request, reply, (db) => answerList(deps, db, query)));
+      return viewList(deps, await deps.lists.read(keyOf(request).id, reply, (db) => answerList(deps, db, query)));
     },
   );
 
@@ -52,7 +52,7 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
     async (request, reply) => {
       const merchantIds = merchantsFor(request, request.query.merchantId);
       const query = { ...ownerOf(request), merchantIds, ...asked(request.query) };
-      return viewList(deps, await deps.lists.read(request, reply, (db) => answerList(deps, db, query)));
+      return viewList(deps, await deps.lists.read(keyOf(request).id, reply, (db) => answerList(deps, db, query)));
     },
   );
 
@@ -67,7 +67,7 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
     },
     async (request, reply) => {
       const query = { ...ownerOf(request), merchantIds: [merchantOf(request).id], ...askedOfOld(request.query) };
-      const answer = await deps.lists.read(request, reply, (db) => answerList(deps, db, query));
+      const answer = await deps.lists.read(keyOf(request).id, reply, (db) => answerList(deps, db, query));
       return {
         data: answer.page.map((payment) => viewLegacyItem(payment, answer.nowMs)),
         next_cursor: answer.nextCursor,
