@@ -59,6 +59,7 @@ export async function startPayingGateway(input: PayingGatewayInput): Promise<Pay
     RELAYER_KEYS: `${RELAYER_KEY} ${SANDBOX_NETWORK}=${SANDBOX_KEYS.relayer}`,
     FEE_ACCOUNT: SANDBOX_ACCOUNTS.feeAccount,
     INTERMEDIATE_ACCOUNT: SANDBOX_ACCOUNTS.intermediate,
+    TILL_SECRET: Buffer.from(RELAYER_KEY.slice(2), 'hex').toString('base64'),
     ...input.settings,
   };
   const launch = async () => {

@@ -6,7 +6,8 @@ import { buildApp } from '../src/http/app.ts';
 import type { HttpDeps } from '../src/http/deps.ts';
 import { createMetrics } from '../src/runtime/metrics.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
-import { readConfig, SETTINGS, type Setting } from '../src/settings/config.ts';
+import { SETTINGS, type Setting } from '../src/settings/config.ts';
+import { readConfig } from '../src/settings/read-config.ts';
 import { networksPage } from './networks-page.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -28,10 +28,13 @@ export const CATALOGUE = {
   },
   forbidden: {
     statuses: [403],
-    when: 'The key is valid but lacks the scope or is not for this merchant; or the merchant is inactive or suspended and takes no new payments.',
+    when: 'The key is valid but lacks the scope or is not for this merchant; or a payment was created for an inactive, suspended or frozen merchant, or a destination or refund of a suspended or frozen one was asked for.',
   },
   not_sandbox_api_key: { statuses: [403], when: 'A live key names an asset of a test network.' },
-  rate_limited: { statuses: [429], when: 'Too many requests: wait for the seconds in `Retry-After`.' },
+  rate_limited: {
+    statuses: [429],
+    when: 'Too many requests, or the paying account has too many payments under way: wait for the seconds in `Retry-After`.',
+  },
   invalid_params: {
     statuses: [400, 404, 405, 413, 415],
     when: 'The request cannot be read: broken JSON or an unusable cursor (400), an unknown route or settlement id (404), a method the route does not take (405), a body that is too large (413) or not JSON (415).',
@@ -49,12 +52,12 @@ export const CATALOGUE = {
   invalid_state: {
     statuses: [400, 409],
     isReplayed: true,
-    when: 'The state of the resource does not allow it; 409 for a second settlement destination of one asset.',
+    when: 'The state of the resource does not allow it, or the merchant of a payment is suspended or frozen; 409 for a second settlement destination of one asset.',
   },
   payment_expired: { statuses: [410], when: 'The payment has expired.' },
   quote_expired: { statuses: [400], when: 'The option is no longer in force: ask for options again.' },
   sanctioned_user: { statuses: [400], when: 'The paying account is on the screening list.' },
-  executor_not_found: { statuses: [409], when: "The option's network has no relayer any more." },
+  executor_not_found: { statuses: [409], when: "The option's network has no relayer any more, or is frozen." },
   payment_not_succeeded: {
     statuses: [400],
     isReplayed: true,

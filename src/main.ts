@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { CommandDeps } from './actions/command.ts';
+import { OtherMasterSecretError, openReceiptKey } from './actions/open-receipt-key.ts';
 import { copyLogos } from './actions/parties/copy-logo.ts';
 import { createRescreener } from './actions/paying/rescreen-items.ts';
 import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
+import { type RowKeyDeps, rowKeysOf } from './actions/row-keys.ts';
 import { buildApp } from './http/app.ts';
 import { loadPageBundle } from './http/checkout/page-bundle.ts';
 import { openFilesWarning } from './http/entry/open-files.ts';
@@ -23,16 +25,20 @@ import { HomeInUseError, lockHome } from './sandbox/home-lock.ts';
 import { ScreeningListError } from './screening/follow-list.ts';
 import {
   ChainSettingsError,
+  gasBudgets,
   isSandbox,
   minBalanceOn,
   type NetworkInUse,
   needsOwnChain,
   networksInUse,
 } from './settings/chains.ts';
-import { type Config, readStartConfig, secretValues } from './settings/config.ts';
+import type { Config } from './settings/config.ts';
 import { readEnvironment } from './settings/environment.ts';
+import { MasterSecretError, openSecrets } from './settings/master-secret.ts';
 import { misspeltSettings } from './settings/misspelt.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
+import { readStartConfig } from './settings/read-config.ts';
+import { secretValues } from './settings/secret-values.ts';
 import { openDatabase, openListDatabase } from './store/plumbing/database.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
@@ -64,6 +70,8 @@ const EXPECTED = [
   ChainSettingsError,
   ChainStartError,
   HomeInUseError,
+  MasterSecretError,
+  OtherMasterSecretError,
   OtherSandboxChainError,
   SchemaMismatchError,
   ScreeningListError,
@@ -140,15 +148,19 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   });
   onStop(() => listDb.close());
 
-  const base = { config, world, log, db, listDb };
+  const secrets = await openSecrets({ config, world });
+  const base = { config, world, log, db, listDb, secrets, rowKeys: rowKeysOf(secrets) };
   const networks = networksInUse(config, await ownChain);
   const chains = await connectNetworks(base, { networks, ownChain: await ownChain });
   onStop(() => chains.stop());
+  // A wrong master secret is found here, before anything is written.
+  const receiptKey = await openReceiptKey(base);
   const sandbox = await openOwnSandbox(base, networks);
   const page = await loadPageBundle(PAGE);
   if (page === undefined) log.warn('the checkout page has not been built: run npm run build');
   const parts = await createParts({
     ...base,
+    receiptKey,
     chains,
     page,
     sandbox: sandbox?.shop,
@@ -180,7 +192,7 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
 }
 
 /** The demo partner and its shop, if all money is play money. */
-async function openOwnSandbox(base: CommandDeps & { config: Config }, [network]: readonly NetworkInUse[]) {
+async function openOwnSandbox(base: CommandDeps & RowKeyDeps & { config: Config }, [network]: readonly NetworkInUse[]) {
   const { config } = base;
   const rpcUrl = network?.endpoints[0];
   if (!isSandbox(config) || rpcUrl === undefined) return undefined;
@@ -201,7 +213,10 @@ function startWorkers(parts: Awaited<ReturnType<typeof createParts>>, onStop: On
     ]),
     startPlacing(parts),
     startBookkeeping(parts),
-    startRelaying({ ...parts, relaying: { minBalance: (network) => minBalanceOn(config, network) } }),
+    startRelaying({
+      ...parts,
+      relaying: { ...gasBudgets(config), minBalance: (network) => minBalanceOn(config, network) },
+    }),
     startWatching({
       ...parts,
       watching: {

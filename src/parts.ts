@@ -1,25 +1,30 @@
 import type { Logger } from 'pino';
 import { createAlarms } from './actions/alarms.ts';
+import { adoptOutgoing } from './actions/outgoing/adopt-outgoing.ts';
+import { adoptDestinations, forgedDestination, isOwnDestination } from './actions/parties/destination-rows.ts';
 import { openCheckout } from './actions/parties/open-checkout.ts';
 import { createKeyUseRecorder } from './actions/parties/record-key-uses.ts';
 import { createPaymentCreator } from './actions/paying/create-payment.ts';
 import { createPaymentMover } from './actions/paying/move-payment.ts';
-import { shareSecret } from './actions/share-secret.ts';
+import { rowKeysOf } from './actions/row-keys.ts';
 import type { Chains } from './chains/chains.ts';
-import { receiptKeyOf } from './domain/receipt.ts';
+import type { ReceiptKey } from './domain/receipt.ts';
 import type { HttpDeps } from './http/deps.ts';
 import { createListReads } from './http/entry/list-reads.ts';
 import { createHoldPlaces } from './http/status/hold-places.ts';
 import { createLongPolls } from './http/status/long-poll.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
 import { createMetrics } from './runtime/metrics.ts';
+import type { Secrets } from './runtime/secrets.ts';
 import { createSparseWarning } from './runtime/sparse-log.ts';
 import type { World } from './runtime/world.ts';
 import { NO_SCREENING, type Screening } from './screening/screening.ts';
 import type { Config } from './settings/config.ts';
+import { valueOn } from './settings/network-kinds.ts';
 import { openEventFeed } from './store/events/event-feed.ts';
 import { findKeyHolders, type KeyHolder } from './store/parties/api-keys.ts';
 import { createDestinationReader } from './store/parties/destinations.ts';
+import { findNetworkStops, type NetworkStop } from './store/parties/freezes.ts';
 import { findPayableMerchants, type PayableMerchant } from './store/parties/merchants.ts';
 import { findWalletApps, type WalletApp } from './store/parties/wallet-apps.ts';
 import { createPaymentReader } from './store/payments/payment-reader.ts';
@@ -34,6 +39,8 @@ export interface PartsInput {
   readonly db: Database;
   /** The connections for lists and searches. */
   readonly listDb: Pick<Database, 'sql'>;
+  readonly secrets: Secrets;
+  readonly receiptKey: ReceiptKey;
   /** The networks. A gateway without any takes no payments. */
   readonly chains?: Chains;
   readonly rates?: Rates;
@@ -49,8 +56,13 @@ const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 export async function createParts(input: PartsInput) {
   const { chains = NO_CHAINS, rates = NO_RATES, screening = NO_SCREENING } = input;
   const base = { ...input, chains, rates, screening };
-  const { config, world, db, listDb } = base;
+  const { config, world, db, listDb, secrets } = base;
+  const rowKeys = rowKeysOf(secrets);
+  await adoptOutgoing({ ...base, rowKeys });
+  await adoptDestinations({ ...base, rowKeys });
+  const forged = createAlarms(base, 'destination_refused');
   const metrics = createMetrics();
+  const payerLimits = { openItemsPerPayer: config.openItemsPerPayer };
   const keys = createFreshCache<KeyHolder>(world, {
     read: (hashes) => findKeyHolders(db.sql, hashes),
     keyOf: (key) => key.hash,
@@ -63,6 +75,10 @@ export async function createParts(input: PartsInput) {
     read: (ids) => findPayableMerchants(db.sql, ids),
     keyOf: (merchant) => merchant.id,
   });
+  const networkStops = createFreshCache<NetworkStop>(world, {
+    read: (networks) => findNetworkStops(db.sql, networks),
+    keyOf: ({ network }) => network,
+  });
   const onRefusal = () => metrics.refusals.inc({ reason: 'rate_limited' });
   await openCheckout(base);
   const feed = await openEventFeed(base);
@@ -72,14 +88,25 @@ export async function createParts(input: PartsInput) {
     keys,
     apps,
     merchants,
+    networkStops,
     keyUses: createKeyUseRecorder(world.clock),
     feed,
     warn: createSparseWarning(world.clock, base.log),
     leftOut: createAlarms(base, 'asset_left_out'),
     createPayment: createPaymentCreator(base),
-    movePayment: createPaymentMover(base),
+    movePayment: createPaymentMover(base, payerLimits),
+    payerLimits,
     readPayment: createPaymentReader({ ...base, feed }, findPayments),
-    readDestinations: createDestinationReader(base),
+    readDestinations: createDestinationReader(base, (row) => {
+      const isOwn = isOwnDestination({ rowKeys }, row);
+      if (!isOwn) {
+        const { subject, message } = forgedDestination(row);
+        forged
+          .set(subject, message)
+          .catch((error: unknown) => base.log.warn({ err: error }, 'an alert was not stored'));
+      }
+      return isOwn;
+    }),
     glanceAtPayment: createPaymentReader({ ...base, feed }, glanceAtPayments),
     longPolls: createLongPolls(world, feed),
     holdPlaces: createHoldPlaces({
@@ -91,11 +118,12 @@ export async function createParts(input: PartsInput) {
       { listDb, clock: world.clock },
       { poolSize: config.listPoolSize, costMsPerSecond: config.listCostMsPerSecond, onRefusal },
     ),
-    cursorSecret: await shareSecret(base, 'cursor'),
-    optionSecret: await shareSecret(base, 'option'),
-    receiptKey: receiptKeyOf(await shareSecret(base, 'receipt')),
+    cursorKeys: secrets.deriveEach('cursor'),
+    optionKeys: secrets.deriveEach('option'),
+    rowKeys,
+    hourlyLimit: (network: string) => valueOn(config.outgoingPerHour, network),
     stop() {
-      for (const cache of [keys, apps, merchants]) cache.stop();
+      for (const cache of [keys, apps, merchants, networkStops]) cache.stop();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { createSign, generateKeyPairSync } from 'node:crypto';
 
-/** A key and a certificate for localhost that vouches for itself, made anew for every run. */
+/** A key and a self-signed certificate for localhost, new for every run. */
 export function selfSignedCertificate(): { readonly key: string; readonly cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(der(0x31, sequence(OID_COMMON_NAME, der(0x0c, Buffer.from('localhost')))));
@@ -35,7 +35,7 @@ function sequence(...parts: readonly Buffer[]): Buffer {
   return der(0x30, Buffer.concat(parts));
 }
 
-/** A tag, the length in as few bytes as it takes, and the content. */
+/** A tag, the length in the fewest bytes, and the content. */
 function der(tag: number, content: Buffer): Buffer {
   const { length } = content;
   const head = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];

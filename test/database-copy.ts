@@ -3,11 +3,11 @@ import type { Database } from '../src/store/plumbing/database.ts';
 
 /** A copy of every row, as a backup would have it. */
 export interface DatabaseCopy {
-  /** Makes the database what it was when the copy was made. */
+  /** Restores the database to the copy. */
   restore(): Promise<void>;
 }
 
-/** Copies every table into a schema of its own. A database has one copy at a time. */
+/** Copies every table into a separate schema. A database has one copy at a time. */
 export async function copyDatabase(db: Database): Promise<DatabaseCopy> {
   const tables = await db.sql<{ name: string; columns: string }[]>`
     select table_name as name, string_agg(quote_ident(column_name), ', ') as columns

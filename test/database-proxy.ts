@@ -5,23 +5,23 @@ import { TLSSocket } from 'node:tls';
 export interface DatabaseProxy {
   /** The database, reached through the proxy. */
   readonly url: string;
-  /** Breaks every connection; new ones are welcome. */
+  /** Breaks every connection; new ones are accepted. */
   reset(): void;
-  /** Breaks every connection and lets no new one in. */
+  /** Breaks every connection and accepts no new one. */
   cut(): Promise<void>;
   restore(): Promise<void>;
   /** Every connection stays open and is silent from here on, as if the server's host had vanished; new ones work. */
   stall(): void;
 }
 
-/** A cable to the database that can be pulled out and put back. With a certificate it speaks TLS to its clients. */
+/** A TCP proxy in front of the database that can be cut and restored. With a certificate it offers TLS. */
 export async function startDatabaseProxy(
   databaseUrl: string,
   { certificate }: { certificate?: { readonly key: string; readonly cert: string } } = {},
 ): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  /** What is read from: a socket, or the TLS on top of it. */
+  /** The readable side: a socket, or the TLS on top of it. */
   const streams = new Set<Socket>();
   let server: Server = await open(0);
   const { port } = server.address() as AddressInfo;
@@ -47,7 +47,7 @@ export async function startDatabaseProxy(
     socket.on('close', () => sockets.delete(socket));
   }
 
-  /** Passes on what comes from the client, read through `stream`, and what the database answers. */
+  /** Forwards the client's bytes, read through `stream`, and the database's answers. */
   function join(client: Socket, stream: Socket): void {
     const upstream = connect(Number(target.port), target.hostname);
     follow(upstream);

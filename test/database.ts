@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { openDatabase } from '../src/store/plumbing/database.ts';
 import type { Reader } from '../src/store/plumbing/statement.ts';
 
-/** Names the test run's PostgreSQL to the processes that run the test files. */
+/** Passes the URL of the test run's PostgreSQL to the processes of the test files. */
 export const TEST_SERVER = 'TILL_TEST_SERVER';
 const TEMPLATE = 'till_template';
 
@@ -11,12 +11,12 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A fresh, migrated database of the caller's own. */
+/** A fresh, migrated database for the caller. */
 export function createTestDatabase(): Promise<TestDatabase> {
   return create(`template ${TEMPLATE}`);
 }
 
-/** A database with nothing in it. */
+/** An empty database. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
   return create('');
 }
@@ -35,7 +35,7 @@ async function create(options: string): Promise<TestDatabase> {
   };
 }
 
-/** One connection of the test's own, without limits of time: it may hold locks, and runs whatever it is given. */
+/** A separate connection of the test without timeouts: it may hold locks and run any statement. */
 export interface TestConnection extends Reader {
   end(): Promise<void>;
 }

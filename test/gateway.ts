@@ -1,14 +1,17 @@
 import type { InjectOptions } from 'fastify';
 import { type Logger, pino } from 'pino';
+import { openReceiptKey } from '../src/actions/open-receipt-key.ts';
 import { createPartner } from '../src/actions/parties/create-partner.ts';
 import { issueKey } from '../src/actions/parties/issue-key.ts';
 import { registerApp } from '../src/actions/parties/register-app.ts';
 import type { Mode } from '../src/domain/mode.ts';
 import { buildApp } from '../src/http/app.ts';
 import { createParts, type PartsInput } from '../src/parts.ts';
+import { createSecrets } from '../src/runtime/secrets.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import type { World } from '../src/runtime/world.ts';
-import { type Config, readConfig } from '../src/settings/config.ts';
+import type { Config } from '../src/settings/config.ts';
+import { readConfig } from '../src/settings/read-config.ts';
 import { openDatabase, openListDatabase } from '../src/store/plumbing/database.ts';
 import { startPlacing } from '../src/workers/placing.ts';
 import { createTestDatabase } from './database.ts';
@@ -16,15 +19,19 @@ import { checkResponse } from './openapi.ts';
 
 export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
 
+/** Gateways of a test that share a database share it, too. */
+const TEST_SECRET = new Uint8Array(32).fill(7);
+
 export interface TestGatewayInput extends Pick<PartsInput, 'chains' | 'rates' | 'screening' | 'page' | 'sandbox'> {
   /** A database shared with another gateway of the test; its own one otherwise. */
   readonly databaseUrl?: string;
   readonly config?: Partial<Config>;
   readonly world?: Partial<World>;
+  readonly masterSecret?: Uint8Array;
   readonly log?: Logger;
 }
 
-/** The real application on a real database, called without a socket. Every answer is held against `openapi.json`. */
+/** The real application on a real database, called without a socket. Every answer is checked against `openapi.json`. */
 export async function startTestGateway(input: TestGatewayInput = {}) {
   const own = input.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const url = input.databaseUrl ?? own?.url ?? '';
@@ -39,8 +46,10 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     timeoutMs: config.listTimeoutMs,
     applicationName: 'till-test-lists',
   });
-  const parts = await createParts({ config, world, log, db, listDb, chains, rates, screening, page, sandbox });
-  // Events are placed in real time, whatever time it is for the rest.
+  const base = { config, world, log, db, listDb, secrets: createSecrets([input.masterSecret ?? TEST_SECRET]) };
+  const receiptKey = await openReceiptKey(base);
+  const parts = await createParts({ ...base, receiptKey, chains, rates, screening, page, sandbox });
+  // Events are placed in real time, even with a manual clock.
   const stopPlacing = startPlacing({ ...parts, world: systemWorld });
   const app = await buildApp(parts);
 
@@ -86,7 +95,7 @@ export function createTestApp(gateway: TestGateway, mode: Mode = 'test') {
 }
 
 let keyCount = 0;
-/** An Idempotency-Key nobody else uses. */
+/** A unique Idempotency-Key. */
 export function freshKey(): string {
   keyCount += 1;
   return `test-${process.pid}-${keyCount}`;
@@ -103,7 +112,7 @@ export async function createTestMerchant(gateway: TestGateway, headers: Record<s
   return response.json().merchant as { id: string; name: string; createdAt: string };
 }
 
-/** The defaults, but with limits that a busy test does not run into. */
+/** The defaults, with limits above the load of a test. */
 function testConfig(): Config {
   const read = readConfig({ RATE_LIMIT_KEY_PER_SECOND: '100000', RATE_LIMIT_ADDRESS_PER_SECOND: '100000' });
   if ('problems' in read) throw new Error(read.problems.join('; '));

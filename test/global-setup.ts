@@ -24,5 +24,5 @@ export async function globalTeardown(): Promise<void> {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 }
 
-/** Nobody needs these databases after a power cut. */
+/** No durability is needed: these databases are temporary. */
 const FAST = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };

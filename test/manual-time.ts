@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import type { Clock, Timers } from '../src/runtime/world.ts';
 
-/** Time that passes only when the test says so; what is due then runs. */
+/** Time that passes only on request; due timers run then. */
 export interface ManualTime {
   readonly clock: Clock;
   readonly timers: Timers;

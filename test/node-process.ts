@@ -13,9 +13,9 @@ const LAST_WORDS = 2_000;
 export interface NodeProcess {
   readonly baseUrl: string;
   readonly pid: number;
-  /** What it has written to its standard output and error so far. */
+  /** Its standard output and error so far. */
   output(): string;
-  /** Waits until it takes requests, and reads what it tells other programs. */
+  /** Waits until it takes requests, and reads its `sandbox.json`. */
   ready(): Promise<{ apiKey: string; merchantId: string; appId: string; baseUrl: string }>;
   signal(name: NodeJS.Signals): void;
   /** Signals the process and its children, as a terminal does; only for a process that leads a group. */
@@ -26,12 +26,12 @@ export interface NodeProcess {
 
 type Settings = { TILL_HOME: string } & Record<string, string>;
 
-/** A gateway in a process of its own, as operators run it. */
+/** A gateway in a separate process, as operators run it. */
 export function startNodeProcess(settings: Settings): Promise<NodeProcess> {
   return startProcess([process.execPath, MAIN], settings, {});
 }
 
-/** A gateway under npm, which leads a process group of its own, as in a terminal. */
+/** A gateway under npm, which leads its own process group, as in a terminal. */
 export function startByNpm(settings: Settings): Promise<NodeProcess> {
   // npm would ask its registry for a newer version of itself.
   return startProcess(['npm', 'start'], { npm_config_update_notifier: 'false', ...settings }, { detached: true });
@@ -97,7 +97,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** What a program needs to run at all, and quickly: compiled code is shared by all processes of a test run. */
+/** The environment that a program needs. Compiled code is shared by all processes of a test run. */
 function inherited(): Record<string, string | undefined> {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   return { PATH, HOME, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };

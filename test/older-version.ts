@@ -6,15 +6,15 @@ import { systemWorld } from '../src/runtime/system-world.ts';
 import { openDatabase, type Tx } from '../src/store/plumbing/database.ts';
 import { createEmptyDatabase, type TestDatabase } from './database.ts';
 
-/** What `scripts/make-upgrade-fixture.ts` wrote: an older version, stopped in the middle of its work. */
+/** The output of `scripts/make-upgrade-fixture.ts`: an older version, stopped in the middle of its work. */
 export interface OlderVersion {
   readonly commit: string;
   readonly madeAtMs: number;
   readonly apiKey: string;
   readonly merchants: Readonly<Record<'direct' | 'held' | 'payingOut' | 'paidOut', string>>;
-  /** Payments by what was to be said of them. */
+  /** Payments by their role in the test. */
   readonly payments: Readonly<Record<OverPayment | OpenPayment, string>>;
-  /** How that version showed the payments that were over. */
+  /** The ended payments as that version showed them. */
   readonly shown: Readonly<Record<string, object>>;
   readonly receipt: object;
   /** The requests that made the payments, by payment. */

@@ -15,7 +15,7 @@ interface Document {
   paths: Record<string, Record<string, Operation>>;
 }
 
-/** The committed description: what clients were promised. */
+/** The committed description of the API. */
 const document = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as Document;
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
@@ -48,7 +48,7 @@ export function operations(prefix: string): DescribedOperation[] {
     );
 }
 
-/** What is wrong with the examples: those of deprecated operations may be missing, and none may break its schema. */
+/** The problems of the examples: those of deprecated operations may be missing, and none may break its schema. */
 export function exampleProblems(): string[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { deprecated, parameters = [], requestBody, responses }]) => {
@@ -69,7 +69,7 @@ export function exampleProblems(): string[] {
   );
 }
 
-/** Throws when an answer is not one that `openapi.json` describes: route, status and body. */
+/** Throws when `openapi.json` does not describe the answer: route, status and body. */
 export async function checkResponse(
   request: InjectOptions & { url: string },
   response: LightMyRequestResponse,
@@ -90,7 +90,7 @@ export async function checkResponse(
   }
 }
 
-/** Requests outside the description may only meet the errors of every route. */
+/** Undescribed requests may only get the errors common to every route. */
 function checkOutside(method: string, url: string, response: LightMyRequestResponse): void {
   const isExpected = [400, 404, 405].includes(response.statusCode) || !url.startsWith('/v1/');
   if (!isExpected)

@@ -6,7 +6,7 @@ import { type Lie, type RpcProxy, startRpcProxy } from './rpc-proxy.ts';
 import type { RpcCall } from './stale-view.ts';
 
 /** A chain of ten blocks, and what was asked of it. */
-describe('an endpoint that lies on command', () => {
+describe('a scriptable lying endpoint', () => {
   let chain: Server;
   let proxy: RpcProxy;
   const reached: RpcCall[] = [];
@@ -38,7 +38,7 @@ describe('an endpoint that lies on command', () => {
   const one = async (method: string, ...params: unknown[]) =>
     (await (await ask(call(method, ...params))).json()) as { result?: unknown; error?: { message: string } };
 
-  it('tells the truth when it is not told to lie, one by one and in lists', async () => {
+  it('is honest by default, for single calls and batches', async () => {
     assert.deepEqual(await one('eth_blockNumber'), { jsonrpc: '2.0', id: 7, result: '0xa' });
     const list = await (await ask([call('eth_blockNumber'), call('eth_chainId')])).json();
     assert.deepEqual(
@@ -47,7 +47,7 @@ describe('an endpoint that lies on command', () => {
     );
   });
 
-  it('lies to the methods it was told, as often as it was told', async () => {
+  it('lies for the given methods, the given number of times', async () => {
     proxy.lie({ as: 'error', code: -32000, message: 'header not found' }, { methods: ['eth_call'], times: 1 });
     assert.equal((await one('eth_blockNumber')).result, '0xa');
     assert.equal((await one('eth_call', {}, 'latest')).error?.message, 'header not found');

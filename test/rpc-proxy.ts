@@ -4,16 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { asSeenFrom, type RpcCall } from './stale-view.ts';
 
-/** An endpoint between the gateway and a chain that lies on command. */
+/** A scriptable lying endpoint between the gateway and a chain. */
 export interface RpcProxy {
   readonly url: string;
-  /** Every call that came, in order. */
+  /** Every received call, in order. */
   readonly calls: readonly RpcCall[];
-  /** From now on lies to these methods, or to all; for the next so many requests, or until told otherwise. */
+  /** Lies for these methods, or for all; for the given number of requests, or until changed. */
   lie(how: Lie, scope?: LieScope): void;
-  /** Tells the truth again. */
+  /** Makes it honest again. */
   tellTheTruth(): void;
-  /** Where the calls go from now on: another chain, or another node of the same one. */
+  /** Forwards calls to another chain, or another node of the same one. */
   pointAt(targetUrl: string): void;
   close(): Promise<void>;
 }
@@ -21,14 +21,14 @@ export interface RpcProxy {
 export interface LieScope {
   readonly methods?: readonly string[];
   readonly times?: number;
-  /** Only to every second request, every third and so on; the first is lied to. */
+  /** Lies only for every second request, every third and so on, beginning with the first. */
   readonly every?: number;
 }
 
 export type Lie =
-  /** The truth, but late. */
+  /** The right answer, late. */
   | { readonly as: 'delay'; readonly ms: number }
-  /** The connection breaks; the chain may have got the request all the same. */
+  /** The connection breaks; the chain may have received the request. */
   | { readonly as: 'drop'; readonly isForwarded: boolean }
   /** Never answers. */
   | { readonly as: 'silence'; readonly isForwarded: boolean }
@@ -44,7 +44,7 @@ export type Lie =
   | { readonly as: 'half' }
   /** A JSON-RPC error. */
   | { readonly as: 'error'; readonly code: number; readonly message: string; readonly isForwarded?: boolean }
-  /** Another result than the chain's, which is undefined where the chain answers with an error; undefined tells the truth. */
+  /** Replaces the chain's result, which is undefined for an error; returning undefined keeps the right answer. */
   | { readonly as: 'result'; readonly of: (call: RpcCall, truth: unknown) => unknown }
   /** A replica that has not seen the blocks above this one. */
   | { readonly as: 'stale'; readonly head: number };
@@ -54,7 +54,7 @@ interface Told {
   readonly methods: readonly string[] | undefined;
   readonly every: number;
   times: number;
-  /** Requests that came for it, lied to or not. */
+  /** Matching requests, with a lie or not. */
   met: number;
 }
 
@@ -72,7 +72,7 @@ export async function startRpcProxy(input: { targetUrl: string; delayMs?: number
   let told: Told[] = [];
   let target = input.targetUrl;
 
-  /** The first lie that concerns one of the calls, used up by one. */
+  /** The first lie that matches one of the calls; its count goes down by one. */
   function lieFor(asked: readonly RpcCall[]): Lie | undefined {
     const found = told.find(({ methods }) => asked.some(({ method }) => methods?.includes(method) ?? true));
     if (found === undefined) return undefined;

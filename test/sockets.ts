@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { TestGateway } from './gateway.ts';
 
-/** An answer as it came over the wire. */
+/** A raw HTTP answer. */
 export interface WireAnswer {
   readonly status: number;
   /** Names in lower case. */
@@ -22,7 +22,7 @@ export async function openSocket(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Sends the bytes as they are and reads until the first whole answer, or until the server hangs up. */
+/** Sends the bytes as they are and reads until the first whole answer, or until the server closes the connection. */
 export async function exchange(
   port: number,
   bytes: string | Buffer,
@@ -42,7 +42,7 @@ export async function readAnswer(socket: Socket, { withinMs = 5_000 } = {}): Pro
   return (await readAnswers(socket, { count: 1, withinMs }))[0];
 }
 
-/** So many answers in a row, or those that came before the server closed the socket. */
+/** The given number of answers, or those received before the server closed the socket. */
 export function readAnswers(socket: Socket, { count, withinMs = 5_000 }: { count: number; withinMs?: number }) {
   return new Promise<WireAnswer[]>((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0);
@@ -61,7 +61,7 @@ export function readAnswers(socket: Socket, { count, withinMs = 5_000 }: { count
       received = Buffer.concat([received, bytes]);
       settle();
     });
-    // A server that closes while we are still sending resets the connection: what it said before that counts.
+    // A server that closes while we are still sending resets the connection: its earlier answer counts.
     socket.on('error', () => {});
     socket.on('close', settle);
   });

@@ -5,7 +5,7 @@ export interface RpcCall {
   readonly params?: readonly unknown[];
 }
 
-/** At which place a method names the block it is about. */
+/** The position of the block parameter of each method. */
 const BLOCK_PARAMETER: Readonly<Record<string, number>> = {
   eth_call: 1,
   eth_getBalance: 1,
@@ -18,8 +18,7 @@ const BLOCK_PARAMETER: Readonly<Record<string, number>> = {
 const NEWEST = new Set(['latest', 'pending', 'safe', 'finalized']);
 
 /**
- * How a call reads on a node that has seen the chain up to that block only: the newest block is that one, later ones do
- * not exist, and neither does what is in them.
+ * The answer of a node that lags at that block: it is the newest one, and later blocks and their contents do not exist.
  */
 export function asSeenFrom(head: number, call: RpcCall): { call: RpcCall; resultOf: (truth: unknown) => unknown } {
   const headHex = `0x${head.toString(16)}`;
@@ -46,7 +45,7 @@ export function asSeenFrom(head: number, call: RpcCall): { call: RpcCall; result
   return { call: { ...call, params }, resultOf: same };
 }
 
-/** Whether a log, transaction, receipt or block lies above the head. */
+/** True if a log, transaction, receipt or block is above the head. */
 function isLater(found: unknown, head: number): boolean {
   const { blockNumber, number } = (found ?? {}) as { blockNumber?: string; number?: string };
   return Number(blockNumber ?? number ?? 0) > head;

@@ -116,7 +116,7 @@ function roomsCrossed(folder: string, rooms: readonly string[]): string[] {
 }
 
 describe('the house', () => {
-  it('has layers that import only what lies below them', () => {
+  it('has layers that import only lower layers', () => {
     const wrong = sources.flatMap((name) => {
       const [, layer = ''] = name.split('/');
       const allowed = LAYERS[layer];

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const EVERY_MS = 15;
 
-/** Waits for what must become true, and says what did not when the time is up. */
+/** Waits for a condition. The error after the timeout names it. */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,

@@ -89,7 +89,7 @@ describe('an alarm', () => {
     }
   });
 
-  it('of a condition of each node stands while any node sees it, and ends when the last one does', async () => {
+  it('of a per-node condition stays raised while any node sees it, and ends with the last one', async () => {
     const { start, shown } = onNodes({ isPerNode: true });
     const [well, broken] = [start(), start()];
     for (let minute = 0; minute < 5; minute += 1) {
@@ -103,7 +103,7 @@ describe('an alarm', () => {
     assert.equal(await shown(), undefined);
   });
 
-  it('of a condition of each node is cleared by another node soon after the one that raised it died', async () => {
+  it('of a per-node condition is cleared by another node soon after its node died', async () => {
     const { start, shown } = onNodes({ isPerNode: true });
     const [well, broken] = [start(), start()];
     await broken.set('broken');

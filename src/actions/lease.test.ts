@@ -79,7 +79,7 @@ describe('a lease', () => {
     await first.done;
   });
 
-  it('passes on when its holder is silent for too long, whose writes are refused from then on', async () => {
+  it('passes on when its holder is silent for too long, and the old holder’s writes are refused', async () => {
     const silent = lead(node('a'), 'silent');
     const { lease } = await silent.started;
     const later = manualTime(Date.UTC(2026, 2, 1) + 11_000);
@@ -96,7 +96,7 @@ describe('a lease', () => {
     await second.done;
   });
 
-  it('tells its holder when it is lost', async () => {
+  it('notifies its holder when it is lost', async () => {
     const time = manualTime();
     const first = lead(node('a', time), 'lost');
     const { signal } = await first.started;

@@ -32,11 +32,14 @@ export interface Chain {
 
   /** Everything the options of one request need of this chain, in one round trip. */
   survey(ask: SurveyAsk): Promise<Survey>;
-  /** The outcome of the item with this signature, if it were carried out now. */
-  judge(item: Item, signature: string): Promise<Verdict>;
+  /** The outcome of the item with this signature, if it were carried out now; by that sender, if one is named. */
+  judge(item: Item, signature: string, sender?: string): Promise<Verdict>;
 
-  /** The outcome of each item if the batch were sent now, or at that block. */
-  simulate(batch: readonly SignedItem[], atBlock?: number): Promise<readonly ItemOutcome[]>;
+  /**
+   * The outcome of each item if the batch were sent now. Rejects with `SenderShortError` when the sender cannot pay for
+   * the gas.
+   */
+  simulate(batch: readonly SignedItem[], how?: Simulation): Promise<readonly ItemOutcome[]>;
   /** True if the authorization with this commitment is used: carried out by anyone, or cancelled. */
   isUsed(item: Item, commitment: string, atBlock?: number): Promise<boolean>;
 
@@ -164,6 +167,14 @@ export class ContractFaultError extends Error {
   }
 }
 
+/** The sender of a transaction has too little coin for its gas. The items in it are not to blame. */
+export class SenderShortError extends Error {
+  constructor(sender: string) {
+    super(`${sender} cannot pay for gas`);
+    this.name = 'SenderShortError';
+  }
+}
+
 /**
  * Every endpoint answered, and no answer is readable. A retry will not help, so the subject of the call is set aside.
  */
@@ -255,6 +266,21 @@ export type RefusalReason =
   | 'unknown';
 
 export type ItemOutcome = { readonly is: 'paid' } | { readonly is: 'refused'; readonly reason: RefusalReason };
+
+export interface Simulation {
+  /**
+   * The transaction to come. The simulation then runs with its sender, fees and gas, because code that notices a
+   * difference can answer one way in the simulation and another way in the transaction.
+   */
+  readonly as?: Sending;
+  /** After this block instead of the newest one. */
+  readonly atBlock?: number;
+}
+
+export interface Sending {
+  readonly from: string;
+  readonly fees: Fees;
+}
 
 /** The nonce and the fees of a transaction. */
 export interface Slot {

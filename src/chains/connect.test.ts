@@ -47,7 +47,7 @@ function connect(terms: readonly ChainTerms[]) {
 const away = (network: string) => new ChainUnavailableError(network, 'down');
 
 describe('connected chains', () => {
-  it('offer nothing of a network before it was checked, and what the check found afterwards', async () => {
+  it('offer no asset of a network before its check, and the assets that the check found afterwards', async () => {
     const base = scripted('a:1', [{ ...GOOD, payable: ['x', 'y'] }]);
     const { chains } = connect([base.terms]);
     assert.deepEqual(chains.find('a:1')?.payable(), []);
@@ -74,7 +74,7 @@ describe('connected chains', () => {
     await chains.stop();
   });
 
-  it('look again at what was wrong, and say so once', async () => {
+  it('check problems again, and report them once', async () => {
     const problem = { subject: 'a:1', message: 'The Collector is missing.' };
     const wrong = { payable: [], unchecked: [], problems: [problem] };
     const { terms } = scripted('a:1', [wrong, wrong, GOOD]);
@@ -140,7 +140,7 @@ describe('connected chains', () => {
     await chains.stop();
   });
 
-  it('survive a check that fails in a way nobody expected', async () => {
+  it('survive a check with an unexpected failure', async () => {
     const { terms } = scripted('a:1', [new TypeError('odd'), GOOD]);
     const { chains, time } = connect([terms]);
     await chains.looked;

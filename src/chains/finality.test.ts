@@ -11,7 +11,7 @@ const ethereum = (tiers: readonly FinalityTier[], loneCeiling?: bigint): Network
 };
 const dollars = (count: number) => ({ asset: USDC, amount: `${count}000000` });
 
-describe('what a payment needs before it counts', () => {
+describe('the finality that a payment needs', () => {
   it('is the depth of its network, and the most that any tier of its amount asks for', () => {
     const network = ethereum([
       { from: 1_000n, depth: 4 },

@@ -37,7 +37,7 @@ const SEPARATORS_ON_CHAIN: Readonly<Record<string, string>> = {
 };
 
 describe('networks and assets', () => {
-  it('are in canonical spelling, each once, and every asset lies on a known network', () => {
+  it('are in canonical spelling, each once, and every asset is on a known network', () => {
     for (const { chainId } of NETWORKS) assert.equal(parseChainId(chainId).ok, true, chainId);
     for (const { id } of ASSETS) {
       const parsed = parseAsset(id);

@@ -22,7 +22,7 @@ describe('the unit of an amount', () => {
     }
   });
 
-  it('is refused when nobody knows it, and stays readable where it was stored', () => {
+  it('is refused when unknown, and stays readable if stored before', () => {
     const unknown = 'caip19/eip155:8453/erc20:0xdAC17F958D2ee523a2206206994597C13D831ec7';
     for (const text of [unknown, 'iso4217/XYZ', 'caip19/nonsense', USDC, '']) {
       assert.equal(parseUnit(text).ok, false, text);

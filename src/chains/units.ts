@@ -57,7 +57,7 @@ function parseToken(text: string): Parsed<Unit> {
   const parsed = parseAsset(text);
   if (!parsed.ok) return parsed;
   const found = findAsset(parsed.value.id);
-  if (found === undefined) return { ok: false, problem: 'names an asset that this gateway does not know' };
+  if (found === undefined) return { ok: false, problem: 'names an unknown asset' };
   return { ok: true, value: unitOf(found) };
 }
 

@@ -12,7 +12,7 @@ describe('the weight of an amount', () => {
     assert.equal(weightOf(USDC, 100_000_001n), 101n);
   });
 
-  it('is what it could be worth at most where the asset is pegged to nothing', () => {
+  it('is an upper bound of its value for an asset without a peg', () => {
     assert.equal(weightOf(ETH, 10n ** 16n), 100n);
     assert.equal(weightOf('eip155:1/erc20:0x0000000000000000000000000000000000000001', 1n), 100_000n);
   });

@@ -41,7 +41,7 @@ describe('reading a line', () => {
   });
 });
 
-describe('what is wrong is told', () => {
+describe('problems are reported', () => {
   const cases: readonly [string, readonly (string | RegExp)[]][] = [
     ['', ['Name a command first.']],
     ['--name x', ['Name a command first.']],

@@ -1,3 +1,4 @@
+import type { Config } from '../settings/config.ts';
 import { type Context, type OperatorDeps, withDatabase } from './connect.ts';
 import type { Options, Values } from './options.ts';
 
@@ -28,6 +29,11 @@ export interface Output {
 
 /** The actor in the audit log. */
 export const OPERATOR = 'operator';
+
+/** The same, with the name that the environment gives. It is what the operator says, and nobody checks it. */
+export function operatorOf({ operatorName }: Pick<Config, 'operatorName'>): string {
+  return operatorName === undefined ? OPERATOR : `${OPERATOR}:${operatorName} (self-declared)`;
+}
 
 export function command<P extends Options, O extends Options>(definition: Command<P, O>): Command {
   return definition as unknown as Command;

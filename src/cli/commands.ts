@@ -2,10 +2,12 @@ import { appCommands } from './app-commands.ts';
 import { booksCommands } from './books-commands.ts';
 import { collectorCommands } from './collector-commands.ts';
 import type { Command } from './command.ts';
+import { destinationCommands } from './destination-commands.ts';
 import { eventCommands } from './event-commands.ts';
 import { feeCommands } from './fee-commands.ts';
 import { fiatCommands } from './fiat-commands.ts';
 import { floatCommands } from './float-commands.ts';
+import { freezeCommands } from './freeze-commands.ts';
 import { keyCommands } from './key-commands.ts';
 import { merchantCommands } from './merchant-commands.ts';
 import { networkCommands } from './network-commands.ts';
@@ -14,6 +16,7 @@ import { paymentCommands } from './payment-commands.ts';
 import { reconcileCommands } from './reconcile-commands.ts';
 import { refundCommands } from './refund-commands.ts';
 import { relayerCommands } from './relayer-commands.ts';
+import { secretCommands } from './secret-commands.ts';
 import { strayCommands } from './stray-commands.ts';
 import { systemCommands } from './system-commands.ts';
 
@@ -23,6 +26,7 @@ export const GROUPS = {
   keys: 'API keys of partners',
   apps: 'Wallet apps, known by their App-Id',
   merchants: 'Merchants of all partners',
+  destinations: 'Settlement destinations of merchants',
   payments: 'Payments of all partners',
   refunds: 'Refunds of all partners',
   events: 'The event log',
@@ -31,8 +35,11 @@ export const GROUPS = {
   networks: 'Networks payments are made on',
   relayers: 'Accounts that send transactions',
   collector: 'The contract that carries payments out',
+  freeze: 'Stop money of a merchant, a partner, a network, or all payouts or refunds',
+  unfreeze: 'Lift freezes',
   fees: 'The operator’s fees on payments',
   books: 'The books: the position of every unit',
+  secret: 'The master secret, which protects the stored secrets',
   fiat: 'Bank arrangements of merchants, which partners can only read',
 } as const;
 
@@ -41,11 +48,13 @@ export const COMMANDS: readonly Command[] = [
   ...keyCommands,
   ...appCommands,
   ...merchantCommands,
+  ...destinationCommands,
   ...paymentCommands,
   ...refundCommands,
   ...eventCommands,
   ...floatCommands,
   ...strayCommands,
+  ...freezeCommands,
   ...feeCommands,
   ...fiatCommands,
   ...networkCommands,
@@ -53,5 +62,6 @@ export const COMMANDS: readonly Command[] = [
   ...collectorCommands,
   ...booksCommands,
   ...reconcileCommands,
+  ...secretCommands,
   ...systemCommands,
 ];

@@ -1,6 +1,8 @@
+import { OtherMasterSecretError } from '../actions/open-receipt-key.ts';
 import { ApiError, type ErrorCode, type Issue } from '../errors.ts';
 import { HomeInUseError } from '../sandbox/home-lock.ts';
 import { ChainSettingsError } from '../settings/chains.ts';
+import { MasterSecretError } from '../settings/master-secret.ts';
 import { databaseFault } from '../store/plumbing/database.ts';
 import { SchemaMismatchError } from '../store/plumbing/migrate.ts';
 import { UsageError } from './command-line.ts';
@@ -27,13 +29,16 @@ export class ConfigurationError extends Error {
   }
 }
 
+/** Errors whose message is enough. */
+const REFUSALS = [HomeInUseError, OtherMasterSecretError, SchemaMismatchError];
+
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return describeUsage(error);
   if (error instanceof ConfigurationError) return wrong(error.message, error.problems);
   if (error instanceof ApiError) return failed(error.code, error.message, error.issues);
-  if (error instanceof ChainSettingsError) return wrong('The configuration is invalid', [error.message]);
-  if (error instanceof HomeInUseError || error instanceof SchemaMismatchError)
-    return failed('invalid_state', error.message);
+  if (error instanceof ChainSettingsError || error instanceof MasterSecretError)
+    return wrong('The configuration is invalid', [error.message]);
+  if (REFUSALS.some((kind) => error instanceof kind)) return failed('invalid_state', (error as Error).message);
   const { code, message } = error as NodeJS.ErrnoException;
   // A refused connection to several addresses has its reason in the code and nothing in the message.
   const reason = message || code || String(error);

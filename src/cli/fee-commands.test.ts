@@ -89,7 +89,7 @@ describe('till fees', () => {
     assert.deepEqual(audit[1]?.detail, { percentage: '2.50', fixed: [], startsAt: START });
   });
 
-  it('are dated: a list tells what is over, in force and yet to begin', async () => {
+  it('are dated: a list shows which are over, in force and scheduled', async () => {
     const partner = await newPartner();
     const states = async () =>
       (await json('fees', 'list', '--partner', partner)).map((fees: Json) => [fees.percentage, fees.state]);
@@ -120,7 +120,7 @@ describe('till fees', () => {
     assert.match(list.stdout, /^PARTNER .*STATE\nprtn_\w+ +all +0\.4 % +0\.14 USD.* in force\n$/);
   });
 
-  it('are refused when they are not what a fee can be, and nothing is set', async () => {
+  it('are refused when invalid, and nothing is set', async () => {
     const partner = await newPartner();
     const merchant = await newMerchant(partner);
     const to = ['--partner', partner];

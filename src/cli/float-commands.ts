@@ -9,6 +9,7 @@ import { id } from './kinds.ts';
 import { listing } from './listing.ts';
 import { account, knownAsset, transactionHash, units } from './money-kinds.ts';
 import { flag, optional, required } from './options.ts';
+import { openRowKeys } from './row-keys.ts';
 
 const OWNER = {
   merchant: optional(id, "A merchant's float."),
@@ -76,7 +77,7 @@ const giveBack = databaseCommand({
     withChains(deps, async (chains) => {
       const owner = merchant ?? OPERATOR_FLOAT;
       const input = { owner, asset, units: amount, recipient: to.address, actor: OPERATOR };
-      const returned = await returnFloat({ ...deps, chains }, input);
+      const returned = await returnFloat({ ...deps, chains, rowKeys: await openRowKeys(deps) }, input);
       const text = `${amountText(asset, amount)} of the float of ${owner} is on its way to ${to.address}: ${returned}`;
       return { json: { id: returned, owner, asset, units: amount.toString(), recipient: to.address }, text };
     }),

@@ -154,7 +154,7 @@ const bad: readonly [string, Kind<unknown>, readonly string[]][] = [
   ],
 ];
 
-describe('what may be typed', () => {
+describe('kinds of values', () => {
   for (const [name, kind, cases] of good) {
     for (const [raw, value] of cases) {
       test(`${name}: takes ${label(raw)}`, () => assert.deepEqual(kind.parse(raw, NOW_MS), value));

@@ -46,7 +46,11 @@ const list = databaseCommand({
 
 export const merchantCommands: readonly Command[] = [
   list,
-  statusCommand('suspend', 'suspended', 'Stop a merchant from taking new payments, for cause.'),
+  statusCommand(
+    'suspend',
+    'suspended',
+    'Stop the money of a merchant, for cause: payments, payouts, changes of destinations, refunds by its partner.',
+  ),
   statusCommand('activate', 'active', 'Let a merchant take payments again.'),
   statusCommand('deactivate', 'inactive', 'Stop a merchant from taking new payments, by its own wish.'),
 ];

@@ -29,7 +29,7 @@ async function till(...argv: string[]) {
 }
 
 describe('payments show', () => {
-  test('prints what is known, and who did what, when and why', async () => {
+  test('prints the payment, and its events with actor, time and reason', async () => {
     const { paymentId } = await shop.created({
       referenceId: 'ORDER-7\u202e',
       amount: { unit: 'iso4217/USD', value: '1250' },
@@ -97,7 +97,7 @@ describe('payments show', () => {
     assert.deepEqual([sequence, type, data.status, actor], [2, 'payment.cancelled', 'cancelled', `key:${shop.key.id}`]);
   });
 
-  test('tells what time has done before anybody noted it', async () => {
+  test('shows an expiry that is not swept yet', async () => {
     const { paymentId } = await shop.created();
     await time.advance(301_000);
     assert.match(
@@ -108,7 +108,7 @@ describe('payments show', () => {
     assert.deepEqual([JSON.parse(stdout).status, JSON.parse(stdout).storedStatus], ['expired', 'requires_action']);
   });
 
-  test('refuses what is unknown', async () => {
+  test('refuses an unknown payment', async () => {
     const { exitCode, stdout, stderr } = await till('payments', 'show', 'pay_unknown');
     assert.deepEqual(
       { exitCode, stdout, stderr },

@@ -7,6 +7,7 @@ import { withChains } from './chains.ts';
 import { type Command, databaseCommand } from './command.ts';
 import { blockNumber, id } from './kinds.ts';
 import { flag, optional, required } from './options.ts';
+import { openRowKeys } from './row-keys.ts';
 import { layoutTable } from './table.ts';
 
 const compare = databaseCommand({
@@ -70,13 +71,16 @@ const restore = databaseCommand({
     withChains(deps, async (chains) => {
       const [connected] = chosen(chains, network);
       const floatOwner = operator ? OPERATOR_FLOAT : merchant;
-      const report = connected && (await rebuild(deps, connected, { from, to, merchantId: merchant, floatOwner }));
+      const rowKeys = await openRowKeys(deps);
+      const report =
+        connected && (await rebuild({ ...deps, rowKeys }, connected, { from, to, merchantId: merchant, floatOwner }));
       if (report === undefined) throw new ApiError('invalid_state', 'The chain was not read yet.');
       const { rebuilt, unplaced, gas } = report;
       const lines = [
         ...rebuilt.map((each) => `${each} was rebuilt.`),
         ...gas.map((hash) => `The gas of ${hash} was booked again.`),
         ...unplaced.map(({ id: each, problem }) => `${each} ${problem}.`),
+        ...(report.isLifted ? ['The database knows all that left: payouts and refunds go on.'] : []),
       ];
       const text = lines.length === 0 ? 'Nothing was lost in these blocks.' : lines.join('\n');
       return { json: report, text, exitCode: unplaced.length === 0 ? 0 : 1 };

@@ -1,12 +1,16 @@
+import { approveRefund } from '../actions/outgoing/refund/approve-refund.ts';
+import { requestAsOperator } from '../actions/outgoing/refund/request-refund.ts';
 import { refundNotFound, retryRefund } from '../actions/outgoing/refund/retry-refund.ts';
 import { amountText } from '../chains/amount-text.ts';
 import { REFUND_STATES } from '../domain/refund.ts';
 import { listEvents } from '../store/events/events.ts';
 import { findRefund, findRefundOf, listRefunds } from '../store/money/refunds.ts';
-import { type Command, databaseCommand, OPERATOR } from './command.ts';
+import { withChains } from './chains.ts';
+import { type Command, databaseCommand, OPERATOR, operatorOf } from './command.ts';
 import { id, oneOf } from './kinds.ts';
 import { listing } from './listing.ts';
 import { optional, repeated, required } from './options.ts';
+import { openRowKeys } from './row-keys.ts';
 import { layoutFields, layoutTable } from './table.ts';
 
 const MAX_LISTED = 200;
@@ -78,9 +82,35 @@ const retry = databaseCommand({
   options: {},
   examples: ['refunds retry rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: refundId }) => {
-    const refund = await retryRefund(deps, { id: refundId, actor: OPERATOR });
+    const refund = await retryRefund({ ...deps, rowKeys: await openRowKeys(deps) }, { id: refundId, actor: OPERATOR });
     return { json: refund, text: `Refund ${refund.id} is ${refund.state}.` };
   },
 });
 
-export const refundCommands: readonly Command[] = [list, show, retry];
+const create = databaseCommand({
+  name: 'refunds create',
+  summary: 'Refund a payment in full. Only operators can, while its merchant is suspended or frozen.',
+  positionals: { id: required(id, 'The payment.') },
+  options: {},
+  examples: ['refunds create pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  run: (deps, { id: paymentId }) =>
+    withChains(deps, async (chains) => {
+      await requestAsOperator({ ...deps, chains }, { paymentId, actor: operatorOf(deps.config) });
+      const refund = await findRefundOf(deps.db.sql, paymentId);
+      return { json: refund, text: `Refund ${refund?.id} is ${refund?.state}.` };
+    }),
+});
+
+const approve = databaseCommand({
+  name: 'refunds approve',
+  summary: 'Send a refund although its merchant is suspended or frozen.',
+  positionals: { id: required(id, 'The refund, as shown by refunds list.') },
+  options: {},
+  examples: ['refunds approve rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  run: async (deps, { id: refundId }) => {
+    const refund = await approveRefund(deps, { id: refundId, actor: operatorOf(deps.config) });
+    return { json: refund, text: `Refund ${refund.id} is approved. It is ${refund.state}.` };
+  },
+});
+
+export const refundCommands: readonly Command[] = [list, show, create, approve, retry];

@@ -8,6 +8,7 @@ import { id } from './kinds.ts';
 import { listing } from './listing.ts';
 import { account } from './money-kinds.ts';
 import { flag, optional, required } from './options.ts';
+import { openRowKeys } from './row-keys.ts';
 
 const MAX_LISTED = 200;
 
@@ -53,7 +54,10 @@ const giveBack = databaseCommand({
   examples: ['strays return stry_1HKHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: (deps, { id: strayId, to }) =>
     withChains(deps, async (chains) => {
-      const stray = await returnStray({ ...deps, chains }, { id: strayId, to, actor: OPERATOR });
+      const stray = await returnStray(
+        { ...deps, chains, rowKeys: await openRowKeys(deps) },
+        { id: strayId, to, actor: OPERATOR },
+      );
       return { json: stray, text: `${amountText(stray.asset, stray.amount)} is on its way back: ${stray.id}` };
     }),
 });

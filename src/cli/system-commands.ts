@@ -1,4 +1,5 @@
-import { describeConfig, SETTINGS } from '../settings/config.ts';
+import { SETTINGS } from '../settings/config.ts';
+import { describeConfig } from '../settings/read-config.ts';
 import { listAlerts } from '../store/plumbing/alerts.ts';
 import { migrate, migrationState } from '../store/plumbing/migrate.ts';
 import { type Command, command, databaseCommand } from './command.ts';

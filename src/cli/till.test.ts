@@ -102,7 +102,7 @@ describe('partners and their keys', () => {
     );
   });
 
-  test('what is unknown is refused by its code', async () => {
+  test('an unknown id is refused with its code', async () => {
     const cases: [string[], string][] = [
       [['partners', 'disable', 'prtn_unknown'], 'partner_not_found'],
       [['keys', 'list', '--partner', 'prtn_unknown'], 'partner_not_found'],
@@ -197,7 +197,7 @@ describe('merchants, apps, bank arrangements and alerts', () => {
 });
 
 describe('usage, configuration and help', () => {
-  test('all that is wrong with a line is told at once, with exit code 2', async () => {
+  test('all problems of a line are reported at once, with exit code 2', async () => {
     const argv = ['keys', 'create', '--mode', 'prod', '--label', '', '--expires', '2020-01-01T00:00:00Z'];
     const { exitCode, stdout, stderr } = await till(...argv);
     assert.deepEqual([exitCode, stdout], [2, '']);
@@ -225,7 +225,7 @@ describe('usage, configuration and help', () => {
     }
   });
 
-  test('all that is wrong with the settings is told at once, with exit code 2', async () => {
+  test('all problems of the settings are reported at once, with exit code 2', async () => {
     const { exitCode, stderr } = await run(['partners', 'list'], { PORT: 'x', DATABASE_URL: 'mysql://a:geheim@b' });
     assert.equal(exitCode, 2);
     assert.match(stderr, /^The configuration is invalid:\n {2}PORT .*\n {2}DATABASE_URL /);
@@ -285,7 +285,7 @@ describe('the database', () => {
     }
   });
 
-  test('out of reach it is told without a stack or the password', async () => {
+  test('an unreachable one is reported without a stack or the password', async () => {
     const { exitCode, stderr } = await run(['partners', 'list'], {
       DATABASE_URL: 'postgres://u:geheim@127.0.0.1:1/till',
     });

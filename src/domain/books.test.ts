@@ -148,7 +148,7 @@ describe('the books', () => {
     assert.deepEqual([...balances([...paid, back])], []);
   });
 
-  it('keep what a payout moves on the intermediate account until it is final', () => {
+  it('keep the money of a payout on the intermediate account until it is final', () => {
     const item = itemOf(1_000n, 10n, true);
     const about = { ...item, reference: '0x1' };
     const paid = paidEntry(item, { wasInFlight: false, isExtra: false }, PROOF);
@@ -164,7 +164,7 @@ describe('the books', () => {
     assert.equal(balances(done).get(ACCOUNTS.settled(MERCHANT)), 990n);
   });
 
-  it('give the payer everything back in a refund, from what covers it', () => {
+  it('return everything to the payer in a refund, from its cover', () => {
     const item = itemOf(1_000n, 10n, true);
     const about = { ...item, reference: '0x1' };
     const cover = { payable: 990n, merchantFloat: 0n, operatorFloat: 10n };
@@ -182,7 +182,7 @@ describe('the books', () => {
     });
   });
 
-  it('are corrected by exactly what is missing', () => {
+  it('are corrected by exactly the missing lines', () => {
     const item = itemOf(1_000n, 10n);
     const shouldBe = paidPosition(item, false);
     assert.equal(correctingEntry('rebuilt', item, { is: shouldBe, shouldBe, proof: PROOF }), undefined);

@@ -29,7 +29,7 @@ describe('the fate of an item', () => {
   }
 });
 
-describe('what follows for the payment', () => {
+describe('the consequence for the payment', () => {
   const used = { is: 'over', reason: 'used' } as const;
   const ranOut = { is: 'over', reason: 'ran_out' } as const;
   it('is nothing while one item may still be paid, or is', () => {
@@ -60,8 +60,8 @@ describe('a refusal', () => {
   });
 });
 
-describe('what counts as evidence', () => {
-  it('is an event that says what its commitment stands for', () => {
+describe('evidence', () => {
+  it('is an event whose fields match its commitment', () => {
     const stored = { payer: '0xAb', asset: 'eip155:1/erc20:0xCd', amount: '1', fee: '0', recipient: '0xEf' };
     assert.deepEqual(differences({ ...stored, payer: '0xab' }, stored), []);
     assert.deepEqual(differences({ ...stored, amount: '2', fee: '1' }, stored), ['amount', 'fee']);

@@ -64,7 +64,7 @@ describe('fees', () => {
     for (const text of wrong) assert.ok(!isPercentage(text), text);
   });
 
-  it('and what the merchant gets are what was paid, to the unit, in tokens of any decimals', () => {
+  it('and the merchant’s share add up to the paid amount, to the unit, in tokens of any decimals', () => {
     const decimals = fc.integer({ min: 0, max: 18 });
     const percentage = fc
       .tuple(fc.integer({ min: 0, max: 99 }), fc.bigInt({ min: 0n, max: 10n ** 18n - 1n }))

@@ -101,7 +101,7 @@ describe('idBytes and idFromBytes', () => {
     );
   });
 
-  it('refuse what is no id and no 16 bytes', () => {
+  it('refuse invalid ids and other lengths than 16 bytes', () => {
     for (const text of ['', 'pay_', '01ARYZ6S410000000000000000', 'xyz_01ARYZ6S410000000000000000']) {
       assert.throws(() => idBytes(text), TypeError);
     }
@@ -145,7 +145,7 @@ describe('isId', () => {
   });
 });
 
-describe('ids of what leaves the intermediate account', () => {
+describe('ids of transfers out of the intermediate account', () => {
   /** Times of payments, until the year 2527. */
   const payment = fc.tuple(fc.nat({ max: 2 ** 44 - 1 }), random10).map(([ms, random]) => newId('pay_', ms, random));
   const kind = fc.constantFrom('pout_' as const, 'rfnd_' as const);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { KeyRing } from './key-ring.ts';
 import {
+  areTimesPossible,
   compareRank,
   doResultsFit,
   isPast,
@@ -13,8 +15,9 @@ import {
   timesOf,
 } from './option.ts';
 
-const SECRET = new Uint8Array(32).fill(7);
-const SALT = new Uint8Array(6).fill(1);
+const KEYS: KeyRing = [new Uint8Array(32).fill(7)];
+const OTHER_KEYS: KeyRing = [new Uint8Array(32)];
+const NONCE = new Uint8Array(12).fill(1);
 const PAYMENT = 'pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6';
 const OTHER_PAYMENT = 'pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z7';
 const ACCOUNT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
@@ -40,7 +43,7 @@ const OPTION: Option = {
   expiresAtS: 1_800_000_480,
   steps: ['signature'],
 };
-const seal = (option = OPTION, salt = SALT) => sealOption(SECRET, option, salt);
+const seal = (option = OPTION, nonce = NONCE) => sealOption(KEYS, option, nonce);
 
 describe('an option id', () => {
   it('gives back the whole option', () => {
@@ -50,18 +53,37 @@ describe('an option id', () => {
       { ...OPTION, quote, expiresAtS: 1_800_000_060, steps: ['transaction', 'transaction', 'signature'] as const },
       { ...OPTION, item: { ...OPTION.item, amount: 2n ** 256n - 1n, fee: 0n }, pricedFee: 10n ** 77n },
     ]) {
-      assert.deepEqual(openOption(SECRET, PAYMENT, seal(option)), option);
+      assert.deepEqual(openOption(KEYS, PAYMENT, seal(option)), option);
     }
   });
 
   it('is a text that needs no escaping anywhere, and a new one each time', () => {
     assert.match(seal(), /^[\w-]{100,1000}$/);
-    assert.notEqual(seal(OPTION, new Uint8Array(6).fill(2)), seal());
+    assert.notEqual(seal(OPTION, new Uint8Array(12).fill(2)), seal());
   });
 
   it('is good for its own payment and its own gateway alone', () => {
-    assert.equal(openOption(SECRET, OTHER_PAYMENT, seal()), undefined);
-    assert.equal(openOption(new Uint8Array(32), PAYMENT, seal()), undefined);
+    assert.equal(openOption(KEYS, OTHER_PAYMENT, seal()), undefined);
+    assert.equal(openOption(OTHER_KEYS, PAYMENT, seal()), undefined);
+  });
+
+  it('says nothing about its terms, not even by its length', () => {
+    const bytes = Buffer.from(seal(), 'base64url');
+    const { item } = OPTION;
+    for (const term of [item.network, item.asset, item.payer, item.recipient, '10000000', 'eip3009', PAYMENT]) {
+      assert.ok(!bytes.includes(term) && !seal().includes(term), term);
+    }
+    const cheaper = { ...OPTION, item: { ...item, amount: 1n, fee: 0n }, pricedFee: 0n };
+    assert.equal(seal(cheaper).length, seal().length);
+  });
+
+  it('is good for as long as the key that made it is on the ring', () => {
+    const [old] = KEYS;
+    const [renewed] = OTHER_KEYS;
+    const both: KeyRing = [renewed, old];
+    assert.deepEqual(openOption(both, PAYMENT, seal()), OPTION);
+    assert.deepEqual(openOption(OTHER_KEYS, PAYMENT, sealOption(both, OPTION, NONCE)), OPTION);
+    assert.equal(openOption(KEYS, PAYMENT, sealOption(both, OPTION, NONCE)), undefined);
   });
 
   it('cannot be altered, cut, lengthened or spelled otherwise', () => {
@@ -69,18 +91,18 @@ describe('an option id', () => {
     fc.assert(
       fc.property(fc.nat(id.length - 1), fc.constantFrom(...'AZaz09-_'), (at, letter) => {
         const altered = id.slice(0, at) + letter + id.slice(at + 1);
-        assert.equal(altered === id || openOption(SECRET, PAYMENT, altered) === undefined, true);
+        assert.equal(altered === id || openOption(KEYS, PAYMENT, altered) === undefined, true);
       }),
     );
     for (const other of [id.slice(0, -1), `${id}A`, `${id}=`, `${id} `, id.toLowerCase(), `+${id.slice(1)}`]) {
-      assert.equal(openOption(SECRET, PAYMENT, other), undefined);
+      assert.equal(openOption(KEYS, PAYMENT, other), undefined);
     }
   });
 
   it('may be any text a stranger thinks of', () => {
-    fc.assert(fc.property(fc.string(), (text) => openOption(SECRET, PAYMENT, text) === undefined));
+    fc.assert(fc.property(fc.string(), (text) => openOption(KEYS, PAYMENT, text) === undefined));
     for (const text of ['', 'opt_1', 'A'.repeat(64), 'A'.repeat(60_000), '☃', '../../etc']) {
-      assert.equal(openOption(SECRET, PAYMENT, text), undefined);
+      assert.equal(openOption(KEYS, PAYMENT, text), undefined);
     }
   });
 });
@@ -146,9 +168,24 @@ describe('the times of an option', () => {
     assert.equal(past(NOW_S, NOW_S + 600), true);
   });
 
-  it('are those of the deadline where an id of the version before has none', () => {
-    const old = sealOption(SECRET, { ...OPTION, expiresAtS: null as never }, SALT);
-    assert.equal(openOption(SECRET, PAYMENT, old)?.expiresAtS, OPTION.item.deadlineS);
+  it('are possible only if they were given until now, for no longer than an option lives', () => {
+    const possible = (option: Partial<Option>, deadlineS?: number, paymentExpiresAtS = NOW_S + 86_400) => {
+      const whole = { ...OPTION, ...option };
+      const item = { ...OPTION.item, ...option.item, deadlineS: deadlineS ?? whole.expiresAtS + 120 };
+      return areTimesPossible({ ...whole, item }, { nowMs: NOW_S * 1000, paymentExpiresAtS });
+    };
+    const quote = { pair: 'ETH/USD', ratio: '3000/1' };
+    assert.equal(possible({ expiresAtS: NOW_S + 600 }), true);
+    assert.equal(possible({ expiresAtS: NOW_S + 700 }), false);
+    assert.equal(possible({ expiresAtS: NOW_S + 600 }, undefined, NOW_S + 599), false, 'longer than the payment');
+    assert.equal(possible({ expiresAtS: NOW_S + 600 }, NOW_S + 86_400), false, 'a signature that lives for a day');
+    assert.equal(possible({ expiresAtS: NOW_S + 60, quote }), true);
+    assert.equal(possible({ expiresAtS: NOW_S + 300, quote }), false);
+    assert.equal(possible({ expiresAtS: NOW_S + 300, quote, steps: ['transaction', 'signature'] }), true);
+    const item = { ...OPTION.item, method: 'native' as const };
+    const native = { expiresAtS: NOW_S + 300, quote, item, steps: ['transaction'] as const };
+    assert.equal(possible(native, NOW_S + 300), true);
+    assert.equal(possible(native, NOW_S + 420), false);
   });
 });
 

@@ -1,10 +1,11 @@
-import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hash } from 'node:crypto';
 import type { Item, PayMethod } from './item.ts';
+import type { KeyRing } from './key-ring.ts';
 
 /**
  * A way to pay a payment: one account, one asset, and all terms. Options are not stored. The id of an option contains
- * all its terms, authenticated by a key that every node has. Any node accepts it, also after a restart. Listing options
- * writes nothing, and no one else can forge an id.
+ * all its terms, encrypted and authenticated by a key that every node has. Any node accepts it, also after a restart.
+ * Listing options writes nothing, and no one else can forge or read an id.
  */
 export interface Option {
   readonly item: Item;
@@ -24,54 +25,53 @@ export interface Option {
 
 export type Step = 'transaction' | 'signature';
 
-const MAC_BYTES = 32;
-const SALT_BYTES = 6;
-/** Our ids have well under a thousand characters. */
+export const OPTION_NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const CIPHER = 'aes-256-gcm';
+/** The text is filled up to a multiple of this, so that the length of an id says little about its terms. */
+const BLOCK = 64;
+/** Our ids have about a thousand characters at most. */
 const MAX_LENGTH = 4096;
 /** The version of the encoding. Ids of an unknown version are refused. */
-const FORM = 2;
+const FORM = 3;
 
-/** The salt makes the ids of two equal options differ, as wallets expect of every new list. */
-export function sealOption(secret: Uint8Array, option: Option, salt: Uint8Array): string {
+/** The nonce is random. It makes the ids of two equal options differ, as wallets expect of every new list. */
+export function sealOption([key]: KeyRing, option: Option, nonce: Uint8Array): string {
   const { item, account, pricedFee, feeTerms, quote, expiresAtS, steps } = option;
-  const payload = Buffer.concat([
-    salt.subarray(0, SALT_BYTES),
-    Buffer.from(
-      JSON.stringify([
-        FORM,
-        item.network,
-        item.collector,
-        item.asset,
-        item.method,
-        item.payer,
-        item.recipient,
-        item.feeAccount,
-        item.amount.toString(),
-        item.fee.toString(),
-        item.deadlineS,
-        account,
-        pricedFee.toString(),
-        feeTerms.percentage,
-        feeTerms.fixed,
-        quote,
-        expiresAtS,
-        steps.map((step) => STEP_LETTERS[step]).join(''),
-      ]),
-    ),
+  const text = JSON.stringify([
+    FORM,
+    item.network,
+    item.collector,
+    item.asset,
+    item.method,
+    item.payer,
+    item.recipient,
+    item.feeAccount,
+    item.amount.toString(),
+    item.fee.toString(),
+    item.deadlineS,
+    account,
+    pricedFee.toString(),
+    feeTerms.percentage,
+    feeTerms.fixed,
+    quote,
+    expiresAtS,
+    steps.map((step) => STEP_LETTERS[step]).join(''),
   ]);
-  return Buffer.concat([mac(secret, item.subject, payload), payload]).toString('base64url');
+  const cipher = createCipheriv(CIPHER, keyOfPayment(key, item.subject), nonce);
+  const content = [cipher.update(text.padEnd(Math.ceil(text.length / BLOCK) * BLOCK)), cipher.final()];
+  return Buffer.concat([nonce, ...content, cipher.getAuthTag()]).toString('base64url');
 }
 
 /** The option, or undefined when the id was not made by us for this very payment. */
-export function openOption(secret: Uint8Array, paymentId: string, id: string): Option | undefined {
+export function openOption(keys: KeyRing, paymentId: string, id: string): Option | undefined {
   if (id.length > MAX_LENGTH || !/^[\w-]+$/.test(id)) return undefined;
   const bytes = Buffer.from(id, 'base64url');
   // Base64 has several spellings of the same bytes; only the canonical one is accepted.
-  if (bytes.length <= MAC_BYTES + SALT_BYTES || bytes.toString('base64url') !== id) return undefined;
-  const payload = bytes.subarray(MAC_BYTES);
-  if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), mac(secret, paymentId, payload))) return undefined;
-  const fields = JSON.parse(payload.subarray(SALT_BYTES).toString()) as Sealed;
-  if (fields[0] !== FORM) return undefined;
+  if (bytes.length <= OPTION_NONCE_BYTES + TAG_BYTES || bytes.toString('base64url') !== id) return undefined;
+  const text = keys.map((key) => decrypt(keyOfPayment(key, paymentId), bytes)).find((found) => found !== undefined);
+  const fields = text === undefined ? undefined : (JSON.parse(text) as Sealed);
+  if (fields?.[0] !== FORM) return undefined;
   const [, network, collector, asset, method, payer, recipient, feeAccount, amount, fee, deadlineS, ...rest] = fields;
   const [account, pricedFee, percentage, fixed, quote, expiresAtS, letters] = rest;
   const item = { network, collector, asset, method, subject: paymentId, payer, recipient, feeAccount, deadlineS };
@@ -81,8 +81,7 @@ export function openOption(secret: Uint8Array, paymentId: string, id: string): O
     pricedFee: BigInt(pricedFee),
     feeTerms: { percentage, fixed },
     quote,
-    // Ids of the previous version have none if no rate was needed.
-    expiresAtS: expiresAtS ?? deadlineS,
+    expiresAtS,
     steps: [...letters].map((letter) => (letter === STEP_LETTERS.signature ? 'signature' : 'transaction')),
   };
 }
@@ -104,14 +103,26 @@ type Sealed = [
   percentage: string,
   fixed: string,
   quote: Option['quote'],
-  expiresAtS: number | null,
+  expiresAtS: number,
   letters: string,
 ];
 
 const STEP_LETTERS = { transaction: 't', signature: 's' } as const satisfies Record<Step, string>;
 
-function mac(secret: Uint8Array, paymentId: string, payload: Uint8Array): Buffer {
-  return createHmac('sha256', secret).update(paymentId).update('\0').update(payload).digest();
+/** Each payment has a key of its own: an id opens for no other payment, and random nonces never run out. */
+function keyOfPayment(key: Uint8Array, paymentId: string): Uint8Array {
+  return createHmac('sha256', key).update(paymentId).digest();
+}
+
+function decrypt(key: Uint8Array, bytes: Buffer): string | undefined {
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, OPTION_NONCE_BYTES));
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  try {
+    const content = decipher.update(bytes.subarray(OPTION_NONCE_BYTES, -TAG_BYTES));
+    return Buffer.concat([content, decipher.final()]).toString();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The validity of a rate: a signature is given at once, a transaction has to be mined. */
@@ -126,6 +137,8 @@ const AT_PAR_S = 600;
 const SENDING_S = 120;
 /** With less time than this left, a payer's action would be too late. */
 const LEAST_LEFT_S = 60;
+/** The clocks of two nodes differ by less than this. */
+const CLOCKS_APART_S = 30;
 
 export interface OptionTimes {
   /** The chain refuses the item from this time on. */
@@ -147,15 +160,32 @@ export interface OptionTimesInput {
  */
 export function timesOf({ nowMs, paymentExpiresAtS, ...input }: OptionTimesInput): OptionTimes | undefined {
   const nowS = Math.floor(nowMs / 1000);
-  const { method, needsTransaction, isRateBound } = input;
+  const { method, isRateBound } = input;
+  const expiresAtS = Math.min(nowS + lifeS(input), paymentExpiresAtS);
+  const isTooLate = (method === 'native' || isRateBound) && expiresAtS - nowS < LEAST_LEFT_S;
+  return isTooLate ? undefined : { deadlineS: deadlineOf(method, expiresAtS), expiresAtS };
+}
+
+/** True if `timesOf` can have given the option its times at some moment until now, by the clock of any node. */
+export function areTimesPossible(
+  { item, expiresAtS, steps, quote }: Option,
+  { nowMs, paymentExpiresAtS }: Pick<OptionTimesInput, 'nowMs' | 'paymentExpiresAtS'>,
+): boolean {
+  const longestS = lifeS({ needsTransaction: steps.includes('transaction'), isRateBound: quote !== null });
+  return (
+    expiresAtS <= Math.min(nowMs / 1000 + longestS + CLOCKS_APART_S, paymentExpiresAtS) &&
+    item.deadlineS === deadlineOf(item.method, expiresAtS)
+  );
+}
+
+function lifeS({ needsTransaction, isRateBound }: Pick<OptionTimesInput, 'needsTransaction' | 'isRateBound'>): number {
   const rateS = needsTransaction ? MINED_RATE_S : SIGNED_RATE_S;
-  const expiresAtS = Math.min(nowS + (isRateBound ? rateS : AT_PAR_S), paymentExpiresAtS);
-  // Only its block decides about a payer's own transaction, so its deadline must not be later than the end of the
-  // price.
-  const isNative = method === 'native';
-  const deadlineS = isNative ? expiresAtS : expiresAtS + SENDING_S;
-  const isTooLate = (isNative || isRateBound) && expiresAtS - nowS < LEAST_LEFT_S;
-  return isTooLate ? undefined : { deadlineS, expiresAtS };
+  return isRateBound ? rateS : AT_PAR_S;
+}
+
+/** A payer's own transaction is judged by its block alone, so it must not be good for longer than the price is. */
+function deadlineOf(method: PayMethod, expiresAtS: number): number {
+  return method === 'native' ? expiresAtS : expiresAtS + SENDING_S;
 }
 
 /** True if it is too late to sign the option: it has expired, or there is no time left to carry it out. */

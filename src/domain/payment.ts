@@ -73,6 +73,8 @@ export type Refusal =
   | 'not_expired'
   | 'may_still_be_paid'
   | 'attempt_over'
+  | 'merchant_stopped'
+  | 'network_stopped'
   | 'not_from_this_status';
 
 export type Decision =

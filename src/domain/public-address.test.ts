@@ -9,7 +9,7 @@ describe('isPublicAddress', () => {
     }
   });
 
-  it('says no to this machine, to networks behind it, and to what is set aside', () => {
+  it('refuses loopback, private networks and reserved ranges', () => {
     const others = [
       '127.0.0.1',
       '127.255.255.254',
@@ -39,7 +39,7 @@ describe('isPublicAddress', () => {
     for (const address of others) assert.ok(!isPublicAddress(address), address);
   });
 
-  it('says no to what is no address', () => {
+  it('refuses text that is no address', () => {
     for (const text of ['', 'localhost', '1.1.1', '0x7f.1', '127.1', '[::1]', 'fe80::1%eth0']) {
       assert.ok(!isPublicAddress(text), text);
     }

@@ -9,7 +9,7 @@ const named = <T>(...statements: Omit<Statement<T>, 'by'>[]): Statement<T>[] =>
   statements.map((statement, index) => ({ by: `endpoint ${index + 1}`, ...statement }));
 const rule = (endpoints: number, isTrustedAlone = false) => ({ endpoints, isTrustedAlone });
 
-describe('what endpoints say', () => {
+describe('a statement of endpoints', () => {
   it('counts when two say the same', () => {
     assert.deepEqual(weigh(named(say('a'), say('a')), rule(2)), { is: 'agreed', value: 'a', dissenters: [] });
     const outvoted = weigh(named(say('b'), say('a'), say('a')), rule(3));
@@ -28,7 +28,7 @@ describe('what endpoints say', () => {
     assert.deepEqual(weigh(named(say('a'), say(undefined, 5 * MINUTE_MS)), rule(2)), { is: 'alone', value: 'a' });
   });
 
-  it('stands alone where only one endpoint is configured, and fully where that is our own chain', () => {
+  it('counts from a single configured endpoint, and fully if that is our own chain', () => {
     assert.deepEqual(weigh(named(say(true)), rule(1)), { is: 'alone', value: true });
     assert.deepEqual(weigh(named(say(true)), rule(1, true)), { is: 'agreed', value: true, dissenters: [] });
     assert.deepEqual(weigh(named(say(true), say<boolean>(undefined)), rule(2, true)), { is: 'open' });
@@ -45,7 +45,7 @@ describe('what endpoints say', () => {
     assert.equal(weigh(statements, rule(2), ({ hash }) => hash).is, 'agreed');
   });
 
-  it('is agreed only if two say it, whatever the others do', () => {
+  it('is agreed only if two endpoints say the same, whatever the others do', () => {
     const statements = fc.array(fc.record({ says: fc.option(fc.nat(2), { nil: undefined }), silentForMs: fc.nat() }), {
       maxLength: 5,
     });
@@ -59,13 +59,13 @@ describe('what endpoints say', () => {
   });
 });
 
-describe('how far a chain has come', () => {
-  it('is what two endpoints have reached: one alone may claim any height', () => {
+describe('the height of a chain', () => {
+  it('is reached by two endpoints: a single one may claim any height', () => {
     assert.deepEqual(weighHeights(named(say(1_000_000), say(100)), rule(2)), { agreed: 100, alone: undefined });
     assert.deepEqual(weighHeights(named(say(7), say(99), say(100)), rule(3)), { agreed: 99, alone: undefined });
   });
 
-  it('is open, or what the only one says, by the same rule as every fact', () => {
+  it('is unknown, or that of the only endpoint, by the same rule as every fact', () => {
     assert.deepEqual(weighHeights(named(say(9), say<number>(undefined)), rule(2)), {
       agreed: undefined,
       alone: undefined,

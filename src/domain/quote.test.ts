@@ -53,7 +53,7 @@ describe('a quote', () => {
     assert.equal(quoteFor({ price: euros, asset: EURC, rate: undefined })?.amount, 1_000_000n);
   });
 
-  it('knows a token of fewer decimals than its currency, and rounds what it cannot hold up', () => {
+  it('supports a token of fewer decimals than its currency, and rounds up', () => {
     const coarse = { ...USDC, decimals: 0 };
     assert.equal(quoteFor({ price: usd(1_201n), asset: coarse, rate: undefined })?.amount, 13n);
     assert.equal(quoteFor({ price: usd(1_200n), asset: coarse, rate: undefined })?.amount, 12n);
@@ -200,7 +200,7 @@ describe('conversion', () => {
     );
   });
 
-  it('never takes more than the amount, whatever fee it is told', () => {
+  it('never takes more than the amount, whatever the fee', () => {
     const quote = quoted({ price: usd(100n), asset: USDC, rate: undefined });
     assert.equal(feeInToken(quote, 500n), quote.amount);
     assert.equal(feeInToken(quote, 0n), 0n);

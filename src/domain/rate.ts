@@ -12,8 +12,12 @@ export interface Pair {
   readonly quote: string;
 }
 
-export interface Rate extends Pair {
+/** A rate without its origin. */
+export interface QuotedRate extends Pair {
   readonly value: Ratio;
+}
+
+export interface Rate extends QuotedRate {
   /** The readings it was made of. */
   readonly readings: readonly Reading[];
 }
@@ -79,6 +83,18 @@ export function recordRate({ base, quote, value, readings }: Rate) {
     })),
   };
 }
+
+/** Reads the pair and the value of a recorded rate. Undefined when it is not the record of one. */
+export function readRateRecord(record: Readonly<Record<string, unknown>> | null): QuotedRate | undefined {
+  const [, base, quote] = PAIR_FORM.exec(String(record?.pair)) ?? [];
+  const [, numerator, denominator] = RATIO_FORM.exec(String(record?.ratio)) ?? [];
+  if (base === undefined || quote === undefined || numerator === undefined || denominator === undefined)
+    return undefined;
+  return { base, quote, value: { numerator: BigInt(numerator), denominator: BigInt(denominator) } };
+}
+
+const PAIR_FORM = /^([^/]+)\/([^/]+)$/;
+const RATIO_FORM = /^([1-9][0-9]{0,199})\/([1-9][0-9]{0,199})$/;
 
 /** Significant digits of a rate that is shown to people. */
 const DIGITS = 8;

@@ -71,8 +71,13 @@ const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 export function receiptKeyOf(seed: Uint8Array): ReceiptKey {
   const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' });
   const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return { privateKey, publicJwk: receiptJwkOf(x) };
+}
+
+/** The public key as it is published. */
+export function receiptJwkOf(x: string): ReceiptJwk {
   const kid = hash('sha256', JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }), 'base64url');
-  return { privateKey, publicJwk: { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x } };
+  return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x };
 }
 
 export function signReceipt({ privateKey, publicJwk }: ReceiptKey, receipt: Receipt): ReceiptSignature {

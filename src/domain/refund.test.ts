@@ -54,8 +54,8 @@ describe('the life of a refund', () => {
   });
 });
 
-describe('what covers a refund', () => {
-  it('adds up to what was paid, to the unit; the fee is always the operator’s', () => {
+describe('the cover of a refund', () => {
+  it('adds up to the paid amount, to the unit; the fee is always the operator’s', () => {
     const amounts = fc
       .bigInt({ min: 1n, max: 2n ** 100n })
       .chain((amount) =>

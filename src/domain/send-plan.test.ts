@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type InFlight, intoBatches, type Passenger, planSends, type SendFacts } from './send-plan.ts';
+import { chooseBatches, type InFlight, intoBatches, type Passenger, planSends, type SendFacts } from './send-plan.ts';
 
 const GWEI = 1_000_000_000n;
 
@@ -29,8 +29,8 @@ function plan(fields: Partial<SendFacts>) {
   });
 }
 
-describe('what a signer does next', () => {
-  it('leaves alone what was sent a moment ago', () => {
+describe('the next step of a signer', () => {
+  it('leaves a transaction alone that was sent a moment ago', () => {
     assert.deepEqual(plan({ inFlight: [send(0), send(1)], nextNonce: 2 }), []);
   });
 
@@ -63,12 +63,12 @@ describe('what a signer does next', () => {
     assert.deepEqual(dear, { do: 'bump', nonce: 0, fees: { max: 50n * GWEI, tip: 2n * GWEI } });
   });
 
-  it('outbids at once when told that it offers too little', () => {
+  it('raises the fee at once when the chain calls it underpriced', () => {
     const [step] = plan({ inFlight: [send(0, { isOutbid: true })], nextNonce: 1 });
     assert.equal(step?.do, 'bump');
   });
 
-  it('only sends again what may not offer more, and what offers plenty', () => {
+  it('only sends again at the fee cap, and with a sufficient fee', () => {
     const stuck = [send(0, { signedAgoMs: 60_000, broadcastAgoMs: 5_000 })];
     assert.deepEqual(plan({ inFlight: stuck, nextNonce: 1, cap: 11n * GWEI }), [{ do: 'rebroadcast', nonce: 0 }]);
     assert.deepEqual(plan({ inFlight: stuck, nextNonce: 1, price: { max: 2n * GWEI, tip: GWEI } }), [
@@ -94,25 +94,25 @@ describe('what a signer does next', () => {
   });
 });
 
-describe('who travels together', () => {
+describe('a group of items', () => {
   const item = (fields: Partial<Passenger> = {}): Passenger => ({
     collector: 'newest',
     asset: 'usdc',
     method: 'eip3009-vrs',
     feeAccount: 'fees',
-    hasCode: false,
+    isApart: false,
     attempts: 0,
     ...fields,
   });
 
-  it('is of one kind, within the limit, and leaves nobody behind', () => {
+  it('is of one kind, within the limit, and leaves no item out', () => {
     const items = fc.array(
       fc.record({
         collector: fc.constantFrom('older', 'newest'),
         asset: fc.constantFrom('usdc', 'eurc'),
         method: fc.constantFrom('eip3009-vrs', 'permit2'),
         feeAccount: fc.constantFrom('a', 'b'),
-        hasCode: fc.boolean(),
+        isApart: fc.boolean(),
         attempts: fc.nat(4),
       }),
     );
@@ -124,16 +124,43 @@ describe('who travels together', () => {
         for (const batch of batches) {
           assert.ok(batch.length >= 1 && batch.length <= limit);
           if (batch.length === 1) continue;
-          const kinds = batch.map(({ hasCode: _, ...kind }) => JSON.stringify(kind));
+          const kinds = batch.map(({ isApart: _, ...kind }) => JSON.stringify(kind));
           assert.equal(new Set(kinds).size, 1);
-          assert.ok(batch.every(({ hasCode }) => !hasCode));
+          assert.ok(batch.every(({ isApart }) => !isApart));
         }
       }),
     );
   });
 
-  it('is soon alone when it has failed before', () => {
+  it('is soon a single item after failures', () => {
     const due = Array.from({ length: 16 }, () => item({ attempts: 2 }));
     assert.equal(intoBatches(due, () => 16).length, 16);
+  });
+});
+
+describe('the places of a round', () => {
+  const batch = (name: string, isApart: boolean) => [
+    { collector: '', asset: name, method: '', feeAccount: '', isApart, attempts: 0 },
+  ];
+  const apart = ['x', 'y', 'z'].map((name) => batch(name, true));
+  const main = ['a', 'b', 'c'].map((name) => batch(name, false));
+  const chosen = (batches: ReturnType<typeof batch>[], places: Parameters<typeof chooseBatches>[1]) =>
+    chooseBatches(batches, places)
+      .map(([first]) => first?.asset)
+      .join('');
+
+  it('are for plain accounts first, and for few of the others', () => {
+    const all = [...apart, ...main];
+    assert.equal(chosen(all, { room: 16, apartRoom: 2, isApartUnderWay: false }), 'abcxy');
+    assert.equal(chosen(all, { room: 16, apartRoom: 0, isApartUnderWay: true }), 'abc');
+    assert.equal(chosen(all, { room: 16, apartRoom: -1, isApartUnderWay: true }), 'abc');
+  });
+
+  it('hold one for the others when there are too few, unless one of them is under way', () => {
+    const all = [...apart, ...main];
+    assert.equal(chosen(all, { room: 3, apartRoom: 4, isApartUnderWay: false }), 'abx');
+    assert.equal(chosen(all, { room: 3, apartRoom: 4, isApartUnderWay: true }), 'abc');
+    assert.equal(chosen(all, { room: 1, apartRoom: 4, isApartUnderWay: false }), 'a');
+    assert.equal(chosen(apart, { room: 1, apartRoom: 4, isApartUnderWay: false }), 'x');
   });
 });

@@ -93,14 +93,16 @@ export interface Passenger {
   readonly asset: string;
   readonly method: string;
   readonly feeAccount: string;
-  /** Items of accounts with code travel alone: their code can behave in any way. */
-  readonly hasCode: boolean;
+  /**
+   * True for items of accounts with code, and of accounts that failed before. They can fail in any way, and travel alone.
+   */
+  readonly isApart: boolean;
   /** The number of failed sends. */
   readonly attempts: number;
 }
 
 /**
- * Groups due items into transactions, oldest first. The items of a transaction share Collector, asset, method and fee
+ * Groups due items into transactions, in their order. The items of a transaction share Collector, asset, method and fee
  * account. Items with failed sends are grouped together, in ever smaller groups, so that an item that makes its whole
  * transaction fail is soon alone.
  */
@@ -108,7 +110,7 @@ export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: 
   const open = new Map<string, T[]>();
   const batches: T[][] = [];
   for (const item of due) {
-    if (item.hasCode) {
+    if (item.isApart) {
       batches.push([item]);
       continue;
     }
@@ -123,4 +125,29 @@ export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: 
     batch.push(item);
   }
   return batches;
+}
+
+/** The places for new transactions. */
+export interface Places {
+  /** How many more transactions may be in flight. */
+  readonly room: number;
+  /** How many more of them may carry an item apart. */
+  readonly apartRoom: number;
+  /** True while a transaction with an item apart is in flight. */
+  readonly isApartUnderWay: boolean;
+}
+
+/**
+ * The transactions of this round, in the order of their nonces. Items apart come last and have few places, so that they
+ * delay nobody. One place is kept for them, so that a flood of other payments does not shut them out.
+ */
+export function chooseBatches<T extends Passenger>(
+  batches: readonly T[][],
+  { room, apartRoom, isApartUnderWay }: Places,
+): T[][] {
+  const isApart = ([first]: readonly T[]) => first?.isApart === true;
+  const apart = batches.filter(isApart).slice(0, Math.max(0, apartRoom));
+  const kept = apart.length > 0 && !isApartUnderWay && room > 1 ? 1 : 0;
+  const main = batches.filter((batch) => !isApart(batch)).slice(0, room - kept);
+  return [...main, ...apart.slice(0, room - main.length)];
 }

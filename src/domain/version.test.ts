@@ -95,7 +95,7 @@ describe('resolveVersion', () => {
     ['2026-06-01.preview', 'unknown_api_version'],
     ['9999-12-31', 'unknown_api_version'],
   ] as const) {
-    it(`refuses ${requested} with ${code}, and says what is known`, () => {
+    it(`refuses ${requested} with ${code}, and names the known versions`, () => {
       const resolution = resolveVersion({ requested, pin });
       assert.ok(!resolution.ok);
       assert.equal(resolution.code, code);

@@ -4,8 +4,9 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { Logger } from 'pino';
 import type { Alarms } from '../actions/alarms.ts';
 import type { CreatedPayment, PaymentOrder } from '../actions/paying/create-payment.ts';
-import type { PaymentMover } from '../actions/paying/move-payment.ts';
+import type { PayerLimits, PaymentMover } from '../actions/paying/move-payment.ts';
 import type { Chains } from '../chains/chains.ts';
+import type { KeyRing } from '../domain/key-ring.ts';
 import type { ReceiptKey } from '../domain/receipt.ts';
 import type { Rates } from '../rates/rates.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -15,6 +16,7 @@ import type { Screening } from '../screening/screening.ts';
 import type { Config } from '../settings/config.ts';
 import type { KeyHolder } from '../store/parties/api-keys.ts';
 import type { DestinationReader } from '../store/parties/destinations.ts';
+import type { NetworkStop } from '../store/parties/freezes.ts';
 import type { PayableMerchant } from '../store/parties/merchants.ts';
 import type { WalletApp } from '../store/parties/wallet-apps.ts';
 import type { PaymentReader } from '../store/payments/payment-reader.ts';
@@ -50,6 +52,8 @@ export interface HttpDeps {
   readonly keyUses: KeyUses;
   /** Merchants by id, with their fees. */
   readonly merchants: FreshCache<PayableMerchant>;
+  /** Networks by id: whether they are frozen. */
+  readonly networkStops: FreshCache<NetworkStop>;
   readonly createPayment: (order: PaymentOrder) => Promise<CreatedPayment>;
   readonly movePayment: PaymentMover;
   readonly readPayment: PaymentReader<Payment>;
@@ -63,6 +67,7 @@ export interface HttpDeps {
   readonly warn: SparseWarning;
   /** Raised for assets that are left out of options. */
   readonly leftOut: Alarms;
+  readonly payerLimits: PayerLimits;
   /** Settlement destinations of merchants. */
   readonly readDestinations: DestinationReader;
   /** The checkout page; missing where it was not built. */
@@ -71,10 +76,12 @@ export interface HttpDeps {
   readonly sandbox?: DemoShop | undefined;
   readonly longPolls: LongPolls;
   readonly holdPlaces: HoldPlaces;
-  /** Signs list cursors; the same on every node. */
-  readonly cursorSecret: Uint8Array;
-  /** Seals options; the same on every node. */
-  readonly optionSecret: Uint8Array;
+  /** Sign list cursors; the same on every node. */
+  readonly cursorKeys: KeyRing;
+  /** Authenticate rows that decide about money. */
+  readonly rowKeys: KeyRing;
+  /** Encrypt options; the same on every node. */
+  readonly optionKeys: KeyRing;
   /** Signs receipts; the same on every node. */
   readonly receiptKey: ReceiptKey;
 }

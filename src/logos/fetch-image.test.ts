@@ -39,7 +39,7 @@ describe('fetching an image', () => {
     return error;
   };
 
-  it('gives the bytes and the type they have, whatever the server calls it', async () => {
+  it('returns the bytes and their real type, whatever the server’s header', async () => {
     answer = (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(PNG);
     const { type, bytes } = await fetchLocal(url);
     assert.equal(type, 'image/png');
@@ -101,7 +101,7 @@ describe('fetching an image', () => {
     assert.match((await refusal(fetchLocal(url))).message, /larger than 2 MB/);
   });
 
-  it('refuses what is no image, and an image that was cut short', async () => {
+  it('refuses other files, and a truncated image', async () => {
     answer = (_request, response) => response.writeHead(200, { 'content-type': 'image/png' }).end('<script>1</script>');
     assert.match((await refusal(fetchLocal(url))).message, /no JPEG, PNG, WebP or AVIF/);
     answer = (_request, response) => {

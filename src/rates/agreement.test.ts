@@ -20,7 +20,7 @@ describe('agreement between sources', () => {
     assert.deepEqual(agreed(1, 3_000), []);
   });
 
-  it('leaves out the one that is off, wherever it stands', () => {
+  it('leaves out an outlier, at any position', () => {
     assert.deepEqual(agreed(3_000, 1, 3_010), [3_000, 3_010]);
     assert.deepEqual(agreed(6_000, 3_000, 3_010), [3_000, 3_010]);
     assert.deepEqual(agreed(3_000, 3_010, 2_995, 1, 9_999), [3_000, 3_010, 2_995]);
@@ -36,7 +36,7 @@ describe('agreement between sources', () => {
     .bigInt({ min: 1n, max: 10n ** 20n })
     .map((units): { value: Ratio } => ({ value: ratio(units, 100n) }));
 
-  it('is a majority of two or more, or nobody', () => {
+  it('is a majority of two or more, or none', () => {
     fc.assert(
       fc.property(fc.array(price, { maxLength: 9 }), fc.integer({ min: 0, max: 5_000 }), (all, limit) => {
         const kept = agreeing(all, limit);

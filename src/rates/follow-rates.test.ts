@@ -95,7 +95,7 @@ describe('following rates', () => {
     assert.ok(later >= 9 && later <= 12, `asked ${later} times in a later hour`);
   });
 
-  it('tells of a pair without a rate and what each source says, and of its return, at every look', async (t) => {
+  it('reports a pair without a rate with the answer of each source, and its return, at every round', async (t) => {
     const [a, b] = [scripted('a', '3000'), scripted('b', '6000')];
     const { told, pass } = follow(t, a, b);
     await pass(46_000);
@@ -116,7 +116,7 @@ describe('following rates', () => {
     assert.match(told.at(-1) ?? '', /: a answered 503; b says/);
   });
 
-  it('takes what is not a price for a fault of the source', async (t) => {
+  it('treats an invalid price as a fault of the source', async (t) => {
     const [a, b] = [scripted('a', '3000'), scripted('b', '3e3')];
     const { told, pass } = follow(t, a, b);
     await pass(16_000);

@@ -13,7 +13,7 @@ export interface FollowDeps {
 }
 
 /** Three readings can be missed before a price is too old. Honest markets differ by less than 1 %, faults by more. */
-const RULES: RateRules = { maxAgeMs: 60_000, maxDeviationBasisPoints: 100 };
+const RULES: RateRules = { maxAgeMs: 60_000, maxDeviationBasisPoints: 100, rememberedMs: 360_000 };
 const EVERY_MS = 15_000;
 /** Quick at first, so that another price comes before the last one is too old; slow with a source that stays away. */
 const RETRY = { firstMs: 2_000, maxMs: 300_000 };
@@ -37,6 +37,7 @@ export function followRates(deps: FollowDeps): Rates & { stop(): Promise<void> }
   ]);
   return {
     rateOf: book.rateOf,
+    wasInForce: book.wasInForce,
     covers: book.covers,
     async stop() {
       stop.abort();

@@ -97,7 +97,7 @@ describe('an HTTP source', () => {
     assert.equal(await failure(source.read(PAIR, stop.signal)), 'could not be reached');
   });
 
-  it('says that nobody is there, and not where', async (t) => {
+  it('reports an unreachable source without its URL', async (t) => {
     const source = await sourceThat(t, (request) => request.socket.destroy());
     assert.equal(await failure(source.read(PAIR, never)), 'could not be reached');
   });

@@ -36,7 +36,7 @@ describe('a place in a JSON answer', () => {
     assert.equal(at('[["7"]]', '/*/*'), '7');
   });
 
-  it('finds nothing in what is not there, not its own, or not JSON', () => {
+  it('finds nothing at missing or inherited members, or in text that is not JSON', () => {
     for (const json of [
       '',
       '<html>',

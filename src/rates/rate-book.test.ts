@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { KeyRing } from '../domain/key-ring.ts';
 import { openOption, sealOption } from '../domain/option.ts';
-import { ratio, recordRate } from '../domain/rate.ts';
+import { ratio, readRateRecord, recordRate } from '../domain/rate.ts';
 import { createRateBook } from './rate-book.ts';
 
 const NOW_MS = Date.UTC(2026, 2, 1);
-const RULES = { maxAgeMs: 60_000, maxDeviationBasisPoints: 100 };
+const RULES = { maxAgeMs: 60_000, maxDeviationBasisPoints: 100, rememberedMs: 360_000 };
 
 function bookOf(...told: readonly [source: string, pair: string, price: string, ageMs?: number][]) {
   const pairOf = (pair: string) => {
@@ -43,7 +44,7 @@ describe('the rate book', () => {
     assert.equal(book.rateOf('ETH', 'USD', NOW_MS), undefined);
   });
 
-  it('has no rate for what nobody spoke of, and none of a thing in itself', () => {
+  it('has no rate for an unknown pair, and none of a symbol to itself', () => {
     const book = bookOf(['a', 'ETH/USD', '3000'], ['b', 'ETH/USD', '3000']);
     assert.equal(book.rateOf('BTC', 'USD', NOW_MS), undefined);
     assert.equal(book.rateOf('USD', 'USD', NOW_MS), undefined);
@@ -72,14 +73,14 @@ describe('the rate book', () => {
     }
   });
 
-  it('forgets what is too old, also when the clock was set back', () => {
+  it('drops old readings, also when the clock was set back', () => {
     const book = bookOf(['a', 'ETH/USD', '3000', 60_000], ['b', 'ETH/USD', '3000']);
     assert.ok(book.rateOf('ETH', 'USD', NOW_MS));
     assert.equal(book.rateOf('ETH', 'USD', NOW_MS + 1), undefined);
     assert.equal(book.rateOf('ETH', 'USD', NOW_MS - 130_000), undefined);
   });
 
-  it('takes what is no price for silence', () => {
+  it('treats an invalid price as no answer', () => {
     const book = bookOf(['a', 'ETH/USD', '3000'], ['b', 'ETH/USD', '3e3']);
     assert.equal(book.rateOf('ETH', 'USD', NOW_MS), undefined);
     assert.equal(book.note({ source: 'b', base: 'ETH', quote: 'USD', price: '0', atMs: NOW_MS }), false);
@@ -87,7 +88,7 @@ describe('the rate book', () => {
     assert.ok(book.rateOf('ETH', 'USD', NOW_MS));
   });
 
-  it('turns pairs round exactly, whichever way they were told', () => {
+  it('inverts pairs exactly, in either direction', () => {
     const book = bookOf(['a', 'EUR/USD', '1.25'], ['b', 'USD/EUR', '0.8']);
     assert.deepEqual(book.rateOf('EUR', 'USD', NOW_MS)?.value, ratio(5n, 4n));
     assert.deepEqual(book.rateOf('USD', 'EUR', NOW_MS)?.value, ratio(4n, 5n));
@@ -161,8 +162,53 @@ describe('the rate book', () => {
       expiresAtS: NOW_MS / 1000,
       steps: ['transaction', 'transaction', 'signature'] as const,
     };
-    const [secret, salt] = [new Uint8Array(32), new Uint8Array(6)];
-    const id = sealOption(secret, option, salt);
-    assert.deepEqual(openOption(secret, option.item.subject, id), option);
+    const keys: KeyRing = [new Uint8Array(32)];
+    const id = sealOption(keys, option, new Uint8Array(12));
+    assert.deepEqual(openOption(keys, option.item.subject, id), option);
+    assert.deepEqual(readRateRecord(option.quote)?.value, rate.value);
+  });
+
+  it('remembers the rates of the last minutes, in both directions', () => {
+    const book = bookOf(['a', 'ETH/USD', '3000', 300_000], ['b', 'ETH/USD', '3000', 300_000]);
+    const was = (base: string, quote: string, value: [bigint, bigint], nowMs = NOW_MS) =>
+      book.wasInForce({ base, quote, value: ratio(...value) }, nowMs);
+    assert.equal(book.rateOf('ETH', 'USD', NOW_MS), undefined, 'the readings are too old for a quote');
+    assert.equal(was('ETH', 'USD', [3_000n, 1n]), true);
+    assert.equal(was('USD', 'ETH', [1n, 3_000n]), true);
+    assert.equal(was('ETH', 'USD', [3_029n, 1n]), true, 'as another node may have read it');
+    assert.equal(was('ETH', 'USD', [3_031n, 1n]), false);
+    assert.equal(was('ETH', 'USD', [2_969n, 1n]), false);
+    assert.equal(was('USD', 'ETH', [1n, 3_031n]), false);
+    assert.equal(was('ETH', 'USD', [3_000n, 1n], NOW_MS + 61_000), false, 'it was too long ago');
+    assert.equal(was('BTC', 'USD', [3_000n, 1n]), false);
+    assert.equal(was('USD', 'USD', [1n, 1n]), false);
+  });
+
+  it('remembers every rate between the lowest and the highest, and no rate without agreement', () => {
+    const book = bookOf(
+      ['a', 'ETH/USD', '3000', 120_000],
+      ['b', 'ETH/USD', '3000', 120_000],
+      ['a', 'ETH/USD', '3200'],
+      ['b', 'ETH/USD', '3200'],
+      ['a', 'SOL/USD', '150'],
+    );
+    const was = (base: string, price: bigint) =>
+      book.wasInForce({ base, quote: 'USD', value: ratio(price, 1n) }, NOW_MS);
+    assert.deepEqual(
+      [2_960n, 3_000n, 3_100n, 3_200n, 3_240n].map((price) => was('ETH', price)),
+      [false, true, true, true, false],
+    );
+    assert.equal(was('SOL', 150n), false);
+  });
+
+  it('remembers the legs of a crossed rate', () => {
+    const book = bookOf(
+      ['a', 'ETH/USD', '3000'],
+      ['b', 'ETH/USD', '3000'],
+      ['a', 'EUR/USD', '1.2'],
+      ['b', 'EUR/USD', '1.2'],
+    );
+    const was = (price: bigint) => book.wasInForce({ base: 'ETH', quote: 'EUR', value: ratio(price, 1n) }, NOW_MS);
+    assert.deepEqual([2_400n, 2_500n, 2_600n].map(was), [false, true, false]);
   });
 });

@@ -1,4 +1,5 @@
 import {
+  compare,
   inverse,
   median,
   multiply,
@@ -7,6 +8,7 @@ import {
   type Rate,
   type Ratio,
   type Reading,
+  ratio,
 } from '../domain/rate.ts';
 import { agreeing } from './agreement.ts';
 import type { Rates } from './rates.ts';
@@ -16,6 +18,8 @@ export interface RateRules {
   readonly maxAgeMs: number;
   /** The largest distance of a source from the median of the others. */
   readonly maxDeviationBasisPoints: number;
+  /** How long rates are remembered: a quote lives for up to five minutes, and its rate may be a minute old. */
+  readonly rememberedMs: number;
 }
 
 /** The last reading of every source, and the rates that follow from them. */
@@ -26,19 +30,58 @@ export interface RateBook extends Rates {
   freshReadings(pair: Pair, nowMs: number): readonly Reading[];
 }
 
+/** The lowest and the highest value of a rate. */
+interface Range {
+  readonly low: Ratio;
+  readonly high: Ratio;
+}
+
 interface Noted {
   readonly reading: Reading;
   /** In the direction of the pair's key. */
   readonly value: Ratio;
 }
 
+const PARTS = 10_000n;
+
 /** The currencies for cross rates of pairs without sources: ETH/EUR as ETH/USD and USD/EUR. */
 const CROSSINGS = ['USD', 'EUR'] as const;
 
 export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBook {
-  const { maxAgeMs, maxDeviationBasisPoints } = rules;
+  const { maxAgeMs, maxDeviationBasisPoints, rememberedMs } = rules;
   /** By pair and then by source: a source has one vote. */
   const noted = new Map<string, Map<string, Noted>>(pairs.map((pair) => [keyOf(pair), new Map()]));
+
+  /** The rates in force at each reading, by pair, in the direction of its key. */
+  const remembered = new Map<string, { readonly atMs: number; readonly value: Ratio }[]>();
+
+  function remember(pair: Pair, atMs: number): void {
+    const rate = direct(pair, atMs);
+    const past = (remembered.get(keyOf(pair)) ?? []).filter((one) => Math.abs(atMs - one.atMs) <= rememberedMs);
+    if (rate !== undefined) past.push({ atMs, value: inKeyDirection(pair, rate.value) });
+    remembered.set(keyOf(pair), past);
+  }
+
+  /** Of the remembered rates and the present one, widened by the distance that sources may have. */
+  function rangeOf(pair: Pair, nowMs: number): Range | undefined {
+    const past = (remembered.get(keyOf(pair)) ?? []).filter(({ atMs }) => Math.abs(nowMs - atMs) <= rememberedMs);
+    const present = direct(pair, nowMs);
+    const values = [...past.map(({ value }) => inKeyDirection(pair, value)), ...(present ? [present.value] : [])];
+    const sorted = values.toSorted(compare);
+    const [low, high] = [sorted.at(0), sorted.at(-1)];
+    if (low === undefined || high === undefined) return undefined;
+    const widening = ratio(PARTS + BigInt(maxDeviationBasisPoints), PARTS);
+    return { low: multiply(low, inverse(widening)), high: multiply(high, widening) };
+  }
+
+  function crossedRanges({ base, quote }: Pair, nowMs: number): readonly Range[] {
+    return CROSSINGS.flatMap((middle) => {
+      const first = rangeOf({ base, quote: middle }, nowMs);
+      const second = rangeOf({ base: middle, quote }, nowMs);
+      if (first === undefined || second === undefined) return [];
+      return [{ low: multiply(first.low, second.low), high: multiply(first.high, second.high) }];
+    });
+  }
 
   function fresh(pair: Pair, nowMs: number): readonly Noted[] {
     // A reading from the future was made before the clock was set back: its age is unknown.
@@ -87,10 +130,17 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
       // A pair with sources is never crossed: a cross rate would only hide their disagreement.
       return noted.has(keyOf(pair)) ? direct(pair, nowMs) : crossed(pair, nowMs);
     },
+    wasInForce({ base, quote, value }, nowMs) {
+      const pair = { base, quote };
+      if (base === quote) return false;
+      const own = noted.has(keyOf(pair)) ? [rangeOf(pair, nowMs)] : crossedRanges(pair, nowMs);
+      return own.some((range) => range && compare(range.low, value) <= 0 && compare(value, range.high) <= 0);
+    },
     note(reading) {
       const price = parsePrice(reading.price);
       if (price === undefined) return false;
       noted.get(keyOf(reading))?.set(reading.source, { reading, value: inKeyDirection(reading, price) });
+      remember(reading, reading.atMs);
       return true;
     },
     freshReadings: (pair, nowMs) => fresh(pair, nowMs).map(({ reading }) => reading),

@@ -15,7 +15,7 @@ function problemOf(text: string): string {
 }
 
 describe('RATE_SOURCES', () => {
-  it('lists sources with what to ask for each pair and where the price stands', () => {
+  it('lists sources with the URL of each pair and the place of the price', () => {
     const parsed = parseRateSources(`${COINBASE}\n${KRAKEN} ; ${GECKO}\n`);
     assert.ok(parsed.ok);
     assert.deepEqual(
@@ -44,7 +44,7 @@ describe('RATE_SOURCES', () => {
     ]);
   });
 
-  it('takes a pair told the other way round for the same pair', () => {
+  it('treats an inverted pair as the same pair', () => {
     const one = 'one https://one.example/{base}{quote}#/p EUR/USD';
     const other = 'other https://other.example/{base}{quote}#/p USD/EUR';
     assert.ok(parseRateSources(`${one};${other}`).ok);

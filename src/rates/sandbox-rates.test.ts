@@ -28,7 +28,7 @@ describe('the rates of the sandbox', () => {
     assert.equal(sandboxRates().covers('USD', 'USD'), false);
   });
 
-  it('are none for what is not in the table', () => {
+  it('are missing for pairs outside the table', () => {
     assert.equal(sandboxRates().rateOf('DOGE', 'USD', NOW_MS), undefined);
     assert.equal(sandboxRates().rateOf('ETH', 'XAF', NOW_MS), undefined);
     assert.equal(sandboxRates().rateOf('USD', 'USD', NOW_MS), undefined);

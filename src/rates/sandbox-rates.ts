@@ -1,4 +1,4 @@
-import { inverse, multiply, parsePrice, type Ratio, type Reading } from '../domain/rate.ts';
+import { compare, inverse, multiply, parsePrice, type Rate, type Ratio, type Reading } from '../domain/rate.ts';
 import type { Rates } from './rates.ts';
 
 /**
@@ -7,17 +7,22 @@ import type { Rates } from './rates.ts';
  */
 export function sandboxRates(): Rates {
   const isListed = (symbol: string) => symbol === 'USD' || DOLLARS.has(symbol);
+  const rateOf = (base: string, quote: string, nowMs: number): Rate | undefined => {
+    const [first, second] = [legOf(base, nowMs), legOf(quote, nowMs)];
+    if (first === undefined || second === undefined || base === quote) return undefined;
+    return {
+      base,
+      quote,
+      value: multiply(first.value, inverse(second.value)),
+      readings: [...first.readings, ...second.readings],
+    };
+  };
   return {
+    rateOf,
     covers: (base, quote) => base !== quote && isListed(base) && isListed(quote),
-    rateOf(base, quote, nowMs) {
-      const [first, second] = [legOf(base, nowMs), legOf(quote, nowMs)];
-      if (first === undefined || second === undefined || base === quote) return undefined;
-      return {
-        base,
-        quote,
-        value: multiply(first.value, inverse(second.value)),
-        readings: [...first.readings, ...second.readings],
-      };
+    wasInForce({ base, quote, value }, nowMs) {
+      const fixed = rateOf(base, quote, nowMs);
+      return fixed !== undefined && compare(fixed.value, value) === 0;
     },
   };
 }

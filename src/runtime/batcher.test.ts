@@ -52,7 +52,7 @@ describe('a batcher', () => {
     assert.equal(await result, 'done 1');
   });
 
-  it('sends together what arrives together or while others are under way, never more than its maximum, in order', async () => {
+  it('batches items that arrive together or during a running batch, never more than its maximum, in order', async () => {
     const { add, batches, settle, endFirst } = controlled();
     const results = [add(1), add(2)];
     await settle();
@@ -91,7 +91,7 @@ describe('a batcher', () => {
     );
   });
 
-  it('gives an error of the whole to everybody in the batch, and goes on', async () => {
+  it('gives the error of a batch to each of its items, and continues', async () => {
     const { add, batches, settle, endFirst } = controlled();
     const results = Promise.allSettled([add(1), add(2), add(3)]);
     await settle();
@@ -159,7 +159,7 @@ describe('a batcher', () => {
     for (let times = 0; times < 3; times += 1) await assert.rejects(add(1), /at once/);
   });
 
-  it('gathers for as many turns as it is told, or until the batch is full', async () => {
+  it('gathers for the given number of turns, or until the batch is full', async () => {
     const due: (() => void)[] = [];
     const turn = () => {
       for (const run of due.splice(0)) run();

@@ -38,7 +38,7 @@ describe('the journal of the sandbox chain', () => {
     return records;
   }
 
-  it('gives back what was written at once or later, in order', async () => {
+  it('returns the written records at once or later, in order', async () => {
     const path = await filled(300);
     const { journal } = await open(path);
     await journal.append({ atMs: 300, block: { timestampS: 7 } });
@@ -47,7 +47,7 @@ describe('the journal of the sandbox chain', () => {
     assert.deepEqual(await read(path), [...expected, { atMs: 300, block: { timestampS: 7 } }]);
   });
 
-  it('cuts off a last line that was torn at any byte, and goes on after the one before', async () => {
+  it('cuts off a last line that was torn at any byte, and continues after the previous one', async () => {
     const path = await filled(3);
     const whole = await readFile(path);
     const lastStart = whole.lastIndexOf('\n', whole.length - 2) + 1;

@@ -139,7 +139,7 @@ describe('the sandbox chain', () => {
     await until('the old process is gone', async () => (await processStart(told.pid)) === undefined);
   });
 
-  it('refuses what could change it behind the back of its journal', async () => {
+  it('refuses methods that could change it without a journal record', async () => {
     const chain = await start();
     const refused = [
       'evm_mine',

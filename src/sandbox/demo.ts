@@ -2,16 +2,19 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { recordEntries } from '../actions/books/record.ts';
 import { type CommandDeps, command } from '../actions/command.ts';
+import { putDestinations } from '../actions/parties/destination-rows.ts';
 import { issueKey } from '../actions/parties/issue-key.ts';
+import type { RowKeyDeps } from '../actions/row-keys.ts';
 import { assetsOf } from '../chains/assets.ts';
 import { hashApiKey } from '../domain/api-key.ts';
 import { floatAddedEntry, OPERATOR_FLOAT } from '../domain/books.ts';
 import { parseAsset } from '../domain/caip.ts';
+import { termsOfNew } from '../domain/cooling-off.ts';
 import { newId } from '../domain/ids.ts';
 import { DEFAULT_PIN } from '../domain/version.ts';
 import { changeFloats, listFloats } from '../store/money/floats.ts';
 import { findKeyHolders } from '../store/parties/api-keys.ts';
-import { insertCryptoSettlements, listSettlements } from '../store/parties/destinations.ts';
+import { listSettlements } from '../store/parties/destinations.ts';
 import { findMerchant, insertMerchant } from '../store/parties/merchants.ts';
 import { findPartner, insertPartner } from '../store/parties/partners.ts';
 import { findWalletApps, insertWalletApp } from '../store/parties/wallet-apps.ts';
@@ -48,7 +51,7 @@ const PAID_DIRECTLY = ['USDC', 'EURC'];
 
 /** Makes the demo partner, merchant, wallet app and key where they are missing. */
 export async function openSandbox(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   input: { readonly home: string; readonly baseUrl: string; readonly rpcUrl: string },
 ): Promise<Sandbox> {
   await mkdir(input.home, { recursive: true, mode: 0o700 });
@@ -75,7 +78,7 @@ function fileIn(home: string): string {
   return join(home, 'sandbox.json');
 }
 
-function createDemo(deps: CommandDeps): Promise<void> {
+function createDemo(deps: CommandDeps & RowKeyDeps): Promise<void> {
   return command(deps, async (tx, now) => {
     await lockName(tx, 'sandbox');
     if ((await findPartner(tx, PARTNER_ID)) === undefined) {
@@ -108,21 +111,21 @@ function createDemo(deps: CommandDeps): Promise<void> {
 }
 
 /** Only if the merchant has no destination at all: a removed destination stays removed. */
-async function settleDirectly({ world }: CommandDeps, tx: Tx, now: Date): Promise<void> {
+async function settleDirectly(deps: CommandDeps & RowKeyDeps, tx: Tx, now: Date): Promise<void> {
   if ((await listSettlements(tx, MERCHANT_ID)).crypto.length > 0) return;
   const settlements = assetsOf(NETWORK).flatMap(({ id, symbol }) => {
     const asset = parseAsset(id);
     if (!asset.ok || !PAID_DIRECTLY.includes(symbol)) return [];
     return {
-      id: newId('crypto_', now.getTime(), world.random.bytes(10)),
+      id: newId('crypto_', now.getTime(), deps.world.random.bytes(10)),
       merchantId: MERCHANT_ID,
       asset: asset.value.id,
       assetKey: asset.value.key,
-      destination: `${NETWORK}:${SANDBOX_ACCOUNTS.merchant}`,
+      ...termsOfNew(`${NETWORK}:${SANDBOX_ACCOUNTS.merchant}`, undefined, { now, periodMs: 0 }),
       createdAt: now,
     };
   });
-  await insertCryptoSettlements(tx, settlements);
+  await putDestinations(tx, deps, settlements);
 }
 
 /**

@@ -88,7 +88,7 @@ test('a signal to the process group of the gateway does not reach the server', a
   assert.equal(Number(group), server.pid);
 });
 
-test('a killed server comes back on the same url with what was committed', async () => {
+test('a killed server comes back on the same url with all commits', async () => {
   const server = await start(used);
   await query(server.url, 'create table late as select 8 as payment');
   // A statement that would run for minutes must not keep the server from coming back.

@@ -70,7 +70,7 @@ test('takes over although a gateway was killed in the middle of taking over', as
   assert.deepEqual(await readdir(home), []);
 });
 
-test('giving back leaves alone a lock that somebody else holds by now', async () => {
+test('unlocking leaves a lock alone that another gateway holds by now', async () => {
   const home = join(root, 'replaced');
   const release = await lockHome(home);
   await writeFile(join(home, 'gateway.lock'), 'another');

@@ -1,8 +1,9 @@
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemWorld } from '../runtime/system-world.ts';
 import type { Timers } from '../runtime/world.ts';
 import { processStart, UNKNOWN_START } from './os-process.ts';
+import { createWholeFile, unlessCode, unlinkIfThere } from './whole-file.ts';
 
 const LOCK_FILE = 'gateway.lock';
 
@@ -45,7 +46,7 @@ export async function lockHome(homeDir: string, timers: Timers = systemWorld.tim
   const self: Holder = { pid: process.pid, startedAt: (await processStart(process.pid)) ?? UNKNOWN_START };
   const ours = `${JSON.stringify(self)}\n`;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    if (await createWhole(path, ours)) return () => release(path, ours);
+    if (await createWholeFile(path, ours)) return () => release(path, ours);
     const text = await readIfThere(path);
     if (text === undefined) continue;
     const holder = parseHolder(text);
@@ -91,28 +92,6 @@ function parseHolder(text: string): Holder | undefined {
   }
 }
 
-/**
- * Creates the file with its text, or returns false if it exists. Linking a finished file is as exclusive as O_EXCL, and
- * no reader can see an empty lock and take it for a stale one.
- */
-async function createWhole(path: string, text: string): Promise<boolean> {
-  const draft = `${path}.${process.pid}`;
-  // A process with this id may have been killed here earlier and left its draft.
-  await unlinkIfThere(draft);
-  const file = await open(draft, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-    await link(draft, path);
-    return true;
-  } catch (error) {
-    return unlessCode('EEXIST')(error as NodeJS.ErrnoException) ?? false;
-  } finally {
-    await file.close();
-    await unlinkIfThere(draft);
-  }
-}
-
 async function createEmpty(path: string): Promise<boolean> {
   const file = await open(path, 'wx', 0o600).catch(unlessCode('EEXIST'));
   await file?.close();
@@ -120,11 +99,3 @@ async function createEmpty(path: string): Promise<boolean> {
 }
 
 const readIfThere = (path: string) => readFile(path, 'utf8').catch(unlessCode('ENOENT'));
-const unlinkIfThere = (path: string) => unlink(path).catch(unlessCode('ENOENT'));
-
-/** Turns the one expected failure into undefined, and passes on every other. */
-function unlessCode(code: string): (error: NodeJS.ErrnoException) => undefined {
-  return (error) => {
-    if (error.code !== code) throw error;
-  };
-}

@@ -44,7 +44,7 @@ describe('a kept chain', () => {
     return { time, chain, dir, rpc, head };
   }
 
-  it('shows a head that is at most fifteen seconds old while somebody uses it', async () => {
+  it('shows a head that is at most fifteen seconds old while it is in use', async () => {
     const { time, rpc, head } = await open();
     for (let minute = 0; minute < 30; minute += 1) {
       await rpc('eth_call', [{ to: `0x${'11'.repeat(20)}` }, 'latest']);
@@ -53,7 +53,7 @@ describe('a kept chain', () => {
     }
   });
 
-  it('makes no block when the head is young, and none when nobody asks', async () => {
+  it('mines no block when the head is young, and none without a call', async () => {
     const { time, head } = await open();
     const first = await head();
     await time.advance(10_000);
@@ -62,7 +62,7 @@ describe('a kept chain', () => {
     assert.equal((await head()).number, first.number + 1);
   });
 
-  it('makes fewer and fewer blocks when nobody uses it, though its head is asked for all the time', async () => {
+  it('mines fewer and fewer blocks while idle, although its head is polled', async () => {
     const { time, head } = await open();
     for (let asked = 0; asked < 30 * 24 * 12; asked += 1) {
       await time.advance(HOUR_MS / 12);
@@ -82,7 +82,7 @@ describe('a kept chain', () => {
     assert.ok((await head()).timestampMs > deadlineMs);
   });
 
-  it('goes on with the contracts it began with, also when a later version begins new chains with others', async () => {
+  it('keeps its first contracts, also when a later version begins new chains with others', async () => {
     const { chain, dir } = await open();
     await chain.close();
     opened.splice(opened.indexOf(chain), 1);

@@ -60,7 +60,7 @@ describe('a local chain', () => {
     assert.equal(await bobs(evm), 2);
   });
 
-  it('tells why a call failed, with the bytes the contract gave', async () => {
+  it('reports the reason of a failed call, with the contract’s revert data', async () => {
     const evm = await start();
     const call = evm.request({ method: 'eth_call', params: [{ to: REVERTER, data: '0x' }, 'latest'] });
     await assert.rejects(call, (error) => error instanceof RpcError && error.data === '0x42');

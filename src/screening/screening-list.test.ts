@@ -46,11 +46,11 @@ describe('a screening list', () => {
     assert.deepEqual(hits, [`eip155:8453:${ON_BASE.toLowerCase()}`]);
   });
 
-  it('tells Solana accounts apart by their case', () => {
+  it('distinguishes Solana accounts by case', () => {
     assert.deepEqual(listOf(LIST).decide([SOLANA, SOLANA.replace('EPjF', 'EpjF')]).hits, [SOLANA]);
   });
 
-  it('finds nobody else', () => {
+  it('matches no other account', () => {
     const other = `eip155:1:0x${'1'.repeat(40)}`;
     assert.deepEqual(listOf(LIST).decide([other, '', 'eip155', ':', ANYWHERE.slice(2)]).hits, []);
   });

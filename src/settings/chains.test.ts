@@ -4,8 +4,18 @@ import { finalityOf, isSmall } from '../chains/finality.ts';
 import { findNetwork } from '../chains/networks.ts';
 import { systemWorld as world } from '../runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';
-import { intermediateSignerOf, isSandbox, minBalanceOn, needsOwnChain, networksInUse, relayersOf } from './chains.ts';
-import { type Config, readConfig } from './config.ts';
+
+import {
+  gasBudgets,
+  intermediateSignerOf,
+  isSandbox,
+  minBalanceOn,
+  needsOwnChain,
+  networksInUse,
+  relayersOf,
+} from './chains.ts';
+import type { Config } from './config.ts';
+import { readConfig } from './read-config.ts';
 
 const ACCOUNT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const KEY = `0x${'1a'.repeat(32)}`;
@@ -111,5 +121,29 @@ describe('the networks in use', () => {
     const config = configOf({ RELAYER_MIN_BALANCE: 'eip155:137=5' });
     assert.equal(minBalanceOn(config, 'eip155:137'), 5n * 10n ** 18n);
     assert.equal(minBalanceOn(config, 'eip155:1'), 10n ** 16n);
+  });
+
+  it('have gas budgets, by default far above honest use; gas is free in the sandbox', () => {
+    const usual = gasBudgets(configOf({}));
+    const coin = 10n ** 18n;
+    assert.equal(usual.feeCap('eip155:1'), 1_000n * 10n ** 9n);
+    assert.equal(usual.feeCap('eip155:137'), 10_000n * 10n ** 9n);
+    assert.equal(usual.gasCostPerHour('eip155:8453'), 5n * coin);
+    assert.equal(usual.gasCostPerHour('eip155:137'), 2_000n * coin);
+    assert.deepEqual([usual.feeCap('eip155:31337'), usual.gasCostPerHour('eip155:31337')], [undefined, undefined]);
+    assert.equal(usual.gasPerItem('eip155:31337'), 1_500_000n);
+    const own = gasBudgets(
+      configOf({
+        GAS_PRICE_CAP: '1.5 eip155:137=800',
+        GAS_PER_ITEM: '700000',
+        GAS_PER_PAYER_HOUR: 'eip155:1=9000000',
+        GAS_COST_PER_HOUR: '0.25',
+      }),
+    );
+    assert.equal(own.feeCap('eip155:1'), 1_500_000_000n);
+    assert.equal(own.feeCap('eip155:137'), 800n * 10n ** 9n);
+    assert.equal(own.gasPerItem('eip155:1'), 700_000n);
+    assert.deepEqual([own.gasPerPayerHour('eip155:1'), own.gasPerPayerHour('eip155:10')], [9_000_000n, 50_000_000n]);
+    assert.equal(own.gasCostPerHour('eip155:1'), coin / 4n);
   });
 });

@@ -7,10 +7,38 @@ import { findNetwork, type Network } from '../chains/networks.ts';
 import type { Log, World } from '../runtime/world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';
 import type { Config } from './config.ts';
-import { isAddress, SANDBOX_NETWORK, valueOn } from './network-kinds.ts';
+import { isAddress, type PerNetwork, SANDBOX_NETWORK, valueOn } from './network-kinds.ts';
 
 /** A hundredth of a coin: some hundred batches on networks with expensive gas. */
 const DEFAULT_MIN_BALANCE = 10n ** 16n;
+
+interface Defaults {
+  readonly usual: bigint;
+  readonly on: Readonly<Record<string, bigint>>;
+}
+
+const GWEI = 10n ** 9n;
+const COIN = 10n ** 18n;
+/** Far above usual prices, which are some gwei, and some hundred on Polygon: a bound for an incident. */
+const GAS_PRICE_CAPS: Defaults = {
+  usual: 1_000n * GWEI,
+  on: { 'eip155:137': 10_000n * GWEI, 'eip155:80002': 10_000n * GWEI },
+};
+/** Thousands of payments an hour at usual prices. The coins of some networks are worth little. */
+const GAS_COSTS_PER_HOUR: Defaults = {
+  usual: 5n * COIN,
+  on: {
+    'eip155:56': 20n * COIN,
+    'eip155:137': 2_000n * COIN,
+    'eip155:143': 2_000n * COIN,
+    'eip155:42220': 2_000n * COIN,
+    'eip155:80002': 2_000n * COIN,
+  },
+};
+/** Two transactions of an account with code that burns all it may. */
+const DEFAULT_GAS_PER_ITEM = 1_500_000n;
+/** Some hundred payments. */
+const DEFAULT_GAS_PER_PAYER_HOUR = 50_000_000n;
 
 /** Settings that are valid alone and contradict each other. */
 export class ChainSettingsError extends Error {
@@ -104,6 +132,23 @@ function signerOf({ config, world }: { config: Config; world: World }, key: stri
 /** The balance below which a relayer raises an alert. */
 export function minBalanceOn(config: Config, network: string): bigint {
   return valueOn(config.relayerMinBalance, network) ?? DEFAULT_MIN_BALANCE;
+}
+
+/** The limits of what relaying may cost on each network. */
+export function gasBudgets(config: Config) {
+  const on = <T>(setting: PerNetwork<T> | undefined, network: string, fallback: T | undefined): T | undefined =>
+    valueOn(setting, network) ?? fallback;
+  return {
+    // Gas is free on the sandbox chain, and benchmarks use much of it.
+    feeCap: (network: string) => on(config.gasPriceCap, network, liveOnly(network, GAS_PRICE_CAPS)),
+    gasCostPerHour: (network: string) => on(config.gasCostPerHour, network, liveOnly(network, GAS_COSTS_PER_HOUR)),
+    gasPerItem: (network: string) => on(config.gasPerItem, network, DEFAULT_GAS_PER_ITEM),
+    gasPerPayerHour: (network: string) => on(config.gasPerPayerHour, network, DEFAULT_GAS_PER_PAYER_HOUR),
+  };
+}
+
+function liveOnly(network: string, { usual, on }: Defaults): bigint | undefined {
+  return network === SANDBOX_NETWORK ? undefined : (on[network] ?? usual);
 }
 
 function accountOf(setting: Config['feeAccount'], network: Network, sandboxAccount: string): string {

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { type HttpSourceTerms, parseRateSources } from '../rates/rate-sources.ts';
 import {
   addresses,
@@ -6,11 +5,11 @@ import {
   flag,
   integer,
   type Kind,
+  masterSecrets,
   oneOf,
   origin,
   Problem,
   path,
-  quote,
   secret,
   text,
 } from './kinds.ts';
@@ -18,15 +17,13 @@ import {
   account,
   coins,
   depths,
+  gas,
+  gwei,
   httpUrl,
-  isAddress,
   relayerKeys,
   rpcUrls,
-  SANDBOX_NETWORK,
-  secretsOfUrl,
   signingKey,
   tokens,
-  valueOn,
 } from './network-kinds.ts';
 
 /**
@@ -57,6 +54,13 @@ export const SETTINGS = {
     'PostgreSQL to use, version 15 or newer. All nodes of one gateway share it.',
     'an embedded PostgreSQL under `TILL_HOME`',
   ),
+  operatorName: setting(
+    'TILL_OPERATOR',
+    text(),
+    undefined,
+    'The name of the person who runs operator commands. It is kept with freezes, vetoes and in the audit log, as given.',
+    '`operator`',
+  ),
   databasePoolSize: setting('DATABASE_POOL_SIZE', integer(2, 500), 10, 'Connections this node opens to PostgreSQL.'),
   listPoolSize: setting(
     'DATABASE_LIST_POOL_SIZE',
@@ -75,6 +79,20 @@ export const SETTINGS = {
     integer(10, 1_000_000),
     1_000,
     'Milliseconds of database time that lists of one API key may use in each second on one node.',
+  ),
+  secret: setting(
+    'TILL_SECRET',
+    secret(masterSecrets()),
+    undefined,
+    'The master secret, the same on every node. It encrypts options and wraps the secrets in the database. Keep it outside the database and its backups.',
+    'with live networks it must be set; else one is made in `TILL_HOME`',
+  ),
+  secretFile: setting(
+    'TILL_SECRET_FILE',
+    path(),
+    undefined,
+    'A file with the master secret, instead of `TILL_SECRET`.',
+    'none',
   ),
   metricsPort: setting(
     'METRICS_PORT',
@@ -155,6 +173,40 @@ export const SETTINGS = {
     "An alert is raised when a relayer has less of a network's own coin.",
     '`0.01`',
   ),
+  gasPriceCap: setting(
+    'GAS_PRICE_CAP',
+    gwei(),
+    undefined,
+    'The highest fee for a unit of gas, in gwei. Nothing new is sent while the network asks for more.',
+    '`1000`, on Polygon `10000`; none on the sandbox chain',
+  ),
+  gasPerItem: setting(
+    'GAS_PER_ITEM',
+    gas(),
+    undefined,
+    'The most gas for all transactions of one payment. A payment that has used it is not sent again.',
+    '`1500000`',
+  ),
+  gasPerPayerHour: setting(
+    'GAS_PER_PAYER_HOUR',
+    gas(),
+    undefined,
+    'The most gas for the payments of one paying account within an hour. Its further payments wait.',
+    '`50000000`',
+  ),
+  gasCostPerHour: setting(
+    'GAS_COST_PER_HOUR',
+    coins(),
+    undefined,
+    "The most that gas may cost within an hour, in the network's own coin. Payments wait when it is spent. Accounts with code, and accounts whose payments failed, may use a quarter of it.",
+    '`5`, on BNB Smart Chain `20`, on Celo, Monad and Polygon `2000`; none on the sandbox chain',
+  ),
+  openItemsPerPayer: setting(
+    'OPEN_PAYMENTS_PER_PAYER',
+    integer(1, 1_000_000),
+    20,
+    'Payments of one paying account on one network that may be under way at once. A further one is refused with `rate_limited`.',
+  ),
   feeAccount: setting(
     'FEE_ACCOUNT',
     account(),
@@ -176,6 +228,13 @@ export const SETTINGS = {
     'Private key of `INTERMEDIATE_ACCOUNT`, or its address when `EXTERNAL_SIGNER_URL` holds the key. It signs payouts and refunds, and pays gas only for those in native coin.',
     'none: money on the account stays there; the sandbox chain has its own key',
   ),
+  outgoingPerHour: setting(
+    'OUTGOING_PER_HOUR',
+    tokens(),
+    undefined,
+    'How many tokens of one asset may leave the accounts of a network within an hour, as payouts, refunds and returns. Transfers above it wait, with an alert. Coins count as many tokens as they could be worth.',
+    'no limit',
+  ),
   finalityDepths: setting(
     'FINALITY_DEPTHS',
     depths(),
@@ -189,6 +248,13 @@ export const SETTINGS = {
     undefined,
     'The largest payment, in tokens, that succeeds on the word of a single endpoint, at three times the depth. Larger ones wait for a second endpoint.',
     '`100`',
+  ),
+  coolingOffHours: setting(
+    'DESTINATION_COOLING_OFF_HOURS',
+    integer(0, 720),
+    undefined,
+    'Hours until a change of a settlement destination applies, so that a stolen key redirects nothing at once. Until then the old one stays in force, and operators can veto the change.',
+    '24 for live merchants; 0 for test merchants, and in the sandbox',
   ),
   rateSources: setting(
     'RATE_SOURCES',
@@ -241,112 +307,6 @@ export interface Setting<T> {
 }
 
 type Value<S> = S extends Setting<infer T> ? (S extends { default: undefined } ? T | undefined : T) : never;
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Reads all settings, or returns all problems at once. */
-export function readConfig(environment: Environment): { config: Config } | { problems: string[] } {
-  const problems: string[] = [];
-  const values: Record<string, unknown> = {};
-  for (const [name, { env, kind, default: fallback }] of Object.entries(SETTINGS) as [string, Setting<unknown>][]) {
-    // An empty variable means "not set": that is how compose files and CI systems unset one.
-    const raw = environment[env]?.trim() ?? '';
-    const value = raw === '' ? fallback : kind.parse(raw);
-    if (value instanceof Problem) problems.push(`${env} ${value.text}${kind.secret ? '' : ` (it is ${quote(raw)})`}`);
-    else values[name] = value;
-  }
-  if (problems.length === 0) problems.push(...contradictions(values as unknown as Config));
-  if (problems.length > 0) return { problems };
-  values.publicUrl ??= `http://localhost:${values.port}`;
-  values.home = resolve(values.home as string);
-  return { config: values as Config };
-}
-
-/** Reads the settings of a gateway that starts. An operator command needs less: a database alone is enough for it. */
-export function readStartConfig(environment: Environment): ReturnType<typeof readConfig> {
-  const read = readConfig(environment);
-  if ('problems' in read) return read;
-  const problems = missingNetworks(read.config);
-  return problems.length === 0 ? read : { problems };
-}
-
-/** The settings in force as people may see them: secrets print as `***`. */
-export function describeConfig(config: Config): { setting: string; value: string }[] {
-  return Object.entries(SETTINGS).map(([name, { env, kind }]) => {
-    const value = config[name as keyof Config];
-    const { secret: isSecret, show = String } = kind as Kind<unknown>;
-    return { setting: env, value: value === undefined ? '' : isSecret ? '***' : show(value) };
-  });
-}
-
-/** Problems of settings that are valid alone and contradict each other. */
-function contradictions(config: Config): string[] {
-  const keys = [
-    ['RELAYER_KEYS', relayersIn(config)],
-    ['INTERMEDIATE_KEY', intermediatesIn(config)],
-  ] as const;
-  const unsigned = keys.filter(([, own]) => own.some(isAddress) && config.externalSignerUrl === undefined);
-  const signers = unsigned.map(
-    ([env]) => `${env} has addresses, and EXTERNAL_SIGNER_URL, which would sign for them, is not set`,
-  );
-  return [...missingAccounts(config), ...signers, ...sandboxContradictions(config)];
-}
-
-function sandboxContradictions({ sandbox, rpcUrls = new Map() }: Config): string[] {
-  const networks = [...rpcUrls.keys()];
-  const real = networks.filter((network) => network !== SANDBOX_NETWORK);
-  if (sandbox === true && real.length > 0) return [`SANDBOX is 1, and RPC_URLS names ${real.join(', ')}`];
-  if (sandbox === false && real.length < networks.length) return ['SANDBOX is 0, and RPC_URLS names the sandbox chain'];
-  return [];
-}
-
-/** A sandbox adds a demo partner with a key, which must not appear in a database by surprise. */
-function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
-  if (rpcUrls !== undefined || sandbox === true) return [];
-  if (sandbox === false) return ['RPC_URLS must name the networks to take payments on, because SANDBOX is 0'];
-  if (databaseUrl === undefined) return [];
-  return [
-    'RPC_URLS must name the networks to take payments on, because DATABASE_URL is set. ' +
-      'To run a sandbox with play money and a demo partner in that database, set SANDBOX=1',
-  ];
-}
-
-function relayersIn({ relayerKeys: relayers }: Config): string[] {
-  return [...(relayers?.everywhere ?? []), ...[...(relayers?.on.values() ?? [])].flat()];
-}
-
-function intermediatesIn({ intermediateKey: key }: Config): string[] {
-  return [...(key?.everywhere === undefined ? [] : [key.everywhere]), ...(key?.on.values() ?? [])];
-}
-
-/** Money must never go to an account that the operator did not name. */
-function missingAccounts({ rpcUrls = new Map(), feeAccount, intermediateAccount }: Config): string[] {
-  const accounts = [
-    ['FEE_ACCOUNT', feeAccount],
-    ['INTERMEDIATE_ACCOUNT', intermediateAccount],
-  ] as const;
-  const networks = [...rpcUrls.keys()].filter((network) => network !== SANDBOX_NETWORK);
-  return accounts.flatMap(([env, value]) => {
-    const missing = networks.filter((network) => valueOn(value, network) === undefined);
-    return missing.length === 0 ? [] : [`${env} must name an account on ${missing.join(', ')}, as RPC_URLS does`];
-  });
-}
-
-/** The secret values in force, which the log masks. */
-export function secretValues(config: Config): string[] {
-  const endpoints = [...(config.rpcUrls?.values() ?? []), config.externalSignerUrl ?? []].flat();
-  const sources = (config.rateSources ?? []).flatMap(({ requests }) => requests.map(({ url }) => url));
-  const keys = [...relayersIn(config), ...intermediatesIn(config)].filter((relayer) => !isAddress(relayer));
-  return [
-    ...(config.databaseUrl === undefined ? [] : secretsOfDatabaseUrl(config.databaseUrl)),
-    ...[...endpoints, ...sources].flatMap(secretsOfUrl),
-    ...keys.flatMap((key) => [key, key.slice(2)]),
-  ];
-}
-
-function secretsOfDatabaseUrl(url: string): string[] {
-  return [url, decodeURIComponent(new URL(url).password)];
-}
 
 function setting<const T, const D extends T | undefined>(
   env: string,

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { LEAST_SECRET_BYTES } from '../runtime/secrets.ts';
 
 /** The kind of a setting: how its text is read, and how its value is shown. */
 export interface Kind<T> {
@@ -100,6 +101,29 @@ export function addresses(): Kind<readonly string[]> {
       return wrong === undefined
         ? list
         : new Problem(`must list IP addresses or networks, and ${quote(wrong)} is neither`);
+    },
+  };
+}
+
+/** Random bytes have many different values. A text or a pattern made by hand does not. */
+const LEAST_DIFFERENT_BYTES = 12;
+/** The one in use, and the one before it. */
+const MOST_SECRETS = 2;
+
+/** Master secrets in base64, the newest first. */
+export function masterSecrets(): Kind<readonly Uint8Array[]> {
+  return {
+    name: `base64 of ${LEAST_SECRET_BYTES} random bytes or more; two while rotating, the new one first`,
+    parse: (raw) => {
+      const texts = raw.split(/[\s,]+/);
+      if (texts.length > MOST_SECRETS) return new Problem(`must be at most ${MOST_SECRETS} secrets`);
+      if (!texts.every((text) => /^[\w+/-]+={0,2}$/.test(text))) return new Problem('must be base64');
+      const secrets = texts.map((text) => new Uint8Array(Buffer.from(text, 'base64')));
+      if (secrets.some(({ length }) => length < LEAST_SECRET_BYTES)) {
+        return new Problem(`must be base64 of at least ${LEAST_SECRET_BYTES} bytes`);
+      }
+      const isRandom = secrets.every((bytes) => new Set(bytes).size >= LEAST_DIFFERENT_BYTES);
+      return isRandom ? secrets : new Problem('must be random bytes: `npm run till -- secret create` makes some');
     },
   };
 }

@@ -18,7 +18,7 @@ describe('a variable that looks like a misspelt setting', () => {
     ['TILL_HOEM', 'TILL_HOME'],
   ];
   for (const [name, meant] of cases) {
-    it(`${name} is told from ${meant}`, () => {
+    it(`${name} is recognised as ${meant}`, () => {
       assert.deepEqual(remarksOn(name), [`${name} is not a setting of Till. Did you mean ${meant}?`]);
     });
   }

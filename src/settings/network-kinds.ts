@@ -15,6 +15,7 @@ const MAX_ENDPOINTS = 8;
 const MAX_RELAYERS = 16;
 const MAX_DEPTH = 10_000;
 const COIN_DECIMALS = 18;
+const GWEI_DECIMALS = 9;
 /** The number of points on secp256k1: keys are below it. */
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
@@ -73,6 +74,24 @@ export function coins(): Kind<PerNetwork<bigint>> {
   };
 }
 
+/** A fee for a unit of gas in gwei, kept in the smallest unit of the coin. */
+export function gwei(): Kind<PerNetwork<bigint>> {
+  return {
+    name: 'gwei, or by network, `100 eip155:137=5000`',
+    parse: (raw) =>
+      readEntries(raw, (value) => {
+        const amount = /^\d{1,9}(\.\d{1,9})?$/.test(value) ? parseDecimal(value) : undefined;
+        return amount === undefined ? new Problem('must be gwei such as 1.5') : scaledTo(amount, GWEI_DECIMALS);
+      }),
+    show: (value) => showEntries(value, (units) => formatDecimal({ units, decimals: GWEI_DECIMALS })),
+  };
+}
+
+/** An amount of gas, for every network or for one. */
+export function gas(): Kind<PerNetwork<bigint>> {
+  return wholeNumbers('units of gas, or by network, `1500000 eip155:42161=5000000`', 'units of gas');
+}
+
 /** Depths by network: `eip155:1=6,20@10000` is 6 blocks, and 20 from 10,000 tokens on. */
 export function depths(): Kind<PerNetwork<readonly FinalityTier[]>> {
   return {
@@ -91,11 +110,15 @@ export function depths(): Kind<PerNetwork<readonly FinalityTier[]>> {
 
 /** A number of whole tokens, for every network or for one. */
 export function tokens(): Kind<PerNetwork<bigint>> {
+  return wholeNumbers('whole tokens, or by network, `100 eip155:1=500`', 'tokens');
+}
+
+function wholeNumbers(name: string, unit: string): Kind<PerNetwork<bigint>> {
   return {
-    name: 'whole tokens, or by network, `100 eip155:1=500`',
+    name,
     parse: (raw) =>
       readEntries(raw, (value) =>
-        /^\d{1,30}$/.test(value) ? BigInt(value) : new Problem('must be a whole number of tokens'),
+        /^\d{1,30}$/.test(value) ? BigInt(value) : new Problem(`must be a whole number of ${unit}`),
       ),
     show: (value) => showEntries(value, String),
   };

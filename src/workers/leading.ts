@@ -34,7 +34,7 @@ async function leadForever(deps: LeaseDeps, work: LedWork, stop: AbortSignal): P
     try {
       await whileLeading(deps, work.name, stop, (lease, signal) => runRounds(deps, work, lease, signal));
     } catch (error) {
-      deps.log.warn({ lease: work.name, err: error }, 'cannot lead');
+      deps.log.warn({ lease: work.name, err: error }, 'leading failed');
     }
     await deps.world.timers.sleep(withJitter(deps.world, TAKE_EVERY_MS), stop);
   }

@@ -1,16 +1,27 @@
 import { createAlarms } from '../actions/alarms.ts';
 import { beginOutgoing } from '../actions/outgoing/begin-outgoing.ts';
+import type { LimitDeps } from '../actions/outgoing/limit-outgoing.ts';
 import { payOutHeld } from '../actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../actions/outgoing/refund/cover-refunds.ts';
 import { recordStrays } from '../actions/outgoing/stray/record-strays.ts';
+import type { RowKeyDeps } from '../actions/row-keys.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import type { Screening } from '../screening/screening.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
+type PayingOutDeps = WorkerDeps &
+  RowKeyDeps &
+  Pick<LimitDeps, 'hourlyLimit'> & { readonly chains: Chains; readonly screening: Screening };
+
 /** Jobs for outgoing transfers and strays. Any node may run them at any time. */
-export function payingOutJobs(deps: WorkerDeps & { chains: Chains; screening: Screening }): readonly Job[] {
-  const outgoing = { ...deps, keyless: createAlarms(deps, 'intermediate_key_missing') };
+export function payingOutJobs(deps: PayingOutDeps): readonly Job[] {
+  const outgoing = {
+    ...deps,
+    keyless: createAlarms(deps, 'intermediate_key_missing'),
+    refused: createAlarms(deps, 'outgoing_refused'),
+    limited: createAlarms(deps, 'outgoing_limited'),
+  };
   return [
     { name: 'cover-refunds', everyMs: 500, run: () => coverRefunds(deps) },
     { name: 'pay-out-held', everyMs: 1_000, run: () => payOutHeld(deps) },

@@ -88,7 +88,7 @@ describe('the placer', () => {
       return rows.length === 1;
     });
 
-  it('places what its own node commits, and every node hears of it', async () => {
+  it('places the events of its own node, and notifies every node', async () => {
     const [one, two] = [await newNode(), await newNode()];
     one.place();
     await isLed(one.db);
@@ -107,7 +107,7 @@ describe('the placer', () => {
     for (const id of ids) await Promise.all([hears(one, id), hears(two, id)]);
   });
 
-  it('finds what nobody rang for', async () => {
+  it('finds events whose notification was lost', async () => {
     const one = await newNode();
     one.place(systemWorld);
     await isLed(one.db);
@@ -116,7 +116,7 @@ describe('the placer', () => {
     await hears(one, await change(other));
   });
 
-  it('places what was committed while nobody did', async () => {
+  it('places events that were committed while no placer ran', async () => {
     const one = await newNode();
     const id = await change(one.db);
     assert.ok(!(await isPlaced(one.db, id)));

@@ -1,13 +1,14 @@
 import { createAlarms } from '../actions/alarms.ts';
 import { relayOnce } from '../actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../actions/relay/relayer.ts';
+import type { RowKeyDeps } from '../actions/row-keys.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import type { EventFeed } from '../store/events/event-feed.ts';
 import { type LedWork, newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
 import { createWake } from './wake.ts';
 
-export interface RelayingDeps extends WorkerDeps {
+export interface RelayingDeps extends WorkerDeps, RowKeyDeps {
   readonly chains: Chains;
   /** A payment that moved may have an item to be sent. */
   readonly feed: EventFeed;
@@ -31,6 +32,8 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
     lowBalance: createAlarms(deps, 'relayer_balance_low'),
     stuckSend: createAlarms(deps, 'send_stuck'),
     outOfFunds: createAlarms(deps, 'relayer_out_of_funds'),
+    gasPrice: createAlarms(deps, 'gas_price_above_cap'),
+    gasBudget: createAlarms(deps, 'gas_budget_spent'),
   };
   const wake = createWake(deps.world.timers);
   deps.feed.subscribe((changed) => {

@@ -33,7 +33,7 @@ function start({ isInUse = false, blockTimeMs = 2_000 } = {}) {
 }
 
 describe('the pace of watching', () => {
-  it('is twenty looks per block while somebody waits', async () => {
+  it('is twenty reads per block with open items', async () => {
     const { time, state, rest } = start({ isInUse: true });
     for (let look = 0; look < 3; look += 1) {
       rest();
@@ -58,7 +58,7 @@ describe('the pace of watching', () => {
     }
   });
 
-  it('is half a block when nobody waits', async () => {
+  it('is half a block without open items', async () => {
     const { time, state, rest } = start();
     rest();
     await time.advance(100);

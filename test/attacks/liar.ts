@@ -5,7 +5,7 @@ import type { FaultChain } from '../faults/fault-chain.ts';
 import type { RpcProxy } from '../rpc-proxy.ts';
 import type { RpcCall } from '../stale-view.ts';
 
-/** How an endpoint in somebody else's hands answers a call, given what the chain would have said. */
+/** The answer of a compromised endpoint to a call, given the chain's answer. */
 export type Answer = (call: RpcCall, truth: unknown) => unknown;
 
 interface Log {
@@ -15,7 +15,7 @@ interface Log {
   readonly blockNumber: Hex;
 }
 
-/** From now on the endpoint answers like this, to every call that it does not refuse. */
+/** Sets the answers of the endpoint, for every call that it does not refuse. */
 export function lieWith(proxy: RpcProxy, ...answers: readonly Answer[]): void {
   proxy.lie({
     as: 'result',
@@ -27,7 +27,7 @@ export function lieWith(proxy: RpcProxy, ...answers: readonly Answer[]): void {
   });
 }
 
-/** Shows nothing of these commitments: not in lists of logs, and not in receipts. */
+/** Hides events of these commitments, in lists of logs and in receipts. */
 export function hiding(...commitments: readonly string[]): Answer {
   const isHidden = ({ topics }: Log) => commitments.includes(topics[1] ?? '');
   return ({ method }, truth) => {
@@ -40,7 +40,7 @@ export function hiding(...commitments: readonly string[]): Answer {
 
 const AUTHORIZATION_STATE = '0xe94a0102';
 
-/** Calls every authorization unused. */
+/** Reports every authorization as unused. */
 export const denyingUse: Answer = ({ method, params }, truth) => {
   const { data } = (params?.[0] ?? {}) as { data?: string };
   return method === 'eth_call' && data?.startsWith(AUTHORIZATION_STATE) ? `0x${'0'.repeat(64)}` : truth;
@@ -110,7 +110,7 @@ interface Header {
   readonly timestamp: Hex;
 }
 
-/** Claims a chain that is so many blocks longer than it is now, each of which it has made up. */
+/** Claims a chain that is longer by this many made-up blocks. */
 export async function aheadBy(chain: FaultChain, blocks: number): Promise<Answer> {
   const last = await chain.request<Header>('eth_getBlockByNumber', 'latest', false);
   const real = Number(last.number);
@@ -121,7 +121,7 @@ export async function aheadBy(chain: FaultChain, blocks: number): Promise<Answer
     if (method === 'eth_getLogs') return chain.request('eth_getLogs', { ...(params[0] as object), toBlock: 'latest' });
     if (method !== 'eth_getBlockByNumber') return truth;
     const number = params[0] === 'latest' ? claimed : Number(params[0]);
-    // As soon as the chain has such a block itself, the truth is told of it.
+    // Once the chain has a block of that height itself, the real one is reported.
     if (!(number > real) || number > claimed || (truth !== null && params[0] !== 'latest')) return truth;
     return {
       ...last,

@@ -104,7 +104,7 @@ describe('one lying endpoint of two', () => {
     await isWell(scene);
   });
 
-  it('hides a payment from nobody: one that was paid neither fails nor expires, and succeeds when the liar stops', async () => {
+  it('cannot hide a payment: a paid one neither fails nor expires, and succeeds when the lies stop', async () => {
     const payment = await scene.shopper.pay();
     const { commitment, deadline } = await itemOf(scene, payment.id);
     lieWith(liar, hiding(commitment));
@@ -201,7 +201,7 @@ describe('one lying endpoint of three', () => {
   afterEach(() => scene.tellTheTruth());
   after(() => scene.close());
 
-  it('stops nobody: payments succeed by the word of the other two', async () => {
+  it('delays no payment: payments succeed by the other two', async () => {
     const payment = await scene.shopper.pay();
     const { commitment } = await itemOf(scene, payment.id);
     lieWith(scene.proxy, hiding(commitment), denyingUse);
@@ -240,7 +240,7 @@ describe('one silent endpoint of two', () => {
       WITHIN,
     );
 
-  it('is waited for, then lets small payments go on at triple depth, and large ones wait until it is back', async () => {
+  it('is waited for; then small payments succeed at triple depth, and large ones wait until it is back', async () => {
     const small = await scene.shopper.pay();
     const large = await scene.shopper.pay({ price: '2000' });
     await goSilent();
@@ -281,7 +281,7 @@ describe('one silent endpoint of two', () => {
     await isWell(scene);
   });
 
-  it('is what a small payment lies three times as deep for', async () => {
+  it('makes a small payment wait for triple depth', async () => {
     await goSilent();
     const payment = await scene.shopper.pay();
     await until('it waits for a block', async () => (await scene.chain.pendingOf(scene.relayer)) > 0, WITHIN);

@@ -44,6 +44,7 @@ describe('requests without a key', () => {
     ['GET', '/c/01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
     ['GET', '/tx/eip155:1/x'],
     ['GET', '/logos/00000000000000000000000000000000'],
+    ['GET', '/.well-known/till-receipts.json'],
     ['GET', '/demo'],
     ['GET', '/demo/thanks'],
     ['POST', '/sandbox/rpc'],
@@ -64,7 +65,6 @@ describe('requests without a key', () => {
     ['GET', '/favicon.ico'],
     ['GET', '/assets/x.js'],
     ['GET', '/icons/x.svg'],
-    ['GET', '/.well-known/till-receipts.json'],
     ['OPTIONS', '/v1/gateway/payment/x/options'],
   ] as const) {
     it(`${method} ${url} costs little and has the higher limit`, async () => {

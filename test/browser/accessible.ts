@@ -6,12 +6,12 @@ import type { Page } from 'playwright-core';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /**
- * Checks the page as it is now by the rules of axe, or only these parts of one that is very long. Of the rules, the theme
- * matters to the colours alone.
+ * Checks the present page by the rules of axe, or only these parts of a very long page. The theme matters only to the
+ * rules about colours.
  */
 export async function assertAccessible(page: Page, state: string, parts: readonly string[] = ['html']): Promise<void> {
   const context = JSON.stringify({ include: parts.map((selector) => [selector]) });
-  // Evaluated, not added as a script: the policy of the page would refuse it, as it should.
+  // Evaluated, not added as a script: the policy of the page refuses scripts.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(AXE);
   for (const [colorScheme, rules] of [
     ['dark', "{ runOnly: ['color-contrast'] }"],

@@ -7,7 +7,7 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 const INSTALL = ['apt-get', 'install', '-y', '--no-install-recommends', 'chromium'] as const;
 const INSTALL_WITHIN_MS = 300_000;
 
-/** Nothing of its own: these tests hold every request against a list. */
+/** No background traffic: these tests compare every request with a list. */
 const QUIET = [
   '--no-sandbox',
   '--disable-background-networking',
@@ -15,13 +15,15 @@ const QUIET = [
   '--disable-sync',
   '--disable-default-apps',
   '--no-first-run',
-  // Pages that a test makes up count as ones of the internet, and those may not frame a page of this machine.
+  // Made-up pages of a test count as public pages, which may not frame a page of this machine.
   '--disable-features=LocalNetworkAccessChecks',
   // Shared memory is small in containers.
   '--disable-dev-shm-usage',
 ];
 
-/** Why browser tests cannot run here, in the one line that changes it; where nobody may skip them, that is a failure. */
+/**
+ * The reason why browser tests cannot run here, with the command that fixes it; a failure where no test may be skipped.
+ */
 export function missingBrowser(): string | false {
   if (chromiumPath() !== undefined) return false;
   const reason = `There is no Chromium here. Install one: sudo ${INSTALL.join(' ')}`;
@@ -37,7 +39,7 @@ export function launchBrowser(): Promise<Browser> {
 
 let known: { readonly path: string | undefined } | undefined;
 
-/** `CHROMIUM`, or one in PATH; on a Debian machine where we may, it is installed. */
+/** `CHROMIUM`, or one in PATH; on a Debian machine it is installed if permitted. */
 function chromiumPath(): string | undefined {
   known ??= { path: findChromium() ?? installChromium() };
   return known.path;
@@ -57,7 +59,7 @@ function installChromium(): string | undefined {
     try {
       execFileSync(program, step, { env, stdio: 'ignore', timeout: INSTALL_WITHIN_MS });
     } catch {
-      // Offline, or another system: the tests say what is missing.
+      // Offline, or another system: the tests report the missing program.
       return undefined;
     }
   }

@@ -5,7 +5,7 @@ import { until } from '../until.ts';
 import { missingBrowser } from './chromium.ts';
 import { payWith, type Scene, SHOP, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
 
-/** What the page counts down from before it sends the payer back. */
+/** The countdown of the page before it returns the payer. */
 const COUNTDOWN_MS = 3_000;
 
 describe('the end of a checkout', { skip: missingBrowser(), concurrency: 4 }, () => {
@@ -85,11 +85,11 @@ describe('the end of a checkout', { skip: missingBrowser(), concurrency: 4 }, ()
     await visit.page.goto((await scene.createPayment(...TEN_DOLLARS)).gatewayUrl);
     await cancel(visit);
     await steps.isAt(visit.page, en.cancelledTitle);
-    // What it was asking when the end came may still be under way.
+    // A request from before the end may still be in flight.
     await visit.page.clock.runFor(5_000);
     await visit.page.waitForLoadState('networkidle');
     const before = visit.requests.length;
-    // Longer than any pause the page makes between two questions.
+    // Longer than any pause of the page between two requests.
     await visit.page.clock.runFor(60_000);
     assert.deepEqual(visit.requests.slice(before), []);
     await visit.close();

@@ -47,7 +47,7 @@ describe('the checkout guards its payer', { skip: missingBrowser(), concurrency:
     });
   }
 
-  it('lets nothing in that did not come with it, whoever puts it there', async () => {
+  it('runs no foreign code, whatever its origin', async () => {
     const { page, strangers, close } = await scene.visit();
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     const violations = await watchViolations(page);
@@ -69,7 +69,7 @@ describe('the checkout guards its payer', { skip: missingBrowser(), concurrency:
     await close();
   });
 
-  it('is shown in a frame only by origins the partner has listed, and tells them the end', async () => {
+  it('is framed only by the partner’s listed origins, and reports the outcome to them', async () => {
     const { context, page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     await context.route(/^http:\/\/localhost:400[12]\/frame$/, (route) =>
@@ -103,7 +103,7 @@ describe('the checkout guards its payer', { skip: missingBrowser(), concurrency:
   }
 });
 
-/** What the policy of the page has stopped, by directive. */
+/** The violations of the page's policy, by directive. */
 async function watchViolations(page: Page): Promise<string[]> {
   const directives: string[] = [];
   await page.exposeFunction('noteViolation', (directive: string) => void directives.push(directive));
@@ -116,7 +116,7 @@ async function watchViolations(page: Page): Promise<string[]> {
   return directives;
 }
 
-/** Runs in the page: what somebody would try who can write markup into it. */
+/** Runs in the page: the attempts of an attacker who can inject markup. */
 function attack(): void {
   const { document } = globalThis as unknown as { document: BrowserDocument };
   interface BrowserElement {

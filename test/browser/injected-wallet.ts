@@ -7,7 +7,7 @@ export interface WalletCall {
   readonly params: readonly unknown[];
 }
 
-/** What a wallet does instead of what it should; undefined leaves the request to the wallet. */
+/** The misbehaviour of a wallet for a request; undefined leaves the request to the wallet. */
 export type Whim = (call: WalletCall) => unknown;
 
 export interface InjectedWalletInput {
@@ -16,7 +16,7 @@ export interface InjectedWalletInput {
   readonly whim?: Whim;
 }
 
-/** EIP-1193's word for "the user said no". */
+/** The EIP-1193 code for a request that the user rejected. */
 export const REJECTED = { failure: { code: 4001, message: 'User rejected the request.' } };
 /** No answer at all. */
 export const SILENCE = { isSilent: true };
@@ -51,9 +51,9 @@ export async function injectWallet(context: BrowserContext, wallet: TestWallet, 
     uuid: `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`,
   });
   return {
-    /** Everything the page has asked for so far. */
+    /** All requests of the page so far. */
     calls,
-    /** How often the wallet would have shown a window to its user. */
+    /** The number of requests that would have opened a window of the wallet. */
     prompts: () => calls.filter(({ method }) => PROMPTS.has(method)).map(({ method }) => method),
     setWhim(next: Whim) {
       state.whim = next;
@@ -87,7 +87,7 @@ async function answer(
   }
 }
 
-/** Runs in the page, before anything else does. */
+/** Runs in the page, before all other scripts. */
 function announce({ bridge, name, uuid }: { bridge: string; name: string; uuid: string }): void {
   const page = globalThis as unknown as EventTarget & Record<string, (...input: unknown[]) => Promise<Answer>>;
   type Answer = { result?: unknown; failure?: { code: number; message: string }; isSilent?: true };

@@ -12,7 +12,7 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 3 }, 
     scene = await sharedScene();
   });
 
-  it('finds at the root what this is, and the way to the shop, the reference and the state of the node', async () => {
+  it('finds a description at the root, with links to the shop, the reference and the state of the node', async () => {
     const { page, problems, close } = await scene.visit();
     await page.goto(scene.baseUrl);
     await page.getByRole('heading', { name: 'A payment gateway' }).waitFor();
@@ -87,7 +87,7 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 3 }, 
     await close();
   });
 
-  it('searches the reference by what its endpoints say, and goes there with the keyboard', async () => {
+  it('searches the full text of the reference, and goes there with the keyboard', async () => {
     const { page, problems, close } = await scene.visit({ viewport: { width: 1280, height: 800 } });
     await page.goto(`${scene.baseUrl}/docs`);
     const search = page.getByRole('searchbox', { name: 'Search the reference' });
@@ -122,7 +122,7 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 3 }, 
     await close();
   });
 
-  it('copies an example as it stands', async () => {
+  it('copies an example unchanged', async () => {
     const { context, page, close } = await scene.visit({ viewport: { width: 1280, height: 800 } });
     const origin = scene.baseUrl.replace('127.0.0.1', 'localhost');
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });

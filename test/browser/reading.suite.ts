@@ -140,7 +140,7 @@ describe('everybody can read and use the checkout', { skip: missingBrowser(), co
 
 const MAX_TABS = 30;
 
-/** Presses Tab until the focus is on something with that name. */
+/** Presses Tab until the focus is on an element with that name. */
 async function tabTo(page: Page, name: string): Promise<void> {
   const pattern = new RegExp(name);
   for (let count = 0; count < MAX_TABS; count += 1) {

@@ -11,7 +11,7 @@ export type Scene = Awaited<ReturnType<typeof openScene>>;
 /** Ten dollars, and as much in tokens. */
 export const TEN_DOLLARS = ['iso4217/USD', '1000'] as const;
 export const TEN_TOKENS = 10_000_000n;
-/** Where the demo merchant would send its payers; the tests answer in its place. */
+/** The URLs to which the demo merchant would return its payers; the tests answer for them. */
 export const SHOP = 'https://shop.example';
 /** A payment takes a block or two; everything on a busy machine takes longer. */
 const WITHIN_MS = 20_000;
@@ -28,7 +28,7 @@ export async function openScene(settings: Readonly<Record<string, string>> = {})
   }
   return {
     ...sandbox,
-    /** A visitor with nothing but a browser. */
+    /** A visitor with a browser without a wallet. */
     visit: (options: BrowserContextOptions = {}) => openVisit(browser, options),
     /** A visitor whose browser has a wallet with these holdings. */
     async visitWith(holdings: Readonly<Record<string, bigint>>, { wallet: input, ...options }: VisitInput = {}) {
@@ -62,11 +62,11 @@ export type VisitInput = BrowserContextOptions & { readonly wallet?: InjectedWal
 export type Visit = Awaited<ReturnType<typeof openVisit>>;
 
 async function openVisit(browser: Browser, options: BrowserContextOptions) {
-  // Nothing can be clicked while it moves.
+  // Animations are off, because moving elements cannot be clicked.
   const context = await browser.newContext({ locale: 'en-US', reducedMotion: 'reduce', ...options });
   const requests = watchRequests(context);
   const strangers: string[] = [];
-  // Whatever gets this far has left the page; what its policy refuses does not.
+  // A request that arrives here has left the page; its policy blocks others before.
   await context.route(/^https?:\/\/(?!localhost|127\.0\.0\.1)/, (route) => {
     strangers.push(route.request().url());
     return route.abort();
@@ -82,14 +82,14 @@ async function openVisit(browser: Browser, options: BrowserContextOptions) {
   return { context, page, requests, strangers, problems, shopVisits, close: () => context.close() };
 }
 
-/** The URLs that were asked for. */
+/** The requested URLs. */
 function watchRequests(context: BrowserContext): string[] {
   const urls: string[] = [];
   context.on('request', (request) => urls.push(request.url()));
   return urls;
 }
 
-/** What the page complains of, broken rules of its policy included. */
+/** The errors of the page, including violations of its policy. */
 function watchProblems(page: Page): string[] {
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(String(error)));
@@ -99,7 +99,7 @@ function watchProblems(page: Page): string[] {
   return problems;
 }
 
-/** What a payer does on the page, in the words of the page. */
+/** The payer's actions on the page, by the texts of the page. */
 export const steps = {
   title: (page: Page, name: string | RegExp) => page.getByRole('heading', { name }),
   async isAt(page: Page, title: string | RegExp): Promise<void> {
@@ -118,13 +118,13 @@ export const steps = {
   isPaid: (page: Page) => steps.isAt(page, en.paidTitle),
 };
 
-/** A text of the page with anything in its gaps. */
+/** A pattern of a page text with any values filled in. */
 export function wordsOf(text: string): RegExp {
   const escaped = text.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
   return new RegExp(`^${escaped.replace(/\{\w+\}/g, '.+')}$`);
 }
 
-/** Everything from the first look to "paid". */
+/** All steps from opening the page to "paid". */
 export async function payWith(page: Page, gatewayUrl: string, symbol: string): Promise<void> {
   await page.goto(gatewayUrl);
   await steps.connect(page);
@@ -132,7 +132,7 @@ export async function payWith(page: Page, gatewayUrl: string, symbol: string): P
   await steps.pay(page);
 }
 
-/** The wallet's money is where it belongs, and no more of it. */
+/** Checks that exactly the paid amount has reached its recipients. */
 export async function assertSpent(scene: Scene, wallet: TestWallet, symbol: string, left: bigint): Promise<void> {
   assert.equal(await scene.balanceOf(symbol, wallet.address), left);
 }

@@ -10,7 +10,7 @@ const on =
   ({ method }) =>
     method === wanted ? answer : undefined;
 
-/** More than the page waits before it has a word of advice. */
+/** Longer than the time after which the page shows a hint. */
 const PATIENCE_MS = 13_000;
 
 describe('wallets that do not behave', { skip: missingBrowser(), concurrency: 4 }, () => {
@@ -31,7 +31,7 @@ describe('wallets that do not behave', { skip: missingBrowser(), concurrency: 4 
     ['answer with something that is no account', on('eth_requestAccounts', { result: ['0x12'] }), en.walletNonsense],
     ['break', on('eth_requestAccounts', { failure: { code: -32603, message: '<b>boom</b>' } }), en.walletError],
   ] as const) {
-    it(`when they are to connect and ${what}: the payer is told, and can go on`, async () => {
+    it(`when they are to connect and ${what}: the payer sees a notice, and can continue`, async () => {
       const { page, injected, problems, close } = await scene.visitWith({ USDC: TEN_TOKENS }, { wallet: { whim } });
       await page.goto((await scene.createPayment(...TEN_DOLLARS)).gatewayUrl);
       await page.getByRole('button', { name: 'Test Wallet' }).click();
@@ -83,7 +83,7 @@ describe('wallets that do not behave', { skip: missingBrowser(), concurrency: 4 
     });
   }
 
-  it('never answer: the payer is told where to look, and can take another way', async () => {
+  it('never answer: the payer sees a hint, and can use another wallet', async () => {
     const whim = on('eth_requestAccounts', SILENCE);
     const { page, close } = await scene.visitWith({ USDC: TEN_TOKENS }, { wallet: { whim } });
     await page.clock.install();

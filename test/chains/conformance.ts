@@ -9,7 +9,7 @@ import { describeSending } from './conformance/sending.ts';
 import { describeSigning } from './conformance/signing.ts';
 import { createScene, type Harness, type OnScene } from './harness.ts';
 
-/** What every implementation of the port does, whatever stands behind it. */
+/** The behaviour of every implementation of the port. */
 export function describeChain(name: string, createHarness: () => Promise<Harness>): void {
   const onScene: OnScene = (test) => async () => {
     const harness = await createHarness();

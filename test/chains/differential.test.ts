@@ -22,7 +22,7 @@ interface Cast {
 
 describe('the chain in memory beside a real EVM', () => {
   for (const seed of SEEDS) {
-    it(`tells the same story (seed ${seed})`, async () => {
+    it(`gives the same answers (seed ${seed})`, async () => {
       const harnesses: Harness[] = [createMemoryHarness(), await createLocalEvmHarness()];
       try {
         const [memory, evm] = harnesses.map(createScene) as [Scene, Scene];

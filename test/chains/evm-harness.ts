@@ -14,7 +14,7 @@ import { signerFromKey } from './signer.ts';
 
 type Hex = `0x${string}`;
 
-/** A sandbox chain that mines when it is told to, and takes the methods by which tests change state and time. */
+/** A sandbox chain that mines on request, and accepts the methods by which tests change state and time. */
 export interface ScriptedEvm {
   readonly rpcUrl: string;
   request(method: string, params?: readonly unknown[]): Promise<unknown>;
@@ -40,7 +40,7 @@ const TOKEN = parseAbi([
 const GAS = 2_000_000n;
 const FEES = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
-/** How the issuer of a token puts an account on its blacklist and takes it off again, by the function that reads it. */
+/** The functions that add an account to a token's blacklist and remove it, by the function that reads it. */
 const BLACKLISTING = {
   isBlacklisted: ['blacklist', 'unBlacklist'],
   isBlackListed: ['addBlackList', 'removeBlackList'],
@@ -48,7 +48,7 @@ const BLACKLISTING = {
   isAccountFrozen: ['freeze', 'unfreeze'],
 } as const;
 
-/** What a chain of a test claims to be. */
+/** The network that a chain of a test poses as. */
 export interface Pose extends Pick<Harness, 'assets' | 'usedReason'> {
   /** CAIP-2. */
   readonly networkId: string;
@@ -71,7 +71,7 @@ export function createEvmHarness(
     return (await evm.request('eth_sendRawTransaction', [raw])) as Hex;
   }
 
-  /** In a block of its own, and it must not fail unnoticed. */
+  /** Mined in its own block; a failure throws. */
   async function carryOut(account: Payer, call: { to?: Hex; data?: Hex }): Promise<{ contractAddress: Hex }> {
     const hash = await sendFrom(account, call);
     await evm.mine();
@@ -86,7 +86,7 @@ export function createEvmHarness(
   async function addCoin(account: string, units: bigint): Promise<void> {
     const balance = BigInt((await evm.request('eth_getBalance', [account, 'latest'])) as string);
     await evm.request('hardhat_setBalance', [account, `0x${(balance + units).toString(16)}`]);
-    // A block makes it part of the chain's history, which a reorg goes back to.
+    // A block makes it part of the chain's history, so that a reorg keeps it.
     await evm.mine();
   }
 

@@ -4,34 +4,34 @@ import type { Chain, RefusalReason, Signer, WalletAction } from '../../src/chain
 import { newId } from '../../src/domain/ids.ts';
 import type { Item, PayMethod, SignedItem } from '../../src/domain/item.ts';
 
-/** What an implementation of the port supplies, so that the suite can ask all of them the same questions. */
+/** The test controls of an implementation of the port, so that the same suite can run on all of them. */
 export interface Harness {
   readonly chain: Chain;
-  /** An asset for every way to pay. */
+  /** An asset for every payment method. */
   readonly assets: Readonly<Record<PayMethod, string>>;
-  /** Send transactions, and have the coin for it. */
+  /** Accounts that send transactions and have coin for gas. */
   readonly relayers: readonly [Signer, Signer];
   readonly feeAccount: string;
-  /** Why an item of `eip3009-vrs` is refused whose authorization was used before, as far as the token says so. */
+  /** The refusal reason of the token for an `eip3009-vrs` item whose authorization was used before. */
   readonly usedReason: RefusalReason;
 
   /** Gives an account more of an asset. */
   fund(account: string, asset: string, units: bigint): Promise<void>;
-  /** A block for what is waiting, at that time where one is named. */
+  /** Mines pending transactions, at the given time if any. */
   mine(timestampS?: number): Promise<void>;
-  /** The last blocks give way to others; their transactions are forgotten, or found in one of the new blocks. */
+  /** Replaces the last blocks by others. Their transactions are dropped, or mined in a new block. */
   reorg(depth: number, transactions: 'forgotten' | 'kept'): Promise<void>;
-  /** False where the token has no blacklist. */
+  /** False if the token has no blacklist. */
   setBlacklisted(account: string, asset: string, isOn: boolean): Promise<boolean>;
-  /** False where the token cannot be paused. */
+  /** False if the token cannot be paused. */
   setPaused(asset: string, isOn: boolean): Promise<boolean>;
-  /** The payer's wallet sends the transaction that an action asks for. It waits for a block like any other. */
+  /** The payer's wallet sends the transaction that an action asks for. It stays pending until the next block. */
   send(payer: Payer, action: WalletAction): Promise<string>;
-  /** The payer takes back what they signed, in a block of its own. */
+  /** The payer cancels the authorization, in its own block. */
   cancelAuthorization(payer: Payer, item: Item): Promise<void>;
-  /** The account gets code that believes signatures by this key, or code that uses up all gas it is given. */
+  /** The account gets code that accepts signatures of this key, or code that burns all gas. */
   giveCode(account: string, code: { readonly owner: string } | 'gas_burner'): Promise<void>;
-  /** Whether the chain can be reached. */
+  /** Makes the chain reachable or unreachable. */
   setReachable(isReachable: boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -42,14 +42,14 @@ export type Payer = PrivateKeyAccount;
 export interface Scene extends Harness {
   newPayer(): Payer;
   newAccount(): string;
-  /** A payment of 1,000 with a fee of 10, due in an hour of chain time, or as told. */
+  /** A payment of 1,000 with a fee of 10, due in an hour of chain time, or with the given terms. */
   newItem(payer: Payer, method: PayMethod, told?: Partial<Item>): Promise<Item>;
-  /** What the payer's wallet returns for the item. */
+  /** The result of the payer's wallet for the item. */
   sign(payer: Payer, item: Item): Promise<string>;
   /** A new item of a payer who has the money, signed. */
   payable(method: PayMethod, told?: Partial<Item>): Promise<{ payer: Payer; item: Item; signed: SignedItem }>;
   signItem(payer: Payer, item: Item): Promise<SignedItem>;
-  /** The balance of an account, as the port tells it. */
+  /** The balance of an account according to the port. */
   holding(account: string, asset: string): Promise<bigint>;
   /** Signs, broadcasts and mines a batch, and returns its hash. */
   relay(batch: readonly SignedItem[], relayer?: Signer): Promise<string>;
@@ -139,5 +139,5 @@ export function createScene(harness: Harness): Scene {
   };
 }
 
-/** Gives a test its scene, on a chain of its own, and takes the chain away afterwards. */
+/** Gives a test its scene on a separate chain, and closes the chain afterwards. */
 export type OnScene = (test: (scene: Scene) => Promise<void>) => () => Promise<void>;

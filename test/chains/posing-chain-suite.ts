@@ -10,7 +10,10 @@ import { openScriptedEvm } from './scripted-evm.ts';
 /** A revert, an invalid opcode, one that does not exist, an empty stack, a jump to nowhere; and no code at all. */
 const HALTING = ['0x60006000fd', '0xfe', '0x0c', '0x01', '0x600a56', '0x'];
 
-/** The conformance suite on a node of another make that poses as a network, with tokens in the shapes of the real ones. */
+/**
+ * The conformance suite on another node implementation that poses as a network, with tokens in the shapes of the real
+ * ones.
+ */
 export async function describePosingChain(name: NodeName, pose: Pose): Promise<void> {
   const title = `the EVM adapter on ${name}, which poses as ${pose.networkId}`;
   const installed = await installNode(name);

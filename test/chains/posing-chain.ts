@@ -3,7 +3,9 @@ import type { NodeName } from './nodes/install-node.ts';
 import { type OtherNode, startNode } from './nodes/start-node.ts';
 import { placeTokens } from './token-shapes.ts';
 
-/** A node of another make that poses as a network: with its chain id, and with its tokens at their real addresses. */
+/**
+ * Another node implementation that poses as a network: with its chain id, and with its tokens at their real addresses.
+ */
 export async function startPosingChain(name: NodeName, folder: string, networkId: string): Promise<OtherNode> {
   const chainId = Number(networkId.slice('eip155:'.length));
   const node = await startNode(name, folder, chainId);

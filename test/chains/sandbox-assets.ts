@@ -1,7 +1,7 @@
 import { ASSETS } from '../../src/chains/assets.ts';
 import type { PayMethod } from '../../src/domain/item.ts';
 
-/** The sandbox has an asset for every way to pay. */
+/** The sandbox has an asset for every payment method. */
 export const SANDBOX_ASSETS = {
   'eip3009-vrs': assetFor('eip3009-vrs'),
   'eip3009-bytes': assetFor('eip3009-bytes'),

@@ -3,13 +3,16 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ScriptedEvm } from './evm-harness.ts';
 
-/** A block that can be gone back to, and what was sent between the one before it and itself. */
+/** A checkpoint at a block, with the transactions sent since the previous one. */
 interface Checkpoint {
   readonly snapshot: unknown;
   readonly sent: readonly string[];
 }
 
-/** A node in a process of its own serves all tests: each goes back to where it began. Before the node stands a door. */
+/**
+ * One node process serves all tests: each reverts to its start. A proxy in front of the node makes it unreachable on
+ * request.
+ */
 export async function openScriptedEvm(nodeUrl: string): Promise<ScriptedEvm> {
   let isReachable = true;
   let sent: string[] = [];
@@ -51,7 +54,7 @@ export async function openScriptedEvm(nodeUrl: string): Promise<ScriptedEvm> {
     await request('evm_revert', [checkpoints.pop()?.snapshot]);
     sent = [];
     await checkpoint();
-    // The new blocks are of another time, so that their hashes differ, whatever is in them.
+    // The new blocks have other times, so that their hashes differ.
     await request('evm_increaseTime', [1]);
     if (transactions === 'kept') {
       for (const raw of undone.flatMap((block) => block.sent)) await request('eth_sendRawTransaction', [raw]);

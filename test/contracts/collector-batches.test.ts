@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => chain.evm.close());
 
-describe('what the Collector is', () => {
+describe('the Collector', () => {
   it('has no owner, no upgrade and no setting: these functions and no more', () => {
     const entries: readonly { type: string; name?: string }[] = collector.abi;
     const functions = entries.filter(({ type }) => type !== 'error' && type !== 'event');
@@ -41,12 +41,12 @@ describe('what the Collector is', () => {
     );
   });
 
-  it('stands at an address that follows from its code, which takes no arguments', async () => {
+  it('has an address that follows from its code, which takes no arguments', async () => {
     assert.equal(await chain.rpc('eth_getCode', [COLLECTOR_ADDRESS, 'latest']), collector.deployedBytecode);
     assert.equal(COLLECTOR_INIT_CODE, collector.bytecode);
   });
 
-  it('lets nobody but itself carry out an item without its batch', async () => {
+  it('lets only itself carry out an item without its batch', async () => {
     const item = await chain.item();
     const order = {
       ...{ chainId: 31337n, collector: COLLECTOR_ADDRESS, token: USDC, feeAccount: FEE_ACCOUNT, ...item },
@@ -160,7 +160,7 @@ for (const { kind, token, name } of [
       assert.deepEqual(reasonsOf(tooMuch), [say('FeeAboveAmount()')]);
     });
 
-    it('tells what would happen when it is only asked', async () => {
+    it('returns the outcome of a simulation', async () => {
       const [good, late, alsoGood, poor] = await items({}, { deadline: 1_000 }, {}, { amount: 10n ** 15n });
       const batch = { kind, token, items: [good, late, alsoGood, poor] as SignedItem[] };
       const asked = await chain.simulate(batch);
@@ -242,7 +242,7 @@ describe('tokens with a blacklist and a pause', () => {
   });
 });
 
-describe('what strangers send to the Collector', () => {
+describe('unsolicited money on the Collector', () => {
   it('never mixes into an item, and stays where it is', async () => {
     const { payer } = SANDBOX_ACCOUNTS;
     await chain.tell(USDC, 'transfer', [COLLECTOR_ADDRESS, 12_345n], payer);

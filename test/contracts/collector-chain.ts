@@ -32,7 +32,7 @@ import {
 } from '../../src/chains/evm/collector.ts';
 import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
 
-/** A local chain with everything a test of the Collector needs, in few words. */
+/** A local chain with helpers for tests of the Collector. */
 
 export const CHAIN_ID = 31337;
 export const DEADLINE = 4_000_000_000;
@@ -71,11 +71,11 @@ interface Sending {
 
 export interface Collected {
   readonly receipt: Receipt;
-  /** What the Collector's logs say, in their order. */
+  /** The decoded logs of the Collector, in order. */
   readonly logs: readonly CollectorLog[];
 }
 
-/** What a signature can be bound to; tests change one thing and see it refused. */
+/** The terms bound by a signature; tests change one and expect a refusal. */
 export interface Binding {
   readonly kind?: ItemKind;
   readonly token?: Address;
@@ -94,7 +94,7 @@ export async function createCollectorChain() {
 
   const rpc = <T = unknown>(method: string, params: unknown[] = []) => evm.request({ method, params }) as Promise<T>;
 
-  /** A new account that nobody has used. */
+  /** A new, unused account. */
   function someone(): PrivateKeyAccount {
     count += 1;
     const account = privateKeyToAccount(keccak256(stringToBytes(`somebody ${count}`)));
@@ -138,7 +138,7 @@ export async function createCollectorChain() {
     | 'addBlackList'
     | 'pause'
     | 'unpause';
-  /** A transaction to a token, by its minter unless someone else is named. */
+  /** A transaction to a token, sent by its minter by default. */
   async function tell(token: Address, functionName: TokenFunction, args: readonly unknown[], from: Address = minter) {
     const data = encodeFunctionData({ abi: TOKEN_ABI, functionName, args } as Parameters<typeof encodeFunctionData>[0]);
     const receipt = await send({ from, to: token, data });
@@ -152,7 +152,7 @@ export async function createCollectorChain() {
 
   const coinOf = async (account: Address) => hexToBigInt(await rpc<Hex>('eth_getBalance', [account, 'latest']));
 
-  /** Someone with money in the token; where Permit2 is needed, it may spend it. */
+  /** A payer with a balance in the token, and an allowance for Permit2 if needed. */
   async function payer(kind: ItemKind, token: Address): Promise<PrivateKeyAccount> {
     const account = someone();
     await tell(token, 'mint', [account.address, 1_000_000_000n]);
@@ -163,7 +163,7 @@ export async function createCollectorChain() {
     return account;
   }
 
-  /** A good item by someone who can pay it, to someone new; or with what is given. */
+  /** A good item by a funded payer to a new recipient; with the given changes. */
   async function item(given: Partial<SignedItem> & Binding = {}): Promise<SignedItem> {
     const { kind = 'eip3009-vrs', token = USDC, signer, signature, feeAccount, chainId, collector, ...rest } = given;
     const plain: CollectorItem = {
@@ -200,14 +200,14 @@ export async function createCollectorChain() {
     return { receipt, logs: collectorLogs(receipt) };
   }
 
-  /** What the batch would do now, asked without sending it. */
+  /** The outcome of the batch in a simulation. */
   async function simulate(batch: Partial<Batch> & Pick<Batch, 'items'>, gas?: number): Promise<ItemOutcome[]> {
     const whole = { kind: 'eip3009-vrs', token: USDC, feeAccount: FEE_ACCOUNT, ...batch } as const;
     const answer = await call(COLLECTOR_ADDRESS, encodeBatch(whole), gas === undefined ? {} : { gas });
     return decodeBatchOutcome(answer, whole.items.length);
   }
 
-  /** A bad item between two good ones: they are paid, it is not, and nothing stays behind. */
+  /** A bad item between two good ones: the good ones are paid, the bad one is not, and the Collector keeps nothing. */
   async function refusesAlone(bad: SignedItem, batch: { kind?: ItemKind; token?: Address } = {}): Promise<Collected> {
     const { kind = 'eip3009-vrs', token = USDC } = batch;
     const [first, last] = [await item({ kind, token }), await item({ kind, token })];
@@ -242,7 +242,7 @@ export async function createCollectorChain() {
   };
 }
 
-/** How each item ended: collected, or the name of the reason why not. */
+/** The outcome of each item: collected, or the name of the refusal. */
 export const results = ({ logs }: Collected) =>
   logs.map((log) => (log.type === 'refused' ? reasonOf(log.reason) : 'collected'));
 
@@ -258,7 +258,7 @@ export function collectorLogs(receipt: Receipt): CollectorLog[] {
     .filter((log) => log !== undefined);
 }
 
-/** The same as `commitmentOf` says, by the book. */
+/** The commitment by a standard ABI encoder, to check `commitmentOf`. */
 export function commitmentByTheBook(
   item: CollectorItem,
   token: Address = USDC,

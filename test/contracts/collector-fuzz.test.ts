@@ -72,7 +72,7 @@ describe('random batches of good and bad items', () => {
     return true;
   }
 
-  it('move exactly what was signed, for the good ones alone, and never make or lose a unit', async () => {
+  it('move exactly the signed amounts of the good items, and never make or lose a unit', async () => {
     const isUsed = new Set<SignedItem>();
     await fc.assert(
       fc.asyncProperty(batchArbitrary, async ({ kind, items: wishes }) => {

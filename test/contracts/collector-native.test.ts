@@ -102,7 +102,7 @@ describe('a payment in native coin', () => {
     assert.equal((await pay(item)).status, 'success');
   });
 
-  it('cannot be taken for another: whoever pays the same, or almost the same, pays something else', async () => {
+  it('cannot be taken for another: any changed term is another payment', async () => {
     const item = payment();
     const alike: CollectorItem[] = [
       { ...item, payer: SANDBOX_ACCOUNTS.merchant },
@@ -130,7 +130,7 @@ describe('a payment in native coin', () => {
     await isRefused(payment({ recipient: COLLECTOR_ADDRESS }), 'PayoutFailed(bytes)');
   });
 
-  it('does not pay for what a recipient answers', async () => {
+  it('does not pay for the recipient’s return data', async () => {
     const talker = await chain.deploy(awkwardReceiver, [ANSWERS_MEGABYTE, '0x']);
     const quiet = await pay(payment({ recipient: SANDBOX_ACCOUNTS.merchant }));
     const loud = await pay(payment({ recipient: talker }));

@@ -345,7 +345,7 @@ describe('bad input', { concurrency: true }, () => {
     assert.deepEqual(await house.contents(), before);
   });
 
-  it('of the wrong method is told which methods there are', async () => {
+  it('of the wrong method is answered with the allowed methods', async () => {
     for (const [url, allow] of [
       ['/v1/merchants', 'GET, HEAD, POST'],
       [`/v1/merchants/${house.merchantId}`, 'DELETE, GET, HEAD, PATCH'],
@@ -469,7 +469,7 @@ describe('bad input', { concurrency: true }, () => {
       assert.deepEqual(await wired.contents(), before);
     });
 
-    it('that stops in the middle is given up after a while, and holds up nobody', async () => {
+    it('that stops in the middle is closed after a while, and delays no other', async () => {
       const impatient = await furnish();
       // The real limits are for slow networks; what happens at them can be seen sooner.
       const sooner = { headersTimeout: 2_000, requestTimeout: 2_500, connectionsCheckingInterval: 100 };
@@ -545,7 +545,7 @@ describe('bad input', { concurrency: true }, () => {
       }
     });
 
-    it('behind a good request does not spoil what others get', async () => {
+    it('behind a good request does not affect other answers', async () => {
       for (const tail of [
         'GARBAGE\r\n\r\n',
         '\0\0\0\0',

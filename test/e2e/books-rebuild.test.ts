@@ -35,7 +35,7 @@ describe('till rebuild', () => {
     `delete from items where commitment = '${commitment}'`,
   ];
 
-  it('asks whose a payment is where the chain cannot know, and believes the answer', async () => {
+  it('asks for the owner of a payment that the chain does not show, and uses the answer', async () => {
     const { held } = await openPaid();
     await lose(
       `delete from events where object_id = '${held.id}'`,
@@ -69,7 +69,7 @@ describe('till rebuild', () => {
     assert.deepEqual(await scene.problems(), []);
   });
 
-  it('makes a payment again whose item is still there', async () => {
+  it('rebuilds a payment whose item still exists', async () => {
     const { direct } = await openPaid();
     await lose(`delete from events where object_id = '${direct.id}'`, `delete from payments where id = '${direct.id}'`);
     assert.deepEqual(await scene.differences(), [`${direct.id} was paid on chain, and nothing is known of its item.`]);
@@ -79,7 +79,7 @@ describe('till rebuild', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('makes payments again that have a receipt, as the commitment proves what no event tells', async () => {
+  it('rebuilds payments with a receipt: the commitment proves the terms that no event holds', async () => {
     const { direct } = await openPaid();
     const receiptKey = receiptKeyOf(new Uint8Array(32).fill(7));
     const receiptOf = async () => (await makeReceipt({ ...scene, receiptKey }, await scene.payment(direct.id))).receipt;
@@ -99,7 +99,7 @@ describe('till rebuild', () => {
     assert.deepEqual(after, { ...before, ...lost, succeededAt: after.succeededAt });
   });
 
-  it('makes a payment again that came after the end of another, and what is to be given back of it', async () => {
+  it('rebuilds a payment that arrived after the end, and its stray', async () => {
     scene = await openBooksScene();
     const late = await scene.accept({ told: { recipient: scene.connected.intermediateAccount }, isHeld: true });
     const failed = { type: 'failed', failureCode: null } as const;

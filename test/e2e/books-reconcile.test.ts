@@ -5,12 +5,13 @@ import { auditBooks } from '../../src/actions/books/audit/audit-books.ts';
 import { exportBooks } from '../../src/actions/books/export-books.ts';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
+import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { amountText, tokenText } from '../../src/chains/amount-text.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
+import { termsOfNew } from '../../src/domain/cooling-off.ts';
 import { feeOf } from '../../src/domain/fees.ts';
 import { feeInToken, quoteFor } from '../../src/domain/quote.ts';
-import { insertCryptoSettlements } from '../../src/store/parties/destinations.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import type { TestNode } from './relay-scene.ts';
@@ -42,14 +43,15 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
     scene = await openBooksScene({ depth: 3, relayers: 2 });
     node = await scene.newNode();
     await command(scene, (tx, now) =>
-      insertCryptoSettlements(
+      putDestinations(
         tx,
+        scene,
         ASSETS.map((asset, index) => ({
           id: `crypto_${index}`,
           merchantId: MERCHANT,
           asset,
           assetKey: asset.toLowerCase(),
-          destination: `${scene.network}:${DESTINATION}`,
+          ...termsOfNew(`${scene.network}:${DESTINATION}`, undefined, { now, periodMs: 0 }),
           createdAt: now,
         })),
       ),
@@ -178,7 +180,7 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('miss money on the intermediate account, and money that nobody booked', async () => {
+  it('detect missing money on the intermediate account, and unbooked money', async () => {
     const { intermediateAccount } = scene.connected;
     const [asset] = ASSETS;
     const booked = paid.held.get(asset) ?? 0n;

@@ -9,7 +9,7 @@ import { openRelayScene, type SceneInput } from './relay-scene.ts';
 
 export type BooksScene = Awaited<ReturnType<typeof openBooksScene>>;
 
-/** The scene of relayers and watchers, with somebody who keeps the books and somebody who tampers with them. */
+/** The scene of relayers and watchers, with bookkeeping and ways to tamper with the books. */
 export async function openBooksScene(input: SceneInput = {}) {
   const scene = await openRelayScene(input);
   const { network } = scene;
@@ -34,7 +34,7 @@ export async function openBooksScene(input: SceneInput = {}) {
         if (rounds > 100) throw new Error('The sealer does not come to an end.');
       }
     },
-    /** Notes what the relayers have, so that what they lose is missed. */
+    /** Records the relayers' balances, so that later losses are detected. */
     openRelayers: async () => recordCoin(deps, { connected, lease: await lead() }),
     verify: async () => (await verifyBooks(scene.db.sql)).find((report) => report.network === network),
     async problems() {
@@ -44,7 +44,7 @@ export async function openBooksScene(input: SceneInput = {}) {
       const report = await reconcile(scene, connected, { from: 0 });
       return report?.differences.map(({ message }) => message) ?? ['The chain was not read.'];
     },
-    /** What the accounts of an asset hold. */
+    /** The balances of an asset's accounts. */
     async balances(asset: string) {
       const rows = await listBalances(scene.db.sql, network);
       return Object.fromEntries(

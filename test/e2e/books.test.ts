@@ -37,7 +37,7 @@ describe('the books', () => {
     assert.equal(coin[ACCOUNTS.gas(signer)], 10n ** 21n - scene.control.balanceOf(signer, SANDBOX_ASSETS.native));
   });
 
-  it('keep what a merchant without a destination is owed apart', async () => {
+  it('separate the money of a merchant without a destination', async () => {
     await open();
     const { intermediateAccount: recipient } = scene.connected;
     await scene.accept({ told: { recipient }, isHeld: true });
@@ -91,7 +91,7 @@ describe('the books', () => {
     assert.deepEqual(await audit(), []);
   });
 
-  it('take what a payer carried out alone from the payer at once', async () => {
+  it('book a payment that the payer carried out alone at once', async () => {
     await open();
     const { pay } = await scene.offer();
     const node = await scene.newNode();
@@ -102,7 +102,7 @@ describe('the books', () => {
     assert.deepEqual([on.payer, on.fees, on[SETTLED]], [-1_000n, 10n, 990n]);
   });
 
-  it('return what was in flight when an authorization runs out', async () => {
+  it('reverse the in-flight amount when an authorization expires', async () => {
     await open();
     await scene.accept();
     const node = await scene.newNode();
@@ -157,7 +157,7 @@ describe('the books', () => {
     }
   });
 
-  it('tell exactly what an account holds to whoever spends from it, sealed or not', async () => {
+  it('give the exact balance of an account to every spender, sealed or not', async () => {
     await open();
     const about = { network: scene.network, asset: USDC, subject: 'f', reference: '0x1', merchantId: null };
     const add = (units: bigint) =>
@@ -189,7 +189,7 @@ describe('till books verify', () => {
     return node;
   }
 
-  it('finds nothing wrong with books that were left alone, and names what is not sealed yet', async () => {
+  it('finds no problem in unchanged books, and reports unsealed entries', async () => {
     await openSealed();
     const before = await scene.verify();
     assert.equal(before?.unsealed.count, 0);

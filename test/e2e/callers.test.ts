@@ -6,7 +6,7 @@ import { issueKey, revokeKey, rotateKey } from '../../src/actions/parties/issue-
 import { unregisterApp } from '../../src/actions/parties/register-app.ts';
 import { formatApiKey } from '../../src/domain/api-key.ts';
 import type { Scope } from '../../src/domain/scope.ts';
-import { readConfig } from '../../src/settings/config.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 import {
   createTestApp,
   createTestKey,
@@ -40,7 +40,7 @@ describe('callers', { concurrency: true }, () => {
     });
     after(() => gateway.stop());
 
-    it('run in the order of the catalogue: what is broken at one step is told before all that is broken after it', async () => {
+    it('run in the order of the catalogue: an earlier failure is reported before later ones', async () => {
       const { headers } = await createTestPartner(gateway);
       const { id } = await createTestMerchant(gateway, headers);
       const url = `/v1/merchants/${id}/settlements/crypto`;
@@ -153,7 +153,7 @@ describe('callers', { concurrency: true }, () => {
     const list = (headers: Headers) =>
       gateway.call({ url: '/v1/merchants', headers: { ...partner.headers, ...headers } });
 
-    it('that are known may be asked for by either header, and both headers tell which one is in force', async () => {
+    it('that are known may be requested by either header, and both headers show the version in force', async () => {
       for (const [headers, version] of [
         [{}, '2026-02-18'],
         [{ 'pay-version': '' }, '2026-02-18'],
@@ -245,7 +245,7 @@ describe('callers', { concurrency: true }, () => {
       assert.equal((await list({ 'api-key': secret, 'app-id': 'ignored here' })).statusCode, 200);
     });
 
-    it('are refused when nobody has them, without a word about how close they came', async () => {
+    it('are refused when unknown, without a hint about near misses', async () => {
       const { secret } = await createTestPartner(gateway);
       const unknown = formatApiKey('test', new Uint8Array(24).fill(7));
       const wrong = [unknown, secret.slice(0, -1), `${secret}x`, secret.toUpperCase(), secret.replace('test', 'live')];
@@ -293,7 +293,7 @@ describe('callers', { concurrency: true }, () => {
       assert.equal((await list(headers)).statusCode, 200);
     });
 
-    it('do only what their scopes say', async () => {
+    it('are limited to their scopes', async () => {
       const { partner, headers: all } = await createTestPartner(gateway);
       const { id } = await createTestMerchant(gateway, all);
       const keyWith = async (...scopes: Scope[]): Promise<Headers> => ({
@@ -568,7 +568,7 @@ describe('callers', { concurrency: true }, () => {
       await gateway.stop();
     });
 
-    it('count the client behind a trusted proxy, and nobody else’s word for it', async () => {
+    it('count the client behind a trusted proxy, and ignore the header of others', async () => {
       const gateway = await startTestGateway({
         world: manualTime(),
         config: { addressRequestsPerSecond: 1, trustProxy: ['10.0.0.0/8'] },

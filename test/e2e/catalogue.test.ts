@@ -23,7 +23,7 @@ const SPECIFIED =
   'invalid_api_version, unknown_api_version, api_version_downgrade, sanctioned_user, payment_not_succeeded, ' +
   'already_refunded';
 
-describe('what is promised', () => {
+describe('the gateway, as documented', () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startTestGateway();
@@ -115,7 +115,7 @@ describe('what is promised', () => {
     await secure.stop();
   });
 
-  it('names every alert on the page for operators, with its meaning and what to do', async () => {
+  it('names every alert on the page for operators, with its meaning and action', async () => {
     const page = await readFile(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
     const rows = [...page.matchAll(/^\| `(\w+)` +\| ([^|]+)\| ([^|]+)\|$/gm)];
     const alerts = rows.filter(([, name = '']) => (ALERT_NAMES as readonly string[]).includes(name));

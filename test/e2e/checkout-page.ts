@@ -3,7 +3,7 @@ import type { StaticFile } from '../../src/http/checkout/static-files.ts';
 import type { PageState } from '../../web/src/checkout/page-state.ts';
 import { en } from '../../web/src/checkout/strings/en.ts';
 
-/** A page as small as one can be, for what the server adds to it. */
+/** A minimal page build, for tests of the server's part. */
 export function standInPage(): PageBundle {
   return {
     renderer: {
@@ -44,7 +44,7 @@ export function stateIn(document: string): PageState {
   return JSON.parse(json) as PageState;
 }
 
-/** The state of a page that has a payment. */
+/** The state of a page with a payment. */
 export function paymentIn(document: string) {
   const state = stateIn(document);
   if (state.kind !== 'payment') throw new Error(`The page shows ${state.kind}.`);

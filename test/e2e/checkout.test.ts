@@ -73,7 +73,7 @@ describe('the checkout document', () => {
     }
   });
 
-  it('tells the end of a payment, with the transaction linked, and asks no more', async () => {
+  it('shows the outcome of a payment with a link to the transaction, and stops polling', async () => {
     const { paymentId } = await shop.created();
     assert.match((await open(`/${paymentId}`)).body, /<noscript><meta http-equiv="refresh" content="5"><\/noscript>/);
     await happen(gateway, paymentId, 'confirmed', 'succeeded');
@@ -134,7 +134,7 @@ describe('the checkout document', () => {
     }
   });
 
-  it('keeps whatever a merchant writes text', async () => {
+  it('escapes the merchant’s text', async () => {
     for (const name of HOSTILE) {
       await gateway.call({
         method: 'PATCH',
@@ -194,7 +194,7 @@ describe('the checkout document', () => {
     assert.match((await open(`/${paymentId}?lang=x&lang=y`)).body, /<html lang="en" dir="ltr">/);
   });
 
-  it('is compressed for whoever takes that', async () => {
+  it('is compressed for clients that accept it', async () => {
     const { paymentId } = await shop.created();
     const plain = (await open(`/${paymentId}`)).body;
     for (const [accepted, encoding, read] of [
@@ -207,7 +207,7 @@ describe('the checkout document', () => {
     }
   });
 
-  it('tells its payer to wait when the gateway is in trouble', async () => {
+  it('asks its payer to wait while the gateway has a fault', async () => {
     const own = await startTestGateway({ page: standInPage() });
     const { paymentId } = await (await openShop(own)).created();
     await own.db.close();
@@ -228,7 +228,7 @@ describe('the checkout document', () => {
     await own.stop();
   });
 
-  it('says so where it was not built, and the API goes on', async () => {
+  it('reports a missing build, and the API works on', async () => {
     const own = await startTestGateway();
     const { paymentId } = await (await openShop(own)).created();
     const response = await own.app.inject({ url: `/${paymentId}` });
@@ -238,7 +238,7 @@ describe('the checkout document', () => {
   });
 });
 
-describe('what the page calls the API with', () => {
+describe('the App-Id of the page', () => {
   it('is an App-Id of its mode, made once and put back when it was removed', async () => {
     const gateway = await startTestGateway();
     const { paymentId } = await (await openShop(gateway)).created();

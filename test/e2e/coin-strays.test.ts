@@ -93,7 +93,7 @@ describe('coin outside of payments', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('that was made a float before anybody looked is no stray, whatever else came in its block', async () => {
+  it('that was made a float before the search is no stray, whatever else is in its block', async () => {
     await open();
     const from = scene.payers.newAccount();
     scene.control.setBalance(from, COIN, 10n ** 18n);
@@ -182,7 +182,7 @@ describe('coin outside of payments', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('is told apart block by block', async () => {
+  it('is separated block by block', async () => {
     await open();
     const hashes = [];
     for (const units of [1n, 2n, 3n]) {
@@ -227,7 +227,7 @@ describe('coin outside of payments', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('that was used for gas since becomes no float out of what belongs to others', async () => {
+  it('that was used for gas since becomes no float from money of others', async () => {
     await open();
     const transactionHash = scene.sendCoin(70n);
     await node.turn(3);
@@ -240,7 +240,7 @@ describe('coin outside of payments', () => {
     assert.deepEqual([(await only()).state, await scene.floats()], ['unclaimed', {}]);
   });
 
-  it('that was used for gas since is not returned out of what belongs to others', async () => {
+  it('that was used for gas since is not returned from money of others', async () => {
     await open();
     scene.sendCoin(100n);
     await node.turn(2);
@@ -253,7 +253,7 @@ describe('coin outside of payments', () => {
     assert.equal((await only()).state, 'unclaimed');
   });
 
-  it('is not what a payment brought whose entries were lost', async () => {
+  it('does not include a payment whose entries were lost', async () => {
     await open();
     const { pay, commitment } = await scene.offerHeld();
     pay();

@@ -32,7 +32,7 @@ describe('the transaction of a payment, for its payer', () => {
     explorerUrl: `http://localhost:8080/sandbox/tx/${hash}`,
   });
 
-  it('is told once it was sent, follows a higher fee, and stays when it paid', async () => {
+  it('is shown once it was sent, follows a higher fee, and stays when it paid', async () => {
     const { id } = await scene.accept();
     assert.equal(await transactionOf(id), null);
     const node = await scene.newNode();
@@ -73,7 +73,7 @@ describe('the transaction of a payment, for its payer', () => {
     assert.deepEqual(await transactionOf(id), link(sent?.hash));
   });
 
-  it('is not told of what was stored and never left', async () => {
+  it('is not shown while it is stored and was never sent', async () => {
     const { id, commitment } = await scene.accept();
     const node = await scene.newNode();
     await node.relay();

@@ -21,7 +21,7 @@ export const search = (query: Query) =>
 export const references = (body: Json) => body.data.map((item: Json) => item.referenceId ?? item.reference_id);
 export const fields = (body: Json) => body.issues.map(({ field }: { field: string }) => field);
 
-/** A gateway whose time the test passes, with what the lists are tried on. */
+/** A gateway with manual time, and the data for the lists. */
 export async function startListTest() {
   const time = manualTime();
   const gateway = await startTestGateway({ world: { clock: time.clock } });
@@ -29,7 +29,7 @@ export async function startListTest() {
   const ask = (url: string, headers: Headers, query: Query = {}) =>
     gateway.call({ url: `${url}?${search(query)}`, headers });
 
-  /** A payment made a second after the one before. */
+  /** A payment created a second after the previous one. */
   async function add(shop: Shop, referenceId: string, value = '1000', unit = 'iso4217/USD', more: object = {}) {
     await time.advance(1_000);
     return (await shop.created({ amount: { unit, value }, referenceId, ...more })).paymentId;
@@ -61,7 +61,7 @@ export async function startListTest() {
       assert.equal(response.statusCode, 400, `${search(query)}: ${response.body}`);
       return response.json();
     },
-    /** One payment of each status; time has run out for two of them, and nobody has noted it. */
+    /** One payment of each status; two of them are past their expiry and not swept. */
     async oneOfEach(shop: Shop): Promise<void> {
       const soon = { expiresAt: Math.floor(time.clock.nowMs() / 1000) + 2 };
       await add(shop, 'overdue', '100', 'iso4217/USD', soon);

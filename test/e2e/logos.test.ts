@@ -129,7 +129,7 @@ describe('logos of merchants', () => {
     assert.equal((await gateway.app.inject({ url: pathname })).statusCode, 404);
   });
 
-  it('are given up when they are no pictures, and nobody but the log hears of it', async () => {
+  it('are given up when they are no images, which only the log records', async () => {
     found = () => {
       throw new ImageError('it is no JPEG, PNG, WebP or AVIF');
     };

@@ -176,7 +176,7 @@ describe('a long-poll', { timeout: 60_000 }, () => {
     });
   }
 
-  it('ends in the second the payment expires, though nobody has swept', async () => {
+  it('ends in the second the payment expires, before the sweeper ran', async () => {
     const expiresAt = node.time.clock.nowMs() / 1000 + 7;
     const [plain, native] = [await shop.created({ expiresAt }), await shop.created({ expiresAt })];
     await gateway.db.sql`

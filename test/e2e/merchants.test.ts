@@ -78,7 +78,7 @@ describe('merchants', () => {
     assert.equal(gone.json().code, 'merchant_not_found');
   });
 
-  it('leave a trail of who changed what', async () => {
+  it('leave an audit trail of changes with actors', async () => {
     const { key, headers: own } = await createTestPartner(gateway);
     const { id } = await createTestMerchant(gateway, own, { merchantName: 'First' });
     const url = `/v1/merchants/${id}`;
@@ -317,7 +317,7 @@ describe('merchants', () => {
       assert.equal(untouched.json().merchant.name, 'Test shop');
     });
 
-    it('are 404 when nobody has them', async () => {
+    it('are 404 when unknown', async () => {
       for (const id of [
         'mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6',
         'x',
@@ -419,7 +419,7 @@ describe('merchants', () => {
       ['iconUrl', [`https://example.com/${'x'.repeat(2048)}`, 'https://exa\u0000mple.com', false, {}]],
     ];
 
-    it('take what follows them, and give it back unchanged', async () => {
+    it('accept valid values, and return them unchanged', async () => {
       for (const [field, values] of good) {
         for (const value of values) {
           const merchant = await createTestMerchant(gateway, headers, { [field]: value });
@@ -430,7 +430,7 @@ describe('merchants', () => {
       }
     });
 
-    it('refuse what breaks them, by name, on POST and on PATCH', async () => {
+    it('refuse invalid values, by name, on POST and on PATCH', async () => {
       const { id } = await createTestMerchant(gateway, headers);
       for (const [field, values] of bad) {
         for (const value of values) {

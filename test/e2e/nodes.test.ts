@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,13 +53,14 @@ describe('a node', { concurrency: true }, () => {
     return join(folder, `home-${homes}`);
   };
 
-  it('starts together with others on one empty database, works with them, and stops when told to', async () => {
+  it('starts together with others on one empty database, works with them, and stops on a signal', async () => {
     const database = await createEmptyDatabase();
     const chain = await startSandboxChain(
       { world: systemWorld, log: pino({ level: 'silent' }) },
       { dir: join(folder, 'chain'), blockMs: 100 },
     );
-    const settings = { DATABASE_URL: database.url, RPC_URLS: `eip155:31337=${chain.rpcUrl}` };
+    const TILL_SECRET = randomBytes(32).toString('base64');
+    const settings = { DATABASE_URL: database.url, RPC_URLS: `eip155:31337=${chain.rpcUrl}`, TILL_SECRET };
     const nodes = await Promise.all(Array.from({ length: 3 }, () => start({ TILL_HOME: newHome(), ...settings })));
     const sandboxes = await Promise.all(nodes.map((node) => node.ready()));
     const sql = connectTo(database.url);
@@ -122,7 +124,7 @@ describe('a node', { concurrency: true }, () => {
     await database.drop();
   });
 
-  it('tells all that is wrong with its configuration at once, and no secrets', async () => {
+  it('reports all problems of its configuration at once, and no secrets', async () => {
     const node = await start({
       TILL_HOME: newHome(),
       PORT: '99999',
@@ -256,7 +258,7 @@ describe('a node that loses its database', { concurrency: true }, () => {
     await database.drop();
   });
 
-  it('goes on when its connections break one moment and work the next, and leaves no request without an answer', async () => {
+  it('continues after its connections break for a moment, and answers every request', async () => {
     const database = await createTestDatabase();
     const proxy = await startDatabaseProxy(database.url);
     const gateway = await startTestGateway({ databaseUrl: proxy.url });
@@ -323,7 +325,7 @@ describe('a node that loses its database', { concurrency: true }, () => {
 });
 
 describe('a busy node', () => {
-  it('turns requests away before it drowns, tells monitors the truth, and goes on when it can', async () => {
+  it('sheds load before it is overloaded, reports it to monitors, and recovers', async () => {
     const gateway = await startTestGateway({ config: { maxEventLoopDelayMs: 50 } });
     const { headers } = await createTestPartner(gateway);
     const list = () => gateway.call({ url: '/v1/merchants', headers });
@@ -347,7 +349,7 @@ describe('a busy node', () => {
 });
 
 describe('a node that stops', () => {
-  it('finishes what is in flight and refuses, in words, what comes after it on the same connection', async () => {
+  it('finishes requests in flight and refuses later ones on the same connection with an error', async () => {
     const gateway = await startTestGateway();
     const { secret } = await createTestPartner(gateway);
     const port = await listen(gateway);

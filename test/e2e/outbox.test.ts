@@ -116,7 +116,7 @@ describe('events of money', () => {
     assert.equal((await types(id)).length, 5, 'once');
   });
 
-  it('tell of a payout that did not arrive, and of the next one', async () => {
+  it('include a payout that did not arrive, and the next one', async () => {
     const { id } = await scene.paid(node, { isHeld: true });
     const destination = scene.payers.newAccount();
     scene.control.setBlacklisted(destination, DOLLAR);
@@ -177,7 +177,7 @@ describe('events of parties', () => {
       ...(payload !== undefined && { payload }),
     });
 
-  it('tell of a merchant that is created, changed and deleted', async () => {
+  it('include a merchant that is created, changed and deleted', async () => {
     const { id } = await createTestMerchant(gateway, partner.headers);
     assert.equal((await call('PATCH', `/v1/merchants/${id}`, { merchantName: 'Other shop' })).statusCode, 200);
     assert.equal((await call('DELETE', `/v1/merchants/${id}`)).statusCode, 200);
@@ -194,7 +194,7 @@ describe('events of parties', () => {
     );
   });
 
-  it('tell of destinations that are added, changed and removed', async () => {
+  it('include destinations that are added, changed and removed', async () => {
     const { id: merchantId } = await createTestMerchant(gateway, partner.headers);
     const url = `/v1/merchants/${merchantId}/settlements/crypto`;
     const added = await call('POST', url, { settlements: [{ asset: DOLLAR, destination: DESTINATION }] });
@@ -211,7 +211,7 @@ describe('events of parties', () => {
     ]);
   });
 
-  it('tell of bank arrangements that are added and removed', async () => {
+  it('include bank arrangements that are added and removed', async () => {
     const { id: merchantId } = await createTestMerchant(gateway, partner.headers);
     const kept = { actor: 'operator', merchantId, bankType: 'sepa', status: 'active' } as const;
     const { id } = await addFiatSettlement(gateway, kept);
@@ -224,7 +224,7 @@ describe('events of parties', () => {
     ]);
   });
 
-  it('tell nothing of a change that was rolled back', async () => {
+  it('do not include a change that was rolled back', async () => {
     const { id: merchantId } = await createTestMerchant(gateway, partner.headers);
     const url = `/v1/merchants/${merchantId}/settlements/crypto`;
     const settlement = { asset: DOLLAR, destination: DESTINATION };

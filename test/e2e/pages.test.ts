@@ -16,7 +16,7 @@ describe('pages for people', () => {
 
   const open = (url: string, headers: Record<string, string> = BROWSER) => gateway.app.inject({ url, headers });
 
-  it('has one at the root that says what this is and leads on; programs get an error as JSON', async () => {
+  it('has one at the root with a description and links; programs get an error as JSON', async () => {
     const page = await open('/');
     assert.equal(page.statusCode, 200);
     assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');
@@ -88,7 +88,7 @@ describe('pages for people', () => {
     await bare.stop();
   });
 
-  it('renders the reference and the contract once, and answers 304 to whoever has them', async () => {
+  it('renders the reference and the contract once, and answers 304 to clients that have them', async () => {
     for (const url of ['/docs', '/openapi.json']) {
       const first = await open(url);
       const { etag } = first.headers;

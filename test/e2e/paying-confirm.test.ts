@@ -161,7 +161,7 @@ describe('confirming a payment', () => {
       assert.deepEqual(await refusal(confirm(burner)), [400, 'invalid_state']);
     });
 
-    it('names the wallet by what it calls itself when its key has no label', async () => {
+    it('uses the wallet’s own name when its key has no label', async () => {
       const key = await createTestKey(paying.gateway, paying.shop.partner.id, { key: { label: '' } });
       for (const [sdkName, name] of [
         ['js-walletconnect-pay', 'js-walletconnect-pay'],
@@ -202,7 +202,7 @@ describe('confirming a payment', () => {
   }
 
   describe('again', () => {
-    it('gives the present status, whatever has become of the payment', async () => {
+    it('returns the current status of the payment, whatever it is', async () => {
       const payment = await signed();
       await confirm(payment);
       assert.equal((await confirm(payment)).json().status, 'processing');
@@ -354,7 +354,7 @@ describe('confirming a payment', () => {
       assert.deepEqual(await refusal(paying.wallet.post(id, 'confirm', deep)), [400, 'params_validation']);
     });
 
-    it('but not for what older clients send besides', async () => {
+    it('but not for extra fields of older clients', async () => {
       const { id, option, signature } = await signed();
       const response = await paying.wallet.post(id, 'confirm', {
         optionId: option.id,
@@ -459,7 +459,7 @@ describe('confirming a payment', () => {
     });
   });
 
-  describe('is refused by what the chain says', () => {
+  describe('is refused by the state on chain', () => {
     it('of the balance, in words that wallets look for', async () => {
       const payment = await signed();
       paying.network().control.setBalance(payment.payer.address, USDC, 9_999_999n);
@@ -487,7 +487,7 @@ describe('confirming a payment', () => {
 
     it('of an authorization that was cancelled', async () => {
       const payment = await signed();
-      const opened = openOption(paying.gateway.optionSecret, payment.id, payment.option.id);
+      const opened = openOption(paying.gateway.optionKeys, payment.id, payment.option.id);
       assert.ok(opened);
       paying.network().control.cancelAuthorization(opened.item);
       const response = await confirm(payment);
@@ -497,7 +497,7 @@ describe('confirming a payment', () => {
     it('of an authorization that a stranger used, until it is known that this paid the payment', async () => {
       const payment = await signed();
       const { control, chain } = paying.network();
-      const opened = openOption(paying.gateway.optionSecret, payment.id, payment.option.id);
+      const opened = openOption(paying.gateway.optionKeys, payment.id, payment.option.id);
       assert.ok(opened);
       const { item } = opened;
       const commitment = chain.commitmentOf(item);
@@ -557,7 +557,7 @@ describe('confirming a payment', () => {
       assert.equal((await answer).json().status, 'succeeded');
     });
 
-    it('answers at once when there is nothing to wait for, and refuses what is no time', async () => {
+    it('answers at once when there is nothing to wait for, and refuses an invalid time', async () => {
       const payment = await signed();
       await happen(paying.gateway, payment.id, 'confirmed', 'failed');
       assert.equal((await confirm(payment, '?maxPollMs=20000')).json().status, 'failed');

@@ -31,8 +31,8 @@ const FUNDS = 10n ** 19n;
 const FEES = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
 /**
- * A live gateway on a node of another make that poses as a network, with a token in the shape of each real one: what
- * operators of that network will have.
+ * A live gateway on another node implementation that poses as a network, with a token in the shape of each real one,
+ * like an operator's gateway on that network.
  */
 export async function describePayingOn(name: NodeName, networkId: string): Promise<void> {
   const title = `paying on ${name}, which poses as ${networkId}`;
@@ -81,7 +81,7 @@ async function openScene(name: NodeName, folder: string, networkId: string) {
   const log = pino({ level: 'silent' });
   const chain = createEvmChain({
     world: systemWorld,
-    // Blocks come when the test makes them, which is more often.
+    // The test mines blocks, more often than the network.
     network: { ...network, finality: { ...network.finality, blockTimeMs: 250 } },
     endpoints: [node.rpcUrl],
     log,
@@ -150,7 +150,7 @@ async function pay(place: Place, asset: KnownAsset) {
   return { asset, recipient, amount: BigInt(option.amount.value), status };
 }
 
-/** What the wallet has to do: coin is asked for by `fetch`, so that the gateway knows that it may come. */
+/** The actions of the wallet. Coin is requested by `fetch`, so that the gateway expects it. */
 async function actionsOf({ gateway }: Place, { headers }: Shop, id: string, option: OptionBody) {
   const isCoin = option.amount.unit.includes('/slip44:');
   if (!isCoin) return option.actions.map((action) => (action.type === 'build' ? readBuild(option) : action.data));

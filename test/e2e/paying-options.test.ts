@@ -47,7 +47,7 @@ describe('options', () => {
       }
     });
 
-    it('the amount in the token, with what it takes to show it', async () => {
+    it('the amount in the token, with the data to format it', async () => {
       const payer = paying.newPayer(RICH);
       const options = await paying.wallet.listed(await paying.created(), [payer.account]);
       assert.deepEqual(options[0]?.amount, {
@@ -95,7 +95,7 @@ describe('options', () => {
       assert.deepEqual(unitsOf(await paying.wallet.listed(id, [payer.account])), [USDC, USDT]);
     });
 
-    it('what the wallet has to do, in the form that wallets in the field read', async () => {
+    it('the actions of the wallet, in the form that wallets in use read', async () => {
       const payer = paying.newPayer(RICH);
       const [usdc, usdt, , eth] = await paying.wallet.listed(await paying.created(), [payer.account]);
       assert.ok(usdc && usdt && eth);
@@ -177,7 +177,7 @@ describe('options', () => {
       );
     });
 
-    it('new ids with every call, of which the old ones stay good', async () => {
+    it('new ids with every call, while the old ones stay valid', async () => {
       const payer = paying.newPayer({ [USDC]: TEN_DOLLARS });
       const id = await paying.created();
       const old = await paying.wallet.option(id, payer.account, USDC);
@@ -245,7 +245,7 @@ describe('options', () => {
       assert.deepEqual(unitsOf(await wallet.listed(await paying.created({}, live), accounts)), [BASE_USDC]);
     });
 
-    it('what a merchant could receive', async () => {
+    it('assets that the merchant can receive', async () => {
       const payer = paying.newPayer(RICH);
       const shop = await openShop(paying.gateway);
       const { control } = paying.network();
@@ -265,13 +265,13 @@ describe('options', () => {
       control.setBlacklisted(DESTINATION, USDC, false);
     });
 
-    it('what the token lets the account pay', async () => {
+    it('assets whose token does not block the account', async () => {
       const payer = paying.newPayer({ [USDC]: TEN_DOLLARS, [EURC]: TEN_DOLLARS });
       paying.network().control.setBlacklisted(payer.address, USDC);
       assert.deepEqual(unitsOf(await paying.wallet.listed(await paying.created(), [payer.account])), [EURC]);
     });
 
-    it('what has a rate or needs none', async () => {
+    it('assets with a rate or without need of one', async () => {
       const { gateway, ...unrated } = await openPayingShop({ rates: NO_RATES });
       try {
         const payer = unrated.newPayer(RICH);

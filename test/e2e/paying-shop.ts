@@ -28,7 +28,7 @@ const RELAYER = '0x4444444444444444444444444444444444444444';
 export type Network = ReturnType<typeof connectMemoryChain>;
 export type PayingShop = Awaited<ReturnType<typeof openPayingShop>>;
 
-/** A network in memory as an operator connects it; what it has, a test may take away. */
+/** A network in memory as an operator connects it; a test may remove its parts. */
 export function connectMemoryChain(chainId: string, time: ManualTime) {
   const network = findNetwork(chainId);
   if (network === undefined) throw new Error(`There is no network ${chainId}.`);
@@ -53,7 +53,7 @@ export function connectMemoryChain(chainId: string, time: ManualTime) {
   return { connected, chain, control, settings, ready };
 }
 
-/** The real application with networks in memory, a shop, and what wallets do there. */
+/** The real application with networks in memory, a shop, and the actions of wallets. */
 export async function openPayingShop(
   input: TestGatewayInput & { chainIds?: readonly string[]; time?: ManualTime } = {},
 ) {
@@ -84,7 +84,7 @@ export async function openPayingShop(
     network,
     wiring,
     wallet: walletOn(gateway, { 'api-key': shop.secret }),
-    /** A payment for ten dollars, unless told otherwise. */
+    /** A payment for ten dollars by default. */
     created: async (fields: object = {}, on: Shop = shop) => (await on.created(fields)).paymentId,
     newPayer: (funds: Readonly<Record<string, bigint>> = {}, chainId = SANDBOX) => newPayer(network(chainId), funds),
     items: (paymentId: string) => findItemsOf(gateway.db.sql, paymentId),
@@ -113,7 +113,7 @@ export interface ActionBody {
 
 export type Wallet = ReturnType<typeof walletOn>;
 
-/** A wallet's requests, with the credentials it has. */
+/** A wallet's requests, with its credentials. */
 export function walletOn(gateway: TestGateway, headers: Headers) {
   const post = (id: string, rest: string, payload: object | string) =>
     gateway.call({
@@ -135,7 +135,7 @@ export function walletOn(gateway: TestGateway, headers: Headers) {
       assert.equal(response.statusCode, 200, response.body);
       return response.json().options;
     },
-    /** The option to pay with this asset, which must be there. */
+    /** The option to pay with this asset; it must exist. */
     async option(id: string, account: string, asset: string): Promise<OptionBody> {
       const all = await this.listed(id, [account]);
       const found = all.find(({ amount }) => amount.unit === `caip19/${asset}`);
@@ -152,7 +152,7 @@ export async function appWallet(gateway: TestGateway): Promise<Wallet> {
 
 let payers = 0;
 
-/** An account with a key of its own, and funds on one network. */
+/** A new account with funds on one network. */
 export function newPayer({ chain, control }: Network, funds: Readonly<Record<string, bigint>>) {
   payers += 1;
   const signer = privateKeyToAccount(`0x${payers.toString(16).padStart(64, '0')}`);
@@ -160,12 +160,12 @@ export function newPayer({ chain, control }: Network, funds: Readonly<Record<str
   return {
     address: signer.address,
     account: `${chain.network.chainId}:${signer.address}`,
-    /** Carries out one request as a wallet does, and gives its result. */
+    /** Carries out one request as a wallet does, and returns its result. */
     async carryOut({ method, params }: Pick<WalletAction, 'params'> & { method: string }): Promise<string> {
       if (method === 'eth_sendTransaction') return control.send({ method, params });
       return signer.signTypedData(JSON.parse(params[1] as string));
     },
-    /** Signs what a `build` action of an EIP-3009 option holds. */
+    /** Signs the request in the `build` action of an EIP-3009 option. */
     async sign(option: OptionBody): Promise<string> {
       return this.carryOut(readBuild(option));
     },
@@ -174,7 +174,7 @@ export function newPayer({ chain, control }: Network, funds: Readonly<Record<str
 
 export type Payer = ReturnType<typeof newPayer>;
 
-/** The request in the `build` action, read as a wallet may that does not fetch it. */
+/** The request in the `build` action, decoded by a wallet without `fetch`. */
 export function readBuild({ actions }: OptionBody): { chain_id: string; method: string; params: unknown[] } {
   const [action] = actions;
   assert.equal(action?.type, 'build');

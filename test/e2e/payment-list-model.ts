@@ -1,8 +1,8 @@
 import type { PaymentStatus } from '../../src/domain/payment.ts';
 
-/** When the random payments begin to be made. */
+/** The creation time of the first random payment. */
 export const T0_MS = Date.parse('2026-03-01T12:00:00Z');
-/** When the questions are asked. */
+/** The time of the queries. */
 export const NOW_MS = T0_MS + 60_000;
 
 export interface ModelUnit {
@@ -12,7 +12,7 @@ export interface ModelUnit {
   readonly asset: string | undefined;
 }
 
-/** A payment as the naive model keeps it. */
+/** A payment in the naive model. */
 export interface ModelPayment {
   readonly id: string;
   readonly merchantId: string;
@@ -29,12 +29,12 @@ export interface ModelPayment {
   hash: string | undefined;
 }
 
-/** A question as the naive model takes it. */
+/** A query for the naive model. */
 export interface ModelQuery {
   readonly scope: 'merchant' | 'partner' | 'restricted';
-  /** Which merchants are asked for, by number; undefined for all. */
+  /** The queried merchants, by number; undefined for all. */
   readonly wanted: readonly number[] | undefined;
-  /** The merchants that come to. */
+  /** The resulting merchants. */
   readonly merchantIds?: readonly string[];
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
@@ -72,7 +72,7 @@ export function ordered(payments: readonly ModelPayment[], { sortBy = 'date', so
   return sortDir === 'asc' ? up : up.reverse();
 }
 
-/** Numbers are the text that must be written for them. */
+/** Numbers are kept as their exact text. */
 export function expectedStats(payments: readonly ModelPayment[]) {
   const sums = new Map<string, bigint>();
   for (const payment of payments) {
@@ -102,7 +102,7 @@ export function expectedItem(payment: ModelPayment) {
     ...(token && { tokenAmount: amount(`caip19/${token.asset}`, token.value) }),
     ...(buyer !== undefined && { buyer: { accountCaip10: buyer, accountProviderName: 'Wallet' } }),
     ...(hash !== undefined && { transaction: { networkId: token?.asset.split(/[:/]/)[1], hash, nonce: '7' } }),
-    // Nothing here says where the money went.
+    // No payment of the model is settled.
     ...(hash !== undefined && { settlement: { settled: false } }),
     createdAt: new Date(payment.createdMs).toISOString(),
     lastUpdatedAt: new Date(updatedMs).toISOString(),

@@ -3,7 +3,7 @@ import { PAYMENT_STATUSES, type PaymentEvent } from '../../src/domain/payment.ts
 import { FIATS, type ModelQuery, type ModelUnit, NOW_MS, T0_MS, TOKEN_UNITS } from './payment-list-model.ts';
 import { TX_HASH } from './shop.ts';
 
-/** What is to happen to a payment. */
+/** The planned events of a payment. */
 export interface PaymentPlan {
   /** Its merchant, by number. The last one is another partner's. */
   readonly merchant: number;
@@ -45,7 +45,7 @@ const facts = fc
   });
 const confirmed = facts.map((known): PaymentEvent => ({ type: 'confirmed', ...known, isNative: false }));
 const TRANSACTION = { hash: TX_HASH, nonce: 7 };
-/** The transfer that arrived may be another than the one that was confirmed. */
+/** The arrived transfer may differ from the confirmed one. */
 const succeeded = facts.map((known): PaymentEvent => ({ type: 'succeeded', ...known, transaction: TRANSACTION }));
 const FAILED: PaymentEvent = { type: 'failed', failureCode: null };
 const EXPIRED: PaymentEvent = { type: 'expired', proof: { finalBlockAtMs: NOW_MS * 2 } };
@@ -66,7 +66,7 @@ export const paymentPlan: fc.Arbitrary<PaymentPlan> = fc
   .record({
     merchant: fc.oneof({ arbitrary: fc.constant(0), weight: 3 }, fc.constantFrom(1, 2, 3)),
     createdMs: moment,
-    // The questions come at the last one, to the millisecond.
+    // The queries run at the last one, to the millisecond.
     expiresMs: fc.constantFrom(T0_MS + 10_000, NOW_MS - 1_000, NOW_MS, NOW_MS + 1_000, NOW_MS + 600_000),
     referenceId,
     unit: fc.constantFrom(...FIATS, ...TOKEN_UNITS),
@@ -92,7 +92,7 @@ export const queryPlan: fc.Arbitrary<ModelQuery> = fc
   .record({
     scope: fc.constantFrom('merchant', 'merchant', 'partner', 'restricted' as const),
     wanted: rarely(fc.subarray([0, 1, 2, 3, 4], { minLength: 1 })),
-    // Half of the questions are about everything or about statuses alone: those are answered from the totals.
+    // Half of the queries have no filter except statuses, so the totals answer them.
     filters: fc.oneof(
       filters,
       filters.map(({ statuses }) => ({ statuses })),
@@ -116,7 +116,7 @@ export const queryPlan: fc.Arbitrary<ModelQuery> = fc
     };
   });
 
-/** The question as a client sends it: lists with commas or repeated, times in another place of the world. */
+/** The query as a client sends it: lists with commas or repeated, times with other offsets. */
 export function searchOf(
   query: ModelQuery,
   { ids, cursor }: { ids: readonly string[]; cursor: string | null },

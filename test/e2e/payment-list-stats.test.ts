@@ -25,7 +25,7 @@ describe('lists of payments', () => {
       { network: 'eip155:8453' },
     ];
 
-    it('what succeeded, exactly, by currency and token', async () => {
+    it('the succeeded payments, exactly, by currency and token', async () => {
       const shop = await openShop(t.gateway);
       await t.pay(await t.add(shop, 'a', '10'));
       await t.pay(await t.add(shop, 'b', '20'));

@@ -47,7 +47,7 @@ describe('lists of payments, whatever was paid and asked', () => {
     await gateway.stop();
   });
 
-  it('are what a naive model says', { timeout: 1_200_000 }, async () => {
+  it('agree with a naive model', { timeout: 1_200_000 }, async () => {
     const plans = fc.array(paymentPlan, { minLength: 1, maxLength: IS_LONG ? 60 : 30 });
     const queries = fc.array(queryPlan, { minLength: 4, maxLength: 10 });
     await fc.assert(

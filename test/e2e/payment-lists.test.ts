@@ -140,7 +140,7 @@ describe('lists of payments', () => {
       assert.deepEqual([partnerWide.json().data, partnerWide.json().stats.totalTransactions], [[], 0]);
     });
 
-    it('what a deleted merchant took before', async () => {
+    it('the earlier payments of a deleted merchant', async () => {
       const shop = await openShop(t.gateway);
       await t.add(shop, 'before');
       const owner = { partnerId: shop.partner.id, mode: 'test' } as const;
@@ -154,7 +154,7 @@ describe('lists of payments', () => {
   });
 
   describe('of all merchants', () => {
-    it('take any number of ids, and those that are not the partner’s match nothing', async () => {
+    it('accept any number of ids, and ids of other partners match nothing', async () => {
       const shop = await openShop(t.gateway);
       const stranger = await openShop(t.gateway);
       const second = await createTestMerchant(t.gateway, { 'api-key': shop.secret }, { merchantName: 'Second' });

@@ -172,7 +172,7 @@ describe('a bad request about payments', () => {
         }));
     }
 
-    it('is refused for half a checkout, or for one that is none', () =>
+    it('is refused for an incomplete or invalid checkout', () =>
       leavesNoTrace(async () => {
         await isRefused({ checkout: { successUrl: GOOD_URLS.successUrl } }, ['checkout.errorUrl']);
         await isRefused({ checkout: { errorUrl: GOOD_URLS.errorUrl } }, ['checkout.successUrl']);
@@ -226,7 +226,7 @@ describe('a bad request about payments', () => {
         }
       }));
 
-    it('names everything that is wrong, whatever is wrong with each', () =>
+    it('names every broken field, whatever its problem', () =>
       leavesNoTrace(async () => {
         const amount = { unit: 'iso4217/ZZZ', value: '1.5' };
         const checkout = { successUrl: 'javascript:alert(1)', errorUrl: 7 };

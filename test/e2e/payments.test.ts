@@ -66,7 +66,7 @@ describe('payments', () => {
   const fieldsOf = ({ issues }: { issues?: { field: string }[] }) => issues?.map(({ field }) => field);
 
   describe('are created', () => {
-    it('with what the merchant needs to send the payer on and to ask again', async () => {
+    it('with the gateway URL and the id for later reads', async () => {
       const response = await shop.create();
       assert.equal(response.statusCode, 201);
       const body: CreatedBody = response.json();
@@ -234,7 +234,7 @@ describe('payments', () => {
       await shop.created({ amount: { unit: USDC, value: '1' } });
     });
 
-    it('but not below what they cost', async () => {
+    it('but not below their fees', async () => {
       const { merchant, partner, create } = await openShop(gateway);
       const insertFees = (merchantId: string | null, percentage: string, value: string) => gateway.db.sql`
         insert into fees (partner_id, merchant_id, percentage, fixed, starts_at, created_at)
@@ -335,7 +335,7 @@ describe('payments', () => {
       }
     });
 
-    it('and a retry says how the payment stands by then', async () => {
+    it('and a retry returns the current status', async () => {
       const key = { 'idempotency-key': freshKey() };
       const first: CreatedBody = (await shop.create(ORDER, key)).json();
       await seconds(300);
@@ -409,7 +409,7 @@ describe('payments', () => {
       assert.equal((await views(paymentId)).status.status, 'processing', 'what was signed in time is not expired');
     });
 
-    it('with what was paid, when they have succeeded and only then', async () => {
+    it('with the paid amount, only when they have succeeded', async () => {
       const { paymentId } = await shop.created();
       await happen(gateway, paymentId, 'confirmed', 'succeeded');
       const display = {
@@ -533,7 +533,7 @@ describe('payments', () => {
     const clientId = 'did:key:z6Mk';
     const appOf = async (mode: Mode) => ({ 'app-id': (await createTestApp(gateway, mode)).id, 'client-id': clientId });
 
-    it('by any key or wallet app of their mode: the id is what lets one in', async () => {
+    it('by any key or wallet app of their mode: the id is the capability', async () => {
       const { paymentId } = await shop.created();
       const stranger = await openShop(gateway);
       for (const headers of [{ 'api-key': stranger.secret }, await appOf('test')] as Headers[]) {
@@ -745,7 +745,7 @@ describe('payments', () => {
     });
   });
 
-  it('are expired by every node in the background, and whoever waits for them hears of it', async () => {
+  it('are expired by every node in the background, and waiting requests are answered', async () => {
     const nodeTime = manualTime(time.clock.nowMs());
     const nodes = [
       await startTestGateway({ databaseUrl: gateway.databaseUrl, world: nodeTime }),

@@ -2,17 +2,19 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
+import { orderOutgoing } from '../../src/actions/outgoing/order-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
+import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
+import { termsOfNew } from '../../src/domain/cooling-off.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
 import { itemOf } from '../../src/store/chain/items.ts';
-import { findOutgoing, insertOutgoing, planAttempt } from '../../src/store/money/outgoing.ts';
-import { insertCryptoSettlements } from '../../src/store/parties/destinations.ts';
+import { findOutgoing, planAttempt } from '../../src/store/money/outgoing.ts';
 import { insertMerchant } from '../../src/store/parties/merchants.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
-describe('payouts of what is held', () => {
+describe('payouts of held amounts', () => {
   let scene: RefundScene;
   let node: TestNode;
   let destination: string;
@@ -43,7 +45,7 @@ describe('payouts of what is held', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('to a destination that cannot receive are held again, hold nobody up, and go to another one at once', async () => {
+  it('to a destination that cannot receive are held again, delay no other, and go to a new destination at once', async () => {
     const { id } = await scene.paid(node, { isHeld: true });
     scene.control.setBlacklisted(destination, DOLLAR);
     await scene.register(destination);
@@ -150,13 +152,36 @@ describe('payouts of what is held', () => {
       floatOwner: null,
       amount: 1n,
     }));
-    await command(scene, (tx, at) => insertOutgoing(tx, stuck, at));
+    await command(scene, (tx, at) => orderOutgoing(tx, scene, stuck, at));
     const { id } = await scene.paid(node, { isHeld: true });
     await scene.register(destination);
     await scene.live(node);
     assert.equal((await scene.payout(id))?.state, 'paid');
     const [alert] = await listAlerts(scene.db.sql);
     assert.match(alert?.message ?? '', /^250 /);
+  });
+
+  it('wait while more than the hourly limit would leave, with an alert, and go out later', async () => {
+    await scene.close();
+    scene = await openRefundScene({ hourlyLimit: () => 25n });
+    node = await scene.newNode();
+    const told = { amount: 11_000_000n, fee: 1_000_000n };
+    const payments = [];
+    for (let count = 0; count < 3; count += 1) payments.push(await scene.paid(node, { isHeld: true, told }));
+    await scene.register(destination);
+    await scene.live(node);
+    const arrived = () => scene.control.balanceOf(destination, DOLLAR);
+    assert.equal(arrived(), 20_000_000n);
+    assert.deepEqual(await scene.alerts(), [`outgoing_limited ${DOLLAR}`]);
+    assert.match((await scene.alertText('outgoing_limited')) ?? '', /10\.00 USDC .* more than 25 tokens would leave/);
+
+    scene.pass(30 * 60_000);
+    await scene.live(node, 2);
+    assert.equal(arrived(), 20_000_000n, 'the hour is not over');
+    scene.pass(31 * 60_000);
+    await scene.live(node);
+    assert.equal(arrived(), 30_000_000n);
+    assert.deepEqual(await scene.alerts(), []);
   });
 
   it('to the account they lie on are left where they are, and hold up no other', async () => {
@@ -176,8 +201,9 @@ describe('payouts of what is held', () => {
         from payouts o, generate_series(1, 600) n where o.payment_id = ${id}`;
       const asset = { asset: DOLLAR, assetKey: DOLLAR.toLowerCase() };
       const row = { id: 'crypto_0', merchantId: 'mrch_0', ...asset, createdAt };
-      const spelled = scene.intermediate.toLowerCase();
-      await insertCryptoSettlements(tx, [{ ...row, destination: `${scene.network}:${spelled}` }]);
+      const spelled = `${scene.network}:${scene.intermediate.toLowerCase()}`;
+      const terms = termsOfNew(spelled, undefined, { now: createdAt, periodMs: 0 });
+      await putDestinations(tx, scene, [{ ...row, ...terms }]);
     });
     await scene.register(destination);
     await scene.live(node);

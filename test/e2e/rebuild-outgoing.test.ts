@@ -10,7 +10,7 @@ import { listStrays } from '../../src/store/money/strays.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
-describe('till rebuild, of what left', () => {
+describe('till rebuild, of outgoing transfers', () => {
   let scene: RefundScene;
   let node: TestNode;
   beforeEach(async () => {
@@ -94,7 +94,7 @@ describe('till rebuild, of what left', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('ends a refund that was asked for and whose sending was forgotten', async () => {
+  it('ends a requested refund whose send was lost', async () => {
     const { id, refundId, payer, item } = await refunded();
     await scene.forget(id);
     await lose(entryRows(refundId), `delete from float_changes where subject = '${refundId}'`);
@@ -187,7 +187,7 @@ describe('till rebuild, of what left', () => {
     assert.deepEqual(await scene.alerts(), []);
   });
 
-  it('asks whose float was returned where nothing tells', async () => {
+  it('asks for the owner of a returned float that no row shows', async () => {
     await scene.fill(node, OPERATOR_FLOAT, 100n);
     const recipient = scene.payers.newAccount();
     const id = await returnFloat(scene, { owner: OPERATOR_FLOAT, asset: DOLLAR, units: 60n, recipient, actor: 'test' });
@@ -202,7 +202,7 @@ describe('till rebuild, of what left', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('leaves alone what lay on the accounts before the gateway first saw the chain', async () => {
+  it('ignores balances from before the gateway first saw the chain', async () => {
     const fresh = await openRefundScene();
     fresh.transfer({ from: fresh.payers.newAccount(), units: 77n });
     await fresh.live(await fresh.newNode(), 2);

@@ -76,7 +76,7 @@ describe('a database restored from an older copy', () => {
     assert.deepEqual((await restore())?.gas, [], 'a second time nothing is missing');
   });
 
-  it('finds transactions of which no event tells by the nonces that are missing', async () => {
+  it('finds transactions without events by the missing nonces', async () => {
     const { sends, spent, restore } = await openRestored(async () => {
       await sendInVain();
       await settleAll();
@@ -94,7 +94,7 @@ describe('a database restored from an older copy', () => {
     assert.deepEqual((await restore())?.gas, [], 'a second rebuild reads no block');
   });
 
-  it('goes on sending, and a later rebuild still finds what was lost in between', async () => {
+  it('continues sending, and a later rebuild still finds the lost transactions', async () => {
     const { sends, restore } = await openRestored(async () => {
       await scene.paid(node);
       await sendInVain();
@@ -105,7 +105,7 @@ describe('a database restored from an older copy', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('says when what it misses lies in other blocks', async () => {
+  it('reports that missing transactions are in other blocks', async () => {
     const { from, restore } = await openRestored(async () => {
       await sendInVain();
       scene.pass(3_600_000);
@@ -122,7 +122,7 @@ describe('a database restored from an older copy', () => {
 
   for (const isAuditedFirst of [false, true]) {
     const order = isAuditedFirst ? 'after' : 'before';
-    it(`tells coin that a relayer got from gas that it burnt, with a rebuild ${order} an audit`, () =>
+    it(`distinguishes received coin from spent gas of a relayer, with a rebuild ${order} an audit`, () =>
       tellsCoinFromGas(isAuditedFirst));
   }
 

@@ -66,7 +66,7 @@ describe('receipts', () => {
     return paymentId;
   }
 
-  it('of ten payments are found right by the script, and one that was altered is not', async () => {
+  it('of ten payments are verified by the script, and an altered one is refused', async () => {
     const ids = await Promise.all(
       Array.from({ length: TEN }, (_, index) => paid(SYMBOLS[index % SYMBOLS.length] ?? '')),
     );
@@ -85,7 +85,7 @@ describe('receipts', () => {
     assert.match(altered.said, /^refused: the signature is not of this receipt/);
   });
 
-  it('that the operator itself made up are refused by what the chain says', async () => {
+  it('that the operator forged are refused by the chain’s data', async () => {
     const { receipt } = await receiptOf(await paid('USDC'));
     const other = await receiptOf(await paid('USDC'));
     const forger = receiptKeyOf(new Uint8Array(32).fill(7));

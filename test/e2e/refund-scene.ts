@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { createAlarms } from '../../src/actions/alarms.ts';
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { command } from '../../src/actions/command.ts';
@@ -7,7 +8,9 @@ import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { requestRefund } from '../../src/actions/outgoing/refund/request-refund.ts';
 import { recordStrays } from '../../src/actions/outgoing/stray/record-strays.ts';
+import { putDestinations, writeDestination } from '../../src/actions/parties/destination-rows.ts';
 import { parseAsset } from '../../src/domain/caip.ts';
+import { termsOfNew } from '../../src/domain/cooling-off.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
 import { NO_SCREENING } from '../../src/screening/screening.ts';
 import { findItemsOf } from '../../src/store/chain/items.ts';
@@ -16,7 +19,7 @@ import { listFloats } from '../../src/store/money/floats.ts';
 import { findOutgoing } from '../../src/store/money/outgoing.ts';
 import { findPayout } from '../../src/store/money/payouts.ts';
 import { findRefundOf } from '../../src/store/money/refunds.ts';
-import { insertCryptoSettlements, listSettlements, updateDestination } from '../../src/store/parties/destinations.ts';
+import { listSettlements } from '../../src/store/parties/destinations.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { openRelayScene, type SceneInput, type TestNode } from './relay-scene.ts';
@@ -27,11 +30,18 @@ export const DOLLAR = SANDBOX_ASSETS['eip3009-vrs'];
 export const TETHER = SANDBOX_ASSETS.permit2;
 export const COIN = SANDBOX_ASSETS.native;
 
-/** A scene whose intermediate account pays out: what its workers do, step by step. */
+/** A scene with payouts of the intermediate account, whose workers run step by step. */
 export async function openRefundScene(input: SceneInput = {}) {
   const base = await openRelayScene(input);
   const keyless = createAlarms(base, 'intermediate_key_missing');
-  const scene = { ...base, keyless, screening: input.screening ?? NO_SCREENING };
+  const scene = {
+    ...base,
+    keyless,
+    refused: createAlarms(base, 'outgoing_refused'),
+    limited: createAlarms(base, 'outgoing_limited'),
+    hourlyLimit: input.hourlyLimit ?? (() => undefined),
+    screening: input.screening ?? NO_SCREENING,
+  };
   const { connected, control, intermediate, merchantId, network, db } = scene;
   control.setAllowance(intermediate, TETHER, 2n ** 256n - 1n);
 
@@ -42,7 +52,7 @@ export async function openRefundScene(input: SceneInput = {}) {
     await recordStrays(scene, connected);
   };
 
-  /** Somebody transfers tokens, in a block of its own; the hash. */
+  /** Transfers tokens from a stranger, in its own block; returns the hash. */
   function transfer({ from, to = intermediate, asset = DOLLAR, units }: TransferInput): string {
     control.setBalance(from, asset, control.balanceOf(from, asset) + units);
     control.setBalance(from, SANDBOX_ASSETS.native, 10n ** 18n);
@@ -54,7 +64,7 @@ export async function openRefundScene(input: SceneInput = {}) {
     return hash;
   }
 
-  /** Somebody sends coin, to the intermediate account unless told otherwise, in a block of its own; the hash. */
+  /** Sends coin from a stranger, by default to the intermediate account, in its own block; returns the hash. */
   function sendCoin(units: bigint, { from = scene.payers.newAccount(), to = intermediate } = {}): string {
     control.setBalance(from, COIN, 10n ** 18n);
     const params = [{ from, to, value: `0x${units.toString(16)}` }];
@@ -75,7 +85,7 @@ export async function openRefundScene(input: SceneInput = {}) {
       if ((await scene.status(accepted.id)) !== 'succeeded') throw new Error('The payment was not paid.');
       return accepted;
     },
-    /** What happens in some blocks' time, workers and all. */
+    /** Runs some blocks with all workers. */
     async live(node: TestNode, turns = 4) {
       for (let turn = 0; turn < turns; turn += 1) {
         await payOut();
@@ -83,20 +93,26 @@ export async function openRefundScene(input: SceneInput = {}) {
       }
     },
     request: (paymentId: string) =>
-      requestRefund(scene, { paymentId, merchantId, actor: 'test' }, undefined, (id) => ({ status: 200, body: id })),
+      requestRefund(scene, { paymentId, merchantId, actor: 'test', isOperators: false }, undefined, (id) => ({
+        status: 200,
+        body: id,
+      })),
     async register(destination: string, asset = DOLLAR) {
       const parsed = parseAsset(asset);
       if (!parsed.ok) throw new Error(parsed.problem);
       const row = { id: `crypto_${destination}`, merchantId, asset, assetKey: parsed.value.key };
-      await command(scene, (tx, createdAt) =>
-        insertCryptoSettlements(tx, [{ ...row, destination: `${network}:${destination}`, createdAt }]),
-      );
+      await command(scene, (tx, now) => {
+        const terms = termsOfNew(`${network}:${destination}`, undefined, { now, periodMs: 0 });
+        return putDestinations(tx, scene, [{ ...row, ...terms, createdAt: now }]);
+      });
     },
-    /** Another destination takes the place of the registered one. */
+    /** Replaces the registered destination. */
     async redirect(destination: string, asset = DOLLAR) {
       const { crypto } = await listSettlements(db.sql, merchantId);
-      const id = crypto.find((settlement) => settlement.asset === asset)?.id ?? '';
-      await command(scene, (tx, at) => updateDestination(tx, { id, destination: `${network}:${destination}`, at }));
+      const settlement = crypto.find((each) => each.asset === asset);
+      assert.ok(settlement);
+      const changed = { ...settlement, destination: `${network}:${destination}` };
+      await command(scene, (tx, at) => writeDestination(tx, scene, changed, at));
     },
     /** A payment in coin that goes to the intermediate account. */
     offerHeld: () => scene.offer(undefined, { isHeld: true }),
@@ -107,7 +123,7 @@ export async function openRefundScene(input: SceneInput = {}) {
       await node.watch();
       return addFloat(scene, { owner, asset, transactionHash, actor: 'test' });
     },
-    /** Makes the database one from before the refund was asked for; the chain is what it is. */
+    /** Restores the database from before the refund; the chain stays. */
     async forget(paymentId: string) {
       const id = outgoingId('rfnd_', paymentId);
       await command(scene, async (tx) => {
@@ -135,7 +151,7 @@ export async function openRefundScene(input: SceneInput = {}) {
     itemsOf: (id: string) => findItemsOf(db.sql, id),
     settlement: (paymentId: string) => findPaymentSettlement(db.sql, paymentId),
     floats: async () => Object.fromEntries((await listFloats(db.sql)).map(({ owner, units }) => [owner, units])),
-    /** What every account of the books holds of the asset. */
+    /** The balance of every book account in the asset. */
     async books(asset = DOLLAR) {
       const rows = await db.sql<{ account: string; units: string }[]>`
         select line ->> 'account' as account, sum((line ->> 'units')::numeric)::text as units
@@ -143,7 +159,7 @@ export async function openRefundScene(input: SceneInput = {}) {
         group by 1 having sum((line ->> 'units')::numeric) <> 0 order by 1`;
       return Object.fromEntries(rows.map(({ account, units }) => [account, BigInt(units)]));
     },
-    /** What the books and the chain do not agree about. */
+    /** The differences between the books and the chain. */
     async differences() {
       const report = await reconcile(scene, connected, { from: 0 });
       return report?.differences.map(({ message }) => message);

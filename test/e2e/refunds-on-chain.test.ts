@@ -170,7 +170,7 @@ describe('refunds and payouts on a real chain', () => {
     assert.equal(BigInt((await coins()) as string), before + BigInt(value));
   });
 
-  it('pays what is held out when a destination is registered, and shows it as settled; then floats pay a refund', async () => {
+  it('pays held amounts out when a destination is registered, and shows them as settled; then floats pay a refund', async () => {
     const id = await pay(USDC);
     assert.equal((await details(id)).settlement, null);
     const destination = privateKeyToAccount(`0x${'5'.repeat(64)}`).address;
@@ -216,7 +216,7 @@ describe('refunds and payouts on a real chain', () => {
     assert.deepEqual(await stats(EVER), await stats());
   });
 
-  it('refuses what cannot be refunded, and moves nothing', async () => {
+  it('refuses impossible refunds, and moves nothing', async () => {
     const { paymentId: open } = await shop.created();
     const other = await openShop(gateway);
     const { paymentId: foreign } = await other.created();

@@ -35,7 +35,7 @@ describe('refunds to accounts on the screening list', () => {
     return { ...payment, account, holds, refundId: outgoingId('rfnd_', payment.id) };
   }
 
-  it('are taken on and fail, keep what is held, and go out when the list has changed and the operator retries', async () => {
+  it('are accepted and fail, keep the held amount, and are sent when the list has changed and the operator retries', async () => {
     const { id, item, account, holds, refundId } = await paid();
     listed.add(account);
     await scene.request(id);
@@ -93,7 +93,7 @@ describe('refunds to accounts on the screening list', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('hold for strays too: what such an account sent is not given back', async () => {
+  it('apply to strays too: money of such an account is not returned', async () => {
     const sender = scene.payers.newAccount();
     await scene.live(node, 1);
     scene.transfer({ from: sender, units: 77n });

@@ -97,7 +97,7 @@ describe('money outside of payments', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('becomes a float once: found before or not, and never with somebody else’s transfer', async () => {
+  it('becomes a float once: found before or not, and never with another owner’s transfer', async () => {
     const from = scene.payers.newAccount();
     const hash = scene.transfer({ from, units: 40n });
     await scene.live(node, 2);
@@ -139,7 +139,7 @@ describe('money outside of payments', () => {
     }
   });
 
-  it('is not a float before it lies deep enough', async () => {
+  it('is not a float before it is deep enough', async () => {
     const deep = await openRefundScene({ depth: 3 });
     try {
       await deep.newNode();

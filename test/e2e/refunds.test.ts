@@ -18,7 +18,7 @@ describe('refunds', () => {
   });
   afterEach(() => scene.close());
 
-  it('give back the gross amount from what is held, and the fee from the operator’s float', async () => {
+  it('return the gross amount: the net from the held amount, the fee from the operator’s float', async () => {
     const { id, item, payer } = await scene.paid(node, { isHeld: true });
     await scene.fill(node, OPERATOR_FLOAT, 25n);
     await scene.request(id);
@@ -73,7 +73,7 @@ describe('refunds', () => {
     assert.deepEqual(codes.sort(), [...Array(9).fill('already_refunded'), 'taken']);
   });
 
-  it('and payouts never both get what is held', async () => {
+  it('and payouts never both take the held amount', async () => {
     await scene.fill(node, OPERATOR_FLOAT, 1_000n);
     const payments = [];
     for (let count = 0; count < 6; count += 1) payments.push(await scene.paid(node, { isHeld: true }));
@@ -233,7 +233,7 @@ describe('refunds', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('stand when a reorganisation moves them, and are sent again when it drops them', async () => {
+  it('stay valid when a reorg moves them, and are sent again when it drops them', async () => {
     const { id, payer, item } = await scene.paid(node, { isHeld: true });
     await scene.fill(node, OPERATOR_FLOAT, 10n);
     await scene.request(id);

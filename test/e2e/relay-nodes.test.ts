@@ -22,7 +22,7 @@ describe('nodes that relay and watch', () => {
     const deps: WorkerDeps = { db: scene.db, world: systemWorld, log: scene.log, metrics: createMetrics() };
     const { chains, feed, movePayment } = scene;
     const parts = [
-      startRelaying({ ...deps, chains, feed }),
+      startRelaying({ ...deps, rowKeys: scene.rowKeys, chains, feed }),
       startWatching({ ...deps, chains, feed, movePayment, screening: NO_SCREENING }),
     ];
     const stop = () => Promise.all(parts.map((stopPart) => stopPart()));
@@ -36,7 +36,7 @@ describe('nodes that relay and watch', () => {
   const succeeds = (id: string, withinMs = 5_000) =>
     until('the payment succeeds', async () => (await scene.status(id)) === 'succeeded', { withinMs });
 
-  it('pay what is accepted without being told', async () => {
+  it('pay accepted items without a wake-up', async () => {
     await open();
     startNode();
     const { id } = await scene.accept();

@@ -11,6 +11,7 @@ import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import { type Finality, findNetwork } from '../../src/chains/networks.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import type { Item, PayMethod } from '../../src/domain/item.ts';
+import type { KeyRing } from '../../src/domain/key-ring.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import type { World } from '../../src/runtime/world.ts';
 import { NO_SCREENING, type Screening } from '../../src/screening/screening.ts';
@@ -34,25 +35,26 @@ export type TestNode = Awaited<ReturnType<RelayScene['newNode']>>;
 export interface SceneInput {
   readonly depth?: number;
   readonly finality?: Pick<Finality, 'tiers' | 'loneCeiling'>;
-  /** How many endpoints testify to what is on the chain. */
+  /** The number of endpoints. */
   readonly witnesses?: number;
   readonly relayers?: number;
   readonly relaying?: RelaySettings;
   readonly watching?: WatchSettings;
   readonly screening?: Screening;
-  /** Time passes by itself. */
+  readonly hourlyLimit?: (network: string) => bigint | undefined;
+  /** Time passes automatically. */
   readonly isRealTime?: boolean;
 }
 
 const OWNER = { partnerId: 'prtn_test', mode: 'test' } as const;
 const MERCHANT = 'mrch_test';
 const FEE_ACCOUNT = checksumAddress('0xfee0000000000000000000000000000000000fee');
-/** What a payment has until it expires. */
+/** The lifetime of a payment. */
 const PAYMENT_LIFE_MS = 15 * 60_000;
-/** Enough rounds for anything that settles at all. */
+/** Enough rounds for everything to settle. */
 const MAX_ROUNDS = 50;
 
-/** A database, a chain in memory, and time, all of them in the test's hands; relayers and watchers take single steps. */
+/** A database, a chain in memory, and manual time; relayers and watchers take single steps. */
 export async function openRelayScene(input: SceneInput = {}) {
   const database = await createTestDatabase();
   const db = openDatabase({ url: database.url, poolSize: 8, applicationName: 'till-test' });
@@ -90,7 +92,8 @@ export async function openRelayScene(input: SceneInput = {}) {
     find: (id) => (id === network.chainId ? connected : undefined),
     list: () => [connected],
   };
-  const base = { db, world, log };
+  const rowKeys: KeyRing = [new Uint8Array(32).fill(9)];
+  const base = { db, world, log, rowKeys };
   const feed = await openEventFeed(base);
   const movePayment = createPaymentMover(base);
   await command(base, async (tx, now) => {
@@ -108,10 +111,10 @@ export async function openRelayScene(input: SceneInput = {}) {
     mine: async () => control.mine(),
     send: async (_, action) => control.send(action),
   };
-  // Payers need nothing more of a chain.
+  // The part of a chain that payers need.
   const payers = createScene(harness as Harness);
 
-  /** A time that no lease lasts until: whoever asks gets it, as after a crash. */
+  /** A time after the end of every lease, so that the next request gets it, as after a crash. */
   const afterAllLeases = new Date(Date.UTC(2100, 0, 1));
   const lead = async (name: string) => {
     const ask = { name, holder: 'test', now: afterAllLeases, until: new Date(nowMs) };
@@ -143,6 +146,8 @@ export async function openRelayScene(input: SceneInput = {}) {
       lowBalance: createAlarms(base, 'relayer_balance_low'),
       stuckSend: createAlarms(base, 'send_stuck'),
       outOfFunds: createAlarms(base, 'relayer_out_of_funds'),
+      gasPrice: createAlarms(base, 'gas_price_above_cap'),
+      gasBudget: createAlarms(base, 'gas_budget_spent'),
     };
     const relayers = await Promise.all(
       signers.map(async (signer, index) => {
@@ -186,7 +191,7 @@ export async function openRelayScene(input: SceneInput = {}) {
           if (rounds > MAX_ROUNDS) throw new Error('The watcher does not come to an end.');
         }
       },
-      /** What happens in a block's time: send, mine, read. */
+      /** One block: send, mine, read. */
       async turn(turns = 1) {
         for (let taken = 0; taken < turns; taken += 1) {
           nowMs += network.finality.blockTimeMs;
@@ -257,14 +262,13 @@ export async function openRelayScene(input: SceneInput = {}) {
       nowMs += ms;
     },
 
-    /** A payment whose payer has signed: processing, with an item that is due. With a subject, a payment that is there. */
+    /** A payment whose payer has signed: processing, with an item that is due. With a subject, an existing payment. */
     async accept({
       method = 'eip3009-vrs' as PayMethod,
       told = {} as Partial<Item>,
       hasCode = false,
       isHeld = false,
       signature = undefined as string | undefined,
-      /** The payment is there already, and paid in a second way. */
     } = {}) {
       const recipient = isHeld ? { recipient: intermediate.address } : {};
       const { payer, item, signed } = await payers.payable(method, { ...recipient, ...told });
@@ -314,9 +318,9 @@ export async function openRelayScene(input: SceneInput = {}) {
     status: async (id: string) => (await findPayments(db.sql, [id]))[0]?.status,
     item: async (commitment: string) => (await findItems(db.sql, [commitment]))[0],
     alerts: async () => (await listAlerts(db.sql)).map(({ name, subject }) => `${name} ${subject}`),
-    /** What the alert of that name says. */
+    /** The message of the alert of that name. */
     alertText: async (name: string) => (await listAlerts(db.sql)).find((alert) => alert.name === name)?.message,
-    /** Every signed transaction that is stored, in order. */
+    /** Every stored signed transaction, in order. */
     versions: async () => [
       ...(await db.sql<{ hash: string; nonce: number; signer: string; state: string }[]>`
         select v.hash, v.nonce::int as nonce, v.signer, s.state from send_versions v

@@ -4,6 +4,7 @@ import { command } from '../../src/actions/command.ts';
 import { LeaseLostError } from '../../src/actions/lease.ts';
 import { declineItem } from '../../src/actions/paying/decline-item.ts';
 import { listRelayers } from '../../src/actions/relay/list-relayers.ts';
+import { checksumAddress } from '../../src/domain/caip.ts';
 import { insertSend } from '../../src/store/chain/sends.ts';
 import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
 
@@ -18,7 +19,7 @@ describe('the relayer', () => {
   };
   afterEach(() => scene.close());
 
-  it('pays what is due in one transaction, and the payments succeed', async () => {
+  it('pays the due items in one transaction, and the payments succeed', async () => {
     await open();
     const paid = [await scene.accept(), await scene.accept(), await scene.accept()];
     const node = await scene.newNode();
@@ -58,7 +59,7 @@ describe('the relayer', () => {
     assert.equal((await scene.versions()).length, 1);
   });
 
-  it('sends again what never arrived, was forgotten or was evicted', async () => {
+  it('resends transactions that never arrived, were dropped or were evicted', async () => {
     await open();
     const { id } = await scene.accept();
     const node = await scene.newNode();
@@ -78,7 +79,7 @@ describe('the relayer', () => {
     assert.equal((await scene.versions()).length, 1);
   });
 
-  it('goes on after a crash between journal and broadcast with the very bytes that were stored', async () => {
+  it('continues after a crash between journal and broadcast with the stored bytes', async () => {
     await open();
     const { id } = await scene.accept();
     const first = await scene.newNode();
@@ -93,7 +94,7 @@ describe('the relayer', () => {
     assert.equal((await scene.versions()).length, 1);
   });
 
-  it('goes on after a crash between broadcast and receipt', async () => {
+  it('continues after a crash between broadcast and receipt', async () => {
     await open();
     const { id } = await scene.accept();
     await (await scene.newNode()).relay();
@@ -116,7 +117,7 @@ describe('the relayer', () => {
     assert.equal(await scene.status(id), 'succeeded');
   });
 
-  it('shares what is due among several signers, and sends nothing twice', async () => {
+  it('shares due items among several signers, and sends nothing twice', async () => {
     await open({ relayers: 2 });
     const payments = [];
     for (let made = 0; made < 12; made += 1) payments.push(await scene.accept());
@@ -159,7 +160,7 @@ describe('the relayer', () => {
     assert.equal((await scene.payment(id)).transactionHash, versions[1]?.hash);
   });
 
-  it('never wedges on the cap: what waits is mined when the price falls', async () => {
+  it('never wedges on the fee cap: waiting transactions are mined when the price falls', async () => {
     await open({ relaying: { feeCap: () => 5_000_000_000n } });
     const waiting = await scene.accept();
     const node = await scene.newNode();
@@ -215,7 +216,7 @@ describe('the relayer', () => {
     );
   });
 
-  it('fills a gap in the nonces, and what waited behind it is mined', async () => {
+  it('fills a gap in the nonces, and the transactions behind it are mined', async () => {
     await open();
     const [signer] = scene.signers;
     assert.ok(signer);
@@ -248,7 +249,10 @@ describe('the relayer', () => {
 
   it('keeps many transactions in flight, but not without bound', async () => {
     await open();
-    for (let made = 0; made < 20; made += 1) await scene.accept({ hasCode: true });
+    // Items with different fee accounts do not share a transaction.
+    for (let made = 10; made < 30; made += 1) {
+      await scene.accept({ told: { feeAccount: checksumAddress(`0x${String(made).repeat(20)}`) } });
+    }
     const node = await scene.newNode();
     await node.relay();
     await node.relay();
@@ -283,7 +287,7 @@ describe('the relayer', () => {
     assert.equal(await scene.status(id), 'succeeded');
   });
 
-  it('leaves out what would be refused, and tries it again later', async () => {
+  it('leaves out items that would be refused, and retries them later', async () => {
     await open();
     const poor = await scene.accept();
     const rich = await scene.accept();
@@ -298,7 +302,7 @@ describe('the relayer', () => {
     assert.equal(await scene.status(poor.id), 'succeeded');
   });
 
-  it('does not send what is too close to its deadline by the time of the chain', async () => {
+  it('does not send items too close to their deadline by the chain’s clock', async () => {
     await open();
     const deadlineS = Math.floor(scene.nowMs() / 1_000) + 15;
     const { id } = await scene.accept({ told: { deadlineS } });
@@ -365,7 +369,7 @@ describe('the relayer', () => {
     assert.equal(await scene.status(late.id), 'succeeded');
   });
 
-  it('tells the operator of its relayers', async () => {
+  it('lists its relayers for the operator', async () => {
     await open();
     await scene.accept();
     const node = await scene.newNode();

@@ -53,7 +53,7 @@ describe('a gateway without configured networks', () => {
     return pids.filter((_, index) => commands[index]?.includes(join(folder, home)));
   }
 
-  it('brings a chain of its own, tells of it, and goes on with it after it was killed', async () => {
+  it('starts its own chain, reports it, and continues it after a kill', async () => {
     const first = await start('a');
     const sandbox = await sandboxOf(first);
     assert.deepEqual(Object.keys(sandbox.chains[NETWORK]?.assets ?? {}).toSorted(), ['ETH', 'EURC', 'USDC', 'USDT']);
@@ -106,7 +106,13 @@ describe('a gateway without configured networks', () => {
     assert.doesNotMatch(stranger.output(), /\bat .*\.ts:\d+/, 'a sentence, not a stack');
     assert.deepEqual(await chainProcesses('b'), []);
 
-    const joined = await start('c', { RPC_URLS: `${NETWORK}=${rpcUrlOf(sandbox)}` });
+    const RPC_URLS = `${NETWORK}=${rpcUrlOf(sandbox)}`;
+    const keyless = await start('c', { RPC_URLS });
+    assert.equal(await keyless.ended, 1);
+    assert.match(keyless.output(), /cannot start: .*another master secret.*TILL_SECRET_FILE/);
+    assert.doesNotMatch(keyless.output(), /\bat .*\.ts:\d+/, 'a sentence, not a stack');
+
+    const joined = await start('c', { RPC_URLS, TILL_SECRET_FILE: join(folder, 'a', 'secret') });
     const { chains } = await sandboxOf(joined);
     assert.deepEqual(chains, sandbox.chains);
     assert.deepEqual(await chainProcesses('c'), []);

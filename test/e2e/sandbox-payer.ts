@@ -8,7 +8,7 @@ import type { Json } from './list-test.ts';
 const PAID_WITHIN_MS = 20_000;
 const FEES_WITHIN_MS = 10_000;
 
-/** Pays from the link to the money, as a wallet does over HTTP, and waits until the gateway calls it succeeded. */
+/** Pays a payment link as a wallet does over HTTP, and waits until it has succeeded. */
 export async function payWith(sandbox: Sandbox, wallet: TestWallet, paymentId: string, symbol: string): Promise<void> {
   const path = `/v1/gateway/payment/${paymentId}`;
   const { options } = await sandbox.call<Json>('POST', `${path}/options`, { accounts: [wallet.account] });
@@ -33,7 +33,7 @@ export async function payWith(sandbox: Sandbox, wallet: TestWallet, paymentId: s
   await until(`${symbol} has paid ${paymentId}`, hasSucceeded, { withinMs: PAID_WITHIN_MS });
 }
 
-/** Sets what is taken of a merchant's payments, with a fixed part, and waits until the gateway goes by it. */
+/** Sets the fees of a merchant, with a fixed part, and waits until the gateway applies them. */
 export async function setFees(sandbox: Sandbox, merchantId: string, ...terms: string[]): Promise<void> {
   let said = '';
   const exitCode = await runTill(['fees', 'set', '--merchant', merchantId, ...terms], {

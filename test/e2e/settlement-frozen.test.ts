@@ -18,7 +18,7 @@ import { openShop, type Shop } from './shop.ts';
 
 const TERMS = { percentage: '0.4', fixed: [{ unit: 'iso4217/USD', value: '14' }] };
 
-describe('what a payer agrees to', () => {
+describe('the terms that a payer signs', () => {
   let paying: PayingShop;
   let shop: Shop;
   before(async () => {
@@ -54,14 +54,14 @@ describe('what a payer agrees to', () => {
     return item;
   }
 
-  it('is kept with it: what the fee is made of, and that the money goes to the merchant', async () => {
+  it('are stored with the payment: the parts of the fee, and the merchant’s destination', async () => {
     const item = await accepted(USDC);
     assert.deepEqual([item.recipient, item.isHeld], [DESTINATION, false]);
     assert.deepEqual([item.amount, item.fee], ['19990000', '210000']);
     assert.deepEqual(item.feeTerms, { percentage: '0.4', fixed: '140000' });
   });
 
-  it('is kept with it where the operator holds the money, with the fee converted by the rate of the payment', async () => {
+  it('are stored too where the operator holds the money, with the fee converted by the rate of the payment', async () => {
     for (const asset of [EURC, ETH]) {
       const item = await accepted(asset);
       assert.deepEqual([item.recipient, item.isHeld], [INTERMEDIATE, true]);

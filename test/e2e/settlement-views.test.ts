@@ -72,7 +72,7 @@ describe('settlement and fees, as partners see them', () => {
     return paymentId;
   }
 
-  it('tells nothing of payments that have not succeeded', async () => {
+  it('shows nothing for payments that have not succeeded', async () => {
     for (const events of [[], ['confirmed'], ['confirmed', 'failed']] as const) {
       const { paymentId } = await shop.created();
       await happen(gateway, paymentId, ...events);
@@ -84,7 +84,7 @@ describe('settlement and fees, as partners see them', () => {
     }
   });
 
-  it('shows what went straight to the merchant as settled from the moment of success', async () => {
+  it('shows a direct payment as settled from the moment of success', async () => {
     const id = await paid({ isHeld: false });
     const unit = `caip19/${TOKEN.asset}`;
     assert.deepEqual((await details(id)).settlement, { successful: { amount: { unit }, txId: TX_HASH } });
@@ -104,7 +104,7 @@ describe('settlement and fees, as partners see them', () => {
     assert.deepEqual([old.settled_at, old.settlement_status, old.settlement_tx_hash], [settledAt, 'settled', TX_HASH]);
   });
 
-  it('shows what is held as not settled, and as settled once it is paid out, on every node', async () => {
+  it('shows a held amount as not settled, and as settled once it is paid out, on every node', async () => {
     const id = await paid({ isHeld: true });
     const other = await startTestGateway({ databaseUrl: gateway.databaseUrl, world: { clock: time.clock } });
     try {

@@ -308,7 +308,7 @@ describe('settlement destinations', () => {
     });
   });
 
-  it("answer 404 when they are another merchant's or nobody's", async () => {
+  it("answer 404 when they are another merchant's or unknown", async () => {
     const { id } = await registered({ asset: USDC, destination: on('eip155:8453') });
     const other = await createTestMerchant(gateway, headers);
     const nobodys = ['crypto_01KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'x', '%00', "'%20or%20true--", 'c'.repeat(300)];
@@ -335,7 +335,7 @@ describe('settlement destinations', () => {
     assert.deepEqual(await listed(), { crypto: [], fiat: [] });
   });
 
-  it('leave a trail that nobody can change', async () => {
+  it('leave an unchangeable audit trail', async () => {
     const { id } = await registered({ asset: USDC, destination: on('eip155:8453') });
     await change(id, on('eip155:8453', OTHER_ADDRESS));
     await remove(id);

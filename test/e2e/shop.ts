@@ -17,7 +17,7 @@ export interface CreatedBody {
 /** Ten dollars. */
 export const ORDER = { amount: { unit: 'iso4217/USD', value: '1000' }, referenceId: 'ORDER-42' };
 
-/** A partner with a key and one merchant, and what its software does. */
+/** A partner with a key and one merchant, and the requests of its software. */
 export async function openShop(gateway: TestGateway, options: PartnerOptions = {}) {
   const partner = await createTestPartner(gateway, options);
   const merchant = await createTestMerchant(gateway, partner.headers);
@@ -34,7 +34,7 @@ export async function openShop(gateway: TestGateway, options: PartnerOptions = {
     merchant,
     headers,
     create,
-    /** A payment that was made. */
+    /** A created payment. */
     async created(fields: object = {}): Promise<CreatedBody> {
       const response = await create({ ...ORDER, ...fields });
       assert.equal(response.statusCode, 201, response.body);
@@ -47,7 +47,7 @@ export async function openShop(gateway: TestGateway, options: PartnerOptions = {
   };
 }
 
-/** What a wallet or the checkout does, with the credentials it has. */
+/** The requests of a wallet or the checkout, with its credentials. */
 export function payer(gateway: TestGateway, headers: Headers) {
   const url = (id: string, rest = '') => `/v1/gateway/payment/${id}${rest}`;
   return {
@@ -61,7 +61,7 @@ export const BUYER = { account: 'eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7E
 export const TOKEN = { asset: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', value: 10_000_000n };
 export const TX_HASH = `0x${'ab'.repeat(32)}`;
 
-/** What the paying part of the gateway reports, until it is there to do so itself. */
+/** Events of payments, applied by tests in place of relayer and watcher. */
 export const EVENTS = {
   confirmed: { type: 'confirmed', buyer: BUYER, token: TOKEN, isNative: false },
   succeeded: { type: 'succeeded', buyer: BUYER, token: TOKEN, transaction: { hash: TX_HASH, nonce: 7 } },
@@ -80,7 +80,7 @@ export async function happen(
   }
 }
 
-/** How many payments the merchant has, whoever made them. */
+/** The number of the merchant's payments. */
 export async function countPayments(gateway: TestGateway, merchantId: string): Promise<number> {
   const rows = await gateway.db.sql<{ count: number }[]>`
     select count(*)::int as count from payments where merchant_id = ${merchantId}`;

@@ -11,7 +11,7 @@ import { systemWorld } from '../../src/runtime/system-world.ts';
 import { createSandboxEvm, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
 import type { LocalEvm } from '../../src/sandbox/local-evm.ts';
 import { networksInUse } from '../../src/settings/chains.ts';
-import { readConfig } from '../../src/settings/config.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { type Database, openDatabase } from '../../src/store/plumbing/database.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
@@ -22,7 +22,7 @@ const USDC = `${NETWORK}/erc20:${SANDBOX_TOKENS.USDC}`;
 const REVERTS = '0x60006000fd';
 const FIVE_MINUTES_MS = 300_000;
 
-describe('an asset whose contract is not as it is known', () => {
+describe('an asset whose contract differs from our data', () => {
   let evm: LocalEvm;
   let server: Server;
   let own: TestDatabase;

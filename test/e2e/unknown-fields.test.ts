@@ -27,7 +27,7 @@ describe('a field that a request does not have', () => {
     return issues.find((issue) => issue.field === field)?.message;
   }
 
-  it('is refused where it is a near miss of one, by name and with the one that was meant', async () => {
+  it('is refused if it is a near miss, by name and with the suggested field', async () => {
     const created = (body: object) => ({ method: 'POST', url: '/v1/payments', payload: body }) as const;
     const settlements = `/v1/merchants/${shop.merchant.id}/settlements/crypto`;
     const { paymentId } = await shop.created();

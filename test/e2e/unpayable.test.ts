@@ -20,10 +20,11 @@ const inToken = (asset: string) => ({ amount: { unit: `caip19/${asset}`, value: 
 /** Sources for a dollar in euros, which do not answer now. */
 const SILENT_RATES: Rates = {
   rateOf: () => undefined,
+  wasInForce: () => false,
   covers: (base, quote) => base === 'USD' && quote === 'EUR',
 };
 
-describe('a payment that nobody could pay', () => {
+describe('an unpayable payment', () => {
   let dollars: PayingShop;
   let silent: PayingShop;
   before(async () => {
@@ -35,7 +36,7 @@ describe('a payment that nobody could pay', () => {
     await silent.gateway.stop();
   });
 
-  it('is refused with why: no token of a network is worth the currency, and no rate source knows it', async () => {
+  it('is refused with the reason: no token is pegged to the currency, and no rate source has it', async () => {
     const { gateway, shop } = dollars;
     for (const currency of ['EUR', 'JPY']) {
       const key = { 'idempotency-key': freshKey() };
@@ -49,14 +50,14 @@ describe('a payment that nobody could pay', () => {
     assert.equal((await shop.create({ ...ORDER, ...price('USD') })).statusCode, 201, 'a dollar token pays dollars');
   });
 
-  it('is refused when its token lies on a network that is not served', async () => {
+  it('is refused when its token is on a network that is not served', async () => {
     const response = await dollars.shop.create({ ...ORDER, ...inToken(USDC) });
     assert.deepEqual([response.statusCode, response.json().code], [400, 'params_validation']);
     assert.match(response.json().message, /amount\.unit .*network/);
     assert.equal((await dollars.shop.create({ ...ORDER, ...inToken(BASE_SEPOLIA_USDC) })).statusCode, 201);
   });
 
-  it('is not what an outage makes of it: neither of the rates nor of a chain', async () => {
+  it('is not the result of an outage, of rates or of a chain', async () => {
     assert.equal((await silent.shop.create({ ...ORDER, ...price('EUR') })).statusCode, 201);
     assert.equal((await silent.shop.create({ ...ORDER, ...price('JPY') })).statusCode, 400);
     const { control, settings } = silent.network(BASE_SEPOLIA);
@@ -74,7 +75,7 @@ describe('a payment that nobody could pay', () => {
   });
 });
 
-describe('what a payment can be paid with', () => {
+describe('the accepted assets of a payment', () => {
   let paying: PayingShop;
   before(async () => {
     paying = await openPayingShop({ chainIds: [SANDBOX, BASE_SEPOLIA] });
@@ -88,7 +89,7 @@ describe('what a payment can be paid with', () => {
     return response.json().info;
   };
 
-  it('is told to a payer who holds none of it, with the options and with the payment', async () => {
+  it('are shown to a payer without any of them, with the options and with the payment', async () => {
     const id = await paying.created();
     const expected = [...on('Till Sandbox', 'ETH', 'USDC', 'EURC', 'USDT'), ...on('Base Sepolia', 'USDC')];
     assert.deepEqual((await info(id)).accepted, expected);
@@ -96,11 +97,11 @@ describe('what a payment can be paid with', () => {
     assert.deepEqual((await wallet.info(id)).json().accepted, expected);
   });
 
-  it('is the one token of a payment priced in it', async () => {
+  it('are its own token alone for a payment priced in a token', async () => {
     assert.deepEqual((await info(await paying.created(inToken(EURC)))).accepted, on('Till Sandbox', 'EURC'));
   });
 
-  it('leaves out what is not on its chain as it should be, and what has no rate now', async () => {
+  it('omit assets that failed the check of their chain, and assets without a rate', async () => {
     const { settings } = paying.network();
     settings.withheld.add(USDC);
     const accepted = (await info(await paying.created())).accepted;
@@ -119,7 +120,7 @@ describe('what a payment can be paid with', () => {
     }
   });
 
-  it('is not told of a payment that cannot be paid any more', async () => {
+  it('are not shown for a payment that cannot be paid any more', async () => {
     const id = await paying.created();
     await happen(paying.gateway, id, 'confirmed');
     assert.equal('accepted' in (await info(id)), false);

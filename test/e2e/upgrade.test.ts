@@ -145,7 +145,7 @@ describe('a database and a chain of an older version (d940b99)', () => {
     assert.equal(registered.statusCode, 201, registered.body);
   }
 
-  it('shows what was over as it was', async () => {
+  it('shows ended payments unchanged', async () => {
     for (const name of ['succeeded', 'paidOut', 'refunded', 'expired', 'cancelled', 'failed'] as const) {
       assertIncludes(await details(name), older.shown[older.payments[name]], name);
     }
@@ -154,12 +154,12 @@ describe('a database and a chain of an older version (d940b99)', () => {
     assertIncludes(receipt.json(), older.receipt, 'receipt');
   });
 
-  it('corrects a payment that was paid in two ways, and shows the one that paid', async () => {
+  it('corrects a payment that was paid in two ways, and shows the final transaction', async () => {
     const { info } = await details('twoWays');
     assert.equal(info.optionAmount.unit, `caip19/${ETH}`);
   });
 
-  it('answers retries of requests from before with what they made', async () => {
+  it('answers retries of earlier requests with their first result', async () => {
     for (const [paymentId, { merchant, key, payload }] of Object.entries(older.retries)) {
       // Its own `expiresAt` has passed, which is looked at before its key.
       if (paymentId === older.payments.expired) continue;
@@ -169,7 +169,7 @@ describe('a database and a chain of an older version (d940b99)', () => {
     }
   });
 
-  it('carries out what was signed, stored or sent', async () => {
+  it('carries out signed, stored and sent items', async () => {
     for (const name of ['due', 'dueTether', 'sent', 'nativeWaiting'] as const) await statusIs(name, 'succeeded');
     await isSettled('payoutSending');
     await isRefunded('refundSending');
@@ -190,7 +190,7 @@ describe('a database and a chain of an older version (d940b99)', () => {
     await statusIs('nativeToPay', 'succeeded');
   });
 
-  it('pays out what was held, and refunds what awaited funds', async () => {
+  it('pays held amounts out, and sends refunds that awaited funds', async () => {
     await register('held', USDC);
     await isSettled('held');
     const owner = older.merchants.direct;
@@ -208,7 +208,7 @@ describe('a database and a chain of an older version (d940b99)', () => {
     await until('the late payment is returned', returned, WITHIN);
   });
 
-  it('expires what nobody paid, and no sooner than the chain proves it', async () => {
+  it('expires unpaid payments, no sooner than the chain proves it', async () => {
     assert.equal((await details('abandoned')).status, 'requires_action');
     assert.equal((await details('nativeUnpaid')).status, 'requires_action');
     offsetMs += HOUR_MS;

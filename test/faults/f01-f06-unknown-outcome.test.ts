@@ -11,7 +11,7 @@ const SEND = { methods: ['eth_sendRawTransaction'] };
 const UNAVAILABLE: Lie = { as: 'status', status: 503, isForwarded: false };
 const DAY_MS = 24 * 60 * 60_000;
 
-describe('a send whose outcome is not known', () => {
+describe('a send with an unknown outcome', () => {
   let scene: FaultScene;
   before(async () => {
     scene = await openFaultScene({ payers: 14 });
@@ -67,7 +67,7 @@ describe('a send whose outcome is not known', () => {
     assert.equal(nonces.size, Number(await scene.chain.request('eth_getTransactionCount', scene.relayer, 'latest')));
   });
 
-  it('F4: whoever repeats a confirmation gets the first result, at any time and from any node', async () => {
+  it('F4: a repeated confirmation gets the first result, at any time and from any node', async () => {
     const payment = await scene.shopper.sign();
     const second = await scene.shopper.wallet.option(payment.id, payment.option.account, payment.asset);
     const first = await Promise.all([payment.confirm(), payment.confirm(), payment.confirm()]);
@@ -152,7 +152,7 @@ describe('a send whose outcome is not known', () => {
     assert.equal((await scene.item(payment.id))?.signature, null);
   });
 
-  it('F6: what cannot be read is not decided: the payment is held with an alert, and paid once when it can', async () => {
+  it('F6: an unreadable outcome is not decided: the payment is held with an alert, and paid once when it is readable', async () => {
     const payment = await scene.shopper.pay();
     await until('it waits for a block', async () => (await scene.chain.pendingOf(scene.relayer)) > 0, WITHIN);
     const failedBefore = scene.node.failedRounds();

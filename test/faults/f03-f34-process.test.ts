@@ -15,7 +15,7 @@ import { AMOUNT, tokenOf, USDC, WITHIN } from './shopper.ts';
 const NETWORK = 'eip155:31337';
 const SEND = { methods: ['eth_sendRawTransaction'] };
 
-describe('a gateway in a process of its own', () => {
+describe('a gateway in a separate process', () => {
   let chain: FaultChain;
   let proxy: RpcProxy;
   let database: TestDatabase;
@@ -138,7 +138,7 @@ describe('a gateway in a process of its own', () => {
     assert.equal(recipients.length, 1);
   });
 
-  it('F34: nothing that is answered, logged or alerted names an endpoint, whatever it does', async () => {
+  it('F34: no answer, log line or alert contains the URL of an endpoint', async () => {
     const node = survivor;
     const payment = await sign(node);
     const told = `cannot reach ${proxy.url}/v3/${ENDPOINT_SECRET}`;

@@ -78,7 +78,7 @@ describe('the nonces of a relayer', () => {
     await other.stop();
   });
 
-  it('F8: a nonce whose transaction never left is used by the very bytes that were stored, by whichever node leads next', async () => {
+  it('F8: a nonce whose transaction was never sent is used by the stored bytes, by the next leading node', async () => {
     scene.proxy.lie(LOST, SEND);
     const payment = await scene.shopper.pay();
     await stored(payment);
@@ -91,7 +91,7 @@ describe('the nonces of a relayer', () => {
     await isJournalComplete();
   });
 
-  it('F8: a gap that the journal cannot explain is filled, and what waited behind it is paid once', async () => {
+  it('F8: a gap that the journal cannot explain is filled, and the items behind it are paid once', async () => {
     scene.proxy.lie(LOST, SEND);
     const early = await scene.shopper.pay();
     await stored(early);
@@ -111,7 +111,7 @@ describe('the nonces of a relayer', () => {
     assert.equal(filled?.kind, 'nothing');
   });
 
-  it('F9: a journal that is ahead of the chain sends what it has stored again, and takes no nonce back', async () => {
+  it('F9: a journal that is ahead of the chain sends its stored bytes again, and takes no nonce back', async () => {
     const payment = await scene.shopper.pay();
     await scene.shopper.reaches(payment, 'succeeded');
     await isJournalComplete();

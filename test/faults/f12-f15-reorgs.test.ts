@@ -48,7 +48,7 @@ describe('a chain that changes its mind', () => {
     assert.deepEqual(await scene.alerts(), []);
   });
 
-  it('F12: a chain that gets shorter is followed down, and what was in it is paid once', async () => {
+  it('F12: a chain that gets shorter is followed down, and its payments are paid once', async () => {
     const payment = await paidAtHead();
     await scene.chain.evm.rollback(2);
     await scene.chain.mine();
@@ -56,7 +56,7 @@ describe('a chain that changes its mind', () => {
     await scene.shopper.isPaidOnce(payment);
   });
 
-  it('F12: a reorganisation below final depth leaves the payment succeeded, tells somebody, and the money arrives after all', async () => {
+  it('F12: a reorg below final depth leaves the payment succeeded, raises an alert, and the money arrives after all', async () => {
     const payment = await paidAtHead();
     await scene.shopper.reaches(payment, 'succeeded');
     const { info } = await scene.shopper.view(payment);
@@ -125,7 +125,7 @@ describe('a chain that changes its mind', () => {
     assert.equal(now?.block_hash, receipt.blockHash);
   });
 
-  it('F15: a replica that lags behind what was read is waited for, and is no reorganisation', async () => {
+  it('F15: a replica that lags behind the blocks already read is waited for, and is no reorg', async () => {
     const payment = await scene.shopper.pay();
     await until('it waits for a block', async () => (await scene.chain.pendingOf(scene.relayer)) > 0, WITHIN);
     await scene.chain.mine(2);

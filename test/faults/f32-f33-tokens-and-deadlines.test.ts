@@ -52,7 +52,7 @@ describe('tokens with quirks', () => {
     await node.stop();
   });
 
-  it('F32: a token that keeps a part of what is moved moves nothing at all, and the full amount once it does not', async () => {
+  it('F32: a token with a transfer fee moves nothing, and the full amount once the fee is off', async () => {
     scene.proxy.lie(LOST, SEND);
     const payment = await scene.shopper.sign({ asset: EURC });
     const code = await codeOf(EURC);
@@ -98,7 +98,7 @@ describe('tokens with quirks', () => {
     await scene.shopper.isPaidOnce(payment);
   });
 
-  it('F32: a payer who is blacklisted while the payment waits for a block waits alone, is told why, and pays once when it is over', async () => {
+  it('F32: a payer who is blacklisted while the payment waits for a block waits alone, sees the reason, and pays once when it is over', async () => {
     const [payment, other] = await Promise.all([scene.shopper.sign(), scene.shopper.sign()]);
     scene.proxy.lie(LOST, SEND);
     for (const each of [payment, other]) assert.equal((await each.confirm()).statusCode, 200);
@@ -131,7 +131,7 @@ describe('tokens with quirks', () => {
     assert.equal(await scene.shopper.charged(payment), 0n);
   });
 
-  it('F32: a merchant who is blacklisted is not paid to while it is, and the payer keeps the money until then', async () => {
+  it('F32: a blacklisted merchant is not paid meanwhile, and the payer keeps the money until then', async () => {
     scene.proxy.lie(LOST, SEND);
     const payment = await scene.shopper.pay();
     await until('it is stored', async () => (await scene.versionsOf(payment.id)).length > 0, WITHIN);
@@ -161,7 +161,7 @@ describe('tokens with quirks', () => {
     await scene.shopper.isPaidOnce(payment);
   });
 
-  it('F29: an account whose code burns all gas holds nobody else up, and is paid once when it does not any more', async () => {
+  it('F29: an account whose code burns all gas delays no other, and pays once when it stops', async () => {
     const [poison, other] = [await scene.shopper.sign({ asset: EURC }), await scene.shopper.sign({ asset: EURC })];
     scene.proxy.lie(LOST, SEND);
     for (const { confirm } of [poison, other]) assert.equal((await confirm()).statusCode, 200);
@@ -218,7 +218,7 @@ describe('authorizations that run out', () => {
   });
   after(() => scene.close());
 
-  it('F33: what waited too long is not sent any more, ends expired without a charge, and its signature is destroyed', async () => {
+  it('F33: an item that waited too long is not sent any more, ends expired without a charge, and its signature is destroyed', async () => {
     const payment = await scene.shopper.pay();
     const deadline = (await scene.item(payment.id))?.deadline.getTime() ?? 0;
     assert.deepEqual(await scene.versionsOf(payment.id), []);

@@ -28,7 +28,7 @@ describe('clocks that are wrong', () => {
     scene.node.pass(-3 * HOUR_MS);
   });
 
-  it('F35: a clock that is set back an hour keeps nobody from sending a lost transaction again', async () => {
+  it('F35: a clock that is set back an hour does not delay the resend of a lost transaction', async () => {
     const payment = await scene.shopper.pay();
     await isWaiting();
     const [version] = await scene.versionsOf(payment.id);
@@ -41,7 +41,7 @@ describe('clocks that are wrong', () => {
     scene.node.pass(HOUR_MS);
   });
 
-  it('F35: a node an hour behind the chain charges nobody for what the chain calls late', async () => {
+  it('F35: a node an hour behind the chain sends no item that the chain refuses as late', async () => {
     scene.node.pass(-HOUR_MS);
     const payment = await scene.shopper.pay();
     await scene.chain.mine(3);

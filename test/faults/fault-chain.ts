@@ -20,7 +20,7 @@ export const TOKEN_ABI = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
 ]);
 
-/** What every payer holds of every token: enough for a few payments of ten. */
+/** The balance of every payer in every token: enough for a few payments of ten. */
 export const FUNDS = 50_000_000n;
 const COIN_FUNDS = 10n ** 19n;
 const GAS = 1_000_000n;
@@ -32,7 +32,7 @@ export interface Call {
   readonly value?: bigint;
 }
 
-/** A real EVM in this process that mines when it is told to, reached over HTTP like any other, with payers who hold money. */
+/** A real EVM in this process that mines on request, reached over HTTP, with funded payers. */
 export async function startFaultChain(
   input: { chainId?: number; payers?: number; token?: { address: Hex; name: string } } = {},
 ) {
@@ -47,7 +47,7 @@ export async function startFaultChain(
   const request = <T = Hex>(method: string, ...params: unknown[]) => evm.request({ method, params }) as Promise<T>;
   const minter = privateKeyToAccount(SANDBOX_KEYS.minter);
 
-  /** Waits for a block like any other transaction. */
+  /** It stays pending until the next block. */
   async function send(from: Payer, call: Call, fees = FEES): Promise<Hex> {
     const nonce = Number(await request('eth_getTransactionCount', from.address, 'pending'));
     return request(
@@ -56,7 +56,7 @@ export async function startFaultChain(
     );
   }
 
-  /** In a block, and not failed. */
+  /** Mined and successful. */
   async function carryOut(from: Payer, call: Call): Promise<Hex> {
     const hash = await send(from, call);
     await evm.mine();
@@ -65,7 +65,7 @@ export async function startFaultChain(
     return hash;
   }
 
-  /** A dollar where another network has its own, under the name that is signed for there. */
+  /** A dollar at the address of another network's dollar, with that token's domain name. */
   async function placeToken({ address, name }: { address: Hex; name: string }): Promise<void> {
     const { predeploy, initialize } = placeDollar(address, { name, symbol: 'USDC' });
     await request('hardhat_setCode', address, predeploy.code);
@@ -85,13 +85,13 @@ export async function startFaultChain(
     send,
     carryOut,
     mine: (blocks = 1) => evm.mine(blocks),
-    /** A payer nobody has seen yet. */
+    /** A new payer. */
     newPayer(): Payer {
       const payer = unused.pop();
       if (payer === undefined) throw new Error('The chain of this test has too few payers.');
       return payer;
     },
-    /** What the issuer of a token does, in a block of its own. */
+    /** A transaction of a token's issuer, in its own block. */
     askIssuer: (token: Hex, call: Parameters<typeof encodeFunctionData<typeof TOKEN_ABI>>[0]) =>
       carryOut(minter, { to: token, data: encodeFunctionData(call) }),
     async balanceOf(token: Hex, account: string): Promise<bigint> {
@@ -118,7 +118,7 @@ export async function startFaultChain(
   };
 }
 
-/** In one block: a reorganisation that a test asks for does not reach below it. */
+/** In one block, below which no reorg of a test reaches. */
 async function fundPayers(
   chain: { chainId: number; evm: LocalEvm; tokens: readonly Hex[] },
   minter: Payer,

@@ -24,22 +24,22 @@ export type FaultScene = Awaited<ReturnType<typeof openFaultScene>>;
 export type FaultNode = Awaited<ReturnType<typeof startNode>>;
 
 export interface FaultSceneInput {
-  /** Blocks a payment must lie deep. */
+  /** The finality depth in blocks. */
   readonly depth?: number;
-  /** RPC endpoints of the chain, each of which can lie by itself. */
+  /** RPC endpoints of the chain, each with its own lies. */
   readonly endpoints?: number;
   readonly payers?: number;
   readonly relaying?: RelaySettings;
-  /** Whether the gateway has a second network, with a chain of its own. */
+  /** True if the gateway has a second network with its own chain. */
   readonly hasSecond?: boolean;
-  /** Whether the intermediate account pays out what it holds. */
+  /** True if the intermediate account pays out held amounts. */
   readonly paysOut?: boolean;
   readonly finality?: Pick<Finality, 'tiers' | 'loneCeiling'>;
-  /** How much shorter the adapter's timeouts and pauses are than in production. */
+  /** The factor by which the adapter's timeouts and pauses are shorter than in production. */
   readonly haste?: number;
 }
 
-/** Part of every endpoint's address; whoever is told of it could spend the operator's quota. */
+/** A secret part of every endpoint's URL, which must not leak: with it a stranger could use the operator's quota. */
 export const ENDPOINT_SECRET = 'k3y-0f-the-pr0vider';
 /** The block time of the network, as the gateway knows it. */
 export const BLOCK_MS = 400;
@@ -48,10 +48,10 @@ const SECOND = {
   chainId: 84_532,
   token: { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', name: 'USDC' },
 } as const;
-/** How much more patient the adapter is in production: a test need not wait out a timeout of ten seconds. */
+/** The factor of production timeouts: a test need not wait for a timeout of ten seconds. */
 export const HASTE = 10;
 
-/** A real chain, endpoints of it that lie on command, a database, and a whole gateway that relays and watches. */
+/** A real chain, its scriptable lying endpoints, a database, and a whole gateway that relays and watches. */
 export async function openFaultScene(input: FaultSceneInput = {}) {
   const chain = await startFaultChain({ payers: input.payers ?? 12 });
   const proxies = await Promise.all(
@@ -77,14 +77,14 @@ export async function openFaultScene(input: FaultSceneInput = {}) {
     shopper: await openShopper({ chain, gateway: first.gateway }),
     relayer: SANDBOX_ACCOUNTS.relayer,
     network: `eip155:${chain.chainId}`,
-    /** One more node on the same database, with connections and a clock of its own. */
+    /** Another node on the same database, with its own connections and clock. */
     async startNode(terms: NodeTerms = {}): Promise<FaultNode> {
       const node = await startNode(place, terms);
       nodes.push(node);
       return node;
     },
     alerts: async () => (await listAlerts(sql)).map(({ name, subject }) => `${name} ${subject}`),
-    /** Every transaction that is stored, in the order of nonces. */
+    /** Every stored transaction, in the order of nonces. */
     versions: async () => [
       ...(await sql<{ hash: string; bytes: string; nonce: number; state: string }[]>`
         select v.hash, v.bytes, v.nonce::int as nonce, s.state from send_versions v
@@ -102,12 +102,12 @@ export async function openFaultScene(input: FaultSceneInput = {}) {
         join send_versions v on v.network = si.network and v.signer = si.signer and v.nonce = si.nonce
         where i.subject = ${paymentId} order by v.nonce, v.max_fee`),
     ],
-    /** Whether an endpoint was asked to broadcast these bytes. */
+    /** True if an endpoint was asked to broadcast these bytes. */
     wasSent: (bytes: string | undefined) =>
       proxies.some(({ calls }) => calls.some((call) => isBroadcast(call) && call.params?.[0] === bytes)),
-    /** How often the endpoints were asked to broadcast. */
+    /** The number of broadcasts to the endpoints. */
     broadcasts: () => proxies.flatMap(({ calls }) => calls).filter(isBroadcast).length,
-    /** Every endpoint tells the truth again. */
+    /** Makes every endpoint honest again. */
     tellTheTruth() {
       for (const each of [...proxies, ...(secondProxy ? [secondProxy] : [])]) each.tellTheTruth();
     },
@@ -132,9 +132,9 @@ interface Place {
 }
 
 interface NodeTerms {
-  /** By how much the node's clock is off. */
+  /** The error of the node's clock. */
   readonly clockOffMs?: number;
-  /** Whether it only answers requests, and leaves the work to others. */
+  /** True if it only answers requests, without workers. */
   readonly isIdle?: boolean;
 }
 
@@ -186,12 +186,12 @@ async function startNode({ input, database, proxies, second }: Place, terms: Nod
   return {
     gateway,
     chains,
-    /** Everything it has logged. */
+    /** All its log lines. */
     log: () => lines.join(''),
-    /** How many rounds of its work have failed. */
+    /** The number of failed rounds of its workers. */
     failedRounds: () => lines.filter((line) => line.includes('"a round failed"')).length,
     nowMs: clock.nowMs,
-    /** Its clock jumps. */
+    /** Sets its clock forward or back. */
     pass(ms: number) {
       clockOffMs += ms;
     },
@@ -211,7 +211,7 @@ function networkOf(chainId: string) {
   return network;
 }
 
-/** Waits a part of the time. */
+/** Shortens every wait by the factor. */
 function hasty(timers: Timers, haste: number): Timers {
   return {
     ...timers,

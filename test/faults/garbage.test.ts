@@ -85,7 +85,7 @@ describe('garbage from the RPC', () => {
   }
 
   for (const [what, lie] of GARBAGE) {
-    it(`${what}: the payment waits, is paid once afterwards, and never said to have failed`, async () => {
+    it(`${what}: the payment waits, is paid once afterwards, and is never reported as failed`, async () => {
       const payment = await scene.shopper.pay();
       scene.proxy.lie(lie);
       await isNoticed();
@@ -110,7 +110,7 @@ describe('garbage from the RPC', () => {
     await isPaidAfterAll(signed);
   });
 
-  it('fees that nobody would ask: the offer stays within bounds', async () => {
+  it('absurd fees: the offer stays within bounds', async () => {
     scene.proxy.lie({
       as: 'result',
       of: answering('eth_feeHistory', () => ({

@@ -13,13 +13,13 @@ interface SignTerms {
   /** In cents. */
   readonly price?: string;
   readonly payer?: Payer;
-  /** Whether the merchant has no destination, so that the intermediate account keeps the money. */
+  /** True if the merchant has no destination, so that the intermediate account keeps the money. */
   readonly isHeld?: boolean;
   /** The node whose API is used. */
   readonly on?: TestGateway;
 }
 
-/** What was signed for, by whom, and how it is handed in. */
+/** The signed option, its payer, and the confirmation request. */
 export interface SignedPayment {
   readonly id: string;
   readonly asset: string;
@@ -32,7 +32,7 @@ export interface SignedPayment {
   confirm(query?: string, by?: Wallet): ReturnType<Wallet['confirm']>;
 }
 
-/** Generous: the machine may be busy with other things. */
+/** Generous, because the machine may be busy. */
 export const WITHIN = { withinMs: 40_000 };
 const PRICE = { unit: 'iso4217/USD', value: '1000' };
 /** Ten dollars in a token of six decimals. */
@@ -46,13 +46,13 @@ export const tokenOf = (asset: string) => asset.slice(asset.lastIndexOf(':') + 1
 
 let recipients = 0;
 
-/** A partner and its customers: everything they do goes through the API. */
+/** A partner and its customers: all their actions go through the API. */
 export async function openShopper({ chain, gateway }: { chain: FaultChain; gateway: TestGateway }) {
   const network = `eip155:${chain.chainId}`;
   const partner = await createTestPartner(gateway);
   const { headers } = partner;
 
-  /** A merchant of its own for each payment, whose account nobody else pays into. */
+  /** A new merchant for each payment, whose account receives nothing else. */
   async function openMerchant(asset?: string) {
     recipients += 1;
     const { address } = privateKeyToAccount(keccak256(stringToBytes(`fault merchant ${recipients}`)));
@@ -72,7 +72,7 @@ export async function openShopper({ chain, gateway }: { chain: FaultChain; gatew
     assert.equal(response.statusCode, 201, response.body);
   }
 
-  /** A payment that was created, and who is to be paid. */
+  /** A created payment, and its recipient. */
   async function create({ asset = USDC, on = gateway, price = PRICE.value, isHeld = false } = {}) {
     const merchant = isHeld ? await openMerchant() : await openMerchant(asset);
     const response = await on.call({
@@ -137,7 +137,7 @@ export async function openShopper({ chain, gateway }: { chain: FaultChain; gatew
     charged,
     wallet: walletOn(gateway, headers),
 
-    /** A payment that was confirmed: it is processing. */
+    /** A confirmed payment, in `processing`. */
     async pay(terms: SignTerms = {}): Promise<SignedPayment> {
       const payment = await sign(terms);
       const response = await patiently(() => payment.confirm());
@@ -163,7 +163,7 @@ export async function openShopper({ chain, gateway }: { chain: FaultChain; gatew
       );
     },
 
-    /** What everybody may rely on: charged once, paid once, and told so. */
+    /** The guarantee of every row: charged once, paid once, and reported as paid. */
     async isPaidOnce(payment: SignedPayment): Promise<void> {
       const { asset, amount, recipient, id } = payment;
       const { status, isFinal, info, settlement } = await view(payment);
@@ -177,7 +177,7 @@ export async function openShopper({ chain, gateway }: { chain: FaultChain; gatew
       assert.equal(events.filter(({ type }) => type === 'payment.succeeded').length, 1, 'it has succeeded once');
     },
 
-    /** The attempt is over without a cent having moved, and nobody can use the signature any more. */
+    /** The attempt has ended without a transfer, and the signature is unusable. */
     async isUnpaid(payment: SignedPayment, as: 'requires_action' | 'expired'): Promise<void> {
       const { status, isFinal, info, settlement } = await view(payment);
       const expected = { status: as, isFinal: as === 'expired', info: null, settlement: null };
@@ -190,7 +190,7 @@ export async function openShopper({ chain, gateway }: { chain: FaultChain; gatew
   };
 }
 
-/** As wallets do with what they are told to try again. */
+/** Retries as wallets do. */
 async function patiently<T extends { statusCode: number; body: string }>(ask: () => Promise<T>): Promise<T> {
   let answer = await ask();
   await until(
@@ -205,7 +205,7 @@ async function patiently<T extends { statusCode: number; body: string }>(ask: ()
   return answer;
 }
 
-/** As a wallet does what an action asks for. */
+/** Carries out an action as a wallet does. */
 async function carryOut(
   chain: FaultChain,
   payer: Payer,
@@ -216,7 +216,7 @@ async function carryOut(
   return chain.carryOut(payer, { to, data, value: BigInt(value) });
 }
 
-/** The payer takes back what they signed. */
+/** The payer cancels the authorization. */
 export async function cancelAuthorization(chain: FaultChain, { payer, asset, option }: SignedPayment): Promise<void> {
   const { domain, types, message } = JSON.parse(String(readBuild(option).params[1]));
   const signature = await payer.signTypedData({
@@ -236,7 +236,7 @@ export async function cancelAuthorization(chain: FaultChain, { payer, asset, opt
   await chain.carryOut(payer, { to: tokenOf(asset), data });
 }
 
-/** The payer uses the nonce of what they signed for something else. */
+/** The payer uses the nonce of the authorization elsewhere. */
 export async function spendElsewhere(
   chain: FaultChain,
   { payer, asset, option }: SignedPayment,

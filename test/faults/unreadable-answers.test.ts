@@ -37,7 +37,7 @@ describe('an answer with a part that cannot be read', () => {
     return found;
   };
 
-  it('a log that the endpoint repeats in one answer counts once, and stops nobody', async () => {
+  it('a log that the endpoint repeats in one answer counts once, and stops nothing', async () => {
     scene.proxy.lie(listing((logs) => logs.flatMap((log) => [log, log])));
     const payment = await scene.shopper.pay();
     await scene.shopper.reaches(payment, 'succeeded');
@@ -45,7 +45,7 @@ describe('an answer with a part that cannot be read', () => {
     assert.deepEqual(await scene.alerts(), []);
   });
 
-  it('a log that nobody can decode is set aside and named with the reason, and all others count', async () => {
+  it('an undecodable log is set aside and reported with the reason, and all others count', async () => {
     const { number, hash } = await scene.chain.request<{ number: string; hash: string }>(
       'eth_getBlockByNumber',
       'latest',
@@ -91,7 +91,7 @@ describe('an answer with a part that cannot be read', () => {
     assert.ok(await isCleared(), 'the same garbled log is not named again');
   });
 
-  it('a token that is gone takes its own options away and no others, and the operator is told which and why', async () => {
+  it('a missing token removes only its own options, and an alert names it with the reason', async () => {
     const held = await scene.shopper.pay({ asset: EURC, isHeld: true });
     await scene.shopper.reaches(held, 'succeeded');
     const code = await scene.chain.request('eth_getCode', tokenOf(EURC), 'latest');

@@ -1,8 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
 
-/** What this process tried to reach, and what it was let through to. */
+/** The hosts that this process tried to reach, and those it reached. */
 export interface LoopbackOnly {
-  /** Hosts that were asked for and refused. */
+  /** Refused hosts. */
   refusedHosts(): ReadonlySet<string>;
   /** Hosts a connection was opened to, as the HTTP client itself reports them. */
   connectedHosts(): ReadonlySet<string>;
@@ -12,8 +12,8 @@ export interface LoopbackOnly {
 const CONNECTS = channel('undici:client:beforeConnect');
 
 /**
- * Keeps this process on this machine. The wallet SDK tells its vendor of every call it makes, and tests must not; what it
- * tries is refused before a name is looked up, and the client's own reports of its connections prove that it held.
+ * Restricts this process to loopback. The wallet SDK reports every call to its vendor, and tests must not. Such
+ * connections are refused before a name is resolved, and the HTTP client's own reports of its connections prove it.
  */
 export function stayOnLoopback(): LoopbackOnly {
   const refused = new Set<string>();

@@ -7,7 +7,7 @@ import { createTestDatabase } from '../database.ts';
 import { startNodeProcess } from '../node-process.ts';
 import { createTestWallet, type TestWallet } from './test-wallet.ts';
 
-/** What `sandbox.json` tells a program that wants to pay. */
+/** The parts of `sandbox.json` that a payer needs. */
 interface SandboxFile {
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -25,14 +25,14 @@ export interface CreatedPayment {
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 const CHAIN_ID = 'eip155:31337';
-/** Blocks come quickly, so that a test waits for its payments and not for the clock. */
+/** Blocks are fast, so that tests are short. */
 const BLOCK_MS = '100';
 const TOKEN = parseAbi([
   'function transfer(address to, uint256 value)',
   'function balanceOf(address account) view returns (uint256)',
 ]);
 
-/** The gateway as `npm start` runs it, with its sandbox chain, and what a test does around it. */
+/** The gateway as `npm start` runs it, with its sandbox chain, and the controls of a test. */
 export async function startSandbox(settings: Readonly<Record<string, string>> = {}) {
   const database = await createTestDatabase();
   const home = await mkdtemp(join(tmpdir(), 'till-sandbox-'));
@@ -44,7 +44,7 @@ export async function startSandbox(settings: Readonly<Record<string, string>> = 
       SANDBOX_BLOCK_MS: BLOCK_MS,
       RATE_LIMIT_KEY_PER_SECOND: '10000',
       RATE_LIMIT_ADDRESS_PER_SECOND: '10000',
-      // A busy machine is late all the time, and that is not what is tested.
+      // A busy machine is often late, which is not the subject of these tests.
       MAX_EVENT_LOOP_DELAY_MS: '0',
       ...settings,
       ...more,
@@ -62,7 +62,7 @@ export async function startSandbox(settings: Readonly<Record<string, string>> = 
       ...describe(node.baseUrl, file),
       databaseUrl: database.url,
       stop,
-      /** Ends the gateway and starts it again in the same place; in between, nobody answers. */
+      /** Restarts the gateway in the same folder; in between it does not answer. */
       async restart(whileDown: () => Promise<void> = async () => {}) {
         node.signal('SIGTERM');
         await node.ended;
@@ -118,7 +118,7 @@ function describe(baseUrl: string, file: SandboxFile) {
         { amount: { unit, value }, referenceId: 'SDK', ...fields },
         merchantId,
       ),
-    /** A merchant of its own, paid to the account in the asset; and the way to have it paid elsewhere. */
+    /** A new merchant with the account as destination for the asset, and a function to change the destination. */
     async createMerchant(asset: string, destination: string) {
       const body = { merchantName: 'Shop', merchantEmail: 'shop@example.com' };
       const { merchant } = await call<{ merchant: { id: string } }>('POST', '/v1/merchants', body);
@@ -131,7 +131,7 @@ function describe(baseUrl: string, file: SandboxFile) {
         payElsewhere: (account: string) => call('PUT', `${path}/${made.settlements[0]?.id}`, { destination: account }),
       };
     },
-    /** A new wallet that holds so much of the tokens, in their smallest unit. */
+    /** A new wallet with these token balances, in their smallest unit. */
     async createWallet(holdings: Readonly<Record<string, bigint>>): Promise<TestWallet> {
       const wallet = createTestWallet({ rpcUrl, chainId: CHAIN_ID });
       for (const [symbol, value] of Object.entries(holdings)) {

@@ -1,6 +1,6 @@
 import type { WalletConnectPay, WalletConnectPayOptions } from '@walletconnect/pay';
 
-/** What all versions offer a wallet. */
+/** The interface common to all versions. */
 export type WalletSdk = Pick<
   InstanceType<typeof WalletConnectPay>,
   'getPaymentOptions' | 'getRequiredPaymentActions' | 'confirmPayment'
@@ -11,7 +11,7 @@ interface SdkModule {
   readonly WalletConnectPay: new (options: WalletConnectPayOptions) => WalletSdk;
 }
 
-/** The versions in the field, as they were published. */
+/** The published versions in use. */
 export const SDK_VERSIONS: Readonly<Record<string, () => Promise<SdkModule>>> = {
   '1.1.0': () => import('@walletconnect/pay'),
   '1.0.10': () => import('walletconnect-pay-1-0-10'),

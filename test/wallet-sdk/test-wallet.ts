@@ -22,7 +22,7 @@ export type TestWallet = ReturnType<typeof createTestWallet>;
 const RECEIPT_WITHIN_MS = 20_000;
 const POLL_MS = 50;
 
-/** A wallet with one key on one chain: it signs what it is shown, sends what it is told, and waits for its transactions. */
+/** A wallet with one key on one chain: it signs and sends every request, and waits for its transactions. */
 export function createTestWallet(input: { rpcUrl: string; chainId: string; privateKey?: Hex }) {
   const account = privateKeyToAccount(input.privateKey ?? generatePrivateKey(), { nonceManager });
   const chain = defineChain({
@@ -42,7 +42,7 @@ export function createTestWallet(input: { rpcUrl: string; chainId: string; priva
     return hash;
   }
 
-  /** The result of one request, as `confirm` wants it. */
+  /** The result of one request, in the form of `confirm`. */
   async function answer({ chainId, method, params }: WalletRequest): Promise<string> {
     assert.equal(chainId, input.chainId);
     const parsed: unknown = JSON.parse(params);
@@ -65,7 +65,7 @@ export function createTestWallet(input: { rpcUrl: string; chainId: string; priva
     account: `${input.chainId}:${account.address}`,
     reader,
     send,
-    /** Does what it is asked, one request after the other: a signature may depend on the transaction before it. */
+    /** Carries out the requests in order: a signature may depend on the transaction before it. */
     async answerAll(requests: readonly WalletRequest[]): Promise<string[]> {
       const results: string[] = [];
       for (const request of requests) results.push(await answer(request));

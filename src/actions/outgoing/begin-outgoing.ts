@@ -14,26 +14,38 @@ import {
   endFailed,
   type ForgottenEvent,
   findForgotten,
+  findOutgoing,
   findOutgoingToBegin,
+  findUnexplained,
   lockOutgoing,
   markDue,
   type Outgoing,
   planAttempt,
+  postponeOutgoing,
   renewOutgoing,
 } from '../../store/money/outgoing.ts';
-import { upsertAlert } from '../../store/plumbing/alerts.ts';
+import { shareFreezes } from '../../store/parties/freezes.ts';
+import { deleteAlert, upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Alarms } from '../alarms.ts';
-import { type CommandDeps, command } from '../command.ts';
+import { command } from '../command.ts';
 import { hearHeights } from '../evidence.ts';
+import { consentToSend } from '../own-coin.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
+import { checkOutgoing } from './check-outgoing.ts';
+import { clearLimit, exceedsLimit, type LimitDeps, waitForLimit } from './limit-outgoing.ts';
+import { recallPayout } from './payout/recall-payout.ts';
 import { CONSEQUENCES } from './purposes.ts';
 import { listNaming, SCREENED } from './refund/screen-refund.ts';
 import { concludePaid } from './settle-outgoing.ts';
+import { ownAccounts } from './stray/record-strays.ts';
 
-export interface OutgoingDeps extends CommandDeps {
+export interface OutgoingDeps extends LimitDeps, RowKeyDeps {
   readonly log: Log;
   readonly screening: Screening;
   /** Raised while transfers wait for an account whose key is not configured. */
   readonly keyless: Alarms;
+  /** Raised for a transfer that fails a check and is not signed. */
+  readonly refused: Alarms;
 }
 
 /** The life of an attempt: longer than a passing outage, short enough to try again soon. */
@@ -43,8 +55,10 @@ const BEGUN_AT_ONCE = 8;
 /** The chain must have been read nearly to its head before anything is signed: see `findForgotten`. */
 const MAX_BEHIND = 16;
 const FORGOTTEN_RETRY_MS = 3_600_000;
-/** In place of a signature: the account sends coin by its own transaction, which is its consent. */
-const OWN_TRANSACTION = '0x';
+/** A transfer that was refused is looked at again this soon, and delays no other meanwhile. */
+const LOOK_AGAIN_MS = 60_000;
+/** Endpoints that could not show a payment are asked again this soon. */
+const ASK_AGAIN_MS = 5_000;
 
 /** Signs the waiting transfers of a network and stores them as items. Returns true if there are more. */
 export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChain): Promise<boolean> {
@@ -57,7 +71,9 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
   ]);
   const message = `${unsigned} payouts, refunds or returns wait for the key of their account: see INTERMEDIATE_KEY.`;
   await deps.keyless.set(network, unsigned === 0 ? undefined : message);
-  if (waiting.length === 0 || !(await isReadToHead(deps, connected))) return false;
+  if (waiting.length === 0 || !(await isReadToHead(deps, connected)) || (await isUnexplained(deps, connected))) {
+    return false;
+  }
   const failures: unknown[] = [];
   for (let start = 0; start < waiting.length; start += BEGUN_AT_ONCE) {
     const some = waiting.slice(start, start + BEGUN_AT_ONCE);
@@ -84,18 +100,22 @@ async function begin(
 ): Promise<void> {
   const { chain } = connected;
   if (signer === undefined) throw new Error('A transfer was chosen that no configured key can sign.');
-  if (await isScreened(deps, outgoing)) return;
+  if ((await isScreened(deps, outgoing)) || !(await isGenuine(deps, connected, outgoing))) return;
+  if (await recallPayout(deps, outgoing)) return;
   const attempt = attemptOf(outgoing) ?? (await plan(deps, connected, outgoing));
   if (attempt === undefined) return;
   const item = itemOf(outgoing, attempt);
-  const signature = item.method === 'native' ? OWN_TRANSACTION : await chain.signItem(signer, item);
+  const isOwnCoin = item.method === 'native';
+  const signature = isOwnCoin ? consentToSend(deps, attempt.commitment) : await chain.signItem(signer, item);
   await command(deps, async (tx, now) => {
+    await shareFreezes(tx);
     if (!(await markDue(tx, attempt))) return;
     const { commitment } = attempt;
     const account = `${item.network}:${item.payer}`;
     const ours = { account, quote: null, buyerName: '', buyerIcon: null, hasCode: false, resultsHash: null };
     const signed = { ...ours, commitment, purpose: outgoing.purpose, item, signature, hintedHash: null };
     await insertItems(tx, [{ ...signed, state: 'due' }], now);
+    await deleteAlert(tx, { name: 'outgoing_refused', subject: outgoing.id });
   });
 }
 
@@ -115,6 +135,28 @@ async function isScreened(deps: OutgoingDeps, { id, purpose, network, recipient 
   });
   deps.log.warn({ id, list }, 'not sent: its recipient is on the screening list');
   return true;
+}
+
+/** Checks a transfer against its order, its reason, the books and the chain. One that fails is not signed. */
+async function isGenuine(deps: OutgoingDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<boolean> {
+  const { id, asset, amount, recipient } = outgoing;
+  const check = await checkOutgoing(deps, connected, outgoing);
+  if (check.is === 'good') return true;
+  // Another node may have carried it out since it was read.
+  const present = await findOutgoing(deps.db.sql, id);
+  if (present?.state !== 'sending' || present.isDue) return false;
+  const isRefused = check.is === 'refused';
+  const reason = isRefused
+    ? `${check.problem}. Find out who has written to the database.`
+    : 'too few endpoints show the receipt of its payment. It is signed as soon as they do.';
+  await deps.refused.set(
+    id,
+    `A ${outgoing.purpose} of ${amountText(asset, amount)} to ${recipient} is not signed: ${reason}`,
+  );
+  if (isRefused) deps.log.error({ id, problem: check.problem }, 'an outgoing transfer is not signed');
+  const waitMs = isRefused ? LOOK_AGAIN_MS : ASK_AGAIN_MS;
+  await command(deps, (tx, now) => postponeOutgoing(tx, { id, until: new Date(now.getTime() + waitMs) }));
+  return false;
 }
 
 /** The keys that are configured, by address: mostly the intermediate account pays; a stray leaves the account it came to. */
@@ -141,7 +183,14 @@ async function plan(
   const deadlineS = Math.floor((deps.world.clock.nowMs() + LIFE_MS) / 1000);
   const terms = { id, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
   const attempt = { ...terms, commitment: chain.commitmentOf(itemOf(outgoing, { ...terms, commitment: '' })) };
-  return (await command(deps, (tx, now) => planAttempt(tx, attempt, now))) ? attempt : undefined;
+  const outcome = await command(deps, async (tx, now) => {
+    await shareFreezes(tx);
+    if (await exceedsLimit(tx, deps, outgoing, now)) return 'limited';
+    return (await planAttempt(tx, attempt, now)) ? 'planned' : 'taken';
+  });
+  if (outcome === 'limited') await waitForLimit(deps, outgoing);
+  else await clearLimit(deps, outgoing);
+  return outcome === 'planned' ? attempt : undefined;
 }
 
 /**
@@ -177,6 +226,12 @@ async function isReadToHead(deps: OutgoingDeps, { chain }: ConnectedChain): Prom
   const reached = heights.agreed ?? heights.alone;
   const factor = heights.agreed === undefined ? LONE_DEPTH_FACTOR : 1;
   return cursor !== undefined && reached !== undefined && cursor.finalNumber >= reached - depth * factor - MAX_BEHIND;
+}
+
+/** True while the watcher has yet to decide about a transfer that the database does not know: see `noticeRestore`. */
+async function isUnexplained(deps: OutgoingDeps, connected: ConnectedChain): Promise<boolean> {
+  const ask = { network: connected.chain.network.chainId, payers: ownAccounts(connected), isUndecided: true };
+  return (await findUnexplained(deps.db.sql, ask)) !== undefined;
 }
 
 function attemptOf({ id, commitment, collector, feeAccount, deadline }: Outgoing): Attempt | undefined {

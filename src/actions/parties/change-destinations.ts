@@ -1,20 +1,23 @@
 import type { Chains } from '../../chains/chains.ts';
 import { destinationProblem } from '../../chains/destinations.ts';
 import type { Account, Asset } from '../../domain/caip.ts';
+import { termsAfterChange, termsOfNew } from '../../domain/cooling-off.ts';
 import { newId } from '../../domain/ids.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import {
   type CryptoSettlement,
   deleteCryptoSettlement,
-  insertCryptoSettlements,
+  findRemovedDestinations,
   lockCryptoSettlement,
-  updateDestination,
 } from '../../store/parties/destinations.ts';
-import type { Owner } from '../../store/parties/merchants.ts';
+import { findStopped, shareFreezes } from '../../store/parties/freezes.ts';
+import type { Merchant, Owner } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, command, type IdempotentRequest, idempotentCommand } from '../command.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
 import { lockLivingMerchant } from './change-merchant.ts';
+import { putDestinations, refuseForged, writeDestination } from './destination-rows.ts';
 import { logDestinations } from './log-destinations.ts';
 
 interface SettlementInput {
@@ -25,26 +28,30 @@ interface SettlementInput {
 
 export interface RegisterSettlementsInput extends SettlementInput {
   readonly settlements: readonly { readonly asset: Asset; readonly destination: Account }[];
+  /** A destination that takes the place of a removed one waits so long. */
+  readonly coolingOffMs: number;
 }
 
 /** Registers all of them or none. */
 export function registerSettlements(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   input: RegisterSettlementsInput,
   request: IdempotentRequest,
   answer: (settlements: readonly CryptoSettlement[]) => Answer,
 ) {
   return idempotentCommand(deps, request, async (tx, now) => {
-    const merchant = await lockLivingMerchant(tx, input.owner, input.merchantId);
+    const merchant = await lockUnstoppedMerchant(tx, input);
+    const removed = new Map((await findRemovedDestinations(tx, merchant.id)).map((each) => [each.assetKey, each]));
+    const period = { now, periodMs: input.coolingOffMs };
     const rows = input.settlements.map(({ asset, destination }) => ({
       id: newId('crypto_', now.getTime(), deps.world.random.bytes(10)),
       merchantId: merchant.id,
       asset: asset.id,
       assetKey: asset.key,
-      destination: destination.id,
+      ...termsOfNew(destination.id, removed.get(asset.key), period),
       createdAt: now,
     }));
-    const inserted = new Set(await insertCryptoSettlements(tx, rows));
+    const inserted = new Set(await putDestinations(tx, deps, rows));
     const taken = rows.filter(({ id }) => !inserted.has(id));
     if (taken.length > 0) {
       const assets = taken.map(({ asset }) => asset).join(', ');
@@ -52,46 +59,77 @@ export function registerSettlements(
         status: 409,
       });
     }
+    const pending = rows.filter(({ pendingDestination }) => pendingDestination !== null);
     await logDestinations(tx, rows, { actor: input.actor, at: now });
-    for (const { id, asset, destination } of rows) {
-      await audit(tx, input, now, 'settlement.registered', { id, asset, destination });
+    await logDestinations(tx, pending, { type: 'pending', actor: input.actor, at: now });
+    for (const { id, asset, destination, pendingDestination, effectiveAt } of rows) {
+      const detail = { id, asset, destination, ...(effectiveAt !== null && { pendingDestination, effectiveAt }) };
+      await audit(tx, input, now, 'settlement.registered', detail);
     }
     return answer(rows);
   });
 }
 
+/** Changes a destination after the cooling-off period, or at once where there is none. */
 export function changeDestination(
-  deps: CommandDeps & { readonly chains: Chains },
-  input: SettlementInput & { settlementId: string; destination: Account },
+  deps: CommandDeps & RowKeyDeps & { readonly chains: Chains },
+  input: SettlementInput & { settlementId: string; destination: Account; coolingOffMs: number },
 ): Promise<CryptoSettlement> {
   return command(deps, async (tx, now) => {
-    const settlement = await lockOwnSettlement(tx, input, input.settlementId);
+    const settlement = await lockOwnSettlement(tx, deps, input, input.settlementId);
     if (!settlement.asset.startsWith(`${input.destination.chainId}/`)) throw otherChain(settlement);
     const problem = destinationProblem(deps.chains, input.destination, settlement.asset);
     if (problem !== undefined) throw validationError([{ field: 'destination', message: problem }]);
-    const changed = { ...settlement, destination: input.destination.id };
-    await updateDestination(tx, { id: settlement.id, destination: changed.destination, at: now });
-    await logDestinations(tx, [changed], { actor: input.actor, at: now });
+    const period = { now, periodMs: input.coolingOffMs };
+    const changed = { ...settlement, ...termsAfterChange(settlement, input.destination.id, period) };
+    await writeDestination(tx, deps, changed, now);
+    const type = kindOfChange(settlement, changed);
+    await logDestinations(tx, [changed], { type, actor: input.actor, at: now });
     const { id, asset, destination: before } = settlement;
-    await audit(tx, input, now, 'settlement.changed', { id, asset, before, after: input.destination.id });
+    const { effectiveAt } = changed;
+    const detail = { id, asset, before, after: input.destination.id, ...(effectiveAt !== null && { effectiveAt }) };
+    await audit(tx, input, now, `settlement.${type}`, detail);
     return changed;
   });
 }
 
-export function removeSettlement(deps: CommandDeps, input: SettlementInput & { settlementId: string }): Promise<void> {
+/** A change that waits is pending. Going back to the destination in force withdraws it, as a veto does. */
+function kindOfChange(before: CryptoSettlement, after: CryptoSettlement): 'pending' | 'vetoed' | 'changed' {
+  if (after.pendingDestination !== null) return 'pending';
+  return before.pendingDestination !== null && after.destination === before.destination ? 'vetoed' : 'changed';
+}
+
+export function removeSettlement(
+  deps: CommandDeps & RowKeyDeps,
+  input: SettlementInput & { settlementId: string },
+): Promise<void> {
   return command(deps, async (tx, now) => {
-    const settlement = await lockOwnSettlement(tx, input, input.settlementId);
+    const settlement = await lockOwnSettlement(tx, deps, input, input.settlementId);
     const { id, asset, destination } = settlement;
-    await deleteCryptoSettlement(tx, id);
+    await deleteCryptoSettlement(tx, { id, at: now });
     await logDestinations(tx, [settlement], { actor: input.actor, at: now, isRemoved: true });
     await audit(tx, input, now, 'settlement.removed', { id, asset, destination });
   });
 }
 
-async function lockOwnSettlement(tx: Tx, input: SettlementInput, id: string): Promise<CryptoSettlement> {
-  const merchant = await lockLivingMerchant(tx, input.owner, input.merchantId);
+/** Locks the merchant. A suspended or frozen one keeps its destinations as they are. */
+async function lockUnstoppedMerchant(tx: Tx, { owner, merchantId }: SettlementInput): Promise<Merchant> {
+  await shareFreezes(tx);
+  const merchant = await lockLivingMerchant(tx, owner, merchantId);
+  if ((await findStopped(tx, [merchant.id])).size === 0) return merchant;
+  throw new ApiError('forbidden', 'The merchant is suspended or frozen: its destinations cannot be changed.');
+}
+
+async function lockOwnSettlement(
+  tx: Tx,
+  deps: RowKeyDeps,
+  input: SettlementInput,
+  id: string,
+): Promise<CryptoSettlement> {
+  const merchant = await lockUnstoppedMerchant(tx, input);
   const settlement = await lockCryptoSettlement(tx, { merchantId: merchant.id, id });
   if (settlement === undefined) throw settlementNotFound(id);
+  refuseForged(deps, settlement);
   return settlement;
 }
 

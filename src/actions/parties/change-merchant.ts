@@ -1,5 +1,6 @@
 import type { MerchantStatus } from '../../domain/merchant.ts';
 import { ApiError } from '../../errors.ts';
+import { lockFreezes } from '../../store/parties/freezes.ts';
 import { dropLogo, wishLogo } from '../../store/parties/logos.ts';
 import { lockMerchant, type Merchant, type Owner, updateMerchant } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
@@ -23,6 +24,8 @@ export interface ChangeMerchantInput {
 
 export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): Promise<Merchant> {
   return command(deps, async (tx, now) => {
+    // A suspension stops money as a freeze does.
+    if (input.changes.status !== undefined) await lockFreezes(tx);
     const merchant = await lockLivingMerchant(tx, input.owner, input.merchantId);
     const changed = { ...merchant, ...input.changes, updatedAt: now };
     await updateMerchant(tx, changed);

@@ -2,20 +2,31 @@ import { appendEvents } from '../../store/events/events.ts';
 import type { CryptoSettlement, FiatSettlement } from '../../store/parties/destinations.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 
-/** Appends an event to destinations that this transaction has added, changed or removed. */
+/** Appends an event to destinations that this transaction has locked or added. By default they have changed. */
 export function logDestinations(
   tx: Tx,
   destinations: readonly (CryptoSettlement | FiatSettlement)[],
-  { actor, at, isRemoved = false }: { readonly actor: string; readonly at: Date; readonly isRemoved?: boolean },
+  { type: kind = 'changed', actor, at, isRemoved = false }: DestinationLog,
 ): Promise<void> {
-  const type = 'settlement_destination.changed';
+  const type = `settlement_destination.${kind}` as const;
   const events = destinations.map((settlement) => {
     const { id: objectId, merchantId } = settlement;
     const terms =
       'asset' in settlement
-        ? { asset: settlement.asset, destination: settlement.destination }
+        ? { asset: settlement.asset, destination: settlement.destination, ...pendingOf(settlement) }
         : { status: settlement.status, bankType: settlement.bankType };
     return { type, objectId, merchantId, at, actor, data: { ...terms, isRemoved } } as const;
   });
   return appendEvents(tx, events);
+}
+
+interface DestinationLog {
+  readonly type?: 'pending' | 'changed' | 'vetoed';
+  readonly actor: string;
+  readonly at: Date;
+  readonly isRemoved?: boolean;
+}
+
+function pendingOf({ pendingDestination, effectiveAt }: CryptoSettlement) {
+  return effectiveAt === null ? {} : { pendingDestination, effectiveAt };
 }

@@ -10,8 +10,11 @@ import { type CommandDeps, command } from '../command.ts';
 import type { PaymentMover } from './move-payment.ts';
 import {
   isOverdue,
+  merchantStopped,
+  noExecutor,
   notPayable,
   optionNotFound,
+  payerBusy,
   paymentExpired,
   quoteExpired,
   refuseScreened,
@@ -62,12 +65,12 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
     return keepHint(deps, { payment, option, transaction: values[0] ?? '', hash, actor: input.actor });
   }
 
-  const { chain, intermediateAccount } = await refuseOutdated(deps, payment, option);
+  const { chain, relayers, intermediateAccount } = await refuseOutdated(deps, payment, option);
   const { item, account } = option;
   const { list } = refuseScreened(deps.screening, [`${item.network}:${item.payer}`]);
   const signature = values.at(-1) ?? '';
   const commitment = chain.commitmentOf(item);
-  const verdict = await chain.judge(item, signature);
+  const verdict = await chain.judge(item, signature, relayers[0]?.address);
   // Anybody who has the signature can carry the item out. Then the money has arrived, and the watcher does the rest.
   const isPaidAlready = verdict.is === 'used' && (await isReportedPaid(deps, item.network, commitment));
   if (verdict.is !== 'good' && !isPaidAlready) {
@@ -100,11 +103,15 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   const { payment: moved } = outcome;
   // Another request moved the payment first. Its outcome decides.
   if (moved !== undefined && (outcome.ok || (await isSettled(deps, moved, confirmation)))) return { payment: moved };
-  throw !outcome.ok && outcome.refusal === 'attempt_over' ? quoteExpired() : notPayable(moved?.status ?? 'expired');
+  const refusal = outcome.ok ? undefined : outcome.refusal;
+  if (refusal === 'merchant_stopped') throw merchantStopped();
+  if (refusal === 'network_stopped') throw noExecutor();
+  if (refusal === 'payer_busy') throw payerBusy();
+  throw refusal === 'attempt_over' ? quoteExpired() : notPayable(moved?.status ?? 'expired');
 }
 
 function readConfirmation(deps: ConfirmDeps, { payment, optionId, results }: ConfirmInput): Confirmation {
-  const option = openOption(deps.optionSecret, payment.id, optionId);
+  const option = openOption(deps.optionKeys, payment.id, optionId);
   const values = readResults(results, option?.steps.length ?? 0);
   return {
     option,

@@ -172,5 +172,5 @@ async function refusals({ db }: CommandDeps, orders: readonly Order[]): Promise<
 }
 
 function merchantStopped(): ApiError {
-  return new ApiError('forbidden', 'The merchant is inactive or suspended and takes no new payments.');
+  return new ApiError('forbidden', 'The merchant is inactive, suspended or frozen and takes no new payments.');
 }

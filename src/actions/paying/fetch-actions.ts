@@ -2,9 +2,18 @@ import { openOption } from '../../domain/option.ts';
 import { visibleStatus } from '../../domain/payment.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { insertItems, raiseNativeDeadline } from '../../store/chain/items.ts';
+import { findStopped, shareFreezes } from '../../store/parties/freezes.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
-import { isOverdue, notPayable, optionNotFound, paymentExpired, refuseScreened } from './option-refusals.ts';
+import {
+  isOverdue,
+  merchantStopped,
+  noExecutor,
+  notPayable,
+  optionNotFound,
+  paymentExpired,
+  refuseScreened,
+} from './option-refusals.ts';
 import { type OptionDeps, refuseOutdated } from './terms-in-force.ts';
 import { buildData, type WalletRpc, walletRequests } from './wallet-requests.ts';
 
@@ -26,7 +35,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
   const { payment, optionId, data, buyer } = input;
   const nowMs = deps.world.clock.nowMs();
   refuseUnpayable(payment, nowMs);
-  const option = openOption(deps.optionSecret, payment.id, optionId);
+  const option = openOption(deps.optionKeys, payment.id, optionId);
   if (option === undefined) throw optionNotFound();
   const { item } = option;
   if (item.method === 'permit2') throw nothingToFetch();
@@ -53,6 +62,10 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
     hintedHash: null,
   } as const;
   const isPayable = await command(deps, async (tx, now) => {
+    await shareFreezes(tx);
+    const stopped = await findStopped(tx, [payment.merchantId, item.network]);
+    if (stopped.has(payment.merchantId)) throw merchantStopped();
+    if (stopped.has(item.network)) throw noExecutor();
     const deadline = new Date(item.deadlineS * 1000);
     if (!(await raiseNativeDeadline(tx, { paymentId: payment.id, deadline, now }))) return false;
     await insertItems(tx, [offered], now);
@@ -69,7 +82,7 @@ function refuseUnpayable(payment: Payment, nowMs: number): void {
 }
 
 function nothingToFetch(): ApiError {
-  return validationError([{ field: 'optionId', message: 'names an option that holds its actions: there is no more' }]);
+  return validationError([{ field: 'optionId', message: 'names an option that has its actions already' }]);
 }
 
 function otherData(): ApiError {

@@ -1,24 +1,26 @@
 import { ChainUnavailableError, type Holding, type Survey } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import type { Account } from '../../domain/caip.ts';
-import { compareRank, type Option, sealOption, timesOf } from '../../domain/option.ts';
-import { feeInToken } from '../../domain/quote.ts';
+import { compareRank, OPTION_NONCE_BYTES, type Option, sealOption, timesOf } from '../../domain/option.ts';
 import { type Rate, recordRate } from '../../domain/rate.ts';
 import { ApiError } from '../../errors.ts';
-import type { Rates } from '../../rates/rates.ts';
 import type { SparseWarning } from '../../runtime/sparse-log.ts';
 import type { Log } from '../../runtime/world.ts';
+import { countOpenItems } from '../../store/chain/due-items.ts';
 import type { Payment } from '../../store/payments/payments.ts';
+import type { Database } from '../../store/plumbing/database.ts';
 import type { Alarms } from '../alarms.ts';
-import { refuseScreened } from './option-refusals.ts';
+import { type PayerLimits, payerOf } from './move-payment.ts';
+import { payerBusy, refuseScreened } from './option-refusals.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
-import { servedNetworks } from './served-networks.ts';
-import { type OptionDeps, readTerms, type Terms } from './terms-in-force.ts';
+import { openNetworks } from './served-networks.ts';
+import { type OptionDeps, promiseOf, readTerms, type Terms } from './terms-in-force.ts';
 import { listedActions, type OptionAction, stepsOf, walletRequests } from './wallet-requests.ts';
 
 export interface ListOptionsDeps extends OptionDeps {
+  readonly db: Database;
+  readonly payerLimits: PayerLimits;
   readonly log: Log;
-  readonly rates: Rates;
   /** Warns of networks that are left out, which may concern every request. */
   readonly warn: SparseWarning;
   /** Raised for an asset that is left out because its contract cannot be read. */
@@ -43,7 +45,6 @@ export interface ListedOption {
 const SURVEY_MS = 2_500;
 /** As soon as one network has answered, the others get this much longer: its options must not wait for a sick one. */
 const GRACE_MS = 800;
-const SALT_BYTES = 6;
 /**
  * Wallets in the field carry out one action, or an approval and a signature. A third one, which resets an old allowance
  * before the approval, breaks them.
@@ -59,18 +60,34 @@ export async function listOptions(
     deps.screening,
     accounts.map(({ id }) => id),
   );
-  const terms = await readTerms(deps, payment);
-  const networks = servedNetworks(deps, payment.mode)
+  const [terms, open] = await Promise.all([readTerms(deps, payment), openNetworks(deps, payment.mode)]);
+  if (terms.isStopped) return [];
+  const networks = open
     .map((connected) => networkOffer(deps, { payment, accounts, terms, connected }))
     .filter((network) => network.accounts.length > 0 && network.offers.length > 0);
-  const surveys = await surveyAll(deps, networks);
-  const listed = networks.flatMap((network, index) =>
+  const [surveys, busy] = await Promise.all([surveyAll(deps, networks), findBusy(deps, accounts)]);
+  const found = networks.flatMap((network, index) =>
     optionsOn(deps, { payment, terms, network, found: surveys[index] }),
   );
+  // A payer's own transaction costs us nothing, and needs no place.
+  const listed = found.filter(({ option: { item } }) => item.method === 'native' || !busy.has(payerOf(item)));
+  if (listed.length === 0 && found.length > 0) throw payerBusy();
   // "No money" is an answer only when every network has given it.
   const silent = networks.filter((_, index) => surveys[index] === undefined);
   if (listed.length === 0 && silent.length > 0) throw unavailable(silent);
   return listed.sort((a, b) => compareRank(a.rank, b.rank)).map(({ rank: _, ...option }) => option);
+}
+
+/** The accounts whose places for open payments are all taken. `confirm` would refuse them. */
+async function findBusy(
+  { db, payerLimits: { openItemsPerPayer = Number.POSITIVE_INFINITY } }: ListOptionsDeps,
+  accounts: readonly OfferedAccount[],
+): Promise<ReadonlySet<string>> {
+  const open = await countOpenItems(
+    db.sql,
+    accounts.map(({ id }) => id),
+  );
+  return new Set([...open].flatMap(([account, count]) => (count >= openItemsPerPayer ? [account] : [])));
 }
 
 function unavailable(networks: readonly NetworkOffer[]): ApiError {
@@ -205,8 +222,8 @@ interface ListedInput extends Omit<OptionsInput, 'found'> {
 
 function listedOption(deps: ListOptionsDeps, input: ListedInput) {
   const { payment, terms, network, offer, account, holding } = input;
-  const { chain, feeAccount } = network.connected;
-  const { asset, quote, recipient } = offer;
+  const { connected } = network;
+  const { asset, quote } = offer;
   const { method } = asset.pay;
   const needsTransaction = method === 'native' || (method === 'permit2' && holding.allowance < quote.amount);
   const times = timesOf({
@@ -216,35 +233,23 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
     needsTransaction,
     isRateBound: quote.rate !== null,
   });
-  const collector = chain.collector();
-  if (times === undefined || collector === undefined) return undefined;
-  const item = {
-    network: chain.network.chainId,
-    collector,
-    asset: asset.id,
-    method,
-    subject: payment.id,
-    payer: account.address,
-    recipient,
-    feeAccount,
-    amount: quote.amount,
-    fee: feeInToken(quote, terms.pricedFee),
-    deadlineS: times.deadlineS,
-  };
-  const requests = walletRequests(chain, item, holding.allowance);
+  if (times === undefined) return undefined;
+  const { deadlineS, expiresAtS } = times;
+  const promised = promiseOf({ payment, terms, connected, payable: offer, payer: account.address, deadlineS });
+  if (promised === undefined) return undefined;
+  const { item } = promised;
+  const requests = walletRequests(connected.chain, item, holding.allowance);
   if (requests.length > MAX_ACTIONS) return undefined;
   const option: Option = {
-    item,
+    ...promised,
     account: account.spelling,
-    pricedFee: terms.pricedFee,
-    feeTerms: { percentage: terms.percentage, fixed: feeInToken(quote, terms.pricedFixedFee).toString() },
     quote: quote.rate && recordRate(quote.rate),
-    expiresAtS: times.expiresAtS,
+    expiresAtS,
     steps: stepsOf(requests),
   };
   const rank = { isAtPar: quote.rate === null, needsTransaction, etaS: network.etaS };
   return {
-    id: sealOption(deps.optionSecret, option, deps.world.random.bytes(SALT_BYTES)),
+    id: sealOption(deps.optionKeys, option, deps.world.random.bytes(OPTION_NONCE_BYTES)),
     option,
     etaS: network.etaS,
     actions: listedActions(item, requests),

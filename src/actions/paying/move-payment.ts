@@ -1,10 +1,12 @@
+import type { Item } from '../../domain/item.ts';
 import { type Decision, decide, type PaymentEvent, type PaymentStatus, type Refusal } from '../../domain/payment.ts';
 import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
-import { findOpenItemsOf } from '../../store/chain/due-items.ts';
+import { countOpenItems, findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdNetAmounts } from '../../store/money/payouts.ts';
 import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
+import { findStopped, shareFreezes } from '../../store/parties/freezes.ts';
 import {
   findPaymentSettlements,
   insertPaymentSettlements,
@@ -13,6 +15,7 @@ import {
 } from '../../store/payments/payment-settlements.ts';
 import { lockPayments, type Move, movePayments, type Payment, stateOf } from '../../store/payments/payments.ts';
 import { isDataFault, type Tx } from '../../store/plumbing/database.ts';
+import { lockNames } from '../../store/plumbing/locks.ts';
 import { acceptItems, closeItems } from '../books/record.ts';
 import { type CommandDeps, command } from '../command.ts';
 
@@ -31,24 +34,71 @@ export interface MovePaymentInput {
 
 export type MoveOutcome =
   | { readonly ok: true; readonly payment: Payment }
-  | { readonly ok: false; readonly refusal: Refusal | 'not_found'; readonly payment: Payment | undefined };
+  | {
+      readonly ok: false;
+      readonly refusal: Refusal | 'not_found' | 'payer_busy';
+      readonly payment: Payment | undefined;
+    };
 
 export type PaymentMover = (input: MovePaymentInput) => Promise<MoveOutcome>;
 
 const MAX_BATCH = 200;
 
+/** Limits on what payers may have accepted. */
+export interface PayerLimits {
+  /** Items of one payer on one network that are open at once; no limit if undefined. */
+  readonly openItemsPerPayer?: number;
+}
+
 /** Moves payments along their life; moves asked for at the same time share a transaction. */
-export function createPaymentMover(deps: CommandDeps): PaymentMover {
+export function createPaymentMover(deps: CommandDeps, limits: PayerLimits = {}): PaymentMover {
   return createBatcher(deps.world.timers, {
     run: (inputs) =>
       command(deps, async (tx, now) => {
+        if (inputs.some(isAcceptance)) await shareFreezes(tx);
         const ids = [...new Set(inputs.map(({ paymentId }) => paymentId))];
-        return moveLocked(tx, await lockPayments(tx, ids), inputs, now);
+        const locked = await lockPayments(tx, ids);
+        const stopped = await refuseStopped(tx, locked, inputs);
+        const moved = await moveLocked(
+          tx,
+          locked,
+          inputs.filter((input) => !stopped.has(input)),
+          now,
+          limits,
+        );
+        return inputs.map((input) => stopped.get(input) ?? (moved.shift() as MoveOutcome));
       }),
     maxItems: MAX_BATCH,
     maxConcurrent: 2,
     isItemsFault: isDataFault,
   });
+}
+
+/** True for a signature that is about to be accepted. A payer's own transaction is a fact, and is never refused. */
+function isAcceptance({ event, items }: MovePaymentInput): boolean {
+  return event.type === 'confirmed' && (items?.accepted?.length ?? 0) > 0;
+}
+
+/** Refusals of signatures whose merchant or network is stopped. The transaction shares the freezes. */
+async function refuseStopped(
+  tx: Tx,
+  locked: readonly Payment[],
+  inputs: readonly MovePaymentInput[],
+): Promise<Map<MovePaymentInput, MoveOutcome>> {
+  const accepting = inputs.filter(isAcceptance).map((input) => {
+    const payment = locked.find(({ id }) => id === input.paymentId);
+    const networks = (input.items?.accepted ?? []).map(({ item }) => item.network);
+    return { input, payment, merchantId: payment?.merchantId ?? '', networks };
+  });
+  if (accepting.length === 0) return new Map();
+  const concerned = accepting.flatMap(({ merchantId, networks }) => [merchantId, ...networks]);
+  const stopped = await findStopped(tx, [...new Set(concerned)]);
+  const refused = accepting.flatMap(({ input, payment, merchantId, networks }): [MovePaymentInput, MoveOutcome][] => {
+    if (stopped.has(merchantId)) return [[input, { ok: false, refusal: 'merchant_stopped', payment }]];
+    const isStopped = networks.some((network) => stopped.has(network));
+    return isStopped ? [[input, { ok: false, refusal: 'network_stopped', payment }]] : [];
+  });
+  return new Map(refused);
 }
 
 /**
@@ -61,9 +111,11 @@ export async function moveLocked(
   locked: readonly Payment[],
   inputs: readonly MovePaymentInput[],
   now: Date,
+  limits: PayerLimits = {},
 ): Promise<MoveOutcome[]> {
   const current = new Map(locked.map((payment) => [payment.id, payment]));
   const attempts = await readAttempts(tx, locked, inputs);
+  const places = await readPlaces(tx, inputs, limits);
   const outcomes: MoveOutcome[] = [];
   const taken: MovePaymentInput[] = [];
   let moves: Move[] = [];
@@ -75,6 +127,11 @@ export async function moveLocked(
       continue;
     }
     const decision = decideMove(payment, input, attempts, now);
+    const isPlaced = decision.ok && places.take(items?.accepted ?? []);
+    if (decision.ok && !isPlaced) {
+      outcomes.push({ ok: false, refusal: 'payer_busy', payment });
+      continue;
+    }
     if (!decision.ok) {
       outcomes.push({ ok: false, refusal: decision.refusal, payment });
       continue;
@@ -167,6 +224,30 @@ async function readAttempts(
     known: new Set(commitmentsOf(known)),
   };
 }
+
+/**
+ * The places that payers have left for open items. Transactions that accept items of the same payer run one after the
+ * other, so that requests at the same time cannot exceed the limit together.
+ */
+async function readPlaces(tx: Tx, inputs: readonly MovePaymentInput[], { openItemsPerPayer: limit }: PayerLimits) {
+  const accepted = inputs.flatMap(({ items }) => items?.accepted ?? []);
+  if (limit === undefined || accepted.length === 0) return { take: () => true };
+  const payers = [...new Set(accepted.map(({ item }) => payerOf(item)))].sort();
+  await lockNames(tx, payers);
+  const open = await countOpenItems(tx, payers);
+  return {
+    take(items: readonly NewItem[]): boolean {
+      const own = Map.groupBy(items, ({ item }) => payerOf(item));
+      const taken = [...own].map(([payer, { length }]) => [payer, (open.get(payer) ?? 0) + length] as const);
+      if (taken.some(([, count]) => count > limit)) return false;
+      for (const [payer, count] of taken) open.set(payer, count);
+      return true;
+    },
+  };
+}
+
+/** CAIP-10. */
+export const payerOf = ({ network, payer }: Pick<Item, 'network' | 'payer'>) => `${network}:${payer}`;
 
 /** An event that is based on the chain's proof for every attempt. */
 function isEndOfAttempts(event: PaymentEvent): boolean {

@@ -25,6 +25,13 @@ export function notPayable(status: PaymentStatus): ApiError {
   return new ApiError('invalid_state', `The payment cannot be paid: it is ${status}.`);
 }
 
+/** The merchant or its partner is suspended or frozen. The payer does not learn which, or why. */
+export function merchantStopped(): ApiError {
+  return new ApiError('invalid_state', MERCHANT_STOPPED);
+}
+
+export const MERCHANT_STOPPED = 'The merchant takes no payments at the moment.';
+
 /** Wallets look for these very words. */
 export function optionNotFound(): ApiError {
   const issues = [{ field: 'optionId', message: 'is not an option of this payment' }];
@@ -36,5 +43,13 @@ export function quoteExpired(): ApiError {
 }
 
 export function noExecutor(): ApiError {
-  return new ApiError('executor_not_found', 'Payments are not taken on this network any more: ask for options again.');
+  return new ApiError(
+    'executor_not_found',
+    'Payments are not taken on this network at the moment: ask for options again.',
+  );
+}
+
+export function payerBusy(): ApiError {
+  const message = 'This account has too many payments under way. Wait until one of them has ended.';
+  return new ApiError('rate_limited', message, { retryAfterS: 5 });
 }

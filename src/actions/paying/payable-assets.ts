@@ -3,7 +3,9 @@ import type { ConnectedChain } from '../../chains/chains.ts';
 import { isTestNetwork } from '../../chains/networks.ts';
 import { isFiatUnit, tokenUnitId, type Unit } from '../../chains/units.ts';
 import type { Mode } from '../../domain/mode.ts';
-import { type Quote, quoteFor, ratePairOf } from '../../domain/quote.ts';
+import type { Option } from '../../domain/option.ts';
+import { type Price, type Quote, quoteFor, ratePairOf } from '../../domain/quote.ts';
+import { readRateRecord } from '../../domain/rate.ts';
 import type { Rates } from '../../rates/rates.ts';
 import type { World } from '../../runtime/world.ts';
 import type { Payment } from '../../store/payments/payments.ts';
@@ -14,14 +16,14 @@ export interface PayableAsset {
   readonly quote: Quote;
 }
 
-interface QuoteDeps {
+export interface QuoteDeps {
   readonly rates: Rates;
   readonly world: World;
 }
 
 /** The assets of a network that the payment can be paid with now: found on their chain as they should be, with a quote. */
 export function payableAssets(deps: QuoteDeps, payment: Payment, connected: ConnectedChain): readonly PayableAsset[] {
-  const price = { unit: payment.amountUnit, value: BigInt(payment.amountValue), decimals: payment.amountDecimals };
+  const price = priceOf(payment);
   return connected.payable().flatMap((id) => {
     const asset = findAsset(id);
     if (asset?.pay === undefined) return [];
@@ -32,9 +34,36 @@ export function payableAssets(deps: QuoteDeps, payment: Payment, connected: Conn
   });
 }
 
-/** Everything that the payment can be paid with now, in words for the payer. */
-export function acceptedTokens(deps: QuoteDeps & ServingDeps, payment: Payment) {
-  return servedNetworks(deps, payment.mode).flatMap((connected) =>
+/**
+ * Quotes the payment again by the terms of an option: the payment's own price, what is known of the asset, and the
+ * recorded rate, which must have been in force a short time ago. Undefined when these terms were never offered.
+ */
+export function quoteAgain(
+  deps: QuoteDeps,
+  payment: Payment,
+  { item, quote: record }: Pick<Option, 'item' | 'quote'>,
+): PayableAsset | undefined {
+  const price = priceOf(payment);
+  const asset = findAsset(item.asset);
+  if (asset?.pay === undefined) return undefined;
+  const pair = ratePairOf(price, asset);
+  const rate = readRateRecord(record);
+  const isRightRate =
+    pair === undefined
+      ? record === null
+      : rate?.base === pair.base && rate.quote === pair.quote && deps.rates.wasInForce(rate, deps.world.clock.nowMs());
+  if (!isRightRate) return undefined;
+  const quote = quoteFor({ price, asset, rate: rate && { ...rate, readings: [] } });
+  return quote && { asset: { ...asset, pay: asset.pay }, quote };
+}
+
+function priceOf({ amountUnit, amountValue, amountDecimals }: Payment): Price {
+  return { unit: amountUnit, value: BigInt(amountValue), decimals: amountDecimals };
+}
+
+/** The tokens of these networks that the payment can be paid with now, in words for the payer. */
+export function acceptedTokens(deps: QuoteDeps, payment: Payment, networks: readonly ConnectedChain[]) {
+  return networks.flatMap((connected) =>
     payableAssets(deps, payment, connected).map(({ asset }) => ({
       symbol: asset.symbol,
       networkName: connected.chain.network.name,

@@ -93,7 +93,7 @@ describe('screening again', () => {
   const alertsOf = async (paymentId: string) =>
     (await listAlerts(gateway.db.sql)).filter(({ subject }) => subject === paymentId);
 
-  it('declines who is on the new list and was not sent, destroys the signature, and nobody else', async () => {
+  it('declines only unsent items of payers on the new list, and destroys their signatures', async () => {
     const { state, screening } = changingList();
     const [bad, good] = [await underWay(), await underWay()];
     const run = createRescreener({ ...gateway, screening });
@@ -120,7 +120,7 @@ describe('screening again', () => {
     assert.deepEqual({ actor, evidence }, { actor: 'screening', evidence: { screening: screening.decide([]).list } });
   });
 
-  it('leaves what may be out to the chain, and alerts', async () => {
+  it('leaves items that may have been broadcast to the chain, and raises an alert', async () => {
     const { state, screening } = changingList();
     const { paymentId, account } = await underWay({ isSent: true });
     Object.assign(state, { accounts: [account] });

@@ -1,17 +1,25 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Chains, ConnectedChain } from '../../chains/chains.ts';
 import { parseAccount } from '../../domain/caip.ts';
 import { feeOf, fixedFeeOf, termsInForce } from '../../domain/fees.ts';
-import { isPast, type Option } from '../../domain/option.ts';
+import type { KeyRing } from '../../domain/key-ring.ts';
+import { areTimesPossible, isPast, type Option } from '../../domain/option.ts';
+import { feeInToken } from '../../domain/quote.ts';
 import type { World } from '../../runtime/world.ts';
 import type { Screening } from '../../screening/screening.ts';
 import type { DestinationReader } from '../../store/parties/destinations.ts';
+import type { NetworkStop } from '../../store/parties/freezes.ts';
 import type { PayableMerchant } from '../../store/parties/merchants.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { FreshCache } from '../../store/plumbing/fresh-cache.ts';
-import { noExecutor, quoteExpired } from './option-refusals.ts';
+import { merchantStopped, noExecutor, quoteExpired } from './option-refusals.ts';
+import { type PayableAsset, type QuoteDeps, quoteAgain } from './payable-assets.ts';
+import { servedNetworks } from './served-networks.ts';
 
 /** The recipients and the fee of a payment, by the settings in force. */
 export interface Terms {
+  /** True if the merchant is suspended or frozen: nothing is offered or accepted. */
+  readonly isStopped: boolean;
   /** In the unit of the price. */
   readonly pricedFee: bigint;
   /** The parts of the fee: a decimal percent, and an amount in the unit of the price. */
@@ -24,6 +32,8 @@ export interface Terms {
 export interface TermsDeps {
   readonly world: World;
   readonly merchants: FreshCache<PayableMerchant>;
+  /** Whether a network is frozen. */
+  readonly networkStops: FreshCache<NetworkStop>;
   readonly readDestinations: DestinationReader;
 }
 
@@ -36,6 +46,7 @@ export async function readTerms(deps: TermsDeps, payment: Payment): Promise<Term
   const amount = BigInt(payment.amountValue);
   const fees = termsInForce(merchant?.fees ?? [], deps.world.clock.nowMs());
   return {
+    isStopped: merchant?.isStopped ?? false,
     pricedFee: feeOf(fees, amountUnit, amount),
     percentage: fees.percentage,
     pricedFixedFee: fixedFeeOf(fees, amountUnit, amount),
@@ -50,27 +61,74 @@ export async function readTerms(deps: TermsDeps, payment: Payment): Promise<Term
 }
 
 /** The inputs for checking an option. */
-export interface OptionDeps extends TermsDeps {
+export interface OptionDeps extends TermsDeps, QuoteDeps {
   readonly chains: Chains;
   readonly screening: Screening;
-  readonly optionSecret: Uint8Array;
+  readonly optionKeys: KeyRing;
+}
+
+/** The promise of an option: who pays whom, how much, and the parts of the fee. */
+export type Promised = Pick<Option, 'item' | 'pricedFee' | 'feeTerms'>;
+
+export interface PromiseInput {
+  readonly payment: Payment;
+  readonly terms: Terms;
+  readonly connected: ConnectedChain;
+  readonly payable: PayableAsset;
+  readonly payer: string;
+  readonly deadlineS: number;
+}
+
+/** Undefined while the network has no Collector. */
+export function promiseOf({ payment, terms, connected, payable, ...input }: PromiseInput): Promised | undefined {
+  const { chain, feeAccount } = connected;
+  const { asset, quote } = payable;
+  const collector = chain.collector();
+  if (collector === undefined) return undefined;
+  return {
+    item: {
+      network: chain.network.chainId,
+      collector,
+      asset: asset.id,
+      method: asset.pay.method,
+      subject: payment.id,
+      payer: input.payer,
+      recipient: terms.recipientOf(connected, asset.id),
+      feeAccount,
+      amount: quote.amount,
+      fee: feeInToken(quote, terms.pricedFee),
+      deadlineS: input.deadlineS,
+    },
+    pricedFee: terms.pricedFee,
+    feeTerms: { percentage: terms.percentage, fixed: feeInToken(quote, terms.pricedFixedFee).toString() },
+  };
 }
 
 /**
  * Refuses an option that would not be offered now: its network is not served any more, it has expired, or its asset,
- * recipient or fee has changed. Returns the network of a valid one.
+ * recipient or fee has changed; or its merchant or network is stopped. Returns the network of a valid one. The whole
+ * promise is computed again from the payment and the rates that were in force, so that even a stolen option key makes no
+ * option with a price of its own.
  */
 export async function refuseOutdated(deps: OptionDeps, payment: Payment, option: Option): Promise<ConnectedChain> {
-  const { item, pricedFee } = option;
-  const connected = deps.chains.find(item.network);
-  if (connected === undefined || connected.relayers.length === 0) throw noExecutor();
-  if (isPast(option, deps.world.clock.nowMs())) throw quoteExpired();
-  const terms = await readTerms(deps, payment);
+  const { item, pricedFee, feeTerms } = option;
+  const connected = servedNetworks(deps, payment.mode).find(({ chain }) => chain.network.chainId === item.network);
+  if (connected === undefined) throw noExecutor();
+  const [terms, network] = await Promise.all([readTerms(deps, payment), deps.networkStops.get(item.network)]);
+  if (terms.isStopped) throw merchantStopped();
+  if (network?.isFrozen) throw noExecutor();
+  const nowMs = deps.world.clock.nowMs();
+  if (isPast(option, nowMs)) throw quoteExpired();
+  const payable = connected.payable().includes(item.asset) ? quoteAgain(deps, payment, option) : undefined;
+  const { payer, deadlineS } = item;
+  const promised = payable && promiseOf({ payment, terms, connected, payable, payer, deadlineS });
+  const account = parseAccount(option.account);
   const isInForce =
-    connected.payable().includes(item.asset) &&
-    item.recipient === terms.recipientOf(connected, item.asset) &&
-    item.feeAccount === connected.feeAccount &&
-    pricedFee === terms.pricedFee;
+    isDeepStrictEqual(promised, { item, pricedFee, feeTerms }) &&
+    areTimesPossible(option, { nowMs, paymentExpiresAtS: payment.expiresAt.getTime() / 1000 }) &&
+    account.ok &&
+    account.value.chainId === item.network &&
+    account.value.address === payer;
   if (!isInForce) throw quoteExpired();
   return connected;
 }

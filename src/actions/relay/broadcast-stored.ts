@@ -10,9 +10,10 @@ import type { RelayDeps, Relayer } from './relayer.ts';
  */
 export async function broadcastStored(
   deps: RelayDeps,
-  { chain, id, memory, alarms }: Relayer,
+  relayer: Relayer,
   { nonce, hash }: { nonce: number; hash: string },
 ): Promise<void> {
+  const { chain, id, memory, alarms } = relayer;
   const bytes = await command(deps, (tx, now) => takeBytes(tx, hash, now));
   if (bytes === undefined) throw new Error('Only stored bytes are sent, and these are not.');
   memory.broadcastAtMs.set(nonce, deps.world.clock.nowMs());
@@ -22,13 +23,14 @@ export async function broadcastStored(
     if (outcome === 'underpriced') memory.outbid.add(nonce);
     // The transaction before it has not arrived yet: both are sent again in the next round.
     if (outcome === 'nonce_too_high') memory.broadcastAtMs.clear();
-    const isBroke = outcome === 'short_balance';
-    await alarms.outOfFunds.set(
-      alarmSubject(id),
-      isBroke ? 'The relayer cannot pay for gas. Send coin to it.' : undefined,
-    );
+    if (outcome === 'short_balance') await tellOutOfFunds(relayer);
+    else await alarms.outOfFunds.set(alarmSubject(id), undefined);
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error;
-    deps.log.warn({ ...id, nonce, hash, err: error }, 'broadcast without an answer: it may be out');
+    deps.log.warn({ ...id, nonce, hash, err: error }, 'no answer to a broadcast: the transaction may have spread');
   }
+}
+
+export async function tellOutOfFunds({ id, alarms }: Relayer): Promise<void> {
+  await alarms.outOfFunds.set(alarmSubject(id), 'The relayer cannot pay for gas. Send coin to it.');
 }

@@ -2,13 +2,16 @@ import { hasPassed } from '../../domain/has-passed.ts';
 import { findWork } from '../../store/chain/due-items.ts';
 import { lastNonce, listOpenSends, reopenSends } from '../../store/chain/sends.ts';
 import { commandOfLeader } from '../lease.ts';
-import { checkBalance, checkStuck } from './check-relayer.ts';
-import { IDLE, type Journal, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
+import { alarmSubject, checkBalance, checkStuck } from './check-relayer.ts';
+import { checkBudgets } from './gas-budgets.ts';
+import { IDLE, type Journal, limitsOf, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
 import { sendDue } from './send-due.ts';
 import { tendSends } from './tend-sends.ts';
 
 /** Nonces are pipelined, so that throughput does not depend on the time between blocks; but not without bound. */
 const MAX_IN_FLIGHT = 16;
+/** Items that may fail in any way have a quarter of it. */
+const MAX_APART_IN_FLIGHT = 4;
 
 /**
  * One round of one signer: tend the transactions in flight, then send the due items.
@@ -22,7 +25,11 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   const { chain, signer, id, isCoinOnly } = relayer;
   const nowMs = deps.world.clock.nowMs();
   await checkBalance(deps, relayer);
-  const { hasOpen, hasDue } = await findWork(deps.db.sql, { ...id, isCoinOnly, now: new Date(nowMs) });
+  await checkBudgets(deps, relayer);
+  const limits = limitsOf(deps, id.network);
+  const { hasOpen, hasDue } = await findWork(deps.db.sql, { ...id, isCoinOnly, now: new Date(nowMs), limits });
+  // The price matters only while something waits for it.
+  if (!hasDue) await relayer.alarms.gasPrice.set(alarmSubject(id), undefined);
   if (!hasOpen) {
     deps.meters.inFlight(id, 0);
     await checkStuck(deps, relayer, []);
@@ -37,7 +44,13 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   deps.meters.inFlight(id, inFlight);
   const room = MAX_IN_FLIGHT - inFlight;
   if (room <= 0) return { ms: IDLE.ms, canBeWoken: false };
-  return sendDue(deps, relayer, { nextNonce: journal.nextNonce, room, inFlight, chainTimeMs: head.timestampS * 1000 });
+  const apartInFlight = journal.open.filter(({ lane }) => lane === 'apart').length;
+  return sendDue(deps, relayer, {
+    nextNonce: journal.nextNonce,
+    inFlight,
+    places: { room, apartRoom: MAX_APART_IN_FLIGHT - apartInFlight, isApartUnderWay: apartInFlight > 0 },
+    chainTimeMs: head.timestampS * 1000,
+  });
 }
 
 /** With nothing to send the chain is asked a few times per block, however often news of other payments comes in. */

@@ -1,13 +1,14 @@
 import type { Chain, Signer } from '../../chains/chain.ts';
 import { backoffMs, withJitter } from '../../runtime/backoff.ts';
 import type { World } from '../../runtime/world.ts';
-import type { Share } from '../../store/chain/due-items.ts';
+import type { SendLimits, Share } from '../../store/chain/due-items.ts';
 import type { OpenSend, SenderId } from '../../store/chain/sends.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
 import type { LeaseDeps } from '../lease.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
 
-export interface RelayDeps extends LeaseDeps {
+export interface RelayDeps extends LeaseDeps, RowKeyDeps {
   readonly settings: RelaySettings;
   readonly meters: RelayMeters;
 }
@@ -18,6 +19,20 @@ export interface RelaySettings {
   minBalance?(network: string): bigint | undefined;
   /** The highest fee per unit of gas. */
   feeCap?(network: string): bigint | undefined;
+  /** The most gas for all transactions of one item. */
+  gasPerItem?(network: string): bigint | undefined;
+  /** The most gas for the items of one payer within an hour. */
+  gasPerPayerHour?(network: string): bigint | undefined;
+  /** The most coin that the gas of a network may cost within an hour. */
+  gasCostPerHour?(network: string): bigint | undefined;
+}
+
+/** An item that failed this often on the chain waits for its deadline. */
+const MAX_FAILURES = 3;
+
+/** The limits for sending items again. */
+export function limitsOf({ settings }: RelayDeps, network: string): SendLimits {
+  return { failures: MAX_FAILURES, gas: settings.gasPerItem?.(network) };
 }
 
 /** Metrics of relaying. */
@@ -44,6 +59,8 @@ export interface RelayAlarms {
   readonly lowBalance: Alarms;
   readonly stuckSend: Alarms;
   readonly outOfFunds: Alarms;
+  readonly gasPrice: Alarms;
+  readonly gasBudget: Alarms;
 }
 
 /** State that may be lost: then some bytes are sent once more, and a batch gathers for a moment longer or less. */
@@ -58,6 +75,7 @@ export interface RelayMemory {
   gatheringSinceMs: number | undefined;
   balanceCheckedAtMs: number | undefined;
   stuckCheckedAtMs: number | undefined;
+  budgetsReadAtMs: number;
 }
 
 export function newMemory(): RelayMemory {
@@ -68,6 +86,7 @@ export function newMemory(): RelayMemory {
     gatheringSinceMs: undefined,
     balanceCheckedAtMs: undefined,
     stuckCheckedAtMs: undefined,
+    budgetsReadAtMs: 0,
   };
 }
 

@@ -1,12 +1,17 @@
-import { ChainUnavailableError, type Fees } from '../../chains/chain.ts';
-import { intoBatches } from '../../domain/send-plan.ts';
+import { amountText } from '../../chains/amount-text.ts';
+import { ChainUnavailableError, type Fees, SenderShortError } from '../../chains/chain.ts';
+import { chooseBatches, intoBatches, type Places } from '../../domain/send-plan.ts';
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
 import { itemOf, signedItemOf } from '../../store/chain/items.ts';
 import { insertSend, type NewVersion } from '../../store/chain/sends.ts';
+import { shareFreezes } from '../../store/parties/freezes.ts';
+import { raiseAlert } from '../alerts.ts';
 import { command } from '../command.ts';
 import { commandOfLeader } from '../lease.ts';
-import { broadcastStored } from './broadcast-stored.ts';
-import { IDLE, type RelayDeps, type Relayer, type Rest, retryDelayMs } from './relayer.ts';
+import { maySend } from '../own-coin.ts';
+import { broadcastStored, tellOutOfFunds } from './broadcast-stored.ts';
+import { affordableFees, readBudgets, withinBudgets } from './gas-budgets.ts';
+import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest, retryDelayMs } from './relayer.ts';
 
 /** While a transaction is in flight, new items wait this long for others: one transaction is cheaper than two. */
 const WINDOW_MS = 80;
@@ -18,10 +23,14 @@ const DEADLINE_MARGIN_MS = 20_000;
 /** After this time any signer may take an item, whichever share it is in. */
 const SHARED_AFTER_MS = 3_000;
 
+/** Of a payer that travels apart, this many items are on their way until they are final: a failure is seen before the next. */
+const APART_EACH = 2;
+/** While a budget is spent the chain is asked less often. */
+const WAIT: Rest = { ms: 1_000, canBeWoken: false };
+
 export interface Opening {
   readonly nextNonce: number;
-  /** The number of further transactions that may be in flight. */
-  readonly room: number;
+  readonly places: Places;
   readonly inFlight: number;
   readonly chainTimeMs: number;
 }
@@ -42,11 +51,20 @@ export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Openin
   }
   memory.gatheringSinceMs = undefined;
 
-  const fees = await affordableFees(deps, relayer);
-  if (fees === undefined) return IDLE;
-  const batches = intoBatches(due, (item) => chain.maxBatchItems(itemOf(item)));
-  await sendBatches(deps, relayer, { batches: batches.slice(0, opening.room), fees, nextNonce: opening.nextNonce });
-  return due.length === MAX_DUE || batches.length > opening.room ? AT_ONCE : IDLE;
+  const [fees, budgets] = await Promise.all([affordableFees(deps, relayer), readBudgets(deps, relayer)]);
+  if (fees === undefined || budgets.isSpent) return WAIT;
+  const batches = intoBatches(await withinBudgets(deps, due, budgets), (item) => chain.maxBatchItems(itemOf(item)));
+  const { places } = opening;
+  const chosen = chooseBatches(batches, budgets.isApartSpent ? { ...places, apartRoom: 0 } : places);
+  try {
+    await sendBatches(deps, relayer, { batches: chosen, fees, nextNonce: opening.nextNonce });
+  } catch (error) {
+    if (!(error instanceof SenderShortError)) throw error;
+    await tellOutOfFunds(relayer);
+    return WAIT;
+  }
+  const hasMore = due.length === MAX_DUE || chosen.length < batches.length;
+  return hasMore && chosen.length > 0 ? AT_ONCE : IDLE;
 }
 
 function readDue(deps: RelayDeps, { id, share, isCoinOnly }: Relayer, { chainTimeMs }: Opening): Promise<DueItem[]> {
@@ -55,18 +73,13 @@ function readDue(deps: RelayDeps, { id, share, isCoinOnly }: Relayer, { chainTim
     ...id,
     isCoinOnly,
     now: new Date(nowMs),
+    limits: limitsOf(deps, id.network),
     deadlineAfter: new Date(chainTimeMs + DEADLINE_MARGIN_MS),
     share,
     anyonesBefore: new Date(nowMs - SHARED_AFTER_MS),
+    apartEach: APART_EACH,
     limit: MAX_DUE,
   });
-}
-
-/** The current fees. Undefined while they exceed the operator's cap: nothing new is sent then. */
-async function affordableFees(deps: RelayDeps, { chain, id }: Relayer): Promise<Fees | undefined> {
-  const fees = await chain.suggestFees();
-  const cap = deps.settings.feeCap?.(id.network);
-  return cap !== undefined && fees.max > cap ? undefined : fees;
 }
 
 /** Sends batches in the order of their nonces. While one is signed and sent, the next one is simulated. */
@@ -76,7 +89,7 @@ async function sendBatches(
   { batches, fees, nextNonce }: { batches: readonly (readonly DueItem[])[]; fees: Fees; nextNonce: number },
 ): Promise<void> {
   const ahead = (batch: readonly DueItem[] = []) => {
-    const simulation = simulated(deps, relayer, batch);
+    const simulation = simulated(deps, relayer, batch, fees);
     // The failure is handled when its turn comes, if it comes.
     simulation.catch(() => {});
     return simulation;
@@ -124,8 +137,10 @@ async function store(
   const commitments = items.map(({ commitment }) => commitment);
   try {
     await commandOfLeader(deps, lease, async (tx, at) => {
+      await shareFreezes(tx);
       if (!(await takeDueItems(tx, commitments))) throw new ItemsTakenError();
-      await insertSend(tx, id, { ...version, kind: 'batch', fencing: lease.fencing, commitments, at });
+      const lane = items.some(({ isApart }) => isApart) ? 'apart' : 'main';
+      await insertSend(tx, id, { ...version, kind: 'batch', lane, fencing: lease.fencing, commitments, at });
     });
     return true;
   } catch (error) {
@@ -138,9 +153,14 @@ async function store(
  * The items that would be paid now. The others are postponed: the reason may pass, and if it does not, the chain must
  * prove it. A simulation alone never ends an item.
  */
-async function simulated(deps: RelayDeps, relayer: Relayer, batch: readonly DueItem[]): Promise<readonly DueItem[]> {
+async function simulated(
+  deps: RelayDeps,
+  relayer: Relayer,
+  batch: readonly DueItem[],
+  fees: Fees,
+): Promise<readonly DueItem[]> {
   if (batch.length === 0) return [];
-  const reasons = await refusals(deps, relayer, batch);
+  const reasons = await refusals(deps, relayer, batch, fees);
   const refused = batch.flatMap((item, index) => {
     const refusal = reasons[index];
     if (refusal === undefined) return [];
@@ -150,7 +170,7 @@ async function simulated(deps: RelayDeps, relayer: Relayer, batch: readonly DueI
   if (refused.length > 0) {
     await command(deps, (tx) => postponeItems(tx, refused));
     deps.meters.items(relayer.id.network, 'postponed', refused.length);
-    deps.log.info({ ...relayer.id, refused: refused.slice(0, 10), count: refused.length }, 'items left for later');
+    deps.log.info({ ...relayer.id, refused: refused.slice(0, 10), count: refused.length }, 'items postponed');
   }
   return batch.filter((_, index) => reasons[index] === undefined);
 }
@@ -163,20 +183,28 @@ async function refusals(
   deps: RelayDeps,
   relayer: Relayer,
   batch: readonly DueItem[],
+  fees: Fees,
 ): Promise<readonly (string | undefined)[]> {
+  const [only] = batch;
+  // Coin travels alone.
+  if (only !== undefined && !maySend(deps, relayer.chain, signedItemOf(only))) {
+    const message = `${amountText(only.asset, only.amount)} of ${only.payer} is not sent to ${only.recipient}: the gateway did not order it. Find out who has written to the database.`;
+    await raiseAlert(deps, { name: 'outgoing_refused', subject: only.subject, message });
+    return batch.map(() => 'unknown');
+  }
   try {
-    const outcomes = await relayer.chain.simulate(batch.map(signedItemOf));
+    const as = { from: relayer.signer.address, fees };
+    const outcomes = await relayer.chain.simulate(batch.map(signedItemOf), { as });
     return batch.map((_, index) => {
       const outcome = outcomes[index];
       return outcome?.is === 'paid' ? undefined : (outcome?.reason ?? 'unknown');
     });
   } catch (error) {
-    if (error instanceof ChainUnavailableError) throw error;
-    const [only] = batch;
+    if (error instanceof ChainUnavailableError || error instanceof SenderShortError) throw error;
     if (batch.length > 1) {
       const middle = Math.ceil(batch.length / 2);
       const halves = [batch.slice(0, middle), batch.slice(middle)];
-      const [left = [], right = []] = await Promise.all(halves.map((half) => refusals(deps, relayer, half)));
+      const [left = [], right = []] = await Promise.all(halves.map((half) => refusals(deps, relayer, half, fees)));
       return [...left, ...right];
     }
     deps.log.error({ ...relayer.id, commitment: only?.commitment, err: error }, 'an item cannot be simulated');

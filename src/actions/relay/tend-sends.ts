@@ -3,6 +3,7 @@ import { type InFlight, planSends, type SendStep } from '../../domain/send-plan.
 import { signedItemOf } from '../../store/chain/items.ts';
 import { findLiveItems, insertSend, insertVersion, type OpenSend } from '../../store/chain/sends.ts';
 import { commandOfLeader } from '../lease.ts';
+import { maySend } from '../own-coin.ts';
 import { broadcastStored } from './broadcast-stored.ts';
 import type { Journal, RelayDeps, Relayer } from './relayer.ts';
 
@@ -76,16 +77,16 @@ async function signStep(
   );
   memory.outbid.delete(nonce);
   deps.meters.signed(id.network, step.do);
-  deps.log.info({ ...id, nonce, hash: signed.hash, why: step.do }, 'signed for a nonce that waits');
+  deps.log.info({ ...id, nonce, hash: signed.hash, why: step.do }, 'signed again for a pending nonce');
   return signed.hash;
 }
 
 /** Signs the items that are still to be paid again. With none left the nonce is used by an empty transfer. */
 async function resign(deps: RelayDeps, relayer: Relayer, nonce: number, fees: Fees): Promise<SignedTransaction> {
   const items = await findLiveItems(deps.db.sql, relayer.id, nonce);
-  const batch = items.flatMap(({ signature, ...stored }) =>
-    signature === null ? [] : [signedItemOf({ ...stored, signature })],
-  );
+  const batch = items
+    .flatMap(({ signature, ...stored }) => (signature === null ? [] : [signedItemOf({ ...stored, signature })]))
+    .filter((item) => maySend(deps, relayer.chain, item));
   if (batch.length === 0) return signNothing(relayer, nonce, fees);
   return relayer.chain.signBatch(relayer.signer, batch, { nonce, fees });
 }

@@ -13,6 +13,7 @@ import { raiseAlert } from '../alerts.ts';
 import { commandOfLeader } from '../lease.ts';
 import { settleOutgoing } from '../outgoing/settle-outgoing.ts';
 import { judgePayments } from './judge-payments.ts';
+import { noticeRestore } from './notice-restore.ts';
 import { type KnownEvent, proveEvents } from './prove-events.ts';
 import { settlePaid } from './settle-paid.ts';
 import { isItsOwnFault, type View, type WatchDeps, type Watcher } from './watcher.ts';
@@ -36,9 +37,9 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
     const item = items.get(event.commitment);
     return item === undefined ? [] : [{ event, item }];
   });
-  const decided = found
-    .filter(({ commitment }) => !items.has(commitment))
-    .map((event) => unknown(deps, watcher, event));
+  const strange = found.filter(({ commitment }) => !items.has(commitment));
+  const open = new Set(await noticeRestore(deps, watcher, strange));
+  const decided = strange.filter((event) => !open.has(event)).map((event) => unknown(deps, watcher, event));
   const { proved, refuted } = await proveEvents(deps, watcher, view, known);
   await forget(deps, watcher, refuted);
   decided.push(...(await decidePaid(deps, watcher, proved)));
@@ -63,7 +64,7 @@ async function forget(deps: WatchDeps, { network, lease }: Watcher, refuted: rea
     );
   });
   for (const { transactionHash: transaction, blockNumber: block, commitment } of events) {
-    deps.log.error({ network, transaction, block, commitment }, 'an event was made up: the endpoints show none');
+    deps.log.error({ network, transaction, block, commitment }, 'a forged event: the endpoints do not show it');
   }
 }
 
@@ -132,7 +133,7 @@ async function unlessAtFault(
 ): Promise<DecidedEvent> {
   const { problem } = await work().catch((error: unknown) => {
     if (!isItsOwnFault(error)) throw error;
-    deps.log.error({ network, transaction: event.transactionHash, err: error }, 'an event cannot be dealt with');
+    deps.log.error({ network, transaction: event.transactionHash, err: error }, 'an event could not be applied');
     return { problem: 'failed' };
   });
   deps.meters.event(network, problem === null ? 'paid' : 'set_aside');

@@ -1,5 +1,6 @@
 import { type ChainEvent, ChainUnavailableError, type Witness } from '../../chains/chain.ts';
 import { addEvents } from '../../store/chain/chain-events.ts';
+import { countPayerFailures } from '../../store/chain/payer-failures.ts';
 import {
   type FinishedSend,
   findLiveItems,
@@ -16,6 +17,9 @@ import type { View, WatchDeps, Watcher } from './watcher.ts';
 const MAX_SENDS = 500;
 /** The failures after which the backoff of an item no longer grows. */
 const MAX_DOUBLINGS = 8;
+
+/** A payer whose items keep failing on the chain is tried less than a dozen times an hour. */
+const PAYER_PAUSE = { firstMs: 5_000, maxMs: 3_600_000 };
 
 /**
  * Closes the sends that are mined at final depth. It runs after the events of those blocks were applied. An item of
@@ -40,7 +44,13 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
   const delaysMs = Array.from({ length: MAX_DOUBLINGS }, (_, attempts) => retryDelayMs(deps.world, attempts));
   const released = await commandOfLeader(deps, lease, async (tx, now) => {
     await recordGas(tx, network, sends, now);
-    return finishSends(tx, network, sends.map(closed), { at: now, delaysMs });
+    const items = await finishSends(tx, network, sends, { at: now, delaysMs });
+    // The payer of our own transfers is an account of ours.
+    const payers = items.flatMap(({ payer, purpose, isFailure }) =>
+      purpose === 'payment' && isFailure ? [payer] : [],
+    );
+    await countPayerFailures(tx, { network, payers, at: now, pause: PAYER_PAUSE });
+    return items.length;
   });
   deps.log.debug({ network, sends: sends.length, released }, 'sends are final');
 }
@@ -96,16 +106,20 @@ async function finishedVersion(
   if (state?.is === 'mined' && hash !== undefined) {
     memory.foreign.delete(key);
     if (state.block.number > view.finalNumber) return undefined;
-    return { signer, nonce, hash, hashes, coinSpent: state.coinSpent, block: state.block.number };
+    return {
+      signer,
+      nonce,
+      hash,
+      hashes,
+      gasSpent: state.gasSpent,
+      coinSpent: state.coinSpent,
+      block: state.block.number,
+    };
   }
   // An endpoint may lag behind, so this counts only when all blocks read so far are final.
   const seenAt = memory.foreign.get(key) ?? view.readNumber + 1;
   memory.foreign.set(key, seenAt);
   if (view.finalNumber < seenAt) return undefined;
   memory.foreign.delete(key);
-  return { signer, nonce, hash: null, hashes, coinSpent: 0n, block: view.finalNumber };
-}
-
-function closed({ signer, nonce, hash }: FinishedSend): FinishedSend {
-  return { signer, nonce, hash };
+  return { signer, nonce, hash: null, hashes, gasSpent: 0n, coinSpent: 0n, block: view.finalNumber };
 }

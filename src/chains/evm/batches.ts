@@ -1,6 +1,15 @@
 import { keccak256, serializeTransaction, type TransactionSerializableEIP1559 } from 'viem';
 import type { Item, SignedItem } from '../../domain/item.ts';
-import type { ItemOutcome, RefusalReason, SignedTransaction, Signer, Slot } from '../chain.ts';
+import {
+  type ItemOutcome,
+  type RefusalReason,
+  SenderShortError,
+  type Sending,
+  type SignedTransaction,
+  type Signer,
+  type Simulation,
+  type Slot,
+} from '../chain.ts';
 import {
   type Batch,
   batchGasLimit,
@@ -12,7 +21,7 @@ import {
   reasonOf,
 } from './collector.ts';
 import { dataGas } from './data-gas.ts';
-import { ethCall, type Returned, unlessFaulty } from './eth-call.ts';
+import { type EthCall, ethCall, type Returned, unlessFaulty } from './eth-call.ts';
 import { collectorItem, type EvmContext } from './evm-context.ts';
 import type { RpcCall, RpcError } from './json-rpc.ts';
 import { readKeySignature } from './key-signature.ts';
@@ -33,21 +42,24 @@ export function maxBatchItems({ method }: Item): number {
   return method === 'native' ? 1 : maxItemsPerBatch(method, { allowance: KEY_ITEM_GAS[method] });
 }
 
-/** The expected outcome of each item. */
+/** The expected outcome of each item, if the batch were sent like this. */
 export async function simulate(
   context: EvmContext,
   batch: readonly SignedItem[],
-  atBlock?: number,
+  { as, atBlock }: Simulation = {},
 ): Promise<readonly ItemOutcome[]> {
   const { rpc } = context;
   const own = ownPayment(batch);
   if (own === undefined) {
-    const outcomes = await rpc.call(simulationCall(context, batch, atBlock));
+    const { to, data, gas } = prepare(context, batch);
+    const call = { ...sentAs(as), to, data, gas: Number(gas + (await dataGas(context, to, data))) };
+    const outcomes = await rpc.call(simulationCall(batch, call, atBlock));
+    if (outcomes === SENDER_SHORT) throw new SenderShortError(as?.from ?? 'the sender');
     return Promise.all(outcomes.map((outcome, index) => explain(context, outcome, batch[index], atBlock)));
   }
   // Not every node checks the balance of a call's sender.
   const balance = rpc.call(coinBalanceCall(own.payer, atBlock));
-  const outcome = rpc.call(coinSimulationCall(own, atBlock));
+  const outcome = rpc.call(coinSimulationCall(own, sentAs(as), atBlock));
   const [has, would] = await Promise.all([balance, outcome]);
   return [has < own.amount ? SHORT : would];
 }
@@ -85,11 +97,10 @@ async function explain(
 
 /** Simulates the batch on a node, for the outcome of each item. */
 function simulationCall(
-  context: EvmContext,
   batch: readonly SignedItem[],
+  call: EthCall,
   atBlock?: number,
-): RpcCall<readonly ItemOutcome[]> {
-  const { to, data, gasLimit } = prepare(context, batch);
+): RpcCall<readonly ItemOutcome[] | typeof SENDER_SHORT> {
   const readOutcomes = (returned: Returned): readonly ItemOutcome[] => {
     // The revert of a whole batch gives no information about a single item.
     if ('reverted' in returned) return batch.map(() => ({ is: 'refused', reason: 'unknown' }));
@@ -97,7 +108,21 @@ function simulationCall(
       outcome.isCollected ? { is: 'paid' } : { is: 'refused', reason: reasonOf(outcome.reason) },
     );
   };
-  return ethCall({ to, data, gas: gasLimit }, readOutcomes, atBlock);
+  const simulation = ethCall(call, readOutcomes, atBlock);
+  return {
+    ...simulation,
+    // A revert comes first: its message may be the words of a hostile contract.
+    readError: (error) => simulation.readError?.(error) ?? (isShort(error) ? { value: SENDER_SHORT } : undefined),
+  };
+}
+
+const SENDER_SHORT = Symbol('the sender is short');
+
+/** The fields of a call that make it look to contracts like the transaction. */
+function sentAs(as: Sending | undefined): Partial<EthCall> {
+  if (as === undefined) return {};
+  const { from, fees } = as;
+  return { from, maxFeePerGas: toQuantity(fees.max), maxPriorityFeePerGas: toQuantity(fees.tip) };
 }
 
 export async function signBatch(
@@ -112,8 +137,7 @@ export async function signBatch(
     const call = { to: own.collector as Hex, data: coinData(own), value: own.amount, gas: BigInt(COIN_GAS) };
     return sign(context, signer, slot, call);
   }
-  const { to, data, gasLimit } = prepare(context, batch);
-  return sign(context, signer, slot, { to, data, gas: BigInt(gasLimit) });
+  return sign(context, signer, slot, prepare(context, batch));
 }
 
 /** Enough for a recipient contract that runs code when it is paid. */
@@ -129,8 +153,8 @@ function coinData(item: Item): Hex {
   return encodeNativePayment({ ...collectorItem(item), feeAccount: item.feeAccount as Hex });
 }
 
-function coinSimulationCall(item: Item, atBlock?: number): RpcCall<ItemOutcome> {
-  const call = { from: item.payer, to: item.collector, data: coinData(item), value: toQuantity(item.amount) };
+function coinSimulationCall(item: Item, as: Partial<EthCall>, atBlock?: number): RpcCall<ItemOutcome> {
+  const call = { ...as, from: item.payer, to: item.collector, data: coinData(item), value: toQuantity(item.amount) };
   const simulation = ethCall(
     { ...call, gas: COIN_GAS },
     (returned): ItemOutcome =>
@@ -151,7 +175,14 @@ export async function signNothing(context: EvmContext, signer: Signer, slot: Slo
 
 const NOTHING_GAS = 21_000n;
 
-function prepare(context: EvmContext, batch: readonly SignedItem[]): { to: Hex; data: Hex; gasLimit: number } {
+interface Prepared {
+  readonly to: Hex;
+  readonly data: Hex;
+  readonly gas: bigint;
+}
+
+/** The call of a batch, the same for its simulation and for the transaction. */
+function prepare(context: EvmContext, batch: readonly SignedItem[]): Prepared {
   const [first] = batch;
   if (first === undefined) throw new RangeError('a batch has items');
   const { method: kind, collector, asset, feeAccount } = first.item;
@@ -167,17 +198,15 @@ function prepare(context: EvmContext, batch: readonly SignedItem[]): { to: Hex; 
     // A wallet's `v` may count from 0, which tokens refuse. The signature of a wallet contract is passed on unchanged.
     signature: hasCode ? (signature as Hex) : (readKeySignature(signature)?.bytes ?? (signature as Hex)),
   }));
-  return {
-    to: collector as Hex,
-    data: encodeBatch({
-      kind,
-      token: context.termsOf(asset).token,
-      feeAccount: feeAccount as Hex,
-      items,
-      ...allowance,
-    }),
-    gasLimit: batchGasLimit(kind, batch.length, allowance),
-  };
+  const to = collector as Hex;
+  const data = encodeBatch({
+    kind,
+    token: context.termsOf(asset).token,
+    feeAccount: feeAccount as Hex,
+    items,
+    ...allowance,
+  });
+  return { to, data, gas: BigInt(batchGasLimit(kind, batch.length, allowance)) };
 }
 
 interface Call {

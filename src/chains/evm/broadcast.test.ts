@@ -50,7 +50,7 @@ const SAYINGS: readonly (readonly [client: string, message: string, outcome: Bro
   ['any', '', undefined],
 ];
 
-describe('what a client says to a broadcast', () => {
+describe('the answer of a client to a broadcast', () => {
   for (const [client, message, outcome] of SAYINGS) {
     it(`${client}: "${message}" is ${outcome ?? 'no answer'}`, () => {
       assert.equal(readOutcome({ message: message.toLowerCase() }), outcome);

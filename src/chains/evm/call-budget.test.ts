@@ -23,7 +23,7 @@ describe('the calls a provider takes', () => {
     assert.equal(bucket.waitMs(), 0);
   });
 
-  it('are half of what was sent when the provider objects, and grow back in seconds', async () => {
+  it('are halved when the provider objects, and grow back in seconds', async () => {
     const time = manualTime();
     const bucket = createCallBudget(time.clock, 20_000);
     bucket.take(400);

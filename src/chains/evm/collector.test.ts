@@ -111,7 +111,7 @@ describe('the codec of the Collector', () => {
     assert.throws(() => decodeBatchOutcome(encodeAbiParameters([{ type: 'bytes' }], ['0x00000002ff']), 1), RangeError);
   });
 
-  it('reads logs, and knows those that are none of its business', () => {
+  it('reads its logs, and refuses others', () => {
     const commitment: Hex = `0x${'77'.repeat(32)}`;
     const topics = encodeEventTopics({ abi: COLLECTOR_ABI, eventName: 'Refused', args: { commitment } }) as Hex[];
     const data = encodeAbiParameters([{ type: 'bytes' }], ['0x1234']);
@@ -147,7 +147,7 @@ describe('the reason of a refusal', () => {
     assert.equal(reasonOf(payout(words('Pausable: paused'))), 'paused');
   });
 
-  it('is unknown when nobody has heard of it, or when it was cut off', () => {
+  it('is unknown for an unknown error, or a truncated one', () => {
     for (const reason of [
       '0x',
       '0x12',

@@ -37,7 +37,7 @@ describe('gas where it also pays for data', () => {
     chain.close();
   });
 
-  it('is not guessed when the node does not tell it', async () => {
+  it('is not guessed when the node gives no answer', async () => {
     const chain = createEvmChain({ world: systemWorld, network, endpoints: [node('0x')] });
     await assert.rejects(chain.signNothing(signer, slot), ChainUnavailableError);
     chain.close();

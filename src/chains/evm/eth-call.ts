@@ -11,6 +11,8 @@ export interface EthCall {
   readonly from?: string;
   readonly gas?: number;
   readonly value?: Hex;
+  readonly maxFeePerGas?: Hex;
+  readonly maxPriorityFeePerGas?: Hex;
 }
 
 /**

@@ -150,7 +150,7 @@ describe('an EVM chain', () => {
       assert.equal(await chain.isUsed(first.item, first.commitment, found.block.number - 1), false);
       assert.deepEqual(await chain.judge(first.item, first.signature), { is: 'used' });
       assert.deepEqual(await chain.simulate([first]), [{ is: 'refused', reason: 'used' }]);
-      assert.deepEqual(await chain.simulate([first], found.block.number - 1), [{ is: 'paid' }]);
+      assert.deepEqual(await chain.simulate([first], { atBlock: found.block.number - 1 }), [{ is: 'paid' }]);
     });
 
     it(`judges signatures of ${method} items`, async () => {
@@ -285,7 +285,7 @@ describe('an EVM chain', () => {
     assert.deepEqual(await chain.judge(item, signature), { is: 'wrong_signature' });
   });
 
-  it('tells the outcome of a broadcast by what the client says', async () => {
+  it('derives the outcome of a broadcast from the client’s message', async () => {
     const nonce = await chain.minedNonce(relayer.address);
     const fees = await chain.suggestFees();
     const { bytes, hash } = await chain.signNothing(relayer, { nonce, fees });

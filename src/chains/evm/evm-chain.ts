@@ -83,9 +83,9 @@ export function createEvmChain(input: EvmChainInput): Chain {
       walletActions(item, context.termsOf(item.asset), chainId, commitmentOf(item), allowance),
 
     survey: (ask) => survey(context, collector() ?? COLLECTOR_ADDRESS, ask),
-    judge: (item, signature) => judge(context, item, commitmentOf(item), signature),
+    judge: (item, signature, sender) => judge(context, { item, commitment: commitmentOf(item), signature, sender }),
 
-    simulate: (batch, atBlock) => simulate(context, batch, atBlock),
+    simulate: (batch, how) => simulate(context, batch, how),
     isUsed: async (item, commitment, atBlock) =>
       rpc.call(usedCall(item, context.termsOf(item.asset), commitment, atBlock)),
 

@@ -32,7 +32,7 @@ describe('an external signer', () => {
   });
   const signer = () => createExternalSigner({ timers: systemWorld.timers, url, address: local.address });
 
-  it('gives what a key in this process would give, with v from 0 or from 27', async () => {
+  it('gives the same signature as a local key, with v from 0 or from 27', async () => {
     for (const first of [0, 27]) {
       answer = async (asked) => {
         assert.deepEqual(asked, { address: local.address, digest: `0x${digest.toString('hex')}` });
@@ -64,7 +64,7 @@ describe('an external signer', () => {
     }
   });
 
-  it('tells nothing of where it is or what it said when it fails', async () => {
+  it('reveals neither its URL nor its answer when it fails', async () => {
     answer = async () => ({ status: 500, body: 'stack of the signer' });
     await assert.rejects(signer().sign(digest), { message: 'The external signer answered with status 500.' });
     const away = createExternalSigner({

@@ -1,8 +1,9 @@
 import type { Item, SignedItem } from '../../domain/item.ts';
-import { ChainUnavailableError, type ItemOutcome, type Verdict } from '../chain.ts';
+import { ChainUnavailableError, type ItemOutcome, SenderShortError, type Verdict } from '../chain.ts';
 import { simulate } from './batches.ts';
 import { unlessFaulty } from './eth-call.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
+import { suggestFees } from './fees.ts';
 import { isContractSignature, readKeySignature, recoverAddress } from './key-signature.ts';
 import { allowanceCall, balanceCall, canReceive, hasCodeCall, refusedCall, usedCall } from './token-calls.ts';
 import { digestOf } from './typed-data.ts';
@@ -12,20 +13,30 @@ import { digestOf } from './typed-data.ts';
  * signature is checked here: the signature of a key needs no chain. The code of an account decides about its
  * signatures, also for a key with delegated code (EIP-7702), so such an item is simulated.
  */
-export async function judge(context: EvmContext, item: Item, commitment: string, signature: string): Promise<Verdict> {
-  if (item.method === 'native') return { is: 'malformed_signature' };
-  const verdict = await unlessFaulty(judgeByChain(context, item, commitment, signature));
+export async function judge(context: EvmContext, ask: Judgement): Promise<Verdict> {
+  const { method, network } = ask.item;
+  if (method === 'native') return { is: 'malformed_signature' };
+  const verdict = await unlessFaulty(judgeByChain(context, ask));
   // The token was fine when its option was made: an endpoint that answers nonsense is as likely as a token that broke.
-  if (verdict === undefined) throw new ChainUnavailableError(item.network, 'the token does not answer as a token');
+  if (verdict === undefined) throw new ChainUnavailableError(network, 'the token does not answer as a token');
   return verdict;
 }
 
-async function judgeByChain(context: EvmContext, item: Item, commitment: string, signature: string): Promise<Verdict> {
+interface Judgement {
+  readonly item: Item;
+  readonly commitment: string;
+  readonly signature: string;
+  /** The account that would send it. */
+  readonly sender: string | undefined;
+}
+
+async function judgeByChain(context: EvmContext, ask: Judgement): Promise<Verdict> {
+  const { item, commitment, signature, sender } = ask;
   const terms = context.termsOf(item.asset);
   const asked = askChain(context, item, terms, commitment);
   const byKey = judgeKey(item, terms, commitment, signature);
   const { hasCode, balance, allowance, isUsed, isObjected } = await asked;
-  const tryOut = () => simulated(context, { item, commitment, signature, hasCode });
+  const tryOut = () => simulated(context, { item, commitment, signature, hasCode }, sender);
 
   if (hasCode) {
     // This form of EIP-3009 takes the signature of a key only.
@@ -41,8 +52,14 @@ async function judgeByChain(context: EvmContext, item: Item, commitment: string,
   return isObjected ? tryOut() : { is: 'good', hasCode };
 }
 
-async function simulated(context: EvmContext, signed: SignedItem): Promise<Verdict> {
-  const [outcome] = await simulate(context, [signed]);
+/** The verdict of a simulation as the item would be sent: code can answer differently where it sees another sender or fee. */
+async function simulated(context: EvmContext, signed: SignedItem, sender: string | undefined): Promise<Verdict> {
+  const as = sender === undefined ? undefined : { from: sender, fees: await suggestFees(context) };
+  const [outcome] = await simulate(context, [signed], as && { as }).catch((error: unknown) => {
+    // A sender without coin is a matter of the operator. The item is simulated again before it is sent.
+    if (error instanceof SenderShortError) return simulate(context, [signed]);
+    throw error;
+  });
   return verdictOf(outcome ?? { is: 'refused', reason: 'unknown' }, signed.hasCode);
 }
 

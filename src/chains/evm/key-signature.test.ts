@@ -44,7 +44,7 @@ describe('signatures of keys', () => {
     for (const text of wrong) assert.equal(readKeySignature(text), undefined, text);
   });
 
-  it('that no key can have made recover to nobody', () => {
+  it('that are impossible recover to no address', () => {
     const read = readKeySignature(`0x${'0'.repeat(64)}${'0'.repeat(63)}11b`);
     assert.ok(read);
     assert.equal(recoverAddress(digest, read), undefined);

@@ -60,7 +60,7 @@ describe('the Lens', () => {
     return nobody(number);
   }
 
-  it('asks for balances, code and coin of one moment in one call, and is told what each would be told alone', async () => {
+  it('reads balances, code and coin in one call, with the same answers as single calls', async () => {
     const { payer } = SANDBOX_ACCOUNTS;
     const calls: RpcCall<unknown>[] = [
       balanceIn(USDC, payer),

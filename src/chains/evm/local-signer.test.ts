@@ -19,13 +19,13 @@ describe('a signer with a key of its own', () => {
     }
   });
 
-  it('shows its key to nobody', () => {
+  it('never shows its key', () => {
     const signer = createLocalSigner(KEY);
     const shown = [inspect(signer, { depth: 9, showHidden: true }), JSON.stringify(signer), `${signer}`].join('\n');
     assert.doesNotMatch(shown, /5a5a/i);
   });
 
-  it('refuses what is no key, without repeating it', () => {
+  it('refuses an invalid key, without repeating it', () => {
     for (const wrong of ['', '0x12', `${KEY}00`, `0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`]) {
       assert.throws(
         () => createLocalSigner(wrong),

@@ -74,7 +74,7 @@ describe('the RPC client', () => {
       assert.equal(await connect([first, second]).call(balance, 1_000), 5n);
     });
 
-    it(`never takes ${lie} for an answer, and does not repeat what the endpoint is or said`, async () => {
+    it(`never takes ${lie} for an answer, and reveals neither the URL nor the answer of the endpoint`, async () => {
       first.lie = lie;
       await assert.rejects(connect([first]).call(balance, 300), (error) => {
         assert.ok(error instanceof ChainUnavailableError);
@@ -150,7 +150,7 @@ describe('the RPC client', () => {
     assert.equal(first.requests.length, before + 1);
   });
 
-  it('leaves an endpoint alone that keeps failing, and finds out by a probe of its own that it answers again', async () => {
+  it('stops calling an endpoint that keeps failing, and detects its recovery by a probe', async () => {
     first.lie = 'bad_gateway';
     const rpc = connect([first, second]);
     await until('it is left alone', async () => {
@@ -173,7 +173,7 @@ describe('the RPC client', () => {
     assert.equal(await rpc.call(balance), 5n);
   });
 
-  it('asks another endpoint beside one that keeps silent, and takes the first answer', async () => {
+  it('asks another endpoint in parallel with a silent one, and takes the first answer', async () => {
     first.lie = 'silence';
     const rpc = connect([first, second]);
     assert.equal(await rpc.call(balance, 400), 5n);
@@ -233,7 +233,7 @@ describe('the RPC client', () => {
     }
   });
 
-  it('tells an error that is an answer from one that is none', async () => {
+  it('distinguishes errors that are answers, such as a revert, from other errors', async () => {
     const rpc = connect([first]);
     first.answers = { eth_getBalance: { error: { code: 3, message: 'execution reverted', data: '0x' } } };
     assert.equal(

@@ -40,7 +40,7 @@ function typedDataOf(params: readonly unknown[]) {
   return JSON.parse(params[1] as string);
 }
 
-describe('what the payer’s wallet is asked for', () => {
+describe('the request to the payer’s wallet', () => {
   for (const method of ['eip3009-vrs', 'eip3009-bytes'] as const) {
     it(`is one authorization with the commitment as its nonce for ${method}`, async () => {
       const item = sampleItem(method, { payer });
@@ -135,7 +135,7 @@ describe('what the payer’s wallet is asked for', () => {
     assert.equal(chain.walletActions(item, 1n).at(-1)?.method, 'eth_signTypedData_v4');
   });
 
-  it('is a transaction of exactly the amount for native coin, with nothing that is the wallet’s business', () => {
+  it('is a transaction of exactly the amount for native coin, without the fields that the wallet chooses', () => {
     const item = sampleItem('native', { payer, amount: 3_520_000_000_000_000n });
     const [action, ...rest] = chain.walletActions(item, 0n);
     assert.ok(action);

@@ -57,7 +57,7 @@ async function signBatch(made: MemoryChain, item: Item, { nonce = 0, fees }: { n
 
 const stateOf = async ({ chain }: MemoryChain, hash: string) => (await chain.findTransaction(hash)).is;
 
-describe('what becomes of a broadcast', () => {
+describe('the fate of a broadcast', () => {
   it('can be that the transaction is taken and the answer lost', async () => {
     const made = newChain();
     const { hash, bytes } = await signBatch(made, newItem(1));
@@ -138,7 +138,7 @@ describe('the mempool', () => {
 });
 
 describe('a reorg', () => {
-  it('leaves standing what the script decreed, in its order among the transactions', async () => {
+  it('keeps the decrees of the script, in their order among the transactions', async () => {
     const made = newChain({ isAutoMining: true });
     made.control.mine();
     const { hash, bytes } = await signBatch(made, newItem(1));
@@ -165,7 +165,7 @@ describe('a reorg', () => {
     assert.equal(made.control.balanceOf(RECIPIENT, ASSET), 2_000n);
   });
 
-  it('keeps what can be kept when an earlier nonce is dropped', async () => {
+  it('keeps the possible transactions when an earlier nonce is dropped', async () => {
     const made = newChain({ isAutoMining: true });
     const first = await signBatch(made, newItem(1));
     const second = await signBatch(made, newItem(2), { nonce: 1 });
@@ -253,7 +253,7 @@ describe('endpoints that fail and lie', () => {
   });
 });
 
-describe('what others do on the chain', () => {
+describe('actions of others on the chain', () => {
   it('a stranger relays the payment first, or makes the Collector refuse it', async () => {
     const made = newChain({ isAutoMining: true });
     const signed = await sign(made, newItem(1));
@@ -284,7 +284,7 @@ describe('what others do on the chain', () => {
     assert.deepEqual(await made.chain.judge(item, signed.signature), { is: 'used' });
   });
 
-  it('somebody emits a look-alike', async () => {
+  it('a stranger emits a forged event', async () => {
     const made = newChain({ isAutoMining: true });
     const item = newItem(1);
     made.control.emitLookAlike(item, `0x${'77'.repeat(32)}`);
@@ -348,7 +348,7 @@ describe('the chain in memory', () => {
     assert.equal((await chain.head()).timestampS, nowMs / 1000 + 500);
   });
 
-  it('tells the operator of an asset that is not as it is known', async () => {
+  it('reports an asset that differs from our data', async () => {
     const { chain, control } = newChain();
     control.setProblem(ASSET, `${ASSET}: the token has 18 decimals.`);
     const { payable, problems } = await chain.check();

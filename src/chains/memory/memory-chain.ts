@@ -82,7 +82,7 @@ function createPort(core: Core): Chain {
     walletActions: rules.walletActions,
     survey: (asked) => ask('survey', () => survey(ledgerNow(), core, asked)),
     judge: (item, signature) => ask('judge', () => judge(ledgerNow(), core, item, signature)),
-    simulate: (batch, atBlock) => ask('simulate', () => simulate(ledgerAt(atBlock), batch)),
+    simulate: (batch, how = {}) => ask('simulate', () => simulate(ledgerAt(how.atBlock), batch)),
     isUsed: (item, commitment, atBlock) =>
       ask('isUsed', () => ledgerAt(atBlock).state.get(keys.used(item, commitment)) !== 0n),
     signItem: rules.signItem,

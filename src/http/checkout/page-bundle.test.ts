@@ -31,7 +31,7 @@ describe('the build of the page', () => {
     }
   }
 
-  it('is loaded with what its entry needs, and nothing that comes on demand', async () => {
+  it('is loaded with the imports of its entry, and nothing that is loaded on demand', async () => {
     await write({
       'client/.vite/manifest.json': JSON.stringify(MANIFEST),
       'server/entry-server.js': "export const render = () => ({ html: 'x' });",

@@ -36,7 +36,7 @@ export interface ListAnswer {
 
 /** One page of payments, the cursor of the next page, and the totals of all pages. */
 export async function answerList(
-  deps: Pick<HttpDeps, 'world' | 'cursorSecret'>,
+  deps: Pick<HttpDeps, 'world' | 'cursorKeys'>,
   db: Reader,
   request: ListRequest,
 ): Promise<ListAnswer> {
@@ -51,7 +51,7 @@ export async function answerList(
   ]);
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
-  const nextCursor = last === undefined ? null : sealCursor(deps.cursorSecret, question, [last.id]);
+  const nextCursor = last === undefined ? null : sealCursor(deps.cursorKeys, question, [last.id]);
   return { page, nextCursor, stats, nowMs };
 }
 
@@ -108,12 +108,12 @@ function assetsCalled(symbols: readonly string[]): string[] {
 }
 
 function openAfter(
-  deps: Pick<HttpDeps, 'cursorSecret'>,
+  deps: Pick<HttpDeps, 'cursorKeys'>,
   question: string,
   cursor: string | undefined,
 ): string | undefined {
   if (cursor === undefined) return undefined;
-  const [afterId] = openCursor(deps.cursorSecret, question, cursor) ?? [];
+  const [afterId] = openCursor(deps.cursorKeys, question, cursor) ?? [];
   if (afterId === undefined) {
     throw new ApiError(
       'invalid_params',

@@ -188,7 +188,7 @@ test('alternatives that are objects each show their fields', () => {
   assert.match(state, /source {2,}object.*Wallet.*account.*Card.*last4/s);
 });
 
-test('authentication, deprecation and what may be missing are said where they apply', () => {
+test('authentication, deprecation and optional fields are shown where they apply', () => {
   const page = renderReference(sampleDocument);
   const status = article(page, 'get-v1-gateway-payment-id-status');
   assert.match(status, /<span class="deprecated">deprecated<\/span>/);

@@ -59,7 +59,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
     const { page, totalCount } = await deps.lists.read(keyOf(request).id, reply, (db) => listMerchants(db, query));
     const merchants = page.slice(0, limit);
     const last = page.length > limit ? merchants.at(-1) : undefined;
-    const nextCursor = last === undefined ? null : sealCursor(deps.cursorSecret, filters, [last.id]);
+    const nextCursor = last === undefined ? null : sealCursor(deps.cursorKeys, filters, [last.id]);
     return { merchants: merchants.map(viewMerchant), totalCount, nextCursor };
   });
 
@@ -103,9 +103,9 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
   );
 }
 
-function openAfter({ cursorSecret }: HttpDeps, filters: string, cursor: string | undefined): string | undefined {
+function openAfter({ cursorKeys }: HttpDeps, filters: string, cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined;
-  const position = openCursor(cursorSecret, filters, cursor);
+  const position = openCursor(cursorKeys, filters, cursor);
   if (position === undefined) {
     throw new ApiError(
       'invalid_params',

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { makeReceipt } from '../../actions/paying/make-receipt.ts';
-import { RECEIPT_FORM } from '../../domain/receipt.ts';
+import { RECEIPT_FORM, receiptJwkOf } from '../../domain/receipt.ts';
+import { listReceiptKeys } from '../../store/plumbing/receipt-keys.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { findOwnPayment, PaymentParams, READ } from './payments.ts';
 
@@ -12,9 +13,10 @@ export async function receiptRoutes(app: App, deps: HttpDeps): Promise<void> {
     async (request) => makeReceipt(deps, await findOwnPayment(deps.readPayment, request)),
   );
 
-  app.get('/.well-known/till-receipts.json', { schema: KEYS, config: { isCheap: true } }, () => ({
-    keys: [deps.receiptKey.publicJwk],
-  }));
+  app.get('/.well-known/till-receipts.json', { schema: KEYS }, async () => {
+    const keys = await listReceiptKeys(deps.db.sql);
+    return { keys: keys.map(({ publicKey }) => receiptJwkOf(publicKey)) };
+  });
 }
 
 const text = (description: string) => Type.String({ description });
@@ -69,6 +71,7 @@ const RECEIPT = {
 const KEYS = {
   tags: ['Operations'],
   summary: 'Get the keys that sign receipts',
+  description: 'The key that signs now comes first. Older keys stay, so that the receipts they signed can be checked.',
   response: {
     200: Type.Object(
       {

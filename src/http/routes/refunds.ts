@@ -15,7 +15,7 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
   } as const;
   app.post('/v1/refunds', { schema: REFUND, config }, async (request, reply) => {
     const { paymentId } = request.body;
-    const input = { paymentId, merchantId: merchantOf(request).id, actor: actorOf(request) };
+    const input = { paymentId, merchantId: merchantOf(request).id, actor: actorOf(request), isOperators: false };
     const hasKey = idempotencyKeyOf(request) !== undefined;
     const idempotent = hasKey ? idempotentRequest(request, [paymentId]) : undefined;
     const answer = await requestRefund(deps, input, idempotent, (id) => ({ status: 200, body: { paymentId: id } }));

@@ -10,11 +10,13 @@ import { destinationProblem } from '../../chains/destinations.ts';
 import { isTestNetwork } from '../../chains/networks.ts';
 import { type Account, type Asset, type Parsed, parseAccount, parseAsset, sameChain } from '../../domain/caip.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
+import { coolingOffMs } from '../../settings/cooling-off.ts';
 import { type CryptoSettlement, listSettlements, type Settlements } from '../../store/parties/destinations.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, keyOf, merchantOf, ownerOf } from '../entry/access.ts';
 import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
+import { Timestamp } from '../schemas.ts';
 
 const READ = { scheme: 'partner', scope: 'merchants:read', merchant: 'path' } as const;
 const WRITE = { scheme: 'partner', scope: 'merchants:write', merchant: 'path' } as const;
@@ -43,6 +45,7 @@ export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> 
         actor: actorOf(request),
         merchantId: merchantOf(request).id,
         settlements,
+        coolingOffMs: coolingOffMs(deps.config, keyOf(request).mode),
       };
       const answer = await registerSettlements(deps, input, idempotentRequest(request, meaning), (registered) => ({
         status: 201,
@@ -57,7 +60,11 @@ export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> 
     { schema: CHANGE, config: { access: WRITE } },
     async (request) => {
       const destination = wellFormed(parseAccount(request.body.destination));
-      const changed = await changeDestination(deps, { ...targetOf(request), destination });
+      const changed = await changeDestination(deps, {
+        ...targetOf(request),
+        destination,
+        coolingOffMs: coolingOffMs(deps.config, keyOf(request).mode),
+      });
       return viewCrypto(changed);
     },
   );
@@ -80,8 +87,9 @@ export function viewSettlements({ crypto, fiat }: Settlements) {
   };
 }
 
-function viewCrypto({ id, asset, destination }: CryptoSettlement) {
-  return { id, asset, destination };
+function viewCrypto({ id, asset, destination, pendingDestination, effectiveAt }: CryptoSettlement) {
+  const isPending = pendingDestination !== null && effectiveAt !== null;
+  return { id, asset, destination, ...(isPending && { pendingDestination, effectiveAt: effectiveAt.toISOString() }) };
 }
 
 function targetOf(request: FastifyRequest<{ Params: { id: string } }>) {
@@ -158,7 +166,11 @@ const DestinationField = Type.String({
 const CryptoBody = Type.Object({
   id: Type.String({ description: 'Begins with `crypto_`.' }),
   asset: Type.String(),
-  destination: Type.String(),
+  destination: Type.String({ description: 'In force.' }),
+  pendingDestination: Type.Optional(
+    Type.String({ description: 'Takes the place of `destination` at `effectiveAt`, while a change cools off.' }),
+  ),
+  effectiveAt: Type.Optional(Timestamp),
 });
 
 const FiatBody = Type.Object({
@@ -183,7 +195,8 @@ const LIST = {
 const REGISTER = {
   tags: TAGS,
   summary: 'Register crypto destinations',
-  description: 'All of them or none. A merchant has at most one destination per asset.',
+  description:
+    'All of them or none. A merchant has at most one destination per asset. The first one takes new payments at once, and held money after the cooling-off period. One that takes the place of a removed destination waits for that period, and the removed one is in force again until then.',
   params: Params,
   body: Type.Object({
     settlements: Type.Array(Type.Object({ asset: AssetField, destination: DestinationField }), {
@@ -197,6 +210,8 @@ const REGISTER = {
 const CHANGE = {
   tags: TAGS,
   summary: 'Change a crypto destination',
+  description:
+    'The change applies after the cooling-off period: 24 hours for live merchants unless the operator has set another, none for test merchants. Until then the old destination stays in force, for new payments and held money, and the operator can veto the change. Asking for the old destination withdraws it.',
   params: SettlementParams,
   body: Type.Object({ destination: DestinationField }),
   response: { 200: { ...CryptoBody, description: 'The destination as it is now.' } as typeof CryptoBody },

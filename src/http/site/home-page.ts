@@ -9,7 +9,7 @@ interface Link {
 
 const SANDBOX_LINKS: readonly Link[] = [
   { href: '/demo', name: 'Demo shop', text: 'Buy something with play money, and watch the payment settle on chain.' },
-  { href: '/sandbox/blocks', name: 'Blocks', text: 'The sandbox chain: its blocks, and what was paid in them.' },
+  { href: '/sandbox/blocks', name: 'Blocks', text: 'The sandbox chain: its blocks and their payments.' },
 ];
 const LINKS: readonly Link[] = [
   { href: '/docs', name: 'API reference', text: 'Every endpoint in the order of use, with examples to paste.' },

@@ -4,7 +4,7 @@ import { wantsPage } from './wants-page.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
 
-test('a page is for a browser that opens an address, and for nobody else', () => {
+test('a page is only for a browser that opens a URL', () => {
   const asks = (accept: string | undefined, url = '/x', method = 'GET') =>
     wantsPage({ method, url, headers: accept === undefined ? {} : { accept } });
   for (const accept of [BROWSER, 'text/html', 'TEXT/HTML; charset=utf-8', 'application/json;q=0.5, text/html;q=0.9']) {

@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { MERCHANT_STOPPED } from '../../actions/paying/option-refusals.ts';
 import { acceptedTokens } from '../../actions/paying/payable-assets.ts';
+import { openNetworks, servedNetworks } from '../../actions/paying/served-networks.ts';
 import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
 import { findRefusedAttempt } from '../../store/chain/due-items.ts';
 import { findCarryingTransaction } from '../../store/chain/sends.ts';
@@ -26,9 +28,22 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
       iconUrl: merchant?.logoHash ? logoUrl(deps.config, merchant.logoHash) : null,
     },
     buyer: viewBuyer(payment),
-    ...(status === 'requires_action' && { accepted: acceptedTokens(deps, payment) }),
+    ...(status === 'requires_action' && (await viewPayable(deps, payment, merchant?.isStopped ?? false))),
   };
 }
+
+/** What a payment can be paid with now, or the reason why nothing is offered. */
+async function viewPayable(deps: HttpDeps, payment: Payment, isMerchantStopped: boolean) {
+  if (isMerchantStopped) return { accepted: [], stopped: STOPPED.merchant };
+  const open = await openNetworks(deps, payment.mode);
+  const isFrozen = open.length === 0 && servedNetworks(deps, payment.mode).length > 0;
+  return { accepted: acceptedTokens(deps, payment, open), ...(isFrozen && { stopped: STOPPED.network }) };
+}
+
+const STOPPED = {
+  merchant: { reason: 'merchant_stopped', message: MERCHANT_STOPPED },
+  network: { reason: 'networks_stopped', message: 'No network takes payments at the moment.' },
+} as const;
 
 /** The same, with the payment's transaction, and the reason why it is not sent yet. */
 export async function viewWithTransaction(deps: HttpDeps, payment: Payment) {
@@ -102,6 +117,12 @@ export const PayerInfoBody = Type.Object(
         description: 'The assets it can be paid with now, whether or not the payer holds any; while it can be paid.',
         examples: [[{ symbol: 'USDC', networkName: 'Base' }]],
       }),
+    ),
+    stopped: Type.Optional(
+      Type.Object(
+        { reason: enumOf(Object.values(STOPPED).map(({ reason }) => reason)), message: Type.String() },
+        { description: 'Why nothing is offered, while the operator has stopped the merchant or every network.' },
+      ),
     ),
   },
   { description: 'The payment, for the payer.' },

@@ -1,12 +1,16 @@
 import type { PaymentStatus } from '../../domain/payment.ts';
+import { isItemStopped } from '../parties/freezes.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import { itemColumns, type StoredItem } from './items.ts';
+import { countsSince } from './payer-failures.ts';
 
 /** An item that waits to be sent. */
 export interface DueItem extends StoredItem {
   readonly signature: string;
-  /** The number of failed tries to send it. */
+  /** The number of failed tries to send it, simulated ones included. */
   readonly attempts: number;
+  /** True if its account has code, or failed on the chain within the hour: it travels alone, in a lane of its own. */
+  readonly isApart: boolean;
 }
 
 /**
@@ -30,48 +34,92 @@ function isCarriedBy(db: Reader, { network, signer, isCoinOnly = false }: Carrie
   return db`network = ${network} and (method = 'native' and payer = ${signer} or method <> 'native' and not ${isCoinOnly})`;
 }
 
+/** Limits for sending an item again. An item beyond them waits for its deadline, and stays due until then. */
+export interface SendLimits {
+  /** Failures on the chain, for each item. */
+  readonly failures: number;
+  /** Gas of its final transactions. Undefined: no limit. */
+  readonly gas: bigint | undefined;
+}
+
+interface DueAsk extends Carrier {
+  readonly now: Date;
+  readonly limits: SendLimits;
+}
+
+/** Items that may be sent now, with `failed_at` and `payer_retry_at` of payers that failed within the hour. */
+function sendable(db: Reader, { now, limits, ...carrier }: DueAsk) {
+  const gas = limits.gas === undefined ? db`true` : db`gas_spent < ${limits.gas.toString()}`;
+  return db`items left join lateral (
+      select failed_at, retry_at as payer_retry_at from payer_failures f
+      where items.purpose = 'payment' and f.network = items.network and f.payer = items.payer
+        and f.failed_at > ${countsSince(now)}
+    ) failing on true
+    where ${isCarriedBy(db, carrier)} and state = 'due' and (retry_at is null or retry_at <= ${now})
+      and (payer_retry_at is null or payer_retry_at <= ${now}) and failures < ${limits.failures} and ${gas}
+      and ${mayBeSent(db)}`;
+}
+
 /**
- * The due items of a network, oldest first, without those that the chain would refuse as late. Items that have waited
- * since `anyonesBefore` are shown to every signer, so that a stuck signer delays nothing.
+ * The condition that the row of `items` may be sent: no freeze stops it, and its payment has not been paid in another
+ * way, such as in coin from a second tab.
+ */
+function mayBeSent(db: Reader) {
+  return db`not ${isItemStopped(db)} and not exists (
+    select from items other
+    where other.subject = items.subject and other.commitment <> items.commitment and other.state = 'paid')`;
+}
+
+/**
+ * The due items of a network, without those that the chain would refuse as late and those that may not be sent. Items that
+ * travel apart come last. Payers take turns: the first item of each, oldest first, then the second ones. Our own transfers
+ * do not wait for each other. Items that have waited since `anyonesBefore` are shown to every signer, so that a stuck signer
+ * delays nothing. Of a payer that travels apart only `apartEach` items are on their way at once.
  */
 export function findDueItems(
   db: Reader,
-  ask: Carrier & { now: Date; deadlineAfter: Date; share: Share; anyonesBefore: Date; limit: number },
+  ask: DueAsk & { deadlineAfter: Date; share: Share; anyonesBefore: Date; apartEach: number; limit: number },
 ): Promise<DueItem[]> {
   return db<DueItem[]>`
-    select ${itemColumns(db)}, attempts from items
-    where ${isCarriedBy(db, ask)} and state = 'due' and (retry_at is null or retry_at <= ${ask.now})
-      and deadline > ${ask.deadlineAfter}
-      and (mod(hashtext(commitment) & 2147483647, ${ask.share.of}) = ${ask.share.index}
-        or accepted_at < ${ask.anyonesBefore})
-    order by accepted_at limit ${ask.limit}`;
+    select ${itemColumns(db)}, attempts, "isApart" from (
+      select *, has_code or failures > 0 or failed_at is not null as "isApart",
+        row_number() over (partition by case purpose when 'payment' then payer else subject end order by accepted_at) as turn
+      from ${sendable(db, ask)} and deadline > ${ask.deadlineAfter}
+        and (mod(hashtext(commitment) & 2147483647, ${ask.share.of}) = ${ask.share.index}
+          or accepted_at < ${ask.anyonesBefore})
+    ) items
+    where not "isApart" or turn <= ${ask.apartEach} - (
+      select count(*) from items sent
+      where sent.network = items.network and sent.payer = items.payer and sent.purpose = 'payment' and sent.state = 'sent')
+    order by "isApart", turn, accepted_at limit ${ask.limit}`;
 }
 
-/**
- * Returns whether a signer has transactions in flight, and items to send. Without either, no call to the chain is
- * needed.
- */
-export async function findWork(
-  db: Reader,
-  { now, ...carrier }: Carrier & { now: Date },
-): Promise<{ hasOpen: boolean; hasDue: boolean }> {
+/** Returns whether a signer has transactions in flight, and items to send. Without either, no call to the chain is needed. */
+export async function findWork(db: Reader, ask: DueAsk): Promise<{ hasOpen: boolean; hasDue: boolean }> {
   const rows = await db<{ hasOpen: boolean; hasDue: boolean }[]>`
     select
       exists (select from sends
-        where network = ${carrier.network} and signer = ${carrier.signer} and state = 'open') as "hasOpen",
-      exists (select from items where ${isCarriedBy(db, carrier)} and state = 'due'
-        and (retry_at is null or retry_at <= ${now})) as "hasDue"`;
+        where network = ${ask.network} and signer = ${ask.signer} and state = 'open') as "hasOpen",
+      exists (select from ${sendable(db, ask)}) as "hasDue"`;
   return one(rows);
 }
 
-/** Marks items as sent. False when one of them is not due any more, or is locked by another transaction. */
+/** Marks items as sent. False when one of them is not due any more, may not be sent, or is locked by another transaction. */
 export async function takeDueItems(tx: Tx, commitments: readonly string[]): Promise<boolean> {
   const { count } = await tx`
     update items set state = 'sent', refusal = null
     where commitment in (
       select commitment from items where commitment = any(${commitments as string[]}::text[]) and state = 'due'
+        and ${mayBeSent(tx)}
       for update skip locked)`;
   return count === commitments.length;
+}
+
+/** Puts items off without a failure: a budget of their payer is spent. */
+export async function deferItems(tx: Tx, commitments: readonly string[], until: Date): Promise<void> {
+  await tx`
+    update items set retry_at = ${until}
+    where commitment = any(${commitments as string[]}::text[]) and state = 'due'`;
 }
 
 export interface Postponement {
@@ -137,6 +185,17 @@ export function findOpenItemsOf(db: Reader, subjects: readonly string[]): Promis
     select ${itemColumns(db)}, p.status as "paymentStatus", p.expires_at as "paymentExpiresAt"
     from items, lateral (select status, expires_at from payments where id = items.subject) p
     where subject = any(${subjects as string[]}::text[]) and state in ('offered', 'due', 'sent')`;
+}
+
+/** How many accepted items of payments each of these accounts (CAIP-10) has open. */
+export async function countOpenItems(db: Reader, accounts: readonly string[]): Promise<Map<string, number>> {
+  const rows = await db<{ account: string; count: number }[]>`
+    select a.account, count(*)::int as count
+    from unnest(${accounts as string[]}::text[]) as a(account)
+    join items i on i.network = substring(a.account from '^[^:]+:[^:]+') and i.payer = substring(a.account from '[^:]+$')
+    where i.purpose = 'payment' and i.state in ('due', 'sent')
+    group by a.account`;
+  return new Map(rows.map(({ account, count }) => [account, count]));
 }
 
 /** Why an accepted item of a payment could not be sent so far. */

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
-import { itemColumns, type StoredItem } from './items.ts';
+import { type ItemPurpose, itemColumns, type StoredItem } from './items.ts';
 
 /** A network and a signer on it. */
 export interface SenderId {
@@ -11,6 +11,7 @@ export interface SenderId {
 export interface OpenSend {
   readonly nonce: number;
   readonly kind: SendKind;
+  readonly lane: Lane;
   readonly createdAt: Date;
   readonly hash: string;
   readonly maxFee: bigint;
@@ -20,6 +21,9 @@ export interface OpenSend {
 }
 
 export type SendKind = 'batch' | 'nothing';
+
+/** apart: items of accounts with code, or that failed before. They have a bounded share of everything. */
+export type Lane = 'main' | 'apart';
 
 export interface NewVersion {
   readonly nonce: number;
@@ -33,7 +37,7 @@ export interface NewVersion {
 /** In the order of their nonces. The bytes stay in the database: they are large, and seldom needed. */
 export async function listOpenSends(db: Reader, { network, signer }: SenderId, fromNonce: number): Promise<OpenSend[]> {
   const rows = await db<(Record<'nonce' | 'maxFee' | 'tip', string> & Omit<OpenSend, 'nonce' | 'maxFee' | 'tip'>)[]>`
-    select s.nonce, s.kind, s.created_at as "createdAt", v.hash, v.max_fee as "maxFee", v.tip, v.created_at as "signedAt"
+    select s.nonce, s.kind, s.lane, s.created_at as "createdAt", v.hash, v.max_fee as "maxFee", v.tip, v.created_at as "signedAt"
     from sends s, lateral (
       select hash, max_fee, tip, created_at from send_versions v
       where v.network = s.network and v.signer = s.signer and v.nonce = s.nonce
@@ -60,11 +64,11 @@ export async function lastNonce(db: Reader, { network, signer }: SenderId): Prom
 export async function insertSend(
   tx: Tx,
   { network, signer }: SenderId,
-  send: NewVersion & { kind: SendKind; fencing: number; commitments: readonly string[]; at: Date },
+  send: NewVersion & { kind: SendKind; lane?: Lane; fencing: number; commitments: readonly string[]; at: Date },
 ): Promise<void> {
   await tx`
-    insert into sends (network, signer, nonce, kind, fencing, created_at, state)
-    values (${network}, ${signer}, ${send.nonce}, ${send.kind}, ${send.fencing}, ${send.at}, 'open')`;
+    insert into sends (network, signer, nonce, kind, lane, fencing, created_at, state)
+    values (${network}, ${signer}, ${send.nonce}, ${send.kind}, ${send.lane ?? 'main'}, ${send.fencing}, ${send.at}, 'open')`;
   await insertVersion(tx, { network, signer }, send, send.at);
   if (send.commitments.length === 0) return;
   await tx`
@@ -107,7 +111,7 @@ export function findLiveItems(db: Reader, { network, signer }: SenderId, nonce: 
 /** Reopens sends that a reorg deeper than final depth removed from the chain. They are sent again. */
 export async function reopenSends(tx: Tx, { network, signer }: SenderId, fromNonce: number): Promise<number> {
   const { count } = await tx`
-    update sends set state = 'open', final_hash = null
+    update sends set state = 'open', final_hash = null, gas_spent = null, coin_spent = null
     where network = ${network} and signer = ${signer} and nonce >= ${fromNonce} and state = 'final'`;
   return count;
 }
@@ -135,39 +139,72 @@ export interface FinishedSend {
   readonly nonce: number;
   /** The version that was mined. Null when a foreign transaction used the nonce. */
   readonly hash: string | null;
+  readonly gasSpent: bigint;
+  /** The gas cost, in the smallest unit of the coin. */
+  readonly coinSpent: bigint;
+}
+
+/** An item that is due again. */
+export interface ReleasedItem {
+  readonly payer: string;
+  readonly purpose: ItemPurpose;
+  /** True if our transaction refused the item, or carried it alone: the failure is its own. */
+  readonly isFailure: boolean;
 }
 
 /**
- * Closes sends of final depth. Their items that are still open, and in no other open send, are due again: the whole
- * transaction reverted, or refused the item. `delaysMs` is the pause of an item by the number of its failures so far; the
- * last one is for all that have more.
+ * Closes sends of final depth, and records their gas: an item has an equal share of it. Items that are still open, and in no
+ * other open send, are due again: the whole transaction reverted, or refused the item. `delaysMs` is the pause of an item by
+ * the number of its attempts so far; the last one is for all that have more.
  */
 export async function finishSends(
   tx: Tx,
   network: string,
   sends: readonly FinishedSend[],
   { at, delaysMs }: { at: Date; delaysMs: readonly number[] },
-): Promise<number> {
-  const [row] = await tx<{ released: number }[]>`
+): Promise<ReleasedItem[]> {
+  const rows = sends.map(({ signer, nonce, hash, gasSpent, coinSpent }) => ({
+    signer,
+    nonce,
+    hash,
+    gas: gasSpent.toString(),
+    coin: coinSpent.toString(),
+  }));
+  const items = await tx<(ReleasedItem & { isReleased: boolean })[]>`
     with done as (
-      update sends s set state = 'final', final_hash = d.hash
-      from jsonb_to_recordset(${tx.json(sends as never)}) as d(signer text, nonce bigint, hash text)
+      update sends s set state = 'final', final_hash = d.hash, gas_spent = d.gas, coin_spent = d.coin
+      from jsonb_to_recordset(${tx.json(rows as never)}) as d(signer text, nonce bigint, hash text, gas numeric, coin numeric)
       where s.network = ${network} and s.signer = d.signer and s.nonce = d.nonce and s.state = 'open'
-      returning s.signer, s.nonce
-    ), released as (
-      update items i set state = 'due', attempts = i.attempts + 1, retry_at = ${at}::timestamptz
-        + (${delaysMs.map(String)}::text[]::int[])[least(i.attempts + 1, ${delaysMs.length}::int)] * interval '1 ms'
+      returning s.signer, s.nonce, s.final_hash, s.gas_spent
+    ), carried as (
+      select si.commitment, d.final_hash, count(*) over (partition by d.signer, d.nonce) as company, d.gas_spent
       from done d join send_items si on si.network = ${network} and si.signer = d.signer and si.nonce = d.nonce
-      where i.commitment = si.commitment and i.state = 'sent'
+    ), facts as (
+      select c.commitment, sum(div(c.gas_spent, c.company)) as gas, max(e.fields ->> 'reason') as reason,
+        bool_or(c.final_hash is not null and (c.company = 1 or e.commitment is not null)) as is_failure
+      from carried c left join chain_events e on e.network = ${network} and e.transaction_hash = c.final_hash
+        and e.commitment = c.commitment and e.type = 'refused'
+      group by c.commitment
+    ), fates as (
+      select f.*, i.state = 'sent'
         and not exists (
           select from send_items o join sends s on s.network = o.network and s.signer = o.signer and s.nonce = o.nonce
           where o.commitment = i.commitment and s.state = 'open'
             and not exists (select from done x where x.signer = s.signer and x.nonce = s.nonce and s.network = ${network}))
-        and not exists (select from chain_events e where e.commitment = i.commitment and e.type = 'paid')
-      returning 1
+        and not exists (select from chain_events e where e.commitment = i.commitment and e.type = 'paid') as is_released
+      from facts f join items i on i.commitment = f.commitment
     )
-    select count(*)::int as released from released`;
-  return row?.released ?? 0;
+    update items i set gas_spent = i.gas_spent + f.gas,
+      state = case when is_released then 'due' else i.state end,
+      attempts = i.attempts + is_released::int,
+      failures = i.failures + (is_released and is_failure)::int,
+      refusal = case when is_released and is_failure then coalesce(f.reason, 'unknown') else i.refusal end,
+      retry_at = case when is_released then ${at}::timestamptz
+        + (${delaysMs.map(String)}::text[]::int[])[least(i.attempts + 1, ${delaysMs.length}::int)] * interval '1 ms'
+        else i.retry_at end
+    from fates f where i.commitment = f.commitment
+    returning i.payer, i.purpose, f.is_failure as "isFailure", f.is_released as "isReleased"`;
+  return items.filter(({ isReleased }) => isReleased);
 }
 
 /** The transaction of a payment. */

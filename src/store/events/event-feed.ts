@@ -39,7 +39,9 @@ export async function openEventFeed(deps: { db: Database; world: World; log: Log
   deps.db.onEvents(() => {
     if (placer !== undefined) placer();
     else
-      ringOthers(undefined).catch((error: unknown) => deps.log.warn({ err: error }, 'could not ring for the placer'));
+      ringOthers(undefined).catch((error: unknown) =>
+        deps.log.warn({ err: error }, 'the placer could not be notified'),
+      );
   });
   await deps.db.listen(RING_CHANNEL, { onMessage: () => placer?.(), onConnected: () => placer?.() });
   await deps.db.listen(EVENTS_CHANNEL, {

@@ -90,6 +90,13 @@ export function listEvents(db: Reader, objectId: string): Promise<StoredEvent[]>
     select ${eventColumns(db)} from events e where e.object_id = ${objectId} order by e.sequence`;
 }
 
+/** The merchants that the history of an object names: events are never changed, and an object keeps its merchant. */
+export async function findMerchantsOf(db: Reader, objectId: string): Promise<(string | null)[]> {
+  const rows = await db<{ merchantId: string | null }[]>`
+    select distinct merchant_id as "merchantId" from events where object_id = ${objectId}`;
+  return rows.map(({ merchantId }) => merchantId);
+}
+
 /** An event with its place among all events. */
 export interface PlacedEvent extends StoredEvent {
   readonly position: number;

@@ -109,7 +109,7 @@ describe('the outbox', () => {
     return { seen, read };
   }
 
-  it('places what is committed, whatever is still under way and whenever it began', async () => {
+  it('places committed events, whatever transactions are open and whenever they began', async () => {
     const lease = await takeOver();
     const reader = follow();
     const early = write(['mrch_a'], 'early');
@@ -140,7 +140,7 @@ describe('the outbox', () => {
     assert.equal(await place(lease), 0);
   });
 
-  it('keeps what a placer that dies leaves behind', async () => {
+  it('keeps the events of a placer that dies', async () => {
     const lease = await takeOver();
     await append(['mrch_a'], 'x');
     await assert.rejects(
@@ -165,7 +165,7 @@ describe('the outbox', () => {
     assert.deepEqual(await marks(), ['1', '2', '3']);
   });
 
-  it('refuses an event about a merchant that does not exist, with the change it tells of', async () => {
+  it('refuses an event of a missing merchant, with the change it describes', async () => {
     const event = { type: 'merchant.updated', objectId: 'x', merchantId: 'mrch_nobody', at: AT, actor: 'x', data: {} };
     await assert.rejects(
       command(deps(), (tx) => appendEvents(tx, [event as Parameters<typeof appendEvents>[1][number]])),

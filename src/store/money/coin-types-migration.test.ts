@@ -49,7 +49,7 @@ describe('the migration to the right numbers of coins', () => {
   const held = async (network: string) =>
     (await listBalances(db.sql, network)).map(({ account, asset, units }) => [account, asset, units]);
 
-  it('moves what the books hold, leaves every entry as it is, and nothing of other networks', async () => {
+  it('moves the balances of the books, leaves every entry unchanged, and touches no other network', async () => {
     for (const network of [...WRONG, RIGHT]) {
       const subject = { network, asset: `${network}/slip44:60`, signer: RELAYER };
       await command(deps(), (tx, now) => insertEntries(tx, [relayerFundedEntry(subject, 100n, 5)], now));

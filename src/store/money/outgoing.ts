@@ -1,4 +1,5 @@
 import type { PayMethod } from '../../domain/item.ts';
+import { isOutgoingStopped } from '../parties/freezes.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 
 /** A transfer out of the intermediate account, planned or under way. */
@@ -27,6 +28,8 @@ export interface Outgoing {
   readonly isDue: boolean;
   readonly problem: string | null;
   readonly transactionHash: string | null;
+  /** Null in a row that the gateway did not write. */
+  readonly mac: string | null;
 }
 
 export type OutgoingPurpose = 'payout' | 'refund' | 'return';
@@ -37,19 +40,23 @@ export type NewOutgoing = Pick<
 > & { readonly amount: bigint };
 
 /** Inserts new transfers and restarts failed ones. Returns those it began: all others are under way or done. */
-export async function insertOutgoing(tx: Tx, rows: readonly NewOutgoing[], at: Date): Promise<string[]> {
+export async function insertOutgoing(
+  tx: Tx,
+  rows: readonly (NewOutgoing & { readonly mac: string })[],
+  at: Date,
+): Promise<string[]> {
   const written = rows.map((row) => ({ ...row, amount: row.amount.toString() }));
   const begun = await tx<{ id: string }[]>`
-    insert into outgoing (id, purpose, network, asset, method, payer, recipient, amount, merchant_id, float_owner, state,
-      created_at, updated_at)
+    insert into outgoing (id, purpose, network, asset, method, payer, recipient, amount, merchant_id, float_owner, mac,
+      state, created_at, updated_at)
     select o.id, o.purpose, o.network, o.asset, o.method, o.payer, o.recipient, o.amount, o."merchantId",
-      o."floatOwner", 'sending', ${at}::timestamptz, ${at}::timestamptz
+      o."floatOwner", o.mac, 'sending', ${at}::timestamptz, ${at}::timestamptz
     from jsonb_to_recordset(${tx.json(written as never)}) as o(
       id text, purpose text, network text, asset text, method text, payer text, recipient text, amount numeric,
-      "merchantId" text, "floatOwner" text)
+      "merchantId" text, "floatOwner" text, mac text)
     on conflict (id) do update
-    set payer = excluded.payer, recipient = excluded.recipient, amount = excluded.amount, state = 'sending',
-      attempts = 0, commitment = null, is_due = false, retry_at = null, problem = null, updated_at = excluded.updated_at
+    set payer = excluded.payer, recipient = excluded.recipient, amount = excluded.amount, mac = excluded.mac,
+      state = 'sending', attempts = 0, commitment = null, is_due = false, retry_at = null, problem = null, updated_at = excluded.updated_at
     where outgoing.state = 'failed'
     returning id`;
   return begun.map(({ id }) => id);
@@ -69,7 +76,7 @@ export function findOutgoingToBegin(
   { limit, ...ask }: OutgoingToBegin & { readonly limit: number },
 ): Promise<Outgoing[]> {
   return db<Outgoing[]>`
-    select ${outgoingColumns(db)} from outgoing
+    select ${outgoingColumns(db)} from outgoing o
     where ${isToBegin(db, ask)} and payer = any(${ask.signers as string[]}::text[])
     order by created_at limit ${limit}`;
 }
@@ -77,13 +84,14 @@ export function findOutgoingToBegin(
 /** The number of transfers that could be begun if the keys of other accounts were at hand. */
 export async function countOutgoingUnsigned(db: Reader, ask: OutgoingToBegin): Promise<number> {
   const rows = await db<{ count: number }[]>`
-    select count(*)::int as count from outgoing
+    select count(*)::int as count from outgoing o
     where ${isToBegin(db, ask)} and payer <> all(${ask.signers as string[]}::text[])`;
   return one(rows).count;
 }
 
 function isToBegin(db: Reader, { network, now }: OutgoingToBegin) {
-  return db`network = ${network} and state = 'sending' and not is_due and (retry_at is null or retry_at <= ${now})`;
+  return db`network = ${network} and state = 'sending' and not is_due and (retry_at is null or retry_at <= ${now})
+    and not ${isOutgoingStopped(db)}`;
 }
 
 export interface Attempt {
@@ -94,22 +102,69 @@ export interface Attempt {
   readonly deadline: Date;
 }
 
-/** Stores the terms that are about to be signed. False when another attempt was begun. */
+/** Stores the terms that are about to be signed. False when another attempt was begun, or a freeze stops the transfer. */
 export async function planAttempt(tx: Tx, attempt: Attempt, at: Date): Promise<boolean> {
   const { count } = await tx`
-    update outgoing
+    update outgoing o
     set attempts = attempts + 1, commitment = ${attempt.commitment}, collector = ${attempt.collector},
-      fee_account = ${attempt.feeAccount}, deadline = ${attempt.deadline}, updated_at = ${at}
-    where id = ${attempt.id} and state = 'sending' and commitment is null`;
+      fee_account = ${attempt.feeAccount}, deadline = ${attempt.deadline}, begun_at = ${at},
+      problem = nullif(problem, ${LIMITED}), updated_at = ${at}
+    where id = ${attempt.id} and state = 'sending' and commitment is null and not ${isOutgoingStopped(tx)}`;
   return count === 1;
 }
 
-/** Marks the attempt's item as stored. False when it was marked before, or another attempt has taken its place. */
+/**
+ * Marks the attempt's item as stored. False when it was marked before, another attempt has taken its place, or a freeze
+ * stops the transfer.
+ */
 export async function markDue(tx: Tx, { id, commitment }: { id: string; commitment: string }): Promise<boolean> {
   const { count } = await tx`
-    update outgoing set is_due = true
-    where id = ${id} and commitment = ${commitment} and state = 'sending' and not is_due`;
+    update outgoing o set is_due = true
+    where id = ${id} and commitment = ${commitment} and state = 'sending' and not is_due
+      and not ${isOutgoingStopped(tx)}`;
   return count === 1;
+}
+
+/** Leaves a transfer alone until that time. */
+export async function postponeOutgoing(
+  tx: Tx,
+  { id, until, isLimited = false }: { id: string; until: Date; isLimited?: boolean },
+): Promise<void> {
+  await tx`
+    update outgoing set retry_at = ${until}, problem = case when ${isLimited} then ${LIMITED} else problem end
+    where id = ${id} and state = 'sending' and not is_due`;
+}
+
+/** The problem of a transfer that waits because too much has left within an hour. */
+const LIMITED = 'limited';
+
+/** True if a transfer of the asset waits for that reason. */
+export async function hasLimited(db: Reader, asset: string): Promise<boolean> {
+  const rows = await db`
+    select from outgoing where asset = ${asset} and problem = ${LIMITED} and state = 'sending' and not is_due limit 1`;
+  return rows.length > 0;
+}
+
+/** The amount of an asset whose transfers were begun since then, this one not counted. */
+export async function sumBegun(
+  db: Reader,
+  { network, asset, id, since }: { network: string; asset: string; id: string; since: Date },
+): Promise<bigint> {
+  const rows = await db<{ units: string }[]>`
+    select coalesce(sum(amount), 0)::text as units from outgoing
+    where network = ${network} and asset = ${asset} and begun_at > ${since} and id <> ${id}`;
+  return BigInt(one(rows).units);
+}
+
+/** Transfers that may be signed again: those that are not over, and those that a deep reorg may still put back. */
+export function lockOpenOutgoing(tx: Tx, { paidSince }: { readonly paidSince: Date }): Promise<Outgoing[]> {
+  return tx<Outgoing[]>`
+    select ${outgoingColumns(tx)} from outgoing where state <> 'paid' or updated_at > ${paidSince}
+    order by id for update`;
+}
+
+export async function setOutgoingMac(tx: Tx, { id, mac }: { id: string; mac: string }): Promise<void> {
+  await tx`update outgoing set mac = ${mac} where id = ${id}`;
 }
 
 export async function lockOutgoing(tx: Tx, id: string): Promise<Outgoing | undefined> {
@@ -178,8 +233,22 @@ export async function findForgotten(
   return row && { ...row, blockNumber: Number(row.blockNumber) };
 }
 
+/** The first paid event out of these accounts that no stored item explains, decided or not. */
+export async function findUnexplained(
+  db: Reader,
+  { network, payers, isUndecided }: { network: string; payers: readonly string[]; isUndecided: boolean },
+): Promise<{ readonly blockNumber: number } | undefined> {
+  const [row] = await db<{ blockNumber: string }[]>`
+    select e.block_number as "blockNumber" from chain_events e
+    where e.network = ${network} and e.type = 'paid' and ${isUndecided ? db`e.decided_at is null` : db`true`}
+      and lower(e.fields ->> 'payer') = any(${payers.map((payer) => payer.toLowerCase())}::text[])
+      and not exists (select from items i where i.commitment = e.commitment)
+    order by e.block_number limit 1`;
+  return row && { blockNumber: Number(row.blockNumber) };
+}
+
 function outgoingColumns(db: Reader) {
   return db`id, purpose, network, asset, method, payer, recipient, amount, merchant_id as "merchantId",
     float_owner as "floatOwner", state, attempts, commitment, collector, fee_account as "feeAccount", deadline,
-    is_due as "isDue", problem, transaction_hash as "transactionHash"`;
+    is_due as "isDue", problem, transaction_hash as "transactionHash", mac`;
 }

@@ -1,4 +1,6 @@
 import type { PayMethod } from '../../domain/item.ts';
+import type { StoredDestination } from '../parties/destinations.ts';
+import { isPayoutStopped } from '../parties/freezes.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** The net amount of a payment that was paid to the intermediate account. */
@@ -19,6 +21,7 @@ export interface Payout {
 export interface PayablePayout extends Payout {
   /** CAIP-10. */
   readonly destination: string;
+  readonly settlement: StoredDestination;
 }
 
 /** Inserts held amounts for these items, which have just paid their payments. */
@@ -35,24 +38,36 @@ export async function holdNetAmounts(tx: Tx, commitments: readonly string[], at:
 /**
  * Locks held amounts whose merchants have a destination for them, the oldest first. Rows that another node has locked
  * are left to it. A payout that did not arrive waits, unless there is another destination now. An amount whose
- * destination is its present account stays there.
+ * destination is its present account stays there. So does an amount that a freeze stops, or whose destination is not yet
+ * in force for held money.
  */
-export function lockPayablePayouts(
+export async function lockPayablePayouts(
   tx: Tx,
   { networks, now, limit }: { networks: readonly string[]; now: Date; limit: number },
 ): Promise<PayablePayout[]> {
-  return tx<PayablePayout[]>`
-    select ${payoutColumns(tx)}, c.destination
+  const rows = await tx<(PayablePayout & Omit<StoredDestination, 'id'> & { readonly settlementId: string })[]>`
+    select ${payoutColumns(tx)}, c.id as "settlementId", c.destination, c.pending_destination as "pendingDestination",
+      c.effective_at as "effectiveAt", c.held_from as "heldFrom", c.mac
     from payouts p join crypto_settlements c on c.merchant_id = p.merchant_id and c.asset = p.asset
     where p.state = 'held' and p.network = any(${networks as string[]}::text[])
       and (p.retry_at is null or p.retry_at <= ${now} or p.destination is distinct from c.destination)
       and lower(c.destination) <> lower(p.network || ':' || p.account)
+      and c.held_from <= ${now} and not ${isPayoutStopped(tx)}
     order by p.payment_id limit ${limit}
     for update of p skip locked`;
+  return rows.map(({ settlementId: id, pendingDestination, effectiveAt, heldFrom, mac, ...payout }) => {
+    const { merchantId, asset, destination } = payout;
+    const terms = { destination, pendingDestination, effectiveAt, heldFrom };
+    return { ...payout, settlement: { id, merchantId, asset, ...terms, mac } };
+  });
 }
 
 /** Marks held amounts as sent to these destinations. */
-export async function startPayouts(tx: Tx, payouts: readonly PayablePayout[], at: Date): Promise<void> {
+export async function startPayouts(
+  tx: Tx,
+  payouts: readonly Pick<PayablePayout, 'paymentId' | 'destination'>[],
+  at: Date,
+): Promise<void> {
   const rows = payouts.map(({ paymentId, destination }) => ({ paymentId, destination }));
   await tx`
     update payouts p set state = 'sending', destination = s.destination, problem = null, retry_at = null, updated_at = ${at}
@@ -83,6 +98,15 @@ export async function holdAgain(
   await tx`
     update payouts set state = 'held', problem = ${problem}, retry_at = ${retryAt}, updated_at = ${at}
     where payment_id = ${paymentId} and state = 'sending'`;
+}
+
+/** The destination (CAIP-10) in force for a held amount. Undefined if the merchant has none. */
+export async function findPayoutDestination(db: Reader, paymentId: string): Promise<string | undefined> {
+  const [row] = await db<{ destination: string }[]>`
+    select c.destination from payouts p
+    join crypto_settlements c on c.merchant_id = p.merchant_id and c.asset = p.asset
+    where p.payment_id = ${paymentId}`;
+  return row?.destination;
 }
 
 export async function findPayout(db: Reader, paymentId: string): Promise<Payout | undefined> {

@@ -1,5 +1,6 @@
 import type { PayMethod } from '../../domain/item.ts';
 import type { RefundState } from '../../domain/refund.ts';
+import { isRefundStopped } from '../parties/freezes.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** A payment that is given back, or is to be. Amounts are decimal integers, in the smallest unit of the paid asset. */
@@ -20,6 +21,8 @@ export interface Refund {
   readonly fromOperator: string;
   /** The account that holds the money. */
   readonly account: string;
+  /** True if an operator has requested or approved it: it is sent although its merchant is suspended or frozen. */
+  readonly isOperators: boolean;
   readonly transactionHash: string | null;
   readonly problem: string | null;
   readonly requestedAt: Date;
@@ -32,10 +35,10 @@ export type NewRefund = Omit<Refund, 'state' | 'version' | 'transactionHash' | '
 export async function insertRefund(tx: Tx, refund: NewRefund, at: Date): Promise<boolean> {
   const { count } = await tx`
     insert into refunds (id, payment_id, merchant_id, network, asset, method, recipient, amount, state, from_held,
-      from_merchant, from_operator, account, requested_at, updated_at)
+      from_merchant, from_operator, account, is_operators, requested_at, updated_at)
     values (${refund.id}, ${refund.paymentId}, ${refund.merchantId}, ${refund.network}, ${refund.asset},
       ${refund.method}, ${refund.recipient}, ${refund.amount}, 'requested', ${refund.fromHeld},
-      ${refund.fromMerchant}, ${refund.fromOperator}, ${refund.account}, ${at}, ${at})
+      ${refund.fromMerchant}, ${refund.fromOperator}, ${refund.account}, ${refund.isOperators}, ${at}, ${at})
     on conflict do nothing`;
   return count === 1;
 }
@@ -77,10 +80,16 @@ function revenueSign(from: RefundState, to: RefundState): -1 | 0 | 1 {
   return to === 'refunded' ? -1 : 1;
 }
 
-/** Undefined when there is none, or another transaction is at it. */
+/** Lets the refund be sent although its merchant is suspended or frozen. */
+export async function setOperatorsRefund(tx: Tx, id: string): Promise<void> {
+  await tx`update refunds set is_operators = true where id = ${id}`;
+}
+
+/** Undefined when there is none, another transaction has locked it, or a freeze stops it. */
 export async function lockFreeRefund(tx: Tx, id: string): Promise<Refund | undefined> {
   const [row] = await tx<Refund[]>`
-    select ${refundColumns(tx)} from refunds r where r.id = ${id} for update skip locked`;
+    select ${refundColumns(tx)} from refunds r
+    where r.id = ${id} and not ${isRefundStopped(tx)} for update skip locked`;
   return row;
 }
 
@@ -89,7 +98,7 @@ export async function lockRefund(tx: Tx, id: string): Promise<Refund | undefined
   return row;
 }
 
-/** Refunds that are new, and those whose floats would cover them now; the oldest first. */
+/** Refunds that are new, and those whose floats would cover them now; the oldest first. Freezes stop some of them. */
 export async function findCoverable(
   db: Reader,
   { operator, limit }: { operator: string; limit: number },
@@ -98,9 +107,10 @@ export async function findCoverable(
     select r.id from refunds r
     left join floats m on m.owner = r.merchant_id and m.asset = r.asset
     left join floats o on o.owner = ${operator} and o.asset = r.asset
-    where r.state = 'requested'
+    where (r.state = 'requested'
       or (r.state = 'awaiting_funds' and coalesce(m.units, 0) >= r.from_merchant
-        and coalesce(o.units, 0) >= r.from_operator)
+        and coalesce(o.units, 0) >= r.from_operator))
+      and not ${isRefundStopped(db)}
     order by r.requested_at limit ${limit}`;
   return rows.map(({ id }) => id);
 }
@@ -140,6 +150,6 @@ export function recordRefund({ id, state, transactionHash, problem, updatedAt }:
 function refundColumns(db: Reader) {
   return db`r.id, r.payment_id as "paymentId", r.merchant_id as "merchantId", r.network, r.asset, r.method, r.recipient,
     r.amount, r.state, r.version, r.from_held as "fromHeld", r.from_merchant as "fromMerchant",
-    r.from_operator as "fromOperator", r.account, r.transaction_hash as "transactionHash", r.problem,
+    r.from_operator as "fromOperator", r.account, r.is_operators as "isOperators", r.transaction_hash as "transactionHash", r.problem,
     r.requested_at as "requestedAt", r.updated_at as "updatedAt"`;
 }

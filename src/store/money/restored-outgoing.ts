@@ -6,6 +6,7 @@ export type RestoredOutgoing = Pick<
   Outgoing,
   'id' | 'purpose' | 'network' | 'asset' | 'method' | 'payer' | 'recipient' | 'amount' | 'merchantId' | 'floatOwner'
 > & {
+  readonly mac: string;
   readonly commitment: string;
   readonly feeAccount: string;
   readonly deadline: Date;
@@ -16,10 +17,10 @@ export type RestoredOutgoing = Pick<
 export async function putRestoredOutgoing(tx: Tx, outgoing: RestoredOutgoing, at: Date): Promise<void> {
   const { id, purpose, network, asset, method, payer, recipient, amount, merchantId, floatOwner } = outgoing;
   await tx`
-    insert into outgoing (id, purpose, network, asset, method, payer, recipient, amount, merchant_id, float_owner, state,
-      attempts, commitment, fee_account, deadline, transaction_hash, created_at, updated_at)
+    insert into outgoing (id, purpose, network, asset, method, payer, recipient, amount, merchant_id, float_owner, mac,
+      state, attempts, commitment, fee_account, deadline, transaction_hash, created_at, updated_at)
     values (${id}, ${purpose}, ${network}, ${asset}, ${method}, ${payer}, ${recipient}, ${amount}, ${merchantId},
-      ${floatOwner}, 'paid', 1, ${outgoing.commitment}, ${outgoing.feeAccount}, ${outgoing.deadline},
+      ${floatOwner}, ${outgoing.mac}, 'paid', 1, ${outgoing.commitment}, ${outgoing.feeAccount}, ${outgoing.deadline},
       ${outgoing.transactionHash}, ${at}, ${at})
     on conflict (id) do update
     set state = 'paid', commitment = excluded.commitment, fee_account = excluded.fee_account,

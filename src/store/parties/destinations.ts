@@ -1,13 +1,21 @@
+import type { DestinationTerms } from '../../domain/cooling-off.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import type { World } from '../../runtime/world.ts';
 import type { Database, Reader, Tx } from '../plumbing/database.ts';
+import { isMerchantStopped } from './freezes.ts';
 
 /** The destination of a merchant for one asset, on chain. */
-export interface CryptoSettlement {
+export interface CryptoSettlement extends DestinationTerms {
   readonly id: string;
   readonly merchantId: string;
   readonly asset: string;
-  readonly destination: string;
+}
+
+export type NewDestination = CryptoSettlement & { readonly assetKey: string; readonly createdAt: Date };
+
+/** A destination with the proof that the gateway wrote it. Null in a row that it did not write. */
+export interface StoredDestination extends CryptoSettlement {
+  readonly mac: string | null;
 }
 
 /** A bank arrangement, kept by the operator and listed to the partner. */
@@ -39,11 +47,17 @@ export type DestinationReader = (merchantId: string) => Promise<Destinations>;
 
 const MAX_MERCHANTS_PER_READ = 500;
 
-/** Reads destinations as they are this moment, because money is sent there; reads asked for together share a statement. */
-export function createDestinationReader({ world, db }: { world: World; db: Database }): DestinationReader {
+/**
+ * Reads destinations as they are this moment, because money is sent there; reads asked for together share a statement. A
+ * destination that is not genuine is none: payments are held for the merchant.
+ */
+export function createDestinationReader(
+  { world, db }: { world: World; db: Database },
+  isGenuine: (row: StoredDestination) => boolean,
+): DestinationReader {
   return createBatcher<string, Destinations>(world.timers, {
     run: async (merchantIds) => {
-      const rows = await findDestinations(db.sql, merchantIds);
+      const rows = (await findDestinations(db.sql, merchantIds)).filter(isGenuine);
       const byMerchant = Map.groupBy(rows, ({ merchantId }) => merchantId);
       return merchantIds.map(
         (id) => new Map(byMerchant.get(id)?.map(({ asset, destination }) => [asset, destination])),
@@ -56,8 +70,8 @@ export function createDestinationReader({ world, db }: { world: World; db: Datab
 }
 
 function findDestinations(db: Reader, merchantIds: readonly string[]) {
-  return db<Pick<CryptoSettlement, 'merchantId' | 'asset' | 'destination'>[]>`
-    select merchant_id as "merchantId", asset, destination from crypto_settlements
+  return db<StoredDestination[]>`
+    select ${storedColumns(db)} from crypto_settlements
     where merchant_id = any(${[...new Set(merchantIds)]}::text[])`;
 }
 
@@ -69,13 +83,16 @@ export function listFiatSettlements(db: Reader, { merchantId }: { merchantId: st
 /** Inserts all that are new and returns their ids: fewer than given means that some asset was registered already. */
 export async function insertCryptoSettlements(
   tx: Tx,
-  settlements: readonly (CryptoSettlement & { assetKey: string; createdAt: Date })[],
+  settlements: readonly (NewDestination & { readonly mac: string })[],
 ): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
-    insert into crypto_settlements (id, merchant_id, asset, asset_key, destination, created_at, updated_at)
-    select id, "merchantId", asset, "assetKey", destination, "createdAt", "createdAt"
+    insert into crypto_settlements (id, merchant_id, asset, asset_key, destination, pending_destination, effective_at,
+      held_from, mac, created_at, updated_at)
+    select id, "merchantId", asset, "assetKey", destination, "pendingDestination", "effectiveAt", "heldFrom", mac,
+      "createdAt", "createdAt"
     from jsonb_to_recordset(${tx.json(settlements)}) as s(
-      id text, "merchantId" text, asset text, "assetKey" text, destination text, "createdAt" timestamptz)
+      id text, "merchantId" text, asset text, "assetKey" text, destination text, "pendingDestination" text,
+      "effectiveAt" timestamptz, "heldFrom" timestamptz, mac text, "createdAt" timestamptz)
     on conflict (merchant_id, asset_key) do nothing
     returning id`;
   return rows.map(({ id }) => id);
@@ -84,19 +101,105 @@ export async function insertCryptoSettlements(
 export async function lockCryptoSettlement(
   tx: Tx,
   { merchantId, id }: { merchantId: string; id: string },
-): Promise<CryptoSettlement | undefined> {
-  const [row] = await tx<CryptoSettlement[]>`
-    select ${cryptoColumns(tx)} from crypto_settlements where id = ${id} and merchant_id = ${merchantId} for update`;
+): Promise<StoredDestination | undefined> {
+  const [row] = await tx<StoredDestination[]>`
+    select ${storedColumns(tx)} from crypto_settlements where id = ${id} and merchant_id = ${merchantId} for update`;
   return row;
 }
 
-export async function updateDestination(tx: Tx, input: { id: string; destination: string; at: Date }): Promise<void> {
-  await tx`
-    update crypto_settlements set destination = ${input.destination}, updated_at = ${input.at} where id = ${input.id}`;
+/** For operators, who are not bound to one merchant. */
+export async function lockCryptoSettlementOfAny(tx: Tx, id: string): Promise<StoredDestination | undefined> {
+  const [row] = await tx<StoredDestination[]>`
+    select ${storedColumns(tx)} from crypto_settlements where id = ${id} for update`;
+  return row;
 }
 
-export async function deleteCryptoSettlement(tx: Tx, id: string): Promise<void> {
-  await tx`delete from crypto_settlements where id = ${id}`;
+/** Writes the terms of a destination that the transaction has locked. */
+export async function updateDestination(
+  tx: Tx,
+  { id, destination, pendingDestination, effectiveAt, mac }: StoredDestination,
+  at: Date,
+): Promise<void> {
+  await tx`
+    update crypto_settlements
+    set destination = ${destination}, pending_destination = ${pendingDestination}, effective_at = ${effectiveAt},
+      mac = ${mac}, updated_at = ${at}
+    where id = ${id}`;
+}
+
+/**
+ * Locks destinations whose change has cooled off, the oldest first. Rows that another node has locked are left to it. A
+ * change of a suspended or frozen merchant waits.
+ */
+export function lockCooledOff(
+  tx: Tx,
+  { now, limit }: { readonly now: Date; readonly limit: number },
+): Promise<StoredDestination[]> {
+  return tx<StoredDestination[]>`
+    select ${storedColumns(tx)} from crypto_settlements
+    where effective_at <= ${now}
+      and not exists (select from merchants m where m.id = merchant_id and ${isMerchantStopped(tx)})
+    order by effective_at limit ${limit} for update skip locked`;
+}
+
+/** A page of all destinations, by id. */
+export function lockDestinations(
+  tx: Tx,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<StoredDestination[]> {
+  return tx<StoredDestination[]>`
+    select ${storedColumns(tx)} from crypto_settlements where id > ${after} order by id limit ${limit} for update`;
+}
+
+export function findDestinationRows(db: Reader, ids: readonly string[]): Promise<StoredDestination[]> {
+  return db<StoredDestination[]>`
+    select ${storedColumns(db)} from crypto_settlements where id = any(${ids as string[]}::text[])`;
+}
+
+export async function setDestinationMacs(tx: Tx, rows: readonly { id: string; mac: string }[]): Promise<void> {
+  await tx`
+    update crypto_settlements c set mac = m.mac
+    from jsonb_to_recordset(${tx.json(rows as never)}) as m(id text, mac text) where c.id = m.id`;
+}
+
+/** Changes that cool off, of all merchants or one; the first to apply first. */
+export function listPendingDestinations(
+  db: Reader,
+  { merchantId, limit }: { readonly merchantId: string | undefined; readonly limit: number },
+): Promise<CryptoSettlement[]> {
+  return db<CryptoSettlement[]>`
+    select ${cryptoColumns(db)} from crypto_settlements
+    where effective_at is not null and ${merchantId === undefined ? db`true` : db`merchant_id = ${merchantId}`}
+    order by effective_at, id limit ${limit}`;
+}
+
+/** Deletes a destination, and remembers it for its successor. */
+export async function deleteCryptoSettlement(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
+  await tx`
+    with removed as (
+      delete from crypto_settlements where id = ${id} returning merchant_id, asset_key, destination, held_from
+    )
+    insert into removed_destinations (merchant_id, asset_key, destination, held_from, removed_at)
+    select merchant_id, asset_key, destination, held_from, ${at}::timestamptz from removed
+    on conflict (merchant_id, asset_key) do update
+    set destination = excluded.destination, held_from = excluded.held_from, removed_at = excluded.removed_at`;
+}
+
+/** Deletes a destination as if the merchant had never had one for the asset. */
+export async function forgetDestination(tx: Tx, id: string): Promise<void> {
+  await tx`
+    with removed as (delete from crypto_settlements where id = ${id} returning merchant_id, asset_key)
+    delete from removed_destinations d using removed r
+    where d.merchant_id = r.merchant_id and d.asset_key = r.asset_key`;
+}
+
+export type RemovedDestination = Pick<DestinationTerms, 'destination' | 'heldFrom'> & { readonly assetKey: string };
+
+/** The last removed destinations of a merchant, whose row the transaction has locked. */
+export function findRemovedDestinations(tx: Tx, merchantId: string): Promise<RemovedDestination[]> {
+  return tx<RemovedDestination[]>`
+    select asset_key as "assetKey", destination, held_from as "heldFrom" from removed_destinations
+    where merchant_id = ${merchantId}`;
 }
 
 export async function insertFiatSettlement(tx: Tx, settlement: FiatSettlement & { createdAt: Date }): Promise<void> {
@@ -117,5 +220,10 @@ function fiatColumns(db: Reader) {
 }
 
 function cryptoColumns(db: Reader) {
-  return db`id, merchant_id as "merchantId", asset, destination`;
+  return db`id, merchant_id as "merchantId", asset, destination, pending_destination as "pendingDestination",
+    effective_at as "effectiveAt", held_from as "heldFrom"`;
+}
+
+function storedColumns(db: Reader) {
+  return db`${cryptoColumns(db)}, mac`;
 }

@@ -2,6 +2,7 @@ import type { DatedFeeTerms } from '../../domain/fees.ts';
 import type { MerchantStatus } from '../../domain/merchant.ts';
 import type { Mode } from '../../domain/mode.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
+import { isMerchantStopped } from './freezes.ts';
 
 export interface Merchant {
   readonly id: string;
@@ -20,6 +21,8 @@ export interface Merchant {
 export interface PayableMerchant extends Merchant {
   /** The name of the copy of its logo, once there is one. */
   readonly logoHash: string | null;
+  /** True if it is suspended, or frozen itself or with its partner: its money stops. */
+  readonly isStopped: boolean;
   readonly fees: readonly DatedFeeTerms[];
 }
 
@@ -61,10 +64,11 @@ export function findPayableMerchants(db: Reader, ids: readonly string[]): Promis
       select json_agg(json_build_object('percentage', f.percentage, 'fixed', f.fixed,
         'isMerchants', f.merchant_id is not null, 'startsAtMs', extract(epoch from f.starts_at) * 1000) order by f.id)
       from fees f
-      where f.partner_id = merchants.partner_id and (f.merchant_id is null or f.merchant_id = merchants.id)
+      where f.partner_id = m.partner_id and (f.merchant_id is null or f.merchant_id = m.id)
     ), '[]') as fees,
-    (select l.hash from merchant_logos l where l.merchant_id = merchants.id) as "logoHash"
-    from merchants where id = any(${ids as string[]}::text[])`;
+    (select l.hash from merchant_logos l where l.merchant_id = m.id) as "logoHash",
+    ${isMerchantStopped(db)} as "isStopped"
+    from merchants m where id = any(${ids as string[]}::text[])`;
 }
 
 /** For operators; also finds deleted ones. */

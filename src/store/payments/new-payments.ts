@@ -1,4 +1,5 @@
 import { appendHappened } from '../events/events.ts';
+import { isMerchantStopped } from '../parties/freezes.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 import type { PaymentDetails } from './payment-details.ts';
@@ -54,6 +55,7 @@ export function insertPayments(payments: readonly NewPayment[], now: Date): Sing
     ), taken as (
       select i.*, m.partner_id, m.mode from input i
       join merchants m on m.id = i.merchant_id and m.status = 'active' and m.deleted_at is null
+        and not ${isMerchantStopped(sql)}
     ), claimed as (
       insert into payment_keys (claim, request_hash, payment_id, created_at)
       select claim::uuid, request_hash::uuid, id, ${now} from taken where claim is not null order by claim

@@ -10,7 +10,7 @@ import { paymentStats, readPaymentStats } from './payment-stats.ts';
 const ROWS = Number(process.env.TILL_TEST_LONG === undefined ? 60_000 : 400_000);
 const CHUNK = 20_000;
 /** Half of the payments are of one merchant, the others of these. */
-const SMALL_MERCHANTS = 50;
+const SMALL_MERCHANTS = 1_000;
 const LARGE = 'mrch_large';
 const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2026, 0, 1);

@@ -309,7 +309,7 @@ describe('stored payments', () => {
     assert.deepEqual(nobody, { ok: false, refusal: 'not_found', payment: undefined });
   });
 
-  it('are not moved by a decision made on what they no longer are', async () => {
+  it('are not moved by a decision on an outdated state', async () => {
     const [id = ''] = await create([{}]);
     const [old] = await paymentsOf([id]);
     assert.ok(old);
@@ -321,7 +321,7 @@ describe('stored payments', () => {
     assert.deepEqual([...(await wrongSums())], []);
   });
 
-  it('have a history that nobody can change', async () => {
+  it('have an unchangeable history', async () => {
     const [id = ''] = await create([{}]);
     await first().move({
       paymentId: id,
@@ -428,7 +428,7 @@ describe('stored payments', () => {
       nowMs = START_MS;
     });
 
-    it('do not wait for one that somebody is moving just then', async () => {
+    it('do not wait for a payment that another transaction is moving', async () => {
       const ids = await create([{ expiresAtMs: START_MS + 1000 }, { expiresAtMs: START_MS + 1000 }]);
       const [busy = '', idle = ''] = ids;
       await command(first(), async (tx) => {

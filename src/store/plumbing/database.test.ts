@@ -85,7 +85,7 @@ describe('a statement', () => {
     assert.equal(rows.count, 2);
   });
 
-  it('is sent once, and only when somebody waits for it', async () => {
+  it('is sent once, and only when it is awaited', async () => {
     await db.sql`create sequence ids`;
     const next = db.sql<{ id: string }[]>`select nextval('ids') as id`;
     const unsent = db.sql`select nextval('ids')`;
@@ -186,7 +186,7 @@ describe('a transaction', () => {
     assert.deepEqual(await kept(), []);
   });
 
-  it('goes on when a part of it is taken back', async () => {
+  it('continues after a rollback to a savepoint', async () => {
     await db.begin(random, async (tx) => {
       await tx`insert into kept values ('a')`;
       const part = savepoint(tx, async (inner) => {
@@ -213,7 +213,7 @@ describe('a transaction', () => {
     await empty();
   });
 
-  it('commits what its work did not wait for', async () => {
+  it('commits statements that its work did not await', async () => {
     await db.begin(random, async (tx) => {
       void tx`insert into kept values ('a')`.then();
     });
@@ -305,7 +305,7 @@ for (const kind of KINDS) {
       await db.sql`delete from notes`;
     });
 
-    it('is replaced when it broke while nobody used it', async () => {
+    it('is replaced when it broke while idle', async () => {
       assert.equal(await count(), 0);
       proxy.reset();
       await until('statements work', async () => (await faultOf(db.sql`select 1`)) === 'none');
@@ -497,7 +497,7 @@ describe('commits that append events', () => {
     await own.drop();
   });
 
-  it('are told of after the commit, once each, and others are not', async () => {
+  it('are announced after the commit, once each, and others are not', async () => {
     await db.begin(random, async (tx) => tx`select 1`);
     assert.equal(rings, 0);
     await db.begin(random, async (tx) => {

@@ -9,3 +9,8 @@ export async function limitLockWait(tx: Tx, waitMs: number): Promise<void> {
 export async function lockName(tx: Tx, name: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
 }
+
+/** The same for several names. They are locked in their order, which must be the same everywhere. */
+export async function lockNames(tx: Tx, names: readonly string[]): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest(${names as string[]}::text[]) as n(name)`;
+}

@@ -4,7 +4,7 @@ import { ChainUnavailableError, type WalletAction } from '../../../src/chains/ch
 import type { Item } from '../../../src/domain/item.ts';
 import type { OnScene, Payer, Scene } from '../harness.ts';
 
-/** How a transaction in coin that a payer's wallet sent is recognised before it is final. */
+/** Recognising a payer's transaction in coin before it is final. */
 export function describeCoinPayments(onScene: OnScene): void {
   describe("a payer's own transaction in coin", () => {
     it(

@@ -8,7 +8,7 @@ import type { OnScene, Scene } from '../harness.ts';
 export function describeEvents(onScene: OnScene): void {
   describe('following the chain', () => {
     it(
-      'tells blocks that follow from one another',
+      'reports blocks that form a chain',
       onScene(async ({ chain, mine }) => {
         const before = await chain.head();
         await mine();
@@ -26,7 +26,7 @@ export function describeEvents(onScene: OnScene): void {
     );
 
     it(
-      'tells all of a payment, in the block that holds it',
+      'reports all fields of a payment, in its block',
       onScene(async ({ chain, payable, relay, placeOf, mine }) => {
         const { item, signed } = await payable('eip3009-vrs');
         const hash = await relay([signed]);
@@ -56,7 +56,7 @@ export function describeEvents(onScene: OnScene): void {
     );
 
     it(
-      'tells a payment of the same subject that nobody ordered by its own commitment',
+      'distinguishes a forged payment of the same subject by its commitment',
       onScene(async ({ chain, payable, relay, placeOf, newPayer }) => {
         const ordered = await payable('eip3009-vrs');
         const lookAlike = await payable('eip3009-vrs', {
@@ -72,7 +72,7 @@ export function describeEvents(onScene: OnScene): void {
     );
 
     it(
-      'tells by each endpoint alone what all of them tell together',
+      'reports the same events by each endpoint alone as by all together',
       onScene(async ({ chain, payable, relay, placeOf, mine }) => {
         const { item, signed } = await payable('eip3009-vrs');
         const hash = await relay([signed]);
@@ -102,7 +102,7 @@ export function describeEvents(onScene: OnScene): void {
 
   describe('a reorganisation', () => {
     it(
-      'takes payments away whose transactions are forgotten, and they can be sent again',
+      'removes payments whose transactions are dropped, and they can be sent again',
       onScene(async ({ chain, payable, relayers: [relayer], mine, reorg, holding }) => {
         const { item, signed } = await payable('eip3009-bytes');
         await mine();

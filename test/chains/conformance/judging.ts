@@ -8,7 +8,7 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const TOKEN_METHODS = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;
 
 export function describeJudging(onScene: OnScene): void {
-  describe('judging what a wallet returned', () => {
+  describe('judging the results of a wallet', () => {
     for (const method of TOKEN_METHODS) {
       it(
         `finds it good when the chain would carry the item out (${method})`,
@@ -98,7 +98,7 @@ export function describeJudging(onScene: OnScene): void {
         onScene(async ({ chain, payable, relay, fund }) => {
           const { item, signed } = await payable(method);
           await relay([signed]);
-          // Whether or not the payer could pay again, they have paid this.
+          // The item is paid, whether or not the payer could pay again.
           assert.deepEqual(await chain.judge(item, signed.signature), { is: 'used' });
           await fund(item.payer, item.asset, item.amount);
           assert.deepEqual(await chain.judge(item, signed.signature), { is: 'used' });
@@ -115,13 +115,13 @@ export function describeJudging(onScene: OnScene): void {
       );
 
       it(
-        `names what the token itself refuses it for (${method})`,
+        `names the token’s own reason of a refusal (${method})`,
         onScene(async ({ chain, payable, setBlacklisted, setPaused, mine }) => {
           const { item, signed } = await payable(method);
           const check = async (spoken: RefusalReason) => {
             const reason = method === 'permit2' && spoken !== 'late' ? 'unknown' : spoken;
             const verdict = await chain.judge(item, signed.signature);
-            // That it is late the caller knows without a chain: an implementation need not look.
+            // The caller checks the deadline without a chain, so an implementation need not.
             if (spoken !== 'late' || verdict.is !== 'good') assert.deepEqual(verdict, { is: 'refused', reason });
             assert.deepEqual(await chain.simulate([signed]), [{ is: 'refused', reason }]);
           };

@@ -70,7 +70,7 @@ export function describeLooking(onScene: OnScene): void {
     );
 
     it(
-      'tells balances in coin',
+      'reports balances in coin',
       onScene(async ({ chain, assets, fund, newAccount }) => {
         const account = newAccount();
         assert.equal(await chain.balance(account), 0n);
@@ -82,7 +82,7 @@ export function describeLooking(onScene: OnScene): void {
 
   describe('trying a batch out', () => {
     it(
-      'tells what would become of each item, and changes nothing',
+      'reports the outcome of each item, and changes nothing',
       onScene(async ({ chain, payable, signItem, newItem, newPayer, holding, usedReason }) => {
         const good = await payable('eip3009-vrs');
         const poor = newPayer();
@@ -100,7 +100,7 @@ export function describeLooking(onScene: OnScene): void {
     );
 
     it(
-      'tells what would have become of it at an earlier block',
+      'reports the outcome at an earlier block',
       onScene(async ({ chain, assets, mine, fund, relay, newPayer, newItem, signItem }) => {
         const payer = newPayer();
         const signed = await signItem(payer, await newItem(payer, 'eip3009-bytes'));
@@ -112,7 +112,8 @@ export function describeLooking(onScene: OnScene): void {
         const rich = (await chain.head()).number;
         await relay([signed]);
         const paid = (await chain.head()).number;
-        const at = async (block?: number) => (await chain.simulate([signed], block))[0];
+        const at = async (atBlock?: number) =>
+          (await chain.simulate([signed], atBlock === undefined ? {} : { atBlock }))[0];
         assert.deepEqual(await at(poor), { is: 'refused', reason: 'short_balance' });
         assert.deepEqual(await at(rich), { is: 'paid' });
         assert.deepEqual(await at(paid), { is: 'refused', reason: 'used' });

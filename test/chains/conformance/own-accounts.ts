@@ -5,7 +5,7 @@ import { ChainUnavailableError } from '../../../src/chains/chain.ts';
 import { outgoingId } from '../../../src/domain/ids.ts';
 import type { OnScene, Payer, Scene } from '../harness.ts';
 
-/** What accounts of the operator's own do and get. */
+/** Transactions and arrivals of the operator's own accounts. */
 export function describeOwnAccounts(onScene: OnScene): void {
   describe('accounts of ours', () => {
     for (const method of ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const) {
@@ -51,7 +51,7 @@ export function describeOwnAccounts(onScene: OnScene): void {
     );
 
     it(
-      'are told of tokens that reach them, but for what the Collector pays out',
+      'show tokens that reach them, except payouts of the Collector',
       onScene(async ({ chain, newPayer, newAccount, fund, send, mine, assets, payable, relay }) => {
         const [payer, mine1, mine2] = [newPayer(), newAccount(), newAccount()];
         const asset = assets['eip3009-vrs'];
@@ -84,7 +84,7 @@ export function describeOwnAccounts(onScene: OnScene): void {
     );
 
     it(
-      'are told of coin by the transaction that brought it',
+      'show coin by its transaction',
       onScene(async ({ chain, newPayer, newAccount, fund, send, mine, assets }) => {
         const [payer, own] = [newPayer(), newAccount()];
         await fund(payer.address, assets.native, 10n ** 18n);
@@ -105,7 +105,7 @@ export function describeOwnAccounts(onScene: OnScene): void {
     );
 
     it(
-      'are told of the transactions they sent, with nonce and gas',
+      'show the transactions they sent, with nonce and gas',
       onScene(async ({ chain, relayers, payable, relay, placeOf, mine, newAccount }) => {
         const [own, other] = relayers;
         const nonce = await chain.minedNonce(own.address);
@@ -119,7 +119,7 @@ export function describeOwnAccounts(onScene: OnScene): void {
         assert.deepEqual(await chain.sentTransactions([other.address], block.number), []);
         assert.deepEqual(await chain.sentTransactions([own.address], block.number - 1), []);
 
-        // Nothing but the use of a nonce, of which no event tells.
+        // Only the use of a nonce, without an event.
         const slot = { nonce: nonce + 1, fees: await chain.suggestFees() };
         const nothing = await chain.signNothing(own, slot);
         await chain.broadcast(nothing.bytes);
@@ -134,7 +134,7 @@ export function describeOwnAccounts(onScene: OnScene): void {
   });
 }
 
-/** Lets Permit2 take tokens of the first relayer, whose key is a sandbox key. */
+/** Approves Permit2 for tokens of the first relayer, whose key is a sandbox key. */
 async function approve({ chain, relayers, mine, send, newItem }: Scene, asset: string): Promise<void> {
   const { SANDBOX_KEYS } = await import('../../../src/sandbox/genesis.ts');
   const { privateKeyToAccount } = await import('viem/accounts');

@@ -51,7 +51,7 @@ export function describeReach(onScene: OnScene): void {
     );
 
     it(
-      'still says what needs no answer, and how many endpoints it has',
+      'still answers methods that need no call, and the number of endpoints',
       onScene(async ({ chain, newPayer, newItem, setReachable }) => {
         const item = await newItem(newPayer(), 'eip3009-vrs');
         const commitment = chain.commitmentOf(item);
@@ -69,7 +69,7 @@ export function describeReach(onScene: OnScene): void {
         const { payer, item, signed } = await payable('eip3009-vrs');
         const beyond = (await chain.head()).number + 1_000;
         const other = await newItem(payer, 'eip3009-vrs');
-        await assert.rejects(chain.simulate([signed], beyond), ChainUnavailableError);
+        await assert.rejects(chain.simulate([signed], { atBlock: beyond }), ChainUnavailableError);
         await assert.rejects(chain.isUsed(item, signed.commitment, beyond), ChainUnavailableError);
         await assert.rejects(chain.events(beyond, beyond), ChainUnavailableError);
         assert.equal(await chain.isUsed(other, chain.commitmentOf(other)), false);

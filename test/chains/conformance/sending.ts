@@ -8,7 +8,7 @@ import { signerFromKey } from '../signer.ts';
 
 const TOKEN_METHODS = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;
 
-/** An eighth more, as relayers offer for a replacement. */
+/** An eighth more, the fee increase of a replacement. */
 const raised = ({ max, tip }: Fees): Fees => ({ max: (max * 9n) / 8n + 1n, tip: (tip * 9n) / 8n + 1n });
 
 export function describeSending(onScene: OnScene): void {
@@ -31,7 +31,7 @@ export function describeSending(onScene: OnScene): void {
       );
 
       it(
-        `tells what accounts held before and after, and what the transaction cost (${method})`,
+        `reports balances before and after, and the cost of the transaction (${method})`,
         onScene(async ({ chain, payable, relay, placeOf, mine, relayers: [{ address }] }) => {
           const { item, signed } = await payable(method);
           const hash = await relay([signed]);
@@ -69,7 +69,7 @@ export function describeSending(onScene: OnScene): void {
           const refusal = events[1];
           assert.equal(refusal?.type === 'refused' && refusal.reason, 'wrong_signature');
           assert.equal(await holding(bad.item.payer, bad.item.asset), bad.item.amount);
-          // What was refused can still be paid: nothing of it was used up.
+          // A refused item can still be paid: its nonce is unused.
           await relay([bad.signed]);
           assert.equal(await holding(bad.item.recipient, bad.item.asset), bad.item.amount - bad.item.fee);
         }),
@@ -152,7 +152,7 @@ export function describeSending(onScene: OnScene): void {
     );
 
     it(
-      'lets an account whose code burns gas harm nobody else',
+      'isolates an account whose code burns gas',
       onScene(async ({ chain, payable, relay, placeOf, giveCode, holding }) => {
         const burner = await payable('eip3009-bytes');
         const other = await payable('eip3009-bytes');
@@ -274,7 +274,7 @@ export function describeSending(onScene: OnScene): void {
     );
 
     it(
-      'are signed by their signer and by nobody else',
+      'are signed by their signer only',
       onScene(async ({ chain, relayers: [relayer] }) => {
         const slot = await nextSlot(chain, relayer);
         const thief = signerFromKey(`0x${'22'.repeat(32)}`);
@@ -289,7 +289,7 @@ export function describeSending(onScene: OnScene): void {
     );
 
     it(
-      'come with a suggestion of what to offer',
+      'come with suggested fees',
       onScene(async ({ chain }) => {
         const { max, tip } = await chain.suggestFees();
         assert.ok(tip >= 0n && max >= tip && max > 0n);

@@ -7,7 +7,7 @@ import type { OnScene } from '../harness.ts';
 const MAX_UINT256 = 2n ** 256n - 1n;
 
 export function describeSigning(onScene: OnScene): void {
-  describe('what payers are asked for', () => {
+  describe('the request to a payer', () => {
     it(
       'commits to every field of the item',
       onScene(async ({ chain, assets, newPayer, newAccount, newItem }) => {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 export type NodeName = 'hardhat' | 'anvil';
 
-/** Where a node was installed, or why it was not, in one sentence. */
+/** The folder of an installed node, or the reason of a failure in one sentence. */
 export type InstalledNode = { readonly folder: string } | { readonly missing: string };
 
 const HERE = import.meta.dirname;
@@ -15,9 +15,9 @@ const CACHE = join(HERE, '../../../node_modules/.cache/chain-nodes');
 const INSTALL_WITHIN_MS = 100_000;
 
 /**
- * Installs a node as its lock file says, into a folder that git ignores; later runs find it there. Neither is a dependency
- * of the project: Hardhat takes 292 MB, and Anvil exists for one platform only. Where nothing may be skipped, a node that
- * cannot be installed is a failure.
+ * Installs a node by its lock file, into a folder that git ignores; later runs find it there. Neither is a dependency
+ * of the project: Hardhat takes 292 MB, and Anvil exists for one platform only. A node that cannot be installed is a
+ * failure if no test may be skipped.
  */
 export async function installNode(name: NodeName): Promise<InstalledNode> {
   if (name === 'anvil' && !(process.platform === 'linux' && process.arch === 'x64')) {
@@ -36,7 +36,7 @@ async function install(name: NodeName): Promise<string> {
   const folder = join(CACHE, `${name}-${createHash('sha256').update(lock).digest('hex').slice(0, 12)}`);
   if (await isThere(folder)) return folder;
   await mkdir(CACHE, { recursive: true });
-  // Two runs may install at once. Each does so in a folder of its own, and the first to finish gives it its name.
+  // Two runs may install at once. Each uses a temporary folder, and the first to finish renames it.
   const building = await mkdtemp(join(CACHE, `${name}-building-`));
   try {
     for (const file of ['package.json', 'package-lock.json']) {

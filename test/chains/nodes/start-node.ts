@@ -7,7 +7,7 @@ import { findPort } from '../../../src/sandbox/free-port.ts';
 import { until } from '../../until.ts';
 import type { NodeName } from './install-node.ts';
 
-/** A node of another make, in a process of its own. It mines when it is told to. */
+/** A node of another implementation, in a separate process. It mines on request. */
 export interface OtherNode {
   readonly rpcUrl: string;
   request(method: string, params?: readonly unknown[]): Promise<unknown>;

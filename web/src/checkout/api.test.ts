@@ -47,7 +47,7 @@ describe('the gateway, as the page sees it', () => {
     assert.equal(requests[0]?.init.credentials, 'omit');
   });
 
-  it('tells a no from not knowing', async () => {
+  it('distinguishes refused from unavailable', async () => {
     const refused = gatewayThat(() => json({ code: 'quote_expired', message: '' }, { status: 400 }));
     assert.deepEqual(await refused.gateway.confirm('o', ['0x1'], signal), {
       is: 'refused',
@@ -91,7 +91,7 @@ describe('the gateway, as the page sees it', () => {
     for (const other of [undefined, null, 'paused', { refusal: 'paused' }]) assert.equal(await read(other), null);
   });
 
-  it('waits as long as it is told, but never long', async () => {
+  it('waits for the requested time, but never long', async () => {
     const waits = async (header: string) => {
       const { gateway } = gatewayThat(() => json({}, { status: 503, headers: { 'Retry-After': header } }));
       const answer = await gateway.cancel(signal);
@@ -113,7 +113,7 @@ describe('the gateway, as the page sees it', () => {
     assert.deepEqual(times, [Date.UTC(2026, 10, 15, 9)]);
   });
 
-  it('fetches what an option does not hold, and asks for nothing when it holds all', async () => {
+  it('fetches the missing actions of an option, and nothing when it has all', async () => {
     const data = { chain_id: 'eip155:1', method: 'eth_sendTransaction', params: [{}] };
     const { gateway, requests } = gatewayThat(() => json({ actions: [{ type: 'walletRpc', data }] }));
     assert.deepEqual(await gateway.fetchActions(OPTION, signal), { is: 'ok', value: [data] });

@@ -274,7 +274,7 @@ describe('the checkout', () => {
     assert.equal(at(checkout), 'ended');
   });
 
-  it('tells who paid, also when the way was too short to see anything on it', async () => {
+  it('shows the payer, also when the payment was too quick to be seen as processing', async () => {
     const { gateway, move } = fakeGateway({ details: async () => ok({ buyer: BUYER, transaction: LINK }) });
     const checkout = open({ gateway });
     move('succeeded');
@@ -293,7 +293,7 @@ describe('the checkout', () => {
     assert.ok(calls.length <= 12, `${calls.length} requests`);
   });
 
-  it('says at once that the browser is offline, and goes on when it is back', async () => {
+  it('shows at once that the browser is offline, and continues when it is back', async () => {
     const outside = new EventTarget();
     let isOnline = true;
     const { gateway, calls } = fakeGateway();
@@ -481,7 +481,7 @@ describe('the checkout', () => {
     assert.equal(tries, 5);
   });
 
-  it('delivers after a reload what was signed before it', async () => {
+  it('delivers a signature from before a reload', async () => {
     const memory = newMemory();
     const before = open({
       gateway: fakeGateway({ confirm: async () => AWAY }).gateway,
@@ -532,7 +532,7 @@ describe('the checkout', () => {
     await until('processing', () => checkout.getFlow().payment.status === 'processing');
   });
 
-  it('tells a payer who is refused, and one whose signature was somebody else’s', async () => {
+  it('shows a notice to a refused payer, and to one with another account’s signature', async () => {
     const refused = open({
       gateway: fakeGateway({ options: async () => refusal('sanctioned_user') }).gateway,
       wallet: fakeWallet().wallet,
@@ -567,7 +567,7 @@ describe('the checkout', () => {
     assert.deepEqual([at(checkout), checkout.getFlow().notice], ['ready', 'walletLocked']);
   });
 
-  it('lets go of what it was doing when the payment is paid elsewhere', async () => {
+  it('aborts its task when the payment is paid elsewhere', async () => {
     let answer = (_signature: string) => {};
     const { gateway, calls, move } = fakeGateway();
     const { wallet } = fakeWallet({

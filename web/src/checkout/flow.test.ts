@@ -112,7 +112,7 @@ describe('the flow', () => {
     assert.equal(advance(declined, { type: 'pay' }).notice, null);
   });
 
-  it('ignores answers nobody waits for any more', () => {
+  it('ignores outdated answers', () => {
     const ready = run([{ type: 'connect', wallet: WALLET }, { type: 'back' }]);
     const late: readonly FlowEvent[] = [
       { type: 'connected', account: ACCOUNT },
@@ -142,7 +142,7 @@ describe('the flow', () => {
     assert.equal(advance(same, { type: 'account_changed', account: ACCOUNT }), same);
   });
 
-  it('shows what happened elsewhere, in every step', () => {
+  it('shows changes from elsewhere, in every step', () => {
     for (const flow of everyStep()) {
       assert.equal(advance(flow, status('processing')).step.at, flow.step.at === 'ended' ? 'ended' : 'confirming');
       assert.equal(advance(flow, status('expired', true)).step.at, 'ended');

@@ -28,7 +28,7 @@ describe('languages', () => {
     });
   }
 
-  it('are filled in without looking into what is filled in', () => {
+  it('are filled in without expanding the values', () => {
     assert.equal(fill('{a} and {b}', { a: '{b} $1 $&', b: 'x' }), '{b} $1 $& and x');
   });
 });

@@ -16,7 +16,7 @@ const forbidden = (): Storage => {
 const PENDING = { optionId: 'o', results: ['0x1'], txId: null };
 
 describe('the memory of the page', () => {
-  it('knows the last choice, and what is unfinished', () => {
+  it('knows the last choice, and unfinished payments', () => {
     const stores = { local: store(), session: store() };
     const memory = createMemory(stores);
     memory.rememberChoice({ unit: 'u', wallet: 'w' });

@@ -55,7 +55,7 @@ describe('money', () => {
     assert.equal(shown(huge, 'en'), '$90,071,992,547,409,931,234,567.89');
   });
 
-  it('shows currencies nobody knows', () => {
+  it('shows unknown currencies', () => {
     assert.equal(shown(fiat('NOPE', '150', 2), 'en'), '1.50 NOPE');
   });
 

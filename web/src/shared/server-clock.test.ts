@@ -12,7 +12,7 @@ describe('the time', () => {
     assert.equal(clock.nowMs(), 1_060_200);
   });
 
-  it('is put right after a sleep, and not by what is only noise', () => {
+  it('is corrected after a sleep, and not by noise', () => {
     const clock = createServerClock(1_000_000, () => 0, 0);
     clock.observe(1_001_500);
     assert.equal(clock.nowMs(), 1_000_000);
@@ -20,7 +20,7 @@ describe('the time', () => {
     assert.equal(clock.nowMs(), 1_600_000);
   });
 
-  it('is told in text and shape', () => {
+  it('is shown as text and ring', () => {
     const left = (seconds: number) => timeLeft(seconds, 0, 'en');
     assert.deepEqual(left(272), { text: '4:32', percent: 91, isShort: false });
     assert.deepEqual(left(59), { text: '0:59', percent: 20, isShort: true });

@@ -51,6 +51,6 @@ export function coinShortages(network: string, surpluses: readonly Surplus[], bl
       subject: account,
       block,
       transaction: null,
-      message: `Account ${account} has ${amountText(coinOf(network), -surplus)} less than the books say: it was spent on something they do not know.`,
+      message: `Account ${account} has ${amountText(coinOf(network), -surplus)} less than the books say: it was spent for a reason that the books do not have.`,
     }));
 }

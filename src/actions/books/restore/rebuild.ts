@@ -5,10 +5,13 @@ import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { findItems } from '../../../store/chain/items.ts';
 import { rewindCoinCursors } from '../../../store/money/book-comparison.ts';
 import { positionsOf, refoldBalances } from '../../../store/money/books.ts';
+import { findUnexplained } from '../../../store/money/outgoing.ts';
 import { findStrayCursor } from '../../../store/money/strays.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearEvents } from '../../evidence.ts';
 import { ownAccounts, storeStrays, strayOf } from '../../outgoing/stray/record-strays.ts';
+import { liftFreeze } from '../../parties/freeze.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { hasLeft, ownershipOf } from '../audit/compare-events.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 import { subjectOfEvent } from '../audit/paid-event.ts';
@@ -36,6 +39,8 @@ export interface RebuildReport {
   readonly unplaced: readonly { readonly id: string; readonly problem: string }[];
   /** Transactions of accounts of ours whose gas was booked again. */
   readonly gas: readonly string[];
+  /** True if the freeze of a restored database was lifted: nothing that left our accounts is unknown any more. */
+  readonly isLifted: boolean;
 }
 
 const RANGE = 500;
@@ -45,7 +50,7 @@ const RANGE = 500;
  * the book entries of all these and of gas. Existing rows stay unchanged. Undefined when the chain was never read.
  */
 export async function rebuild(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
   input: RebuildInput,
 ): Promise<RebuildReport | undefined> {
@@ -97,7 +102,17 @@ export async function rebuild(
     await refoldBalances(tx, network);
     await rewindCoinCursors(tx, network, Math.max(0, input.from - 1));
   });
-  return { network, from: input.from, to, rebuilt: [...new Set(rebuilt)], unplaced, gas: restored.gas };
+  const isLifted = to === cursor.finalNumber && unplaced.length === 0 && (await liftRestored(deps, connected));
+  return { network, from: input.from, to, rebuilt: [...new Set(rebuilt)], unplaced, gas: restored.gas, isLifted };
+}
+
+/** Lets payouts and refunds go on after a restore, unless the chain shows a transfer that is still unknown. */
+async function liftRestored(deps: CommandDeps, connected: ConnectedChain): Promise<boolean> {
+  const network = connected.chain.network.chainId;
+  const ask = { network, payers: ownAccounts(connected), isUndecided: false };
+  if ((await findUnexplained(deps.db.sql, ask)) !== undefined) return false;
+  const lift = { scope: 'restored', subject: network, actor: 'operator', reason: 'rebuild has caught up' } as const;
+  return command(deps, async (tx, now) => (await liftFreeze(tx, lift, now)) !== undefined);
 }
 
 function rankOf(event: PaidEvent): number {
@@ -126,7 +141,7 @@ async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events
 
 /** Strays since the books began. Of earlier ones, only those that the books mention. */
 async function restoreStrays(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
   from: number,
   to: number,

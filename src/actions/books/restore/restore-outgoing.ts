@@ -25,10 +25,12 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
 import { lackText, type Taking, takeFromFloats } from '../../outgoing/float/take-from-floats.ts';
+import { outgoingMac } from '../../outgoing/order-outgoing.ts';
 import { logPayouts } from '../../outgoing/payout/log-payouts.ts';
 import { moveRefund, openRefund } from '../../outgoing/refund/move-refund.ts';
 import { coverOfStray } from '../../outgoing/stray/return-stray.ts';
 import { settlePayments } from '../../paying/move-payment.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { differingTerms } from '../audit/compare-outgoing.ts';
 import { outgoingPosition } from '../audit/outgoing-position.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
@@ -42,7 +44,7 @@ import { accountOf, evidenceOf, noteEvent, type Outcome, Unplaced } from './rest
  * sent again: its rows show that it is done.
  */
 export async function restoreOutgoing(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
   event: PaidEvent,
   floatOwner: string | undefined,
@@ -60,7 +62,8 @@ export async function restoreOutgoing(
     const [network = ''] = asset.split('/');
     const { method, feeAccount, deadline } = terms;
     const told = { purpose, network, collector, asset, method, payer, recipient, commitment, feeAccount, deadline };
-    await putRestoredOutgoing(tx, { id, ...told, ...whose, amount: amount.toString(), transactionHash }, at);
+    const order = { id, ...told, ...whose, amount: amount.toString() };
+    await putRestoredOutgoing(tx, { ...order, mac: outgoingMac(deps, order), transactionHash }, at);
     const rest = { subject: id, account: accountOf(event), amount, fee: event.fee, isHeld: false, endReason: null };
     if (!('commitment' in terms)) await insertRestoredItem(tx, { ...told, ...rest, paidAt: terms.paidAt });
     await noteEvent(tx, event, at);
@@ -193,7 +196,7 @@ async function makeRefund(
     fromOperator: cover.operator.toString(),
     account: event.payer,
   };
-  const refund = { id, paymentId, merchantId, network, asset, method, recipient, amount, ...from };
+  const refund = { id, paymentId, merchantId, network, asset, method, recipient, amount, ...from, isOperators: false };
   const opened = await openRefund(tx, refund, { actor: 'operator', at });
   if (opened === undefined) throw new Error('A refund that was not there is.');
   return opened;

@@ -3,10 +3,11 @@ import type { Chains } from '../../../chains/chains.ts';
 import { floatReturnEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { idBytes, markedId, newId } from '../../../domain/ids.ts';
 import { ApiError } from '../../../errors.ts';
-import { insertOutgoing } from '../../../store/money/outgoing.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { orderOutgoing } from '../order-outgoing.ts';
 import { connectedOf } from './add-float.ts';
 import { takeFromFloats } from './take-from-floats.ts';
 
@@ -21,7 +22,10 @@ export interface ReturnFloatInput {
 }
 
 /** Sends a part of a float to an outside account, and returns the id of the transfer. */
-export function returnFloat(deps: CommandDeps & { chains: Chains }, input: ReturnFloatInput): Promise<string> {
+export function returnFloat(
+  deps: CommandDeps & RowKeyDeps & { chains: Chains },
+  input: ReturnFloatInput,
+): Promise<string> {
   const { owner, asset, units, recipient, actor } = input;
   const { chain, intermediateAccount: payer } = connectedOf(deps.chains, asset);
   const network = chain.network.chainId;
@@ -34,7 +38,7 @@ export function returnFloat(deps: CommandDeps & { chains: Chains }, input: Retur
     if (!taken.ok) throw new ApiError('invalid_state', `There is less than that in the float of ${owner}.`);
     const merchantId = owner === OPERATOR_FLOAT ? null : owner;
     const outgoing = { id, purpose: 'return', network, asset, method, payer, recipient, amount: units } as const;
-    await insertOutgoing(tx, [{ ...outgoing, merchantId, floatOwner: owner }], now);
+    await orderOutgoing(tx, deps, [{ ...outgoing, merchantId, floatOwner: owner }], now);
     const about = { network, asset, subject: id, reference: id, merchantId };
     await recordEntries(tx, [floatReturnEntry('sent', about, { owner, units })], now);
     const detail = { id, asset, units: units.toString(), recipient };

@@ -1,30 +1,35 @@
 import { amountText } from '../../../chains/amount-text.ts';
 import { OPERATOR_FLOAT, refundCoveredEntry, refundEntry } from '../../../domain/books.ts';
 import type { Screening } from '../../../screening/screening.ts';
-import { insertOutgoing } from '../../../store/money/outgoing.ts';
 import { findCoverable, lockFreeRefund, type Refund } from '../../../store/money/refunds.ts';
+import { shareFreezes } from '../../../store/parties/freezes.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { type Lack, lackText, takeFromFloats } from '../float/take-from-floats.ts';
+import { orderOutgoing } from '../order-outgoing.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
 import { screenRefund } from './screen-refund.ts';
 
 const MAX_REFUNDS = 200;
 
 /** Covers refunds from held amounts and floats, and begins those that are covered. Returns true if there are more. */
-export async function coverRefunds(deps: CommandDeps & { screening: Screening }): Promise<boolean> {
+type CoverDeps = CommandDeps & RowKeyDeps & { readonly screening: Screening };
+
+export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
   const ids = await findCoverable(deps.db.sql, { operator: OPERATOR_FLOAT, limit: MAX_REFUNDS });
-  for (const id of ids) await command(deps, (tx, now) => cover(tx, deps.screening, id, now));
+  for (const id of ids) await command(deps, (tx, now) => cover(tx, deps, id, now));
   return ids.length === MAX_REFUNDS;
 }
 
 /** A refund is covered wholly or not at all: a float that covers a part is left for refunds it covers wholly. */
-async function cover(tx: Tx, screening: Screening, id: string, at: Date): Promise<void> {
+async function cover(tx: Tx, deps: CoverDeps, id: string, at: Date): Promise<void> {
+  await shareFreezes(tx);
   const refund = await lockFreeRefund(tx, id);
   if (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds') return;
-  if (await screenRefund(tx, screening, { refund, actor: 'payer-out', at })) {
+  if (await screenRefund(tx, deps.screening, { refund, actor: 'payer-out', at })) {
     await deleteAlert(tx, { name: 'refund_awaiting_funds', subject: id });
     return;
   }
@@ -42,17 +47,17 @@ async function cover(tx: Tx, screening: Screening, id: string, at: Date): Promis
     },
     at,
   );
-  if (taken.ok) await send(tx, refund, at);
+  if (taken.ok) await send(tx, deps, refund, at);
   else if (refund.state === 'requested') await wait(tx, refund, taken.missing, at);
 }
 
-async function send(tx: Tx, refund: Refund, at: Date): Promise<void> {
+async function send(tx: Tx, deps: RowKeyDeps, refund: Refund, at: Date): Promise<void> {
   const { id, network, asset, method, account, recipient, merchantId, fromHeld, fromMerchant, fromOperator } = refund;
   const evidence = { held: fromHeld, merchantFloat: fromMerchant, operatorFloat: fromOperator };
   await moveRefund(tx, refund, { event: 'covered', actor: 'payer-out', evidence }, at);
   const amount = BigInt(refund.amount);
   const outgoing = { id, purpose: 'refund', network, asset, method, payer: account, recipient, amount } as const;
-  const begun = await insertOutgoing(tx, [{ ...outgoing, merchantId, floatOwner: null }], at);
+  const begun = await orderOutgoing(tx, deps, [{ ...outgoing, merchantId, floatOwner: null }], at);
   if (begun.length !== 1) throw new Error('A refund is on its way already.');
   const taken = { payable: BigInt(fromHeld), merchantFloat: BigInt(fromMerchant), operatorFloat: BigInt(fromOperator) };
   const about = aboutRefund(refund);

@@ -2,11 +2,12 @@ import type { Chains } from '../../../chains/chains.ts';
 import { outgoingId } from '../../../domain/ids.ts';
 import { coverOf } from '../../../domain/refund.ts';
 import { ApiError } from '../../../errors.ts';
-import type { Screening } from '../../../screening/screening.ts';
+import { NO_SCREENING, type Screening } from '../../../screening/screening.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
 import { takeForRefund } from '../../../store/money/payouts.ts';
 import type { NewRefund } from '../../../store/money/refunds.ts';
-import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
+import { findStopped } from '../../../store/parties/freezes.ts';
+import { findPayments, lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
 import { openRefund } from './move-refund.ts';
@@ -16,6 +17,8 @@ export interface RequestRefundInput {
   readonly paymentId: string;
   readonly merchantId: string;
   readonly actor: string;
+  /** True if an operator requests it, who alone may refund payments of a suspended or frozen merchant. */
+  readonly isOperators: boolean;
 }
 
 /**
@@ -35,15 +38,33 @@ export function requestRefund(
     if (payment.status !== 'succeeded') {
       throw new ApiError('payment_not_succeeded', 'Only a payment that has succeeded can be refunded.');
     }
+    const { isOperators } = input;
+    if (!isOperators && (await findStopped(tx, [input.merchantId])).size > 0) throw leftToOperator();
     const refund = await refundOf(deps, tx, payment, now);
-    const opened = await openRefund(tx, refund, { actor: input.actor, at: now });
+    const opened = await openRefund(tx, { ...refund, isOperators }, { actor: input.actor, at: now });
     if (opened === undefined) throw new ApiError('already_refunded', 'The payment was refunded before.');
     await screenRefund(tx, deps.screening, { refund: opened, actor: 'screening', at: now });
     return answer(payment.id);
   });
 }
 
-async function refundOf(deps: { chains: Chains }, tx: Tx, payment: Payment, now: Date): Promise<NewRefund> {
+/** Requests a refund for an operator, also while the merchant is suspended or frozen. Workers screen the payer before they send it. */
+export async function requestAsOperator(
+  deps: CommandDeps & { chains: Chains },
+  { paymentId, actor }: { readonly paymentId: string; readonly actor: string },
+): Promise<void> {
+  const [payment] = await findPayments(deps.db.sql, [paymentId]);
+  if (payment === undefined) throw paymentNotFound();
+  const input = { paymentId, merchantId: payment.merchantId, actor, isOperators: true };
+  await requestRefund({ ...deps, screening: NO_SCREENING }, input, undefined, () => ({ status: 200, body: null }));
+}
+
+async function refundOf(
+  deps: { chains: Chains },
+  tx: Tx,
+  payment: Payment,
+  now: Date,
+): Promise<Omit<NewRefund, 'isOperators'>> {
   const item = await findPayingItem(tx, payment.id);
   if (item === undefined) throw new Error('A succeeded payment has no item that paid it.');
   const { network, asset, method, payer, amount } = item;
@@ -73,6 +94,10 @@ function floatAccount(chains: Chains, network: string): string {
     throw new ApiError('internal_error', 'The network of the payment is not connected.', UNAVAILABLE);
   }
   return connected.intermediateAccount;
+}
+
+function leftToOperator(): ApiError {
+  return new ApiError('forbidden', 'The merchant is suspended or frozen: only the operator can refund its payments.');
 }
 
 const UNAVAILABLE = { status: 503, retryAfterS: 60 };

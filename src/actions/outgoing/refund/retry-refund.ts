@@ -1,15 +1,20 @@
 import { refundEntry } from '../../../domain/books.ts';
 import { retryOf } from '../../../domain/refund.ts';
 import { ApiError } from '../../../errors.ts';
-import { insertOutgoing, lockOutgoing } from '../../../store/money/outgoing.ts';
+import { lockOutgoing } from '../../../store/money/outgoing.ts';
 import { lockRefund, type Refund } from '../../../store/money/refunds.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { orderOutgoing } from '../order-outgoing.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
 
 /** Retries a failed refund. Its cover was kept for it. A refund that failed before it was covered begins anew. */
-export function retryRefund(deps: CommandDeps, { id, actor }: { id: string; actor: string }): Promise<Refund> {
+export function retryRefund(
+  deps: CommandDeps & RowKeyDeps,
+  { id, actor }: { id: string; actor: string },
+): Promise<Refund> {
   return command(deps, async (tx, now) => {
     const refund = await lockRefund(tx, id);
     if (refund === undefined) throw refundNotFound(id);
@@ -21,7 +26,7 @@ export function retryRefund(deps: CommandDeps, { id, actor }: { id: string; acto
     const { network, asset, method, account: payer, recipient, merchantId } = refund;
     const amount = BigInt(refund.amount);
     const outgoing = { id, purpose: 'refund', network, asset, method, payer, recipient, amount } as const;
-    const begun = await insertOutgoing(tx, [{ ...outgoing, merchantId, floatOwner: null }], now);
+    const begun = await orderOutgoing(tx, deps, [{ ...outgoing, merchantId, floatOwner: null }], now);
     if (begun.length !== 1) throw new Error('A failed refund is on its way.');
     await recordEntries(tx, [refundEntry('sent', aboutRefund(refund), amount)], now);
     return retried;

@@ -32,7 +32,7 @@ export const RETURN: Consequences = {
       await changeFloats(tx, [change], at);
     }
     if (stray !== undefined) await uncover(tx, stray, at);
-    const message = `${amountText(asset, units)}, sent back to ${outgoing.recipient}, did not arrive (${problem}). It is where it was before.`;
+    const message = `${amountText(asset, units)}, sent back to ${outgoing.recipient}, did not arrive (${problem}). The money is still on its account.`;
     await upsertAlert(tx, { name: 'return_failed', subject: id, message, lastSeen: at });
   },
   async undone(tx, outgoing, at) {

@@ -4,14 +4,15 @@ import type { Chains } from '../../../chains/chains.ts';
 import { OPERATOR_FLOAT, strayCoveredEntry } from '../../../domain/books.ts';
 import { type Cover, coverOf } from '../../../domain/refund.ts';
 import { ApiError } from '../../../errors.ts';
-import { insertOutgoing } from '../../../store/money/outgoing.ts';
 import { findStrays, lockStray, moveStray, type Stray } from '../../../store/money/strays.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearTransfers } from '../../evidence.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { connectedOf, refuseLarge } from '../float/add-float.ts';
 import { lackText, takeFromFloats } from '../float/take-from-floats.ts';
+import { orderOutgoing } from '../order-outgoing.ts';
 import { refuseSpentCoin } from './refuse-spent-coin.ts';
 import { aboutStray, isGasMoney, strayReturnEntries } from './stray-entries.ts';
 
@@ -26,7 +27,10 @@ export interface ReturnStrayInput {
  * Gives a stray back. A late payment is returned whole: floats pay the part that has left the intermediate account, its
  * fee or the merchant's share, as for a refund. If not all of it is available, nothing moves.
  */
-export async function returnStray(deps: CommandDeps & { chains: Chains }, input: ReturnStrayInput): Promise<Stray> {
+export async function returnStray(
+  deps: CommandDeps & RowKeyDeps & { chains: Chains },
+  input: ReturnStrayInput,
+): Promise<Stray> {
   await refuseUnproved(deps, input.id);
   return command(deps, async (tx, now) => {
     const stray = await lockStray(tx, input.id);
@@ -51,7 +55,7 @@ export async function returnStray(deps: CommandDeps & { chains: Chains }, input:
     // A merchant's float is on the intermediate account, wherever the late payment went.
     const payer = stray.isHeld ? stray.account : connectedOf(deps.chains, asset).intermediateAccount;
     const outgoing = { id, purpose: 'return', network, asset, method, payer, recipient, amount } as const;
-    const begun = await insertOutgoing(tx, [{ ...outgoing, merchantId, floatOwner: null }], now);
+    const begun = await orderOutgoing(tx, deps, [{ ...outgoing, merchantId, floatOwner: null }], now);
     if (begun.length !== 1) throw new Error('The stray is on its way already.');
     const about = { ...aboutStray(stray), merchantId: cover.merchantId };
     const added = { merchantFloat: cover.merchant, operatorFloat: cover.operator };

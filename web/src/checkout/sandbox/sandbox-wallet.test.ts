@@ -74,7 +74,7 @@ describe('the sandbox wallet', () => {
     assert.equal(await recoverTransactionAddress({ serializedTransaction: raw }), SANDBOX_ACCOUNTS.payer);
   });
 
-  it('sends through the sandbox chain, and passes on what it refuses', async () => {
+  it('sends through the sandbox chain, and passes its refusals on', async () => {
     const asked: string[] = [];
     const answers: Record<string, unknown> = {
       eth_getTransactionCount: '0x1',

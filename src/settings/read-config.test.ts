@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Config, describeConfig, readConfig, readStartConfig, secretValues } from './config.ts';
+import type { Config } from './config.ts';
 import { valueOn } from './network-kinds.ts';
+import { describeConfig, readConfig, readStartConfig } from './read-config.ts';
+import { secretValues } from './secret-values.ts';
 
 const ALICE = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const BOB = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
 const KEY = `0x${'1a'.repeat(32)}`;
 const OTHER_KEY = `0x${'2b'.repeat(32)}`;
+const SECRET = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64');
 const ACCOUNTS = { FEE_ACCOUNT: ALICE, INTERMEDIATE_ACCOUNT: BOB };
 
 function read(environment: Record<string, string>): Config {
@@ -69,11 +72,18 @@ describe('settings of networks', () => {
     [{ EXTERNAL_SIGNER_URL: 'unix:/x' }, /^EXTERNAL_SIGNER_URL must be http/],
     [{ FEE_ACCOUNT: 'alice' }, /^FEE_ACCOUNT has an address that is not 0x/],
     [{ RELAYER_MIN_BALANCE: '-1' }, /^RELAYER_MIN_BALANCE must be an amount/],
+    [{ GAS_PRICE_CAP: '1e3' }, /^GAS_PRICE_CAP must be gwei/],
+    [{ GAS_PER_ITEM: '1.5' }, /^GAS_PER_ITEM must be a whole number of units of gas/],
     [{ FINALITY_DEPTHS: '6' }, /^FINALITY_DEPTHS must name a network/],
     [{ FINALITY_DEPTHS: 'eip155:1=1' }, /^FINALITY_DEPTHS must be whole numbers of blocks from 2/],
     [{ RPC_URLS: 'eip155:1=https://a.example' }, /^FEE_ACCOUNT must name an account on eip155:1/],
     [{ RATE_SOURCES: 'nonsense' }, /^RATE_SOURCES /],
     [{ SANDBOX_RPC_PORT: '70000' }, /^SANDBOX_RPC_PORT must be/],
+    [{ TILL_SECRET: 'hunter2!' }, /^TILL_SECRET must be base64$/],
+    [{ TILL_SECRET: SECRET.slice(0, 40) }, /^TILL_SECRET must be base64 of at least 32 bytes$/],
+    [{ TILL_SECRET: 'A'.repeat(44) }, /^TILL_SECRET must be random bytes/],
+    [{ TILL_SECRET: [SECRET, SECRET, SECRET].join() }, /^TILL_SECRET must be at most 2 secrets$/],
+    [{ TILL_SECRET: SECRET, TILL_SECRET_FILE: '/run/secrets/till' }, /^TILL_SECRET and TILL_SECRET_FILE are both set$/],
   ];
   for (const [env, expected] of wrong) {
     it(`are refused when they are ${JSON.stringify(env)}`, () => {
@@ -88,10 +98,11 @@ describe('settings of networks', () => {
   it('repeat no secret when they are wrong, shown or logged', () => {
     const secrets = ['hunter2hunter2', 'userinfo', 'path-key-0123456789', 'query-key-0123456789'];
     const url = `https://${secrets[1]}:${secrets[0]}@rpc.example/v2/${secrets[2]}?key=${secrets[3]}`;
-    const good = { ...ACCOUNTS, RPC_URLS: `eip155:1=${url}`, RELAYER_KEYS: KEY };
+    const good = { ...ACCOUNTS, RPC_URLS: `eip155:1=${url}`, RELAYER_KEYS: KEY, TILL_SECRET: SECRET };
     const config = read(good);
     const struck = secretValues(config);
-    for (const secret of [...secrets, url, KEY, KEY.slice(2)]) assert.ok(struck.includes(secret), secret);
+    for (const secret of [...secrets, url, KEY, KEY.slice(2), SECRET.replaceAll('=', '')])
+      assert.ok(struck.includes(secret), secret);
     assert.ok(!struck.includes('v2') && !struck.includes(''));
     const shown = JSON.stringify(describeConfig(config));
     const told = JSON.stringify([
@@ -99,7 +110,7 @@ describe('settings of networks', () => {
       problemsOf({ ...good, RPC_URLS: `eip155:1=${url} eip155:1=${url}` }),
       problemsOf({ ...good, RELAYER_KEYS: `${KEY}00` }),
     ]);
-    for (const secret of [...secrets, KEY.slice(2)])
+    for (const secret of [...secrets, KEY.slice(2), SECRET])
       assert.ok(!shown.includes(secret) && !told.includes(secret), secret);
     assert.ok(describeConfig(config).some(({ setting, value }) => setting === 'FEE_ACCOUNT' && value === ALICE));
   });
@@ -126,6 +137,14 @@ describe('a sandbox', () => {
     assert.deepEqual(more, []);
     assert.match(startProblems({ SANDBOX: '0' })[0] ?? '', /^RPC_URLS must name the networks.*SANDBOX is 0$/);
     assert.deepEqual(problemsOf({ DATABASE_URL }), [], 'an operator command needs no more than the database');
+  });
+
+  it('alone starts without a master secret: a live network needs one', () => {
+    const live = { ...ACCOUNTS, DATABASE_URL, RPC_URLS: 'eip155:1=https://a.example' };
+    assert.match(startProblems(live)[0] ?? '', /^TILL_SECRET or TILL_SECRET_FILE must be set/);
+    assert.deepEqual(startProblems({ ...live, TILL_SECRET: SECRET }), []);
+    assert.deepEqual(startProblems({ ...live, TILL_SECRET: `${SECRET}, ${SECRET}` }), []);
+    assert.deepEqual(startProblems({ ...live, TILL_SECRET_FILE: '/run/secrets/till' }), []);
   });
 
   it('has no real networks', () => {

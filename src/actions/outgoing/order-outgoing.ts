@@ -1,0 +1,65 @@
+import { isRowMac, type MacFields, macOfRow } from '../../domain/row-mac.ts';
+import {
+  insertOutgoing,
+  lockOpenOutgoing,
+  type NewOutgoing,
+  type Outgoing,
+  setOutgoingMac,
+} from '../../store/money/outgoing.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
+
+const TABLE = 'outgoing';
+/** No reorg is deeper than this: a transfer paid before is never signed again. */
+const SETTLED_MS = 7 * 24 * 3_600_000;
+
+/** Orders transfers, and returns the ids of those that begin: all others are under way or done. Each row carries its MAC. */
+export function orderOutgoing(tx: Tx, deps: RowKeyDeps, orders: readonly NewOutgoing[], at: Date): Promise<string[]> {
+  return insertOutgoing(
+    tx,
+    orders.map((order) => ({ ...order, mac: outgoingMac(deps, order) })),
+    at,
+  );
+}
+
+/** The MAC of a transfer, which is part of its row. */
+export function outgoingMac({ rowKeys }: RowKeyDeps, order: Order): string {
+  return macOfRow(rowKeys, TABLE, fieldsOf(order));
+}
+
+/** True if the gateway ordered exactly this transfer. */
+export function isOrdered({ rowKeys }: RowKeyDeps, outgoing: Outgoing): boolean {
+  return isRowMac(rowKeys, TABLE, fieldsOf(outgoing), outgoing.mac);
+}
+
+/** Writes the MACs of trusted transfers that may be signed again, under the newest key. All others stay as they are. */
+export async function renewOutgoingMacs(
+  tx: Tx,
+  deps: RowKeyDeps,
+  { isTrusted, now }: { readonly isTrusted: (outgoing: Outgoing) => boolean; readonly now: Date },
+): Promise<number> {
+  const open = await lockOpenOutgoing(tx, { paidSince: new Date(now.getTime() - SETTLED_MS) });
+  const trusted = open.filter(isTrusted);
+  for (const outgoing of trusted) {
+    await setOutgoingMac(tx, { id: outgoing.id, mac: outgoingMac(deps, outgoing) });
+  }
+  return trusted.length;
+}
+
+type Order = Pick<NewOutgoing, Exclude<keyof NewOutgoing, 'amount'>> & { readonly amount: bigint | string };
+
+function fieldsOf(order: Order): MacFields {
+  const { id, purpose, network, asset, method, payer, recipient, amount, merchantId, floatOwner } = order;
+  return {
+    id,
+    purpose,
+    network,
+    asset,
+    method,
+    payer,
+    recipient,
+    amount: amount.toString(),
+    merchantId,
+    floatOwner,
+  };
+}

@@ -1,0 +1,32 @@
+import { payoutEntry } from '../../../domain/books.ts';
+import { paymentIdOf } from '../../../domain/ids.ts';
+import { endFailed, lockOutgoing, type Outgoing } from '../../../store/money/outgoing.ts';
+import { findPayoutDestination, holdAgain } from '../../../store/money/payouts.ts';
+import { recordEntries } from '../../books/record.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { aboutOutgoing } from '../about-outgoing.ts';
+import { logPayouts } from './log-payouts.ts';
+
+const PROBLEM = 'destination_changed';
+
+/**
+ * Puts a payout back to held whose recipient is not the destination in force any more, and returns true if it did. This
+ * happens while a freeze or a missing key keeps the payout from being signed. Planned terms without an item were never
+ * published, so nothing of them can be carried out.
+ */
+export async function recallPayout(deps: CommandDeps, payout: Outgoing): Promise<boolean> {
+  const { id, purpose, network, recipient } = payout;
+  if (purpose !== 'payout') return false;
+  const isInForce = (destination: string | undefined) => destination === `${network}:${recipient}`;
+  if (isInForce(await findPayoutDestination(deps.db.sql, paymentIdOf(id)))) return false;
+  return command(deps, async (tx, at) => {
+    const outgoing = await lockOutgoing(tx, id);
+    if (outgoing?.state !== 'sending' || outgoing.isDue) return true;
+    await holdAgain(tx, { paymentId: paymentIdOf(id), problem: PROBLEM, retryAt: at, at });
+    await recordEntries(tx, [payoutEntry('failed', aboutOutgoing(outgoing), BigInt(outgoing.amount))], at);
+    const evidence = { problem: PROBLEM };
+    await logPayouts(tx, [outgoing], { type: 'payout.failed', actor: 'payer-out', evidence }, at);
+    await endFailed(tx, { id, problem: PROBLEM, at });
+    return true;
+  });
+}

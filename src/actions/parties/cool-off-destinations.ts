@@ -1,0 +1,89 @@
+import { ApiError } from '../../errors.ts';
+import {
+  type CryptoSettlement,
+  forgetDestination,
+  lockCooledOff,
+  lockCryptoSettlementOfAny,
+} from '../../store/parties/destinations.ts';
+import { shareFreezes } from '../../store/parties/freezes.ts';
+import { appendAudit } from '../../store/plumbing/audit-log.ts';
+import { type CommandDeps, command } from '../command.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
+import { settlementNotFound } from './change-destinations.ts';
+import { ownDestinations, refuseForged, writeDestination } from './destination-rows.ts';
+import { logDestinations } from './log-destinations.ts';
+
+const MAX_APPLIED = 100;
+const ACTOR = 'cooling-off';
+
+/** Puts changes of destinations in force that have cooled off. Returns true if there are more. */
+export function applyCooledOff(deps: CommandDeps & RowKeyDeps): Promise<boolean> {
+  return command(deps, async (tx, now) => {
+    await shareFreezes(tx);
+    const due = await lockCooledOff(tx, { now, limit: MAX_APPLIED });
+    const rows = due.map((settlement) => ({ settlement }));
+    const cooled = await ownDestinations(tx, deps, rows, now);
+    for (const { settlement } of cooled) {
+      const { id, merchantId, asset, destination: before, pendingDestination: after } = settlement;
+      if (after === null) throw new Error('A change has a time to apply and no destination.');
+      const changed = { ...settlement, destination: after, pendingDestination: null, effectiveAt: null };
+      await writeDestination(tx, deps, changed, now);
+      await logDestinations(tx, [changed], { actor: ACTOR, at: now });
+      const detail = { id, asset, before, after };
+      await appendAudit(tx, { at: now, actor: ACTOR, action: 'settlement.changed', subject: merchantId, detail });
+    }
+    return cooled.length === MAX_APPLIED;
+  });
+}
+
+/** A decision of an operator about a destination. */
+export interface OverruleInput {
+  readonly settlementId: string;
+  readonly reason: string;
+  readonly actor: string;
+}
+
+/** Refuses a change that cools off. The destination in force stays. */
+export function vetoDestination(
+  deps: CommandDeps & RowKeyDeps,
+  { settlementId, reason, actor }: OverruleInput,
+): Promise<CryptoSettlement> {
+  return command(deps, async (tx, now) => {
+    const settlement = await lockCryptoSettlementOfAny(tx, settlementId);
+    if (settlement === undefined) throw settlementNotFound(settlementId);
+    const { id, merchantId, asset, destination, pendingDestination } = settlement;
+    if (pendingDestination === null) {
+      throw new ApiError('invalid_state', `No change of ${id} cools off: see till destinations pending.`);
+    }
+    refuseForged(deps, settlement);
+    const { mac: _, ...terms } = settlement;
+    const kept = { ...terms, pendingDestination: null, effectiveAt: null };
+    await writeDestination(tx, deps, kept, now);
+    await logDestinations(tx, [kept], { type: 'vetoed', actor, at: now });
+    const detail = { id, asset, destination, vetoed: pendingDestination, reason };
+    await appendAudit(tx, { at: now, actor, action: 'settlement.vetoed', subject: merchantId, detail });
+    return kept;
+  });
+}
+
+/**
+ * Removes a destination that a thief has put in force. Unlike a removal by the merchant it is not remembered: the next
+ * destination is a first one, and the thief's is not in force while it cools off. Payouts that are not signed yet are held
+ * again.
+ */
+export function expelDestination(
+  deps: CommandDeps,
+  { settlementId, reason, actor }: OverruleInput,
+): Promise<CryptoSettlement> {
+  return command(deps, async (tx, now) => {
+    const found = await lockCryptoSettlementOfAny(tx, settlementId);
+    if (found === undefined) throw settlementNotFound(settlementId);
+    const { mac: _, ...settlement } = found;
+    const { id, merchantId, asset, destination } = settlement;
+    await forgetDestination(tx, id);
+    await logDestinations(tx, [settlement], { actor, at: now, isRemoved: true });
+    const detail = { id, asset, destination, reason };
+    await appendAudit(tx, { at: now, actor, action: 'settlement.expelled', subject: merchantId, detail });
+    return settlement;
+  });
+}

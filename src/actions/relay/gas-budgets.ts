@@ -1,0 +1,106 @@
+import { amountText, tokenText } from '../../chains/amount-text.ts';
+import type { Fees } from '../../chains/chain.ts';
+import { coinOf } from '../../chains/coin.ts';
+import { hasPassed } from '../../domain/has-passed.ts';
+import { type DueItem, deferItems } from '../../store/chain/due-items.ts';
+import { findExhaustedItems, findPayersAbove, gasCostSince } from '../../store/chain/gas-spending.ts';
+import { command } from '../command.ts';
+import { alarmSubject } from './check-relayer.ts';
+import { limitsOf, type RelayDeps, type Relayer } from './relayer.ts';
+
+const HOUR_MS = 3_600_000;
+const CHECK_EVERY_MS = 10_000;
+/** Items apart may use this part of the network's budget. The rest is kept for payments that nobody can make fail. */
+const APART_SHARE = 4n;
+/** Items of a payer whose budget is spent are looked at again this soon. */
+const DEFER_MS = 30_000;
+
+/** The budgets that are spent. Items that need them wait, and an alert names the budget. */
+export interface SpentBudgets {
+  /** The budget of the network: nothing new is sent. */
+  readonly isSpent: boolean;
+  /** The part of it for items apart. */
+  readonly isApartSpent: boolean;
+  readonly payers: ReadonlySet<string>;
+}
+
+/** Reads the budgets, and raises and clears their alerts. */
+export async function readBudgets(deps: RelayDeps, { id, alarms, memory }: Relayer): Promise<SpentBudgets> {
+  const { network } = id;
+  const { settings, db } = deps;
+  const nowMs = deps.world.clock.nowMs();
+  memory.budgetsReadAtMs = nowMs;
+  const since = new Date(nowMs - HOUR_MS);
+  const [budget, perPayer] = [settings.gasCostPerHour?.(network), settings.gasPerPayerHour?.(network)];
+  const [cost, payers, exhausted] = await Promise.all([
+    budget === undefined ? NO_COST : gasCostSince(db.sql, { network, since }),
+    perPayer === undefined ? [] : findPayersAbove(db.sql, { network, since, gas: perPayer }),
+    findExhaustedItems(db.sql, { network, limits: limitsOf(deps, network) }),
+  ]);
+  const isSpent = budget !== undefined && cost.all >= budget;
+  const isApartSpent = budget !== undefined && cost.apart * APART_SHARE >= budget;
+  const tell = (subject: string, isRaised: boolean, message: string) =>
+    alarms.gasBudget.set(subject, isRaised ? message : undefined);
+  const coin = coinOf(network);
+  const limit = tokenText(coin, budget ?? 0n);
+  await tell(
+    network,
+    isSpent,
+    `Gas has cost ${amountText(coin, cost.all)} within the hour. The budget is ${limit}: nothing new is sent.`,
+  );
+  await tell(
+    `${network}:apart`,
+    isApartSpent,
+    `Payments of accounts with code, or of accounts whose payments failed, have cost ${amountText(coin, cost.apart)} of gas within the hour. They may use a quarter of ${limit}, and wait.`,
+  );
+  const [payer] = payers;
+  await tell(
+    `${network}:payers`,
+    payer !== undefined,
+    `Payers that wait: ${payers.length}. ${payer?.payer} has used ${count(payer?.gas)} gas within the hour. The budget of a payer is ${count(perPayer)} gas.`,
+  );
+  await tell(
+    `${network}:items`,
+    exhausted !== undefined,
+    `Payments or transfers that wait for their deadline: ${exhausted?.count}. ${exhausted?.subject} has failed ${exhausted?.failures} times on the chain and has used ${count(exhausted?.gas)} gas.`,
+  );
+  return { isSpent, isApartSpent, payers: new Set(payers.map((each) => each.payer)) };
+}
+
+const NO_COST = { all: 0n, apart: 0n };
+
+/** Clears the alerts of budgets also while there is nothing to send. */
+export async function checkBudgets(deps: RelayDeps, relayer: Relayer): Promise<void> {
+  if (relayer.isCoinOnly) return;
+  const { memory } = relayer;
+  if (hasPassed(memory.budgetsReadAtMs, deps.world.clock.nowMs(), CHECK_EVERY_MS)) await readBudgets(deps, relayer);
+}
+
+/** The current fees. Undefined while they exceed the operator's cap: nothing new is sent then. */
+export async function affordableFees(deps: RelayDeps, { chain, id, alarms }: Relayer): Promise<Fees | undefined> {
+  const fees = await chain.suggestFees();
+  const cap = deps.settings.feeCap?.(id.network);
+  const isAbove = cap !== undefined && fees.max > cap;
+  const message = `A unit of gas costs up to ${gwei(fees.max)} gwei on ${chain.network.name}. The cap is ${gwei(cap ?? 0n)} gwei: nothing new is sent.`;
+  await alarms.gasPrice.set(alarmSubject(id), isAbove ? message : undefined);
+  return isAbove ? undefined : fees;
+}
+
+/** The due items without those of payers whose budget is spent. Those are put off. */
+export async function withinBudgets(
+  deps: RelayDeps,
+  due: readonly DueItem[],
+  { payers }: SpentBudgets,
+): Promise<readonly DueItem[]> {
+  const isOver = ({ purpose, payer }: DueItem) => purpose === 'payment' && payers.has(payer);
+  const over = due.filter(isOver).map(({ commitment }) => commitment);
+  if (over.length === 0) return due;
+  const until = new Date(deps.world.clock.nowMs() + DEFER_MS);
+  await command(deps, (tx) => deferItems(tx, over, until));
+  return due.filter((item) => !isOver(item));
+}
+
+const count = (gas = 0n) => gas.toLocaleString('en-US');
+
+/** With three decimals, rounded down: enough to compare a price with its cap. */
+const gwei = (wei: bigint) => `${wei / 1_000_000_000n}.${String((wei / 1_000_000n) % 1_000n).padStart(3, '0')}`;

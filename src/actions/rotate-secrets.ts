@@ -1,0 +1,26 @@
+import { appendAudit } from '../store/plumbing/audit-log.ts';
+import type { Tx } from '../store/plumbing/database.ts';
+import { command } from './command.ts';
+import { renewReceiptKey, type SecretDeps } from './open-receipt-key.ts';
+
+export interface RotateInput {
+  readonly actor: string;
+  /** True if the older master secret is lost, so that its receipt key cannot be opened. */
+  readonly isLost: boolean;
+  /** Writes the MACs of rows under the newest master secret, and returns the number by table. */
+  renewRows(tx: Tx, now: Date): Promise<Readonly<Record<string, number>>>;
+}
+
+/**
+ * Makes a new key for receipts, wrapped with the newest master secret, and authenticates rows with it. Afterwards an older
+ * master secret is needed for nothing that is stored, and may be removed from the settings.
+ */
+export function rotateSecrets(deps: SecretDeps, { actor, isLost, renewRows }: RotateInput) {
+  return command(deps, async (tx, now) => {
+    const { before, after } = await renewReceiptKey(tx, deps, { isLost, now });
+    const rows = await renewRows(tx, now);
+    const detail = { receiptKey: { before, after }, rows, isLost };
+    await appendAudit(tx, { at: now, actor, action: 'secret.rotated', subject: 'secrets', detail });
+    return { receiptKeyId: after };
+  });
+}

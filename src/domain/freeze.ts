@@ -1,0 +1,8 @@
+/**
+ * The scopes of a freeze. A merchant's or partner's stops payments, payouts and changes of destinations, and leaves
+ * refunds to operators. A network's stops everything that is sent there. `restored` stops payouts and refunds on a
+ * network until `rebuild` has caught up with its chain.
+ */
+export const FREEZE_SCOPES = ['merchant', 'partner', 'network', 'payouts', 'refunds', 'restored'] as const;
+
+export type FreezeScope = (typeof FREEZE_SCOPES)[number];

@@ -1,0 +1,80 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+import type { KeyRing } from '../domain/key-ring.ts';
+
+/**
+ * Keys that follow from the operator's master secret, which is never in the database. Each purpose has a key of its own,
+ * so that no key is of use for anything else.
+ */
+export interface Secrets {
+  /** The key of a purpose: 32 bytes, the same on every node with the same master secret. */
+  derive(purpose: string): Uint8Array;
+  /** The key of a purpose under each master secret, the newest first. While secrets are rotated there are two. */
+  deriveEach(purpose: string): KeyRing;
+  /** Encrypts and authenticates a random secret, so that it can be stored in the database. */
+  wrap(purpose: string, bytes: Uint8Array): string;
+  /** The wrapped secret. Fails with a `WrongSecretError`. */
+  unwrap(purpose: string, text: string): Uint8Array;
+}
+
+/** The text was wrapped with another master secret, for another purpose, or was changed. */
+export class WrongSecretError extends Error {
+  constructor() {
+    super('a stored secret was not wrapped with the master secret at hand');
+    this.name = 'WrongSecretError';
+  }
+}
+
+/** Below this many bytes a master secret could be guessed. */
+export const LEAST_SECRET_BYTES = 32;
+
+const KEY_BYTES = 32;
+const KEY_ID_BYTES = 6;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const CIPHER = 'aes-256-gcm';
+
+/** The newest master secret comes first: it makes everything new. The older ones only read. */
+export function createSecrets(material: readonly Uint8Array[]): Secrets {
+  const [newest, ...older] = material;
+  if (newest === undefined || material.some(({ length }) => length < LEAST_SECRET_BYTES)) {
+    throw new Error(`A master secret needs at least ${LEAST_SECRET_BYTES} bytes.`);
+  }
+  const keyId = keyIdOf(newest);
+
+  return {
+    derive: (purpose) => keyOf(newest, purpose),
+    deriveEach: (purpose) => [keyOf(newest, purpose), ...older.map((master) => keyOf(master, purpose))],
+    wrap(purpose, bytes) {
+      // The nonce follows from the content: it repeats only together with the content, and needs no randomness.
+      const nonce = createHmac('sha256', keyOf(newest, `nonce of ${purpose}`))
+        .update(bytes)
+        .digest();
+      const cipher = createCipheriv(CIPHER, keyOf(newest, `wrap ${purpose}`), nonce.subarray(0, NONCE_BYTES));
+      const sealed = [nonce.subarray(0, NONCE_BYTES), cipher.update(bytes), cipher.final(), cipher.getAuthTag()];
+      return `${keyId}.${Buffer.concat(sealed).toString('base64url')}`;
+    },
+    unwrap(purpose, text) {
+      const [id, body = ''] = text.split('.');
+      const master = material.find((each) => keyIdOf(each) === id);
+      const bytes = Buffer.from(body, 'base64url');
+      const isOurs = bytes.length >= NONCE_BYTES + TAG_BYTES && `${id}.${bytes.toString('base64url')}` === text;
+      if (master === undefined || !isOurs) throw new WrongSecretError();
+      const decipher = createDecipheriv(CIPHER, keyOf(master, `wrap ${purpose}`), bytes.subarray(0, NONCE_BYTES));
+      decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+      try {
+        return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+      } catch {
+        throw new WrongSecretError();
+      }
+    },
+  };
+}
+
+/** Names a master secret without giving anything of it away. */
+function keyIdOf(master: Uint8Array): string {
+  return Buffer.from(keyOf(master, 'key id').subarray(0, KEY_ID_BYTES)).toString('base64url');
+}
+
+function keyOf(master: Uint8Array, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', master, 'till', purpose, KEY_BYTES));
+}

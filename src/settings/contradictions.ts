@@ -1,0 +1,79 @@
+import { isTestNetwork } from '../chains/networks.ts';
+import type { Config } from './config.ts';
+import { isAddress, SANDBOX_NETWORK, valueOn } from './network-kinds.ts';
+
+/** Problems of settings that are valid alone and contradict each other. */
+export function contradictions(config: Config): string[] {
+  const keys = [
+    ['RELAYER_KEYS', relayersIn(config)],
+    ['INTERMEDIATE_KEY', intermediatesIn(config)],
+  ] as const;
+  const unsigned = keys.filter(([, own]) => own.some(isAddress) && config.externalSignerUrl === undefined);
+  const signers = unsigned.map(
+    ([env]) => `${env} has addresses, and EXTERNAL_SIGNER_URL, which would sign for them, is not set`,
+  );
+  const secrets =
+    config.secret !== undefined && config.secretFile !== undefined
+      ? ['TILL_SECRET and TILL_SECRET_FILE are both set']
+      : [];
+  return [...missingAccounts(config), ...signers, ...secrets, ...sandboxContradictions(config)];
+}
+
+function sandboxContradictions({ sandbox, rpcUrls = new Map() }: Config): string[] {
+  const networks = [...rpcUrls.keys()];
+  const real = networks.filter((network) => network !== SANDBOX_NETWORK);
+  if (sandbox === true && real.length > 0) return [`SANDBOX is 1, and RPC_URLS names ${real.join(', ')}`];
+  if (sandbox === false && real.length < networks.length) return ['SANDBOX is 0, and RPC_URLS names the sandbox chain'];
+  return [];
+}
+
+/** Settings that a gateway needs to start. */
+export function missingSettings(settings: Config): string[] {
+  return [...missingNetworks(settings), ...missingSecret(settings)];
+}
+
+/** A sandbox adds a demo partner with a key, which must not appear in a database by surprise. */
+function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
+  if (rpcUrls !== undefined || sandbox === true) return [];
+  if (sandbox === false) return ['RPC_URLS must name the networks to take payments on, because SANDBOX is 0'];
+  if (databaseUrl === undefined) return [];
+  return [
+    'RPC_URLS must name the networks to take payments on, because DATABASE_URL is set. ' +
+      'To run a sandbox with play money and a demo partner in that database, set SANDBOX=1',
+  ];
+}
+
+/** A gateway with play money makes a master secret of its own. Where money is real, the operator must know and keep it. */
+function missingSecret(config: Config): string[] {
+  if (hasOnlyPlayMoney(config) || config.secret !== undefined || config.secretFile !== undefined) return [];
+  return [
+    'TILL_SECRET or TILL_SECRET_FILE must be set, because RPC_URLS names a live network: ' +
+      '`npm run till -- secret create` makes a secret',
+  ];
+}
+
+/** True if no network in use is a live one. */
+export function hasOnlyPlayMoney({ rpcUrls = new Map() }: Config): boolean {
+  return [...rpcUrls.keys()].every(isTestNetwork);
+}
+
+export function relayersIn({ relayerKeys: relayers }: Config): string[] {
+  return [...(relayers?.everywhere ?? []), ...[...(relayers?.on.values() ?? [])].flat()];
+}
+
+export function intermediatesIn({ intermediateKey: key }: Config): string[] {
+  return [...(key?.everywhere === undefined ? [] : [key.everywhere]), ...(key?.on.values() ?? [])];
+}
+
+/** Money must never go to an account that the operator did not name. */
+function missingAccounts({ rpcUrls = new Map(), feeAccount, intermediateAccount }: Config): string[] {
+  const accounts = [
+    ['FEE_ACCOUNT', feeAccount],
+    ['INTERMEDIATE_ACCOUNT', intermediateAccount],
+  ] as const;
+  const networks = [...rpcUrls.keys()].filter((network) => network !== SANDBOX_NETWORK);
+  return accounts.flatMap(([env, value]) => {
+    const missing = networks.filter((network) => valueOn(value, network) === undefined);
+    return missing.length === 0 ? [] : [`${env} must name an account on ${missing.join(', ')}, as RPC_URLS does`];
+  });
+}

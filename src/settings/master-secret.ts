@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import { createSecrets, type Secrets } from '../runtime/secrets.ts';
+import type { World } from '../runtime/world.ts';
+import { readOwnSecret } from '../sandbox/own-secret.ts';
+import type { Config } from './config.ts';
+import { hasOnlyPlayMoney } from './contradictions.ts';
+import { masterSecrets, Problem } from './kinds.ts';
+
+/** The master secret is missing or cannot be read. */
+export class MasterSecretError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MasterSecretError';
+  }
+}
+
+/** Opens the master secret: the configured one, or one of the gateway's own where all money is play money. */
+export async function openSecrets({ config, world }: { config: Config; world: World }): Promise<Secrets> {
+  const { secret, secretFile, home } = config;
+  if (secret !== undefined) return createSecrets(secret);
+  if (secretFile !== undefined) return parsed('the file that TILL_SECRET_FILE names', await readSecretFile(secretFile));
+  if (hasOnlyPlayMoney(config)) return parsed(`the file "secret" in ${home}`, await readOwnSecret(world, home));
+  throw new MasterSecretError('neither TILL_SECRET nor TILL_SECRET_FILE is set.');
+}
+
+async function readSecretFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    throw new MasterSecretError(`the file that TILL_SECRET_FILE names cannot be read (${code}).`);
+  }
+}
+
+function parsed(origin: string, text: string): Secrets {
+  const secrets = masterSecrets().parse(text.trim());
+  if (secrets instanceof Problem) throw new MasterSecretError(`${origin} ${secrets.text}.`);
+  return createSecrets(secrets);
+}

@@ -1,0 +1,41 @@
+import { resolve } from 'node:path';
+import { type Config, SETTINGS, type Setting } from './config.ts';
+import { contradictions, missingSettings } from './contradictions.ts';
+import { type Kind, Problem, quote } from './kinds.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads all settings, or returns all problems at once. */
+export function readConfig(environment: Environment): { config: Config } | { problems: string[] } {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, { env, kind, default: fallback }] of Object.entries(SETTINGS) as [string, Setting<unknown>][]) {
+    // An empty variable means "not set": that is how compose files and CI systems unset one.
+    const raw = environment[env]?.trim() ?? '';
+    const value = raw === '' ? fallback : kind.parse(raw);
+    if (value instanceof Problem) problems.push(`${env} ${value.text}${kind.secret ? '' : ` (it is ${quote(raw)})`}`);
+    else values[name] = value;
+  }
+  if (problems.length === 0) problems.push(...contradictions(values as unknown as Config));
+  if (problems.length > 0) return { problems };
+  values.publicUrl ??= `http://localhost:${values.port}`;
+  values.home = resolve(values.home as string);
+  return { config: values as Config };
+}
+
+/** Reads the settings of a gateway that starts. An operator command needs less: a database alone is enough for it. */
+export function readStartConfig(environment: Environment): ReturnType<typeof readConfig> {
+  const read = readConfig(environment);
+  if ('problems' in read) return read;
+  const problems = missingSettings(read.config);
+  return problems.length === 0 ? read : { problems };
+}
+
+/** The settings in force as people may see them: secrets print as `***`. */
+export function describeConfig(config: Config): { setting: string; value: string }[] {
+  return Object.entries(SETTINGS).map(([name, { env, kind }]) => {
+    const value = config[name as keyof Config];
+    const { secret: isSecret, show = String } = kind as Kind<unknown>;
+    return { setting: env, value: value === undefined ? '' : isSecret ? '***' : show(value) };
+  });
+}

@@ -1,0 +1,25 @@
+import type { Config } from './config.ts';
+import { intermediatesIn, relayersIn } from './contradictions.ts';
+import { isAddress, secretsOfUrl } from './network-kinds.ts';
+
+/** The secret values in force, which the log masks. */
+export function secretValues(config: Config): string[] {
+  const endpoints = [...(config.rpcUrls?.values() ?? []), config.externalSignerUrl ?? []].flat();
+  const sources = (config.rateSources ?? []).flatMap(({ requests }) => requests.map(({ url }) => url));
+  const keys = [...relayersIn(config), ...intermediatesIn(config)].filter((relayer) => !isAddress(relayer));
+  return [
+    ...(config.databaseUrl === undefined ? [] : secretsOfDatabaseUrl(config.databaseUrl)),
+    ...[...endpoints, ...sources].flatMap(secretsOfUrl),
+    ...keys.flatMap((key) => [key, key.slice(2)]),
+    ...(config.secret ?? []).flatMap(spellingsOfSecret),
+  ];
+}
+
+function spellingsOfSecret(bytes: Uint8Array): string[] {
+  const base64 = Buffer.from(bytes).toString('base64');
+  return [base64.replaceAll('=', ''), Buffer.from(bytes).toString('base64url')];
+}
+
+function secretsOfDatabaseUrl(url: string): string[] {
+  return [url, decodeURIComponent(new URL(url).password)];
+}

@@ -1,0 +1,130 @@
+import type { FreezeScope } from '../../domain/freeze.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
+import { limitLockWait } from '../plumbing/locks.ts';
+
+export interface Freeze {
+  readonly scope: FreezeScope;
+  /** The merchant, partner or network; empty for all payouts and all refunds. */
+  readonly subject: string;
+  readonly reason: string;
+  readonly actor: string;
+  readonly since: Date;
+}
+
+/** Transactions that move money take milliseconds. One that hangs must not keep all others waiting behind the freeze. */
+const MAX_WAIT_MS = 10_000;
+
+/**
+ * Waits for every transaction that shares the freezes, and keeps new ones waiting. After the commit nothing more is accepted
+ * or sent that the freeze stops. Call it first in a transaction, so that nobody waits for its other locks.
+ */
+export async function lockFreezes(tx: Tx): Promise<void> {
+  await limitLockWait(tx, MAX_WAIT_MS);
+  // Unlike ACCESS EXCLUSIVE, this mode does not wait for a backup, which only reads.
+  await tx`lock table freezes in exclusive mode`;
+}
+
+/** Keeps the freezes as they are until the transaction ends. Call it first in a transaction that accepts or sends money. */
+export async function shareFreezes(tx: Tx): Promise<void> {
+  await tx`lock table freezes in row share mode`;
+}
+
+/** Returns false if it is frozen already. */
+export async function insertFreeze(tx: Tx, freeze: Freeze): Promise<boolean> {
+  const { count } = await tx`
+    insert into freezes (scope, subject, reason, actor, since)
+    values (${freeze.scope}, ${freeze.subject}, ${freeze.reason}, ${freeze.actor}, ${freeze.since})
+    on conflict do nothing`;
+  return count === 1;
+}
+
+/** The freeze that was deleted; undefined if there is none. */
+export async function deleteFreeze(
+  tx: Tx,
+  { scope, subject }: Pick<Freeze, 'scope' | 'subject'>,
+): Promise<Freeze | undefined> {
+  const [row] = await tx<Freeze[]>`
+    delete from freezes where scope = ${scope} and subject = ${subject} returning ${columns(tx)}`;
+  return row;
+}
+
+export function listFreezes(db: Reader): Promise<Freeze[]> {
+  return db<Freeze[]>`select ${columns(db)} from freezes order by since, scope, subject`;
+}
+
+/** Whether a network is frozen. */
+export interface NetworkStop {
+  readonly network: string;
+  readonly isFrozen: boolean;
+}
+
+/** A row for each of these networks. */
+export function findNetworkStops(db: Reader, networks: readonly string[]): Promise<NetworkStop[]> {
+  return db<NetworkStop[]>`
+    select network, exists (select from freezes f where f.scope = 'network' and f.subject = network) as "isFrozen"
+    from unnest(${networks as string[]}::text[]) as network`;
+}
+
+/** Those of these merchants and networks that are suspended or frozen. */
+export async function findStopped(db: Reader, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db<{ id: string }[]>`
+    select m.id from merchants m where m.id = any(${ids as string[]}::text[]) and ${isMerchantStopped(db)}
+    union all
+    select f.subject from freezes f where f.scope = 'network' and f.subject = any(${ids as string[]}::text[])`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** The condition that the merchant `m` is suspended or frozen, itself or with its partner. */
+export function isMerchantStopped<Fragment>(sql: (text: TemplateStringsArray) => Fragment): Fragment {
+  return sql`(m.status = 'suspended' or exists (
+    select from freezes f
+    where f.scope = 'merchant' and f.subject = m.id or f.scope = 'partner' and f.subject = m.partner_id))`;
+}
+
+/**
+ * The condition that freezes stop the transfer `o` out of our accounts. Operators order returns, so only the freeze of a
+ * network stops them.
+ */
+export function isOutgoingStopped(db: Reader) {
+  return db`(exists (
+      select from freezes f
+      where f.scope = 'network' and f.subject = o.network
+        or f.scope = 'restored' and f.subject = o.network and o.purpose <> 'return'
+        or f.scope = 'payouts' and o.purpose = 'payout'
+        or f.scope = 'refunds' and o.purpose = 'refund')
+    or o.purpose <> 'return'
+      and exists (select from merchants m where m.id = o.merchant_id and ${isMerchantStopped(db)})
+      and not exists (select from refunds r where r.id = o.id and r.is_operators))`;
+}
+
+/** The condition that freezes stop the refund `r`. */
+export function isRefundStopped(db: Reader) {
+  return db`(exists (
+      select from freezes f
+      where f.scope = 'refunds' or f.scope in ('network', 'restored') and f.subject = r.network)
+    or not r.is_operators
+      and exists (select from merchants m where m.id = r.merchant_id and ${isMerchantStopped(db)}))`;
+}
+
+/** The condition that freezes stop the held amount `p` from being paid out. */
+export function isPayoutStopped(db: Reader) {
+  return db`(exists (
+      select from freezes f
+      where f.scope = 'payouts' or f.scope in ('network', 'restored') and f.subject = p.network)
+    or exists (select from merchants m where m.id = p.merchant_id and ${isMerchantStopped(db)}))`;
+}
+
+/** The condition that freezes stop the row of `items` from being sent. */
+export function isItemStopped(db: Reader) {
+  return db`case when items.purpose = 'payment'
+    then exists (select from freezes f where f.scope = 'network' and f.subject = items.network)
+      or exists (
+        select from payments p join merchants m on m.id = p.merchant_id
+        where p.id = items.subject and ${isMerchantStopped(db)})
+    else exists (select from outgoing o where o.id = items.subject and ${isOutgoingStopped(db)})
+    end`;
+}
+
+function columns(db: Reader) {
+  return db`scope, subject, reason, actor, since`;
+}

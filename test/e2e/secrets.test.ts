@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, describe, it } from 'node:test';
+import { OtherMasterSecretError } from '../../src/actions/open-receipt-key.ts';
+import { runTill } from '../../src/cli/till.ts';
+import { receiptKeyOf } from '../../src/domain/receipt.ts';
+import { connectTo, createTestDatabase, type TestConnection, type TestDatabase } from '../database.ts';
+import { startTestGateway, type TestGateway, type TestGatewayInput } from '../gateway.ts';
+
+describe('the secrets of a gateway', () => {
+  const stops: (() => Promise<unknown>)[] = [];
+  after(async () => {
+    for (const stop of stops.reverse()) await stop();
+  });
+
+  interface Place {
+    readonly database: TestDatabase;
+    readonly sql: TestConnection;
+    start(input?: TestGatewayInput): Promise<TestGateway>;
+  }
+  async function newPlace(): Promise<Place> {
+    const database = await createTestDatabase();
+    const sql = connectTo(database.url);
+    stops.push(
+      () => database.drop(),
+      () => sql.end(),
+    );
+    const start = async (input: TestGatewayInput = {}) => {
+      const gateway = await startTestGateway({ databaseUrl: database.url, ...input });
+      stops.push(() => gateway.stop());
+      return gateway;
+    };
+    return { database, sql, start };
+  }
+
+  const publishedBy = async (gateway: TestGateway): Promise<string[]> => {
+    const response = await gateway.call({ url: '/.well-known/till-receipts.json' });
+    return response.json().keys.map(({ kid }: { kid: string }) => kid);
+  };
+  const auditOf = (sql: TestConnection) =>
+    sql<{ actor: string; action: string; detail: object }[]>`
+      select actor, action, detail from audit_log where subject = 'secrets' order by id`;
+
+  it('are the same on nodes that start together', async () => {
+    const { start } = await newPlace();
+    const nodes = await Promise.all([start(), start(), start()]);
+    const ids = nodes.map(({ receiptKey }) => receiptKey.publicJwk.kid);
+    assert.equal(new Set(ids).size, 1);
+    assert.deepEqual(await publishedBy(nodes[1] as TestGateway), [ids[0]]);
+  });
+
+  it('of an older version are wrapped at the first start, and their clear copies are gone', async () => {
+    const { sql, start } = await newPlace();
+    const clear = { cursor: randomBytes(32), option: randomBytes(32), receipt: randomBytes(32) };
+    for (const [name, value] of Object.entries(clear)) {
+      await sql`insert into shared_values (name, value) values (${name}, ${value})`;
+    }
+    const gateway = await start();
+    const { kid } = receiptKeyOf(clear.receipt).publicJwk;
+    assert.equal(gateway.receiptKey.publicJwk.kid, kid, 'receipts are signed as before');
+    assert.deepEqual(await sql`select name from shared_values`, []);
+    const [row] = await sql<{ wrapped: string }[]>`select wrapped_seed as wrapped from receipt_keys`;
+    assert.ok(!row?.wrapped.includes(clear.receipt.toString('base64url')));
+    const [{ actor, action, detail } = { actor: '', action: '', detail: {} }] = await auditOf(sql);
+    assert.deepEqual([actor, action], ['gateway', 'secret.wrapped']);
+    assert.deepEqual(detail, { names: ['cursor', 'option', 'receipt'] });
+
+    // A node of the older version, started by mistake, has made keys of its own again and may have signed with them.
+    const stray = randomBytes(32);
+    await sql`insert into shared_values (name, value) values ('receipt', ${stray})`;
+    const next = await start();
+    assert.equal(next.receiptKey.publicJwk.kid, kid);
+    assert.deepEqual((await publishedBy(next)).sort(), [kid, receiptKeyOf(stray).publicJwk.kid].sort());
+    assert.deepEqual(await sql`select name from shared_values`, []);
+  });
+
+  it('do not open with another master secret: the node does not start, and nothing is changed', async () => {
+    const { sql, start } = await newPlace();
+    await start();
+    const before = await sql`select * from receipt_keys`;
+    await assert.rejects(start({ masterSecret: randomBytes(32) }), OtherMasterSecretError);
+    assert.deepEqual(await sql`select * from receipt_keys`, before);
+  });
+
+  it('are rotated: the old master secret opens nothing any more, and old receipts can still be checked', async () => {
+    const { database, sql, start } = await newPlace();
+    const [old, renewed] = [randomBytes(32), randomBytes(32)];
+    const till = async (secrets: readonly Buffer[], ...more: string[]) => {
+      let output = '';
+      const sink = { write: (text: string) => (output += text) };
+      const TILL_SECRET = secrets.map((secret) => secret.toString('base64')).join(' ');
+      const env = { DATABASE_URL: database.url, TILL_SECRET };
+      return {
+        code: await runTill(['secret', 'rotate', '--json', ...more], { env, stdout: sink, stderr: sink }),
+        output,
+      };
+    };
+    const first = (await start({ masterSecret: old })).receiptKey.publicJwk.kid;
+
+    const wrong = await till([renewed]);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.output, /another master secret/);
+
+    const { code, output } = await till([renewed, old]);
+    assert.equal(code, 0, output);
+    const { receiptKeyId } = JSON.parse(output);
+    assert.notEqual(receiptKeyId, first);
+    await assert.rejects(start({ masterSecret: old }), OtherMasterSecretError);
+    const gateway = await start({ masterSecret: renewed });
+    assert.equal(gateway.receiptKey.publicJwk.kid, receiptKeyId);
+    assert.deepEqual(await publishedBy(gateway), [receiptKeyId, first]);
+    const [kept] = await sql`select wrapped_seed from receipt_keys where id = ${first}`;
+    assert.deepEqual(kept, { wrapped_seed: null }, 'the old private key is gone');
+    const entries = await auditOf(sql);
+    assert.deepEqual(
+      entries.map(({ actor, action, detail }) => [actor, action, detail]),
+      [
+        [
+          'operator',
+          'secret.rotated',
+          { receiptKey: { before: first, after: receiptKeyId }, rows: { outgoing: 0, destinations: 0 }, isLost: false },
+        ],
+      ],
+    );
+
+    // The secret is lost: an operator who has checked the rows starts anew with another one.
+    const another = randomBytes(32);
+    assert.equal((await till([another])).code, 1);
+    assert.equal((await till([another], '--lost')).code, 0);
+    const restarted = await start({ masterSecret: another });
+    assert.deepEqual((await publishedBy(restarted)).slice(1), [receiptKeyId, first]);
+  });
+});
