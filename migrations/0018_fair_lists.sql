@@ -15,7 +15,8 @@ drop index payments_by_merchant;
 -- By status and amount in major units, whatever the currency. The columns of the expression are included, because otherwise
 -- PostgreSQL does not use the index alone.
 create index payments_by_amount on payments
-  (merchant_id, status, (amount_value * power(10::numeric, 36 - amount_decimals)), id)
+  (merchant_id, status, (amount_value * case amount_decimals when 2 then 1e34 when 6 then 1e30 when 18 then 1e18
+    else power(10::numeric, 36 - amount_decimals) end), id)
   include (amount_value, amount_decimals, token_asset) where status <> 'requires_action';
 create index payments_by_token on payments (merchant_id, token_asset, id) include (status)
   where status <> 'requires_action' and token_asset is not null;

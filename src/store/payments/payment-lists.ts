@@ -148,7 +148,7 @@ function byStatus(db: Reader, query: PaymentPageQuery, { amount, isNext, page }:
     select p.* from unnest(${storedStatuses(query)}::text[]) as s(status)
     cross join lateral (
       select p.id, ${amount} as amount from payments p
-      where p.merchant_id = m.id and p.status = s.status and ${isMatch(db, query)} and ${isNext} ${page}
+      where ${isOfMerchant(db, query)} and p.status = s.status and ${isMatch(db, query)} and ${isNext} ${page}
     ) p
   )`;
 }
@@ -159,7 +159,7 @@ function byAmount(db: Reader, query: PaymentPageQuery, { amount, isNext, page }:
     select p.* from unnest(${storedStatuses(query)}::text[]) as s(status)
     cross join lateral (
       select p.id, ${amount} as amount from payments p
-      where p.merchant_id = m.id and p.status = s.status and ${isClosed(db)} and ${isClosedMatch(db, query)}
+      where ${isOfMerchant(db, query)} and p.status = s.status and ${isClosed(db)} and ${isClosedMatch(db, query)}
         and ${isNext} ${page}
     ) p
   )`;
@@ -177,7 +177,7 @@ function byToken(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: 
     ) t
     cross join lateral (
       select p.id, ${amount} as amount from payments p
-      where p.merchant_id = m.id and p.token_asset = t.token_asset and ${isClosed(db)}
+      where ${isOfMerchant(db, query)} and p.token_asset = t.token_asset and ${isClosed(db)}
         and ${isClosedMatch(db, query)} and ${isNext} ${page}
     ) p
     where ${isTokenMatch(db, query, db`t.token_asset`)}
@@ -188,7 +188,7 @@ function byToken(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: 
 function open(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
   return db`(
     select p.id, ${amount} as amount from payments p
-    where p.merchant_id = m.id and p.status = 'requires_action' and ${isMatch(db, query)} and ${isNext} ${page}
+    where ${isOfMerchant(db, query)} and p.status = 'requires_action' and ${isMatch(db, query)} and ${isNext} ${page}
   )`;
 }
 
@@ -201,10 +201,12 @@ function found(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: Pa
 
 /**
  * An amount that can be compared with those of other units: a whole number, so that nothing is ever rounded. No unit has
- * more than 36 decimals. The expression is that of the index `payments_by_amount`.
+ * more than 36 decimals. The expression is that of the index `payments_by_amount`. The powers for dollars and the usual
+ * tokens are written down: computing them takes longer than the rest.
  */
 function majorUnits(db: Reader, value: Fragment, decimals: Fragment): Fragment {
-  return db`(${value} * power(10::numeric, 36 - ${decimals}))`;
+  return db`(${value} * case ${decimals} when 2 then 1e34 when 6 then 1e30 when 18 then 1e18
+    else power(10::numeric, 36 - ${decimals}) end)`;
 }
 
 /** All payments that match, as a table `p`. */
@@ -224,23 +226,32 @@ function matchesOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
       select p.* from unnest(${storedStatuses(filter)}::text[]) as s(status)
       cross join lateral (
         select * from payments p
-        where p.merchant_id = m.id and p.status = s.status and ${isMatch(db, filter)} offset 0
+        where ${isOfMerchant(db, filter)} and p.status = s.status and ${isMatch(db, filter)} offset 0
       ) p`;
   }
   return db`
     (
       select * from payments p
-      where p.merchant_id = m.id and ${isClosed(db)} and p.reference_id like ${containing(filter.referencePart)}
+      where ${isOfMerchant(db, filter)} and ${isClosed(db)} and p.reference_id like ${containing(filter.referencePart)}
         and ${isClosedMatch(db, filter)} offset 0
     ) union all (
       select * from payments p
-      where p.merchant_id = m.id and p.status = 'requires_action' and ${isMatch(db, filter)} offset 0
+      where ${isOfMerchant(db, filter)} and p.status = 'requires_action' and ${isMatch(db, filter)} offset 0
     )`;
 }
 
 /** `%` and `_` are escaped. */
 function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+/**
+ * A payment of the merchant `m`. A single merchant is named by its id, because the planner knows the number of its
+ * payments then. Otherwise it expects the average of all merchants, and takes an index without the order of the page.
+ */
+function isOfMerchant(db: Reader, { merchantIds }: PaymentFilter): Fragment {
+  const [id, ...others] = merchantIds ?? [];
+  return id === undefined || others.length > 0 ? db`p.merchant_id = m.id` : db`p.merchant_id = ${id}`;
 }
 
 /** The statuses in the table that may be seen as one of the wanted ones: an overdue open payment is seen as over. */
