@@ -64,6 +64,24 @@ export const SETTINGS = {
     '`operator`',
   ),
   databasePoolSize: setting('DATABASE_POOL_SIZE', integer(2, 500), 10, 'Connections this node opens to PostgreSQL.'),
+  listPoolSize: setting(
+    'DATABASE_LIST_POOL_SIZE',
+    integer(2, 100),
+    6,
+    'Further connections this node opens to PostgreSQL, for lists and searches alone. A list uses two.',
+  ),
+  listTimeoutMs: setting(
+    'LIST_TIMEOUT_MS',
+    integer(50, 15_000),
+    2_000,
+    'The longest time a statement of a list may run, in milliseconds. A list that needs more is refused with 429.',
+  ),
+  listCostMsPerSecond: setting(
+    'LIST_COST_MS_PER_SECOND',
+    integer(10, 1_000_000),
+    1_000,
+    'Milliseconds of database time that lists of one API key may use in each second on one node.',
+  ),
   secret: setting(
     'TILL_SECRET',
     secret(masterSecrets()),
@@ -134,7 +152,7 @@ export const SETTINGS = {
     'MAX_EVENT_LOOP_DELAY_MS',
     integer(0, 60_000),
     500,
-    'Requests are refused with 503 while the event loop is this late. 0 never refuses.',
+    'Requests are refused with 503 while the event loop is this late: lists and pages at 0.4 of it, routes that move money last. 0 never refuses.',
   ),
   rpcUrls: setting(
     'RPC_URLS',

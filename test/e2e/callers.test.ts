@@ -435,15 +435,15 @@ describe('callers', { concurrency: true }, () => {
     it('that are in use cost no query', async () => {
       const { headers } = await createTestPartner(gateway);
       await list(headers);
-      const { sql } = gateway.db;
+      const pools = [gateway.db, gateway.listDb].map((db) => ({ db, sql: db.sql }));
       let queries = 0;
-      const counted = {
-        get: () => {
+      for (const { db, sql } of pools) {
+        const get = () => {
           queries += 1;
           return sql;
-        },
-      };
-      Object.defineProperty(gateway.db, 'sql', counted);
+        };
+        Object.defineProperty(db, 'sql', { get, configurable: true });
+      }
       try {
         for (let count = 0; count < 50; count += 1) {
           const [status, code] = await refusal(gateway, { url: '/v1/merchants?limit=none', headers });
@@ -453,7 +453,7 @@ describe('callers', { concurrency: true }, () => {
         await list(headers);
         assert.equal(queries, 1, 'a list reads only the list');
       } finally {
-        Object.defineProperty(gateway.db, 'sql', { value: sql });
+        for (const { db, sql } of pools) Object.defineProperty(db, 'sql', { value: sql });
       }
     });
   });

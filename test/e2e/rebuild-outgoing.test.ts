@@ -126,7 +126,7 @@ describe('till rebuild, of outgoing transfers', () => {
     );
     const first = await restore();
     assert.deepEqual(first.rebuilt, []);
-    assert.match(first.unplaced?.[1] ?? '', new RegExp(`belongs to ${id}, which is not known`));
+    assert.match(first.unplaced?.[1] ?? '', new RegExp(`belongs to ${id}, which is not a paid payment here`));
     assert.deepEqual(await restore({ merchantId: scene.merchantId }), { rebuilt: [id, payoutId], unplaced: [] });
     const { at: _, ...same } = settlement ?? assert.fail('The payout was not settled.');
     assert.partialDeepStrictEqual(await scene.settlement(id), same);

@@ -12,8 +12,9 @@ import type { KeyHolder } from '../../store/parties/api-keys.ts';
 import { findPayableMerchants, type Owner, type PayableMerchant } from '../../store/parties/merchants.ts';
 import type { WalletApp } from '../../store/parties/wallet-apps.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { createLoadGauge, type LoadGauge } from './load-shedding.ts';
+import { createLoadGauge, type LoadGauge, type Priority } from './load-shedding.ts';
 import { isPlausibleId } from './plausible-id.ts';
+import { publicGate } from './public-gate.ts';
 import { addressGroup, createRateLimit, type RateLimit } from './rate-limit.ts';
 
 /**
@@ -82,12 +83,20 @@ export interface Gates {
   readonly load: LoadGauge;
 }
 
+/** A page loads this many files and icons. */
+const CHEAP_FACTOR = 20;
+
 export function createGates(deps: HttpDeps): Gates {
   const onRefusal = () => deps.metrics.refusals.inc({ reason: 'rate_limited' });
   const { addressRequestsPerSecond, keyRequestsPerSecond } = deps.config;
   const limits = {
     address: createRateLimit(deps.world.clock, { name: 'address', perSecond: addressRequestsPerSecond, onRefusal }),
     key: createRateLimit(deps.world.clock, { name: 'key', perSecond: keyRequestsPerSecond, onRefusal }),
+    cheap: createRateLimit(deps.world.clock, {
+      name: 'cheap',
+      perSecond: addressRequestsPerSecond * CHEAP_FACTOR,
+      onRefusal,
+    }),
   };
   const load = createLoadGauge(deps.world, {
     maxDelayMs: deps.config.maxEventLoopDelayMs,
@@ -103,9 +112,13 @@ export function guardRoutes(app: App, gates: Gates): void {
   app.addHook('onClose', async () => gates.load.stop());
   app.addHook('onRoute', (route) => {
     const { access } = route.config ?? {};
-    if (access === undefined) return;
-    const guard = guardOf({ ...gates, access });
-    route.onRequest = [...[route.onRequest ?? []].flat(), guard];
+    const before = [route.onRequest ?? []].flat();
+    if (access === undefined) {
+      route.onRequest = [publicGate(gates, route), ...before];
+      return;
+    }
+    const { priority = 'normal' } = route.config ?? {};
+    route.onRequest = [...before, guardOf({ ...gates, access, priority })];
   });
 }
 
@@ -124,6 +137,7 @@ function guardOf(gate: Gate) {
 
 export interface Gate extends Gates {
   readonly access: Access;
+  readonly priority: Priority;
 }
 
 interface Admission {
@@ -135,14 +149,17 @@ interface Admission {
 /** Throws or rejects with the refusal. Returns undefined when nothing has to be awaited. */
 function admit(admission: Admission): Promise<void> | undefined {
   const { gate, request, reply } = admission;
-  const { deps, limits, load } = gate;
-  load.check();
+  const { deps, limits, load, priority } = gate;
+  load.check(priority);
   checkHeaderBytes(request);
   const requested = checkForm(request);
   const credentials = readCredentials(admission);
   const known = credentials.via === 'key' ? deps.keys.peek(hashApiKey(credentials.key)) : undefined;
-  if (known !== undefined) return welcome(admission, requested, { via: 'key', mode: known.mode, key: known });
-  // Only unknown callers count against their address: guessing is limited, busy shops are not.
+  if (known !== undefined && isInForce(known, deps.world.clock.nowMs())) {
+    return welcome(admission, requested, { via: 'key', mode: known.mode, key: known });
+  }
+  // Only strangers count against their address: guessing is limited, busy shops are not. The holder of a revoked key is
+  // a stranger.
   limits.address.take(reply, addressGroup(request.ip));
   return identify(deps, credentials).then((caller) => welcome(admission, requested, caller));
 }
@@ -241,8 +258,15 @@ export function merchantOf(request: Visit): PayableMerchant {
 
 export function headerOf(request: Visit, name: (typeof OUR_HEADERS)[number]): string | undefined {
   const value = request.headers[name];
-  // An empty header counts as missing: some proxies send one in place of none.
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  // An empty header counts as missing: some proxies send one in place of none, or beside another one.
+  return typeof value === 'string' ? withoutEmpty(value) : undefined;
+}
+
+/** Node.js joins repeated headers by a comma and a space. */
+function withoutEmpty(value: string): string | undefined {
+  if (!value.includes(',')) return value === '' ? undefined : value;
+  const [only, ...others] = value.split(',').filter((part) => part.trim() !== '');
+  return others.length === 0 ? only?.trim() : value;
 }
 
 function checkHeaderBytes(request: Visit): void {
@@ -270,6 +294,8 @@ function checkForm(request: Visit): string | undefined {
 
 interface Limits {
   readonly address: RateLimit;
+  /** Per address, for public requests that cost next to nothing. */
+  readonly cheap: RateLimit;
   readonly key: RateLimit;
 }
 
@@ -326,9 +352,17 @@ function gatewayCredentials(request: Visit): Credentials {
   throw new ApiError('missing_auth_headers', 'Send Api-Key, or App-Id with Client-Id.');
 }
 
-function checkKey({ revokedAt, expiresAt, partnerDisabledAt }: KeyHolder, nowMs: number): void {
-  const isOver = revokedAt !== null || (expiresAt !== null && expiresAt.getTime() <= nowMs);
-  if (isOver) throw unknownKey();
+function isOver({ revokedAt, expiresAt }: KeyHolder, nowMs: number): boolean {
+  return revokedAt !== null || (expiresAt !== null && expiresAt.getTime() <= nowMs);
+}
+
+function isInForce(key: KeyHolder, nowMs: number): boolean {
+  return !isOver(key, nowMs) && key.partnerDisabledAt === null;
+}
+
+function checkKey(key: KeyHolder, nowMs: number): void {
+  const { partnerDisabledAt } = key;
+  if (isOver(key, nowMs)) throw unknownKey();
   if (partnerDisabledAt !== null) throw new ApiError('unauthorized', 'The partner of this Api-Key is disabled.');
 }
 

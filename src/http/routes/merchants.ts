@@ -43,7 +43,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
     },
   );
 
-  app.get('/v1/merchants', { schema: LIST, config: { access: READ } }, async (request) => {
+  app.get('/v1/merchants', { schema: LIST, config: { access: READ, priority: 'spare' } }, async (request, reply) => {
     const { status, search, cursor, limit = LIMIT } = request.query;
     const { merchantIds } = keyOf(request);
     const owner = ownerOf(request);
@@ -56,7 +56,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
       afterId: openAfter(deps, filters, cursor),
       limit: limit + 1,
     };
-    const { page, totalCount } = await listMerchants(deps.db.sql, query);
+    const { page, totalCount } = await deps.lists.read(keyOf(request).id, reply, (db) => listMerchants(db, query));
     const merchants = page.slice(0, limit);
     const last = page.length > limit ? merchants.at(-1) : undefined;
     const nextCursor = last === undefined ? null : sealCursor(deps.cursorKeys, filters, [last.id]);

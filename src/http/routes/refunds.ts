@@ -9,6 +9,7 @@ const WRITE = { scheme: 'partner', merchant: 'header', scope: 'refunds:write', t
 export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
   const config = {
     access: WRITE,
+    priority: 'money',
     idempotency: 'accepted',
     errors: ['payment_not_found', 'payment_not_succeeded', 'already_refunded', 'idempotency_conflict'],
   } as const;

@@ -9,18 +9,31 @@ import type { App, HttpDeps } from '../deps.ts';
 
 /** Routes for monitoring. */
 export async function systemRoutes(app: App, deps: HttpDeps): Promise<void> {
-  app.get('/health', { schema: HEALTH }, () => ({ status: 'ok' as const }));
+  app.get('/health', { schema: HEALTH, config: PROBE }, () => ({ status: 'ok' as const }));
+
+  // Requests at the same time share one look at the database.
+  let looking: Promise<DatabaseState> | undefined;
+  const look = () => {
+    looking ??= databaseState(deps).finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
 
   const remarks = productionRisks(deps.config).map(({ message }) => message);
-  app.get('/ready', { schema: READY }, async (_request, reply) => {
-    const database = await databaseState(deps);
+  app.get('/ready', { schema: READY, config: PROBE }, async (_request, reply) => {
+    const database = await look();
     const isReady = database === 'ok';
     const chains = deps.chains.list().map(chainState);
     return reply.code(isReady ? 200 : 503).send({ ready: isReady, database, chains, remarks });
   });
 }
 
-async function databaseState({ db }: HttpDeps): Promise<'ok' | 'unreachable' | 'not_migrated'> {
+const PROBE = { priority: 'probe', isCheap: true } as const;
+
+type DatabaseState = 'ok' | 'unreachable' | 'not_migrated';
+
+async function databaseState({ db }: HttpDeps): Promise<DatabaseState> {
   try {
     return (await isMigrated(db.sql)) ? 'ok' : 'not_migrated';
   } catch {

@@ -50,6 +50,23 @@ export interface DatabaseInput extends ConnectionInput {
 /** Statements that still run when the database is closed get this long. */
 const CLOSE_MS = 1_000;
 
+export interface ListDatabaseInput extends Pick<ConnectionInput, 'url' | 'applicationName'> {
+  readonly poolSize: number;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Statements of lists get memory to sort and hash some hundred thousand rows. They are planned for their values: the
+ * right index depends on the filter. They are not compiled, because that takes longer than they run.
+ */
+export const LIST_SETTINGS = { work_mem: '32MB', plan_cache_mode: 'force_custom_plan', jit: 'off' };
+
+/** A separate pool for lists and searches, read only and with a short statement timeout. */
+export function openListDatabase({ timeoutMs, ...input }: ListDatabaseInput): Database {
+  const settings = { ...LIST_SETTINGS, default_transaction_read_only: 'on' };
+  return openDatabase({ ...input, statementTimeoutMs: timeoutMs, settings });
+}
+
 export function openDatabase(input: DatabaseInput): Database {
   const settings = connectionSettings(input);
   // A connection is not closed for being idle: a new one would cost the next request a handshake.
@@ -196,6 +213,11 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
 /** True if PostgreSQL refused the data itself. A retry would fail again. */
 export function isDataFault(error: unknown): boolean {
   return /^2[23]/.test(sqlState(error) ?? '');
+}
+
+/** True if the server ended the statement because it ran for too long. */
+export function isStatementTimeout(error: unknown): boolean {
+  return sqlState(error) === '57014';
 }
 
 /** Decides by SQLSTATE, never by message text. */
