@@ -93,6 +93,7 @@ async function quietPartner({ databaseUrl, port }: Gateway): Promise<Record<stri
       label: 'bench',
       scopes: null,
       merchantIds: null,
+      addresses: null,
       expiresAt: null,
     });
     const headers = { 'Api-Key': secret, 'Content-Type': 'application/json' };
