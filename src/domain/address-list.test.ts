@@ -26,8 +26,8 @@ describe('a list of addresses', () => {
     for (const address of ['203.0.113.7', '::ffff:203.0.113.7', '10.1.255.255', '::ffff:10.1.2.3', '2001:db8:1:2::3']) {
       assert.ok(isListedAddress(list, address), address);
     }
-    for (const address of ['203.0.113.8', '10.2.0.1', '::ffff:10.2.0.1', '2001:db8:2::1', '', 'localhost']) {
-      assert.ok(!isListedAddress(list, address), address);
+    for (const address of ['203.0.113.8', '10.2.0.1', '::ffff:10.2.0.1', '2001:db8:2::1', '', 'localhost', undefined]) {
+      assert.ok(!isListedAddress(list, address), String(address));
     }
     assert.ok(isListedAddress(['fe80::/10'], 'fe80::1%eth0'), 'the zone of an address does not matter');
     assert.ok(!isListedAddress([], '203.0.113.7'), 'an empty list contains nothing');

@@ -8,9 +8,12 @@ export function isAddressOrNetwork(text: string): boolean {
   return version !== 0 && !address.includes('%') && isPrefix && rest.length === 0;
 }
 
-/** True if the address is one of the list, or in one of its networks. IPv4 in IPv6 form counts as IPv4. */
-export function isListedAddress(list: readonly string[], address: string): boolean {
-  const [plain = ''] = address.split('%');
+/**
+ * True if the address is one of the list, or in one of its networks. IPv4 in IPv6 form counts as IPv4. A connection that
+ * its client has reset has no address any more.
+ */
+export function isListedAddress(list: readonly string[], address: string | undefined): boolean {
+  const [plain = ''] = address?.split('%') ?? [];
   const version = isIP(plain);
   return version !== 0 && blocksOf(list).check(plain, version === 4 ? 'ipv4' : 'ipv6');
 }

@@ -188,9 +188,7 @@ function count(admission: Admission, key: KeyHolder, nowMs: number): void {
   deps.keyUses.note(key.id);
 }
 
-/**
- * A stranger who has the key counts against their own address, so that they cannot use up the limit of the key's owner.
- */
+/** A stranger who has the key counts against their own address, and cannot use up the limit of the key's owner. */
 function checkAddress({ gate, request, reply }: Admission, { addresses }: KeyHolder): void {
   if (addresses === null || isListedAddress(addresses, request.ip)) return;
   gate.limits.address.take(reply, addressGroup(request.ip));
