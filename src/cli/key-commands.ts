@@ -32,7 +32,7 @@ const create = databaseCommand({
     address: repeated(network, MAX_ADDRESSES, 'An address or network (CIDR) it works from; any, if none is given.'),
     expires: optional(
       futureOrNever,
-      'Its end, such as 2030-01-01T00:00:00Z, 90d from now, or never. Default: API_KEY_LIFETIME_DAYS from now; never, if that is not set.',
+      'Such as 2030-01-01T00:00:00Z, 90d or never. Default: API_KEY_LIFETIME_DAYS from now, or never.',
     ),
   },
   examples: [

@@ -67,8 +67,8 @@ export const SETTINGS = {
   listPoolSize: setting(
     'DATABASE_LIST_POOL_SIZE',
     integer(2, 100),
-    6,
-    'Further connections this node opens to PostgreSQL, for lists and searches alone. A list uses two.',
+    4,
+    'Further connections this node opens to PostgreSQL, for lists and searches alone. One key uses at most two at once.',
   ),
   listTimeoutMs: setting(
     'LIST_TIMEOUT_MS',

@@ -83,7 +83,7 @@ export interface Gates {
   readonly load: LoadGauge;
 }
 
-/** A page loads this many files and icons. */
+/** A page loads up to this many files and icons. */
 const CHEAP_FACTOR = 20;
 
 export function createGates(deps: HttpDeps): Gates {
@@ -262,11 +262,13 @@ export function headerOf(request: Visit, name: (typeof OUR_HEADERS)[number]): st
   return typeof value === 'string' ? withoutEmpty(value) : undefined;
 }
 
-/** Node.js joins repeated headers by a comma and a space. */
+/** Node.js joins repeated headers by this separator. */
+const JOINT = ', ';
+
 function withoutEmpty(value: string): string | undefined {
-  if (!value.includes(',')) return value === '' ? undefined : value;
-  const [only, ...others] = value.split(',').filter((part) => part.trim() !== '');
-  return others.length === 0 ? only?.trim() : value;
+  if (!value.includes(JOINT)) return value === '' ? undefined : value;
+  const [only, ...others] = value.split(JOINT).filter((part) => part !== '');
+  return others.length === 0 ? only : value;
 }
 
 function checkHeaderBytes(request: Visit): void {

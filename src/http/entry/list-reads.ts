@@ -21,8 +21,6 @@ export interface ListReadsInput {
   readonly onRefusal: () => void;
 }
 
-/** A list runs two statements at once: the page and its totals. */
-const CONNECTIONS_PER_LIST = 2;
 /** Lists of one key that run at once. The remaining places are for other keys. */
 const PER_KEY = 2;
 const WAITING_PER_KEY = 8;
@@ -33,10 +31,9 @@ export function createListReads(
   { poolSize, costMsPerSecond, onRefusal }: ListReadsInput,
 ): ListReads {
   const { listDb, clock } = deps;
-  const places = Math.max(1, Math.floor(poolSize / CONNECTIONS_PER_LIST));
   const queue = createFairQueue({
-    places,
-    perCaller: Math.max(1, Math.min(PER_KEY, places - 1)),
+    places: poolSize,
+    perCaller: Math.min(PER_KEY, poolSize - 1),
     waitingPerCaller: WAITING_PER_KEY,
   });
   const buckets = new Map<string, TokenBucket>();

@@ -45,10 +45,9 @@ export async function answerList(
   const question = canonical(request, sortBy, sortDir);
   const filter = filterOf(request, new Date(nowMs));
   const afterId = openAfter(deps, question, request.cursor);
-  const [rows, stats] = await Promise.all([
-    listPayments(db, { ...filter, sortBy, sortDir, afterId, limit: limit + 1 }),
-    readPaymentStats(db, filter),
-  ]);
+  // One after the other: a list occupies one connection, and one processor of the database.
+  const rows = await listPayments(db, { ...filter, sortBy, sortDir, afterId, limit: limit + 1 });
+  const stats = await readPaymentStats(db, filter);
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
   const nextCursor = last === undefined ? null : sealCursor(deps.cursorKeys, question, [last.id]);
