@@ -11,6 +11,8 @@ const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
 const RUN_MS = IS_LONG ? 5 * 60_000 : 12_000;
 const AT_ONCE = 8;
 const SLOWEST_MS = 2_000;
+/** Slow requests that are sent again. */
+const MOST_REPEATED = 5;
 /** Caches of a node have bounds; until they are full the memory grows. */
 const MOST_GROWTH_MB = 48;
 /** Print and set this one to repeat a run. */
@@ -51,7 +53,7 @@ describe(`random requests to every route (TILL_FUZZ_SEED=${SEED})`, () => {
     const growth = heapMb() - before;
     assert.ok(growth < MOST_GROWTH_MB, `the memory grew by ${Math.round(growth)} MB`);
     // A machine that is busy elsewhere makes any answer slow once. A slow route is slow each time.
-    for (const request of slow) {
+    for (const request of slow.slice(0, MOST_REPEATED)) {
       const again = [await send(request), await send(request), await send(request)];
       assert.ok(Math.min(...again) <= SLOWEST_MS, `${describeRequest(request)}: ${again.map(Math.round)} ms`);
     }
