@@ -145,7 +145,7 @@ export const SETTINGS = {
     'EXTERNAL_SIGNER_URL',
     secret(httpUrl()),
     undefined,
-    'A program that signs for the addresses in `RELAYER_KEYS` and `INTERMEDIATE_KEY`: it is sent `{address, digest}` and answers `{r, s, v}`.',
+    'A program that signs for the addresses in `RELAYER_KEYS` and `INTERMEDIATE_KEY`: it gets `{address, digest}` and the content of the digest, and answers `{r, s, v}` (`docs/external-signer.md`).',
     'none',
   ),
   relayerMinBalance: setting(

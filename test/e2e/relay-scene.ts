@@ -6,6 +6,7 @@ import { relayOnce } from '../../src/actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../../src/actions/relay/relayer.ts';
 import { watchOnce } from '../../src/actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../../src/actions/watch/watcher.ts';
+import type { Signer } from '../../src/chains/chain.ts';
 import type { Chains } from '../../src/chains/chains.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import { type Finality, findNetwork } from '../../src/chains/networks.ts';
@@ -42,6 +43,10 @@ export interface SceneInput {
   readonly watching?: WatchSettings;
   readonly screening?: Screening;
   readonly hourlyLimit?: (network: string) => bigint | undefined;
+  /** Signs for the intermediate account, with its key or by another program. */
+  readonly intermediateSigner?: Signer;
+  /** The only relayer. */
+  readonly relayer?: Signer;
   /** Time passes automatically. */
   readonly isRealTime?: boolean;
 }
@@ -49,6 +54,7 @@ export interface SceneInput {
 const OWNER = { partnerId: 'prtn_test', mode: 'test' } as const;
 const MERCHANT = 'mrch_test';
 const FEE_ACCOUNT = checksumAddress('0xfee0000000000000000000000000000000000fee');
+export const INTERMEDIATE_KEY = `0x${'7'.repeat(64)}` as const;
 /** The lifetime of a payment. */
 const PAYMENT_LIFE_MS = 15 * 60_000;
 /** Enough rounds for everything to settle. */
@@ -73,10 +79,10 @@ export async function openRelayScene(input: SceneInput = {}) {
     isAutoMining: false,
     ...(input.witnesses !== undefined && { witnesses: input.witnesses }),
   });
-  const signers = Array.from({ length: input.relayers ?? 1 }, (_, index) =>
-    signerFromKey(`0x${String(index + 1).repeat(64)}`),
-  );
-  const intermediate = signerFromKey(`0x${'7'.repeat(64)}`);
+  const signers = input.relayer
+    ? [input.relayer]
+    : Array.from({ length: input.relayers ?? 1 }, (_, index) => signerFromKey(`0x${String(index + 1).repeat(64)}`));
+  const intermediate = input.intermediateSigner ?? signerFromKey(INTERMEDIATE_KEY);
   for (const { address } of signers) control.setBalance(address, SANDBOX_ASSETS.native, 10n ** 21n);
   control.mine();
   const connected = {
