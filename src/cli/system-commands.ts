@@ -35,7 +35,7 @@ const migrateDatabase = command({
     const connection = await connect(context);
     try {
       const before = await applied(connection);
-      await migrate(context, connection.url);
+      await migrate(context, connection.migrateUrl);
       const news = (await applied(connection)).slice(before.length);
       const text = news.length === 0 ? 'Nothing to do: the schema is up to date.' : `Applied ${news.join(', ')}.`;
       return { json: { applied: news }, text };

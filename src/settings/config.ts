@@ -54,6 +54,13 @@ export const SETTINGS = {
     'PostgreSQL to use, version 15 or newer. All nodes of one gateway share it.',
     'an embedded PostgreSQL under `TILL_HOME`',
   ),
+  databaseMigrateUrl: setting(
+    'DATABASE_MIGRATE_URL',
+    secret(databaseUrl()),
+    undefined,
+    'The same database with the role that owns its tables, used for migrations alone. `DATABASE_URL` can then have a role with fewer rights: see `docs/operating.md`.',
+    '`DATABASE_URL`',
+  ),
   operatorName: setting(
     'TILL_OPERATOR',
     text(),

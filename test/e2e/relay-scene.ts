@@ -24,6 +24,7 @@ import { insertPayments } from '../../src/store/payments/new-payments.ts';
 import { findPayments } from '../../src/store/payments/payments.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { openDatabase } from '../../src/store/plumbing/database.ts';
+import { openRunRole } from '../../src/store/plumbing/database-roles.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
 import { createScene, type Harness, type Payer } from '../chains/harness.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
@@ -47,6 +48,8 @@ export interface SceneInput {
   readonly intermediateSigner?: Signer;
   /** The only relayer. */
   readonly relayer?: Signer;
+  /** The gateway connects as the run role, which does not own the tables. */
+  readonly isRunRole?: boolean;
   /** Time passes automatically. */
   readonly isRealTime?: boolean;
 }
@@ -63,7 +66,8 @@ const MAX_ROUNDS = 50;
 /** A database, a chain in memory, and manual time; relayers and watchers take single steps. */
 export async function openRelayScene(input: SceneInput = {}) {
   const database = await createTestDatabase();
-  const db = openDatabase({ url: database.url, poolSize: 8, applicationName: 'till-test' });
+  const url = input.isRunRole ? await openRunRole(systemWorld, database.url) : database.url;
+  const db = openDatabase({ url, poolSize: 8, applicationName: 'till-test' });
   const log = pino({ level: 'silent' });
   let nowMs = input.isRealTime ? Date.now() : Date.UTC(2026, 2, 1);
   const world: World = input.isRealTime ? systemWorld : { ...systemWorld, clock: { nowMs: () => nowMs } };
