@@ -194,7 +194,7 @@ describe('the house', () => {
     assert.deepEqual(
       unsafe,
       ['src/store/plumbing/database-roles.ts', 'src/store/plumbing/migrate.ts'],
-      'text without parameters comes from migrations alone',
+      'text without parameters comes from migrations and roles alone',
     );
   });
 

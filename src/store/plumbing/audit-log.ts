@@ -1,3 +1,4 @@
+import type { AuditRow } from '../../domain/signed-head.ts';
 import type { Reader, Tx } from './database.ts';
 
 export interface AuditEntry {
@@ -22,4 +23,22 @@ export async function findAudit(
 ): Promise<boolean> {
   const rows = await db`select from audit_log where subject = ${subject} and action = ${action} limit 1`;
   return rows.length > 0;
+}
+
+/** The id of the last entry before every entry of that time or later; 0 when there is none. */
+export async function findLastAuditId(db: Reader, before: Date): Promise<string> {
+  const [row] = await db<{ id: string }[]>`
+    select coalesce(max(id), 0)::text as id from audit_log
+    where id < coalesce((select min(id) from audit_log where at >= ${before}), 9223372036854775807)`;
+  return row?.id ?? '0';
+}
+
+/** Entries in the order of their ids, as text that is the same after a dump and restore. */
+export function listAuditRows(
+  db: Reader,
+  { after, upTo, limit }: { after: string; upTo: string; limit: number },
+): Promise<AuditRow[]> {
+  return db<AuditRow[]>`
+    select id::text as id, extract(epoch from at)::text as at, actor, action, subject, detail::text as detail
+    from audit_log where audit_log.id > ${after}::bigint and audit_log.id <= ${upTo}::bigint order by audit_log.id limit ${limit}`;
 }
