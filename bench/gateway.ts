@@ -26,22 +26,27 @@ const READY_WITHIN_MS = 60_000;
 const STATS_FOLDED_WITHIN_MS = 60_000;
 
 /** Only the settings that the load needs: higher rate limits for a single caller, and no log line per request. */
-const ENVIRONMENT = {
+export const HIGH_LIMITS = {
   LOG_LEVEL: 'warn',
   METRICS_PORT: '0',
   RATE_LIMIT_KEY_PER_SECOND: '1000000',
   RATE_LIMIT_ADDRESS_PER_SECOND: '1000000',
   LONG_POLLS_PER_KEY: '20000',
+  LIST_COST_MS_PER_SECOND: '1000000',
+  LIST_TIMEOUT_MS: '15000',
 };
 
-export async function startGateway(): Promise<Gateway> {
-  return launch(await makeFolder());
+/** The limits as an operator has them without any setting. */
+export const USUAL_LIMITS = { LOG_LEVEL: 'warn', METRICS_PORT: '0' };
+
+export async function startGateway(settings: Readonly<Record<string, string>> = HIGH_LIMITS): Promise<Gateway> {
+  return launch(await makeFolder(), settings);
 }
 
-async function launch(home: string): Promise<Gateway> {
+async function launch(home: string, settings: Readonly<Record<string, string>>): Promise<Gateway> {
   const port = await freePort();
   await rm(join(home, 'sandbox.json'), { force: true });
-  const child = startProcess(GATEWAY, { ...ENVIRONMENT, TILL_HOME: home, PORT: String(port) });
+  const child = startProcess(GATEWAY, { ...settings, TILL_HOME: home, PORT: String(port) });
   const { apiKey } = await until('the gateway is ready', () => readySandbox(child, home, port), {
     withinMs: READY_WITHIN_MS,
   });
@@ -60,7 +65,7 @@ async function launch(home: string): Promise<Gateway> {
     restart: async (work) => {
       await end();
       if (work !== undefined) await withDatabaseAlone(home, work);
-      return launch(home);
+      return launch(home, settings);
     },
     stop: async () => {
       await end();

@@ -1,9 +1,12 @@
 import type { Reader } from '../src/store/plumbing/database.ts';
+import { addTotals } from '../test/add-totals.ts';
 
 /** The number of payments to load. Every merchant gets the same number, in the same order of statuses. */
 export interface LoadPlan {
   readonly merchants: number;
   readonly perMerchant: number;
+  /** The payments of one further merchant, the one after the others. */
+  readonly largest?: number;
 }
 
 /** The payments are spread over this time up to now; Idempotency-Keys are kept for the end of it. */
@@ -23,7 +26,7 @@ export async function loadPayments(sql: Reader, plan: LoadPlan): Promise<void> {
   for (let done = 0; done < plan.perMerchant; done += BATCH_PER_MERCHANT) await insertBatch(sql, plan, done);
   for (const statement of indexes) await sql.unsafe(statement);
   await addKeys(sql);
-  await addStats(sql);
+  await addTotals(sql);
   await addEvents(sql);
   for (const table of [
     'payments',
@@ -31,16 +34,24 @@ export async function loadPayments(sql: Reader, plan: LoadPlan): Promise<void> {
     'events',
     'event_batches',
     'payment_stats',
+    'payment_day_stats',
     'payment_customers',
+    'payment_day_customers',
     'merchants',
   ]) {
     await sql.unsafe(`vacuum (analyze) ${table}`);
   }
 }
 
-async function insertBatch(sql: Reader, { merchants, perMerchant }: LoadPlan, done: number): Promise<void> {
+async function insertBatch(
+  sql: Reader,
+  { merchants, perMerchant, largest = 0 }: LoadPlan,
+  done: number,
+): Promise<void> {
   const count = Math.min(BATCH_PER_MERCHANT, perMerchant - done);
-  const stepMs = (DAYS * 24 * 3_600_000) / (merchants * perMerchant);
+  const stepMs = (DAYS * 24 * 3_600_000) / (merchants * perMerchant + largest);
+  const largestDone = Math.round((largest * done) / perMerchant);
+  const largestUntil = Math.round((largest * (done + count)) / perMerchant);
   await sql`
     insert into payments
       (id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value, amount_decimals, status, version,
@@ -48,12 +59,12 @@ async function insertBatch(sql: Reader, { merchants, perMerchant }: LoadPlan, do
        transaction_hash)
     select 'pay_' || ${base32Time(sql)} || upper(substr(md5(random()::text), 1, 16)), partner.id, 'test',
       'mrch_' || lpad(merchant::text, 26, '0'), 'ORDER-' || lpad(k::text, 8, '0'), 'iso4217/USD',
-      100 + k * 7919 % 100000, 2, status, case status when 'requires_action' then 0 else 2 end, made_at,
+      100 + k::bigint * 7919 % 100000, 2, status, case status when 'requires_action' then 0 else 2 end, made_at,
       made_at + interval '1 minute',
       case status when 'requires_action' then now() + interval '20 days' else made_at + interval '5 minutes' end,
       case status when 'failed' then 'declined_user' end,
       case when has_buyer then 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' end,
-      case when has_buyer then (100 + k * 7919 % 100000) * 10000 end,
+      case when has_buyer then (100 + k::bigint * 7919 % 100000) * 10000 end,
       case when has_buyer then 'eip155:8453:0x' || substr(md5(merchant || ' ' || k % 1000) || md5(k % 1000 || ''), 1, 40) end,
       case when has_buyer then 'Wallet' end,
       case when has_buyer then '0x' || md5(merchant || ' ' || k) || md5(k || ' ' || merchant) end
@@ -61,13 +72,17 @@ async function insertBatch(sql: Reader, { merchants, perMerchant }: LoadPlan, do
       select *, status in ('succeeded', 'failed') as has_buyer, to_timestamp(ms / 1000.0) as made_at
       from (
         select *, (extract(epoch from now()) * 1000)::bigint - ${DAYS * 24 * 3_600_000}::bigint
-            + ((${done * merchants}::bigint + row_number() over ()) * ${stepMs}::float8)::bigint - 3600000 as ms,
+            + ((${done * merchants + largestDone}::bigint + row_number() over ()) * ${stepMs}::float8)::bigint - 3600000 as ms,
           (array['succeeded', 'succeeded', 'succeeded', 'expired', 'succeeded', 'cancelled', 'succeeded', 'succeeded',
             'expired', 'succeeded', 'requires_action', 'succeeded', 'expired', 'succeeded', 'succeeded', 'cancelled',
             'succeeded', 'expired', 'failed', 'succeeded'])[1 + k % 20] as status
         from (
-          select 1 + n % ${merchants}::int as merchant, ${done}::int + 1 + n / ${merchants}::int as k
-          from generate_series(0, ${count * merchants - 1}::int) n order by random()
+          select * from (
+            select 1 + n % ${merchants}::int as merchant, ${done}::int + 1 + n / ${merchants}::int as k
+            from generate_series(0, ${count * merchants - 1}::int) n
+            union all
+            select ${merchants + 1}::int, k from generate_series(${largestDone + 1}::int, ${largestUntil}::int) k
+          ) numbered order by random()
         ) shuffled
       ) timed
     ) row`;
@@ -96,17 +111,6 @@ async function addEvents(sql: Reader): Promise<void> {
     select 1 + (batch - 1) * 1000, batch, partner.id, 'test', count(*)
     from events, (select id from partners limit 1) partner group by batch, partner.id`;
   await sql`select setval(pg_get_serial_sequence('outbox', 'batch'), max(batch)) from events`;
-}
-
-async function addStats(sql: Reader): Promise<void> {
-  await sql`
-    insert into payment_stats (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
-    select partner_id, mode, merchant_id, status, amount_unit, amount_decimals, count(*), sum(amount_value)
-    from payments group by partner_id, mode, merchant_id, status, amount_unit, amount_decimals`;
-  await sql`
-    insert into payment_customers (partner_id, mode, merchant_id, buyer_account, status, payments)
-    select partner_id, mode, merchant_id, buyer_account, status, count(*)
-    from payments where buyer_account is not null group by partner_id, mode, merchant_id, buyer_account, status`;
 }
 
 /** Drops every index and key that the table has, and returns the statements that recreate them. */

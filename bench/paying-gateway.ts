@@ -109,7 +109,7 @@ async function createKey(databaseUrl: string, mode: Mode): Promise<string> {
   const deps = { db, world: systemWorld };
   try {
     const { id: partnerId } = await createPartner(deps, { actor: 'bench', name: 'Benchmark' });
-    const rights = { scopes: null, merchantIds: null, expiresAt: null };
+    const rights = { scopes: null, merchantIds: null, addresses: null, expiresAt: null };
     const { secret } = await issueKey(deps, { actor: 'bench', partnerId, mode, label: 'Benchmark', ...rights });
     return secret;
   } finally {

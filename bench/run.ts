@@ -7,7 +7,9 @@ import { faultsMeasurement } from './faults.ts';
 import { type Figure, isMet, type Measurement } from './figures.ts';
 import { gasMeasurement } from './gas.ts';
 import { growthMeasurement } from './growth.ts';
+import { listsMeasurement } from './lists.ts';
 import { longPollMeasurement } from './longpoll.ts';
+import { noisyNeighbourMeasurement } from './noisy-neighbour.ts';
 import { optionsMeasurement } from './options.ts';
 import { stopAllProcesses } from './processes.ts';
 import { settleMeasurement } from './settle.ts';
@@ -26,7 +28,9 @@ const MEASUREMENTS: readonly Measurement[] = [
   optionsMeasurement,
   faultsMeasurement,
   checkoutMeasurement,
+  noisyNeighbourMeasurement,
   growthMeasurement,
+  listsMeasurement,
 ];
 
 const USAGE = `npm run bench                    every figure but the large ones

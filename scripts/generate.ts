@@ -8,6 +8,7 @@ import { createMetrics } from '../src/runtime/metrics.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { SETTINGS, type Setting } from '../src/settings/config.ts';
 import { readConfig } from '../src/settings/read-config.ts';
+import { authorisationPage } from './authorisation-page.ts';
 import { networksPage } from './networks-page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -21,11 +22,13 @@ async function generate(): Promise<void> {
 }
 
 export async function generatedFiles(): Promise<[name: string, text: string][]> {
+  const openApi = await openApiText();
   return [
-    ['openapi.json', await openApiText()],
+    ['openapi.json', openApi],
     ['.env.example', envExample()],
     ['docs/configuration.md', configurationPage()],
     ['docs/errors.md', errorsPage()],
+    ['docs/authorisation.md', authorisationPage(JSON.parse(openApi))],
     ['docs/networks.md', networksPage()],
   ];
 }

@@ -28,7 +28,7 @@ export const CATALOGUE = {
   },
   forbidden: {
     statuses: [403],
-    when: 'The key is valid but lacks the scope or is not for this merchant; or a payment was created for an inactive, suspended or frozen merchant, or a destination or refund of a suspended or frozen one was asked for.',
+    when: 'The key is valid but lacks the scope, is not for this merchant, or is used from an address that is not allowed; or a payment was created for an inactive, suspended or frozen merchant, or a destination or refund of a suspended or frozen one was asked for.',
   },
   not_sandbox_api_key: { statuses: [403], when: 'A live key names an asset of a test network.' },
   rate_limited: {

@@ -37,9 +37,10 @@ import { readEnvironment } from './settings/environment.ts';
 import { MasterSecretError, openSecrets } from './settings/master-secret.ts';
 import { misspeltSettings } from './settings/misspelt.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
+import { productionRisks } from './settings/production-risks.ts';
 import { readStartConfig } from './settings/read-config.ts';
 import { secretValues } from './settings/secret-values.ts';
-import { openDatabase } from './store/plumbing/database.ts';
+import { openDatabase, openListDatabase } from './store/plumbing/database.ts';
 import { openRunRole } from './store/plumbing/database-roles.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
@@ -130,13 +131,23 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   const log = createLog({ level: config.logLevel, secrets: secretValues(config), file });
   crashOnSurprise((error, text) => log.fatal({ err: error }, text));
 
+  for (const { name, message } of productionRisks(config)) log.warn({ risk: name }, message);
+
   const ownChain = startOwnChain({ config, world, log }, onStop);
   const url = await openServer({ config, world, log }, onStop);
   const db = openDatabase({ url, poolSize: config.databasePoolSize, applicationName: 'till' });
   onStop(() => db.close());
+  const { listPoolSize, listTimeoutMs } = config;
+  const listDb = openListDatabase({
+    url,
+    poolSize: listPoolSize,
+    timeoutMs: listTimeoutMs,
+    applicationName: 'till-lists',
+  });
+  onStop(() => listDb.close());
 
   const secrets = await openSecrets({ config, world });
-  const base = { config, world, log, db, secrets, rowKeys: rowKeysOf(secrets) };
+  const base = { config, world, log, db, listDb, secrets, rowKeys: rowKeysOf(secrets) };
   const networks = networksInUse(config, await ownChain);
   const chains = await connectNetworks(base, { networks, ownChain: await ownChain });
   onStop(() => chains.stop());
@@ -237,7 +248,8 @@ function startOwnChain(base: { config: Config; world: World; log: Logger }, onSt
   const { config } = base;
   if (!needsOwnChain(config)) return undefined;
   const dir = join(config.home, 'chain');
-  const starting = startSandboxChain(base, { dir, port: config.sandboxRpcPort, blockMs: config.sandboxBlockMs });
+  const { sandboxRpcPort: port, sandboxBlockMs: blockMs, publicUrl: pageOrigin } = config;
+  const starting = startSandboxChain(base, { dir, port, blockMs, pageOrigin });
   onStop(() => starting.then((chain) => chain.stop(), ignore));
   // A failure is reported where the promise is awaited. Until then it is no unhandled rejection.
   starting.catch(ignore);

@@ -10,6 +10,7 @@ import { rowKeysOf } from './actions/row-keys.ts';
 import type { Chains } from './chains/chains.ts';
 import type { ReceiptKey } from './domain/receipt.ts';
 import type { HttpDeps } from './http/deps.ts';
+import { createListReads } from './http/entry/list-reads.ts';
 import { createHoldPlaces } from './http/status/hold-places.ts';
 import { createLongPolls } from './http/status/long-poll.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
@@ -36,6 +37,8 @@ export interface PartsInput {
   readonly world: World;
   readonly log: Logger;
   readonly db: Database;
+  /** The connections for lists and searches. */
+  readonly listDb: Pick<Database, 'sql'>;
   readonly secrets: Secrets;
   readonly receiptKey: ReceiptKey;
   /** The networks. A gateway without any takes no payments. */
@@ -53,7 +56,7 @@ const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 export async function createParts(input: PartsInput) {
   const { chains = NO_CHAINS, rates = NO_RATES, screening = NO_SCREENING } = input;
   const base = { ...input, chains, rates, screening };
-  const { config, world, db, secrets } = base;
+  const { config, world, db, listDb, secrets } = base;
   const rowKeys = rowKeysOf(secrets);
   await adoptOutgoing({ ...base, rowKeys });
   await adoptDestinations({ ...base, rowKeys });
@@ -76,6 +79,7 @@ export async function createParts(input: PartsInput) {
     read: (networks) => findNetworkStops(db.sql, networks),
     keyOf: ({ network }) => network,
   });
+  const onRefusal = () => metrics.refusals.inc({ reason: 'rate_limited' });
   await openCheckout(base);
   const feed = await openEventFeed(base);
   return {
@@ -108,8 +112,12 @@ export async function createParts(input: PartsInput) {
     holdPlaces: createHoldPlaces({
       perKey: config.heldPerKey,
       perAddress: config.heldPerAddress,
-      onRefusal: () => metrics.refusals.inc({ reason: 'rate_limited' }),
+      onRefusal,
     }),
+    lists: createListReads(
+      { listDb, clock: world.clock },
+      { poolSize: config.listPoolSize, costMsPerSecond: config.listCostMsPerSecond, onRefusal },
+    ),
     cursorKeys: secrets.deriveEach('cursor'),
     optionKeys: secrets.deriveEach('option'),
     rowKeys,

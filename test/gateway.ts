@@ -12,7 +12,7 @@ import { systemWorld } from '../src/runtime/system-world.ts';
 import type { World } from '../src/runtime/world.ts';
 import type { Config } from '../src/settings/config.ts';
 import { readConfig } from '../src/settings/read-config.ts';
-import { openDatabase } from '../src/store/plumbing/database.ts';
+import { openDatabase, openListDatabase } from '../src/store/plumbing/database.ts';
 import { startPlacing } from '../src/workers/placing.ts';
 import { createTestDatabase } from './database.ts';
 import { checkResponse } from './openapi.ts';
@@ -40,7 +40,13 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
   const db = openDatabase({ url, poolSize: 12, applicationName: 'till-test' });
   const { chains, rates, screening, page, sandbox } = input;
   const config = { ...testConfig(), ...input.config };
-  const base = { config, world, log, db, secrets: createSecrets([input.masterSecret ?? TEST_SECRET]) };
+  const listDb = openListDatabase({
+    url,
+    poolSize: config.listPoolSize,
+    timeoutMs: config.listTimeoutMs,
+    applicationName: 'till-test-lists',
+  });
+  const base = { config, world, log, db, listDb, secrets: createSecrets([input.masterSecret ?? TEST_SECRET]) };
   const receiptKey = await openReceiptKey(base);
   const parts = await createParts({ ...base, receiptKey, chains, rates, screening, page, sandbox });
   // Events are placed in real time, even with a manual clock.
@@ -61,7 +67,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
       await app.close();
       await stopPlacing();
       parts.stop();
-      await db.close();
+      await Promise.all([db.close(), listDb.close()]);
       await own?.drop();
     },
   };
@@ -80,8 +86,8 @@ export async function createTestPartner(gateway: TestGateway, options: PartnerOp
 }
 
 export function createTestKey(gateway: TestGateway, partnerId: string, { mode = 'test', key }: PartnerOptions = {}) {
-  const settings = { actor: 'test', partnerId, mode, label: 'Test', scopes: null, merchantIds: null, expiresAt: null };
-  return issueKey(gateway, { ...settings, ...key });
+  const limits = { scopes: null, merchantIds: null, addresses: null, expiresAt: null };
+  return issueKey(gateway, { actor: 'test', partnerId, mode, label: 'Test', ...limits, ...key });
 }
 
 export function createTestApp(gateway: TestGateway, mode: Mode = 'test') {
@@ -110,5 +116,5 @@ export async function createTestMerchant(gateway: TestGateway, headers: Record<s
 function testConfig(): Config {
   const read = readConfig({ RATE_LIMIT_KEY_PER_SECOND: '100000', RATE_LIMIT_ADDRESS_PER_SECOND: '100000' });
   if ('problems' in read) throw new Error(read.problems.join('; '));
-  return { ...read.config, maxEventLoopDelayMs: 0 };
+  return { ...read.config, maxEventLoopDelayMs: 0, listTimeoutMs: 15_000, listCostMsPerSecond: 1_000_000 };
 }

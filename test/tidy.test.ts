@@ -259,11 +259,33 @@ describe('the house', () => {
     assert.ok(!accepts('>=22', '20.19.0') && !accepts('^18 || ^20.20.1', '20.19.0') && !accepts('22 || >=24', '20'));
   });
 
+  it('names every package that runs a script at its installation, and says why', () => {
+    const packages: Record<string, { hasInstallScript?: true }> = JSON.parse(read('package-lock.json')).packages;
+    const scripted = Object.keys(packages)
+      .filter((name) => packages[name]?.hasInstallScript === true)
+      .map((name) => name.replace(/^.*node_modules\//, ''));
+    assert.deepEqual(scripted.toSorted(), Object.keys(JSON.parse(read('package.json')).allowScripts).toSorted());
+    const page = read('docs/security.md');
+    const unsaid = scripted.filter((name) => !page.includes(`| \`${name.replace(/\/.*/, '/*')}\` |`));
+    assert.deepEqual(unsaid, []);
+  });
+
   it('migrates forward only, in numbered steps', () => {
     const migrations = tracked.filter((name) => name.startsWith('migrations/')).sort();
     migrations.forEach((name, index) => {
       assert.match(name, new RegExp(`^migrations/${String(index + 1).padStart(4, '0')}_[a-z_]+\\.sql$`));
     });
+  });
+
+  it('has a test for everything that the threat model calls impossible', () => {
+    const rows = read('docs/security.md').matchAll(/^\| cannot \| test \|\n\|---\|---\|\n((?:\|.*\n)+)/gm);
+    const claims = [...rows].flatMap((match) => (match[1] ?? '').trimEnd().split('\n'));
+    const wrong = claims.filter((claim) => {
+      const tests = [...claim.matchAll(/`((?:test|src)\/[^`]+)`/g)].map((match) => match[1] ?? '');
+      return tests.length === 0 || tests.some((name) => !name.endsWith('.test.ts') || !tracked.includes(name));
+    });
+    assert.ok(claims.length > 0);
+    assert.deepEqual(wrong, []);
   });
 
   it('has words that point at things that exist', () => {

@@ -1,4 +1,5 @@
 import { requestHash } from '../domain/idempotency.ts';
+import type { Origin } from '../domain/origin.ts';
 import { ApiError } from '../errors.ts';
 import type { World } from '../runtime/world.ts';
 import { type Database, databaseFault, savepoint, type Tx } from '../store/plumbing/database.ts';
@@ -10,6 +11,8 @@ import type { SingleStatement } from '../store/plumbing/single-statement.ts';
 export interface CommandDeps {
   readonly db: Database;
   readonly world: World;
+  /** Where the command comes from. Every audit entry of the command records it. */
+  readonly origin?: Origin | undefined;
 }
 
 type Work<T> = (tx: Tx, now: Date) => Promise<T>;
@@ -19,8 +22,8 @@ const ATTEMPTS = 3;
 const KEY_WAIT_MS = 5_000;
 
 /** Runs the work in a transaction; a lost race (deadlock, serialization) runs it again, at most three times in all. */
-export async function command<T>({ db, world }: CommandDeps, work: Work<T>): Promise<T> {
-  return retried(() => db.begin(world.random, (tx) => work(tx, new Date(world.clock.nowMs()))));
+export async function command<T>({ db, world, origin }: CommandDeps, work: Work<T>): Promise<T> {
+  return retried(() => db.begin(world.random, (tx) => work(tx, new Date(world.clock.nowMs())), origin));
 }
 
 /** The same for a single statement, which is a transaction by itself and takes one round trip instead of three. */

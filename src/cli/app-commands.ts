@@ -1,7 +1,7 @@
 import { registerApp, unregisterApp } from '../actions/parties/register-app.ts';
 import { MODES } from '../domain/mode.ts';
 import { listWalletApps } from '../store/parties/wallet-apps.ts';
-import { type Command, databaseCommand, OPERATOR } from './command.ts';
+import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { httpsUrl, id, oneOf, text } from './kinds.ts';
 import { listing } from './listing.ts';
 import { optional, required } from './options.ts';
@@ -18,7 +18,7 @@ const create = databaseCommand({
   },
   examples: ['apps create --name "Example Wallet" --mode test --icon-url https://wallet.example/icon.png'],
   run: async (deps, { name, mode, 'icon-url': iconUrl }) => {
-    const app = await registerApp(deps, { actor: OPERATOR, name, mode, iconUrl: iconUrl ?? null });
+    const app = await registerApp(deps, { actor: operatorOf(deps.config), name, mode, iconUrl: iconUrl ?? null });
     const fields = layoutFields({ id: app.id, name: app.name, mode: app.mode, icon: app.iconUrl });
     return { json: app, text: `Wallet app registered.\n\n${fields}` };
   },
@@ -50,7 +50,7 @@ const remove = databaseCommand({
   options: {},
   examples: ['apps remove app_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: appId }) => {
-    await unregisterApp(deps, { actor: OPERATOR, appId });
+    await unregisterApp(deps, { actor: operatorOf(deps.config), appId });
     return { json: { id: appId, removed: true }, text: `Wallet app ${appId} removed.` };
   },
 });

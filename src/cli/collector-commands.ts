@@ -1,10 +1,12 @@
+import { recordCommand } from '../actions/record-command.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
 import { type Deployment, deployCollector } from '../chains/evm/deploy-collector.ts';
 import { DeploymentError } from '../chains/evm/deployment-error.ts';
 import { ApiError } from '../errors.ts';
 import { relayersOf } from '../settings/chains.ts';
 import { configuredNetworks } from './chains.ts';
-import { type Command, command } from './command.ts';
+import { type Command, command, operatorOf } from './command.ts';
+import { type Context, withDatabase } from './connect.ts';
 import { id } from './kinds.ts';
 import { required } from './options.ts';
 
@@ -28,12 +30,21 @@ const deploy = command({
         `RELAYER_KEYS has no key for ${chainId}: a relayer must pay for the gas.`,
       );
     }
-    const deployment = await deployCollector({ ...context, ...inUse, signer }).catch(asRefusal);
+    const deployment = await recorded(context, chainId, signer.address, () =>
+      deployCollector({ ...context, ...inUse, signer }).catch(asRefusal),
+    );
     return { json: { network: chainId, ...deployment }, text: textOf(deployment, inUse.network.name) };
   },
 });
 
 export const collectorCommands: readonly Command[] = [deploy];
+
+/** Records the deployment in the configured database. Without one, it may be the first thing an operator does. */
+function recorded<T extends object>(context: Context, network: string, signer: string, work: () => Promise<T>) {
+  if (context.config.databaseUrl === undefined) return work();
+  const about = { action: 'collector.deploy', subject: network, detail: { signer } };
+  return withDatabase(context, (deps) => recordCommand(deps, { ...about, actor: operatorOf(context.config) }, work));
+}
 
 function textOf(deployment: Deployment, network: string): string {
   const where = `${deployment.address} on ${network}`;

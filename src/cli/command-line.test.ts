@@ -28,6 +28,7 @@ describe('reading a line', () => {
       label: 'L',
       scope: ['gateway', 'payments:read'],
       merchant: [],
+      address: [],
       expires: new Date(NOW_MS + 3_600_000),
     });
   });
@@ -51,7 +52,10 @@ describe('problems are reported', () => {
     ['migrat', ['There is no command "migrat". Did you mean "migrate"?']],
     ['toString', ['There is no command "toString".']],
     ['frobnicate everything', ['There is no command "frobnicate".']],
-    ['keys', [/^"keys" is not a whole command.*"keys create", "keys list", "keys rotate", "keys revoke"/]],
+    [
+      'keys',
+      [/^"keys" is not a whole command.*"keys create", "keys list", "keys audit", "keys rotate", "keys revoke"/],
+    ],
     ['keys rotate', ['<id> is missing']],
     ['keys revoke a b c', ['"b" is one argument too many', '"c" is one argument too many']],
     ['keys rotate a --overlap 1h --overlap 2h', ['--overlap may be given only once']],

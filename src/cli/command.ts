@@ -28,7 +28,7 @@ export interface Output {
 }
 
 /** The actor in the audit log. */
-export const OPERATOR = 'operator';
+const OPERATOR = 'operator';
 
 /** The same, with the name that the environment gives. It is what the operator says, and nobody checks it. */
 export function operatorOf({ operatorName }: Pick<Config, 'operatorName'>): string {

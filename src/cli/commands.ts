@@ -1,4 +1,5 @@
 import { appCommands } from './app-commands.ts';
+import { auditCommands } from './audit-commands.ts';
 import { booksCommands } from './books-commands.ts';
 import { collectorCommands } from './collector-commands.ts';
 import type { Command } from './command.ts';
@@ -31,6 +32,7 @@ export const GROUPS = {
   payments: 'Payments of all partners',
   refunds: 'Refunds of all partners',
   events: 'The event log',
+  audit: 'The audit log',
   float: 'Money that refunds are paid from',
   strays: 'Money that arrived without a payment',
   networks: 'Networks payments are made on',
@@ -54,6 +56,7 @@ export const COMMANDS: readonly Command[] = [
   ...paymentCommands,
   ...refundCommands,
   ...eventCommands,
+  ...auditCommands,
   ...floatCommands,
   ...strayCommands,
   ...freezeCommands,

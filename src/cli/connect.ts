@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Origin } from '../domain/origin.ts';
 import { ApiError } from '../errors.ts';
 import type { Log, World } from '../runtime/world.ts';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../sandbox/embedded-postgres.ts';
@@ -11,6 +12,8 @@ export interface Context {
   readonly config: Config;
   readonly world: World;
   readonly log: Log;
+  /** Where the command runs. */
+  readonly origin: Origin;
 }
 
 export interface OperatorDeps extends Context {

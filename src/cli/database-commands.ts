@@ -1,5 +1,6 @@
-import { applyRoles, ROLES_SQL } from '../store/plumbing/database-roles.ts';
-import { type Command, command } from './command.ts';
+import { setDatabaseRoles } from '../actions/set-database-roles.ts';
+import { ROLES_SQL } from '../store/plumbing/database-roles.ts';
+import { type Command, command, operatorOf } from './command.ts';
 import { connect, onPool, requireMigrated } from './connect.ts';
 import { flag } from './options.ts';
 
@@ -12,9 +13,12 @@ const roles = command({
   run: async (context, { apply: isApplied }) => {
     if (!isApplied) return { json: { sql: ROLES_SQL }, text: ROLES_SQL.trimEnd() };
     const connection = await connect(context);
+    const { migrateUrl } = connection;
     try {
-      await onPool({ ...connection, url: connection.migrateUrl }, requireMigrated);
-      await applyRoles(connection.migrateUrl);
+      await onPool({ ...connection, url: migrateUrl }, async (db) => {
+        await requireMigrated(db);
+        await setDatabaseRoles({ ...context, db }, { actor: operatorOf(context.config), migrateUrl });
+      });
     } finally {
       await connection.close();
     }

@@ -46,7 +46,7 @@ const veto = databaseCommand({
 const remove = databaseCommand({
   name: 'destinations remove',
   summary:
-    'Remove a settlement destination that should never have been one. Payments are held until the merchant registers another, which counts as its first.',
+    'Remove a destination, such as a thief’s. Payments are held until the merchant registers another, as its first.',
   positionals: { id: required(id, 'The settlement, as the API lists it.') },
   options: { reason: required(text, 'Why. It is kept in the audit log.') },
   examples: ['destinations remove crypto_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --reason "set by a stolen key, case 42"'],

@@ -86,7 +86,10 @@ describe('till fees', () => {
         ['operator', 'fees.set', merchant],
       ],
     );
-    assert.deepEqual(audit[1]?.detail, { percentage: '2.50', fixed: [], startsAt: START });
+    assert.deepEqual(audit[1]?.detail, {
+      before: null,
+      after: { percentage: '2.50', fixed: [], startsAt: START },
+    });
   });
 
   it('are dated: a list shows which are over, in force and scheduled', async () => {

@@ -7,7 +7,7 @@ import { formatForPeople, parseUnits } from '../domain/money.ts';
 import { listFees, type StoredFees } from '../store/parties/fees.ts';
 import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
 import { findPartner } from '../store/parties/partners.ts';
-import { type Command, databaseCommand, OPERATOR } from './command.ts';
+import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { future, id, type Kind, Problem } from './kinds.ts';
 import { listing } from './listing.ts';
 import { optional, repeated, required } from './options.ts';
@@ -67,7 +67,7 @@ const set = databaseCommand({
   run: async (deps, { partner, merchant, percentage: percent, fixed, from }) => {
     const payee = merchant === undefined ? { partnerId: partner ?? '' } : { merchantId: merchant };
     const terms = { percentage: percent, fixed };
-    const fees = await setFees(deps, { actor: OPERATOR, payee, terms, startsAt: from });
+    const fees = await setFees(deps, { actor: operatorOf(deps.config), payee, terms, startsAt: from });
     const fields = {
       ...(fees.merchantId === null ? { partner: fees.partnerId } : { merchant: fees.merchantId }),
       percentage: `${fees.percentage} %`,

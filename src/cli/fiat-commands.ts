@@ -2,7 +2,7 @@ import { merchantNotFound } from '../actions/parties/change-merchant.ts';
 import { addFiatSettlement, removeFiatSettlement } from '../actions/parties/keep-fiat.ts';
 import { listFiatSettlements } from '../store/parties/destinations.ts';
 import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
-import { type Command, databaseCommand, OPERATOR } from './command.ts';
+import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id, oneOf, text } from './kinds.ts';
 import { listing } from './listing.ts';
 import { required, withDefault } from './options.ts';
@@ -20,7 +20,12 @@ const add = databaseCommand({
   },
   examples: ['fiat add mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --bank-type ACH'],
   run: async (deps, { merchantId: merchant, 'bank-type': bankType, status }) => {
-    const record = await addFiatSettlement(deps, { actor: OPERATOR, merchantId: merchant, bankType, status });
+    const record = await addFiatSettlement(deps, {
+      actor: operatorOf(deps.config),
+      merchantId: merchant,
+      bankType,
+      status,
+    });
     const fields = { id: record.id, merchant: record.merchantId, 'bank type': record.bankType, status: record.status };
     return { json: record, text: `Bank arrangement recorded.\n\n${layoutFields(fields)}` };
   },
@@ -52,7 +57,7 @@ const remove = databaseCommand({
   options: {},
   examples: ['fiat remove fiat_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: settlementId }) => {
-    await removeFiatSettlement(deps, { actor: OPERATOR, settlementId });
+    await removeFiatSettlement(deps, { actor: operatorOf(deps.config), settlementId });
     return { json: { id: settlementId, removed: true }, text: `Bank arrangement ${settlementId} removed.` };
   },
 });

@@ -4,7 +4,7 @@ import { amountText } from '../chains/amount-text.ts';
 import { OPERATOR_FLOAT } from '../domain/books.ts';
 import { listFloats } from '../store/money/floats.ts';
 import { withChains } from './chains.ts';
-import { type Command, databaseCommand, OPERATOR } from './command.ts';
+import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id } from './kinds.ts';
 import { listing } from './listing.ts';
 import { account, knownAsset, transactionHash, units } from './money-kinds.ts';
@@ -30,7 +30,7 @@ const add = databaseCommand({
   run: (deps, { merchant, asset, tx }) =>
     withChains(deps, async (chains) => {
       const owner = merchant ?? OPERATOR_FLOAT;
-      const input = { owner, asset, transactionHash: tx, actor: OPERATOR };
+      const input = { owner, asset, transactionHash: tx, actor: operatorOf(deps.config) };
       const added = await addFloat({ ...deps, chains }, input);
       const text = `${amountText(asset, added)} added to the float of ${owner}.`;
       return { json: { owner, asset, units: added.toString(), transactionHash: tx }, text };
@@ -76,7 +76,7 @@ const giveBack = databaseCommand({
   run: (deps, { merchant, asset, units: amount, to }) =>
     withChains(deps, async (chains) => {
       const owner = merchant ?? OPERATOR_FLOAT;
-      const input = { owner, asset, units: amount, recipient: to.address, actor: OPERATOR };
+      const input = { owner, asset, units: amount, recipient: to.address, actor: operatorOf(deps.config) };
       const returned = await returnFloat({ ...deps, chains, rowKeys: await openRowKeys(deps) }, input);
       const text = `${amountText(asset, amount)} of the float of ${owner} is on its way to ${to.address}: ${returned}`;
       return { json: { id: returned, owner, asset, units: amount.toString(), recipient: to.address }, text };

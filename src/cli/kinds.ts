@@ -1,3 +1,4 @@
+import { isAddressOrNetwork } from '../domain/address-list.ts';
 import { parseApiKey } from '../domain/api-key.ts';
 import { isScope, SCOPES, type Scope } from '../domain/scope.ts';
 import { isPinnable, KNOWN_VERSIONS, type PinnableVersion } from '../domain/version.ts';
@@ -53,6 +54,12 @@ export const id: Kind<string> = {
 export const scope: Kind<Scope> = {
   placeholder: 'scope',
   parse: (raw) => (isScope(raw) ? raw : new Problem(`must be one of ${SCOPES.join(', ')}`)),
+};
+
+export const network: Kind<string> = {
+  placeholder: 'address|cidr',
+  parse: (raw) =>
+    isAddressOrNetwork(raw) ? raw : new Problem('must be an IP address or a network, such as 203.0.113.0/24'),
 };
 
 export const version: Kind<PinnableVersion> = {
@@ -115,6 +122,15 @@ export const future: Kind<Date> = {
       return new Problem('must be a time with its offset, such as 2030-01-01T00:00:00Z, or a duration such as 90d');
     }
     return atMs > nowMs ? new Date(atMs) : new Problem('must be in the future');
+  },
+};
+
+/** A future moment, or `never`, which is null. */
+export const futureOrNever: Kind<Date | null> = {
+  placeholder: 'time|duration|never',
+  parse: (raw, nowMs) => {
+    const at = raw === 'never' ? null : future.parse(raw, nowMs);
+    return at instanceof Problem ? new Problem(`${at.text}, or never`) : at;
   },
 };
 

@@ -4,7 +4,7 @@ import { MERCHANT_STATUSES, type MerchantStatus } from '../domain/merchant.ts';
 import { MODES } from '../domain/mode.ts';
 import { listMerchantsOfAllPartners } from '../store/parties/merchants.ts';
 import { findPartner } from '../store/parties/partners.ts';
-import { type Command, databaseCommand, OPERATOR } from './command.ts';
+import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id, oneOf, text } from './kinds.ts';
 import { listing } from './listing.ts';
 import { optional, required } from './options.ts';
@@ -63,7 +63,12 @@ function statusCommand(verb: string, status: MerchantStatus, summary: string): C
     options: {},
     examples: [`merchants ${verb} mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6`],
     run: async (deps, { id: merchantId }) => {
-      const merchant = await changeMerchant(deps, { owner: null, actor: OPERATOR, merchantId, changes: { status } });
+      const merchant = await changeMerchant(deps, {
+        owner: null,
+        actor: operatorOf(deps.config),
+        merchantId,
+        changes: { status },
+      });
       return { json: merchant, text: `Merchant ${merchant.id} (${printable(merchant.name)}) is ${merchant.status}.` };
     },
   });

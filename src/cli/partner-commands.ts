@@ -1,7 +1,7 @@
 import { changePartner } from '../actions/parties/change-partner.ts';
 import { createPartner } from '../actions/parties/create-partner.ts';
 import { listPartners, type Partner } from '../store/parties/partners.ts';
-import { type Command, databaseCommand, OPERATOR, type Output } from './command.ts';
+import { type Command, databaseCommand, type Output, operatorOf } from './command.ts';
 import { frameOrigin, id, text, version } from './kinds.ts';
 import { listing } from './listing.ts';
 import { flag, optional, repeated, required } from './options.ts';
@@ -18,7 +18,7 @@ const create = databaseCommand({
   options: { name: required(text, 'The name of the partner.') },
   examples: ['partners create --name "Shop Ltd"'],
   run: async (deps, { name }) => {
-    const partner = await createPartner(deps, { actor: OPERATOR, name });
+    const partner = await createPartner(deps, { actor: operatorOf(deps.config), name });
     const next = `Next: npm run till -- keys create --partner ${partner.id} --mode test --label <text>`;
     return { json: partner, text: `Partner created.\n\n${describe(partner)}\n\n${next}` };
   },
@@ -73,7 +73,10 @@ const set = databaseCommand({
       ...(pin !== undefined && { pinnedVersion: pin }),
       ...((isNone || origins.length > 0) && { frameOrigins: origins }),
     };
-    return changed('Partner changed.', await changePartner(deps, { actor: OPERATOR, partnerId: partner, changes }));
+    return changed(
+      'Partner changed.',
+      await changePartner(deps, { actor: operatorOf(deps.config), partnerId: partner, changes }),
+    );
   },
 });
 
@@ -85,7 +88,7 @@ const disable = databaseCommand({
   examples: ['partners disable prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: partner }) => {
     const changes = { isDisabled: true };
-    const result = await changePartner(deps, { actor: OPERATOR, partnerId: partner, changes });
+    const result = await changePartner(deps, { actor: operatorOf(deps.config), partnerId: partner, changes });
     return changed('Partner disabled: every node refuses its keys within five seconds.', result);
   },
 });
@@ -98,7 +101,10 @@ const enable = databaseCommand({
   examples: ['partners enable prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: partner }) => {
     const changes = { isDisabled: false };
-    return changed('Partner enabled.', await changePartner(deps, { actor: OPERATOR, partnerId: partner, changes }));
+    return changed(
+      'Partner enabled.',
+      await changePartner(deps, { actor: operatorOf(deps.config), partnerId: partner, changes }),
+    );
   },
 });
 

@@ -1,10 +1,11 @@
 import { type ReconcileReport, reconcile } from '../actions/books/audit/reconcile.ts';
 import { rebuild } from '../actions/books/restore/rebuild.ts';
+import { recordCommand } from '../actions/record-command.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import { OPERATOR_FLOAT } from '../domain/books.ts';
 import { ApiError } from '../errors.ts';
 import { withChains } from './chains.ts';
-import { type Command, databaseCommand } from './command.ts';
+import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { blockNumber, id } from './kinds.ts';
 import { flag, optional, required } from './options.ts';
 import { openRowKeys } from './row-keys.ts';
@@ -72,9 +73,13 @@ const restore = databaseCommand({
       const [connected] = chosen(chains, network);
       const floatOwner = operator ? OPERATOR_FLOAT : merchant;
       const rowKeys = await openRowKeys(deps);
-      const report =
-        connected && (await rebuild({ ...deps, rowKeys }, connected, { from, to, merchantId: merchant, floatOwner }));
-      if (report === undefined) throw new ApiError('invalid_state', 'The chain was not read yet.');
+      const input = { from, to, merchantId: merchant, floatOwner };
+      const recorded = { actor: operatorOf(deps.config), action: 'books.rebuild', subject: network, detail: input };
+      const report = await recordCommand(deps, recorded, async () => {
+        const done = connected && (await rebuild({ ...deps, rowKeys }, connected, input));
+        if (done === undefined) throw new ApiError('invalid_state', 'The chain was not read yet.');
+        return done;
+      });
       const { rebuilt, unplaced, gas } = report;
       const lines = [
         ...rebuilt.map((each) => `${each} was rebuilt.`),

@@ -6,7 +6,7 @@ import { REFUND_STATES } from '../domain/refund.ts';
 import { listEvents } from '../store/events/events.ts';
 import { findRefund, findRefundOf, listRefunds } from '../store/money/refunds.ts';
 import { withChains } from './chains.ts';
-import { type Command, databaseCommand, OPERATOR, operatorOf } from './command.ts';
+import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id, oneOf } from './kinds.ts';
 import { listing } from './listing.ts';
 import { optional, repeated, required } from './options.ts';
@@ -82,7 +82,10 @@ const retry = databaseCommand({
   options: {},
   examples: ['refunds retry rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: refundId }) => {
-    const refund = await retryRefund({ ...deps, rowKeys: await openRowKeys(deps) }, { id: refundId, actor: OPERATOR });
+    const refund = await retryRefund(
+      { ...deps, rowKeys: await openRowKeys(deps) },
+      { id: refundId, actor: operatorOf(deps.config) },
+    );
     return { json: refund, text: `Refund ${refund.id} is ${refund.state}.` };
   },
 });

@@ -3,7 +3,7 @@ import { isGasMoney } from '../actions/outgoing/stray/stray-entries.ts';
 import { amountText } from '../chains/amount-text.ts';
 import { listStrays, type Stray } from '../store/money/strays.ts';
 import { withChains } from './chains.ts';
-import { type Command, databaseCommand, OPERATOR } from './command.ts';
+import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id } from './kinds.ts';
 import { listing } from './listing.ts';
 import { account } from './money-kinds.ts';
@@ -56,7 +56,7 @@ const giveBack = databaseCommand({
     withChains(deps, async (chains) => {
       const stray = await returnStray(
         { ...deps, chains, rowKeys: await openRowKeys(deps) },
-        { id: strayId, to, actor: OPERATOR },
+        { id: strayId, to, actor: operatorOf(deps.config) },
       );
       return { json: stray, text: `${amountText(stray.asset, stray.amount)} is on its way back: ${stray.id}` };
     }),

@@ -1,8 +1,9 @@
+import { recordMigration } from '../actions/record-migration.ts';
 import { SETTINGS } from '../settings/config.ts';
 import { describeConfig } from '../settings/read-config.ts';
 import { listAlerts } from '../store/plumbing/alerts.ts';
 import { migrate, migrationState } from '../store/plumbing/migrate.ts';
-import { type Command, command, databaseCommand } from './command.ts';
+import { type Command, command, databaseCommand, operatorOf } from './command.ts';
 import { type Connection, connect, onPool } from './connect.ts';
 import { listing } from './listing.ts';
 
@@ -32,11 +33,14 @@ const migrateDatabase = command({
   options: {},
   examples: ['migrate'],
   run: async (context) => {
-    const connection = await connect(context);
+    const shared = await connect(context);
+    const connection = { ...shared, url: shared.migrateUrl };
     try {
       const before = await applied(connection);
-      await migrate(context, connection.migrateUrl);
+      await migrate(context, connection.url);
       const news = (await applied(connection)).slice(before.length);
+      const migrated = { actor: operatorOf(context.config), before: before.at(-1), applied: news };
+      if (news.length > 0) await onPool(connection, (db) => recordMigration({ ...context, db }, migrated));
       const text = news.length === 0 ? 'Nothing to do: the schema is up to date.' : `Applied ${news.join(', ')}.`;
       return { json: { applied: news }, text };
     } finally {

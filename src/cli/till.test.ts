@@ -78,8 +78,56 @@ describe('partners and their keys', () => {
     const table = await till('keys', 'list', '--partner', partner.id);
     assert.match(
       table.stdout,
-      new RegExp(`^ID +MODE.*\n${key.id}  live  …${key.hint}  L +active  2027-02-13T12:00:00Z  - .*all\n$`),
+      new RegExp(`^ID +MODE.*\n${key.id}  live  …${key.hint}  L +active  2027-02-13T12:00:00Z  - .*all +any\n$`),
     );
+  });
+
+  test('a key gets addresses, and the end that the setting or its operator gives', async () => {
+    const partner = await json('partners', 'create', '--name', 'Fenced');
+    const create = async (settings: Record<string, string>, ...options: string[]) => {
+      const argv = ['keys', 'create', '--partner', partner.id, '--mode', 'live', '--label', 'L', ...options, '--json'];
+      const { exitCode, stdout, stderr } = await run(argv, { DATABASE_URL: database.url, ...settings });
+      return exitCode === 0 ? JSON.parse(stdout) : stderr;
+    };
+    const year = { API_KEY_LIFETIME_DAYS: '365' };
+    const addresses = ['203.0.113.0/28', '2001:db8::1'];
+    const fenced = await create(year, ...addresses.flatMap((address) => ['--address', address]));
+    assert.deepEqual([fenced.addresses, fenced.expiresAt], [addresses, '2027-11-15T12:00:00.000Z']);
+    assert.equal((await create(year, '--expires', '1h')).expiresAt, '2026-11-15T13:00:00.000Z');
+    assert.equal((await create(year, '--expires', 'never')).expiresAt, null);
+    assert.equal((await create({})).expiresAt, null);
+    assert.match(await create({}, '--address', 'shop.example'), /--address must be an IP address or a network/);
+    const rotated = await run(['keys', 'rotate', fenced.id, '--json'], { DATABASE_URL: database.url, ...year });
+    assert.deepEqual(
+      [JSON.parse(rotated.stdout).addresses, JSON.parse(rotated.stdout).expiresAt],
+      [addresses, '2027-11-15T12:00:00.000Z'],
+    );
+  });
+
+  test('an audit of keys names what is wrong with them, and fails until nothing is', async () => {
+    const partner = await json('partners', 'create', '--name', 'Audited');
+    const audit = async (...options: string[]) => {
+      const { exitCode, stdout } = await till('keys', 'audit', '--partner', partner.id, ...options, '--json');
+      // Keys of one millisecond come in any order.
+      const found = JSON.parse(stdout).map((key: Json) => [key.label, key.findings.join(' ')]);
+      return [exitCode, ...found.sort()];
+    };
+    const create = (label: string, ...options: string[]) =>
+      json('keys', 'create', '--partner', partner.id, '--mode', 'live', '--label', label, ...options);
+    const limits = ['--scope', 'payments:write', '--address', '203.0.113.7', '--expires', '180d'];
+    await create('good', ...limits);
+    assert.deepEqual(await audit(), [0]);
+    assert.match((await till('keys', 'audit', '--partner', partner.id)).stdout, /^No remarks/);
+    const wide = await create('wide');
+    await create('ending', ...limits.slice(0, -1), '7d');
+    assert.deepEqual(await audit(), [1, ['ending', 'ends_soon'], ['wide', 'no_expiry every_scope any_address']]);
+    assert.deepEqual(await audit('--mode', 'test'), [0]);
+    assert.deepEqual(
+      (await audit('--unused', '0s', '--old', '0s')).slice(1).map(([, findings]: string) => findings),
+      ['never_used old ends_soon', 'never_used old', 'never_used old no_expiry every_scope any_address'],
+    );
+    await json('keys', 'revoke', wide.id);
+    assert.deepEqual(await audit(), [1, ['ending', 'ends_soon']], 'a key that is over is no finding');
   });
 
   test('a partner is renamed, framed, disabled and enabled, and the audit log names the operator', async () => {

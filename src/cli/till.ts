@@ -10,6 +10,7 @@ import type { Output } from './command.ts';
 import { hasFlag, readCommandLine } from './command-line.ts';
 import { ConfigurationError, describeFailure, type Failure } from './failure.ts';
 import { helpFor } from './help.ts';
+import { originOf } from './origin-of.ts';
 
 /** The parts of the process that a command uses. */
 export interface Io {
@@ -56,7 +57,7 @@ async function execute(argv: readonly string[], io: Io, secrets: string[]): Prom
   // Warnings and worse, on standard error: standard output is for the result alone.
   const log = createLog({ level: 'warn', secrets, sink: io.stderr });
   for (const text of misspelt) log.warn(text);
-  return line.command.run({ config: read.config, world, log }, line.values);
+  return line.command.run({ config: read.config, world, log, origin: originOf(io.env) }, line.values);
 }
 
 function failureAsJson({ code, message, problems }: Failure): string {

@@ -2,6 +2,7 @@
 export const SCOPES = [
   'merchants:read',
   'merchants:write',
+  'destinations:write',
   'payments:read',
   'payments:write',
   'refunds:write',

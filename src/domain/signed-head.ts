@@ -75,13 +75,18 @@ export interface AuditRow {
   readonly actor: string;
   readonly action: string;
   readonly subject: string;
-  /** The canonical text of the `jsonb` value. */
+  /** The canonical text of the `jsonb` value, and of the one below. */
   readonly detail: string;
+  readonly origin: string;
+  readonly databaseUser: string | null;
+  readonly databaseClient: string | null;
 }
 
 export const FIRST_AUDIT_HASH = hash('sha256', 'till audit log', 'hex');
 
 /** Changes when anything in the entry, or in an entry before it, changes. */
-export function auditHash(previous: string, { id, at, actor, action, subject, detail }: AuditRow): string {
-  return hash('sha256', JSON.stringify([previous, id, at, actor, action, subject, detail]), 'hex');
+export function auditHash(previous: string, row: AuditRow): string {
+  const { id, at, actor, action, subject, detail, origin, databaseUser, databaseClient } = row;
+  const content = [previous, id, at, actor, action, subject, detail, origin, databaseUser, databaseClient];
+  return hash('sha256', JSON.stringify(content), 'hex');
 }

@@ -4,9 +4,10 @@ import { ApiError } from '../errors.ts';
 import { checkoutRoutes } from './checkout/checkout-routes.ts';
 import { demoRoutes } from './demo/demo-routes.ts';
 import type { App, HttpDeps } from './deps.ts';
-import { createGates, guardRoutes } from './entry/access.ts';
+import { createGates, type Gates, guardRoutes } from './entry/access.ts';
 import { CROSS_ORIGIN_HEADERS, CROSS_ORIGIN_PREFIX } from './entry/cross-origin.ts';
 import { observe } from './entry/observe.ts';
+import { addressGroup } from './entry/rate-limit.ts';
 import { readRequests } from './entry/request-format.ts';
 import { createRequestIds } from './entry/request-ids.ts';
 import { answerBrokenRequest, SERVER_OPTIONS } from './entry/server-options.ts';
@@ -42,7 +43,9 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
     const meant = request.is404 && wantsPage(request) ? withoutSlash(app, request.url) : undefined;
     if (meant !== undefined) return void reply.redirect(meant, 308);
     // Runs before the body is read: the body of a request to an unknown route does not matter.
-    done(request.is404 ? noSuchRoute() : isStopping() ? stopping() : undefined);
+    done(
+      strangerLimit(gates, request, reply) ?? (request.is404 ? noSuchRoute() : isStopping() ? stopping() : undefined),
+    );
   });
   observe(app, deps);
   readRequests(app);
@@ -50,7 +53,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   guardRoutes(app, gates);
 
   await app.register(systemRoutes, deps);
-  await app.register(referenceRoutes, { ...deps, gates });
+  await app.register(referenceRoutes, deps);
   await app.register(merchantRoutes, deps);
   await app.register(settlementRoutes, deps);
   await app.register(paymentRoutes, deps);
@@ -58,12 +61,23 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   await app.register(receiptRoutes, deps);
   await app.register(refundRoutes, deps);
   await app.register(gatewayRoutes, { ...deps, prefix: CROSS_ORIGIN_PREFIX });
-  await app.register(checkoutRoutes, { ...deps, gates });
-  await app.register(siteRoutes, { ...deps, gates });
-  if (deps.sandbox !== undefined) await app.register(demoRoutes, { ...deps, gates, sandbox: deps.sandbox });
+  await app.register(checkoutRoutes, deps);
+  await app.register(siteRoutes, deps);
+  if (deps.sandbox !== undefined) await app.register(demoRoutes, { ...deps, sandbox: deps.sandbox });
   methods.refuseOthers();
   await app.ready();
   return app;
+}
+
+/** Unknown routes and preflight requests pass no gate of a route. They count against the address here. */
+function strangerLimit({ limits }: Gates, request: FastifyRequest, reply: FastifyReply): Error | undefined {
+  if (!request.is404 && request.method !== 'OPTIONS') return undefined;
+  try {
+    (request.is404 ? limits.address : limits.cheap).take(reply, addressGroup(request.ip));
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 function createApp(deps: HttpDeps, mark: AnswerMarker): App {

@@ -24,6 +24,7 @@ import type { Payment, PaymentGlance } from '../store/payments/payments.ts';
 import type { Database } from '../store/plumbing/database.ts';
 import type { FreshCache } from '../store/plumbing/fresh-cache.ts';
 import type { PageBundle } from './checkout/page-bundle.ts';
+import type { ListReads } from './entry/list-reads.ts';
 import type { HoldPlaces } from './status/hold-places.ts';
 import type { LongPolls } from './status/long-poll.ts';
 
@@ -42,6 +43,8 @@ export interface HttpDeps {
   readonly world: World;
   readonly log: Logger;
   readonly db: Database;
+  /** Lists and searches: on connections of their own, within the limits of the key. */
+  readonly lists: ListReads;
   readonly metrics: Metrics;
   /** API keys by hash, and wallet apps by id. */
   readonly keys: FreshCache<KeyHolder>;

@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import type { FastifySchema, RouteOptions } from 'fastify';
+import { SCOPES } from '../domain/scope.ts';
 import { KNOWN_VERSIONS } from '../domain/version.ts';
 import { CATALOGUE, type ErrorCode } from '../errors.ts';
 import type { App } from './deps.ts';
@@ -39,7 +40,7 @@ export async function describeApi(app: App): Promise<void> {
             type: 'apiKey',
             in: 'header',
             name: 'Api-Key',
-            description: 'A partner key, `till_test_…` or `till_live_…`.',
+            description: `A partner key, \`till_test_…\` or \`till_live_…\`. A key may be limited to scopes: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`,
           },
           legacyApiKey: {
             type: 'apiKey',
@@ -111,8 +112,9 @@ function withExamples(properties: object | undefined, values: Readonly<Record<st
   );
 }
 
-function securityOf({ scheme }: Access): Record<string, readonly string[]>[] {
-  return SECURITY[scheme].map((name) => ({ [name]: [] }));
+/** A key needs the scope. A wallet app has none: it may call the gateway routes, and nothing else. */
+function securityOf({ scheme, scope }: Access): Record<string, readonly string[]>[] {
+  return SECURITY[scheme].map((name) => ({ [name]: name === 'appId' ? [] : [scope] }));
 }
 
 const SECURITY = {

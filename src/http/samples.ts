@@ -324,6 +324,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
           remarks: [],
         },
       ],
+      remarks: [],
     },
   },
   'get /.well-known/till-receipts.json': {

@@ -29,7 +29,7 @@ export function createMetrics(): Metrics {
     }),
     refusals: new Counter({
       name: 'till_http_refusals_total',
-      help: 'Requests turned away before any work, by reason: rate_limited, overloaded.',
+      help: 'Requests turned away before any work, by reason: rate_limited, overloaded, address_not_allowed.',
       labelNames: ['reason'],
       registers,
     }),

@@ -42,6 +42,23 @@ describe('the sandbox chain', () => {
     return chain;
   }
 
+  it('answers programs and the pages of its gateway, and no page of another origin', async () => {
+    const { rpcUrl } = await start({ pageOrigin: 'http://localhost:8080' });
+    const ask = async (origin: string | undefined, method = 'POST') => {
+      const headers = { 'content-type': 'application/json', ...(origin !== undefined && { origin }) };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] });
+      const response = await fetch(rpcUrl, { method, headers, ...(method === 'POST' && { body }) });
+      return [response.status, response.headers.get('access-control-allow-origin')];
+    };
+    assert.deepEqual(await ask(undefined), [200, null]);
+    assert.deepEqual(await ask('http://localhost:8080'), [200, 'http://localhost:8080']);
+    assert.deepEqual(await ask('http://localhost:8080', 'OPTIONS'), [204, 'http://localhost:8080']);
+    for (const origin of ['https://evil.example', 'http://localhost:8081', 'null']) {
+      assert.deepEqual(await ask(origin), [403, null]);
+      assert.deepEqual(await ask(origin, 'OPTIONS'), [403, null]);
+    }
+  });
+
   it('has the same blocks, port and identity after it was stopped and started again', async () => {
     const dir = newDir();
     const first = await start({ dir });

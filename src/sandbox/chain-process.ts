@@ -25,6 +25,8 @@ export interface SandboxChainInput {
   readonly port?: number | undefined;
   readonly blockMs: number;
   readonly isScriptable?: boolean;
+  /** The origin of the gateway's pages, the only pages that the chain answers. */
+  readonly pageOrigin?: string;
 }
 
 interface Deps {
@@ -126,8 +128,8 @@ async function startFirst(deps: Deps, input: SandboxChainInput): Promise<{ child
   }
 }
 
-function orderOf({ dir, blockMs, isScriptable = false }: SandboxChainInput, port: number): ChainOrder {
-  return { dir, port, blockMs, isScriptable };
+function orderOf({ dir, blockMs, isScriptable = false, pageOrigin }: SandboxChainInput, port: number): ChainOrder {
+  return { dir, port, blockMs, isScriptable, pageOrigin };
 }
 
 interface ChainChild {

@@ -9,6 +9,7 @@ export interface ChainOrder {
   readonly port: number;
   readonly blockMs: number;
   readonly isScriptable: boolean;
+  readonly pageOrigin?: string | undefined;
 }
 
 /** The message of the process to the gateway: it serves, or the reason why it cannot. */

@@ -11,19 +11,14 @@ const NOT_PUBLIC = /^eth_(send(?!RawTransaction$)|sign|accounts$|subscribe$|unsu
 
 const SEND = 'eth_sendRawTransaction';
 
-/** Checkout pages and wallets in a browser may call it too: it holds nothing worth protecting. */
-const HEADERS = {
-  'Content-Type': 'application/json',
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Headers': 'content-type',
-  'Access-Control-Allow-Methods': 'POST',
-};
+export interface ChainRules {
+  readonly isScriptable: boolean;
+  /** The origin of the gateway's pages. Pages of other origins get no answer. */
+  readonly pageOrigin?: string | undefined;
+}
 
 /** Serves JSON-RPC on a loopback port. */
-export async function serveChain(
-  chain: KeptChain,
-  input: { readonly port: number; readonly isScriptable: boolean },
-): Promise<Server> {
+export async function serveChain(chain: KeptChain, input: ChainRules & { readonly port: number }): Promise<Server> {
   const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
     respond(chain, input, request, response).catch(() => response.destroy());
   });
@@ -36,21 +31,47 @@ export async function serveChain(
 
 async function respond(
   chain: KeptChain,
-  rules: { readonly isScriptable: boolean },
+  rules: ChainRules,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const { origin } = request.headers;
+  if (isForeignPage(origin, rules)) {
+    response.writeHead(403).end();
+    return;
+  }
+  const headers = headersFor(origin);
   if (request.method !== 'POST') {
-    response.writeHead(request.method === 'OPTIONS' ? 204 : 405, HEADERS).end();
+    response.writeHead(request.method === 'OPTIONS' ? 204 : 405, headers).end();
     return;
   }
   const body = await readBody(request);
   if (body === undefined) {
-    response.writeHead(413, HEADERS).end();
+    response.writeHead(413, headers).end();
     return;
   }
   const text = await answer(chain, rules, body);
-  response.writeHead(200, HEADERS).end(text);
+  response.writeHead(200, headers).end(text);
+}
+
+/**
+ * Browsers name the origin of a page that calls another origin. Programs and browser extensions are no pages: they send
+ * no origin, or one that is not of the web.
+ */
+function isForeignPage(origin: string | undefined, { pageOrigin }: ChainRules): boolean {
+  if (origin === undefined || origin === pageOrigin) return false;
+  return origin === 'null' || /^https?:/i.test(origin);
+}
+
+function headersFor(origin: string | undefined): Record<string, string> {
+  const json = { 'Content-Type': 'application/json', Vary: 'Origin' };
+  if (origin === undefined) return json;
+  return {
+    ...json,
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Allow-Headers': 'content-type',
+    'Access-Control-Allow-Methods': 'POST',
+  };
 }
 
 /** Undefined when the body is too large. */

@@ -189,6 +189,7 @@ async function newKey(deps: CommandDeps): Promise<string> {
     label: 'Sandbox',
     scopes: null,
     merchantIds: null,
+    addresses: null,
     expiresAt: null,
   });
   return secret;

@@ -6,6 +6,7 @@ import {
   integer,
   type Kind,
   masterSecrets,
+  names,
   oneOf,
   origin,
   Problem,
@@ -25,6 +26,7 @@ import {
   signingKey,
   tokens,
 } from './network-kinds.ts';
+import { RISK_NAMES } from './production-risks.ts';
 
 /**
  * Every setting of the gateway: name, environment variable, type, default and purpose. `.env.example` and
@@ -69,6 +71,24 @@ export const SETTINGS = {
     '`operator`',
   ),
   databasePoolSize: setting('DATABASE_POOL_SIZE', integer(2, 500), 10, 'Connections this node opens to PostgreSQL.'),
+  listPoolSize: setting(
+    'DATABASE_LIST_POOL_SIZE',
+    integer(2, 100),
+    4,
+    'Further connections this node opens to PostgreSQL, for lists and searches alone. One key uses at most two at once.',
+  ),
+  listTimeoutMs: setting(
+    'LIST_TIMEOUT_MS',
+    integer(50, 15_000),
+    2_000,
+    'The longest time a statement of a list may run, in milliseconds. A list that needs more is refused with 429.',
+  ),
+  listCostMsPerSecond: setting(
+    'LIST_COST_MS_PER_SECOND',
+    integer(10, 1_000_000),
+    1_000,
+    'Milliseconds of database time that lists of one API key may use in each second on one node.',
+  ),
   secret: setting(
     'TILL_SECRET',
     secret(masterSecrets()),
@@ -116,6 +136,13 @@ export const SETTINGS = {
     100,
     'Requests a second that one address may send to one node without a known API key.',
   ),
+  keyLifetimeDays: setting(
+    'API_KEY_LIFETIME_DAYS',
+    integer(1, 3_650),
+    undefined,
+    'Days after which a new API key ends, unless its operator gives another end. 365 is a good value for live keys.',
+    'keys do not end',
+  ),
   heldPerKey: setting(
     'LONG_POLLS_PER_KEY',
     integer(0, 1_000_000),
@@ -132,7 +159,7 @@ export const SETTINGS = {
     'MAX_EVENT_LOOP_DELAY_MS',
     integer(0, 60_000),
     500,
-    'Requests are refused with 503 while the event loop is this late. 0 never refuses.',
+    'Requests are refused with 503 while the event loop is this late: lists and pages at 0.4 of it, routes that move money last. 0 never refuses.',
   ),
   rpcUrls: setting(
     'RPC_URLS',
@@ -258,6 +285,13 @@ export const SETTINGS = {
     undefined,
     'File of accounts that may not pay, one a line; read again when it changes.',
     'nobody is screened',
+  ),
+  acceptedRisks: setting(
+    'ACCEPT_RISKS',
+    names('risks', RISK_NAMES),
+    [],
+    'Comma-separated names of risks that do not stop the start of a gateway with live networks. The page about security lists the names.',
+    'none',
   ),
   sandbox: setting(
     'SANDBOX',

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isAddressOrNetwork } from '../domain/address-list.ts';
 import { LEAST_SECRET_BYTES } from '../runtime/secrets.ts';
 
 /** The kind of a setting: how its text is read, and how its value is shown. */
@@ -92,15 +92,21 @@ export function addresses(): Kind<readonly string[]> {
     name: 'list of addresses',
     parse: (raw) => {
       const list = raw.split(',').map((item) => item.trim());
-      const wrong = list.find((item) => {
-        const [address = '', bits, ...rest] = item.split('/');
-        const version = isIP(address);
-        const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
-        return version === 0 || !isPrefix || rest.length > 0;
-      });
+      const wrong = list.find((item) => !isAddressOrNetwork(item));
       return wrong === undefined
         ? list
         : new Problem(`must list IP addresses or networks, and ${quote(wrong)} is neither`);
+    },
+  };
+}
+
+export function names<const T extends string>(what: string, words: readonly T[]): Kind<readonly T[]> {
+  return {
+    name: `list of names of ${what}`,
+    parse: (raw) => {
+      const list = raw.split(',').map((item) => item.trim());
+      const known = list.flatMap((item) => words.find((word) => word === item) ?? []);
+      return known.length === list.length ? known : new Problem(`must list names of ${what}: ${words.join(', ')}`);
     },
   };
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { type Config, SETTINGS, type Setting } from './config.ts';
 import { contradictions, missingSettings } from './contradictions.ts';
 import { type Kind, Problem, quote } from './kinds.ts';
+import { refusedRisks } from './production-risks.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -27,7 +28,7 @@ export function readConfig(environment: Environment): { config: Config } | { pro
 export function readStartConfig(environment: Environment): ReturnType<typeof readConfig> {
   const read = readConfig(environment);
   if ('problems' in read) return read;
-  const problems = missingSettings(read.config);
+  const problems = [...missingSettings(read.config), ...refusedRisks(read.config)];
   return problems.length === 0 ? read : { problems };
 }
 

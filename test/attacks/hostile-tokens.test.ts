@@ -110,7 +110,14 @@ describe('tokens and payers that change between simulation and block', () => {
 
   it('a payment that failed on the chain is made once the cause is over', async () => {
     const payment = await overtaken(blacklisting);
-    await scene.live(4_000);
+    await until(
+      'it has failed on the chain',
+      async () => {
+        await scene.chain.mine();
+        return (await scene.sql`select from items where subject = ${payment.id} and failures = 1`).length === 1;
+      },
+      WITHIN,
+    );
     await change?.undo();
     change = undefined;
     scene.node.pass(MINUTE_MS);

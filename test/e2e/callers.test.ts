@@ -310,7 +310,7 @@ describe('callers', { concurrency: true }, () => {
       ] as const;
       const [reader, writer, neither] = [
         await keyWith('merchants:read'),
-        await keyWith('merchants:write'),
+        await keyWith('merchants:write', 'destinations:write'),
         await keyWith('gateway', 'payments:read'),
       ];
       for (const url of reads) {
@@ -323,7 +323,10 @@ describe('callers', { concurrency: true }, () => {
         for (const headers of [reader, neither]) {
           const response = await gateway.call({ method, url, headers });
           assert.deepEqual([response.statusCode, response.json().code], [403, 'forbidden']);
-          assert.match(response.json().message, /merchants:write/);
+          assert.match(
+            response.json().message,
+            url.includes('/settlements') ? /destinations:write/ : /merchants:write/,
+          );
         }
       }
       const changed = await gateway.call({
@@ -342,7 +345,12 @@ describe('callers', { concurrency: true }, () => {
         key: { merchantIds: [id], scopes: ['merchants:read'], label: 'Till 4' },
       };
       const old = await createTestKey(gateway, partner.id, settings);
-      const rotated = await rotateKey(gateway, { actor: 'operator', keyId: old.key.id, overlapMs: 3_600_000 });
+      const rotated = await rotateKey(gateway, {
+        actor: 'operator',
+        keyId: old.key.id,
+        overlapMs: 3_600_000,
+        expiresAt: null,
+      });
       assert.notEqual(rotated.secret, old.secret);
       const { label, scopes, merchantIds, rotatedFrom } = rotated.key;
       assert.deepEqual([label, scopes, merchantIds, rotatedFrom], ['Till 4', ['merchants:read'], [id], old.key.id]);
@@ -351,9 +359,9 @@ describe('callers', { concurrency: true }, () => {
       assert.deepEqual([(await list(before)).statusCode, (await list(now)).statusCode], [200, 200]);
       await time.advance(1);
       assert.deepEqual([await codeFor(before), await codeFor(now)], ['invalid_api_key', undefined]);
-      const again = rotateKey(gateway, { actor: 'operator', keyId: old.key.id, overlapMs: 0 });
+      const again = rotateKey(gateway, { actor: 'operator', keyId: old.key.id, overlapMs: 0, expiresAt: null });
       await assert.rejects(again, { code: 'invalid_state' });
-      await assert.rejects(rotateKey(gateway, { actor: 'operator', keyId: 'key_x', overlapMs: 0 }), {
+      await assert.rejects(rotateKey(gateway, { actor: 'operator', keyId: 'key_x', overlapMs: 0, expiresAt: null }), {
         code: 'api_key_not_found',
       });
     });
@@ -385,7 +393,14 @@ describe('callers', { concurrency: true }, () => {
       const [row] = await gateway.db.sql`select k::text as text from api_keys k where id = ${key.id}`;
       const entries = await gateway.db.sql`select a::text as text from audit_log a where subject = ${key.id}`;
       for (const { text } of [row, ...entries] as { text: string }[]) assert.ok(!text.includes(secret.slice(10, -4)));
-      const settings = { actor: 'operator', mode: 'test', label: 'x', scopes: null, expiresAt: null } as const;
+      const settings = {
+        actor: 'operator',
+        mode: 'test',
+        label: 'x',
+        scopes: null,
+        addresses: null,
+        expiresAt: null,
+      } as const;
       await assert.rejects(issueKey(gateway, { ...settings, partnerId: 'prtn_x', merchantIds: null }), {
         code: 'partner_not_found',
       });
@@ -420,15 +435,15 @@ describe('callers', { concurrency: true }, () => {
     it('that are in use cost no query', async () => {
       const { headers } = await createTestPartner(gateway);
       await list(headers);
-      const { sql } = gateway.db;
+      const pools = [gateway.db, gateway.listDb].map((db) => ({ db, sql: db.sql }));
       let queries = 0;
-      const counted = {
-        get: () => {
+      for (const { db, sql } of pools) {
+        const get = () => {
           queries += 1;
           return sql;
-        },
-      };
-      Object.defineProperty(gateway.db, 'sql', counted);
+        };
+        Object.defineProperty(db, 'sql', { get, configurable: true });
+      }
       try {
         for (let count = 0; count < 50; count += 1) {
           const [status, code] = await refusal(gateway, { url: '/v1/merchants?limit=none', headers });
@@ -438,7 +453,7 @@ describe('callers', { concurrency: true }, () => {
         await list(headers);
         assert.equal(queries, 1, 'a list reads only the list');
       } finally {
-        Object.defineProperty(gateway.db, 'sql', { value: sql });
+        for (const { db, sql } of pools) Object.defineProperty(db, 'sql', { value: sql });
       }
     });
   });

@@ -59,6 +59,25 @@ describe('logos of merchants', () => {
     return (await payer(gateway, { 'api-key': on.secret }).info(paymentId)).json().merchant.iconUrl;
   }
 
+  it('are copied for all partners in turn: a partner with many delays no other', async () => {
+    const merchants = await Promise.all(
+      Array.from({ length: 8 }, () => createTestMerchant(gateway, { 'api-key': shop.secret })),
+    );
+    for (const { id } of merchants) await setIcon(id, `https://flood.example/${id}.png`);
+    const other = await openShop(gateway);
+    await time.advance(1);
+    await gateway.call({
+      method: 'PATCH',
+      url: `/v1/merchants/${other.merchant.id}`,
+      headers: other.headers,
+      payload: { iconUrl: 'https://other.example/logo.png' },
+    });
+    assert.equal(await copy(), true);
+    assert.ok(fetched.includes('https://other.example/logo.png'), 'the other partner is in the first batch');
+    while (await copy());
+    assert.equal(new Set(fetched).size, merchants.length + 1);
+  });
+
   it('are copied once, and payers are shown the copy on our own origin', async () => {
     await setIcon(shop.merchant.id, URL_A);
     assert.equal(await shownIcon(), null, 'nothing until there is a copy');

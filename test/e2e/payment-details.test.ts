@@ -125,6 +125,7 @@ describe('a payment shown in full', () => {
     ['a value with a control character', { metadata: { a: 'b\u0000' } }, 'metadata.a'],
     ['line items that are no list', { lineItems: {} }, 'lineItems'],
     ['101 line items', { lineItems: Array.from({ length: 101 }, () => ({ name: 'x' })) }, 'lineItems'],
+    ['a line item that is null', { lineItems: [null] }, 'lineItems[0]'],
     ['a line item without a name', { lineItems: [{ quantity: 1 }] }, 'lineItems[0].name'],
     ['half an item', { lineItems: [{ name: 'x', quantity: 0.5 }] }, 'lineItems[0].quantity'],
     ['no items of a kind', { lineItems: [{ name: 'x', quantity: 0 }] }, 'lineItems[0].quantity'],

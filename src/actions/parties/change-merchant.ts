@@ -64,7 +64,7 @@ export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInpu
       actor: input.actor,
       action: 'merchant.deleted',
       subject: merchant.id,
-      detail: {},
+      detail: { before: { status: merchant.status, deletedAt: null }, after: { deletedAt: now } },
     });
   });
 }

@@ -25,13 +25,15 @@ export function changePartner(deps: CommandDeps, input: ChangePartnerInput): Pro
       );
     }
     const changed = { ...partner, ...fields, disabledAt };
+    const names = [...Object.keys(fields), ...(isDisabled === undefined ? [] : ['disabledAt'])] as (keyof Partner)[];
+    const part = (of: Partner) => Object.fromEntries(names.map((name) => [name, of[name]]));
     await updatePartner(tx, changed);
     await appendAudit(tx, {
       at: now,
       actor: input.actor,
       action: 'partner.changed',
       subject: partner.id,
-      detail: input.changes,
+      detail: { before: part(partner), after: part(changed) },
     });
     return changed;
   });

@@ -19,6 +19,7 @@ export interface IssueKeyInput {
   readonly label: string;
   readonly scopes: readonly Scope[] | null;
   readonly merchantIds: readonly string[] | null;
+  readonly addresses: readonly string[] | null;
   readonly expiresAt: Date | null;
 }
 
@@ -35,15 +36,21 @@ export function issueKey(deps: CommandDeps, input: IssueKeyInput): Promise<Issue
       if ((await findMerchant(tx, input, id)) === undefined) throw merchantNotFound(id);
     }
     const { actor, ...settings } = input;
-    return insertKey(deps, tx, now, { actor, action: 'key.issued', settings: { ...settings, rotatedFrom: null } });
+    const isNew = { before: null, settings: { ...settings, rotatedFrom: null } };
+    return insertKey(deps, tx, now, { actor, action: 'key.issued', ...isNew });
   });
 }
 
+export interface RotateKeyInput {
+  readonly actor: string;
+  readonly keyId: string;
+  readonly overlapMs: number;
+  /** The end of the successor. It does not inherit the end of its predecessor. */
+  readonly expiresAt: Date | null;
+}
+
 /** Makes a successor with the same rights; the old key works until the overlap is over. */
-export function rotateKey(
-  deps: CommandDeps,
-  input: { actor: string; keyId: string; overlapMs: number },
-): Promise<IssuedKey> {
+export function rotateKey(deps: CommandDeps, input: RotateKeyInput): Promise<IssuedKey> {
   return command(deps, async (tx, now) => {
     const old = await lockApiKey(tx, input.keyId);
     if (old === undefined) throw keyNotFound(input.keyId);
@@ -51,12 +58,13 @@ export function rotateKey(
       throw new ApiError('invalid_state', `Key ${old.id} is revoked or expired: issue a new one instead.`);
     }
     await endApiKeyAt(tx, { id: old.id, at: new Date(now.getTime() + input.overlapMs) });
-    const { partnerId, mode, label, scopes, merchantIds } = old;
+    const { partnerId, mode, label, scopes, merchantIds, addresses } = old;
+    const { actor, expiresAt } = input;
     return insertKey(deps, tx, now, {
-      actor: input.actor,
+      actor,
       action: 'key.rotated',
-      // A successor does not inherit its predecessor's expiry.
-      settings: { partnerId, mode, label, scopes, merchantIds, expiresAt: null, rotatedFrom: old.id },
+      before: { id: old.id, expiresAt: old.expiresAt },
+      settings: { partnerId, mode, label, scopes, merchantIds, addresses, expiresAt, rotatedFrom: old.id },
     });
   });
 }
@@ -68,13 +76,16 @@ export function revokeKey(deps: CommandDeps, input: { actor: string; keyId: stri
     if (key === undefined) throw keyNotFound(input.keyId);
     if (key.revokedAt !== null) return;
     await revokeApiKey(tx, { id: key.id, at: now });
-    await appendAudit(tx, { at: now, actor: input.actor, action: 'key.revoked', subject: key.id, detail: {} });
+    const detail = { before: { expiresAt: key.expiresAt, revokedAt: null }, after: { revokedAt: now } };
+    await appendAudit(tx, { at: now, actor: input.actor, action: 'key.revoked', subject: key.id, detail });
   });
 }
 
 interface NewKey {
   readonly actor: string;
   readonly action: string;
+  /** The key that it replaces. */
+  readonly before: Pick<ApiKey, 'id' | 'expiresAt'> | null;
   readonly settings: Omit<IssueKeyInput, 'actor'> & { readonly rotatedFrom: string | null };
 }
 
@@ -82,7 +93,7 @@ async function insertKey(
   deps: CommandDeps,
   tx: Tx,
   now: Date,
-  { actor, action, settings }: NewKey,
+  { actor, action, before, settings }: NewKey,
 ): Promise<IssuedKey> {
   const secret = formatApiKey(settings.mode, deps.world.random.bytes(API_KEY_RANDOM_BYTES));
   const key: ApiKey = {
@@ -94,7 +105,7 @@ async function insertKey(
     lastUsedAt: null,
   };
   await insertApiKey(tx, { ...key, hash: hashApiKey(secret) });
-  await appendAudit(tx, { at: now, actor, action, subject: key.id, detail: { ...settings } });
+  await appendAudit(tx, { at: now, actor, action, subject: key.id, detail: { before, after: settings } });
   return { key, secret };
 }
 

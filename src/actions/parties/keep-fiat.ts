@@ -30,6 +30,7 @@ export function removeFiatSettlement(deps: CommandDeps, input: { actor: string; 
       throw new ApiError('invalid_params', `There is no fiat settlement ${id}.`, { status: 404 });
     }
     await logDestinations(tx, [removed], { actor: input.actor, at: now, isRemoved: true });
-    await appendAudit(tx, { at: now, actor: input.actor, action: 'fiat.removed', subject: id, detail: {} });
+    const detail = { before: removed, after: null };
+    await appendAudit(tx, { at: now, actor: input.actor, action: 'fiat.removed', subject: id, detail });
   });
 }

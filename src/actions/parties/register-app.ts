@@ -24,6 +24,7 @@ export function unregisterApp(deps: CommandDeps, input: { actor: string; appId: 
     if (!(await removeWalletApp(tx, { id: input.appId, at: now }))) {
       throw new ApiError('invalid_app_id', `There is no wallet app ${input.appId}.`);
     }
-    await appendAudit(tx, { at: now, actor: input.actor, action: 'app.removed', subject: input.appId, detail: {} });
+    const detail = { before: { removedAt: null }, after: { removedAt: now } };
+    await appendAudit(tx, { at: now, actor: input.actor, action: 'app.removed', subject: input.appId, detail });
   });
 }

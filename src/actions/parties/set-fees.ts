@@ -1,5 +1,5 @@
 import type { FeeTerms } from '../../domain/fees.ts';
-import { insertFees, type StoredFees } from '../../store/parties/fees.ts';
+import { insertFees, listFees, type StoredFees } from '../../store/parties/fees.ts';
 import { lockPartner } from '../../store/parties/partners.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -21,6 +21,7 @@ export function setFees(deps: CommandDeps, { actor, payee, terms, startsAt }: Se
   return command(deps, async (tx, now) => {
     const { percentage, fixed } = terms;
     const whose = await lockPayee(tx, payee);
+    const before = await feesBefore(tx, whose, startsAt ?? now);
     const fees = await insertFees(tx, { ...whose, percentage, fixed, startsAt: startsAt ?? now, createdAt: now });
     const subject = fees.merchantId ?? fees.partnerId;
     await appendAudit(tx, {
@@ -28,10 +29,21 @@ export function setFees(deps: CommandDeps, { actor, payee, terms, startsAt }: Se
       actor,
       action: 'fees.set',
       subject,
-      detail: { percentage, fixed, startsAt: fees.startsAt.toISOString() },
+      detail: { before, after: { percentage, fixed, startsAt: fees.startsAt } },
     });
     return fees;
   });
+}
+
+/** The fees of the payee that would apply at that time; null where none were set for this very payee. */
+async function feesBefore(
+  tx: Tx,
+  { partnerId, merchantId }: { partnerId: string; merchantId: string | null },
+  at: Date,
+) {
+  const fees = await listFees(tx, { partnerId, merchantId: merchantId ?? undefined });
+  const last = fees.findLast((each) => each.merchantId === merchantId && each.startsAt <= at);
+  return last === undefined ? null : { percentage: last.percentage, fixed: last.fixed, startsAt: last.startsAt };
 }
 
 async function lockPayee(tx: Tx, payee: SetFeesInput['payee']) {

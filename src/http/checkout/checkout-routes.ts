@@ -4,8 +4,6 @@ import { ApiError } from '../../errors.ts';
 import { findLogo } from '../../store/parties/logos.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import type { Gates } from '../entry/access.ts';
-import { pageGate } from '../entry/page-gate.ts';
 import { PLAIN_PATH, paymentIdIn } from '../entry/payment-id.ts';
 import { errorSender, toApiError } from '../errors.ts';
 import { paymentNotFound } from '../routes/payments.ts';
@@ -18,18 +16,19 @@ import { chooseLanguage, type Language, paymentPage } from './page-state.ts';
 import { sendFile, sendText } from './static-files.ts';
 import { transactionUrl } from './transaction-link.ts';
 
+/** Payers need the page to pay, so it is refused later than other pages. */
+const PAYERS = { priority: 'normal' } as const;
 const FOREVER = 'public, max-age=31536000, immutable';
 const ONE_DAY = 'public, max-age=86400';
 /** Without a build there is nothing to render the page with; the API works all the same. */
 const NOT_BUILT = 'The checkout page has not been built. Run: npm run build';
 
 /** The checkout page and its files. */
-export async function checkoutRoutes(app: App, { gates, ...deps }: HttpDeps & { gates: Gates }): Promise<void> {
-  const onRequest = pageGate(gates);
+export async function checkoutRoutes(app: App, deps: HttpDeps): Promise<void> {
   const sendError = errorSender(deps);
   const page = {
     schema: { hide: true },
-    onRequest,
+    config: PAYERS,
     errorHandler: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
       deps.page === undefined ? sendError(error, request, reply) : sendTrouble(deps, error, request, reply),
   };
@@ -55,7 +54,7 @@ export async function checkoutRoutes(app: App, { gates, ...deps }: HttpDeps & { 
     ['assets', FOREVER],
     ['icons', ONE_DAY],
   ] as const) {
-    app.get(`/${prefix}/*`, { schema: { hide: true } }, (request, reply) => {
+    app.get(`/${prefix}/*`, { schema: { hide: true }, config: { ...PAYERS, isCheap: true } }, (request, reply) => {
       const file = deps.page?.files.get(`${prefix}/${(request.params as { '*': string })['*']}`);
       if (file === undefined) return reply.callNotFound();
       if (prefix === 'icons') reply.header('Cross-Origin-Resource-Policy', 'cross-origin');
@@ -63,7 +62,7 @@ export async function checkoutRoutes(app: App, { gates, ...deps }: HttpDeps & { 
     });
   }
 
-  app.get('/logos/:hash', { schema: { hide: true }, onRequest }, async (request, reply) => {
+  app.get('/logos/:hash', { schema: { hide: true }, config: PAYERS }, async (request, reply) => {
     const { hash } = request.params as { hash: string };
     const logo = /^[0-9a-f]{32}$/.test(hash) ? await findLogo(deps.db.sql, hash) : undefined;
     if (logo === undefined) return reply.callNotFound();

@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Chain } from '../../chains/chain.ts';
 import type { App } from '../deps.ts';
-import type { Gates } from '../entry/access.ts';
-import { pageGate } from '../entry/page-gate.ts';
 import { toApiError } from '../errors.ts';
 import { sendSitePage } from '../site/send-site-page.ts';
 import type { SitePage } from '../site/site-page.ts';
@@ -12,8 +10,8 @@ import { passToChain } from './sandbox-rpc.ts';
 import { shopPage, thanksPage, troublePage } from './shop-pages.ts';
 
 /** Routes of the sandbox alone: the shop, the block view, and the chain's RPC for the page's own wallet. */
-export async function demoRoutes(app: App, { gates, ...deps }: ShopDeps & { gates: Gates }): Promise<void> {
-  const route = { schema: { hide: true }, onRequest: pageGate(gates) };
+export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
+  const route = { schema: { hide: true } };
   const send = (request: FastifyRequest, reply: FastifyReply, page: SitePage) =>
     sendSitePage(deps, { request, reply, page });
   const page = {

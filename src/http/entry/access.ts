@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { merchantNotFound } from '../../actions/parties/change-merchant.ts';
+import { isListedAddress } from '../../domain/address-list.ts';
 import { hashApiKey, parseApiKey } from '../../domain/api-key.ts';
 import type { Mode } from '../../domain/mode.ts';
+import type { Origin } from '../../domain/origin.ts';
 import type { Scope } from '../../domain/scope.ts';
 import { checkVersionForm, DEFAULT_PIN, resolveVersion, type Version } from '../../domain/version.ts';
 import { ApiError } from '../../errors.ts';
@@ -10,14 +12,15 @@ import type { KeyHolder } from '../../store/parties/api-keys.ts';
 import { findPayableMerchants, type Owner, type PayableMerchant } from '../../store/parties/merchants.ts';
 import type { WalletApp } from '../../store/parties/wallet-apps.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { createLoadGauge, type LoadGauge } from './load-shedding.ts';
+import { createLoadGauge, type LoadGauge, type Priority } from './load-shedding.ts';
 import { isPlausibleId } from './plausible-id.ts';
+import { publicGate } from './public-gate.ts';
 import { addressGroup, createRateLimit, type RateLimit } from './rate-limit.ts';
 
 /**
  * The callers that a route admits. Every `/v1` route declares them in its `config`, and the hook below checks it before
  * the body is read, in the order of the error catalogue: header bytes, form of the version, credentials, rate limit,
- * version against the pin, scope, merchant.
+ * version against the pin, scope, merchant. The address is checked with the credentials.
  */
 export interface Access {
   /** `partner`: an Api-Key. `gateway`: that, or an App-Id with a Client-Id. `legacy`: an Api-Key or X-Api-Key. */
@@ -80,12 +83,20 @@ export interface Gates {
   readonly load: LoadGauge;
 }
 
+/** A page loads up to this many files and icons. */
+const CHEAP_FACTOR = 20;
+
 export function createGates(deps: HttpDeps): Gates {
   const onRefusal = () => deps.metrics.refusals.inc({ reason: 'rate_limited' });
   const { addressRequestsPerSecond, keyRequestsPerSecond } = deps.config;
   const limits = {
     address: createRateLimit(deps.world.clock, { name: 'address', perSecond: addressRequestsPerSecond, onRefusal }),
     key: createRateLimit(deps.world.clock, { name: 'key', perSecond: keyRequestsPerSecond, onRefusal }),
+    cheap: createRateLimit(deps.world.clock, {
+      name: 'cheap',
+      perSecond: addressRequestsPerSecond * CHEAP_FACTOR,
+      onRefusal,
+    }),
   };
   const load = createLoadGauge(deps.world, {
     maxDelayMs: deps.config.maxEventLoopDelayMs,
@@ -101,9 +112,13 @@ export function guardRoutes(app: App, gates: Gates): void {
   app.addHook('onClose', async () => gates.load.stop());
   app.addHook('onRoute', (route) => {
     const { access } = route.config ?? {};
-    if (access === undefined) return;
-    const guard = guardOf({ ...gates, access });
-    route.onRequest = [...[route.onRequest ?? []].flat(), guard];
+    const before = [route.onRequest ?? []].flat();
+    if (access === undefined) {
+      route.onRequest = [publicGate(gates, route), ...before];
+      return;
+    }
+    const { priority = 'normal' } = route.config ?? {};
+    route.onRequest = [...before, guardOf({ ...gates, access, priority })];
   });
 }
 
@@ -122,6 +137,7 @@ function guardOf(gate: Gate) {
 
 export interface Gate extends Gates {
   readonly access: Access;
+  readonly priority: Priority;
 }
 
 interface Admission {
@@ -133,14 +149,17 @@ interface Admission {
 /** Throws or rejects with the refusal. Returns undefined when nothing has to be awaited. */
 function admit(admission: Admission): Promise<void> | undefined {
   const { gate, request, reply } = admission;
-  const { deps, limits, load } = gate;
-  load.check();
+  const { deps, limits, load, priority } = gate;
+  load.check(priority);
   checkHeaderBytes(request);
   const requested = checkForm(request);
   const credentials = readCredentials(admission);
   const known = credentials.via === 'key' ? deps.keys.peek(hashApiKey(credentials.key)) : undefined;
-  if (known !== undefined) return welcome(admission, requested, { via: 'key', mode: known.mode, key: known });
-  // Only unknown callers count against their address: guessing is limited, busy shops are not.
+  if (known !== undefined && isInForce(known, deps.world.clock.nowMs())) {
+    return welcome(admission, requested, { via: 'key', mode: known.mode, key: known });
+  }
+  // Only strangers count against their address: guessing is limited, busy shops are not. The holder of a revoked key is
+  // a stranger.
   limits.address.take(reply, addressGroup(request.ip));
   return identify(deps, credentials).then((caller) => welcome(admission, requested, caller));
 }
@@ -149,7 +168,7 @@ function admit(admission: Admission): Promise<void> | undefined {
 function welcome(admission: Admission, requested: string | undefined, caller: Caller): Promise<void> | undefined {
   const { gate, request, reply } = admission;
   const { deps, access } = gate;
-  if (caller.via === 'key') count(gate, reply, caller.key, deps.world.clock.nowMs());
+  if (caller.via === 'key') count(admission, caller.key, deps.world.clock.nowMs());
   request.caller = caller;
   request.apiVersion = versionFor(requested, caller);
   reply.header('Pay-Version', request.apiVersion);
@@ -160,10 +179,21 @@ function welcome(admission: Admission, requested: string | undefined, caller: Ca
 }
 
 /** The checks of every request with a key. */
-function count({ deps, limits }: Gates, reply: AnswerHeaders, key: KeyHolder, nowMs: number): void {
+function count(admission: Admission, key: KeyHolder, nowMs: number): void {
+  const { gate, reply } = admission;
+  const { deps, limits } = gate;
   checkKey(key, nowMs);
+  checkAddress(admission, key);
   limits.key.take(reply, key.id, nowMs);
   deps.keyUses.note(key.id);
+}
+
+/** A stranger who has the key counts against their own address, and cannot use up the limit of the key's owner. */
+function checkAddress({ gate, request, reply }: Admission, { addresses }: KeyHolder): void {
+  if (addresses === null || isListedAddress(addresses, request.ip)) return;
+  gate.limits.address.take(reply, addressGroup(request.ip));
+  gate.deps.metrics.refusals.inc({ reason: 'address_not_allowed' });
+  throw new ApiError('forbidden', `This Api-Key may not be used from the address ${request.ip}.`);
 }
 
 /** The merchant the request is about must be the caller's own. */
@@ -215,6 +245,11 @@ export function actorOf(request: FastifyRequest): string {
   return `key:${keyOf(request).id}`;
 }
 
+/** The dependencies of an action that a request asks for: its audit entries record the address of the request. */
+export function onBehalfOf(request: FastifyRequest, deps: HttpDeps): HttpDeps & { readonly origin: Origin } {
+  return { ...deps, origin: { address: request.ip, requestId: request.id } };
+}
+
 /** The merchant of a merchant's route. */
 export function merchantOf(request: Visit): PayableMerchant {
   if (request.merchant === undefined) throw new Error('This route names no merchant.');
@@ -223,8 +258,17 @@ export function merchantOf(request: Visit): PayableMerchant {
 
 export function headerOf(request: Visit, name: (typeof OUR_HEADERS)[number]): string | undefined {
   const value = request.headers[name];
-  // An empty header counts as missing: some proxies send one in place of none.
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  // An empty header counts as missing: some proxies send one in place of none, or beside another one.
+  return typeof value === 'string' ? withoutEmpty(value) : undefined;
+}
+
+/** Node.js joins repeated headers by this separator. */
+const JOINT = ', ';
+
+function withoutEmpty(value: string): string | undefined {
+  if (!value.includes(JOINT)) return value === '' ? undefined : value;
+  const [only, ...others] = value.split(JOINT).filter((part) => part !== '');
+  return others.length === 0 ? only : value;
 }
 
 function checkHeaderBytes(request: Visit): void {
@@ -252,6 +296,8 @@ function checkForm(request: Visit): string | undefined {
 
 interface Limits {
   readonly address: RateLimit;
+  /** Per address, for public requests that cost next to nothing. */
+  readonly cheap: RateLimit;
   readonly key: RateLimit;
 }
 
@@ -308,9 +354,17 @@ function gatewayCredentials(request: Visit): Credentials {
   throw new ApiError('missing_auth_headers', 'Send Api-Key, or App-Id with Client-Id.');
 }
 
-function checkKey({ revokedAt, expiresAt, partnerDisabledAt }: KeyHolder, nowMs: number): void {
-  const isOver = revokedAt !== null || (expiresAt !== null && expiresAt.getTime() <= nowMs);
-  if (isOver) throw unknownKey();
+function isOver({ revokedAt, expiresAt }: KeyHolder, nowMs: number): boolean {
+  return revokedAt !== null || (expiresAt !== null && expiresAt.getTime() <= nowMs);
+}
+
+function isInForce(key: KeyHolder, nowMs: number): boolean {
+  return !isOver(key, nowMs) && key.partnerDisabledAt === null;
+}
+
+function checkKey(key: KeyHolder, nowMs: number): void {
+  const { partnerDisabledAt } = key;
+  if (isOver(key, nowMs)) throw unknownKey();
   if (partnerDisabledAt !== null) throw new ApiError('unauthorized', 'The partner of this Api-Key is disabled.');
 }
 

@@ -2,31 +2,53 @@ import { ApiError } from '../../errors.ts';
 import type { World } from '../../runtime/world.ts';
 
 /**
- * Measures the delay of the event loop by a recurring timer. The lateness of the timer when a request checks it is the
- * time that earlier events had to wait.
+ * The importance of a route while the node is overloaded, with the share of the allowed delay at which it is refused.
+ * `money`: creates, pays or follows a payment. `normal`: everything without another priority. `spare`: lists,
+ * documentation and pages. `probe`: health checks, never refused, because a refusal would restart the node.
+ */
+const SHARE_OF_DELAY = { probe: Number.POSITIVE_INFINITY, money: 1, normal: 0.7, spare: 0.4 } as const;
+
+export type Priority = keyof typeof SHARE_OF_DELAY;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    priority?: Priority;
+  }
+}
+
+/**
+ * Measures the delay of the event loop by a recurring timer. The lateness of the timer is the time that other events had
+ * to wait. The last lateness is remembered for some turns: an overloaded loop is late in some turns and not in others.
  */
 export interface LoadGauge {
-  /** Throws a 503 while the delay is too long: a quick refusal is better than a late answer. */
-  check(): void;
+  /** Throws a 503 while the delay is too long for the priority: a quick refusal is better than a late answer. */
+  check(priority: Priority): void;
   stop(): void;
 }
 
 const EVERY_MS = 100;
+/** The share of the remembered delay that is left after each turn. */
+const DECAY = 0.7;
 
 export function createLoadGauge(
   { clock, timers }: World,
   { maxDelayMs, onRefusal }: { maxDelayMs: number; onRefusal: () => void },
 ): LoadGauge {
-  let dueAtMs = 0;
+  let dueAtMs = Number.POSITIVE_INFINITY;
+  let rememberedMs = 0;
   let cancel = () => {};
   const tick = () => {
+    const lateMs = Math.max(0, clock.nowMs() - dueAtMs);
+    rememberedMs = Math.max(lateMs, rememberedMs * DECAY);
     dueAtMs = clock.nowMs() + EVERY_MS;
     cancel = timers.after(EVERY_MS, tick);
   };
   if (maxDelayMs > 0) tick();
   return {
-    check() {
-      if (maxDelayMs === 0 || clock.nowMs() - dueAtMs <= maxDelayMs) return;
+    check(priority) {
+      if (maxDelayMs === 0) return;
+      const delayMs = Math.max(clock.nowMs() - dueAtMs, rememberedMs);
+      if (delayMs <= maxDelayMs * SHARE_OF_DELAY[priority]) return;
       onRefusal();
       throw new ApiError('internal_error', 'This node is overloaded. Try again in a second.', {
         status: 503,

@@ -8,6 +8,7 @@ import { ApiError } from '../../errors.ts';
 import type { Owner } from '../../store/parties/merchants.ts';
 import { type ListedPayment, listPayments, type PaymentFilter } from '../../store/payments/payment-lists.ts';
 import { type PaymentStats, readPaymentStats } from '../../store/payments/payment-stats.ts';
+import type { Reader } from '../../store/plumbing/database.ts';
 import type { HttpDeps } from '../deps.ts';
 import { Cursor, enumOf, limitOf } from '../schemas.ts';
 
@@ -34,16 +35,19 @@ export interface ListAnswer {
 }
 
 /** One page of payments, the cursor of the next page, and the totals of all pages. */
-export async function answerList(deps: HttpDeps, request: ListRequest): Promise<ListAnswer> {
+export async function answerList(
+  deps: Pick<HttpDeps, 'world' | 'cursorKeys'>,
+  db: Reader,
+  request: ListRequest,
+): Promise<ListAnswer> {
   const nowMs = deps.world.clock.nowMs();
   const { sortBy = 'date', sortDir = 'desc', limit = DEFAULT_LIMIT } = request;
   const question = canonical(request, sortBy, sortDir);
   const filter = filterOf(request, new Date(nowMs));
   const afterId = openAfter(deps, question, request.cursor);
-  const [rows, stats] = await Promise.all([
-    listPayments(deps.db.sql, { ...filter, sortBy, sortDir, afterId, limit: limit + 1 }),
-    readPaymentStats(deps.db.sql, filter),
-  ]);
+  // One after the other: a list occupies one connection, and one processor of the database.
+  const rows = await listPayments(db, { ...filter, sortBy, sortDir, afterId, limit: limit + 1 });
+  const stats = await readPaymentStats(db, filter);
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
   const nextCursor = last === undefined ? null : sealCursor(deps.cursorKeys, question, [last.id]);
@@ -102,7 +106,11 @@ function assetsCalled(symbols: readonly string[]): string[] {
   return ASSETS.filter(({ symbol }) => wanted.has(symbol.toLowerCase())).map(({ id }) => id);
 }
 
-function openAfter(deps: HttpDeps, question: string, cursor: string | undefined): string | undefined {
+function openAfter(
+  deps: Pick<HttpDeps, 'cursorKeys'>,
+  question: string,
+  cursor: string | undefined,
+): string | undefined {
   if (cursor === undefined) return undefined;
   const [afterId] = openCursor(deps.cursorKeys, question, cursor) ?? [];
   if (afterId === undefined) {

@@ -57,12 +57,18 @@ function renderSecurity(page: Page, security: readonly SecurityRequirement[] | u
   if (choices.length === 0) return html`<p class="security">No credentials needed.</p>`;
   const links = choices.map((requirement) =>
     join(
-      Object.keys(requirement).map((name) => schemeLink(page, name)),
+      Object.entries(requirement).map(([name, scopes]) => html`${schemeLink(page, name)}${scopeText(scopes)}`),
       ' with ',
     ),
   );
   const isOptional = choices.length < security.length;
   return html`<p class="security">Credentials: ${join(links, ', or ')}${isOptional && ' (optional)'}</p>`;
+}
+
+function scopeText(scopes: readonly string[]): Content {
+  if (scopes.length === 0) return undefined;
+  const names = scopes.map((scope) => html`<code>${scope}</code>`);
+  return html` (scope ${join(names, ', ')})`;
 }
 
 function schemeLink(page: Page, name: string): Html {

@@ -200,6 +200,11 @@ test('authentication, deprecation and optional fields are shown where they apply
     /<code>iconUrl<\/code><\/dt><dd class="kind">string or null<span class="dot"> · <\/span>uri<span class="dot"> · <\/span>optional/,
   );
   assert.match(create, /<details class="errors"><summary><h4>Errors<\/h4>/);
+  const scoped = renderReference({ ...sampleDocument, security: [{ ApiKey: ['merchants:write'] }] });
+  assert.match(
+    article(scoped, 'post-v1-merchants').replace(/<[^>]*>/g, ''),
+    /Credentials: Api-Key \(scope merchants:write\)/,
+  );
   const open = renderReference({ ...sampleDocument, security: [] });
   assert.match(article(open, 'post-v1-merchants'), /No credentials needed/);
 });

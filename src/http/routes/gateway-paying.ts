@@ -32,7 +32,7 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
     {
       schema: OPTIONS,
       preValidation,
-      config: { access: GATEWAY_ACCESS, errors: [...COMMON, 'sanctioned_user', 'payment_expired'] },
+      config: { access: GATEWAY_ACCESS, priority: 'money', errors: [...COMMON, 'sanctioned_user', 'payment_expired'] },
     },
     async (request) => {
       const payment = await findPayable(deps, deps.readPayment, request);
@@ -53,7 +53,11 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
 
   app.post(
     '/payment/:id/fetch',
-    { schema: FETCH, preValidation, config: { access: GATEWAY_ACCESS, errors: [...COMMON, ...CHOSEN] } },
+    {
+      schema: FETCH,
+      preValidation,
+      config: { access: GATEWAY_ACCESS, priority: 'money', errors: [...COMMON, ...CHOSEN] },
+    },
     async (request) => {
       const payment = await findPayable(deps, deps.readPayment, request);
       const requests = await fetchActions(deps, { payment, ...request.body, buyer: walletOf(request) });
@@ -65,7 +69,11 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
 
   app.post(
     '/payment/:id/confirm',
-    { schema: CONFIRM, preValidation, config: { access: GATEWAY_ACCESS, errors: [...COMMON, ...CHOSEN] } },
+    {
+      schema: CONFIRM,
+      preValidation,
+      config: { access: GATEWAY_ACCESS, priority: 'money', errors: [...COMMON, ...CHOSEN] },
+    },
     async (request, reply) => {
       const confirmed = await confirmPayment(deps, {
         payment: await findPayable(deps, deps.readPayment, request),

@@ -16,13 +16,13 @@ export async function gatewayRoutes(app: App, deps: HttpDeps): Promise<void> {
 
   app.get(
     '/payment/:id',
-    { schema: GET, config: { access: GATEWAY_ACCESS, errors: ['payment_not_found'] } },
+    { schema: GET, config: { access: GATEWAY_ACCESS, priority: 'money', errors: ['payment_not_found'] } },
     async (request) => viewWithTransaction(deps, await findPayable(deps, deps.readPayment, request)),
   );
 
   app.get(
     '/payment/:id/status',
-    { schema: STATUS, config: { access: GATEWAY_ACCESS, errors: ['payment_not_found'] } },
+    { schema: STATUS, config: { access: GATEWAY_ACCESS, priority: 'money', errors: ['payment_not_found'] } },
     (request, reply) => sendStatus(deps, request, reply, () => findPayable(deps, deps.glanceAtPayment, request)),
   );
 
@@ -30,7 +30,12 @@ export async function gatewayRoutes(app: App, deps: HttpDeps): Promise<void> {
     '/payment/:id/cancel',
     {
       schema: CANCEL,
-      config: { access: GATEWAY_ACCESS, errors: ['payment_not_found', 'invalid_state'], ignoresBody: true },
+      config: {
+        access: GATEWAY_ACCESS,
+        priority: 'money',
+        errors: ['payment_not_found', 'invalid_state'],
+        ignoresBody: true,
+      },
     },
     async (request) => {
       const { id } = await findPayable(deps, deps.readPayment, request);

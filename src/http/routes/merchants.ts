@@ -6,7 +6,7 @@ import { ApiError } from '../../errors.ts';
 import { listSettlements } from '../../store/parties/destinations.ts';
 import { listMerchants, type Merchant, type MerchantQuery } from '../../store/parties/merchants.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, merchantOf, ownerOf } from '../entry/access.ts';
+import { actorOf, keyOf, merchantOf, onBehalfOf, ownerOf } from '../entry/access.ts';
 import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import {
   Cursor,
@@ -35,7 +35,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
         throw new ApiError('forbidden', 'This Api-Key is for certain merchants only and cannot create new ones.');
       }
       const input = { owner: ownerOf(request), actor: actorOf(request), name, email, iconUrl };
-      const answer = await createMerchant(deps, input, idempotent, (merchant) => ({
+      const answer = await createMerchant(onBehalfOf(request, deps), input, idempotent, (merchant) => ({
         status: 201,
         body: { merchant: viewNewMerchant(merchant) },
       }));
@@ -43,7 +43,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
     },
   );
 
-  app.get('/v1/merchants', { schema: LIST, config: { access: READ } }, async (request) => {
+  app.get('/v1/merchants', { schema: LIST, config: { access: READ, priority: 'spare' } }, async (request, reply) => {
     const { status, search, cursor, limit = LIMIT } = request.query;
     const { merchantIds } = keyOf(request);
     const owner = ownerOf(request);
@@ -56,7 +56,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
       afterId: openAfter(deps, filters, cursor),
       limit: limit + 1,
     };
-    const { page, totalCount } = await listMerchants(deps.db.sql, query);
+    const { page, totalCount } = await deps.lists.read(keyOf(request).id, reply, (db) => listMerchants(db, query));
     const merchants = page.slice(0, limit);
     const last = page.length > limit ? merchants.at(-1) : undefined;
     const nextCursor = last === undefined ? null : sealCursor(deps.cursorKeys, filters, [last.id]);
@@ -78,7 +78,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
     { schema: PATCH, config: { access: { ...WRITE, merchant: 'path' } } },
     async (request) => {
       const { merchantName, merchantEmail, iconUrl } = request.body;
-      const merchant = await changeMerchant(deps, {
+      const merchant = await changeMerchant(onBehalfOf(request, deps), {
         owner: ownerOf(request),
         actor: actorOf(request),
         merchantId: merchantOf(request).id,
@@ -97,7 +97,8 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
     { schema: DELETE, config: { access: { ...WRITE, merchant: 'path', takesDeleted: true } } },
     async (request) => {
       const { id } = merchantOf(request);
-      await deleteMerchant(deps, { owner: ownerOf(request), actor: actorOf(request), merchantId: id });
+      const input = { owner: ownerOf(request), actor: actorOf(request), merchantId: id };
+      await deleteMerchant(onBehalfOf(request, deps), input);
       return { id, deleted: true as const };
     },
   );

@@ -67,18 +67,23 @@ export function readDetails(
   const details: PaymentDetails = {
     ...(description && { description }),
     ...(metadata && Object.keys(metadata).length > 0 && { metadata }),
-    ...(items.length > 0 && { lineItems: items.map((item, index) => readLineItem(item, `lineItems[${index}]`)) }),
+    ...(items.length > 0 && { lineItems: items.flatMap((item, index) => readLineItem(item, `lineItems[${index}]`)) }),
   };
   return Object.keys(details).length === 0 ? null : details;
 
-  function readLineItem({ name, quantity, amount }: Static<typeof LineItem>, field: string): StoredLineItem {
+  function readLineItem(item: Static<typeof LineItem>, field: string): StoredLineItem[] {
+    // The schema has named the problem already. The item may be null.
+    if (!hasForm(field)) return [];
+    const { name, quantity, amount } = item;
     const unit = amount && hasForm(`${field}.amount.unit`) ? parseUnit(amount.unit) : undefined;
     if (unit?.ok === false) issues.push({ field: `${field}.amount.unit`, message: unit.problem });
-    return {
-      name,
-      ...(quantity && { quantity }),
-      ...(amount &&
-        unit?.ok && { amount: { unit: unit.value.id, value: amount.value, decimals: unit.value.decimals } }),
-    };
+    return [
+      {
+        name,
+        ...(quantity && { quantity }),
+        ...(amount &&
+          unit?.ok && { amount: { unit: unit.value.id, value: amount.value, decimals: unit.value.decimals } }),
+      },
+    ];
   }
 }

@@ -36,22 +36,23 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
     '/v1/merchants/payments',
     {
       schema: OF_MERCHANT,
-      config: { access: { ...READ, merchant: 'header', takesDeleted: true } },
+      config: { access: { ...READ, merchant: 'header', takesDeleted: true }, priority: 'spare' },
       preValidation,
       serializerCompiler,
     },
-    async (request) => {
-      const merchantIds = [merchantOf(request).id];
-      return viewList(deps, await answerList(deps, { ...ownerOf(request), merchantIds, ...asked(request.query) }));
+    async (request, reply) => {
+      const query = { ...ownerOf(request), merchantIds: [merchantOf(request).id], ...asked(request.query) };
+      return viewList(deps, await deps.lists.read(keyOf(request).id, reply, (db) => answerList(deps, db, query)));
     },
   );
 
   app.get(
     '/v1/payments',
-    { schema: OF_PARTNER, config: { access: READ }, preValidation, serializerCompiler },
-    async (request) => {
+    { schema: OF_PARTNER, config: { access: READ, priority: 'spare' }, preValidation, serializerCompiler },
+    async (request, reply) => {
       const merchantIds = merchantsFor(request, request.query.merchantId);
-      return viewList(deps, await answerList(deps, { ...ownerOf(request), merchantIds, ...asked(request.query) }));
+      const query = { ...ownerOf(request), merchantIds, ...asked(request.query) };
+      return viewList(deps, await deps.lists.read(keyOf(request).id, reply, (db) => answerList(deps, db, query)));
     },
   );
 
@@ -59,14 +60,14 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
     '/v1/merchants/:merchantId/payments',
     {
       schema: OF_OLD,
-      config: { access: LEGACY },
+      config: { access: LEGACY, priority: 'spare' },
       onRequest: announceSuccessor,
       preValidation,
       serializerCompiler,
     },
-    async (request) => {
-      const merchantIds = [merchantOf(request).id];
-      const answer = await answerList(deps, { ...ownerOf(request), merchantIds, ...askedOfOld(request.query) });
+    async (request, reply) => {
+      const query = { ...ownerOf(request), merchantIds: [merchantOf(request).id], ...askedOfOld(request.query) };
+      const answer = await deps.lists.read(keyOf(request).id, reply, (db) => answerList(deps, db, query));
       return {
         data: answer.page.map((payment) => viewLegacyItem(payment, answer.nowMs)),
         next_cursor: answer.nextCursor,

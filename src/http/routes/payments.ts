@@ -32,6 +32,8 @@ export const READ = { ...ACCESS, scope: 'payments:read' } as const;
 const WRITE = { ...ACCESS, scope: 'payments:write' } as const;
 const CREATE_ACCESS = { scheme: 'partner', merchant: 'header', scope: 'payments:write' } as const;
 
+const CANCEL_CONFIG = { access: WRITE, priority: 'money', errors: ['payment_not_found', 'invalid_state'] } as const;
+
 const DEFAULT_LIFETIME_S = 300;
 const MAX_LIFETIME_S = 30 * 24 * 3600;
 
@@ -41,6 +43,7 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
     const schema = { ...CREATE, ...aliasOf(url, '/v1/payments') };
     const config = {
       access: CREATE_ACCESS,
+      priority: 'money',
       idempotency: 'accepted',
       errors: ['idempotency_conflict', 'not_sandbox_api_key'],
     } as const;
@@ -66,7 +69,8 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
 
   for (const url of ['/v1/payments/:id/status', '/v1/merchant/payment/:id/status']) {
     const schema = { ...STATUS, ...aliasOf(url, '/v1/payments/:id/status') };
-    app.get(url, { schema, config: { access: READ, errors: ['payment_not_found'] } }, (request, reply) =>
+    const config = { access: READ, priority: 'money', errors: ['payment_not_found'] } as const;
+    app.get(url, { schema, config }, (request, reply) =>
       sendStatus(deps, request, reply, () => findOwnPayment(deps.glanceAtPayment, request)),
     );
   }
@@ -89,7 +93,7 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
 
   app.post(
     '/v1/payments/:id/cancel',
-    { schema: CANCEL, config: { access: WRITE, errors: ['payment_not_found', 'invalid_state'], ignoresBody: true } },
+    { schema: CANCEL, config: { ...CANCEL_CONFIG, ignoresBody: true } },
     async (request) => {
       const { id } = await findOwnPayment(deps.readPayment, request);
       return cancelPayment(deps, { paymentId: id, by: 'merchant', actor: actorOf(request) });

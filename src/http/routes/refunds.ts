@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { requestRefund } from '../../actions/outgoing/refund/request-refund.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, merchantOf } from '../entry/access.ts';
+import { actorOf, merchantOf, onBehalfOf } from '../entry/access.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 
 const WRITE = { scheme: 'partner', merchant: 'header', scope: 'refunds:write', takesDeleted: true } as const;
@@ -9,6 +9,7 @@ const WRITE = { scheme: 'partner', merchant: 'header', scope: 'refunds:write', t
 export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
   const config = {
     access: WRITE,
+    priority: 'money',
     idempotency: 'accepted',
     errors: ['payment_not_found', 'payment_not_succeeded', 'already_refunded', 'idempotency_conflict'],
   } as const;
@@ -17,7 +18,10 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
     const input = { paymentId, merchantId: merchantOf(request).id, actor: actorOf(request), isOperators: false };
     const hasKey = idempotencyKeyOf(request) !== undefined;
     const idempotent = hasKey ? idempotentRequest(request, [paymentId]) : undefined;
-    const answer = await requestRefund(deps, input, idempotent, (id) => ({ status: 200, body: { paymentId: id } }));
+    const answer = await requestRefund(onBehalfOf(request, deps), input, idempotent, (id) => ({
+      status: 200,
+      body: { paymentId: id },
+    }));
     return sendAnswer(deps, reply, answer);
   });
 }

@@ -13,13 +13,13 @@ import { ApiError, type Issue, validationError } from '../../errors.ts';
 import { coolingOffMs } from '../../settings/cooling-off.ts';
 import { type CryptoSettlement, listSettlements, type Settlements } from '../../store/parties/destinations.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, merchantOf, ownerOf } from '../entry/access.ts';
+import { actorOf, keyOf, merchantOf, onBehalfOf, ownerOf } from '../entry/access.ts';
 import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { Timestamp } from '../schemas.ts';
 
 const READ = { scheme: 'partner', scope: 'merchants:read', merchant: 'path' } as const;
-const WRITE = { scheme: 'partner', scope: 'merchants:write', merchant: 'path' } as const;
+const WRITE = { scheme: 'partner', scope: 'destinations:write', merchant: 'path' } as const;
 
 export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/merchants/:merchantId/settlements', { schema: LIST, config: { access: READ } }, async (request) =>
@@ -47,10 +47,15 @@ export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> 
         settlements,
         coolingOffMs: coolingOffMs(deps.config, keyOf(request).mode),
       };
-      const answer = await registerSettlements(deps, input, idempotentRequest(request, meaning), (registered) => ({
-        status: 201,
-        body: { settlements: registered.map(viewCrypto) },
-      }));
+      const answer = await registerSettlements(
+        onBehalfOf(request, deps),
+        input,
+        idempotentRequest(request, meaning),
+        (registered) => ({
+          status: 201,
+          body: { settlements: registered.map(viewCrypto) },
+        }),
+      );
       return sendAnswer(deps, reply, answer);
     },
   );
@@ -60,7 +65,7 @@ export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> 
     { schema: CHANGE, config: { access: WRITE } },
     async (request) => {
       const destination = wellFormed(parseAccount(request.body.destination));
-      const changed = await changeDestination(deps, {
+      const changed = await changeDestination(onBehalfOf(request, deps), {
         ...targetOf(request),
         destination,
         coolingOffMs: coolingOffMs(deps.config, keyOf(request).mode),
@@ -74,7 +79,7 @@ export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> 
     { schema: REMOVE, config: { access: WRITE } },
     async (request) => {
       const target = targetOf(request);
-      await removeSettlement(deps, target);
+      await removeSettlement(onBehalfOf(request, deps), target);
       return { id: target.settlementId, deleted: true as const };
     },
   );

@@ -3,22 +3,37 @@ import type { ConnectedChain } from '../../chains/chains.ts';
 import { loneCeilingOf } from '../../chains/finality.ts';
 import type { Network } from '../../chains/networks.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
+import { productionRisks } from '../../settings/production-risks.ts';
 import { isMigrated } from '../../store/plumbing/migrate.ts';
 import type { App, HttpDeps } from '../deps.ts';
 
 /** Routes for monitoring. */
 export async function systemRoutes(app: App, deps: HttpDeps): Promise<void> {
-  app.get('/health', { schema: HEALTH }, () => ({ status: 'ok' as const }));
+  app.get('/health', { schema: HEALTH, config: PROBE }, () => ({ status: 'ok' as const }));
 
-  app.get('/ready', { schema: READY }, async (_request, reply) => {
-    const database = await databaseState(deps);
+  // Requests at the same time share one look at the database.
+  let looking: Promise<DatabaseState> | undefined;
+  const look = () => {
+    looking ??= databaseState(deps).finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
+
+  const remarks = productionRisks(deps.config).map(({ message }) => message);
+  app.get('/ready', { schema: READY, config: PROBE }, async (_request, reply) => {
+    const database = await look();
     const isReady = database === 'ok';
     const chains = deps.chains.list().map(chainState);
-    return reply.code(isReady ? 200 : 503).send({ ready: isReady, database, chains });
+    return reply.code(isReady ? 200 : 503).send({ ready: isReady, database, chains, remarks });
   });
 }
 
-async function databaseState({ db }: HttpDeps): Promise<'ok' | 'unreachable' | 'not_migrated'> {
+const PROBE = { priority: 'probe', isCheap: true } as const;
+
+type DatabaseState = 'ok' | 'unreachable' | 'not_migrated';
+
+async function databaseState({ db }: HttpDeps): Promise<DatabaseState> {
   try {
     return (await isMigrated(db.sql)) ? 'ok' : 'not_migrated';
   } catch {
@@ -77,6 +92,7 @@ const ReadyBody = Type.Object({
   ready: Type.Boolean(),
   database: Type.String({ description: '`ok`, `unreachable` or `not_migrated`.' }),
   chains: Type.Array(ChainState, { description: 'The configured networks. None of them makes the node unready.' }),
+  remarks: Type.Array(Type.String(), { description: 'Risks of the configuration, in sentences.' }),
 });
 
 const READY = {

@@ -65,9 +65,9 @@ export async function updateRefund(tx: Tx, { refund, to, ...move }: RefundMove, 
       returning payment_id
     ), counted as (
       insert into payment_stat_changes
-        (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
-      select p.partner_id, p.mode, p.merchant_id, 'succeeded', p.amount_unit, p.amount_decimals, 0,
-        ${revenueSign(refund.state, to)}::int * p.amount_value
+        (partner_id, mode, merchant_id, day, status, token_asset, amount_unit, amount_decimals, payments, value)
+      select p.partner_id, p.mode, p.merchant_id, (p.created_at at time zone 'UTC')::date, 'succeeded',
+        coalesce(p.token_asset, ''), p.amount_unit, p.amount_decimals, 0, ${revenueSign(refund.state, to)}::int * p.amount_value
       from moved join payments p on p.id = moved.payment_id
       where ${revenueSign(refund.state, to)}::int <> 0
     )

@@ -14,6 +14,8 @@ export interface ApiKey {
   readonly scopes: readonly Scope[] | null;
   /** null: every merchant of the partner. */
   readonly merchantIds: readonly string[] | null;
+  /** IP addresses and networks (CIDR) the key works from. null: any address. */
+  readonly addresses: readonly string[] | null;
   readonly rotatedFrom: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
@@ -23,7 +25,10 @@ export interface ApiKey {
 
 /** A key with the data of its partner that authentication needs. */
 export interface KeyHolder
-  extends Pick<ApiKey, 'id' | 'partnerId' | 'mode' | 'label' | 'scopes' | 'merchantIds' | 'expiresAt' | 'revokedAt'> {
+  extends Pick<
+    ApiKey,
+    'id' | 'partnerId' | 'mode' | 'label' | 'scopes' | 'merchantIds' | 'addresses' | 'expiresAt' | 'revokedAt'
+  > {
   readonly hash: string;
   readonly pinnedVersion: PinnableVersion;
   readonly partnerDisabledAt: Date | null;
@@ -34,16 +39,17 @@ export async function insertApiKey(
   key: Omit<ApiKey, 'revokedAt' | 'lastUsedAt'> & { hash: string },
 ): Promise<void> {
   await tx`
-    insert into api_keys (id, partner_id, mode, hash, hint, label, scopes, merchant_ids, rotated_from, created_at, expires_at)
+    insert into api_keys (
+      id, partner_id, mode, hash, hint, label, scopes, merchant_ids, addresses, rotated_from, created_at, expires_at)
     values (${key.id}, ${key.partnerId}, ${key.mode}, ${key.hash}, ${key.hint}, ${key.label},
-      ${key.scopes && [...key.scopes]}, ${key.merchantIds && [...key.merchantIds]}, ${key.rotatedFrom},
-      ${key.createdAt}, ${key.expiresAt})`;
+      ${key.scopes && [...key.scopes]}, ${key.merchantIds && [...key.merchantIds]},
+      ${key.addresses && [...key.addresses]}, ${key.rotatedFrom}, ${key.createdAt}, ${key.expiresAt})`;
 }
 
 export function findKeyHolders(db: Reader, hashes: readonly string[]): Promise<KeyHolder[]> {
   return db<KeyHolder[]>`
     select k.hash, k.id, k.partner_id as "partnerId", k.mode, k.label, to_json(k.scopes) as scopes, to_json(k.merchant_ids) as "merchantIds",
-      k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
+      to_json(k.addresses) as addresses, k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
       p.pinned_version as "pinnedVersion", p.disabled_at as "partnerDisabledAt"
     from api_keys k join partners p on p.id = k.partner_id
     where k.hash = any(${[...hashes]})`;
@@ -81,6 +87,6 @@ export async function recordKeyUses(tx: Tx, uses: ReadonlyMap<string, Date>): Pr
 
 function columns(db: Reader) {
   return db`id, partner_id as "partnerId", mode, hint, label, to_json(scopes) as scopes, to_json(merchant_ids) as "merchantIds",
-    rotated_from as "rotatedFrom", created_at as "createdAt", expires_at as "expiresAt",
+    to_json(addresses) as addresses, rotated_from as "rotatedFrom", created_at as "createdAt", expires_at as "expiresAt",
     revoked_at as "revokedAt", last_used_at as "lastUsedAt"`;
 }

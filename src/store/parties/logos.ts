@@ -39,7 +39,13 @@ export async function dropLogo(tx: Tx, merchantId: string): Promise<void> {
   await tx`delete from merchant_logos where merchant_id = ${merchantId}`;
 }
 
-/** Leases some due logos until `leasedUntil`. If this node dies, they are due again then. */
+/** Candidates for each logo that is taken: other nodes may hold some of them. */
+const CANDIDATES = 4;
+
+/**
+ * Leases some due logos until `leasedUntil`. If this node dies, they are due again then. Partners take turns, so a
+ * partner with thousands of logos delays no other.
+ */
 export function takeDueLogos(
   tx: Tx,
   { now, leasedUntil, limit }: { readonly now: Date; readonly leasedUntil: Date; readonly limit: number },
@@ -47,7 +53,18 @@ export function takeDueLogos(
   return tx<DueLogo[]>`
     update merchant_logos set due_at = ${leasedUntil}, attempts = attempts + 1
     where merchant_id in (
-      select merchant_id from merchant_logos where due_at <= ${now} order by due_at limit ${limit} for update skip locked
+      select l.merchant_id
+      from unnest(array(
+        select merchant_id
+        from (
+          select l.merchant_id, l.due_at, row_number() over (partition by m.partner_id order by l.due_at) as turn
+          from merchant_logos l join merchants m on m.id = l.merchant_id
+          where l.due_at <= ${now}
+        ) due
+        order by turn, due_at limit ${limit * CANDIDATES}
+      )) with ordinality as c(merchant_id, place)
+      join merchant_logos l on l.merchant_id = c.merchant_id and l.due_at <= ${now}
+      order by c.place limit ${limit} for update of l skip locked
     )
     returning merchant_id as "merchantId", source_url as url, wished_at as "wishedAt", attempts`;
 }

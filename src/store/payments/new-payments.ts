@@ -72,16 +72,17 @@ export function insertPayments(payments: readonly NewPayment[], now: Date): Sing
         amount_decimals::smallint, ${now}, ${now}, to_timestamp(expires_at_ms::bigint / 1000.0), success_url, error_url,
         token_asset, case when token_asset is not null then amount_value::numeric end, details::jsonb
       from wanted
-      returning id, partner_id, mode, merchant_id, amount_unit, amount_decimals, amount_value
+      returning id, partner_id, mode, merchant_id, amount_unit, amount_decimals, amount_value, token_asset
     ), happened as (
       select partner_id, mode, merchant_id, 'evt_' || substr(id, 5) as id, 'payment.created' as type,
         id as object_id, 1 as sequence, ${now}::timestamptz as at, actor, null::jsonb as data, null::jsonb as evidence
       from wanted
     ), ${appendHappened(sql)}, counted as (
       insert into payment_stat_changes
-        (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
-      select partner_id, mode, merchant_id, 'requires_action', amount_unit, amount_decimals, count(*), sum(amount_value)
-      from made group by partner_id, mode, merchant_id, amount_unit, amount_decimals
+        (partner_id, mode, merchant_id, day, status, token_asset, amount_unit, amount_decimals, payments, value)
+      select partner_id, mode, merchant_id, ${dayOf(now)}::date, 'requires_action', coalesce(token_asset, ''),
+        amount_unit, amount_decimals, count(*), sum(amount_value)
+      from made group by partner_id, mode, merchant_id, token_asset, amount_unit, amount_decimals
     )
     select id from made`,
     read: (rows) => new Set(rows.map(({ id }) => String(id))),
@@ -109,6 +110,11 @@ export async function prunePaymentKeys(tx: Tx, { before, limit }: { before: Date
     delete from payment_keys where claim = any(array(
       select claim from payment_keys where created_at < ${before} limit ${limit} for update skip locked))`;
   return count;
+}
+
+/** The day (UTC) that the totals count a payment under. */
+function dayOf(createdAt: Date): string {
+  return createdAt.toISOString().slice(0, 10);
 }
 
 function column<Row, Value>(rows: readonly Row[], value: (row: Row) => Value): Value[] {

@@ -1,26 +1,37 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { addTotals } from '../../../test/add-totals.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
-import { type Database, openDatabase } from '../plumbing/database.ts';
-import { textOf } from '../plumbing/statement.ts';
+import { firstIdAt } from '../../domain/ids.ts';
+import { type Database, LIST_SETTINGS, one, openDatabase } from '../plumbing/database.ts';
 import { listPayments, type PaymentFilter, type PaymentPageQuery } from './payment-lists.ts';
-import { statsFromMatches, statsFromTotals } from './payment-stats.ts';
+import { paymentStats, readPaymentStats } from './payment-stats.ts';
 
 const ROWS = Number(process.env.TILL_TEST_LONG === undefined ? 60_000 : 400_000);
-const MERCHANTS = 100;
 const CHUNK = 20_000;
-const WAY = ['Index Only Scan payments_by_merchant', 'Index Scan payments_pkey'];
+/** Half of the payments are of one merchant, the others of these. */
+const SMALL_MERCHANTS = 1_000;
+const LARGE = 'mrch_large';
+const DAY_MS = 86_400_000;
+const START_MS = Date.UTC(2026, 0, 1);
+/** The payments are spread evenly over these days. */
+const DAYS = 100;
+const PER_DAY = ROWS / 2 / DAYS;
+const LIMIT = 51;
+/** An entry of the largest index has some 250 bytes, so a page has some 30 of them. */
+const ENTRIES_PER_PAGE = 25;
 
 /**
- * What an answer reads must depend on the merchant, not on how many payments others have. Timing belongs in the
- * benchmarks; here the plans are looked at, and the pages they touch counted.
+ * The work for an answer must depend on the page, not on the number of payments that the merchant or others have. Timing
+ * belongs in the benchmarks; here the plans are examined, and the pages that they touch are counted.
  */
-describe('lists among the payments of many merchants', () => {
+describe('lists of a merchant with many payments', () => {
   let database: TestDatabase;
   let db: Database;
   before(async () => {
     database = await createTestDatabase();
-    db = openDatabase({ url: database.url, poolSize: 1, applicationName: 'test' });
+    const { url } = database;
+    db = openDatabase({ url, poolSize: 1, applicationName: 'test', settings: LIST_SETTINGS, statementTimeoutMs: 0 });
     await fill(db);
   });
   after(async () => {
@@ -31,7 +42,7 @@ describe('lists among the payments of many merchants', () => {
   const filter: PaymentFilter = {
     partnerId: 'prtn_1',
     mode: 'test',
-    merchantIds: ['mrch_7'],
+    merchantIds: [LARGE],
     fromMs: undefined,
     untilMs: undefined,
     assets: undefined,
@@ -40,116 +51,184 @@ describe('lists among the payments of many merchants', () => {
     referencePart: undefined,
     now: new Date('2026-06-01T00:00:00Z'),
   };
-  const page: PaymentPageQuery = { ...filter, sortBy: 'date', sortDir: 'desc', afterId: undefined, limit: 51 };
-  const middle = `pay_${String(ROWS / 2)
-    .padStart(10, '0')
-    .padEnd(26, '0')}`;
-  // The time in an id is a number in base 32; those here count in tens.
-  const aMiddleThird = { fromMs: 2 * 32 ** 4, untilMs: 4 * 32 ** 4 };
+  const page: PaymentPageQuery = { ...filter, sortBy: 'date', sortDir: 'desc', afterId: undefined, limit: LIMIT };
+  const middle = firstIdAt('pay_', START_MS + 50.5 * DAY_MS);
+  const range = { fromMs: START_MS + 20.3 * DAY_MS, untilMs: START_MS + 70.7 * DAY_MS };
+  const RARE = ['eip155:10/slip44:60'];
 
   for (const [name, query] of Object.entries<Partial<PaymentPageQuery>>({
     'the first page': {},
     'the last page': { sortDir: 'asc' },
     'a page in the middle': { afterId: middle },
-    'a status': { statuses: ['failed'] },
-    'a status that nobody has': { statuses: ['processing'] },
-    'a part of the reference': { referencePart: 'ORDER-1007' },
+    'a common status': { statuses: ['failed'] },
+    'a status that no payment has': { statuses: ['cancelled'] },
+    'overdue payments': { statuses: ['expired'] },
+    'open payments': { statuses: ['requires_action'] },
+    'several statuses': { statuses: ['failed', 'processing', 'cancelled'] },
+    'a range of time': range,
+    'a range of time and a status': { ...range, statuses: ['failed'] },
+    'a common token': { assets: ['eip155:1/slip44:60'] },
+    'a rare token': { assets: RARE },
+    'a network that few use': { networks: ['eip155:10'] },
+    'a network that no payment uses': { networks: ['eip155:56'] },
+    'a part of few references': { referencePart: 'ORDER-20042' },
     'a part that no reference has': { referencePart: 'nothing' },
-    'a range of time': aMiddleThird,
-    'a token that few pay with': { assets: ['eip155:1/slip44:60', 'eip155:10/slip44:60'] },
-    'a network that nobody uses': { networks: ['eip155:10'] },
     'the largest amounts': { sortBy: 'amount' },
-    'amounts of some statuses': { sortBy: 'amount', sortDir: 'asc', statuses: ['failed', 'expired'] },
-    'three merchants': { merchantIds: ['mrch_7', 'mrch_8', 'mrch_9'], statuses: ['failed'] },
+    'the smallest amounts': { sortBy: 'amount', sortDir: 'asc' },
+    'amounts from the middle on': { sortBy: 'amount', afterId: middle },
+    'amounts of a status': { sortBy: 'amount', statuses: ['failed'] },
+    'amounts of a status that no payment has': { sortBy: 'amount', statuses: ['cancelled'] },
+    'amounts of a range of time': { sortBy: 'amount', ...range },
   })) {
-    it(`${name}: decided in the index, then only the rows of the page are read`, async () => {
-      const statement = () => listPayments(db.sql, { ...page, ...query });
-      const scans = paymentScans(await explain(db, statement()));
-      assert.deepEqual(scans.map(wayOf), WAY);
-      assert.deepEqual(paymentScans(await explainGeneric(db, statement())).map(wayOf), WAY);
-      assert.equal(scans[0]?.['Heap Fetches'], 0);
-      const [index = 0, both = 0] = scans.map(pagesOf);
-      const merchants = query.merchantIds?.length ?? 1;
-      // An entry has some 250 bytes; the rows of the page cost some reads each, to find and to read it.
-      assert.ok(index <= 10 + (merchants * ROWS) / MERCHANTS / 10, `${index} pages of the index`);
-      assert.ok(both - index <= 51 * 8, `${both - index} pages for the rows`);
+    it(`${name}: an index leads to the page, and only the rows of the page are read`, async () => {
+      const at = query.afterId === middle ? await idNear(db, middle) : undefined;
+      const plan = await explain(db, listPayments(db.sql, { ...page, ...query, ...(at && { afterId: at }) }));
+      const scans = paymentScans(plan);
+      const searched = scans.filter((scan) => scan['Index Name'] !== 'payments_pkey').map(pagesOf);
+      const pages = searched.reduce((sum, count) => sum + count, 0);
+      assert.ok(pages <= MOST_PAGES, `${pages} of at most ${MOST_PAGES} pages, by ${scans.map(wayOf)}`);
+      assert.ok(pagesOf(plan) <= MOST_PAGES + LIMIT * 8, `${pagesOf(plan)} pages in all`);
     });
   }
 
   it('the first page of all merchants: the newest rows, and no others', async () => {
     const plan = await explain(db, listPayments(db.sql, { ...page, merchantIds: null }));
-    assert.ok(pagesOf(plan) <= 51 * 8, `${pagesOf(plan)} pages`);
-  });
-
-  it('few matching payments of all merchants: found by the index', async () => {
-    for (const more of [{ referencePart: 'ORDER-1007' }, { statuses: ['processing' as const] }]) {
-      const statement = () => listPayments(db.sql, { ...page, merchantIds: null, ...more });
-      assert.deepEqual(paymentScans(await explain(db, statement())).map(wayOf), WAY);
-      assert.deepEqual(paymentScans(await explainGeneric(db, statement())).map(wayOf), WAY);
-    }
-  });
-
-  it('the sum of some statuses: from the totals, and the few that are overdue', async () => {
-    const statement = () => statsFromTotals(db.sql, { ...filter, statuses: ['expired'] });
-    const plan = await explain(db, statement());
-    for (const either of [plan, await explainGeneric(db, statement())]) {
-      const indexes = new Set(paymentScans(either).map((scan) => scan['Index Name']));
-      assert.deepEqual(indexes, new Set(['payments_open', 'payments_native']));
-    }
-    const customers = nodesOf(plan).find((node) => node['Relation Name'] === 'payment_customers');
-    assert.equal(customers?.['Node Type'], 'Index Only Scan');
-    assert.equal(customers?.['Heap Fetches'], 0);
-    assert.ok(pagesOf(plan) < 40 + ROWS / MERCHANTS / 10, `${pagesOf(plan)} pages`);
-  });
-
-  it('the sum of everything: from the totals alone', async () => {
-    const plan = await explain(db, statsFromTotals(db.sql, filter));
-    assert.deepEqual(paymentScans(plan), []);
+    assert.ok(pagesOf(plan) <= LIMIT * 8, `${pagesOf(plan)} pages`);
   });
 
   for (const [name, more] of Object.entries<Partial<PaymentFilter>>({
-    'what a search finds': { referencePart: 'ORDER-1007' },
-    'a range of time': aMiddleThird,
-    'a token and a status': { assets: ['eip155:1/slip44:60'], statuses: ['succeeded'] },
+    everything: {},
+    'a token': { assets: ['eip155:1/slip44:60'] },
     'a network': { networks: ['eip155:1'] },
+    'whole days': { fromMs: START_MS + 20 * DAY_MS, untilMs: START_MS + 70 * DAY_MS },
+    'whole days and a token': { fromMs: START_MS + 20 * DAY_MS, assets: RARE },
   })) {
-    it(`the sum of ${name}: from the index alone`, async () => {
-      const statement = () => statsFromMatches(db.sql, { ...filter, ...more });
-      const scans = paymentScans(await explain(db, statement()));
-      assert.deepEqual(scans.map(wayOf), [WAY[0]]);
-      assert.deepEqual(paymentScans(await explainGeneric(db, statement())).map(wayOf), [WAY[0]]);
-      assert.equal(scans[0]?.['Heap Fetches'], 0);
+    it(`the sum of ${name}: from the totals alone`, async () => {
+      const plan = await explain(db, paymentStats(db.sql, { ...filter, ...more }));
+      assert.deepEqual(paymentScans(plan), []);
     });
   }
+
+  for (const [name, more] of Object.entries<Partial<PaymentFilter>>({
+    'some statuses': { statuses: ['expired', 'failed'] },
+    'a status and a token': { statuses: ['processing'], assets: RARE },
+    'whole days and a status': { fromMs: START_MS + 20 * DAY_MS, statuses: ['expired'] },
+  })) {
+    it(`the sum of ${name}: from the totals, and the few payments that are overdue`, async () => {
+      const plan = await explain(db, paymentStats(db.sql, { ...filter, ...more }));
+      const indexes = new Set(paymentScans(plan).map((scan) => scan['Index Name']));
+      assert.deepEqual(indexes, new Set(['payments_open', 'payments_native']));
+    });
+  }
+
+  it('the sum of a range of time: from the totals of its days, and the payments at both ends', async () => {
+    const plan = await explain(db, paymentStats(db.sql, { ...filter, ...range }));
+    const scans = paymentScans(plan);
+    assert.deepEqual(new Set(scans.map(wayOf)), new Set(['Index Only Scan payments_by_status']));
+    const pages = scans.reduce((sum, scan) => sum + pagesOf(scan), 0);
+    assert.ok(pages <= 60 + (2 * PER_DAY) / ENTRIES_PER_PAGE, `${pages} pages`);
+    for (const scan of scans) assert.equal(scan['Heap Fetches'], 0);
+  });
+
+  it('the sum of a search: only from rows that may match', async () => {
+    const plan = await explain(db, paymentStats(db.sql, { ...filter, referencePart: 'ORDER-20042' }));
+    const scans = paymentScans(plan);
+    assert.ok(nodesOf(plan).some((node) => node['Index Name'] === 'payments_by_reference'));
+    const pages = scans.reduce((sum, scan) => sum + pagesOf(scan), 0);
+    assert.ok(pages <= MOST_PAGES, `${pages} pages, by ${scans.map(wayOf)}`);
+  });
+
+  for (const [name, more] of Object.entries<Partial<PaymentFilter>>({
+    everything: {},
+    'a range of time': range,
+    'a range within one day': { fromMs: START_MS + 1.2 * DAY_MS, untilMs: START_MS + 1.4 * DAY_MS },
+    'the end of a range': { fromMs: range.untilMs },
+    'a range, overdue payments and a token': { ...range, statuses: ['expired'], assets: ['eip155:1/slip44:60'] },
+    'a rare token of a range': { ...range, networks: ['eip155:10'] },
+    'open payments': { statuses: ['requires_action'] },
+    'a search in a range': { ...range, referencePart: '42' },
+  })) {
+    it(`the sum of ${name}: the same as a recount of the rows`, async () => {
+      const wanted = { ...filter, ...more };
+      const stats = await readPaymentStats(db.sql, wanted);
+      const revenue = stats.revenue.reduce((sum, { units }) => sum + units, 0n);
+      assert.deepEqual([stats.transactions, stats.customers, revenue], await recount(db, wanted));
+    });
+  }
+
+  it('the largest amounts: in the same order as computed from the rows', async () => {
+    const rows = await listPayments(db.sql, { ...page, sortBy: 'amount' });
+    const expected = await db.sql<{ id: string }[]>`
+      select id from payments where merchant_id = ${LARGE} order by amount_value desc, id desc limit ${LIMIT}`;
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      expected.map(({ id }) => id),
+    );
+  });
 });
 
-/** Each merchant has every hundredth payment: all of its rows lie on different pages. */
+/** A scan of the large merchant's part of an index would take far more: some 1,000 pages of the 30,000 payments. */
+const MOST_PAGES = 150;
+
+/** The sums of the large merchant, from its rows alone. */
+async function recount({ sql }: Database, filter: PaymentFilter): Promise<[number, number, bigint]> {
+  const { fromMs = 0, untilMs = 2 ** 47, assets, networks, statuses, referencePart = '', now } = filter;
+  const rows = await sql<{ transactions: string; customers: string; revenue: string }[]>`
+    select count(*) as transactions, count(distinct buyer_account) as customers,
+      coalesce(sum(amount_value) filter (where status = 'succeeded'), 0) as revenue
+    from payments
+    where merchant_id = ${LARGE} and id >= ${firstIdAt('pay_', fromMs)} and id < ${firstIdAt('pay_', untilMs)}
+      and reference_id like ${`%${referencePart}%`}
+      and (${assets === undefined} or token_asset = any(${(assets ?? []) as string[]}::text[]))
+      and (${networks === undefined} or split_part(token_asset, '/', 1) = any(${(networks ?? []) as string[]}::text[]))
+      and (${statuses === undefined} or case when status = 'requires_action' and expires_at <= ${now} then 'expired'
+        else status end = any(${(statuses ?? []) as string[]}::text[]))`;
+  const { transactions, customers, revenue } = one(rows);
+  return [Number(transactions), Number(customers), BigInt(revenue)];
+}
+
+async function idNear({ sql }: Database, bound: string): Promise<string> {
+  const rows = await sql<
+    { id: string }[]
+  >`select id from payments where merchant_id = ${LARGE} and id > ${bound} limit 1`;
+  return one(rows).id;
+}
+
+/**
+ * The rows of a merchant lie on different pages. 40 of the large merchant's are open, ten of them overdue. Amounts are not
+ * in the order of time.
+ */
 async function fill({ sql }: Database): Promise<void> {
-  await sql`set statement_timeout = 0`;
   await sql`insert into partners (id, name, pinned_version, created_at) values ('prtn_1', 'P', '2026-02-18', now())`;
   await sql`
     insert into merchants (id, partner_id, mode, name, status, created_at, updated_at)
-    select 'mrch_' || n, 'prtn_1', 'test', 'M', 'active', now(), now() from generate_series(0, ${MERCHANTS - 1}::int) n`;
+    select id, 'prtn_1', 'test', 'M', 'active', now(), now()
+    from (select 'mrch_' || n from generate_series(0, ${SMALL_MERCHANTS - 1}::int) n union all select ${LARGE}) m(id)`;
+  const stepMs = (DAYS * DAY_MS) / ROWS;
   for (let start = 0; start < ROWS; start += CHUNK) {
+    const numbers = Array.from({ length: CHUNK }, (_, index) => start + index);
+    const ids = numbers.map((n) => `${firstIdAt('pay_', Math.floor(START_MS + n * stepMs)).slice(0, -8)}${digits(n)}`);
     await sql`
       insert into payments (id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value, amount_decimals,
         status, created_at, updated_at, expires_at, token_asset, token_value, buyer_account, transaction_hash)
-      select 'pay_' || rpad(lpad(n::text, 10, '0'), 26, '0'), 'prtn_1', 'test', 'mrch_' || n % ${MERCHANTS}::int, 'ORDER-' || n,
-        'iso4217/USD', 1000, 2, (array['succeeded', 'failed', 'expired'])[1 + n % 3], at, at, at + interval '5 minutes',
-        'eip155:1/slip44:60', 1000, 'eip155:1:0x' || lpad(n::text, 40, '0'), '0x' || lpad(n::text, 64, '0')
-      from generate_series(${start}::int, ${start + CHUNK - 1}::int) n, lateral (select timestamptz '2026-03-01' as at)`;
+      select id, 'prtn_1', 'test', case when n % 2 = 0 then ${LARGE} else 'mrch_' || n % ${SMALL_MERCHANTS}::int end,
+        'ORDER-' || n, 'iso4217/USD', 1000 + n::bigint * 7919 % 100003, 2, status, at, at,
+        case when n % 4000 = 2 then timestamptz '2026-05-01' else timestamptz '2026-07-01' end,
+        case when n % 30000 = 10 then 'eip155:10/slip44:60' else 'eip155:1/slip44:60' end, 1000,
+        case when n % 1000 <> 2 then 'eip155:1:0x' || lpad((n % 500)::text, 40, '0') end, '0x' || lpad(n::text, 64, '0')
+      from unnest(${ids}::text[], ${numbers.map(String)}::text[]::int[]) as i(id, n),
+        lateral (
+          select to_timestamp((${START_MS}::bigint + floor(n * ${stepMs}::float8)) / 1000.0) as at,
+            case when n % 1000 = 2 then 'requires_action' else (array['succeeded', 'failed', 'expired'])[1 + n % 3] end
+              as status
+        ) more`;
   }
-  await sql`
-    insert into payment_customers (partner_id, mode, merchant_id, buyer_account, status, payments)
-    select partner_id, mode, merchant_id, buyer_account, status, 1 from payments`;
-  await sql`
-    insert into payment_stats (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
-    select partner_id, mode, merchant_id, status, amount_unit, 2, count(*), sum(amount_value) from payments
-    group by partner_id, mode, merchant_id, status, amount_unit`;
-  for (const table of ['payments', 'payment_customers', 'payment_stats', 'merchants']) {
-    await sql.unsafe(`vacuum analyze ${table}`);
-  }
+  await addTotals(sql);
+  for (const table of [...TOTALS, 'payments', 'merchants']) await sql.unsafe(`vacuum analyze ${table}`);
 }
+
+const TOTALS = ['payment_stats', 'payment_day_stats', 'payment_customers', 'payment_day_customers'];
+const digits = (n: number) => String(n).padStart(8, '0');
 
 interface PlanNode {
   readonly 'Node Type': string;
@@ -161,17 +240,12 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-type Statement = ReturnType<typeof listPayments> | ReturnType<typeof statsFromMatches>;
+type Statement = ReturnType<typeof listPayments> | ReturnType<typeof paymentStats>;
 
 /** The plan, and what it did. */
 async function explain({ sql }: Database, statement: Statement): Promise<PlanNode> {
   const rows = await sql<PlanRow[]>`explain (analyze, buffers, format json) ${statement}`;
   return planIn(rows);
-}
-
-/** The plan for whatever values: the one the server goes over to when a statement is used often. */
-async function explainGeneric({ sql }: Database, statement: Statement): Promise<PlanNode> {
-  return planIn(await sql.unsafe<PlanRow[]>(`explain (generic_plan, format json) ${textOf(statement).text}`));
 }
 
 interface PlanRow {

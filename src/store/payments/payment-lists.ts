@@ -1,5 +1,5 @@
 import { firstIdAt } from '../../domain/ids.ts';
-import type { PaymentStatus } from '../../domain/payment.ts';
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/payment.ts';
 import type { RefundState } from '../../domain/refund.ts';
 import type { ItemFeeTerms } from '../chain/items.ts';
 import type { Owner } from '../parties/merchants.ts';
@@ -53,8 +53,8 @@ export interface ListedPayment extends Payment {
 }
 
 /**
- * One page. The ids of the page are selected first, which for given merchants needs only an index. Then only the rows
- * of the page are read: they are scattered over the whole table.
+ * One page. The ids of the page are selected first, by the index that has the filter and the order. Then only the rows of
+ * the page are read: they are scattered over the whole table.
  */
 export function listPayments(db: Reader, query: PaymentPageQuery) {
   const direction = query.sortDir === 'asc' ? db`asc` : db`desc`;
@@ -82,31 +82,38 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
 /** A part of a statement. */
 type Fragment = ReturnType<typeof paymentColumns>;
 
-/** Ids begin with the time they were made at, so this is the order by date. */
+/** How a page is ordered and where it begins. */
+interface PageOrder {
+  /** The amount of a payment `p` to sort by; null for the order by date. */
+  readonly amount: Fragment;
+  readonly isNext: Fragment;
+  /** Order and limit of rows with `id` and `amount`. */
+  readonly page: Fragment;
+}
+
+/** Ids begin with the time they were made at, so the order by id is the order by date. */
 function idsByDate(db: Reader, query: PaymentPageQuery, direction: Fragment): Fragment {
   const { partnerId, mode, merchantIds, statuses, assets, networks, referencePart, afterId } = query;
   const after = query.sortDir === 'asc' ? db`>` : db`<`;
   const isNext = afterId === undefined ? db`true` : db`p.id ${after} ${afterId}`;
-  const matching = db`${isMatch(db, query)} and ${isNext}`;
   const page = db`order by p.id ${direction} limit ${query.limit}`;
-  const isDense = [statuses, assets, networks, referencePart].every((value) => value === undefined);
-  // If every payment matches, the first rows are the page. If few may match, a scan until the page is full could read
-  // the whole table; then each merchant's payments are searched in its part of the index.
-  if (merchantIds === null && isDense) {
+  const order: PageOrder = { amount: db`null`, isNext, page };
+  if (referencePart !== undefined) return pageOf(db, query, order, [found(db, query, order)]);
+  if (assets !== undefined || networks !== undefined) {
+    return pageOf(db, query, order, [byToken(db, query, order), open(db, query, order)]);
+  }
+  // If every payment of a partner matches, its first rows are the page, whatever the number of its merchants.
+  if (merchantIds === null && statuses === undefined) {
     return db`
       select p.id, m.name, m.icon_url
       from (
         select p.id, p.merchant_id from payments p
-        where p.partner_id = ${partnerId} and p.mode = ${mode} and ${matching} ${page}
+        where p.partner_id = ${partnerId} and p.mode = ${mode} and ${isMatch(db, query)} and ${isNext} ${page}
       ) p join merchants m on m.id = p.merchant_id`;
   }
-  return db`
-    select p.id, m.name, m.icon_url from merchants m
-    cross join lateral (select p.id from payments p where p.merchant_id = m.id and ${matching} ${page}) p
-    where ${isAmong(db, query)} ${page}`;
+  return pageOf(db, query, order, [byStatus(db, query, order)]);
 }
 
-/** No index has this order: everything that matches is looked at. */
 function idsByAmount(db: Reader, query: PaymentPageQuery, direction: Fragment): Fragment {
   const after = query.sortDir === 'asc' ? db`>` : db`<`;
   const amount = majorUnits(db, db`p.amount_value`, db`p.amount_decimals`);
@@ -114,48 +121,180 @@ function idsByAmount(db: Reader, query: PaymentPageQuery, direction: Fragment): 
     query.afterId === undefined
       ? db`true`
       : db`(${amount}, p.id) ${after} (select ${amount}, p.id from payments p where p.id = ${query.afterId})`;
-  return db`
-    select p.id, p.name, p.icon_url from ${matchesOf(db, query)} where ${isNext}
-    order by ${amount} ${direction}, p.id ${direction} limit ${query.limit}`;
-}
-
-/** The most decimals a unit may have. */
-const MOST_DECIMALS = 36;
-
-/** An amount that can be compared with those of other units: a whole number, so that nothing is ever rounded. */
-function majorUnits(db: Reader, value: Fragment, decimals: Fragment): Fragment {
-  return db`${value} * ('1e' || (${MOST_DECIMALS}::int - ${decimals}))::numeric`;
+  const page = db`order by amount ${direction}, id ${direction} limit ${query.limit}`;
+  const order: PageOrder = { amount, isNext, page };
+  const branches =
+    query.referencePart === undefined
+      ? [byAmount(db, query, order), open(db, query, order)]
+      : [found(db, query, order)];
+  return pageOf(db, query, order, branches);
 }
 
 /**
- * All payments that match, each with its merchant's name and icon, as a table `p`. Merchants are taken one by one, each
- * by its part of `payments_by_merchant`: the `offset` keeps the planner from going through the payments of all merchants
- * and sorting out theirs.
+ * The first rows of each merchant, by one or two indexes that have the order of the page. An index without the order
+ * would be read to its end.
  */
+function pageOf(db: Reader, query: PaymentPageQuery, { page }: PageOrder, branches: readonly Fragment[]): Fragment {
+  const [first = db``, second] = branches;
+  return db`
+    select p.id, m.name, m.icon_url from merchants m
+    cross join lateral (${first} ${second === undefined ? db`` : db`union all ${second}`}) p
+    where ${isAmong(db, query)} ${page}`;
+}
+
+/** One part of `payments_by_status` for each status. */
+function byStatus(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
+  return db`(
+    select p.* from unnest(${storedStatuses(query)}::text[]) as s(status)
+    cross join lateral (
+      select p.id, ${amount} as amount from payments p
+      where ${isOfMerchant(db, query)} and p.status = s.status and ${isMatch(db, query)} and ${isNext} ${page}
+    ) p
+  )`;
+}
+
+/** One part of `payments_by_amount` for each status. Open payments are not in it. */
+function byAmount(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
+  return db`(
+    select p.* from unnest(${storedStatuses(query)}::text[]) as s(status)
+    cross join lateral (
+      select p.id, ${amount} as amount from payments p
+      where ${isOfMerchant(db, query)} and p.status = s.status and ${isClosed(db)} and ${isClosedMatch(db, query)}
+        and ${isNext} ${page}
+    ) p
+  )`;
+}
+
+/** One part of `payments_by_token` for each token of the merchant. Open payments are not in it. */
+function byToken(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
+  const { partnerId, mode } = query;
+  const isOurs = db`partner_id = ${partnerId} and mode = ${mode} and merchant_id = m.id`;
+  return db`(
+    select p.* from (
+      select token_asset from payment_stats where ${isOurs}
+      union
+      select token_asset from payment_stat_changes where ${isOurs}
+    ) t
+    cross join lateral (
+      select p.id, ${amount} as amount from payments p
+      where ${isOfMerchant(db, query)} and p.token_asset = t.token_asset and ${isClosed(db)}
+        and ${isClosedMatch(db, query)} and ${isNext} ${page}
+    ) p
+    where ${isTokenMatch(db, query, db`t.token_asset`)}
+  )`;
+}
+
+/** Open payments that match. They are few, so all of a merchant's are read. */
+function open(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
+  return db`(
+    select p.id, ${amount} as amount from payments p
+    where ${isOfMerchant(db, query)} and p.status = 'requires_action' and ${isMatch(db, query)} and ${isNext} ${page}
+  )`;
+}
+
+/** The result of a search. No index has an order for it. */
+function found(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
+  return db`(
+    select p.id, ${amount} as amount from (${matchesOfMerchant(db, query)}) p where ${isNext} ${page}
+  )`;
+}
+
+/**
+ * An amount that can be compared with those of other units: a whole number, so that nothing is ever rounded. No unit has
+ * more than 36 decimals. The expression is that of the index `payments_by_amount`. The powers for dollars and the usual
+ * tokens are written down: computing them takes longer than the rest.
+ */
+function majorUnits(db: Reader, value: Fragment, decimals: Fragment): Fragment {
+  return db`(${value} * case ${decimals} when 2 then 1e34 when 6 then 1e30 when 18 then 1e18
+    else power(10::numeric, 36 - ${decimals}) end)`;
+}
+
+/** All payments that match, as a table `p`. */
 export function matchesOf(db: Reader, filter: PaymentFilter): Fragment {
   return db`(
-    select p.*, m.name, m.icon_url from merchants m
-    cross join lateral (select * from payments p where p.merchant_id = m.id and ${isMatch(db, filter)} offset 0) p
-    where ${isAmong(db, filter)}
+    select p.* from merchants m cross join lateral (${matchesOfMerchant(db, filter)}) p where ${isAmong(db, filter)}
   ) p`;
 }
+
+/**
+ * The payments of the merchant `m` that match. Closed ones of a search are found by `payments_by_reference`, all others
+ * by `payments_by_status`. The `offset` keeps the planner from going through the payments of all merchants.
+ */
+function matchesOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
+  if (filter.referencePart === undefined) {
+    return db`
+      select p.* from unnest(${storedStatuses(filter)}::text[]) as s(status)
+      cross join lateral (
+        select * from payments p
+        where ${isOfMerchant(db, filter)} and p.status = s.status and ${isMatch(db, filter)} offset 0
+      ) p`;
+  }
+  return db`
+    (
+      select * from payments p
+      where ${isOfMerchant(db, filter)} and ${isClosed(db)} and p.reference_id like ${containing(filter.referencePart)}
+        and ${isClosedMatch(db, filter)} offset 0
+    ) union all (
+      select * from payments p
+      where ${isOfMerchant(db, filter)} and p.status = 'requires_action' and ${isMatch(db, filter)} offset 0
+    )`;
+}
+
+/** `%` and `_` are escaped. */
+function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+/**
+ * A payment of the merchant `m`. A single merchant is named by its id, because the planner knows the number of its
+ * payments then. Otherwise it expects the average of all merchants, and takes an index without the order of the page.
+ */
+function isOfMerchant(db: Reader, { merchantIds }: PaymentFilter): Fragment {
+  const [id, ...others] = merchantIds ?? [];
+  return id === undefined || others.length > 0 ? db`p.merchant_id = m.id` : db`p.merchant_id = ${id}`;
+}
+
+/** The statuses in the table that may be seen as one of the wanted ones: an overdue open payment is seen as over. */
+function storedStatuses({ statuses = PAYMENT_STATUSES }: PaymentFilter): string[] {
+  const isOpenWanted = statuses.some((status) => SEEN_WHILE_OPEN.has(status));
+  return PAYMENT_STATUSES.filter((status) => (status === 'requires_action' ? isOpenWanted : statuses.includes(status)));
+}
+
+const SEEN_WHILE_OPEN: ReadonlySet<PaymentStatus> = new Set(['requires_action', 'processing', 'expired']);
+
+/** The predicate of the indexes that leave open payments out. */
+const isClosed = (db: Reader) => db`p.status <> 'requires_action'`;
 
 function isAmong(db: Reader, { partnerId, mode, merchantIds }: PaymentFilter): Fragment {
   return db`m.partner_id = ${partnerId} and m.mode = ${mode}
     and ${merchantIds === null ? db`true` : db`m.id = any(${merchantIds as string[]}::text[])`}`;
 }
 
-/** Uses only columns of `payments_by_merchant`, so that the index alone is enough. */
+/** Uses only columns of `payments_by_status`, so that the index alone is enough. */
 function isMatch(db: Reader, filter: PaymentFilter): Fragment {
-  const { fromMs, untilMs, assets, networks, statuses, referencePart, now } = filter;
-  const chain = db`split_part(p.token_asset, '/', 1)`;
-  return db`
-    ${fromMs === undefined ? db`true` : db`p.id >= ${firstIdAt('pay_', fromMs)}`}
-    and ${untilMs === undefined ? db`true` : db`p.id < ${firstIdAt('pay_', untilMs)}`}
-    and ${assets === undefined ? db`true` : db`p.token_asset = any(${assets as string[]}::text[])`}
-    and ${networks === undefined ? db`true` : db`${chain} = any(${networks as string[]}::text[])`}
-    and ${statuses === undefined ? db`true` : db`${seenStatus(db, now)} = any(${statuses as string[]}::text[])`}
+  const { statuses, referencePart, now } = filter;
+  const isSeen = db`(p.status <> 'requires_action' or ${seenStatus(db, now)} = any(${statuses as string[]}::text[]))`;
+  return db`${isInRange(db, filter)} and ${isTokenMatch(db, filter, db`p.token_asset`)}
+    and ${statuses === undefined ? db`true` : isSeen}
     and ${referencePart === undefined ? db`true` : db`strpos(p.reference_id, ${referencePart}) > 0`}`;
+}
+
+/** The filters for a payment that is not open, without the search. */
+function isClosedMatch(db: Reader, filter: PaymentFilter): Fragment {
+  const { statuses } = filter;
+  return db`${isInRange(db, filter)} and ${isTokenMatch(db, filter, db`p.token_asset`)}
+    and ${statuses === undefined ? db`true` : db`p.status = any(${statuses as string[]}::text[])`}`;
+}
+
+function isInRange(db: Reader, { fromMs, untilMs }: PaymentFilter): Fragment {
+  return db`${fromMs === undefined ? db`true` : db`p.id >= ${firstIdAt('pay_', fromMs)}`}
+    and ${untilMs === undefined ? db`true` : db`p.id < ${firstIdAt('pay_', untilMs)}`}`;
+}
+
+export function isTokenMatch(db: Reader, { assets, networks }: PaymentFilter, asset: Fragment): Fragment {
+  const chain = db`split_part(${asset}, '/', 1)`;
+  return db`${assets === undefined ? db`true` : db`${asset} = any(${assets as string[]}::text[])`}
+    and ${networks === undefined ? db`true` : db`${chain} = any(${networks as string[]}::text[])`}`;
 }
 
 /** `visibleStatus` of `domain/payment.ts`, in SQL. */

@@ -1,6 +1,6 @@
 import type { Decimal } from '../../domain/money.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
-import { matchesOf, type PaymentFilter, seenStatus } from './payment-lists.ts';
+import { isTokenMatch, matchesOf, type PaymentFilter, seenStatus } from './payment-lists.ts';
 
 /** Totals of all payments that match a filter. */
 export interface PaymentStats {
@@ -12,9 +12,7 @@ export interface PaymentStats {
 }
 
 export async function readPaymentStats(db: Reader, filter: PaymentFilter): Promise<PaymentStats> {
-  const { fromMs, untilMs, assets, networks, referencePart } = filter;
-  const isCounted = [fromMs, untilMs, assets, networks, referencePart].every((value) => value === undefined);
-  const rows = await (isCounted ? statsFromTotals(db, filter) : statsFromMatches(db, filter));
+  const rows = await paymentStats(db, filter);
   const { transactions, customers } = one(rows);
   return {
     transactions: Number(transactions),
@@ -33,36 +31,56 @@ interface StatsRow {
   readonly value: string | null;
 }
 
+const DAY_MS = 86_400_000;
+
+/** Where the numbers of an answer come from. */
+interface Sources {
+  /** The totals: of all time, or of whole days (UTC). Undefined if no total covers the filter. */
+  readonly totals: { readonly fromDay: string | undefined; readonly untilDay: string | undefined } | undefined;
+  /** Filters for the payments that no total covers, which are added up one by one. */
+  readonly rest: readonly PaymentFilter[];
+}
+
+/** A search is added up from its matches, a time range from its whole days and the payments at both ends. */
+function sourcesOf(filter: PaymentFilter): Sources {
+  const { fromMs, untilMs, referencePart } = filter;
+  const fromDayMs = fromMs === undefined ? undefined : Math.ceil(fromMs / DAY_MS) * DAY_MS;
+  const untilDayMs = untilMs === undefined ? undefined : Math.floor(untilMs / DAY_MS) * DAY_MS;
+  const hasDays = fromDayMs === undefined || untilDayMs === undefined || fromDayMs < untilDayMs;
+  if (referencePart !== undefined || !hasDays) return { totals: undefined, rest: [filter] };
+  return {
+    totals: { fromDay: dayAt(fromDayMs), untilDay: dayAt(untilDayMs) },
+    rest: [
+      ...(fromMs === fromDayMs ? [] : [{ ...filter, untilMs: fromDayMs }]),
+      ...(untilMs === untilDayMs ? [] : [{ ...filter, fromMs: untilDayMs }]),
+    ],
+  };
+}
+
+function dayAt(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString().slice(0, 10);
+}
+
 /**
- * With no filter but on statuses: from the totals and the changes that are not yet in them, in one statement and so in
- * one snapshot, despite concurrent writes and folds. Overdue payments that are not swept yet are counted by their
- * visible status. They have no buyer and no revenue.
+ * Adds up totals, the changes that are not yet in them, and single payments, in one statement and so in one snapshot,
+ * despite concurrent writes and folds. Overdue payments that are not swept yet are counted by their visible status. They
+ * have no buyer and no revenue.
  */
-export function statsFromTotals(db: Reader, filter: PaymentFilter) {
-  const { partnerId, mode, merchantIds, statuses } = filter;
-  const isOurs = db`partner_id = ${partnerId} and mode = ${mode}
-    and ${merchantIds === null ? db`true` : db`merchant_id = any(${merchantIds as string[]}::text[])`}`;
-  const isWanted = statuses === undefined ? db`true` : db`status = any(${statuses as string[]}::text[])`;
-  const seen = db`
-    union all
-    select s.status, '', 0, s.payments, 0
-    from overdue, lateral (values ('requires_action', -1), (seen, 1)) as s(status, payments)
-    where ${isOurs} and ${isWanted}`;
+export function paymentStats(db: Reader, filter: PaymentFilter) {
+  const { totals, rest } = sourcesOf(filter);
+  const [first, second] = rest;
+  const counted = totals === undefined ? [] : [countedTotals(db, filter, totals)];
+  const single =
+    first === undefined ? [] : [db`select status, amount_unit, amount_decimals, 1 as payments, value from singles`];
+  const buyers = totals === undefined ? [] : [customersOf(db, filter, totals)];
+  const singleBuyers =
+    first === undefined ? [] : [db`select buyer_account from singles where buyer_account is not null`];
   return db<StatsRow[]>`
-    with ${statuses === undefined ? db`` : db`overdue as materialized (${overdue(db, filter)}),`}
-    totals as materialized (
-      select status, amount_unit, amount_decimals, payments, value from payment_stats where ${isOurs} and ${isWanted}
-      union all
-      select status, amount_unit, amount_decimals, payments, value from payment_stat_changes
-      where ${isOurs} and ${isWanted}
-      ${statuses === undefined ? db`` : seen}
-    )
+    with ${first === undefined ? db`` : db`singles as materialized (${singles(db, first, second)}),`}
+    totals as materialized (${unionAll(db, [...counted, ...single])})
     select t.transactions, c.customers, r.*
     from (select coalesce(sum(payments), 0) as transactions from totals) t
-    cross join (
-      select count(distinct buyer_account) as customers from payment_customers
-      where ${isOurs} and ${isWanted} and payments > 0
-    ) c
+    cross join (select count(*) as customers from (${union(db, [...buyers, ...singleBuyers])}) b) c
     left join (
       select amount_unit as unit, amount_decimals as decimals, sum(value) as value from totals
       where status = 'succeeded' group by amount_unit, amount_decimals having sum(payments) > 0
@@ -70,35 +88,88 @@ export function statsFromTotals(db: Reader, filter: PaymentFilter) {
     order by r.unit`;
 }
 
-/**
- * The payments that the sweeper and the watcher have yet to check, of all merchants. With a filter on one merchant the
- * planner might scan all payments of that merchant instead of these few.
- */
-function overdue(db: Reader, { now }: PaymentFilter) {
-  const columns = db`partner_id, mode, merchant_id, ${seenStatus(db, now)} as seen`;
-  return db`
-    select ${columns} from payments p
-    where status = 'requires_action' and native_deadline is null and expires_at <= ${now}
-    union all
-    select ${columns} from payments p
-    where status = 'requires_action' and native_deadline is not null and expires_at <= ${now}`;
+type Fragment = ReturnType<typeof matchesOf>;
+
+function unionAll(db: Reader, [first = db``, second]: readonly Fragment[]): Fragment {
+  return second === undefined ? first : db`${first} union all ${second}`;
 }
 
-/** With any other filter: from the matching payments, which for given merchants takes an index alone. */
-export function statsFromMatches(db: Reader, filter: PaymentFilter) {
-  return db<StatsRow[]>`
-    with matches as materialized (
-      select id, status, buyer_account, amount_unit, amount_decimals, amount_value from ${matchesOf(db, filter)}
-    )
-    select t.transactions, t.customers, r.*
-    from (select count(*) as transactions, count(distinct buyer_account) as customers from matches) t
-    left join (
-      select amount_unit as unit, amount_decimals as decimals,
-        sum(case when f.payment_id is null then amount_value else 0 end) as value
-      from matches left join refunds f on f.payment_id = matches.id and f.state = 'refunded'
-      where status = 'succeeded' group by amount_unit, amount_decimals
-    ) r on true
-    order by r.unit`;
+/** Without repetitions. */
+function union(db: Reader, [first = db``, second]: readonly Fragment[]): Fragment {
+  return second === undefined ? db`select distinct * from (${first}) b` : db`${first} union ${second}`;
+}
+
+type Totals = NonNullable<Sources['totals']>;
+
+/** Rows of totals and changes that the filter wants. */
+function countedTotals(db: Reader, filter: PaymentFilter, totals: Totals): Fragment {
+  const { statuses } = filter;
+  const isWanted = isTotalWanted(db, filter, totals);
+  const table = isByDay(totals) ? db`payment_day_stats` : db`payment_stats`;
+  const seen = db`
+    union all
+    select s.status, '', 0, s.payments, 0
+    from (${overdue(db, filter, totals)}) o, lateral (values ('requires_action', -1), (seen, 1)) as s(status, payments)
+    where s.status = any(${(statuses ?? []) as string[]}::text[])`;
+  return db`
+    select status, amount_unit, amount_decimals, payments, value from ${table} where ${isWanted}
+    union all
+    select status, amount_unit, amount_decimals, payments, value from payment_stat_changes where ${isWanted}
+    ${statuses === undefined ? db`` : seen}`;
+}
+
+function customersOf(db: Reader, filter: PaymentFilter, totals: Totals): Fragment {
+  const table = isByDay(totals) ? db`payment_day_customers` : db`payment_customers`;
+  return db`select buyer_account from ${table} where ${isTotalWanted(db, filter, totals)} and payments > 0`;
+}
+
+function isByDay({ fromDay, untilDay }: Totals): boolean {
+  return fromDay !== undefined || untilDay !== undefined;
+}
+
+function isTotalWanted(db: Reader, filter: PaymentFilter, { fromDay, untilDay }: Totals): Fragment {
+  const { statuses } = filter;
+  return db`${isOwn(db, filter)}
+    and ${statuses === undefined ? db`true` : db`status = any(${statuses as string[]}::text[])`}
+    and ${isTokenMatch(db, filter, db`token_asset`)}
+    and ${fromDay === undefined ? db`true` : db`day >= ${fromDay}::date`}
+    and ${untilDay === undefined ? db`true` : db`day < ${untilDay}::date`}`;
+}
+
+function isOwn(db: Reader, { partnerId, mode, merchantIds }: PaymentFilter): Fragment {
+  return db`partner_id = ${partnerId} and mode = ${mode}
+    and ${merchantIds === null ? db`true` : db`merchant_id = any(${merchantIds as string[]}::text[])`}`;
+}
+
+/**
+ * The payments that the sweeper and the watcher have yet to check. They are read for all merchants: with a filter on one
+ * merchant the planner might scan all payments of that merchant instead of these few.
+ */
+function overdue(db: Reader, filter: PaymentFilter, totals: Totals): Fragment {
+  const columns = db`partner_id, mode, merchant_id, created_at, token_asset, ${seenStatus(db, filter.now)} as seen`;
+  const { fromDay, untilDay } = totals;
+  return db`
+    select seen from (
+      select ${columns} from payments p
+      where status = 'requires_action' and native_deadline is null and expires_at <= ${filter.now}
+      union all
+      select ${columns} from payments p
+      where status = 'requires_action' and native_deadline is not null and expires_at <= ${filter.now}
+      offset 0
+    ) p
+    where ${isOwn(db, filter)} and ${isTokenMatch(db, filter, db`token_asset`)}
+      and ${fromDay === undefined ? db`true` : db`created_at >= ${fromDay}::timestamp at time zone 'UTC'`}
+      and ${untilDay === undefined ? db`true` : db`created_at < ${untilDay}::timestamp at time zone 'UTC'`}`;
+}
+
+/** The payments of one or two filters, with their revenue: nothing if they were refunded. */
+function singles(db: Reader, first: PaymentFilter, second: PaymentFilter | undefined): Fragment {
+  const revenueOf = (filter: PaymentFilter) => db`
+    select p.status, p.buyer_account, p.amount_unit, p.amount_decimals,
+      case when f.payment_id is null then p.amount_value else 0 end as value
+    from ${matchesOf(db, filter)}
+    left join refunds f on p.status = 'succeeded' and f.payment_id = p.id and f.state = 'refunded'`;
+  return second === undefined ? revenueOf(first) : db`${revenueOf(first)} union all ${revenueOf(second)}`;
 }
 
 /**
@@ -113,13 +184,24 @@ export async function foldStatChanges(tx: Tx, limit: number): Promise<number> {
       returning *
     ), folded as (
       insert into payment_stats
-        (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
-      select partner_id, mode, merchant_id, status, amount_unit, min(amount_decimals), sum(payments), sum(value)
+        (partner_id, mode, merchant_id, status, token_asset, amount_unit, amount_decimals, payments, value)
+      select partner_id, mode, merchant_id, status, token_asset, amount_unit, min(amount_decimals), sum(payments),
+        sum(value)
       from taken
-      group by partner_id, mode, merchant_id, status, amount_unit
-      order by partner_id, mode, merchant_id, status, amount_unit
-      on conflict (partner_id, mode, merchant_id, status, amount_unit) do update
+      group by partner_id, mode, merchant_id, status, token_asset, amount_unit
+      order by partner_id, mode, merchant_id, status, token_asset, amount_unit
+      on conflict (partner_id, mode, merchant_id, status, token_asset, amount_unit) do update
         set payments = payment_stats.payments + excluded.payments, value = payment_stats.value + excluded.value
+    ), folded_days as (
+      insert into payment_day_stats
+        (partner_id, mode, merchant_id, day, status, token_asset, amount_unit, amount_decimals, payments, value)
+      select partner_id, mode, merchant_id, day, status, token_asset, amount_unit, min(amount_decimals), sum(payments),
+        sum(value)
+      from taken
+      group by partner_id, mode, merchant_id, day, status, token_asset, amount_unit
+      order by partner_id, mode, merchant_id, day, status, token_asset, amount_unit
+      on conflict (partner_id, mode, merchant_id, day, status, token_asset, amount_unit) do update
+        set payments = payment_day_stats.payments + excluded.payments, value = payment_day_stats.value + excluded.value
     )
     select count(*)::int as folded from taken`;
   return one(rows).folded;

@@ -95,20 +95,33 @@ describe('stored payments', () => {
   /** What the sums say and a recount does not, or the other way round; read in one moment. */
   const wrongSums = () => sql()`
     with kept as (
-      select partner_id, mode, merchant_id, status, amount_unit, sum(payments) as payments, sum(value) as value
+      select partner_id, mode, merchant_id, day, status, token_asset, amount_unit, sum(payments) as payments,
+        sum(value) as value
       from (
-        select partner_id, mode, merchant_id, status, amount_unit, payments, value from payment_stats
+        select partner_id, mode, merchant_id, null::date as day, status, token_asset, amount_unit, payments, value
+        from payment_stats
         union all
-        select partner_id, mode, merchant_id, status, amount_unit, payments, value from payment_stat_changes
-      ) t group by 1, 2, 3, 4, 5 having sum(payments) <> 0 or sum(value) <> 0
+        select partner_id, mode, merchant_id, day, status, token_asset, amount_unit, payments, value
+        from payment_day_stats
+        union all
+        select partner_id, mode, merchant_id, d.day, status, token_asset, amount_unit, payments, value
+        from payment_stat_changes c, lateral (values (null::date), (c.day)) as d(day)
+      ) t group by 1, 2, 3, 4, 5, 6, 7 having sum(payments) <> 0 or sum(value) <> 0
     ), recount as (
-      select partner_id, mode, merchant_id, status, amount_unit, count(*)::numeric as payments, sum(amount_value) as value
-      from payments group by 1, 2, 3, 4, 5
+      select partner_id, mode, merchant_id, d.day, status, coalesce(token_asset, ''), amount_unit,
+        count(*)::numeric as payments, sum(amount_value) as value
+      from payments, lateral (values (null::date), ((created_at at time zone 'UTC')::date)) as d(day)
+      group by 1, 2, 3, 4, 5, 6, 7
     ), kept_customers as (
-      select partner_id, mode, merchant_id, buyer_account, status, payments from payment_customers where payments <> 0
+      select partner_id, mode, merchant_id, null::date as day, buyer_account, status, token_asset, payments
+      from payment_customers where payments <> 0
+      union all
+      select partner_id, mode, merchant_id, day, buyer_account, status, token_asset, payments
+      from payment_day_customers where payments <> 0
     ), recount_customers as (
-      select partner_id, mode, merchant_id, buyer_account, status, count(*) as payments
-      from payments where buyer_account is not null group by 1, 2, 3, 4, 5
+      select partner_id, mode, merchant_id, d.day, buyer_account, status, coalesce(token_asset, ''), count(*) as payments
+      from payments, lateral (values (null::date), ((created_at at time zone 'UTC')::date)) as d(day)
+      where buyer_account is not null group by 1, 2, 3, 4, 5, 6, 7
     )
     select 'kept' as side, t::text from (table kept except all table recount) t
     union all select 'recounted', t::text from (table recount except all table kept) t

@@ -115,6 +115,7 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
     from_status: payment.status,
     from_version: payment.version,
     from_buyer: payment.buyerAccount,
+    from_asset: payment.tokenAsset,
     to_status: facts.status,
     updated_at: facts.updatedAt,
     failure_code: facts.failureCode,
@@ -136,8 +137,8 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
   const moved = await tx<{ id: string }[]>`
     with input as (
       select * from jsonb_to_recordset(${tx.json(rows as never)}) as i(
-        id text, from_status text, from_version int, from_buyer text, to_status text, updated_at timestamptz,
-        failure_code text, native_deadline timestamptz, token_asset text, token_value numeric, buyer_account text,
+        id text, from_status text, from_version int, from_buyer text, from_asset text, to_status text,
+        updated_at timestamptz, failure_code text, native_deadline timestamptz, token_asset text, token_value numeric, buyer_account text,
         buyer_name text, buyer_icon text, transaction_hash text, transaction_nonce bigint, event_count int,
         events jsonb, at timestamptz, actor text, data jsonb, evidence jsonb)
     ), moved as (
@@ -149,30 +150,42 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
       from input i
       where p.id = i.id and p.status = i.from_status and p.version = i.from_version
       returning p.id, p.partner_id, p.mode, p.merchant_id, p.amount_unit, p.amount_decimals, p.amount_value,
-        p.buyer_account, i.from_status, i.to_status, i.from_version, i.from_buyer, i.events, i.at, i.actor, i.data,
-        i.evidence
+        (p.created_at at time zone 'UTC')::date as day, p.buyer_account, coalesce(p.token_asset, '') as to_asset,
+        i.from_status, i.to_status, i.from_version, i.from_buyer, coalesce(i.from_asset, '') as from_asset, i.events,
+        i.at, i.actor, i.data, i.evidence
     ), happened as (
       select m.partner_id, m.mode, m.merchant_id, e.id, e.type, m.id as object_id,
         m.from_version + 1 + e.place as sequence, m.at, m.actor, m.data, m.evidence
       from moved m, jsonb_to_recordset(m.events) as e(id text, type text, place int)
     ), ${appendHappened(tx)}, counted as (
       insert into payment_stat_changes
-        (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
-      select partner_id, mode, merchant_id, s.status, amount_unit, amount_decimals,
+        (partner_id, mode, merchant_id, day, status, token_asset, amount_unit, amount_decimals, payments, value)
+      select partner_id, mode, merchant_id, day, s.status, s.asset, amount_unit, amount_decimals,
         sum(s.sign), sum(s.sign * amount_value)
-      from moved, lateral (values (from_status, -1), (to_status, 1)) as s(status, sign)
-      where from_status <> to_status
-      group by partner_id, mode, merchant_id, s.status, amount_unit, amount_decimals
-    ), customers as (
-      insert into payment_customers (partner_id, mode, merchant_id, buyer_account, status, payments)
-      select partner_id, mode, merchant_id, s.buyer, s.status, sum(s.sign)
+      from moved, lateral (values (from_status, from_asset, -1), (to_status, to_asset, 1)) as s(status, asset, sign)
+      where (from_status, from_asset) <> (to_status, to_asset)
+      group by partner_id, mode, merchant_id, day, s.status, s.asset, amount_unit, amount_decimals
+    ), bought as (
+      select partner_id, mode, merchant_id, day, s.buyer, s.status, s.asset, sum(s.sign) as payments
       from moved,
-        lateral (values (from_buyer, from_status, -1), (buyer_account, to_status, 1)) as s(buyer, status, sign)
+        lateral (values (from_buyer, from_status, from_asset, -1), (buyer_account, to_status, to_asset, 1))
+          as s(buyer, status, asset, sign)
       where s.buyer is not null
-      group by partner_id, mode, merchant_id, s.buyer, s.status having sum(s.sign) <> 0
-      order by partner_id, mode, merchant_id, s.buyer, s.status
-      on conflict (partner_id, mode, merchant_id, buyer_account, status)
+      group by partner_id, mode, merchant_id, day, s.buyer, s.status, s.asset having sum(s.sign) <> 0
+    ), customers as (
+      insert into payment_customers (partner_id, mode, merchant_id, buyer_account, status, token_asset, payments)
+      select partner_id, mode, merchant_id, buyer, status, asset, sum(payments) from bought
+      group by partner_id, mode, merchant_id, buyer, status, asset
+      order by partner_id, mode, merchant_id, buyer, status, asset
+      on conflict (partner_id, mode, merchant_id, buyer_account, status, token_asset)
         do update set payments = payment_customers.payments + excluded.payments
+    ), day_customers as (
+      insert into payment_day_customers
+        (partner_id, mode, merchant_id, day, buyer_account, status, token_asset, payments)
+      select partner_id, mode, merchant_id, day, buyer, status, asset, payments from bought
+      order by partner_id, mode, merchant_id, day, buyer, status, asset
+      on conflict (partner_id, mode, merchant_id, day, buyer_account, status, token_asset)
+        do update set payments = payment_day_customers.payments + excluded.payments
     )
     select id from moved`;
   return moved.map(({ id }) => id);

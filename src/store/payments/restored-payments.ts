@@ -40,8 +40,10 @@ export async function insertRestoredPayment(tx: Tx, payment: RestoredPayment, no
       from made
     ), ${appendHappened(tx)}, counted as (
       insert into payment_stat_changes
-        (partner_id, mode, merchant_id, status, amount_unit, amount_decimals, payments, value)
-      select partner_id, mode, merchant_id, status, amount_unit, amount_decimals, 1, amount_value from made
+        (partner_id, mode, merchant_id, day, status, token_asset, amount_unit, amount_decimals, payments, value)
+      select partner_id, mode, merchant_id, (created_at at time zone 'UTC')::date, status, token_asset, amount_unit,
+        amount_decimals, 1, amount_value
+      from made
     )
     select from made`;
   return rows.length === 1;

@@ -1,9 +1,10 @@
+import type { Origin } from '../../domain/origin.ts';
 import type { AuditRow } from '../../domain/signed-head.ts';
 import type { Reader, Tx } from './database.ts';
 
 export interface AuditEntry {
   readonly at: Date;
-  /** `key:<id>` or `operator`. */
+  /** `key:<id>`, `operator`, or `operator:<name> (self-declared)`. */
   readonly actor: string;
   readonly action: string;
   readonly subject: string;
@@ -12,8 +13,40 @@ export interface AuditEntry {
 
 export async function appendAudit(tx: Tx, entry: AuditEntry): Promise<void> {
   await tx`
-    insert into audit_log (at, actor, action, subject, detail)
-    values (${entry.at}, ${entry.actor}, ${entry.action}, ${entry.subject}, ${tx.json(entry.detail as never)})`;
+    insert into audit_log (at, actor, action, subject, detail, origin)
+    values (${entry.at}, ${entry.actor}, ${entry.action}, ${entry.subject}, ${tx.json(entry.detail as never)},
+      ${tx.json(tx.origin as never)})`;
+}
+
+export interface StoredAuditEntry extends AuditEntry {
+  readonly id: string;
+  readonly origin: Origin;
+  /** The database account that wrote the entry, and the address it came from, as PostgreSQL saw them. */
+  readonly databaseUser: string | null;
+  readonly databaseClient: string | null;
+}
+
+export interface AuditQuery {
+  readonly subject?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly limit: number;
+}
+
+/** The newest first. `actor` and `action` match from their beginning: `operator` also finds operators with a name. */
+export function listAudit(db: Reader, query: AuditQuery): Promise<StoredAuditEntry[]> {
+  const { subject, actor, action, since, limit } = query;
+  return db<StoredAuditEntry[]>`
+    select id, at, actor, action, subject, detail, origin,
+      database_user as "databaseUser", host(database_client) as "databaseClient"
+    from audit_log
+    where ${subject === undefined ? db`true` : db`subject = ${subject}`}
+      and ${actor === undefined ? db`true` : db`starts_with(actor, ${actor})`}
+      and ${action === undefined ? db`true` : db`starts_with(action, ${action})`}
+      and ${since === undefined ? db`true` : db`at >= ${since}`}
+    order by id desc
+    limit ${limit}`;
 }
 
 /** True if the log has an entry about that action on that subject. */
@@ -39,6 +72,7 @@ export function listAuditRows(
   { after, upTo, limit }: { after: string; upTo: string; limit: number },
 ): Promise<AuditRow[]> {
   return db<AuditRow[]>`
-    select id::text as id, extract(epoch from at)::text as at, actor, action, subject, detail::text as detail
-    from audit_log where audit_log.id > ${after}::bigint and audit_log.id <= ${upTo}::bigint order by audit_log.id limit ${limit}`;
+    select l.id::text as id, extract(epoch from l.at)::text as at, l.actor, l.action, l.subject, l.detail::text as detail,
+      l.origin::text as origin, l.database_user as "databaseUser", l.database_client::text as "databaseClient"
+    from audit_log l where l.id > ${after}::bigint and l.id <= ${upTo}::bigint order by l.id limit ${limit}`;
 }

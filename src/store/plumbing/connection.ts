@@ -8,6 +8,8 @@ export interface ConnectionInput {
   readonly applicationName: string;
   /** The statement timeout: 15 s by default, none if 0. */
   readonly statementTimeoutMs?: number;
+  /** Further parameters of the server for these connections. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -16,7 +18,7 @@ const STATEMENT_TIMEOUT_MS = 15_000;
 const NETWORK_MS = 1_000;
 
 export function connectionSettings(input: ConnectionInput): pg.ClientConfig {
-  const { url, applicationName, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = input;
+  const { url, applicationName, statementTimeoutMs = STATEMENT_TIMEOUT_MS, settings = {} } = input;
   // `sslmode` has its usual meaning in PostgreSQL clients: `require` encrypts, `verify-full` also checks.
   const given = toClientConfig(parse(url, { useLibpqCompat: true }));
   return {
@@ -25,10 +27,16 @@ export function connectionSettings(input: ConnectionInput): pg.ClientConfig {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     types: { getTypeParser: (oid) => PARSERS.get(oid) ?? asText } as pg.CustomTypesConfig,
-    // A commit is answered only when it is on disk, whatever the server's default is.
-    options: `${given.options ?? ''} -c synchronous_commit=on`.trim(),
+    options: [given.options ?? [], ...optionsOf({ ...ALWAYS, ...settings })].flat().join(' '),
     ...(statementTimeoutMs === 0 ? {} : limitsOf(statementTimeoutMs)),
   };
+}
+
+/** A commit is answered only when it is on disk, whatever the server's default is. */
+const ALWAYS = { synchronous_commit: 'on' };
+
+function optionsOf(settings: Readonly<Record<string, string>>): string[] {
+  return Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
 }
 
 function limitsOf(statementTimeoutMs: number): pg.ClientConfig {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Origin } from '../../domain/origin.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import type { Random } from '../../runtime/world.ts';
 import { ConnectionError, type ConnectionInput, connectionError, connectionSettings } from './connection.ts';
@@ -15,8 +16,8 @@ export type { Reader } from './statement.ts';
  */
 export interface Database {
   readonly sql: Reader;
-  /** The randomness is for the ids of the events that the transaction appends. */
-  begin<T>(random: Random, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** The randomness is for the ids of the events that the transaction appends, the origin for its audit entries. */
+  begin<T>(random: Random, work: (tx: Tx) => Promise<T>, origin?: Origin): Promise<T>;
   /** Runs one statement. PostgreSQL makes it a transaction by itself, in one round trip. */
   single<T>(statement: SingleStatement<T>): Promise<T>;
   /** Calls the listener after every commit that appended events. */
@@ -31,6 +32,7 @@ const SAVEPOINT = Symbol('savepoint');
 export interface Tx extends Reader {
   readonly [SAVEPOINT]: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
   readonly outbox: TxOutbox;
+  readonly origin: Origin;
 }
 
 /** The part of a transaction that concerns the events it appends. */
@@ -39,12 +41,31 @@ interface TxOutbox {
   hasEvents: boolean;
 }
 
+type TxContext = Pick<Tx, 'outbox' | 'origin'>;
+
 export interface DatabaseInput extends ConnectionInput {
   readonly poolSize: number;
 }
 
 /** Statements that still run when the database is closed get this long. */
 const CLOSE_MS = 1_000;
+
+export interface ListDatabaseInput extends Pick<ConnectionInput, 'url' | 'applicationName'> {
+  readonly poolSize: number;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Statements of lists get memory to sort and hash some hundred thousand rows. They are planned for their values: the
+ * right index depends on the filter. They are not compiled, because that takes longer than they run.
+ */
+export const LIST_SETTINGS = { work_mem: '32MB', plan_cache_mode: 'force_custom_plan', jit: 'off' };
+
+/** A separate pool for lists and searches, read only and with a short statement timeout. */
+export function openListDatabase({ timeoutMs, ...input }: ListDatabaseInput): Database {
+  const settings = { ...LIST_SETTINGS, default_transaction_read_only: 'on' };
+  return openDatabase({ ...input, statementTimeoutMs: timeoutMs, settings });
+}
 
 export function openDatabase(input: DatabaseInput): Database {
   const settings = connectionSettings(input);
@@ -94,9 +115,9 @@ export function openDatabase(input: DatabaseInput): Database {
   };
   return {
     sql,
-    async begin(random, work) {
+    async begin(random, work, origin = {}) {
       const outbox: TxOutbox = { random, hasEvents: false };
-      const result = await borrow((session) => transact(session, outbox, work));
+      const result = await borrow((session) => transact(session, { outbox, origin }, work));
       if (outbox.hasEvents) announceEvents();
       return result;
     },
@@ -124,10 +145,10 @@ export function openDatabase(input: DatabaseInput): Database {
 }
 
 /** Runs the work between `begin` and `commit`. Any error rolls all of it back. */
-async function transact<T>(session: Session, outbox: TxOutbox, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function transact<T>(session: Session, context: TxContext, work: (tx: Tx) => Promise<T>): Promise<T> {
   await session.command('begin');
   try {
-    const result = await work(transactionOn(session, outbox, 1));
+    const result = await work(transactionOn(session, context, 1));
     // The server answers `commit` with ROLLBACK, and no error, if a statement had failed and the work went on.
     if ((await session.command('commit')) !== 'COMMIT') throw new Error('A statement of the transaction had failed.');
     return result;
@@ -146,14 +167,14 @@ export function savepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   return tx[SAVEPOINT](work);
 }
 
-function transactionOn(session: Session, outbox: TxOutbox, depth: number): Tx {
+function transactionOn(session: Session, context: TxContext, depth: number): Tx {
   const name = `savepoint_${depth}`;
   return Object.assign(readerOf(session.run), {
-    outbox,
+    ...context,
     async [SAVEPOINT]<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       await session.command(`savepoint ${name}`);
       try {
-        const result = await work(transactionOn(session, outbox, depth + 1));
+        const result = await work(transactionOn(session, context, depth + 1));
         await session.command(`release savepoint ${name}`);
         return result;
       } catch (error) {
@@ -192,6 +213,11 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
 /** True if PostgreSQL refused the data itself. A retry would fail again. */
 export function isDataFault(error: unknown): boolean {
   return /^2[23]/.test(sqlState(error) ?? '');
+}
+
+/** True if the server ended the statement because it ran for too long. */
+export function isStatementTimeout(error: unknown): boolean {
+  return sqlState(error) === '57014';
 }
 
 /** Decides by SQLSTATE, never by message text. */

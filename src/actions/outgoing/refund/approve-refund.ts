@@ -11,7 +11,8 @@ export function approveRefund(deps: CommandDeps, { id, actor }: { id: string; ac
     if (refund === undefined) throw refundNotFound(id);
     if (refund.state === 'refunded') throw new ApiError('invalid_state', 'The refund has arrived.');
     await setOperatorsRefund(tx, id);
-    await appendAudit(tx, { at, actor, action: 'refund.approved', subject: id, detail: {} });
+    const detail = { before: { isOperators: refund.isOperators }, after: { isOperators: true } };
+    await appendAudit(tx, { at, actor, action: 'refund.approved', subject: id, detail });
     return { ...refund, isOperators: true };
   });
 }

@@ -8,6 +8,7 @@ import { takeForRefund } from '../../../store/money/payouts.ts';
 import type { NewRefund } from '../../../store/money/refunds.ts';
 import { findStopped } from '../../../store/parties/freezes.ts';
 import { findPayments, lockPayments, type Payment } from '../../../store/payments/payments.ts';
+import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
 import { openRefund } from './move-refund.ts';
@@ -43,6 +44,9 @@ export function requestRefund(
     const refund = await refundOf(deps, tx, payment, now);
     const opened = await openRefund(tx, { ...refund, isOperators }, { actor: input.actor, at: now });
     if (opened === undefined) throw new ApiError('already_refunded', 'The payment was refunded before.');
+    const { id, paymentId, asset, amount, recipient } = refund;
+    const detail = { before: null, after: { paymentId, asset, amount, recipient, state: opened.state } };
+    await appendAudit(tx, { at: now, actor: input.actor, action: 'refund.requested', subject: id, detail });
     await screenRefund(tx, deps.screening, { refund: opened, actor: 'screening', at: now });
     return answer(payment.id);
   });

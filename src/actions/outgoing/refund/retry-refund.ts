@@ -4,6 +4,7 @@ import { ApiError } from '../../../errors.ts';
 import { lockOutgoing } from '../../../store/money/outgoing.ts';
 import { lockRefund, type Refund } from '../../../store/money/refunds.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
+import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
@@ -22,6 +23,8 @@ export function retryRefund(
     await deleteAlert(tx, { name: 'refund_failed', subject: id });
     const event = retryOf((await lockOutgoing(tx, id)) !== undefined);
     const retried = await moveRefund(tx, refund, { event, actor, evidence: {} }, now);
+    const detail = { before: { state: refund.state }, after: { state: retried.state } };
+    await appendAudit(tx, { at: now, actor, action: 'refund.retried', subject: id, detail });
     if (event === 'reopened') return retried;
     const { network, asset, method, account: payer, recipient, merchantId } = refund;
     const amount = BigInt(refund.amount);

@@ -1,0 +1,34 @@
+import { appendAudit } from '../store/plumbing/audit-log.ts';
+import { type CommandDeps, command } from './command.ts';
+
+export interface RecordedCommand {
+  readonly actor: string;
+  /** Such as `books.rebuild`. The entries add `.begun` and `.done`. */
+  readonly action: string;
+  readonly subject: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Records work of an operator that is more than one transaction: before it begins, and with its result. An entry that
+ * has begun and is not done belongs to work that failed or was cut off.
+ */
+export async function recordCommand<T extends object>(
+  deps: CommandDeps,
+  recorded: RecordedCommand,
+  work: () => Promise<T>,
+): Promise<T> {
+  await record(deps, recorded, 'begun', recorded.detail);
+  const result = await work();
+  await record(deps, recorded, 'done', { ...recorded.detail, result });
+  return result;
+}
+
+function record(
+  deps: CommandDeps,
+  { actor, action, subject }: RecordedCommand,
+  step: 'begun' | 'done',
+  detail: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  return command(deps, (tx, at) => appendAudit(tx, { at, actor, action: `${action}.${step}`, subject, detail }));
+}

@@ -1,0 +1,36 @@
+import { BlockList, isIP } from 'node:net';
+
+/** An IP address or a network (CIDR), as text. */
+export function isAddressOrNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+  return version !== 0 && !address.includes('%') && isPrefix && rest.length === 0;
+}
+
+/**
+ * True if the address is one of the list, or in one of its networks. IPv4 in IPv6 form counts as IPv4. A connection that
+ * its client has reset has no address any more.
+ */
+export function isListedAddress(list: readonly string[], address: string | undefined): boolean {
+  const [plain = ''] = address?.split('%') ?? [];
+  const version = isIP(plain);
+  return version !== 0 && blocksOf(list).check(plain, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** Lists live as long as the cached key they belong to, and are asked at every request. */
+const known = new WeakMap<readonly string[], BlockList>();
+
+function blocksOf(list: readonly string[]): BlockList {
+  const found = known.get(list);
+  if (found !== undefined) return found;
+  const blocks = new BlockList();
+  for (const text of list) {
+    const [address = '', bits] = text.split('/');
+    const version = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+    if (bits === undefined) blocks.addAddress(address, version);
+    else blocks.addSubnet(address, Number(bits), version);
+  }
+  known.set(list, blocks);
+  return blocks;
+}

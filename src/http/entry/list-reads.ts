@@ -1,0 +1,90 @@
+import type { FastifyReply } from 'fastify';
+import { ApiError } from '../../errors.ts';
+import { fullBucket, refill, type TokenBucket, waitMs } from '../../runtime/token-bucket.ts';
+import type { Clock } from '../../runtime/world.ts';
+import { type Database, isStatementTimeout, type Reader } from '../../store/plumbing/database.ts';
+import { createFairQueue } from './fair-queue.ts';
+
+/**
+ * The only way to the connections for lists and searches. They are separate from the connections of all other requests
+ * and have a short statement timeout, so lists of one partner cannot delay the payments of another.
+ */
+export interface ListReads {
+  /** Throws `rate_limited` if the key has too many lists in flight, or has used up its database time. */
+  read<T>(keyId: string, reply: FastifyReply, work: (db: Reader) => Promise<T>): Promise<T>;
+}
+
+export interface ListReadsInput {
+  readonly poolSize: number;
+  /** Milliseconds of database time that a key may use in each second. */
+  readonly costMsPerSecond: number;
+  readonly onRefusal: () => void;
+}
+
+/** Lists of one key that run at once. The remaining places are for other keys. */
+const PER_KEY = 2;
+const WAITING_PER_KEY = 8;
+const MAX_BUCKETS = 10_000;
+
+export function createListReads(
+  deps: { readonly listDb: Pick<Database, 'sql'>; readonly clock: Clock },
+  { poolSize, costMsPerSecond, onRefusal }: ListReadsInput,
+): ListReads {
+  const { listDb, clock } = deps;
+  const queue = createFairQueue({
+    places: poolSize,
+    perCaller: Math.min(PER_KEY, poolSize - 1),
+    waitingPerCaller: WAITING_PER_KEY,
+  });
+  const buckets = new Map<string, TokenBucket>();
+
+  function bucketOf(key: string): TokenBucket {
+    const nowMs = clock.nowMs();
+    const bucket = buckets.get(key) ?? fullBucket(costMsPerSecond, nowMs);
+    refill(bucket, nowMs);
+    if (!buckets.has(key) && buckets.size >= MAX_BUCKETS) buckets.delete(buckets.keys().next().value ?? '');
+    buckets.set(key, bucket);
+    return bucket;
+  }
+
+  function refusal(message: string, retryAfterMs = 0): ApiError {
+    onRefusal();
+    return new ApiError('rate_limited', message, { retryAfterS: Math.max(1, Math.ceil(retryAfterMs / 1000)) });
+  }
+
+  function showPolicy(reply: FastifyReply, policy: string): void {
+    reply.header('RateLimit-Policy', `"lists";${policy}`);
+    reply.header('RateLimit', '"lists";r=0;t=1');
+  }
+
+  /** A list is charged when it has ended: its cost is not known before. The next one waits until the debt is paid. */
+  async function charged<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const startedAtMs = clock.nowMs();
+    try {
+      return await work();
+    } finally {
+      bucketOf(key).tokens -= Math.max(0, clock.nowMs() - startedAtMs);
+    }
+  }
+
+  return {
+    async read(keyId, reply, work) {
+      const debtMs = waitMs(bucketOf(keyId));
+      if (debtMs > 0) {
+        showPolicy(reply, `q=${costMsPerSecond};w=1;qu="milliseconds"`);
+        throw refusal(`Lists of this Api-Key used more than ${costMsPerSecond} ms of database time.`, debtMs);
+      }
+      const answer = queue.run(keyId, () => charged(keyId, () => work(listDb.sql)));
+      if (answer === undefined) {
+        const limit = PER_KEY + WAITING_PER_KEY;
+        showPolicy(reply, `q=${limit};qu="concurrent-requests"`);
+        throw refusal(`More than ${limit} lists at once.`);
+      }
+      try {
+        return await answer;
+      } catch (error) {
+        throw isStatementTimeout(error) ? refusal('This list takes too much time. Narrow it by a time range.') : error;
+      }
+    },
+  };
+}

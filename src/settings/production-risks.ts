@@ -1,0 +1,181 @@
+import { isIP } from 'node:net';
+import { findNetwork, isTestNetwork } from '../chains/networks.ts';
+import { isPublicAddress } from '../domain/public-address.ts';
+import { type PerNetwork, valueOn } from './network-kinds.ts';
+import { PUBLISHED_KEYS } from './published-keys.ts';
+
+/** The risks of a gateway with live networks, by name. `ACCEPT_RISKS` takes these names. */
+export const RISK_NAMES = [
+  'public_url_plain_http',
+  'rpc_plain_http',
+  'signer_plain_http',
+  'database_without_tls',
+  'database_tls_unverified',
+  'default_database_password',
+  'published_key',
+  'single_endpoint',
+  'no_screening_list',
+  'no_budget',
+] as const;
+
+export type RiskName = (typeof RISK_NAMES)[number];
+
+export interface Risk {
+  readonly name: RiskName;
+  /** True if the start is refused. */
+  readonly isRefused: boolean;
+  /** Names no host, no URL and no key: the public `/ready` shows it. */
+  readonly message: string;
+}
+
+/** The settings that the risks depend on. */
+export interface RiskSettings {
+  readonly publicUrl: string;
+  readonly rpcUrls: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly externalSignerUrl: string | undefined;
+  readonly databaseUrl: string | undefined;
+  readonly databaseMigrateUrl?: string | undefined;
+  readonly relayerKeys: PerNetwork<readonly string[]> | undefined;
+  readonly intermediateKey: PerNetwork<string> | undefined;
+  readonly outgoingPerHour: PerNetwork<bigint> | undefined;
+  readonly screeningList: string | undefined;
+  readonly acceptedRisks: readonly RiskName[];
+}
+
+/**
+ * The risks of this configuration. A gateway with play money alone has none. A risk that the operator has accepted by
+ * name does not refuse the start; it stays visible.
+ */
+export function productionRisks(settings: RiskSettings): Risk[] {
+  const live = [...(settings.rpcUrls ?? [])].filter(([network]) => !isTestNetwork(network));
+  if (live.length === 0) return [];
+  const found = [
+    publicUrl(settings),
+    ...endpoints(live),
+    plainHttp('signer_plain_http', 'EXTERNAL_SIGNER_URL', settings.externalSignerUrl),
+    ...database('DATABASE_URL', settings.databaseUrl),
+    ...database('DATABASE_MIGRATE_URL', settings.databaseMigrateUrl),
+    publishedKeys(settings),
+    ...(settings.screeningList === undefined
+      ? [warning('no_screening_list', 'SCREENING_LIST is not set: no account is screened before it pays.')]
+      : []),
+    budget(settings, live),
+  ];
+  return found
+    .filter((risk) => risk !== undefined)
+    .map((risk) => ({ ...risk, isRefused: risk.isRefused && !settings.acceptedRisks.includes(risk.name) }));
+}
+
+/** The risks that stop the start, as problems of the configuration. */
+export function refusedRisks(settings: RiskSettings): string[] {
+  return productionRisks(settings)
+    .filter(({ isRefused }) => isRefused)
+    .map(({ name, message }) => `${message} To start all the same, add ${name} to ACCEPT_RISKS`);
+}
+
+function publicUrl({ publicUrl: url }: RiskSettings): Risk | undefined {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:') return undefined;
+  return {
+    name: 'public_url_plain_http',
+    isRefused: reachOf(hostname) !== 'this host',
+    message: 'PUBLIC_URL is plain http: anybody on the way can change what payers see and sign.',
+  };
+}
+
+type LiveNetwork = readonly [network: string, urls: readonly string[]];
+
+function nameOf([network]: LiveNetwork): string {
+  return findNetwork(network)?.name ?? network;
+}
+
+function endpoints(live: readonly LiveNetwork[]): (Risk | undefined)[] {
+  const alone = live.filter(([, urls]) => urls.length === 1).map(nameOf);
+  return [
+    ...new Map(
+      live
+        .flatMap(([, urls]) => urls.map((url) => plainHttp('rpc_plain_http', 'RPC_URLS', url)))
+        .filter((risk) => risk !== undefined)
+        // The refused one stands for the others.
+        .sort((a, b) => Number(a.isRefused) - Number(b.isRefused))
+        .map((risk) => [risk.name, risk]),
+    ).values(),
+    alone.length === 0
+      ? undefined
+      : warning(
+          'single_endpoint',
+          `RPC_URLS has a single endpoint for ${alone.join(', ')}: larger payments there wait for a second one.`,
+        ),
+  ];
+}
+
+function plainHttp(name: RiskName, env: string, url: string | undefined): Risk | undefined {
+  if (url === undefined || !url.startsWith('http:')) return undefined;
+  const reach = reachOf(new URL(url).hostname);
+  if (reach === 'this host') return undefined;
+  const message = `${env} has a plain http URL of another host: anybody on the way can read and change the answers.`;
+  return { name, isRefused: reach === 'public', message };
+}
+
+/** `prefer` means `require` here: a node never falls back to plain text. */
+const UNVERIFIED_TLS = ['prefer', 'require', 'no-verify'];
+const VERIFIED_TLS = ['verify-ca', 'verify-full'];
+const DEFAULT_PASSWORDS = ['', 'admin', 'changeme', 'example', 'password', 'postgres', 'secret', 'till'];
+
+function database(env: string, databaseUrl: string | undefined): Risk[] {
+  if (databaseUrl === undefined) return [];
+  const url = new URL(databaseUrl);
+  // A folder in place of a host is a socket: the system knows who connects, and nothing leaves the machine.
+  if (url.searchParams.get('host')?.startsWith('/')) return [];
+  const reach = reachOf(url.hostname);
+  const password = decodeURIComponent(url.password);
+  const isDefault = password === decodeURIComponent(url.username) || DEFAULT_PASSWORDS.includes(password);
+  const mode = url.searchParams.get('sslmode') ?? (url.searchParams.get('ssl') === 'true' ? 'verify-full' : '');
+  const risks: Risk[] = [];
+  if (reach !== 'this host' && ![...UNVERIFIED_TLS, ...VERIFIED_TLS].includes(mode)) {
+    const message = `${env} names another host without TLS: anybody on the way can read and change the database. Set sslmode=verify-full.`;
+    risks.push({ name: 'database_without_tls', isRefused: reach === 'public', message });
+  } else if (reach !== 'this host' && UNVERIFIED_TLS.includes(mode)) {
+    const message = `${env} encrypts and does not check the server. Set sslmode=verify-full.`;
+    risks.push(warning('database_tls_unverified', message));
+  }
+  if (isDefault) {
+    const message = `${env} has no password, or one that everybody tries first.`;
+    risks.push({ name: 'default_database_password', isRefused: reach !== 'this host', message });
+  }
+  return risks;
+}
+
+function publishedKeys({ relayerKeys, intermediateKey }: RiskSettings): Risk | undefined {
+  const keys = [relayerKeys, intermediateKey].flatMap((setting) =>
+    [setting?.everywhere, ...(setting?.on.values() ?? [])].flat(),
+  );
+  if (!keys.some((key) => key !== undefined && PUBLISHED_KEYS.has(key.toLowerCase()))) return undefined;
+  const message =
+    'RELAYER_KEYS or INTERMEDIATE_KEY has a key of a development chain. Everybody knows it: use one of your own.';
+  return { name: 'published_key', isRefused: true, message };
+}
+
+/** Gas has budgets without a setting. What leaves the intermediate account has none. */
+function budget({ intermediateKey, outgoingPerHour }: RiskSettings, live: readonly LiveNetwork[]): Risk | undefined {
+  const unbounded = live.filter(
+    ([network]) => valueOn(intermediateKey, network) !== undefined && valueOn(outgoingPerHour, network) === undefined,
+  );
+  if (unbounded.length === 0) return undefined;
+  const names = unbounded.map(nameOf).join(', ');
+  return warning('no_budget', `OUTGOING_PER_HOUR is not set for ${names}: nothing limits payouts and refunds there.`);
+}
+
+function warning(name: RiskName, message: string): Risk {
+  return { name, isRefused: false, message };
+}
+
+type Reach = 'this host' | 'private' | 'public';
+
+/** How far a connection goes. A name with dots may lead anywhere, unless it ends as names of private networks do. */
+function reachOf(hostname: string): Reach {
+  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  if (host === '' || /^(.*\.)?localhost$|^127\.|^::1$/.test(host)) return 'this host';
+  if (isIP(host) !== 0) return isPublicAddress(host) ? 'public' : 'private';
+  return !host.includes('.') || /\.(internal|local|lan|home\.arpa)$/.test(host) ? 'private' : 'public';
+}

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { InjectOptions, LightMyRequestResponse } from 'fastify';
+import {
+  CALLERS,
+  type Caller,
+  type GuardedRoute,
+  guardedRoutes,
+  matrixTable,
+  verdictOf,
+} from '../../scripts/authorisation-page.ts';
+import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
+import { revokeKey } from '../../src/actions/parties/issue-key.ts';
+import { SCOPES } from '../../src/domain/scope.ts';
+import { happen, ORDER } from '../e2e/shop.ts';
+import {
+  createTestApp,
+  createTestKey,
+  createTestMerchant,
+  createTestPartner,
+  freshKey,
+  startTestGateway,
+  type TestGateway,
+} from '../gateway.ts';
+
+const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8'));
+const ROUTES = guardedRoutes(document);
+const HERE = '203.0.113.7';
+const ELSEWHERE = '198.51.100.1';
+const ASSET = 'eip155:1/slip44:60';
+const ACCOUNT = `eip155:1:0x${'1'.repeat(40)}`;
+
+type Headers = Record<string, string>;
+
+/** Objects of the owner that no earlier request has changed. */
+interface Scene {
+  readonly merchantId: string;
+  readonly paymentId: string;
+  readonly settlementId: string;
+}
+
+describe('authorisation', () => {
+  let gateway: TestGateway;
+  let owner: Awaited<ReturnType<typeof createTestPartner>>;
+  let stranger: Headers;
+  /** For requests that change nothing. */
+  let still: Scene;
+  let credentials: (route: GuardedRoute) => Readonly<Record<Caller, Headers>>;
+
+  before(async () => {
+    gateway = await startTestGateway();
+    owner = await createTestPartner(gateway);
+    stranger = (await createTestPartner(gateway)).headers;
+    still = await newScene();
+    const keyWith = async (key: object, mode: 'test' | 'live' = 'test'): Promise<Headers & { id: string }> => {
+      const issued = await createTestKey(gateway, owner.partner.id, { mode, key });
+      return { 'api-key': issued.secret, id: issued.key.id };
+    };
+    const otherMerchant = (await createTestMerchant(gateway, owner.headers)).id;
+    const live = await keyWith({}, 'live');
+    const revoked = await keyWith({});
+    await revokeKey(gateway, { actor: 'test', keyId: revoked.id });
+    const expired = await keyWith({ expiresAt: new Date(Date.now() - 1) });
+    const limited = await keyWith({ merchantIds: [otherMerchant] });
+    const fenced = await keyWith({ addresses: [HERE] });
+    const app = await createTestApp(gateway);
+    const lacking = new Map<string | undefined, Headers>();
+    for (const scope of SCOPES) lacking.set(scope, await keyWith({ scopes: SCOPES.filter((each) => each !== scope) }));
+    credentials = ({ scope }) => ({
+      'own key': owner.headers,
+      'no key': {},
+      'other partner': stranger,
+      'other partner, own merchant': stranger,
+      'other mode': live,
+      revoked,
+      expired,
+      'scope missing': lacking.get(scope) ?? {},
+      'other merchant': limited,
+      'address not allowed': fenced,
+      'App-Id': { 'app-id': app.id, 'client-id': 'client' },
+      frozen: owner.headers,
+    });
+  });
+  after(() => gateway.stop());
+
+  async function newScene(): Promise<Scene> {
+    const { id: merchantId } = await createTestMerchant(gateway, owner.headers);
+    const registered = await gateway.call({
+      method: 'POST',
+      url: `/v1/merchants/${merchantId}/settlements/crypto`,
+      headers: { ...owner.headers, 'idempotency-key': freshKey() },
+      payload: { settlements: [{ asset: ASSET, destination: ACCOUNT }] },
+    });
+    const created = await gateway.call({
+      method: 'POST',
+      url: '/v1/payments',
+      headers: { ...owner.headers, 'merchant-id': merchantId },
+      payload: ORDER,
+    });
+    return { merchantId, settlementId: registered.json().settlements[0].id, paymentId: created.json().paymentId };
+  }
+
+  /** A request that the owner could send with success, or as near to it as a gateway without a network allows. */
+  function requestOf({ method, path }: GuardedRoute, scene: Scene, merchantId: string) {
+    const id = path.includes('/settlements/') ? scene.settlementId : scene.paymentId;
+    const body: Readonly<Record<string, object>> = {
+      'POST /v1/merchants': { merchantName: 'New shop', merchantEmail: 'new@example.com' },
+      'PATCH /v1/merchants/{merchantId}': { merchantName: 'Another name' },
+      'POST /v1/merchants/{merchantId}/settlements/crypto': {
+        settlements: [{ asset: 'eip155:10/slip44:60', destination: ACCOUNT.replace('eip155:1:', 'eip155:10:') }],
+      },
+      'PUT /v1/merchants/{merchantId}/settlements/crypto/{id}': { destination: ACCOUNT.replaceAll('1111', '2222') },
+      'POST /v1/payments': ORDER,
+      'POST /v1/merchant/payment': ORDER,
+      'POST /v1/refunds': { paymentId: scene.paymentId },
+      'POST /v1/gateway/payment/{id}/options': { accounts: [ACCOUNT] },
+      'POST /v1/gateway/payment/{id}/fetch': { optionId: 'opt_unknown', data: '' },
+      'POST /v1/gateway/payment/{id}/confirm': { optionId: 'opt_unknown', results: [] },
+    };
+    return {
+      method: method as InjectOptions['method'],
+      url: path.replace('{merchantId}', merchantId).replace('{id}', id),
+      payload: body[`${method} ${path}`],
+    };
+  }
+
+  async function call(
+    route: GuardedRoute,
+    caller: Caller,
+  ): Promise<{ scene: Scene; response: LightMyRequestResponse }> {
+    const isAdmitted = ['yes', 'own'].includes(verdictOf(route, caller));
+    const scene = caller === 'frozen' || (isAdmitted && route.method !== 'GET') ? await newScene() : still;
+    if (caller === 'frozen') {
+      // A refund is refused for its payment first, so this one is paid.
+      if (route.path === '/v1/refunds') await happen(gateway, scene.paymentId, 'confirmed', 'succeeded');
+      const changes = { status: 'suspended' } as const;
+      await changeMerchant(gateway, { owner: null, actor: 'test', merchantId: scene.merchantId, changes });
+    }
+    const isOwnMerchant = caller === 'other partner, own merchant';
+    const merchantId = isOwnMerchant ? (await createTestMerchant(gateway, stranger)).id : scene.merchantId;
+    const { id: _, ...own } = credentials(route)[caller];
+    const headers = {
+      ...own,
+      ...(route.merchant === 'header' && { 'merchant-id': merchantId }),
+      ...(route.method !== 'GET' && { 'idempotency-key': freshKey() }),
+    };
+    const request = { ...requestOf(route, scene, merchantId), headers, remoteAddress: ELSEWHERE };
+    return { scene, response: await gateway.call(request) };
+  }
+
+  function verdictIn(response: LightMyRequestResponse, scene: Scene, isOwnOnly: boolean): string {
+    const { statusCode, body } = response;
+    const { code = '' } = body === '' ? {} : response.json();
+    const isRefused = [401, 403].includes(statusCode) || statusCode === 404;
+    if (isRefused) return `${statusCode} ${code}`;
+    assert.ok(statusCode < 500, body);
+    if (!isOwnOnly) return 'yes';
+    assert.ok(statusCode < 300, body);
+    const leaked = Object.values(scene).filter((id) => body.includes(id));
+    return leaked.length === 0 ? 'own' : `shows ${leaked.join(', ')}`;
+  }
+
+  it('of every route gives every caller the answer of docs/authorisation.md', async (context) => {
+    const wrong: string[] = [];
+    for (const route of ROUTES) {
+      for (const caller of Object.keys(CALLERS) as Caller[]) {
+        const expected = verdictOf(route, caller);
+        const { response, scene } = await call(route, caller);
+        const actual = verdictIn(response, scene, expected === 'own');
+        if (actual !== expected) wrong.push(`${route.method} ${route.path}, ${caller}: ${actual}, not ${expected}`);
+      }
+    }
+    for (const line of matrixTable(ROUTES)) context.diagnostic(line);
+    assert.deepEqual(wrong, []);
+  });
+
+  it('lets a key without limits succeed on every route that needs no network', async () => {
+    const admitted = new Set<string>();
+    for (const route of ROUTES) {
+      const { response } = await call(route, 'own key');
+      if (response.statusCode < 300) admitted.add(`${route.method} ${route.path}`);
+    }
+    // The others need a paid payment or an option: the key is admitted, and the request is refused for that.
+    const others = ROUTES.map(({ method, path }) => `${method} ${path}`).filter((name) => !admitted.has(name));
+    assert.deepEqual(others.sort(), [
+      'GET /v1/payments/{id}/receipt',
+      'POST /v1/gateway/payment/{id}/confirm',
+      'POST /v1/gateway/payment/{id}/fetch',
+      'POST /v1/refunds',
+    ]);
+  });
+
+  it('is asked for by every route under /v1, described or not', async () => {
+    const open = ROUTES.filter(({ path, scheme }) => path.startsWith('/v1/') && scheme === 'public');
+    assert.deepEqual(open, []);
+    const described = new Set(ROUTES.map(({ path }) => path.replace(/\{(\w+)\}/g, ':$1')));
+    const registered = registeredUrls(gateway.app.printRoutes({ commonPrefix: false }));
+    assert.ok(registered.includes('/v1/payments/:id/receipt') && registered.includes('/v1/merchants/:merchantId'));
+    const hidden = registered.filter((url) => url.startsWith('/v1/') && !url.endsWith('*') && !described.has(url));
+    assert.deepEqual(hidden, []);
+  });
+});
+
+/** The URLs in the tree that Fastify prints: four characters of indentation for each level. */
+function registeredUrls(tree: string): string[] {
+  const above: string[] = [];
+  return tree.split('\n').flatMap((line) => {
+    const [, indent = '', text = '', methods] = /^([│├└─ ]*)(\S*)(?: \((.*)\))?$/u.exec(line) ?? [];
+    const depth = indent.length / 4;
+    above.length = depth;
+    above.push(text);
+    return methods === undefined ? [] : [above.join('')];
+  });
+}

@@ -1,0 +1,199 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { HTTPMethods, InjectOptions } from 'fastify';
+
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly examples?: readonly unknown[];
+  readonly $ref?: string;
+}
+
+interface Parameter {
+  readonly in: 'path' | 'query' | 'header';
+  readonly name: string;
+  readonly schema?: Schema;
+  readonly example?: unknown;
+}
+
+interface Operation {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: Schema; example?: unknown }>> };
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as Document;
+
+/** Values that exist in the gateway under test, so that requests reach the code behind the checks. */
+export interface KnownValues {
+  readonly credentials: readonly Readonly<Record<string, string>>[];
+  readonly ids: readonly string[];
+  readonly optionIds: readonly string[];
+  readonly accounts: readonly string[];
+}
+
+/** A generator of requests. The same seed gives the same requests. */
+export function createFuzz(seed: number, known: KnownValues): () => InjectOptions & { readonly url: string } {
+  const random = mulberry32(seed);
+  const below = (count: number) => Math.floor(random() * count);
+  const pick = <T>(items: readonly T[]): T => items[below(items.length)] as T;
+  const chance = (probability: number) => random() < probability;
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+  );
+  const texts = [...HOSTILE_TEXTS, ...known.ids, ...known.accounts, ...known.optionIds];
+
+  function text(): string {
+    const base = chance(0.5)
+      ? pick(texts)
+      : String.fromCodePoint(...Array.from({ length: below(40) }, () => below(0x2ff)));
+    return chance(0.1) ? base.slice(below(base.length + 1)) + pick(texts) : base;
+  }
+
+  function anything(depth = 0): unknown {
+    const makers = [text, () => null, () => chance(0.5), () => pick(HOSTILE_NUMBERS), () => ({}), () => []];
+    if (depth < 3) {
+      makers.push(() => Array.from({ length: below(5) }, () => anything(depth + 1)) as never);
+      makers.push(() => Object.fromEntries(Array.from({ length: below(5) }, () => [text(), anything(depth + 1)])));
+    }
+    return pick<() => unknown>(makers)();
+  }
+
+  function value(schema: Schema | undefined, name: string): unknown {
+    if (schema === undefined || chance(0.15)) return anything();
+    if (name === 'optionId' && chance(0.8)) return pick(known.optionIds);
+    if (/account/i.test(name) && schema.type === 'string' && chance(0.8)) return pick(known.accounts);
+    if (/id$/i.test(name) && chance(0.7)) return pick(known.ids);
+    if (schema.anyOf !== undefined) return value(pick(schema.anyOf), name);
+    if (schema.enum !== undefined) return pick(schema.enum);
+    if (schema.const !== undefined) return schema.const;
+    if (schema.examples !== undefined && chance(0.6)) return pick(schema.examples);
+    return ofType([schema.type ?? 'string'].flat()[0] ?? 'string', schema, name);
+  }
+
+  function ofType(type: string, schema: Schema, name: string): unknown {
+    if (type === 'array') return Array.from({ length: below(4) }, () => value(schema.items, name));
+    if (type === 'object') return members(schema);
+    if (type === 'integer' || type === 'number') return chance(0.5) ? below(300) : pick(HOSTILE_NUMBERS);
+    if (type === 'boolean') return chance(0.5);
+    return type === 'null' ? null : text();
+  }
+
+  function members(schema: Schema): Record<string, unknown> {
+    const entries = Object.entries(schema.properties ?? {})
+      .filter(() => chance(0.85))
+      .map(([name, member]) => [name, value(member, name)] as const);
+    return Object.fromEntries(chance(0.1) ? [...entries, [text(), anything()]] : entries);
+  }
+
+  function bodyOf({ requestBody }: Operation): string | Buffer | undefined {
+    const content = requestBody?.content['application/json'];
+    if (chance(0.08)) return pick(HOSTILE_BODIES);
+    if (content === undefined) return chance(0.1) ? JSON.stringify(anything()) : undefined;
+    const mixed = { ...((content.example as object | undefined) ?? {}), ...members(content.schema) };
+    return JSON.stringify(chance(0.1) ? anything() : mixed);
+  }
+
+  function queryOf({ parameters = [] }: Operation): string {
+    const given = parameters.filter((parameter) => parameter.in === 'query' && chance(0.4));
+    const pairs = given.flatMap(({ name, schema, example }) => {
+      // A held request would be slow on purpose.
+      if (name === 'maxPollMs') return [`${name}=${pick(['0', '-1', 'x', '20', ''])}`];
+      const values = [chance(0.3) && example !== undefined ? example : value(schema, name)].flat();
+      return values.map((each) => `${name}=${chance(0.9) ? encodeURIComponent(wellFormed(each)) : wellFormed(each)}`);
+    });
+    const all = chance(0.05) ? [...pairs, pick(['%', '%zz', 'a[b]=c', '__proto__=x', '=', '&&'])] : pairs;
+    return all.length === 0 ? '' : `?${all.join('&').replace(/[\s#]|[^\x20-\x7e]/g, '+')}`;
+  }
+
+  function pathOf(path: string): string {
+    return path.replace(/\{(\w+)\}/g, (_whole, name: string) => {
+      const segment = chance(0.75) ? pick(known.ids) : wellFormed(value({ type: 'string' }, name));
+      return chance(0.95) ? encodeURIComponent(segment) : pick(['%', '%00', '..', '%2e%2e', '%ff']);
+    });
+  }
+
+  function headersOf({ parameters = [] }: Operation): Record<string, string> {
+    const headers: Record<string, string> = { ...(chance(0.9) ? pick(known.credentials) : {}) };
+    for (const { name, in: place } of parameters) {
+      if (place !== 'header' || /version/i.test(name) === chance(0.97)) continue;
+      headers[name.toLowerCase()] = chance(0.8) ? pick(known.ids) : headerText(text());
+    }
+    if (chance(0.05)) headers[pick(OUR_HEADERS)] = headerText(text());
+    return headers;
+  }
+
+  return () => {
+    const { method, path, operation } = pick(operations);
+    const payload = bodyOf(operation);
+    const type = chance(0.95)
+      ? 'application/json'
+      : pick(['text/plain', 'application/xml', '', 'application/json; charset=x']);
+    return {
+      method: (chance(0.03)
+        ? pick(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'])
+        : method.toUpperCase()) as HTTPMethods & InjectOptions['method'],
+      url: `${pathOf(path)}${queryOf(operation)}`,
+      headers: { ...headersOf(operation), ...(payload !== undefined && type !== '' && { 'content-type': type }) },
+      ...(payload !== undefined && { payload }),
+    };
+  };
+}
+
+const HOSTILE_TEXTS = [
+  ...['', ' ', 'null', 'undefined', 'NaN', '-1', '0', '1e999', '0x10', '99999999999999999999999', '__proto__', 'x'],
+  ...['constructor', "'; drop table payments; --", '%', '%00', '..', '../../etc/passwd', '\u0000', '\ud800', '😀', '‮'],
+  ...['x'.repeat(5_000), 'a,'.repeat(200), '9'.repeat(79), 'iso4217/USD', 'caip19/eip155:1/slip44:60', 'eip155:1'],
+  ...['2026-02-30T00:00:00Z', '9999-12-31T23:59:59Z', '0000-01-01T00:00:00Z', 'http://127.0.0.1:1/'],
+];
+const HOSTILE_NUMBERS = [0, -1, 1, 0.5, -0, 1e308, 2 ** 53, -(2 ** 31), 2 ** 31, 999_999_999_999];
+const HOSTILE_BODIES = [
+  '',
+  '{',
+  'null',
+  '[]',
+  '"text"',
+  '{"amount":1,"amount":2}',
+  '{"__proto__":{"isAdmin":true}}',
+  `${'['.repeat(5_000)}${']'.repeat(5_000)}`,
+  `{"a":${'9'.repeat(400)}}`,
+  JSON.stringify({ referenceId: 'x'.repeat(70_000) }),
+  Buffer.from([0xff, 0xfe, 0x00, 0x7b]),
+];
+const OUR_HEADERS = [
+  'api-key',
+  'app-id',
+  'client-id',
+  'merchant-id',
+  'pay-version',
+  'idempotency-key',
+  'if-none-match',
+];
+
+/** Text that `encodeURIComponent` accepts: a lone surrogate is replaced. */
+function wellFormed(value: unknown): string {
+  return (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toWellFormed();
+}
+
+/** Text that may be a header's value. */
+function headerText(value: string): string {
+  return value.replace(/[^\x20-\xff]/g, '?').slice(0, 2_000);
+}
+
+/** A small generator of random numbers with a seed. */
+function mulberry32(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { InjectOptions } from 'fastify';
+import { openPayingShop, type PayingShop, USDC } from '../e2e/paying-shop.ts';
+import { createTestApp, createTestMerchant, createTestPartner } from '../gateway.ts';
+import { createFuzz, type KnownValues } from './fuzz-requests.ts';
+
+const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
+const RUN_MS = IS_LONG ? 5 * 60_000 : 12_000;
+const AT_ONCE = 8;
+const SLOWEST_MS = 2_000;
+/** Caches of a node have bounds; until they are full the memory grows. */
+const MOST_GROWTH_MB = 48;
+/** Print and set this one to repeat a run. */
+const SEED = Number(process.env.TILL_FUZZ_SEED ?? Date.now() % 2 ** 31);
+
+describe(`random requests to every route (TILL_FUZZ_SEED=${SEED})`, () => {
+  let paying: PayingShop;
+  let known: KnownValues;
+  before(async () => {
+    paying = await openPayingShop();
+    known = await knownValues(paying);
+  });
+  after(() => paying.gateway.stop());
+
+  it('get no 5xx and no slow answer, and leave the memory as it was', { timeout: RUN_MS + 100_000 }, async () => {
+    const next = createFuzz(SEED, known);
+    const { app } = paying.gateway;
+    const statuses = new Map<number, number>();
+    const slow: ReturnType<typeof next>[] = [];
+    const send = async (request: ReturnType<typeof next>) => {
+      const startedAt = performance.now();
+      const { statusCode, body } = await app.inject(request);
+      assert.ok(statusCode < 500, `${describeRequest(request)}: ${statusCode} ${body}`);
+      statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
+      return performance.now() - startedAt;
+    };
+    const run = async (untilMs: number) => {
+      while (performance.now() < untilMs) {
+        const requests = Array.from({ length: AT_ONCE }, next);
+        const times = await Promise.all(requests.map(send));
+        slow.push(...requests.filter((_request, index) => (times[index] ?? 0) > SLOWEST_MS));
+      }
+    };
+    const startedAt = performance.now();
+    await run(startedAt + RUN_MS / 3);
+    const before = heapMb();
+    await run(startedAt + RUN_MS);
+    const growth = heapMb() - before;
+    assert.ok(growth < MOST_GROWTH_MB, `the memory grew by ${Math.round(growth)} MB`);
+    // A machine that is busy elsewhere makes any answer slow once. A slow route is slow each time.
+    for (const request of slow) {
+      const again = [await send(request), await send(request), await send(request)];
+      assert.ok(Math.min(...again) <= SLOWEST_MS, `${describeRequest(request)}: ${again.map(Math.round)} ms`);
+    }
+    // Requests that are all refused at the door would prove nothing.
+    assert.ok((statuses.get(200) ?? 0) > 50, `${JSON.stringify([...statuses])}`);
+    assert.ok((statuses.get(201) ?? 0) > 0);
+  });
+});
+
+/** The shop's own merchant is only in its credentials: the requests may delete every merchant that they can name. */
+async function knownValues({ gateway, shop, wallet, created, newPayer }: PayingShop): Promise<KnownValues> {
+  const payer = newPayer({ [USDC]: 10n ** 12n });
+  const payments = await Promise.all(Array.from({ length: 8 }, () => created()));
+  const options = await Promise.all(payments.slice(0, 4).map((id) => wallet.option(id, payer.account, USDC)));
+  const merchants = await Promise.all(
+    Array.from({ length: 4 }, () => createTestMerchant(gateway, { 'api-key': shop.secret })),
+  );
+  const stranger = await createTestPartner(gateway);
+  const app = await createTestApp(gateway);
+  return {
+    credentials: [shop.headers, shop.headers, stranger.headers, { 'app-id': app.id, 'client-id': 'fuzz' }],
+    ids: [...payments, ...merchants.map(({ id }) => id)],
+    optionIds: options.map(({ id }) => id),
+    accounts: [payer.account, `eip155:1:0x${'1'.repeat(40)}`],
+  };
+}
+
+/** The live heap after a collection. */
+function heapMb(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed / 2 ** 20;
+}
+
+function describeRequest({ method, url, headers, payload }: InjectOptions): string {
+  return `${method} ${url} ${JSON.stringify(headers)} ${String(payload).slice(0, 500)}`;
+}

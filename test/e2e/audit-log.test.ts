@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
+import { after, before, describe, it } from 'node:test';
+import { encodeFunctionData, type Hex, parseAbi } from 'viem';
+import { requestRefund } from '../../src/actions/outgoing/refund/request-refund.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { runTill } from '../../src/cli/till.ts';
+import { systemWorld } from '../../src/runtime/system-world.ts';
+import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
+import { findStrayCursor, listStrays } from '../../src/store/money/strays.ts';
+import type { StoredAuditEntry } from '../../src/store/plumbing/audit-log.ts';
+import { type Database, openDatabase } from '../../src/store/plumbing/database.ts';
+import { createEmptyDatabase } from '../database.ts';
+import { until } from '../until.ts';
+import { type Sandbox, startSandbox } from '../wallet-sdk/sandbox.ts';
+import type { TestWallet } from '../wallet-sdk/test-wallet.ts';
+import type { Json } from './list-test.ts';
+import { payWith } from './sandbox-payer.ts';
+
+const NETWORK = 'eip155:31337';
+const TOKEN = parseAbi(['function transfer(address to, uint256 value)']);
+const SECRET = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64');
+const WITHIN = { withinMs: 30_000 };
+
+/** Commands that change nothing, in the database or on a chain. */
+const READING = [
+  'alerts',
+  'apps list',
+  'audit list',
+  'books balances',
+  'books export',
+  'books head',
+  'books verify',
+  'config',
+  'destinations pending',
+  'events list',
+  'fees list',
+  'fiat list',
+  'float list',
+  'freezes',
+  'keys audit',
+  'keys list',
+  'merchants list',
+  'networks check',
+  'partners list',
+  'payments show',
+  'reconcile',
+  'refunds list',
+  'refunds show',
+  'relayers list',
+  'secret create',
+  'strays list',
+];
+
+/** Every other command, with the action that it leaves in the audit log. */
+const WRITING: Readonly<Record<string, string>> = {
+  'partners create': 'partner.created',
+  'partners set': 'partner.changed',
+  'partners disable': 'partner.changed',
+  'partners enable': 'partner.changed',
+  'keys create': 'key.issued',
+  'keys rotate': 'key.rotated',
+  'keys revoke': 'key.revoked',
+  'apps create': 'app.registered',
+  'apps remove': 'app.removed',
+  'merchants suspend': 'merchant.changed',
+  'merchants activate': 'merchant.changed',
+  'merchants deactivate': 'merchant.changed',
+  'destinations veto': 'settlement.vetoed',
+  'destinations remove': 'settlement.expelled',
+  ...Object.fromEntries(
+    ['merchant', 'partner', 'network', 'payouts', 'refunds', 'restored'].flatMap((scope) => [
+      [`freeze ${scope}`, 'freeze.set'],
+      [`unfreeze ${scope}`, 'freeze.lifted'],
+    ]),
+  ),
+  restored: 'freeze.set',
+  'secret rotate': 'secret.rotated',
+  'fees set': 'fees.set',
+  'fiat add': 'fiat.added',
+  'fiat remove': 'fiat.removed',
+  'float add': 'float.added',
+  'float return': 'float.returned',
+  'strays return': 'stray.returned',
+  'refunds create': 'refund.requested',
+  'refunds approve': 'refund.approved',
+  'refunds retry': 'refund.retried',
+  'collector deploy': 'collector.deploy.done',
+  rebuild: 'books.rebuild.done',
+  migrate: 'schema.migrated',
+  'database roles': 'database.roles_set',
+};
+
+describe('the audit log', () => {
+  let sandbox: Sandbox;
+  let db: Database;
+  let payer: TestWallet;
+  const seen = new Set<string>();
+  before(async () => {
+    sandbox = await startSandbox({ TILL_SECRET: SECRET, DESTINATION_COOLING_OFF_HOURS: '1' });
+    db = openDatabase({ url: sandbox.databaseUrl, poolSize: 2, applicationName: 'till-test' });
+    payer = await sandbox.createWallet({ USDC: 50_000_000n, ETH: 10n ** 18n });
+  });
+  after(async () => {
+    await db.close();
+    await sandbox.stop();
+  });
+
+  async function till(argv: readonly string[], databaseUrl = sandbox.databaseUrl): Promise<Json> {
+    const said = { stdout: '', stderr: '' };
+    const exitCode = await runTill([...argv, '--json'], {
+      env: {
+        DATABASE_URL: databaseUrl,
+        TILL_SECRET: SECRET,
+        RPC_URLS: `${NETWORK}=${sandbox.rpcUrl}`,
+        TILL_OPERATOR: 'Alice',
+        SSH_CONNECTION: '192.0.2.44 51234 192.0.2.1 22',
+      },
+      stdout: { write: (text) => (said.stdout += text) },
+      stderr: { write: (text) => (said.stderr += text) },
+    });
+    assert.equal(exitCode, 0, `${argv.join(' ')}: ${said.stderr}`);
+    return JSON.parse(said.stdout);
+  }
+
+  /** Runs a writing command; the newest entry of the log must be its own. */
+  async function change(name: string, ...options: string[]): Promise<{ result: Json; entry: StoredAuditEntry }> {
+    const result = await till([...name.split(' '), ...options]);
+    const [entry] = (await till(['audit', 'list', '--actor', 'operator'])) as StoredAuditEntry[];
+    checkEntry(name, entry);
+    return { result, entry: entry as StoredAuditEntry };
+  }
+
+  function checkEntry(name: string, entry: StoredAuditEntry | undefined): void {
+    assert.equal(entry?.action, WRITING[name], name);
+    assert.equal(entry?.actor, 'operator:Alice (self-declared)', name);
+    assert.deepEqual([entry?.origin.host, entry?.origin.session], [hostname(), '192.0.2.44'], name);
+    assert.ok(entry?.origin.account, name);
+    assert.ok(entry?.databaseUser && entry.databaseClient, `${name}: PostgreSQL saw who wrote it`);
+    seen.add(name);
+  }
+
+  it('has an entry of every command about partners, keys, apps, merchants, fees and banks', async () => {
+    const { result: partner } = await change('partners create', '--name', 'Before');
+    const renamed = await change('partners set', partner.id, '--name', 'After');
+    assert.deepEqual(renamed.entry.detail, { before: { name: 'Before' }, after: { name: 'After' } });
+    const { entry: disabled } = await change('partners disable', partner.id);
+    assert.deepEqual((disabled.detail as Json).before, { disabledAt: null });
+    await change('partners enable', partner.id);
+    const options = ['--partner', partner.id, '--mode', 'test', '--label', 'L', '--address', '203.0.113.7'];
+    const { result: key, entry: issued } = await change('keys create', ...options);
+    assert.equal((issued.detail as Json).before, null);
+    assert.deepEqual((issued.detail as Json).after.addresses, ['203.0.113.7']);
+    const { result: rotated, entry: rotation } = await change('keys rotate', key.id);
+    assert.deepEqual((rotation.detail as Json).before, { id: key.id, expiresAt: null });
+    const { entry: revoked } = await change('keys revoke', rotated.id);
+    assert.ok((revoked.detail as Json).after.revokedAt);
+    const { result: app } = await change('apps create', '--name', 'W', '--mode', 'test');
+    await change('apps remove', app.id);
+    const merchant = await sandbox.createMerchant(sandbox.assetOf('USDC'), `${NETWORK}:0x${'1'.repeat(40)}`);
+    const { entry: suspended } = await change('merchants suspend', merchant.id);
+    assert.deepEqual(suspended.detail, { before: { status: 'active' }, after: { status: 'suspended' } });
+    await change('merchants activate', merchant.id);
+    await change('merchants deactivate', merchant.id);
+    await change('fees set', '--merchant', merchant.id, '--percentage', '1');
+    const { entry: raised } = await change('fees set', '--merchant', merchant.id, '--percentage', '2');
+    assert.deepEqual([(raised.detail as Json).before.percentage, (raised.detail as Json).after.percentage], ['1', '2']);
+    const { result: bank } = await change('fiat add', merchant.id, '--bank-type', 'ACH');
+    await change('fiat remove', bank.id);
+  });
+
+  it('has an entry of every command that stops money or protects it', async () => {
+    const merchant = await sandbox.createMerchant(sandbox.assetOf('USDC'), `${NETWORK}:0x${'1'.repeat(40)}`);
+    await merchant.payElsewhere(`${NETWORK}:0x${'2'.repeat(40)}`);
+    const [pending] = await till(['destinations', 'pending', '--merchant', merchant.id]);
+    const why = ['--reason', 'case 42'];
+    const { entry } = await change('destinations veto', pending.id, ...why);
+    assert.equal((entry.detail as Json).reason, 'case 42');
+    await change('destinations remove', pending.id, ...why);
+    const partner = await till(['partners', 'create', '--name', 'Frozen']);
+    const targets = { merchant: merchant.id, partner: partner.id, network: NETWORK, restored: NETWORK };
+    for (const [scope, subject] of Object.entries(targets)) {
+      await change(`freeze ${scope}`, subject, ...why);
+      await change(`unfreeze ${scope}`, subject, ...why);
+    }
+    for (const scope of ['payouts', 'refunds']) {
+      await change(`freeze ${scope}`, ...why);
+      await change(`unfreeze ${scope}`, ...why);
+    }
+    await change('restored');
+    await till(['unfreeze', 'restored', NETWORK, ...why]);
+    await change('secret rotate');
+  });
+
+  it('has an entry of every command that moves money', async () => {
+    const asset = sandbox.assetOf('USDC');
+    const deposit = () =>
+      payer.send({
+        to: asset.split('erc20:')[1] as Hex,
+        data: encodeFunctionData({
+          abi: TOKEN,
+          functionName: 'transfer',
+          args: [SANDBOX_ACCOUNTS.intermediate as Hex, 1_000_000n],
+        }),
+      });
+    const to = `${NETWORK}:${payer.address}`;
+    await change('float add', '--operator', '--asset', asset, '--tx', await deposit());
+    await change('float return', '--operator', '--asset', asset, '--units', '5000', '--to', to);
+    const isSearching = async () => (await findStrayCursor(db.sql, NETWORK)) !== undefined;
+    await until('the gateway looks for strays', isSearching, WITHIN);
+    await deposit();
+    const strays = () => listStrays(db.sql, { states: ['unclaimed'], limit: 1 });
+    await until('the transfer is a stray', async () => (await strays()).length === 1, WITHIN);
+    const [stray] = await strays();
+    await change('strays return', stray?.id ?? '', '--to', to);
+    const refundId = await failedRefund();
+    const { entry: approved } = await change('refunds approve', refundId);
+    assert.deepEqual(approved.detail, { before: { isOperators: false }, after: { isOperators: true } });
+    const { entry } = await change('refunds retry', refundId);
+    assert.equal((entry.detail as Json).before.state, 'failed');
+    const { paymentId } = await sandbox.createPayment('iso4217/USD', '100');
+    await payWith(sandbox, payer, paymentId, 'USDC');
+    await change('refunds create', paymentId);
+    await change('rebuild', '--network', NETWORK, '--from', '0');
+    const { entry: deployed } = await change('collector deploy', '--network', NETWORK);
+    assert.equal((deployed.detail as Json).result.is, 'there_already');
+    const begun = await till(['audit', 'list', '--action', 'books.rebuild.begun']);
+    assert.equal(begun.length, 1, 'work of many transactions is recorded before it begins');
+  });
+
+  /** A refund that failed because its payer is on a list that only this call has. */
+  async function failedRefund(): Promise<string> {
+    const { paymentId } = await sandbox.createPayment('iso4217/USD', '100');
+    await payWith(sandbox, payer, paymentId, 'USDC');
+    const [row] = await db.sql<{ merchantId: string }[]>`
+      select merchant_id as "merchantId" from payments where id = ${paymentId}`;
+    const list = { hash: '0'.repeat(64), version: '1', date: '2026-01-01' };
+    const connected = { intermediateAccount: SANDBOX_ACCOUNTS.intermediate } as Json;
+    await requestRefund(
+      {
+        db,
+        world: systemWorld,
+        chains: { find: () => connected, list: () => [connected] },
+        screening: { decide: (accounts) => ({ hits: accounts, list }) },
+      },
+      { paymentId, merchantId: row?.merchantId ?? '', actor: 'test', isOperators: false },
+      undefined,
+      () => ({ status: 200, body: {} }),
+    );
+    const refund = await till(['refunds', 'show', paymentId]);
+    assert.equal(refund.state, 'failed');
+    return refund.id;
+  }
+
+  it('has an entry of a migration and of new roles, in the database that was changed', async () => {
+    const empty = await createEmptyDatabase();
+    try {
+      await till(['migrate'], empty.url);
+      const [entry] = await till(['audit', 'list'], empty.url);
+      checkEntry('migrate', entry);
+      assert.match(entry.detail.after, /^\d{4}_\w+\.sql$/);
+      assert.deepEqual(await till(['migrate'], empty.url), { applied: [] });
+      assert.equal((await till(['audit', 'list'], empty.url)).length, 1, 'nothing was changed, nothing is recorded');
+      await till(['database', 'roles', '--apply'], empty.url);
+      checkEntry('database roles', (await till(['audit', 'list'], empty.url))[0]);
+    } finally {
+      await empty.drop();
+    }
+  });
+
+  it('knows every command: each of them reads, or was seen to leave an entry', () => {
+    const names = COMMANDS.map(({ name }) => name);
+    assert.deepEqual(names.toSorted(), [...READING, ...Object.keys(WRITING)].toSorted());
+    assert.deepEqual([...seen].toSorted(), Object.keys(WRITING).toSorted());
+  });
+
+  it('has the address of the request that changed a destination or asked for a refund', async () => {
+    const merchant = await sandbox.createMerchant(sandbox.assetOf('USDC'), `${NETWORK}:0x${'1'.repeat(40)}`);
+    await merchant.payElsewhere(`${NETWORK}:0x${'2'.repeat(40)}`);
+    const { paymentId } = await sandbox.createPayment('iso4217/USD', '100');
+    await payWith(sandbox, payer, paymentId, 'USDC');
+    await sandbox.call('POST', '/v1/refunds', { paymentId });
+    const [requested] = await till(['audit', 'list', '--action', 'refund.requested', '--actor', 'key:']);
+    assert.equal(requested.detail.after.paymentId, paymentId);
+    const entries: StoredAuditEntry[] = await till(['audit', 'list', '--subject', merchant.id]);
+    assert.deepEqual(
+      entries.map(({ action }) => action),
+      ['settlement.pending', 'settlement.registered', 'merchant.created'],
+    );
+    for (const { actor, origin } of [requested, ...entries]) {
+      assert.match(actor, /^key:key_/);
+      assert.equal(origin.address, '127.0.0.1');
+      assert.ok(origin.requestId);
+    }
+  });
+
+  it('takes no change and no deletion', async () => {
+    const sql = db.sql;
+    await assert.rejects(sql`update audit_log set origin = '{}'`, /never changed/);
+    await assert.rejects(sql`delete from audit_log`, /never changed/);
+  });
+});
