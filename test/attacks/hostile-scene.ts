@@ -139,7 +139,7 @@ export async function openHostileScene(input: FaultSceneInput = {}) {
   };
 }
 
-const STEP_MS = 2_000;
+const STEP_MS = 5_000;
 
 /** A relayer has this many transactions of accounts with code in flight. */
 const ONE_ROUND = 4;

@@ -113,16 +113,15 @@ describe('hostile wallets', () => {
 
   it('many payments of one wallet have few places, burn little, and delay nobody', async () => {
     const wallet = await scene.newWallet();
-    const payments: SignedPayment[] = [];
-    for (let made = 0; made < 40; made += 1) {
-      payments.push(await scene.shopper.sign({ asset: EURC, payer: wallet.payer }));
-    }
+    const payments = await Promise.all(
+      Array.from({ length: 30 }, () => scene.shopper.sign({ asset: EURC, payer: wallet.payer })),
+    );
     await wallet.play('BurnsGas', 'Block');
     const answers = await Promise.all(payments.map((payment) => payment.confirm()));
     const accepted = payments.filter((_, index) => answers[index]?.statusCode === 200);
     const refused = answers.filter(({ statusCode }) => statusCode === 429);
     assert.equal(accepted.length, 20);
-    assert.equal(refused.length, 20);
+    assert.equal(refused.length, 10);
     assert.equal(refused[0]?.json().code, 'rate_limited');
     assert.match(refused[0]?.json().message, /too many payments under way/);
     assert.ok(Number(refused[0]?.headers['retry-after']) > 0);

@@ -136,11 +136,12 @@ describe('an overloaded node', () => {
   it('gives up lists and documentation first, and payments last', async () => {
     const all = { create: 201, status: 200, details: 200, list: 200, docs: 200, health: 200 };
     assert.deepEqual(await statuses(), all);
-    lateMs = 350;
+    // One late turn weighs three tenths.
+    lateMs = 800;
     assert.deepEqual(await statuses(), { ...all, list: 503, docs: 503 });
-    lateMs = 500;
+    lateMs = 1_350;
     assert.deepEqual(await statuses(), { ...all, details: 503, list: 503, docs: 503 });
-    lateMs = 700;
+    lateMs = 1_900;
     assert.deepEqual(await statuses(), {
       create: 503,
       status: 503,

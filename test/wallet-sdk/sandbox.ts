@@ -44,8 +44,6 @@ export async function startSandbox(settings: Readonly<Record<string, string>> = 
       SANDBOX_BLOCK_MS: BLOCK_MS,
       RATE_LIMIT_KEY_PER_SECOND: '10000',
       RATE_LIMIT_ADDRESS_PER_SECOND: '10000',
-      // A busy machine is often late, which is not the subject of these tests.
-      MAX_EVENT_LOOP_DELAY_MS: '0',
       ...settings,
       ...more,
     });

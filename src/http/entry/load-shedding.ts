@@ -18,7 +18,8 @@ declare module 'fastify' {
 
 /**
  * Measures the delay of the event loop by a recurring timer. The lateness of the timer is the time that other events had
- * to wait. The last lateness is remembered for some turns: an overloaded loop is late in some turns and not in others.
+ * to wait. The delay is a moving average: an overloaded loop is late in most turns, and one long turn, such as the
+ * first ones after the start, is no overload.
  */
 export interface LoadGauge {
   /** Throws a 503 while the delay is too long for the priority: a quick refusal is better than a late answer. */
@@ -27,19 +28,20 @@ export interface LoadGauge {
 }
 
 const EVERY_MS = 100;
-/** The share of the remembered delay that is left after each turn. */
-const DECAY = 0.7;
+/** The weight of the newest turn in the average. */
+const WEIGHT = 0.3;
 
 export function createLoadGauge(
   { clock, timers }: World,
   { maxDelayMs, onRefusal }: { maxDelayMs: number; onRefusal: () => void },
 ): LoadGauge {
   let dueAtMs = Number.POSITIVE_INFINITY;
-  let rememberedMs = 0;
+  let averageMs = 0;
   let cancel = () => {};
+  /** With the turn under way, which counts as soon as it is late. */
+  const averageNow = () => averageMs + WEIGHT * (Math.max(0, clock.nowMs() - dueAtMs) - averageMs);
   const tick = () => {
-    const lateMs = Math.max(0, clock.nowMs() - dueAtMs);
-    rememberedMs = Math.max(lateMs, rememberedMs * DECAY);
+    averageMs = averageNow();
     dueAtMs = clock.nowMs() + EVERY_MS;
     cancel = timers.after(EVERY_MS, tick);
   };
@@ -47,7 +49,7 @@ export function createLoadGauge(
   return {
     check(priority) {
       if (maxDelayMs === 0) return;
-      const delayMs = Math.max(clock.nowMs() - dueAtMs, rememberedMs);
+      const delayMs = clock.nowMs() > dueAtMs ? averageNow() : averageMs;
       if (delayMs <= maxDelayMs * SHARE_OF_DELAY[priority]) return;
       onRefusal();
       throw new ApiError('internal_error', 'This node is overloaded. Try again in a second.', {

@@ -74,9 +74,12 @@ export async function findStopped(db: Reader, ids: readonly string[]): Promise<S
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The condition that the merchant `m` is suspended or frozen, itself or with its partner. */
+/**
+ * The condition that the merchant `m` is suspended or frozen, itself or with its partner. PostgreSQL evaluates the first
+ * subquery once for a statement. So without any freeze, the usual case, no row is looked up.
+ */
 export function isMerchantStopped<Fragment>(sql: (text: TemplateStringsArray) => Fragment): Fragment {
-  return sql`(m.status = 'suspended' or exists (
+  return sql`(m.status = 'suspended' or (select exists (select from freezes)) and exists (
     select from freezes f
     where f.scope = 'merchant' and f.subject = m.id or f.scope = 'partner' and f.subject = m.partner_id))`;
 }
