@@ -41,6 +41,7 @@ import { productionRisks } from './settings/production-risks.ts';
 import { readStartConfig } from './settings/read-config.ts';
 import { secretValues } from './settings/secret-values.ts';
 import { openDatabase, openListDatabase } from './store/plumbing/database.ts';
+import { openRunRole } from './store/plumbing/database-roles.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
 import { housekeepingJobs } from './workers/housekeeping.ts';
@@ -133,13 +134,7 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   for (const { name, message } of productionRisks(config)) log.warn({ risk: name }, message);
 
   const ownChain = startOwnChain({ config, world, log }, onStop);
-  let url = config.databaseUrl;
-  if (url === undefined) {
-    const embedded = await startEmbeddedPostgres({ world, log }, { dir: join(config.home, 'postgres') });
-    onStop(() => embedded.stop());
-    url = embedded.url;
-  }
-  await migrate({ log }, url);
+  const url = await openServer({ config, world, log }, onStop);
   const db = openDatabase({ url, poolSize: config.databasePoolSize, applicationName: 'till' });
   onStop(() => db.close());
   const { listPoolSize, listTimeoutMs } = config;
@@ -192,6 +187,21 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   await Promise.race([chains.looked, world.timers.sleep(FIRST_LOOK_MS)]);
   await announceSandbox(config.home, sandbox.file);
   process.stdout.write(banner(sandbox.file, { home: config.home, metricsPort: metricsServer.port }));
+}
+
+/** A database with the schema of this version. Returns the URL of the role that the gateway runs as. */
+async function openServer(
+  { config, world, log }: { config: Config; world: World; log: Logger },
+  onStop: OnStop,
+): Promise<string> {
+  if (config.databaseUrl !== undefined) {
+    await migrate({ log }, config.databaseMigrateUrl ?? config.databaseUrl);
+    return config.databaseUrl;
+  }
+  const embedded = await startEmbeddedPostgres({ world, log }, { dir: join(config.home, 'postgres') });
+  onStop(() => embedded.stop());
+  await migrate({ log }, embedded.url);
+  return openRunRole(world, embedded.url);
 }
 
 /** The demo partner and its shop, if all money is play money. */

@@ -1,5 +1,6 @@
 import type { Item, SignedItem } from '../domain/item.ts';
 import type { FinalityTag, Network } from './networks.ts';
+import type { Signable } from './signable.ts';
 
 /**
  * The port to a chain. An adapter reports, it never decides a payment.
@@ -306,8 +307,14 @@ export interface SignedTransaction {
  */
 export interface Signer {
   readonly address: string;
-  /** Of a 32-byte digest: r, s and the recovery bit. */
-  sign(digest: Uint8Array): Promise<{ readonly r: bigint; readonly s: bigint; readonly yParity: 0 | 1 }>;
+  /**
+   * Of a 32-byte digest: r, s and the recovery bit. Rejects with `SignerRefusedError` when the signer's policy refuses
+   * the content.
+   */
+  sign(
+    digest: Uint8Array,
+    content: Signable,
+  ): Promise<{ readonly r: bigint; readonly s: bigint; readonly yParity: 0 | 1 }>;
 }
 
 /**

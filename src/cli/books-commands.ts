@@ -1,8 +1,14 @@
+import { readFile } from 'node:fs/promises';
 import { CSV_HEAD, csvLine, type ExportRow, exportBooks } from '../actions/books/export-books.ts';
+import { compareWithHead, signHeads } from '../actions/books/heads.ts';
 import { type BooksReport, verifyBooks } from '../actions/books/verify-books.ts';
+import { openReceiptKey } from '../actions/open-receipt-key.ts';
+import { readSignedHead, type SignedHead } from '../domain/signed-head.ts';
+import { ApiError } from '../errors.ts';
+import { openSecrets } from '../settings/master-secret.ts';
 import { listBalances, listBookNetworks } from '../store/money/books.ts';
 import { type Command, databaseCommand } from './command.ts';
-import { id, moment, oneOf } from './kinds.ts';
+import { id, moment, oneOf, text } from './kinds.ts';
 import { listing } from './listing.ts';
 import { optional, required, withDefault } from './options.ts';
 import { layoutTable } from './table.ts';
@@ -11,12 +17,58 @@ const verify = databaseCommand({
   name: 'books verify',
   summary: 'Recompute every hash and every balance of the books. Exit code 1 when an entry was changed.',
   positionals: {},
-  options: {},
-  examples: ['books verify', 'books verify --json'],
-  run: async ({ db }) => {
+  options: {
+    head: optional(text, 'A file that `books head --json` wrote: the books and the audit log must still contain it.'),
+  },
+  examples: ['books verify', 'books verify --json', 'books verify --head head.json'],
+  run: async ({ db }, { head: file }) => {
+    const signed = file === undefined ? undefined : await readHead(file);
     const reports = await verifyBooks(db.sql);
-    const problems = reports.flatMap((report) => report.problems.map((problem) => `${report.network}: ${problem}`));
-    return { json: reports, text: describe(reports, problems), exitCode: problems.length === 0 ? 0 : 1 };
+    const changes = reports.flatMap((report) => report.problems.map((problem) => `${report.network}: ${problem}`));
+    const exitCode = (problems: readonly string[]) => (problems.length === 0 ? 0 : 1);
+    if (signed === undefined) return { json: reports, text: describe(reports, changes), exitCode: exitCode(changes) };
+    const rewritten = await compareWithHead(db.sql, signed);
+    const { at } = signed.head;
+    const contained = `The books and the audit log contain the head of ${at}.`;
+    return {
+      json: { books: reports, head: { at, problems: rewritten } },
+      text: `${describe(reports, changes)}\n${rewritten.length === 0 ? contained : rewritten.join('\n')}`,
+      exitCode: exitCode([...changes, ...rewritten]),
+    };
+  },
+});
+
+async function readHead(file: string): Promise<SignedHead> {
+  const content = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new ApiError('invalid_params', `The file ${file} cannot be read (${error.code}).`);
+  });
+  const signed = readSignedHead(content);
+  if (signed === undefined)
+    throw new ApiError('invalid_params', `The file ${file} is no head of \`books head --json\`.`);
+  return signed;
+}
+
+const head = databaseCommand({
+  name: 'books head',
+  summary: 'Print the heads of the books and of the audit log, signed with the receipt key. Keep them elsewhere.',
+  positionals: {},
+  options: {},
+  examples: ['books head', 'books head --json'],
+  run: async (deps) => {
+    const secrets = await openSecrets(deps);
+    const key = await openReceiptKey({ ...deps, secrets });
+    const signed = await signHeads(deps.db.sql, { key, nowMs: deps.world.clock.nowMs() });
+    const { books, auditLog } = signed.head;
+    const rows = [
+      ...books.map(({ network, sequence, hash }) => ({ chain: network, last: sequence, hash })),
+      { chain: 'audit log', last: auditLog.lastId, hash: auditLog.hash },
+    ];
+    const table = layoutTable(rows, [
+      { title: 'chain', cell: ({ chain }) => chain },
+      { title: 'last entry', cell: ({ last }) => last },
+      { title: 'hash', cell: ({ hash }) => hash },
+    ]);
+    return { json: signed, text: `${table}\n\nsigned by ${signed.signature.keyId}: ${signed.signature.value}` };
   },
 });
 
@@ -77,4 +129,4 @@ const exportPeriod = databaseCommand({
   },
 });
 
-export const booksCommands: readonly Command[] = [verify, balances, exportPeriod];
+export const booksCommands: readonly Command[] = [verify, head, balances, exportPeriod];

@@ -3,6 +3,7 @@ import { auditCommands } from './audit-commands.ts';
 import { booksCommands } from './books-commands.ts';
 import { collectorCommands } from './collector-commands.ts';
 import type { Command } from './command.ts';
+import { databaseCommands } from './database-commands.ts';
 import { destinationCommands } from './destination-commands.ts';
 import { eventCommands } from './event-commands.ts';
 import { feeCommands } from './fee-commands.ts';
@@ -42,6 +43,7 @@ export const GROUPS = {
   fees: 'The operator’s fees on payments',
   books: 'The books: the position of every unit',
   secret: 'The master secret, which protects the stored secrets',
+  database: 'Roles of the database',
   fiat: 'Bank arrangements of merchants, which partners can only read',
 } as const;
 
@@ -66,5 +68,6 @@ export const COMMANDS: readonly Command[] = [
   ...booksCommands,
   ...reconcileCommands,
   ...secretCommands,
+  ...databaseCommands,
   ...systemCommands,
 ];

@@ -22,6 +22,8 @@ export interface OperatorDeps extends Context {
 
 export interface Connection {
   readonly url: string;
+  /** The URL of the role that may change the schema. */
+  readonly migrateUrl: string;
   /** True if the server runs for this command alone. */
   readonly isOurs: boolean;
   close(): Promise<void>;
@@ -50,7 +52,7 @@ export async function withDatabase<T>(context: Context, work: (deps: OperatorDep
  * command.
  */
 export async function connect({ config, world, log }: Context): Promise<Connection> {
-  if (config.databaseUrl !== undefined) return shared(config.databaseUrl);
+  if (config.databaseUrl !== undefined) return shared(config.databaseUrl, config.databaseMigrateUrl);
   const dir = join(config.home, 'postgres');
   for (let tries = 1; ; tries += 1) {
     const url = await runningEmbeddedPostgres(dir);
@@ -74,8 +76,8 @@ export async function onPool<T>(connection: Connection, work: (db: Database) => 
   }
 }
 
-function shared(url: string): Connection {
-  return { url, isOurs: false, close: async () => {} };
+function shared(url: string, migrateUrl = url): Connection {
+  return { url, migrateUrl, isOurs: false, close: async () => {} };
 }
 
 async function startOurs(
@@ -91,14 +93,14 @@ async function startOurs(
         await release();
       }
     };
-    return { url: server.url, isOurs: true, close };
+    return { url: server.url, migrateUrl: server.url, isOurs: true, close };
   } catch (error) {
     await release();
     throw error;
   }
 }
 
-async function requireMigrated(db: Database): Promise<void> {
+export async function requireMigrated(db: Database): Promise<void> {
   const { missing } = await migrationState(db.sql);
   if (missing.length === 0) return;
   throw new ApiError(

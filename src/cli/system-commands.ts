@@ -33,7 +33,8 @@ const migrateDatabase = command({
   options: {},
   examples: ['migrate'],
   run: async (context) => {
-    const connection = await connect(context);
+    const shared = await connect(context);
+    const connection = { ...shared, url: shared.migrateUrl };
     try {
       const before = await applied(connection);
       await migrate(context, connection.url);

@@ -32,6 +32,7 @@ export const ALERT_NAMES = [
   'screened_payer',
   'screening_list',
   'send_stuck',
+  'signer_refused',
   'stray_money',
 ] as const;
 

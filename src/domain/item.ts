@@ -33,3 +33,6 @@ export interface SignedItem {
   /** Accounts with code can behave as they like, so their items travel in transactions of their own. */
   readonly hasCode: boolean;
 }
+
+/** The reason of an item that waits because the signer of its transaction refuses it. */
+export const SIGNER_REFUSED = 'signer_refused';

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 
 /**
  * Everything about a completed payment that its merchant needs to check it against the chain without trusting the
@@ -80,9 +80,20 @@ export function receiptJwkOf(x: string): ReceiptJwk {
   return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x };
 }
 
-export function signReceipt({ privateKey, publicJwk }: ReceiptKey, receipt: Receipt): ReceiptSignature {
-  const value = sign(null, Buffer.from(receiptText(receipt)), privateKey).toString('base64url');
+export function signReceipt(key: ReceiptKey, receipt: Receipt): ReceiptSignature {
+  return signText(key, receiptText(receipt));
+}
+
+/** The text must name its form, so that it cannot be taken for one of another kind. */
+export function signText({ privateKey, publicJwk }: ReceiptKey, text: string): ReceiptSignature {
+  const value = sign(null, Buffer.from(text), privateKey).toString('base64url');
   return { algorithm: 'ed25519', keyId: publicJwk.kid, value };
+}
+
+/** The public key and the signature are in base64url. */
+export function verifyText(x: string, text: string, value: string): boolean {
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  return verify(null, Buffer.from(text), key, Buffer.from(value, 'base64url'));
 }
 
 /** The signed bytes: the receipt as JSON in UTF-8, its members in alphabetical order, without white space. */

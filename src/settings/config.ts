@@ -56,6 +56,13 @@ export const SETTINGS = {
     'PostgreSQL to use, version 15 or newer. All nodes of one gateway share it.',
     'an embedded PostgreSQL under `TILL_HOME`',
   ),
+  databaseMigrateUrl: setting(
+    'DATABASE_MIGRATE_URL',
+    secret(databaseUrl()),
+    undefined,
+    'The same database with the role that owns its tables, used for migrations alone. `DATABASE_URL` can then have a role with fewer rights: see `docs/operating.md`.',
+    '`DATABASE_URL`',
+  ),
   operatorName: setting(
     'TILL_OPERATOR',
     text(),
@@ -172,7 +179,7 @@ export const SETTINGS = {
     'EXTERNAL_SIGNER_URL',
     secret(httpUrl()),
     undefined,
-    'A program that signs for the addresses in `RELAYER_KEYS` and `INTERMEDIATE_KEY`: it is sent `{address, digest}` and answers `{r, s, v}`.',
+    'A program that signs for the addresses in `RELAYER_KEYS` and `INTERMEDIATE_KEY`: it gets `{address, digest}` and the content of the digest, and answers `{r, s, v}` (`docs/external-signer.md`).',
     'none',
   ),
   relayerMinBalance: setting(

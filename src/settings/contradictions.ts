@@ -16,7 +16,11 @@ export function contradictions(config: Config): string[] {
     config.secret !== undefined && config.secretFile !== undefined
       ? ['TILL_SECRET and TILL_SECRET_FILE are both set']
       : [];
-  return [...missingAccounts(config), ...signers, ...secrets, ...sandboxContradictions(config)];
+  const databases =
+    config.databaseMigrateUrl !== undefined && config.databaseUrl === undefined
+      ? ['DATABASE_MIGRATE_URL is set, and DATABASE_URL is not']
+      : [];
+  return [...missingAccounts(config), ...signers, ...secrets, ...databases, ...sandboxContradictions(config)];
 }
 
 function sandboxContradictions({ sandbox, rpcUrls = new Map() }: Config): string[] {

@@ -34,6 +34,7 @@ export interface RiskSettings {
   readonly rpcUrls: ReadonlyMap<string, readonly string[]> | undefined;
   readonly externalSignerUrl: string | undefined;
   readonly databaseUrl: string | undefined;
+  readonly databaseMigrateUrl?: string | undefined;
   readonly relayerKeys: PerNetwork<readonly string[]> | undefined;
   readonly intermediateKey: PerNetwork<string> | undefined;
   readonly outgoingPerHour: PerNetwork<bigint> | undefined;
@@ -52,7 +53,8 @@ export function productionRisks(settings: RiskSettings): Risk[] {
     publicUrl(settings),
     ...endpoints(live),
     plainHttp('signer_plain_http', 'EXTERNAL_SIGNER_URL', settings.externalSignerUrl),
-    ...database(settings),
+    ...database('DATABASE_URL', settings.databaseUrl),
+    ...database('DATABASE_MIGRATE_URL', settings.databaseMigrateUrl),
     publishedKeys(settings),
     ...(settings.screeningList === undefined
       ? [warning('no_screening_list', 'SCREENING_LIST is not set: no account is screened before it pays.')]
@@ -120,7 +122,7 @@ const UNVERIFIED_TLS = ['prefer', 'require', 'no-verify'];
 const VERIFIED_TLS = ['verify-ca', 'verify-full'];
 const DEFAULT_PASSWORDS = ['', 'admin', 'changeme', 'example', 'password', 'postgres', 'secret', 'till'];
 
-function database({ databaseUrl }: RiskSettings): Risk[] {
+function database(env: string, databaseUrl: string | undefined): Risk[] {
   if (databaseUrl === undefined) return [];
   const url = new URL(databaseUrl);
   // A folder in place of a host is a socket: the system knows who connects, and nothing leaves the machine.
@@ -131,15 +133,14 @@ function database({ databaseUrl }: RiskSettings): Risk[] {
   const mode = url.searchParams.get('sslmode') ?? (url.searchParams.get('ssl') === 'true' ? 'verify-full' : '');
   const risks: Risk[] = [];
   if (reach !== 'this host' && ![...UNVERIFIED_TLS, ...VERIFIED_TLS].includes(mode)) {
-    const message =
-      'DATABASE_URL names another host without TLS: anybody on the way can read and change the database. Set sslmode=verify-full.';
+    const message = `${env} names another host without TLS: anybody on the way can read and change the database. Set sslmode=verify-full.`;
     risks.push({ name: 'database_without_tls', isRefused: reach === 'public', message });
   } else if (reach !== 'this host' && UNVERIFIED_TLS.includes(mode)) {
-    const message = 'DATABASE_URL encrypts and does not check the server. Set sslmode=verify-full.';
+    const message = `${env} encrypts and does not check the server. Set sslmode=verify-full.`;
     risks.push(warning('database_tls_unverified', message));
   }
   if (isDefault) {
-    const message = 'DATABASE_URL has no password, or one that everybody tries first.';
+    const message = `${env} has no password, or one that everybody tries first.`;
     risks.push({ name: 'default_database_password', isRefused: reach !== 'this host', message });
   }
   return risks;

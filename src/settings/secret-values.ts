@@ -8,7 +8,9 @@ export function secretValues(config: Config): string[] {
   const sources = (config.rateSources ?? []).flatMap(({ requests }) => requests.map(({ url }) => url));
   const keys = [...relayersIn(config), ...intermediatesIn(config)].filter((relayer) => !isAddress(relayer));
   return [
-    ...(config.databaseUrl === undefined ? [] : secretsOfDatabaseUrl(config.databaseUrl)),
+    ...[config.databaseUrl, config.databaseMigrateUrl].flatMap((url) =>
+      url === undefined ? [] : secretsOfDatabaseUrl(url),
+    ),
     ...[...endpoints, ...sources].flatMap(secretsOfUrl),
     ...keys.flatMap((key) => [key, key.slice(2)]),
     ...(config.secret ?? []).flatMap(spellingsOfSecret),

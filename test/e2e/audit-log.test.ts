@@ -29,6 +29,7 @@ const READING = [
   'audit list',
   'books balances',
   'books export',
+  'books head',
   'books verify',
   'config',
   'destinations pending',
@@ -87,6 +88,7 @@ const WRITING: Readonly<Record<string, string>> = {
   'collector deploy': 'collector.deploy.done',
   rebuild: 'books.rebuild.done',
   migrate: 'schema.migrated',
+  'database roles': 'database.roles_set',
 };
 
 describe('the audit log', () => {
@@ -250,7 +252,7 @@ describe('the audit log', () => {
     return refund.id;
   }
 
-  it('has an entry of a migration, in the database that was migrated', async () => {
+  it('has an entry of a migration and of new roles, in the database that was changed', async () => {
     const empty = await createEmptyDatabase();
     try {
       await till(['migrate'], empty.url);
@@ -259,6 +261,8 @@ describe('the audit log', () => {
       assert.match(entry.detail.after, /^\d{4}_\w+\.sql$/);
       assert.deepEqual(await till(['migrate'], empty.url), { applied: [] });
       assert.equal((await till(['audit', 'list'], empty.url)).length, 1, 'nothing was changed, nothing is recorded');
+      await till(['database', 'roles', '--apply'], empty.url);
+      checkEntry('database roles', (await till(['audit', 'list'], empty.url))[0]);
     } finally {
       await empty.drop();
     }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { processStart } from '../../src/sandbox/os-process.ts';
+import { connectTo } from '../database.ts';
 import { type NodeProcess, startByNpm } from '../node-process.ts';
 import { until } from '../until.ts';
 
@@ -43,7 +44,7 @@ describe('npm start', () => {
       return Object.keys(pids).filter((_, index) => starts[index] !== undefined);
     };
     assert.deepEqual(await running(), ['gateway', 'postgres', 'chain']);
-    return { npm, running };
+    return { npm, running, dir };
   }
 
   async function allEnd({ npm, running }: Awaited<ReturnType<typeof start>>): Promise<void> {
@@ -57,6 +58,11 @@ describe('npm start', () => {
 
   it('ends the gateway, PostgreSQL and the chain when npm alone gets SIGTERM', async () => {
     const started = await start('term');
+    const { url } = JSON.parse(await readFile(join(started.dir, 'postgres', 'connection.json'), 'utf8'));
+    const sql = connectTo(url);
+    const users = await sql`select distinct usename as name from pg_stat_activity where application_name = 'till'`;
+    await sql.end();
+    assert.deepEqual([...users], [{ name: 'till_run' }], 'the gateway runs as the run role');
     started.npm.signal('SIGTERM');
     await allEnd(started);
     assert.equal(await started.npm.ended, 0, 'the gateway drained and ended by itself');

@@ -6,6 +6,7 @@ import { relayOnce } from '../../src/actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../../src/actions/relay/relayer.ts';
 import { watchOnce } from '../../src/actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../../src/actions/watch/watcher.ts';
+import type { Signer } from '../../src/chains/chain.ts';
 import type { Chains } from '../../src/chains/chains.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import { type Finality, findNetwork } from '../../src/chains/networks.ts';
@@ -23,6 +24,7 @@ import { insertPayments } from '../../src/store/payments/new-payments.ts';
 import { findPayments } from '../../src/store/payments/payments.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { openDatabase } from '../../src/store/plumbing/database.ts';
+import { openRunRole } from '../../src/store/plumbing/database-roles.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
 import { createScene, type Harness, type Payer } from '../chains/harness.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
@@ -42,6 +44,12 @@ export interface SceneInput {
   readonly watching?: WatchSettings;
   readonly screening?: Screening;
   readonly hourlyLimit?: (network: string) => bigint | undefined;
+  /** Signs for the intermediate account, with its key or by another program. */
+  readonly intermediateSigner?: Signer;
+  /** The only relayer. */
+  readonly relayer?: Signer;
+  /** The gateway connects as the run role, which does not own the tables. */
+  readonly isRunRole?: boolean;
   /** Time passes automatically. */
   readonly isRealTime?: boolean;
 }
@@ -49,6 +57,7 @@ export interface SceneInput {
 const OWNER = { partnerId: 'prtn_test', mode: 'test' } as const;
 const MERCHANT = 'mrch_test';
 const FEE_ACCOUNT = checksumAddress('0xfee0000000000000000000000000000000000fee');
+export const INTERMEDIATE_KEY = `0x${'7'.repeat(64)}` as const;
 /** The lifetime of a payment. */
 const PAYMENT_LIFE_MS = 15 * 60_000;
 /** Enough rounds for everything to settle. */
@@ -57,7 +66,8 @@ const MAX_ROUNDS = 50;
 /** A database, a chain in memory, and manual time; relayers and watchers take single steps. */
 export async function openRelayScene(input: SceneInput = {}) {
   const database = await createTestDatabase();
-  const db = openDatabase({ url: database.url, poolSize: 8, applicationName: 'till-test' });
+  const url = input.isRunRole ? await openRunRole(systemWorld, database.url) : database.url;
+  const db = openDatabase({ url, poolSize: 8, applicationName: 'till-test' });
   const log = pino({ level: 'silent' });
   let nowMs = input.isRealTime ? Date.now() : Date.UTC(2026, 2, 1);
   const world: World = input.isRealTime ? systemWorld : { ...systemWorld, clock: { nowMs: () => nowMs } };
@@ -73,10 +83,10 @@ export async function openRelayScene(input: SceneInput = {}) {
     isAutoMining: false,
     ...(input.witnesses !== undefined && { witnesses: input.witnesses }),
   });
-  const signers = Array.from({ length: input.relayers ?? 1 }, (_, index) =>
-    signerFromKey(`0x${String(index + 1).repeat(64)}`),
-  );
-  const intermediate = signerFromKey(`0x${'7'.repeat(64)}`);
+  const signers = input.relayer
+    ? [input.relayer]
+    : Array.from({ length: input.relayers ?? 1 }, (_, index) => signerFromKey(`0x${String(index + 1).repeat(64)}`));
+  const intermediate = input.intermediateSigner ?? signerFromKey(INTERMEDIATE_KEY);
   for (const { address } of signers) control.setBalance(address, SANDBOX_ASSETS.native, 10n ** 21n);
   control.mine();
   const connected = {

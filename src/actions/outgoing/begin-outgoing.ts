@@ -1,6 +1,7 @@
 import { amountText } from '../../chains/amount-text.ts';
 import type { Signer } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
+import { SignerRefusedError } from '../../chains/signable.ts';
 import { idBytes } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
@@ -27,6 +28,7 @@ import {
 import { shareFreezes } from '../../store/parties/freezes.ts';
 import { deleteAlert, upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Alarms } from '../alarms.ts';
+import { raiseAlert } from '../alerts.ts';
 import { command } from '../command.ts';
 import { hearHeights } from '../evidence.ts';
 import { consentToSend } from '../own-coin.ts';
@@ -106,7 +108,10 @@ async function begin(
   if (attempt === undefined) return;
   const item = itemOf(outgoing, attempt);
   const isOwnCoin = item.method === 'native';
-  const signature = isOwnCoin ? consentToSend(deps, attempt.commitment) : await chain.signItem(signer, item);
+  const signature = isOwnCoin
+    ? consentToSend(deps, attempt.commitment)
+    : await signUnlessRefused(deps, { outgoing, sign: () => chain.signItem(signer, item) });
+  if (signature === undefined) return;
   await command(deps, async (tx, now) => {
     await shareFreezes(tx);
     if (!(await markDue(tx, attempt))) return;
@@ -116,7 +121,28 @@ async function begin(
     const signed = { ...ours, commitment, purpose: outgoing.purpose, item, signature, hintedHash: null };
     await insertItems(tx, [{ ...signed, state: 'due' }], now);
     await deleteAlert(tx, { name: 'outgoing_refused', subject: outgoing.id });
+    await deleteAlert(tx, { name: 'signer_refused', subject: outgoing.id });
   });
+}
+
+/**
+ * Undefined when the signer's policy refuses. The transfer keeps its terms and waits: another node may have got a
+ * signature of them, so no others are made before these have lapsed on the chain.
+ */
+async function signUnlessRefused(
+  deps: OutgoingDeps,
+  { outgoing, sign }: { outgoing: Outgoing; sign: () => Promise<string> },
+): Promise<string | undefined> {
+  try {
+    return await sign();
+  } catch (error) {
+    if (!(error instanceof SignerRefusedError)) throw error;
+    const { id, purpose, asset, amount, recipient } = outgoing;
+    const message = `A ${purpose} of ${amountText(asset, amount)} to ${recipient} waits, because the external signer refuses it: ${error.reason}`;
+    await raiseAlert(deps, { name: 'signer_refused', subject: id, message });
+    await command(deps, (tx, now) => postponeOutgoing(tx, { id, until: new Date(now.getTime() + LOOK_AGAIN_MS) }));
+    return undefined;
+  }
 }
 
 /**

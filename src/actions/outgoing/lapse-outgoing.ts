@@ -1,4 +1,5 @@
 import { isLasting } from '../../domain/evidence.ts';
+import { SIGNER_REFUSED } from '../../domain/item.ts';
 import { backoffMs } from '../../runtime/backoff.ts';
 import { endItems, type StoredItem } from '../../store/chain/items.ts';
 import { endFailed, lockOutgoing, type Outgoing, renewOutgoing } from '../../store/money/outgoing.ts';
@@ -35,7 +36,9 @@ async function goOn(tx: Tx, outgoing: Outgoing, { isCancelled, refusal }: Lapse,
   const { id, attempts, purpose } = outgoing;
   const problem = isCancelled ? 'cancelled' : (refusal ?? 'ran_out');
   if (outgoing.state === 'paid') await CONSEQUENCES[purpose].undone(tx, outgoing, at);
-  if (isCancelled || isLasting(problem) || attempts >= MAX_ATTEMPTS) {
+  // The signer's policy is the operator's own: it is asked until it accepts.
+  const isLast = attempts >= MAX_ATTEMPTS && problem !== SIGNER_REFUSED;
+  if (isCancelled || isLasting(problem) || isLast) {
     await CONSEQUENCES[purpose].failed(tx, { ...outgoing, state: 'sending' }, { problem }, at);
     await endFailed(tx, { id, problem, at });
     return;

@@ -69,6 +69,8 @@ export interface RelayMemory {
   readonly broadcastAtMs: Map<number, number>;
   /** Nonces whose transactions the chain refused as underpriced. */
   readonly outbid: Set<number>;
+  /** When the signer last refused another transaction for a nonce. */
+  readonly refusedAtMs: Map<number, number>;
   /** The time of the last check for mined transactions. */
   lookedAtMs: number;
   /** Since when a batch is gathering. */
@@ -82,6 +84,7 @@ export function newMemory(): RelayMemory {
   return {
     broadcastAtMs: new Map(),
     outbid: new Set(),
+    refusedAtMs: new Map(),
     lookedAtMs: 0,
     gatheringSinceMs: undefined,
     balanceCheckedAtMs: undefined,

@@ -1,5 +1,7 @@
 import { amountText } from '../../chains/amount-text.ts';
 import { ChainUnavailableError, type Fees, SenderShortError } from '../../chains/chain.ts';
+import { SignerRefusedError } from '../../chains/signable.ts';
+import { SIGNER_REFUSED } from '../../domain/item.ts';
 import { chooseBatches, intoBatches, type Places } from '../../domain/send-plan.ts';
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
 import { itemOf, signedItemOf } from '../../store/chain/items.ts';
@@ -11,6 +13,7 @@ import { commandOfLeader } from '../lease.ts';
 import { maySend } from '../own-coin.ts';
 import { broadcastStored, tellOutOfFunds } from './broadcast-stored.ts';
 import { affordableFees, readBudgets, withinBudgets } from './gas-budgets.ts';
+import { alertSignerRefused, unlessRefused } from './refused-by-signer.ts';
 import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest, retryDelayMs } from './relayer.ts';
 
 /** While a transaction is in flight, new items wait this long for others: one transaction is cheaper than two. */
@@ -99,7 +102,7 @@ async function sendBatches(
   for (let index = 0; index < batches.length; index += 1) {
     const items = await simulation;
     simulation = ahead(batches[index + 1]);
-    if (await sendBatch(deps, relayer, { items, nonce, fees })) nonce += 1;
+    nonce += await sendBatch(deps, relayer, { items, nonce, fees });
   }
 }
 
@@ -109,19 +112,42 @@ interface BatchToSend {
   readonly fees: Fees;
 }
 
-/** Returns true if the nonce was taken. */
-async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, nonce, fees }: BatchToSend): Promise<boolean> {
+/** Returns the number of nonces taken: one, or as many as the batch had to be divided into. */
+async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, nonce, fees }: BatchToSend): Promise<number> {
   const { chain, signer, id } = relayer;
-  if (items.length === 0) return false;
+  if (items.length === 0) return 0;
   // A crash here loses a signature and nothing else: no nonce is taken, the items are due.
-  const signed = await chain.signBatch(signer, items.map(signedItemOf), { nonce, fees });
+  const signed = await unlessRefused(chain.signBatch(signer, items.map(signedItemOf), { nonce, fees }));
+  if (signed instanceof SignerRefusedError) return sendParts(deps, relayer, { items, nonce, fees }, signed);
   const isStored = await store(deps, relayer, items, { ...signed, nonce, maxFee: fees.max, tip: fees.tip });
-  if (!isStored) return false;
+  if (!isStored) return 0;
   // A crash here leaves stored bytes that were never sent: the next holder of the lease sends them.
   deps.meters.signed(id.network, 'first');
   deps.meters.items(id.network, 'sent', items.length);
   await broadcastStored(deps, relayer, { nonce, hash: signed.hash });
-  return true;
+  return 1;
+}
+
+/** The signer refuses a batch. Its halves are tried, so that an item that the signer refuses delays no other. */
+async function sendParts(
+  deps: RelayDeps,
+  relayer: Relayer,
+  { items, nonce, fees }: BatchToSend,
+  { reason }: SignerRefusedError,
+): Promise<number> {
+  const [only, ...more] = items;
+  if (only === undefined) return 0;
+  if (more.length > 0) {
+    const middle = Math.ceil(items.length / 2);
+    const first = await sendBatch(deps, relayer, { items: items.slice(0, middle), nonce, fees });
+    return first + (await sendBatch(deps, relayer, { items: items.slice(middle), nonce: nonce + first, fees }));
+  }
+  const { subject, commitment, asset, amount, recipient, attempts } = only;
+  await alertSignerRefused(deps, relayer, `${subject} (${amountText(asset, amount)} to ${recipient})`, reason);
+  const retryAt = new Date(deps.world.clock.nowMs() + retryDelayMs(deps.world, attempts));
+  await command(deps, (tx) => postponeItems(tx, [{ commitment, refusal: SIGNER_REFUSED, retryAt }]));
+  deps.meters.items(relayer.id.network, 'postponed', 1);
+  return 0;
 }
 
 /** Another signer, or a refusal of ours, took one of the items first. */

@@ -1,10 +1,13 @@
 import type { Fees, SignedTransaction } from '../../chains/chain.ts';
+import { SignerRefusedError } from '../../chains/signable.ts';
+import { hasPassed } from '../../domain/has-passed.ts';
 import { type InFlight, planSends, type SendStep } from '../../domain/send-plan.ts';
 import { signedItemOf } from '../../store/chain/items.ts';
 import { findLiveItems, insertSend, insertVersion, type OpenSend } from '../../store/chain/sends.ts';
 import { commandOfLeader } from '../lease.ts';
 import { maySend } from '../own-coin.ts';
 import { broadcastStored } from './broadcast-stored.ts';
+import { alertSignerRefused, unlessRefused } from './refused-by-signer.ts';
 import type { Journal, RelayDeps, Relayer } from './relayer.ts';
 
 /** Blocks without the transaction before it is sent again, and before its fee is raised. */
@@ -13,6 +16,7 @@ const BUMP_BLOCKS = 6;
 const MIN_REBROADCAST_MS = 1_000;
 const MIN_BUMP_MS = 10_000;
 const DEFAULT_BLOCK_MS = 2_000;
+const ASK_SIGNER_AGAIN_MS = 10_000;
 
 /** Tends the transactions in flight, in the order of their nonces: sends them again, raises fees, fills gaps. */
 export async function tendSends(
@@ -57,18 +61,26 @@ function inFlightOf(send: OpenSend, { memory }: Relayer, nowMs: number): InFligh
   };
 }
 
-/** Signs, stores, and only then returns the hash. */
+/** Signs, stores, and only then returns the hash. Undefined when the signer refuses: the stored bytes stay in force. */
 async function signStep(
   deps: RelayDeps,
   relayer: Relayer,
   step: Exclude<SendStep, { do: 'rebroadcast' }>,
   price: Fees,
-): Promise<string> {
+): Promise<string | undefined> {
   const { id, lease, memory } = relayer;
   const { nonce } = step;
+  const nowMs = deps.world.clock.nowMs();
+  const refusedAtMs = memory.refusedAtMs.get(nonce);
+  if (refusedAtMs !== undefined && !hasPassed(refusedAtMs, nowMs, ASK_SIGNER_AGAIN_MS)) return undefined;
   const fees = step.do === 'fill' ? price : step.fees;
-  const signed =
-    step.do === 'fill' ? await signNothing(relayer, nonce, fees) : await resign(deps, relayer, nonce, fees);
+  const signing = step.do === 'fill' ? signNothing(relayer, nonce, fees) : resign(deps, relayer, nonce, fees);
+  const signed = await unlessRefused(signing);
+  if (signed instanceof SignerRefusedError) {
+    memory.refusedAtMs.set(nonce, nowMs);
+    await alertSignerRefused(deps, relayer, `nonce ${nonce}`, signed.reason);
+    return undefined;
+  }
   const version = { ...signed, nonce, maxFee: fees.max, tip: fees.tip };
   await commandOfLeader(deps, lease, (tx, at) =>
     step.do === 'fill'
@@ -76,6 +88,7 @@ async function signStep(
       : insertVersion(tx, id, version, at),
   );
   memory.outbid.delete(nonce);
+  memory.refusedAtMs.delete(nonce);
   deps.meters.signed(id.network, step.do);
   deps.log.info({ ...id, nonce, hash: signed.hash, why: step.do }, 'signed again for a pending nonce');
   return signed.hash;
@@ -96,6 +109,7 @@ function signNothing({ chain, signer }: Relayer, nonce: number, fees: Fees): Pro
 }
 
 function forgetMined({ memory }: Relayer, minedNonce: number): void {
+  for (const nonce of memory.refusedAtMs.keys()) if (nonce < minedNonce) memory.refusedAtMs.delete(nonce);
   for (const nonce of memory.broadcastAtMs.keys()) if (nonce < minedNonce) memory.broadcastAtMs.delete(nonce);
   for (const nonce of memory.outbid) if (nonce < minedNonce) memory.outbid.delete(nonce);
 }

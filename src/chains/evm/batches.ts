@@ -10,6 +10,7 @@ import {
   type Simulation,
   type Slot,
 } from '../chain.ts';
+import type { Signable } from '../signable.ts';
 import {
   type Batch,
   batchGasLimit,
@@ -135,9 +136,9 @@ export async function signBatch(
   if (own !== undefined) {
     if (own.payer !== signer.address) throw new TypeError('native coin is sent by its payer');
     const call = { to: own.collector as Hex, data: coinData(own), value: own.amount, gas: BigInt(COIN_GAS) };
-    return sign(context, signer, slot, call);
+    return sign(context, signer, slot, { ...call, items: [own] });
   }
-  return sign(context, signer, slot, prepare(context, batch));
+  return sign(context, signer, slot, { ...prepare(context, batch), items: batch.map(({ item }) => item) });
 }
 
 /** Enough for a recipient contract that runs code when it is paid. */
@@ -214,13 +215,15 @@ interface Call {
   readonly data?: Hex;
   readonly value?: bigint;
   readonly gas: bigint;
+  /** The items that it carries out. */
+  readonly items?: readonly Item[];
 }
 
 export async function sign(
   context: EvmContext,
   signer: Signer,
   { nonce, fees }: Slot,
-  { to, data = '0x', value = 0n, gas: ownGas }: Call,
+  { to, data = '0x', value = 0n, gas: ownGas, items = [] }: Call,
 ): Promise<SignedTransaction> {
   const gas = ownGas + (await dataGas(context, to, data));
   const transaction: TransactionSerializableEIP1559 = {
@@ -234,7 +237,23 @@ export async function sign(
     maxFeePerGas: fees.max,
     maxPriorityFeePerGas: fees.tip,
   };
-  const { r, s, yParity } = await signer.sign(keccak256(serializeTransaction(transaction), 'bytes'));
+  const content: Signable = {
+    kind: 'transaction',
+    network: context.network.chainId,
+    transaction: {
+      type: '0x2',
+      chainId: toQuantity(context.chainId),
+      nonce: toQuantity(nonce),
+      to,
+      value: toQuantity(value),
+      data,
+      gas: toQuantity(gas),
+      maxFeePerGas: toQuantity(fees.max),
+      maxPriorityFeePerGas: toQuantity(fees.tip),
+    },
+    items,
+  };
+  const { r, s, yParity } = await signer.sign(keccak256(serializeTransaction(transaction), 'bytes'), content);
   const bytes = serializeTransaction(transaction, { r: toWord(r), s: toWord(s), yParity });
   return { hash: keccak256(bytes), bytes, gasLimit: gas };
 }

@@ -89,7 +89,8 @@ export function createEvmChain(input: EvmChainInput): Chain {
     isUsed: async (item, commitment, atBlock) =>
       rpc.call(usedCall(item, context.termsOf(item.asset), commitment, atBlock)),
 
-    signItem: (signer, item) => signItem(signer, item, context.termsOf(item.asset), commitmentOf(item)),
+    signItem: (signer, item) =>
+      signItem(signer, item, { terms: context.termsOf(item.asset), chainId, commitment: commitmentOf(item) }),
 
     maxBatchItems,
     minedNonce: (signer) =>

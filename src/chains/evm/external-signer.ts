@@ -1,5 +1,8 @@
+import { idBytes, paymentIdOf } from '../../domain/ids.ts';
+import type { Item } from '../../domain/item.ts';
 import type { Timers } from '../../runtime/world.ts';
 import type { Signer } from '../chain.ts';
+import { type Signable, SignerRefusedError } from '../signable.ts';
 import { readKeySignature, recoverAddress } from './key-signature.ts';
 
 export interface ExternalSignerInput {
@@ -8,7 +11,7 @@ export interface ExternalSignerInput {
   readonly address: string;
 }
 
-/** The signer did not sign. The message contains neither text from the signer nor its URL. */
+/** The signer failed. The message contains neither text from the signer nor its URL. */
 export class SignerError extends Error {
   constructor(problem: string) {
     super(`The external signer ${problem}.`);
@@ -18,16 +21,21 @@ export class SignerError extends Error {
 
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_CHARS = 4_096;
+const MAX_REASON_CHARS = 200;
+/** Fields are only added within a version, so a signer that reads `address` and `digest` alone goes on working. */
+const PROTOCOL_VERSION = 1;
 
 /**
- * Signs with a key in another program, such as a key store or a hardware module. The request is `{ address, digest }`,
- * the answer `{ r, s, v }`, all in hexadecimal with 0x, `v` counting from 0 or from 27.
+ * Signs with a key in another program, such as a key store or a hardware module. The request has the address, the
+ * digest, and the content of the digest: `docs/external-signer.md` describes it. The answer is `{ r, s, v }`, all in
+ * hexadecimal with 0x, `v` counting from 0 or from 27; or status 403 with `{ reason }`.
  */
 export function createExternalSigner({ timers, url, address }: ExternalSignerInput): Signer {
   return {
     address,
-    async sign(digest) {
-      const body = JSON.stringify({ address, digest: `0x${Buffer.from(digest).toString('hex')}` });
+    async sign(digest, content) {
+      const asked = { version: PROTOCOL_VERSION, address, digest: toHex(digest), ...contentFields(content) };
+      const body = JSON.stringify(asked, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
       const signature = readKeySignature(readAnswer(await post(timers, url, body)));
       if (signature === undefined) throw new SignerError('sent no signature with a low s');
       // A transaction signed with another key would spend that account's coin, or fail, and use another nonce.
@@ -38,6 +46,26 @@ export function createExternalSigner({ timers, url, address }: ExternalSignerInp
   };
 }
 
+/** The network is named twice: CAIP-2 here, and as a number in the signed content itself. */
+function contentFields({ network, items, ...signed }: Signable): Record<string, unknown> {
+  return { chainId: network, ...signed, items: items.map(itemFields) };
+}
+
+/** Amounts are decimal texts. The chain records the 16 bytes of the subject, and their first digit is the purpose. */
+function itemFields({ subject, network: _, deadlineS: deadline, ...terms }: Item): Record<string, unknown> {
+  const purpose = purposeOf(subject);
+  const paymentId = purpose === 'return' ? null : paymentIdOf(subject);
+  return { purpose, subject, subjectBytes: toHex(idBytes(subject)), paymentId, ...terms, deadline };
+}
+
+function purposeOf(subject: string): 'payment' | 'payout' | 'refund' | 'return' {
+  if (subject.startsWith('pay_')) return 'payment';
+  if (subject.startsWith('pout_')) return 'payout';
+  return subject.startsWith('rfnd_') ? 'refund' : 'return';
+}
+
+const toHex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
+
 async function post(timers: Timers, url: string, body: string): Promise<string> {
   const late = new AbortController();
   const cancel = timers.after(TIMEOUT_MS, () => late.abort());
@@ -45,14 +73,31 @@ async function post(timers: Timers, url: string, body: string): Promise<string> 
     const headers = { 'content-type': 'application/json' };
     const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal: late.signal });
     const text = await answer.text();
+    if (answer.status === REFUSED) throw new SignerRefusedError(readReason(text));
     if (!answer.ok) throw new SignerError(`answered with status ${answer.status}`);
     if (text.length > MAX_ANSWER_CHARS) throw new SignerError('sent no signature');
     return text;
   } catch (error) {
-    if (error instanceof SignerError) throw error;
+    if (error instanceof SignerError || error instanceof SignerRefusedError) throw error;
     throw new SignerError(late.signal.aborted ? 'did not answer in time' : 'cannot be reached');
   } finally {
     cancel();
+  }
+}
+
+const REFUSED = 403;
+
+/** One line of printable text: an alert shows it to the operator. */
+function readReason(text: string): string {
+  try {
+    const { reason } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof reason !== 'string' || reason.trim() === '') return 'it gives no reason';
+    return reason
+      .replace(/[\p{C}\s]+/gu, ' ')
+      .trim()
+      .slice(0, MAX_REASON_CHARS);
+  } catch {
+    return 'it gives no reason';
   }
 }
 

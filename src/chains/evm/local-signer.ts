@@ -3,11 +3,16 @@ import type { Signer } from '../chain.ts';
 import { addressOf } from './key-signature.ts';
 import { secp256k1 } from './secp256k1.ts';
 
+/** It has no policy, so it needs no content. */
+interface LocalSigner extends Signer {
+  sign(digest: Uint8Array): ReturnType<Signer['sign']>;
+}
+
 /**
  * Signs with a key in this process. The key is only in the scope of this function. The signer has no field for it, so
  * printing, comparing or serialising the signer cannot show it.
  */
-export function createLocalSigner(privateKey: string): Signer {
+export function createLocalSigner(privateKey: string): LocalSigner {
   const key = readKey(privateKey);
   return {
     address: checksumAddress(addressOf(uncompressed(key))),

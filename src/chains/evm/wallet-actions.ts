@@ -15,21 +15,26 @@ const approve = functionCall('approve(address,uint256)');
  */
 export function walletActions(
   item: Item,
-  { token, pay }: AssetTerms,
+  terms: AssetTerms,
   chainId: number,
   commitment: string,
   allowance: bigint,
 ): readonly WalletAction[] {
+  const { token, pay } = terms;
   if (pay.method === 'native') return [nativePayment(item)];
-  if (pay.method !== 'permit2') {
-    return [signature(item, authorizationText(item, token, { ...pay.domain, contract: token }, chainId, commitment))];
-  }
+  const signing = signature(item, typedDataText(item, terms, chainId, commitment));
+  if (pay.method !== 'permit2') return [signing];
   const approvals =
     allowance >= item.amount ? [] : pay.approvesThroughZero && allowance > 0n ? [0n, MAX_ALLOWANCE] : [MAX_ALLOWANCE];
-  return [
-    ...approvals.map((amount) => approval(item, token, amount)),
-    signature(item, permitText(item, token, chainId, commitment)),
-  ];
+  return [...approvals.map((amount) => approval(item, token, amount)), signing];
+}
+
+/** The typed data that the payer of a token signs, as JSON text. */
+export function typedDataText(item: Item, { token, pay }: AssetTerms, chainId: number, commitment: string): string {
+  if (pay.method === 'native') throw new TypeError('native coin is not paid by a signature');
+  return pay.method === 'permit2'
+    ? permitText(item, token, chainId, commitment)
+    : authorizationText(item, token, { ...pay.domain, contract: token }, chainId, commitment);
 }
 
 function signature(item: Item, text: string): WalletAction {

@@ -50,7 +50,7 @@ export function createEvmRules(network: Network): EvmRules {
     assets,
     commitmentOf: commit,
     walletActions: (item, allowance) => walletActions(item, termsOf(item), chainId, commit(item), allowance),
-    signItem: (signer, item) => signItem(signer, item, termsOf(item), commit(item)),
+    signItem: (signer, item) => signItem(signer, item, { terms: termsOf(item), chainId, commitment: commit(item) }),
     signerOf: (item, signature) => {
       const { token, domainSeparator } = termsOf(item);
       const read = readKeySignature(signature);

@@ -54,7 +54,10 @@ export interface Draft {
 /** Encodes the transaction in this chain's own form, signed as on any EVM chain. */
 export async function signDraft(draft: Draft, signer: Signer): Promise<{ hash: string; bytes: string }> {
   const body = write(draft);
-  const { r, s, yParity } = await signer.sign(keccak_256(utf8ToBytes(body)));
+  const { network, payload, ...transaction } = draft;
+  const items = payload.kind === 'batch' ? payload.batch.map(({ item }) => item) : [];
+  const content = { kind: 'transaction', network, transaction, items } as const;
+  const { r, s, yParity } = await signer.sign(keccak_256(utf8ToBytes(body)), content);
   const bytes = `0x${bytesToHex(utf8ToBytes(write({ body, r, s, yParity })))}`;
   return { hash: hashOfBytes(bytes), bytes };
 }

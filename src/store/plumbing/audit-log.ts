@@ -1,4 +1,5 @@
 import type { Origin } from '../../domain/origin.ts';
+import type { AuditRow } from '../../domain/signed-head.ts';
 import type { Reader, Tx } from './database.ts';
 
 export interface AuditEntry {
@@ -55,4 +56,23 @@ export async function findAudit(
 ): Promise<boolean> {
   const rows = await db`select from audit_log where subject = ${subject} and action = ${action} limit 1`;
   return rows.length > 0;
+}
+
+/** The id of the last entry before every entry of that time or later; 0 when there is none. */
+export async function findLastAuditId(db: Reader, before: Date): Promise<string> {
+  const [row] = await db<{ id: string }[]>`
+    select coalesce(max(id), 0)::text as id from audit_log
+    where id < coalesce((select min(id) from audit_log where at >= ${before}), 9223372036854775807)`;
+  return row?.id ?? '0';
+}
+
+/** Entries in the order of their ids, as text that is the same after a dump and restore. */
+export function listAuditRows(
+  db: Reader,
+  { after, upTo, limit }: { after: string; upTo: string; limit: number },
+): Promise<AuditRow[]> {
+  return db<AuditRow[]>`
+    select l.id::text as id, extract(epoch from l.at)::text as at, l.actor, l.action, l.subject, l.detail::text as detail,
+      l.origin::text as origin, l.database_user as "databaseUser", l.database_client::text as "databaseClient"
+    from audit_log l where l.id > ${after}::bigint and l.id <= ${upTo}::bigint order by l.id limit ${limit}`;
 }

@@ -3,11 +3,16 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../../runtime/world.ts';
 import { connect, connectionSettings, rowsOf, send } from './connection.ts';
+import { renewGrants } from './database-roles.ts';
+import { sqlState } from './session.ts';
 import { type Reader, readerOf, textOf } from './statement.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../migrations');
 /** Any number will do, as long as every version of the gateway uses the same one. */
 const LOCK = 7_455_011;
+
+/** SQLSTATE `insufficient_privilege`. */
+const NO_RIGHT = '42501';
 
 interface Migration {
   readonly id: number;
@@ -29,6 +34,8 @@ export async function migrate(deps: { log: Log }, url: string): Promise<void> {
   const client = await connect(connectionSettings({ url, applicationName: 'till-migrate', statementTimeoutMs: 0 }));
   const sql = readerOf(async (statement) => rowsOf(await send(client, textOf(statement))));
   try {
+    // The run role has no right to create a table, and needs none while the schema is up to date.
+    if ((await migrationState(sql)).missing.length === 0) return;
     await sql`select pg_advisory_lock(${LOCK})`;
     await sql`
       create table if not exists migrations (
@@ -45,9 +52,15 @@ export async function migrate(deps: { log: Log }, url: string): Promise<void> {
       await sql`
         insert into migrations (id, name, sha256)
         values (${migration.id}, ${migration.name}, ${migration.sha256})`;
+      await renewGrants(sql);
       await sql`commit`;
       deps.log.info({ migration: migration.name }, 'migration applied');
     }
+  } catch (error) {
+    if (sqlState(error) !== NO_RIGHT) throw error;
+    throw new SchemaMismatchError(
+      'The database does not have the schema of this version yet, and this role may not change it: set DATABASE_MIGRATE_URL, or run `npm run till -- migrate` with it.',
+    );
   } finally {
     // The end of the connection gives the lock back, and undoes a migration that failed.
     await client.end();

@@ -1,0 +1,23 @@
+import type { Item } from '../domain/item.ts';
+
+/** The content behind a digest, so that a signer can have a policy of its own. */
+export type Signable = {
+  /** CAIP-2. */
+  readonly network: string;
+  /** The items that the signature pays or carries. Empty for a transaction that pays nothing. */
+  readonly items: readonly Item[];
+} & (
+  | { readonly kind: 'typed_data'; readonly typedData: unknown }
+  /** The unsigned transaction, in the form of its chain. */
+  | { readonly kind: 'transaction'; readonly transaction: Readonly<Record<string, unknown>> }
+);
+
+/** The signer's own policy refuses the content. The same request may be accepted later. */
+export class SignerRefusedError extends Error {
+  readonly reason: string;
+  constructor(reason: string) {
+    super(`The external signer refuses: ${reason}`);
+    this.name = 'SignerRefusedError';
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto';
+import { type ReceiptKey, type ReceiptSignature, signText, verifyText } from './receipt.ts';
+
+/**
+ * The last link of every chain of hashes at one moment. A copy that is kept elsewhere proves everything before it, even
+ * against an attacker who rewrites the database with all hashes. Every value is text, as in a receipt.
+ */
+export interface Head {
+  readonly form: typeof HEAD_FORM;
+  readonly at: string;
+  /** In the order of the networks. Sealed entries only. */
+  readonly books: readonly { readonly network: string; readonly sequence: string; readonly hash: string }[];
+  readonly auditLog: AuditHead;
+}
+
+/** The audit log up to an entry. */
+export interface AuditHead {
+  /** The id of the last entry, 0 for an empty log. */
+  readonly lastId: string;
+  readonly entries: string;
+  readonly hash: string;
+}
+
+export interface SignedHead {
+  readonly head: Head;
+  readonly signature: ReceiptSignature;
+}
+
+/** The form keeps signatures of heads and receipts apart, which one key makes. */
+export const HEAD_FORM = 'till-head/1';
+
+/** The signed bytes: JSON without white space, with the members in this order. */
+function headText({ form, at, books, auditLog }: Head): string {
+  return JSON.stringify({
+    form,
+    at,
+    books: books.map(({ network, sequence, hash: value }) => ({ network, sequence, hash: value })),
+    auditLog: { lastId: auditLog.lastId, entries: auditLog.entries, hash: auditLog.hash },
+  });
+}
+
+export function signHead(key: ReceiptKey, head: Head): SignedHead {
+  return { head, signature: signText(key, headText(head)) };
+}
+
+/** `publicKey` is in base64url. */
+export function isSignedBy(publicKey: string, { head, signature }: SignedHead): boolean {
+  return verifyText(publicKey, headText(head), signature.value);
+}
+
+/** Undefined when the text is no signed head. */
+export function readSignedHead(text: string): SignedHead | undefined {
+  try {
+    const { head, signature } = JSON.parse(text) as SignedHead;
+    const links = [head.auditLog.lastId, head.auditLog.entries, ...head.books.map(({ sequence }) => sequence)];
+    const hashes = [head.auditLog.hash, ...head.books.map((link) => link.hash)];
+    const isReadable =
+      head.form === HEAD_FORM &&
+      [head.at, signature.keyId, signature.value, ...head.books.map(({ network }) => network)].every(isText) &&
+      links.every((link) => isText(link) && /^\d{1,18}$/.test(link)) &&
+      hashes.every((value) => isText(value) && /^[0-9a-f]{64}$/.test(value));
+    return isReadable ? { head, signature } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** An entry of the audit log as the database spells it. */
+export interface AuditRow {
+  readonly id: string;
+  /** Seconds since 1970, with all digits. */
+  readonly at: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  /** The canonical text of the `jsonb` value, and of the one below. */
+  readonly detail: string;
+  readonly origin: string;
+  readonly databaseUser: string | null;
+  readonly databaseClient: string | null;
+}
+
+export const FIRST_AUDIT_HASH = hash('sha256', 'till audit log', 'hex');
+
+/** Changes when anything in the entry, or in an entry before it, changes. */
+export function auditHash(previous: string, row: AuditRow): string {
+  const { id, at, actor, action, subject, detail, origin, databaseUser, databaseClient } = row;
+  const content = [previous, id, at, actor, action, subject, detail, origin, databaseUser, databaseClient];
+  return hash('sha256', JSON.stringify(content), 'hex');
+}

@@ -1,0 +1,78 @@
+import { connect, connectionSettings, rowsOf, send } from './connection.ts';
+import { type Reader, readerOf, textOf } from './statement.ts';
+
+/**
+ * Three roles use the database. The migrate role owns the tables and changes the schema. The run role is the one of
+ * nodes and operator commands: it cannot change the schema, switch off a trigger, or change rows of append-only tables.
+ * The read role only reads, for reports and support.
+ */
+const RUN = 'till_run';
+const READ = 'till_read';
+
+/** Their rows are never changed. A trigger refuses it as well, and only the owner of a table can switch that off. */
+const APPEND_ONLY = ['audit_log', 'book_entries', 'events', 'event_batches', 'float_changes'];
+
+/**
+ * Creates the roles where they are missing, and sets their rights on the tables that exist. Statements are in one
+ * transaction, so nodes that run meanwhile never lack a right. Roles belong to the whole server: another database of
+ * the same server may have created them, even at the same moment.
+ */
+export const ROLES_SQL = `begin;
+do $$ begin create role ${RUN} login; exception when duplicate_object or unique_violation then null; end $$;
+do $$ begin create role ${READ} login; exception when duplicate_object or unique_violation then null; end $$;
+${grants()}
+commit;
+`;
+
+function grants(): string {
+  return `revoke create on schema public from public;
+revoke all on all tables in schema public from ${RUN}, ${READ};
+grant usage on schema public to ${RUN}, ${READ};
+grant select on all tables in schema public to ${RUN}, ${READ};
+grant insert, update, delete on all tables in schema public to ${RUN};
+grant usage on all sequences in schema public to ${RUN};
+revoke update, delete on ${APPEND_ONLY.join(', ')} from ${RUN};
+-- The seal of an entry is its only change.
+grant update (sequence, hash) on book_entries to ${RUN};
+revoke delete on payments from ${RUN};
+revoke insert, update, delete on migrations from ${RUN};`;
+}
+
+/** Runs the statements as the migrate role. */
+export function applyRoles(migrateUrl: string): Promise<void> {
+  return asMigrator(migrateUrl, async (sql) => {
+    await sql.unsafe(ROLES_SQL);
+  });
+}
+
+/** Sets the rights on new tables after a migration, where the roles are in use. Needs a transaction of the caller. */
+export async function renewGrants(sql: Reader): Promise<void> {
+  const [row] = await sql<{ isInUse: boolean }[]>`
+    select exists (
+      select from pg_roles where rolname = ${RUN} and has_table_privilege(oid, 'migrations', 'select')
+    ) as "isInUse"`;
+  if (row?.isInUse) await sql.unsafe(grants());
+}
+
+/** Gives the run role of the embedded server a new password. Returns its URL. */
+export async function openRunRole(
+  { random }: { random: { bytes(count: number): Uint8Array } },
+  migrateUrl: string,
+): Promise<string> {
+  // Letters, digits, - and _ only, so it needs no quoting in the statement or the URL.
+  const password = Buffer.from(random.bytes(24)).toString('base64url');
+  await asMigrator(migrateUrl, async (sql) => {
+    await sql.unsafe(ROLES_SQL);
+    await sql.unsafe(`alter role ${RUN} login password '${password}'`);
+  });
+  return Object.assign(new URL(migrateUrl), { username: RUN, password }).href;
+}
+
+async function asMigrator(url: string, work: (sql: Reader) => Promise<void>): Promise<void> {
+  const client = await connect(connectionSettings({ url, applicationName: 'till-migrate' }));
+  try {
+    await work(readerOf(async (statement) => rowsOf(await send(client, textOf(statement)))));
+  } finally {
+    await client.end();
+  }
+}
