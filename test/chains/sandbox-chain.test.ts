@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
+import { after, before, it } from 'node:test';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { type SandboxChain, startSandboxChain } from '../../src/sandbox/chain-process.ts';
 import { describeChain } from './conformance.ts';
@@ -16,16 +16,20 @@ const log = { debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet
 let dir: string;
 let sandbox: SandboxChain;
 
+const TITLE = "the EVM adapter on the sandbox's chain process";
+/** Every run has the same EVM in the test's own process. */
+const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
+
 before(async () => {
+  if (!IS_LONG) return;
   dir = await mkdtemp(join(tmpdir(), 'till-conformance-'));
   sandbox = await startSandboxChain({ world: systemWorld, log }, { dir, blockMs: BLOCK_MS, isScriptable: true });
 });
 
 after(async () => {
   await sandbox?.stop();
-  await rm(dir, { recursive: true, force: true });
+  if (IS_LONG) await rm(dir, { recursive: true, force: true });
 });
 
-describeChain("the EVM adapter on the sandbox's chain process", async () =>
-  createEvmHarness(await openScriptedEvm(sandbox.rpcUrl)),
-);
+if (IS_LONG) describeChain(TITLE, async () => createEvmHarness(await openScriptedEvm(sandbox.rpcUrl)));
+else it(TITLE, { skip: 'part of npm run test:long' });

@@ -16,7 +16,7 @@ const AT_ONCE = 4;
 describe('endpoints that fail again and again', () => {
   let scene: FaultScene;
   before(async () => {
-    scene = await openFaultScene({ endpoints: 2, hasSecond: true, payers: 12, haste: 3 });
+    scene = await openFaultScene({ endpoints: 2, hasSecond: true, payers: 12, haste: 1 });
   });
   afterEach(() => scene.tellTheTruth());
   after(() => scene.close());
