@@ -114,7 +114,7 @@ export function authorisationPage(document: ApiDocument): string {
   const callers = Object.entries(CALLERS).map(([name, meaning]) => `| ${name} | ${meaning} |`);
   return `# The authorisation matrix
 
-What every route of the API answers to every kind of caller. \`test/attacks/authorisation-matrix.test.ts\` sends each of these
+The answer of every API route to every kind of caller. \`test/attacks/authorisation-matrix.test.ts\` sends each of these
 requests to the gateway and compares the answer with this table.
 
 | caller | is |

@@ -46,7 +46,7 @@ const lower = (text) => String(text).toLowerCase();
 /** Returns a function that signs a request or throws `Refused`. */
 export function createPolicy({ key, limits, recipients, now = Date.now }) {
   const account = privateKeyToAccount(key);
-  /** What was signed within the hour. The same commitment may be signed again: it can be paid only once. */
+  /** The sum signed within the hour. A commitment may be signed again without counting twice: it is paid only once. */
   const signed = new Map();
 
   return async (request) => {

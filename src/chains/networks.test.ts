@@ -10,7 +10,7 @@ import { findNetwork, NETWORKS } from './networks.ts';
 
 const WALLETS_WAIT_MS = 45_000;
 
-/** What `DOMAIN_SEPARATOR()` of these contracts returns, as others have read it and published it. */
+/** The published results of `DOMAIN_SEPARATOR()` of these contracts. */
 const SEPARATORS_ON_CHAIN: Readonly<Record<string, string>> = {
   'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48':
     '0x06c37168a7db5138defc7866392bb87a741f9b3d104deb5094588ce041cae335',

@@ -18,7 +18,7 @@ export interface KeyAuditLimits {
 
 export type KeyFinding = 'never_used' | 'unused' | 'old' | 'no_expiry' | 'ends_soon' | 'every_scope' | 'any_address';
 
-/** What an audit finds about a key that is in force. A new key gets the time of `unusedMs` for its first use. */
+/** The findings about a key in force. A new key counts as unused only after `unusedMs`. */
 export function auditKey(key: AuditedKey, now: Date, limits: KeyAuditLimits): KeyFinding[] {
   const ageMs = now.getTime() - key.createdAt.getTime();
   const idleMs = now.getTime() - (key.lastUsedAt ?? key.createdAt).getTime();

@@ -124,7 +124,7 @@ function chunksOf(texts: readonly string[], maxQuestions: number): readonly (rea
   return chunks;
 }
 
-/** Whatever the fault of the Lens, the questions can still be asked by single calls. */
+/** A refusal of the Lens loses nothing: each question can still be asked by a call of its own. */
 function lensCall(texts: readonly string[]): RpcCall<readonly string[] | 'refused'> {
   const text = texts.join('');
   // The ABI encoding of one `bytes` argument: offset, length, and the data padded to words.

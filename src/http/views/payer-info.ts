@@ -32,7 +32,7 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
   };
 }
 
-/** What a payment can be paid with now, or the reason why nothing is offered. */
+/** The tokens that are offered for a payment now, or the reason why none is. */
 async function viewPayable(deps: HttpDeps, payment: Payment, isMerchantStopped: boolean) {
   if (isMerchantStopped) return { accepted: [], stopped: STOPPED.merchant };
   const open = await openNetworks(deps, payment.mode);
