@@ -20,7 +20,8 @@ const FOREVER_MS = 10 * 60_000;
 /** The placer never looks by itself: what it places was rung for. */
 const DEAF: World = {
   ...systemWorld,
-  random: { bytes: (count) => new Uint8Array(count).fill(1) },
+  // With some jitter: only the placer's look takes 1,000 ms to the millisecond.
+  random: { bytes: (count) => new Uint8Array(count).fill(8) },
   timers: {
     ...systemWorld.timers,
     sleep: (ms, signal) => systemWorld.timers.sleep(ms === 1_000 ? FOREVER_MS : ms, signal),
