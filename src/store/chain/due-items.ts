@@ -189,12 +189,16 @@ export function findOpenItemsOf(db: Reader, subjects: readonly string[]): Promis
 
 /** How many accepted items of payments each of these accounts (CAIP-10) has open. */
 export async function countOpenItems(db: Reader, accounts: readonly string[]): Promise<Map<string, number>> {
+  // One lookup for each account. The network and the payer are plain values, so that the index can find them.
   const rows = await db<{ account: string; count: number }[]>`
-    select a.account, count(*)::int as count
-    from unnest(${accounts as string[]}::text[]) as a(account)
-    join items i on i.network = substring(a.account from '^[^:]+:[^:]+') and i.payer = substring(a.account from '[^:]+$')
-    where i.purpose = 'payment' and i.state in ('due', 'sent')
-    group by a.account`;
+    select a.account, (
+      select count(*)::int from items i
+      where i.network = a.network and i.payer = a.payer and i.purpose = 'payment' and i.state in ('due', 'sent')) as count
+    from unnest(
+      ${accounts as string[]}::text[],
+      ${accounts.map((account) => account.slice(0, account.lastIndexOf(':')))}::text[],
+      ${accounts.map((account) => account.slice(account.lastIndexOf(':') + 1))}::text[]
+    ) as a(account, network, payer)`;
   return new Map(rows.map(({ account, count }) => [account, count]));
 }
 

@@ -32,10 +32,14 @@ export async function findPayersAbove(
   { network, since, gas }: { network: string; since: Date; gas: bigint },
 ): Promise<PayerGas[]> {
   const rows = await db<{ payer: string; gas: string }[]>`
-    select payer, sum(gas_spent) as gas from items
-    where network = ${network} and purpose = 'payment' and accepted_at > ${since}
-      and payer in (select payer from items where network = ${network} and state = 'due' and purpose = 'payment')
-    group by payer having sum(gas_spent) >= ${gas.toString()} order by sum(gas_spent) desc`;
+    select payer, gas
+    from (select distinct payer from items where network = ${network} and state = 'due' and purpose = 'payment') due,
+      lateral (
+        select sum(gas_spent) as gas from items spent
+        where spent.network = ${network} and spent.payer = due.payer and spent.purpose = 'payment'
+          and spent.accepted_at > ${since}
+      ) hour
+    where gas >= ${gas.toString()} order by gas desc`;
   return rows.map((row) => ({ payer: row.payer, gas: BigInt(row.gas) }));
 }
 
