@@ -13,7 +13,8 @@ export interface TestDatabase {
 
 /** A fresh, migrated database for the caller. */
 export function createTestDatabase(): Promise<TestDatabase> {
-  return create(`template ${TEMPLATE}`);
+  // Copied files take a third of the time of copied pages where files are in memory.
+  return create(`template ${TEMPLATE} strategy file_copy`);
 }
 
 /** An empty database. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -13,7 +13,10 @@ let folder: string | undefined;
 /** One real PostgreSQL for the whole run, with a migrated database that each test file clones. */
 export async function globalSetup(): Promise<void> {
   const log = pino({ level: 'warn' });
-  folder = await mkdtemp(join(tmpdir(), 'till-test-'));
+  folder = await mkdtemp(join(await temporaryFolder(), 'till-test-'));
+  await chmod(folder, 0o777);
+  // The tests put their own folders there.
+  process.env.TMPDIR = folder;
   server = await startEmbeddedPostgres({ world: systemWorld, log }, { dir: join(folder, 'postgres'), settings: FAST });
   process.env[TEST_SERVER] = server.url;
   await makeTemplate((url) => migrate({ log }, url));
@@ -25,4 +28,13 @@ export async function globalTeardown(): Promise<void> {
 }
 
 /** No durability is needed: these databases are temporary. */
-const FAST = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };
+const FAST = { fsync: 'off', full_page_writes: 'off', max_wal_size: '256MB', max_connections: '300' };
+
+const RAM_DISK = '/dev/shm';
+const NEEDED_BYTES = 6 * 1024 ** 3;
+
+/** The folder for temporary files: in memory if that has room, as every test clones a database of hundreds of files. */
+async function temporaryFolder(): Promise<string> {
+  const { bavail, bsize } = await statfs(RAM_DISK).catch(() => ({ bavail: 0, bsize: 0 }));
+  return bavail * bsize >= NEEDED_BYTES ? RAM_DISK : tmpdir();
+}

@@ -4,7 +4,7 @@ import { en } from '../../web/src/checkout/strings/en.ts';
 import { missingBrowser } from './chromium.ts';
 import { type Scene, sharedScene, steps } from './scene.ts';
 
-describe('a newcomer in the sandbox', { skip: missingBrowser(), concurrency: 3 }, () => {
+describe('a newcomer in the sandbox', { skip: missingBrowser(), concurrency: 2 }, () => {
   let scene: Scene;
   before(async () => {
     scene = await sharedScene();

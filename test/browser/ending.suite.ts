@@ -8,7 +8,7 @@ import { payWith, type Scene, SHOP, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS,
 /** The countdown of the page before it returns the payer. */
 const COUNTDOWN_MS = 3_000;
 
-describe('the end of a checkout', { skip: missingBrowser(), concurrency: 4 }, () => {
+describe('the end of a checkout', { skip: missingBrowser(), concurrency: 2 }, () => {
   let scene: Scene;
   before(async () => {
     scene = await sharedScene();

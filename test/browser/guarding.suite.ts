@@ -19,7 +19,7 @@ const HOSTILE = [
 ];
 const PARTNER = 'prtn_0000000000000000000000DEM0';
 
-describe('the checkout guards its payer', { skip: missingBrowser(), concurrency: 4 }, () => {
+describe('the checkout guards its payer', { skip: missingBrowser(), concurrency: 2 }, () => {
   let scene: Scene;
   before(async () => {
     scene = await sharedScene();

@@ -6,7 +6,7 @@ import { type Scene, sharedScene } from './scene.ts';
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
-describe('a person with a browser', { skip: missingBrowser(), concurrency: 3 }, () => {
+describe('a person with a browser', { skip: missingBrowser(), concurrency: 2 }, () => {
   let scene: Scene;
   before(async () => {
     scene = await sharedScene();

@@ -7,7 +7,7 @@ import { missingBrowser } from './chromium.ts';
 import { injectWallet, REJECTED } from './injected-wallet.ts';
 import { assertSpent, payWith, type Scene, SHOP, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
 
-describe('paying on the checkout', { skip: missingBrowser(), concurrency: 4 }, () => {
+describe('paying on the checkout', { skip: missingBrowser(), concurrency: 2 }, () => {
   let scene: Scene;
   before(async () => {
     scene = await sharedScene();

@@ -10,7 +10,7 @@ import { payWith, type Scene, SHOP, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS 
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 
-describe('everybody can read and use the checkout', { skip: missingBrowser(), concurrency: 4 }, () => {
+describe('everybody can read and use the checkout', { skip: missingBrowser(), concurrency: 2 }, () => {
   let scene: Scene;
   before(async () => {
     scene = await sharedScene();

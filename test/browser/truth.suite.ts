@@ -5,7 +5,7 @@ import { missingBrowser } from './chromium.ts';
 import { SILENCE } from './injected-wallet.ts';
 import { payWith, type Scene, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
 
-describe('the checkout shows the true state', { skip: missingBrowser(), concurrency: 4 }, () => {
+describe('the checkout shows the true state', { skip: missingBrowser(), concurrency: 2 }, () => {
   let scene: Scene;
   before(async () => {
     scene = await sharedScene();

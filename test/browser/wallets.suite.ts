@@ -13,7 +13,7 @@ const on =
 /** Longer than the time after which the page shows a hint. */
 const PATIENCE_MS = 13_000;
 
-describe('wallets that do not behave', { skip: missingBrowser(), concurrency: 4 }, () => {
+describe('wallets that do not behave', { skip: missingBrowser(), concurrency: 2 }, () => {
   let scene: Scene;
   before(async () => {
     scene = await sharedScene();

@@ -21,7 +21,7 @@ const RARE = [
   ...['failed', 'expired-alone', 'offline', 'hostile-merchant', 'unavailable', 'arabic', 'arabic-paid'],
 ];
 
-describe('the states of the page', { skip: missingBrowser(), concurrency: 3 }, () => {
+describe('the states of the page', { skip: missingBrowser(), concurrency: 2 }, () => {
   let server: StoryServer;
   let browser: Browser;
   before(async () => {
