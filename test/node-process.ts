@@ -32,8 +32,8 @@ export interface NodeProcess {
 type Settings = { TILL_HOME: string } & Record<string, string>;
 
 /** A gateway in a separate process, as operators run it. */
-export function startNodeProcess(settings: Settings): Promise<NodeProcess> {
-  return startProcess([process.execPath, MAIN], settings, {});
+export function startNodeProcess(settings: Settings, args: readonly string[] = []): Promise<NodeProcess> {
+  return startProcess([process.execPath, MAIN, ...args], settings, {});
 }
 
 /** A gateway with crash points, and a channel to choose one. */

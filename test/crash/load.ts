@@ -20,7 +20,7 @@ export interface Order {
 
 export type Load = ReturnType<typeof startLoad>;
 
-const SHOPPERS = 5;
+const SHOPPERS = 8;
 const FIRST_CENTS = 1_000;
 const UNITS_PER_CENT = 10_000n;
 const ASK_EVERY_MS = 40;
