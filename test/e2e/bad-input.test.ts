@@ -81,8 +81,7 @@ function assertRefusal(status: number, body: string, what: string): { code: Erro
 
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-// Some of these wait for a timeout of the server, so they share the time.
-describe('bad input', { concurrency: true }, () => {
+describe('bad input', () => {
   let house: Awaited<ReturnType<typeof furnish>>;
   let gateway: TestGateway;
   let headers: Headers;
