@@ -102,7 +102,7 @@ describe('the sandbox chain', () => {
       }),
     );
     assert.ok(answered.length >= 30 && chain.pid !== 0);
-    await until('it serves again', async () => chain.pid !== pid && (await isServing(chain)), { withinMs: 20_000 });
+    await until('it serves again', async () => chain.pid !== pid && (await isServing(chain)), { withinMs: 60_000 });
     // A transaction without an answer may be lost. Then answered ones with a later nonce wait for it.
     for (const serializedTransaction of unanswered) {
       await wallet.sendRawTransaction({ serializedTransaction }).catch(() => {});
