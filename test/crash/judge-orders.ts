@@ -21,10 +21,17 @@ interface Log {
   readonly transactionHash: Hex;
 }
 
-/** Compares every order with the transfers of its payer: one to pay, one to be refunded, by the transactions that the API named. */
+/**
+ * Compares every order with the transfers of its payer and with its events: one transfer to pay and one to be refunded, by
+ * the transactions that the API named, one event of its success, and no gap between its events.
+ */
 export async function judgeOrders(scene: CrashScene, orders: readonly Order[]): Promise<Judgement> {
   const { payer } = SANDBOX_ACCOUNTS;
-  const [paid, refunded] = await Promise.all([transfers(scene, { from: payer }), transfers(scene, { to: payer })]);
+  const [paid, refunded, events] = await Promise.all([
+    transfers(scene, { from: payer }),
+    transfers(scene, { to: payer }),
+    eventsByPayment(scene),
+  ]);
   const lost: string[] = [];
   const doubled: string[] = [];
   const misreported: string[] = [];
@@ -32,6 +39,12 @@ export async function judgeOrders(scene: CrashScene, orders: readonly Order[]): 
     const name = `order ${number} (${id ?? 'without a payment'})`;
     misreported.push(...misreports.map((text) => `${name}: ${text}`));
     if (!isOver && misreports.length === 0) lost.push(`${name} has not ended`);
+    const own = events.get(id ?? '') ?? [];
+    const successes = own.filter(({ type }) => type === 'payment.succeeded').length;
+    if (paidBy !== undefined && successes !== 1) misreported.push(`${name}: ${successes} events of its success`);
+    const [first] = own;
+    const hasGap = own.some(({ sequence }, index) => sequence !== (first?.sequence ?? 0) + index);
+    if (hasGap) misreported.push(`${name}: its events are not in order, or one is missing`);
     for (const [what, hashes, named] of [
       ['payment', paid.get(units) ?? [], paidBy],
       ['refund', refunded.get(units) ?? [], refundedBy],
@@ -53,6 +66,26 @@ export async function countPayments({ baseUrls, apiKey, merchantId }: CrashScene
   });
   const { stats } = (await answer.json()) as { stats: { totalTransactions: number } };
   return stats.totalTransactions;
+}
+
+interface FeedEvent {
+  readonly type: string;
+  readonly sequence: number;
+  readonly data: { readonly id: string };
+}
+
+/** The events of payments as a partner reads them, by payment. */
+async function eventsByPayment({ baseUrls, apiKey }: CrashScene): Promise<Map<string, FeedEvent[]>> {
+  const all: FeedEvent[] = [];
+  for (let after = ''; ; ) {
+    const answer = await fetch(`${baseUrls[0]}/v1/events?types=payment.*&limit=100${after}`, {
+      headers: { 'Api-Key': apiKey },
+    });
+    const { events, nextCursor } = (await answer.json()) as { events: FeedEvent[]; nextCursor: string };
+    if (events.length === 0) return Map.groupBy(all, ({ data }) => data.id);
+    all.push(...events);
+    after = `&after=${encodeURIComponent(nextCursor)}`;
+  }
 }
 
 /** The hashes of token transfers from or to an account, by amount. */
