@@ -21,6 +21,7 @@ import { banner } from './sandbox/banner.ts';
 import { ChainStartError, startSandboxChain } from './sandbox/chain-process.ts';
 import { announceSandbox, openSandbox } from './sandbox/demo.ts';
 import { startEmbeddedPostgres } from './sandbox/embedded-postgres.ts';
+import { SANDBOX_FIRST_BLOCK } from './sandbox/genesis.ts';
 import { HomeInUseError, lockHome } from './sandbox/home-lock.ts';
 import { ScreeningListError } from './screening/follow-list.ts';
 import {
@@ -254,8 +255,9 @@ function startWorkers(parts: Parts): () => Promise<void> {
       startWatching({
         ...parts,
         watching: {
-          // A sandbox chain is short, and may be older than the database.
-          startAt: (network) => (network === SANDBOX_NETWORK ? 0 : undefined),
+          // A sandbox chain is short, and may be older than the database. An opening balance of block 0 would be wrong: the
+          // demo's floats and the gas of its approvals belong to the first block.
+          startAt: (network) => (network === SANDBOX_NETWORK ? SANDBOX_FIRST_BLOCK : undefined),
         },
       }),
     ],
