@@ -1,5 +1,6 @@
 import { isOrdered, renewOutgoingMacs } from '../actions/outgoing/order-outgoing.ts';
 import { isOwnDestination, renewDestinationMacs } from '../actions/parties/destination-rows.ts';
+import { isOwnKey, renewKeyMacs } from '../actions/parties/key-rows.ts';
 import { rotateSecrets } from '../actions/rotate-secrets.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
 import { openSecrets } from '../settings/master-secret.ts';
@@ -37,6 +38,7 @@ const rotate = databaseCommand({
     const renewRows = async (tx: Tx, now: Date) => ({
       outgoing: await renewOutgoingMacs(tx, keys, { isTrusted, now }),
       destinations: await renewDestinationMacs(tx, keys, (row) => isLost || isOwnDestination(keys, row)),
+      keys: await renewKeyMacs(tx, keys, (row) => isLost || isOwnKey(keys, row)),
     });
     const { receiptKeyId } = await rotateSecrets(
       { ...deps, secrets },

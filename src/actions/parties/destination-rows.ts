@@ -10,17 +10,15 @@ import {
   updateDestination,
 } from '../../store/parties/destinations.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
-import { appendAudit, findAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
-import { lockName } from '../../store/plumbing/locks.ts';
-import { type CommandDeps, command } from '../command.ts';
+import { adoptOnce } from '../adopt-once.ts';
+import type { CommandDeps } from '../command.ts';
+import { renewMacs } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /** Rows of destinations decide where money goes, so each carries a MAC under a key outside the database. */
 
 const TABLE = 'crypto_settlements';
-const ADOPTED = { action: 'rows.adopted', subject: TABLE } as const;
-const PAGE = 1_000;
 
 /** Inserts all that are new and returns their ids. */
 export function putDestinations(tx: Tx, deps: RowKeyDeps, rows: readonly NewDestination[]): Promise<string[]> {
@@ -65,36 +63,22 @@ export async function ownDestinations<T extends { readonly settlement: StoredDes
   return rows.filter((row) => !forged.includes(row));
 }
 
-/** Gives the destinations of an older version their MACs, once in the life of a database: see `adoptOutgoing`. */
 export function adoptDestinations(deps: CommandDeps & RowKeyDeps): Promise<void> {
-  return command(deps, async (tx, now) => {
-    await lockName(tx, `${ADOPTED.action} ${TABLE}`);
-    if (await findAudit(tx, ADOPTED)) return;
-    const rows = await renewDestinationMacs(tx, deps, () => true);
-    await appendAudit(tx, { ...ADOPTED, at: now, actor: 'gateway', detail: { rows } });
-  });
+  return adoptOnce(deps, TABLE, (tx) => renewDestinationMacs(tx, deps, () => true));
 }
 
 /** Writes MACs under the newest key. Returns their number. */
-export async function renewDestinationMacs(
+export function renewDestinationMacs(
   tx: Tx,
   deps: RowKeyDeps,
   isTrusted: (row: StoredDestination) => boolean,
 ): Promise<number> {
-  let after = '';
-  let renewed = 0;
-  for (;;) {
-    const page = await lockDestinations(tx, { after, limit: PAGE });
-    const trusted = page.filter(isTrusted);
-    if (trusted.length > 0)
-      await setDestinationMacs(
-        tx,
-        trusted.map((row) => ({ id: row.id, mac: macOf(deps, row) })),
-      );
-    renewed += trusted.length;
-    if (page.length < PAGE) return renewed;
-    after = page.at(-1)?.id ?? after;
-  }
+  const rows = {
+    lock: (page: { after: string; limit: number }) => lockDestinations(tx, page),
+    macOf: (row: StoredDestination) => macOf(deps, row),
+    write: (macs: readonly { id: string; mac: string }[]) => setDestinationMacs(tx, macs),
+  };
+  return renewMacs(rows, isTrusted);
 }
 
 function macOf({ rowKeys }: RowKeyDeps, row: CryptoSettlement): string {

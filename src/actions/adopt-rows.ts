@@ -1,0 +1,12 @@
+import type { CommandDeps } from './command.ts';
+import { adoptOutgoing } from './outgoing/adopt-outgoing.ts';
+import { adoptDestinations } from './parties/destination-rows.ts';
+import { adoptKeys } from './parties/key-rows.ts';
+import type { RowKeyDeps } from './row-keys.ts';
+
+/** Authenticates the rows of an older version, before anything relies on them. */
+export async function adoptRows(deps: CommandDeps & RowKeyDeps): Promise<void> {
+  await adoptOutgoing(deps);
+  await adoptDestinations(deps);
+  await adoptKeys(deps);
+}
