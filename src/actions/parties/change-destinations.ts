@@ -10,7 +10,7 @@ import {
   findRemovedDestinations,
   lockCryptoSettlement,
 } from '../../store/parties/destinations.ts';
-import { findStopped, shareFreezes } from '../../store/parties/freezes.ts';
+import { findStopped } from '../../store/parties/freezes.ts';
 import type { Merchant, Owner } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -18,6 +18,7 @@ import { type Answer, type CommandDeps, command, type IdempotentRequest, idempot
 import type { RowKeyDeps } from '../row-keys.ts';
 import { lockLivingMerchant } from './change-merchant.ts';
 import { putDestinations, refuseForged, writeDestination } from './destination-rows.ts';
+import { shareFreezes } from './freeze-heads.ts';
 import { logDestinations } from './log-destinations.ts';
 
 interface SettlementInput {
@@ -40,7 +41,7 @@ export function registerSettlements(
   answer: (settlements: readonly CryptoSettlement[]) => Answer,
 ) {
   return idempotentCommand(deps, request, async (tx, now) => {
-    const merchant = await lockUnstoppedMerchant(tx, input);
+    const merchant = await lockUnstoppedMerchant(tx, deps, input);
     const removed = new Map((await findRemovedDestinations(tx, merchant.id)).map((each) => [each.assetKey, each]));
     const period = { now, periodMs: input.coolingOffMs };
     const rows = input.settlements.map(({ asset, destination }) => ({
@@ -113,8 +114,12 @@ export function removeSettlement(
 }
 
 /** Locks the merchant. A suspended or frozen one keeps its destinations as they are. */
-async function lockUnstoppedMerchant(tx: Tx, { owner, merchantId }: SettlementInput): Promise<Merchant> {
-  await shareFreezes(tx);
+async function lockUnstoppedMerchant(
+  tx: Tx,
+  deps: RowKeyDeps,
+  { owner, merchantId }: SettlementInput,
+): Promise<Merchant> {
+  await shareFreezes(tx, deps);
   const merchant = await lockLivingMerchant(tx, owner, merchantId);
   if ((await findStopped(tx, [merchant.id])).size === 0) return merchant;
   throw new ApiError('forbidden', 'The merchant is suspended or frozen: its destinations cannot be changed.');
@@ -126,7 +131,7 @@ async function lockOwnSettlement(
   input: SettlementInput,
   id: string,
 ): Promise<CryptoSettlement> {
-  const merchant = await lockUnstoppedMerchant(tx, input);
+  const merchant = await lockUnstoppedMerchant(tx, deps, input);
   const settlement = await lockCryptoSettlement(tx, { merchantId: merchant.id, id });
   if (settlement === undefined) throw settlementNotFound(id);
   refuseForged(deps, settlement);

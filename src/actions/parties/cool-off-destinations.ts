@@ -5,12 +5,12 @@ import {
   lockCooledOff,
   lockCryptoSettlementOfAny,
 } from '../../store/parties/destinations.ts';
-import { shareFreezes } from '../../store/parties/freezes.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../command.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { settlementNotFound } from './change-destinations.ts';
 import { ownDestinations, refuseForged, writeDestination } from './destination-rows.ts';
+import { shareFreezes } from './freeze-heads.ts';
 import { logDestinations } from './log-destinations.ts';
 
 const MAX_APPLIED = 100;
@@ -19,7 +19,7 @@ const ACTOR = 'cooling-off';
 /** Puts changes of destinations in force that have cooled off. Returns true if there are more. */
 export function applyCooledOff(deps: CommandDeps & RowKeyDeps): Promise<boolean> {
   return command(deps, async (tx, now) => {
-    await shareFreezes(tx);
+    await shareFreezes(tx, deps);
     const due = await lockCooledOff(tx, { now, limit: MAX_APPLIED });
     const rows = due.map((settlement) => ({ settlement }));
     const cooled = await ownDestinations(tx, deps, rows, now);
