@@ -1,6 +1,6 @@
 import type { CommandDeps } from './command.ts';
 import { adoptOutgoing } from './outgoing/adopt-outgoing.ts';
-import { adoptDestinations } from './parties/destination-rows.ts';
+import { adoptDestinations, adoptHistory } from './parties/destination-rows.ts';
 import { adoptFreezes } from './parties/freeze-heads.ts';
 import { adoptKeys } from './parties/key-rows.ts';
 import type { RowKeyDeps } from './row-keys.ts';
@@ -9,6 +9,7 @@ import type { RowKeyDeps } from './row-keys.ts';
 export async function adoptRows(deps: CommandDeps & RowKeyDeps): Promise<void> {
   await adoptOutgoing(deps);
   await adoptDestinations(deps);
+  await adoptHistory(deps);
   await adoptKeys(deps);
   await adoptFreezes(deps);
 }

@@ -1,4 +1,5 @@
 import { isOrdered, renewOutgoingMacs } from '../actions/outgoing/order-outgoing.ts';
+import { isOwnHistory, renewHistory } from '../actions/parties/destination-memory.ts';
 import { isOwnDestination, renewDestinationMacs } from '../actions/parties/destination-rows.ts';
 import { renewFreezeHead } from '../actions/parties/freeze-heads.ts';
 import { isOwnKey, renewKeyMacs } from '../actions/parties/key-rows.ts';
@@ -41,6 +42,7 @@ const rotate = databaseCommand({
       freezes: await renewFreezeHead(tx, keys, { isLost }),
       outgoing: await renewOutgoingMacs(tx, keys, { isTrusted, now }),
       destinations: await renewDestinationMacs(tx, keys, (row) => isLost || isOwnDestination(keys, row)),
+      history: await renewHistory(tx, keys, { isTrusted: (row) => isLost || isOwnHistory(keys, row), now }),
       keys: await renewKeyMacs(tx, keys, (row) => isLost || isOwnKey(keys, row)),
     });
     const { receiptKeyId } = await rotateSecrets(

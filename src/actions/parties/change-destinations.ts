@@ -4,12 +4,7 @@ import type { Account, Asset } from '../../domain/caip.ts';
 import { termsAfterChange, termsOfNew } from '../../domain/cooling-off.ts';
 import { newId } from '../../domain/ids.ts';
 import { ApiError, validationError } from '../../errors.ts';
-import {
-  type CryptoSettlement,
-  deleteCryptoSettlement,
-  findRemovedDestinations,
-  lockCryptoSettlement,
-} from '../../store/parties/destinations.ts';
+import { type CryptoSettlement, lockCryptoSettlement } from '../../store/parties/destinations.ts';
 import { findStopped } from '../../store/parties/freezes.ts';
 import type { Merchant, Owner } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
@@ -17,7 +12,8 @@ import type { Tx } from '../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, command, type IdempotentRequest, idempotentCommand } from '../command.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { lockLivingMerchant } from './change-merchant.ts';
-import { putDestinations, refuseForged, writeDestination } from './destination-rows.ts';
+import { lastDestinations } from './destination-memory.ts';
+import { putDestinations, refuseForged, removeDestination, writeDestination } from './destination-rows.ts';
 import { shareFreezes } from './freeze-heads.ts';
 import { logDestinations } from './log-destinations.ts';
 
@@ -42,14 +38,14 @@ export function registerSettlements(
 ) {
   return idempotentCommand(deps, request, async (tx, now) => {
     const merchant = await lockUnstoppedMerchant(tx, deps, input);
-    const removed = new Map((await findRemovedDestinations(tx, merchant.id)).map((each) => [each.assetKey, each]));
+    const earlier = await lastDestinations(tx, deps, merchant.id);
     const period = { now, periodMs: input.coolingOffMs };
     const rows = input.settlements.map(({ asset, destination }) => ({
       id: newId('crypto_', now.getTime(), deps.world.random.bytes(10)),
       merchantId: merchant.id,
       asset: asset.id,
       assetKey: asset.key,
-      ...termsOfNew(destination.id, removed.get(asset.key), period),
+      ...termsOfNew(destination.id, earlier.get(asset.key), period),
       createdAt: now,
     }));
     const inserted = new Set(await putDestinations(tx, deps, rows));
@@ -107,7 +103,7 @@ export function removeSettlement(
   return command(deps, async (tx, now) => {
     const settlement = await lockOwnSettlement(tx, deps, input, input.settlementId);
     const { id, asset, destination } = settlement;
-    await deleteCryptoSettlement(tx, { id, at: now });
+    await removeDestination(tx, deps, settlement, now);
     await logDestinations(tx, [settlement], { actor: input.actor, at: now, isRemoved: true });
     await audit(tx, input, now, 'settlement.removed', { id, asset, destination });
   });

@@ -14,6 +14,7 @@ const APPEND_ONLY = [
   'api_key_ends',
   'audit_log',
   'book_entries',
+  'destination_history',
   'events',
   'event_batches',
   'float_changes',
