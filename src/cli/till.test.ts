@@ -21,7 +21,7 @@ import { runTill } from './till.ts';
 
 const NOW_MS = Date.parse('2026-11-15T12:00:00Z');
 const world: World = { ...systemWorld, clock: { nowMs: () => NOW_MS } };
-const MASTER_SECRET = Buffer.alloc(32, 5).toString('base64');
+const MASTER_SECRET = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64');
 const SECRET = new RegExp(API_KEY_PATTERN);
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, fatal() {} };
 
@@ -149,6 +149,21 @@ describe('partners and their keys', () => {
       rows.map(({ action }) => action),
       ['partner.created', ...Array(4).fill('partner.changed')],
     );
+  });
+
+  test('keys and freezes need the master secret, the one of the nodes', async () => {
+    const partner = await json('partners', 'create', '--name', 'Secret');
+    const commands = [
+      ['keys', 'create', '--partner', partner.id, '--mode', 'live', '--label', 'L'],
+      ['freeze', 'partner', partner.id, '--reason', 'case 42'],
+    ];
+    for (const argv of commands) {
+      const live = { DATABASE_URL: database.url, RPC_URLS: 'eip155:8453=https://rpc.example' };
+      const without = await run(argv, live);
+      assert.deepEqual([without.exitCode, without.stdout], [2, '']);
+      assert.match(without.stderr, /TILL_SECRET/);
+    }
+    assert.deepEqual(await json('keys', 'list', '--partner', partner.id), []);
   });
 
   test('an unknown id is refused with its code', async () => {

@@ -117,6 +117,14 @@ describe('an attacker who writes API keys into the database', () => {
     }
   });
 
+  it('does not keep an operator from revoking a key, by marking it as revoked for a moment', async () => {
+    const { key, secret } = await createTestKey(gateway, partner.partner.id);
+    await sql`update api_keys set revoked_at = now() where id = ${key.id}`;
+    await revokeKey(gateway, { actor: 'test', keyId: key.id });
+    await sql`update api_keys set revoked_at = null where id = ${key.id}`;
+    assert.equal(await read(secret), 401);
+  });
+
   it('gets no successor with the rights that it has given to a key', async () => {
     const { key } = await createTestKey(gateway, partner.partner.id, { key: { scopes: ['payments:read'] } });
     await sql`update api_keys set scopes = null where id = ${key.id}`;

@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { adoptRows } from '../../src/actions/adopt-rows.ts';
 import { applyCooledOff, expelDestination, vetoDestination } from '../../src/actions/parties/cool-off-destinations.ts';
-import { adoptHistory } from '../../src/actions/parties/destination-rows.ts';
+import { lastDestinations } from '../../src/actions/parties/destination-memory.ts';
+import { adoptHistory, isOwnDestination } from '../../src/actions/parties/destination-rows.ts';
 import { openOption } from '../../src/domain/option.ts';
+import { macOfRow } from '../../src/domain/row-mac.ts';
+import { findDestinationRows } from '../../src/store/parties/destinations.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { connectTo, type TestConnection } from '../database.ts';
 import { DESTINATION, INTERMEDIATE, openPayingShop, type PayingShop, SANDBOX, USDC } from '../e2e/paying-shop.ts';
+import { DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
 import { freshKey } from '../gateway.ts';
 
 const HOURS = 24;
@@ -13,7 +20,58 @@ const PERIOD_MS = HOURS * 3_600_000;
 const OWN = `${SANDBOX}:${DESTINATION}`;
 const THIEF = `${SANDBOX}:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed`;
 const OTHER = `${SANDBOX}:0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359`;
+const MIGRATION = readFileSync(join(import.meta.dirname, '../../migrations/0022_destination_history.sql'), 'utf8');
+/** The part that reads the tables of the version before. The tables are there already. */
+const BACKFILL = MIGRATION.slice(MIGRATION.indexOf('insert into destination_history'));
 const BY = { actor: 'operator', reason: 'not ordered by the merchant' };
+
+describe('destinations of the version before', () => {
+  let scene: RefundScene;
+  beforeEach(async () => {
+    scene = await openRefundScene();
+  });
+  afterEach(() => scene.close());
+
+  it('are genuine after the first start if their MACs are right, and are remembered', async () => {
+    const sql = connectTo(scene.databaseUrl);
+    const { merchantId, rowKeys } = scene;
+    const heldFrom = new Date(0);
+    const terms = { merchantId, asset: DOLLAR, destination: OWN, pendingDestination: null, effectiveAt: null };
+    const fields = { ...terms, heldFrom: heldFrom.toISOString() };
+    const rows = [
+      {
+        id: 'crypto_own',
+        key: DOLLAR.toLowerCase(),
+        mac: macOfRow(rowKeys, 'crypto_settlements', { ...fields, id: 'crypto_own' }),
+      },
+      { id: 'crypto_forged', key: 'other', mac: 'forged' },
+    ];
+    for (const { id, key, mac } of rows) {
+      await sql`
+        insert into crypto_settlements (id, merchant_id, asset, asset_key, destination, held_from, mac, created_at, updated_at)
+        values (${id}, ${merchantId}, ${DOLLAR}, ${key}, ${OWN}, ${heldFrom}, ${mac}, now(), now())`;
+    }
+    await sql`
+      insert into removed_destinations (merchant_id, asset_key, destination, held_from, removed_at)
+      values (${merchantId}, 'removed', ${OTHER}, ${heldFrom}, now())`;
+    await sql.unsafe(BACKFILL);
+    // The version before has authenticated its rows.
+    await sql`insert into audit_log (at, actor, action, subject, detail) values (now(), 'gateway', 'rows.adopted', 'crypto_settlements', '{}')`;
+    await adoptRows(scene);
+    const found = await findDestinationRows(
+      sql,
+      rows.map(({ id }) => id),
+    );
+    assert.deepEqual(Object.fromEntries(found.map((row) => [row.id, isOwnDestination(scene, row)])), {
+      crypto_own: true,
+      crypto_forged: false,
+    });
+    const remembered = await lastDestinations(sql, scene, merchantId);
+    assert.equal(remembered.get(DOLLAR.toLowerCase())?.destination, OWN);
+    assert.equal(remembered.get('removed')?.destination, OTHER);
+    await sql.end();
+  });
+});
 
 describe('an attacker with a stolen API key who writes destinations into the database', () => {
   let paying: PayingShop;

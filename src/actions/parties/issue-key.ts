@@ -80,8 +80,7 @@ export function revokeKey(deps: CommandDeps, input: { actor: string; keyId: stri
   return command(deps, async (tx, now) => {
     const key = await lockApiKey(tx, input.keyId);
     if (key === undefined) throw keyNotFound(input.keyId);
-    if (key.revokedAt !== null) return;
-    await revokeApiKey(tx, { id: key.id, at: now });
+    if (!(await revokeApiKey(tx, { id: key.id, at: now }))) return;
     const detail = { before: { expiresAt: key.expiresAt, revokedAt: null }, after: { revokedAt: now } };
     await appendAudit(tx, { at: now, actor: input.actor, action: 'key.revoked', subject: key.id, detail });
   });

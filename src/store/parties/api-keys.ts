@@ -101,19 +101,22 @@ export function listApiKeys(db: Reader, { partnerId }: { partnerId?: string | un
     order by id`;
 }
 
-/** Ends a key for good. Nodes of the version before read `revoked_at` alone. */
-export async function revokeApiKey(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
-  await insertEnd(tx, { id, kind: 'revoked', at });
+/**
+ * Ends a key for good. Returns false if it was ended before. `revoked_at`, which nodes of the version before read, does not
+ * count: somebody could set it and take it back. The transaction has locked the key.
+ */
+export async function revokeApiKey(tx: Tx, { id, at }: { id: string; at: Date }): Promise<boolean> {
+  const { count } = await tx`
+    insert into api_key_ends (key_id, kind, at)
+    select ${id}, 'revoked', ${at}::timestamptz
+    where not exists (select from api_key_ends where key_id = ${id} and kind = 'revoked')`;
   await tx`update api_keys set revoked_at = ${at} where id = ${id} and revoked_at is null`;
+  return count === 1;
 }
 
 /** Brings a key's end forward; an earlier end stays. */
-export function endApiKeyAt(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
-  return insertEnd(tx, { id, kind: 'replaced', at });
-}
-
-async function insertEnd(tx: Tx, { id, kind, at }: { id: string; kind: 'revoked' | 'replaced'; at: Date }) {
-  await tx`insert into api_key_ends (key_id, kind, at) values (${id}, ${kind}, ${at}) on conflict do nothing`;
+export async function endApiKeyAt(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
+  await tx`insert into api_key_ends (key_id, kind, at) values (${id}, 'replaced', ${at}) on conflict do nothing`;
 }
 
 /** One statement for all keys used since the last call. */
