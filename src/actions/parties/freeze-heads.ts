@@ -6,7 +6,6 @@ import {
   type FreezeHead,
   findFreezeHeads,
   insertFreezeHead,
-  listFreezeNames,
   lockFreezes,
   readFreezeState,
   shareFreezeTable,
@@ -83,8 +82,8 @@ export async function removeFromHead(tx: Tx, deps: RowKeyDeps, name: string): Pr
 export function adoptFreezes(deps: CommandDeps & RowKeyDeps): Promise<void> {
   return adoptOnce(deps, 'freezes', async (tx) => {
     await lockFreezes(tx);
-    const names = await listFreezeNames(tx);
-    if ((await readFreezeState(tx)).head === null) await appendHead(tx, deps, names);
+    const { head, names } = await readFreezeState(tx);
+    if (head === null) await appendHead(tx, deps, names);
     return names.length;
   });
 }
@@ -92,7 +91,7 @@ export function adoptFreezes(deps: CommandDeps & RowKeyDeps): Promise<void> {
 /** Writes a head under the newest key. Returns the number of its freezes. If `isLost` the table is trusted as it is. */
 export async function renewFreezeHead(tx: Tx, deps: RowKeyDeps, { isLost }: { isLost: boolean }): Promise<number> {
   await lockFreezes(tx);
-  const names = isLost ? await listFreezeNames(tx) : await orderedFreezes(tx, deps);
+  const names = isLost ? (await readFreezeState(tx)).names : await orderedFreezes(tx, deps);
   await appendHead(tx, deps, names);
   return names.length;
 }
@@ -119,7 +118,8 @@ function messageOf({ lost, added }: FreezeDifferences): string | undefined {
 
 /** The freezes that operators have ordered. Before the first head, these are the rows of the table. */
 async function orderedFreezes(tx: Tx, deps: RowKeyDeps): Promise<readonly string[]> {
-  if ((await readFreezeState(tx)).head === null) return listFreezeNames(tx);
+  const { head: newest, names } = await readFreezeState(tx);
+  if (newest === null) return names;
   const head = await findOwnHead(tx, deps);
   if (head !== undefined) return head.freezes;
   throw new ApiError('invalid_state', 'No head of the freezes has a right MAC: see docs/secrets.md.');

@@ -79,11 +79,6 @@ export async function findFreezeHeads(db: Reader): Promise<FreezeHead[]> {
   return rows.map(({ head }) => head);
 }
 
-export async function listFreezeNames(db: Reader): Promise<string[]> {
-  const rows = await db<{ name: string }[]>`select ${nameOf(db)} as name from freezes`;
-  return rows.map(({ name }) => name);
-}
-
 export async function insertFreezeHead(tx: Tx, { number, freezes, mac }: FreezeHead): Promise<void> {
   await tx`insert into freeze_heads (number, freezes, mac) values (${number}, ${[...freezes]}, ${mac})`;
 }
