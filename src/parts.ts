@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { adoptRows } from './actions/adopt-rows.ts';
 import { createAlarms } from './actions/alarms.ts';
+import { adoptRows } from './actions/outgoing/adopt-rows.ts';
 import { forgedDestination, isOwnDestination } from './actions/parties/destination-rows.ts';
 import { forgedKeyMessage, isOwnKey } from './actions/parties/key-rows.ts';
 import { openCheckout } from './actions/parties/open-checkout.ts';

@@ -1,5 +1,5 @@
-import { adoptRows } from '../actions/adopt-rows.ts';
 import { refuseOtherSecret } from '../actions/open-receipt-key.ts';
+import { adoptRows } from '../actions/outgoing/adopt-rows.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
 import { openSecrets } from '../settings/master-secret.ts';

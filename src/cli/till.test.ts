@@ -158,7 +158,9 @@ describe('partners and their keys', () => {
       ['freeze', 'partner', partner.id, '--reason', 'case 42'],
     ];
     for (const argv of commands) {
-      const live = { DATABASE_URL: database.url, RPC_URLS: 'eip155:8453=https://rpc.example' };
+      const account = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+      const accounts = { FEE_ACCOUNT: account, INTERMEDIATE_ACCOUNT: account };
+      const live = { DATABASE_URL: database.url, RPC_URLS: 'eip155:8453=https://rpc.example', ...accounts };
       const without = await run(argv, live);
       assert.deepEqual([without.exitCode, without.stdout], [2, '']);
       assert.match(without.stderr, /TILL_SECRET/);
