@@ -39,6 +39,9 @@ export const HIGH_LIMITS = {
 /** The limits as an operator has them without any setting. */
 export const USUAL_LIMITS = { LOG_LEVEL: 'warn', METRICS_PORT: '0' };
 
+/** The master secret of gateways under load, with which keys can be issued beside them. */
+export const BENCH_SECRET = new Uint8Array(32).map((_, index) => index);
+
 export async function startGateway(settings: Readonly<Record<string, string>> = HIGH_LIMITS): Promise<Gateway> {
   return launch(await makeFolder(), settings);
 }
@@ -46,7 +49,12 @@ export async function startGateway(settings: Readonly<Record<string, string>> = 
 async function launch(home: string, settings: Readonly<Record<string, string>>): Promise<Gateway> {
   const port = await freePort();
   await rm(join(home, 'sandbox.json'), { force: true });
-  const child = startProcess(GATEWAY, { ...settings, TILL_HOME: home, PORT: String(port) });
+  const child = startProcess(GATEWAY, {
+    TILL_SECRET: Buffer.from(BENCH_SECRET).toString('base64'),
+    ...settings,
+    TILL_HOME: home,
+    PORT: String(port),
+  });
   const { apiKey } = await until('the gateway is ready', () => readySandbox(child, home, port), {
     withinMs: READY_WITHIN_MS,
   });

@@ -2,10 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { createPartner } from '../src/actions/parties/create-partner.ts';
 import { issueKey } from '../src/actions/parties/issue-key.ts';
+import { rowKeysOf } from '../src/actions/row-keys.ts';
+import { createSecrets } from '../src/runtime/secrets.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { call } from './calls.ts';
 import { compare, type Figure, type Measurement, quantile, round } from './figures.ts';
-import { addMerchants, type Gateway, merchantId, openBeside, startGateway, USUAL_LIMITS } from './gateway.ts';
+import {
+  addMerchants,
+  BENCH_SECRET,
+  type Gateway,
+  merchantId,
+  openBeside,
+  startGateway,
+  USUAL_LIMITS,
+} from './gateway.ts';
 import { loadPayments } from './loader.ts';
 import type { Noise, NoiseOrder, NoiseReport } from './noise-client.ts';
 import { messageOf, startClient, stopProcess } from './processes.ts';
@@ -84,7 +94,8 @@ async function timesOf({ port }: Gateway, headers: Readonly<Record<string, strin
 async function quietPartner({ databaseUrl, port }: Gateway): Promise<Record<string, string>> {
   const db = openBeside(databaseUrl.href);
   try {
-    const deps = { db, world: systemWorld, log: pino({ level: 'silent' }) };
+    const rowKeys = rowKeysOf(createSecrets([BENCH_SECRET]));
+    const deps = { db, world: systemWorld, log: pino({ level: 'silent' }), rowKeys };
     const { id: partnerId } = await createPartner(deps, { actor: 'bench', name: 'Quiet' });
     const { secret } = await issueKey(deps, {
       actor: 'bench',

@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { keccak256, stringToBytes } from 'viem';
 import { createPartner } from '../src/actions/parties/create-partner.ts';
 import { issueKey } from '../src/actions/parties/issue-key.ts';
+import { rowKeysOf } from '../src/actions/row-keys.ts';
 import type { Mode } from '../src/domain/mode.ts';
+import { createSecrets } from '../src/runtime/secrets.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
 import { SANDBOX_NETWORK } from '../src/settings/network-kinds.ts';
 import { openDatabase, type Reader } from '../src/store/plumbing/database.ts';
 import { call } from './calls.ts';
-import { openBeside } from './gateway.ts';
+import { BENCH_SECRET, openBeside } from './gateway.ts';
 import { freePort, GATEWAY, startProcess, stopProcess, until } from './processes.ts';
 import { makeFolder, removeFolder } from './temporary.ts';
 
@@ -59,7 +61,7 @@ export async function startPayingGateway(input: PayingGatewayInput): Promise<Pay
     RELAYER_KEYS: `${RELAYER_KEY} ${SANDBOX_NETWORK}=${SANDBOX_KEYS.relayer}`,
     FEE_ACCOUNT: SANDBOX_ACCOUNTS.feeAccount,
     INTERMEDIATE_ACCOUNT: SANDBOX_ACCOUNTS.intermediate,
-    TILL_SECRET: Buffer.from(RELAYER_KEY.slice(2), 'hex').toString('base64'),
+    TILL_SECRET: Buffer.from(BENCH_SECRET).toString('base64'),
     ...input.settings,
   };
   const launch = async () => {
@@ -106,7 +108,7 @@ async function readiness(child: ChildProcess, port: number): Promise<true | unde
 /** The setup that an operator would do with the commands. */
 async function createKey(databaseUrl: string, mode: Mode): Promise<string> {
   const db = openDatabase({ url: databaseUrl, poolSize: 1, applicationName: 'till-bench' });
-  const deps = { db, world: systemWorld };
+  const deps = { db, world: systemWorld, rowKeys: rowKeysOf(createSecrets([BENCH_SECRET])) };
   try {
     const { id: partnerId } = await createPartner(deps, { actor: 'bench', name: 'Benchmark' });
     const rights = { scopes: null, merchantIds: null, addresses: null, expiresAt: null };

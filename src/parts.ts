@@ -1,11 +1,13 @@
 import type { Logger } from 'pino';
 import { createAlarms } from './actions/alarms.ts';
-import { adoptOutgoing } from './actions/outgoing/adopt-outgoing.ts';
-import { adoptDestinations, forgedDestination, isOwnDestination } from './actions/parties/destination-rows.ts';
+import { adoptRows } from './actions/outgoing/adopt-rows.ts';
+import { forgedDestination, isOwnDestination } from './actions/parties/destination-rows.ts';
+import { forgedKeyMessage, isOwnKey } from './actions/parties/key-rows.ts';
 import { openCheckout } from './actions/parties/open-checkout.ts';
 import { createKeyUseRecorder } from './actions/parties/record-key-uses.ts';
 import { createPaymentCreator } from './actions/paying/create-payment.ts';
 import { createPaymentMover } from './actions/paying/move-payment.ts';
+import { createRowCheck } from './actions/row-check.ts';
 import { rowKeysOf } from './actions/row-keys.ts';
 import type { Chains } from './chains/chains.ts';
 import type { ReceiptKey } from './domain/receipt.ts';
@@ -23,8 +25,8 @@ import { NO_SCREENING, type Screening } from './screening/screening.ts';
 import type { Config } from './settings/config.ts';
 import { valueOn } from './settings/network-kinds.ts';
 import { openEventFeed } from './store/events/event-feed.ts';
-import { findKeyHolders, type KeyHolder } from './store/parties/api-keys.ts';
-import { createDestinationReader } from './store/parties/destinations.ts';
+import { findKeyHolders, type KeyHolder, type StoredKeyRights } from './store/parties/api-keys.ts';
+import { createDestinationReader, type StoredDestination } from './store/parties/destinations.ts';
 import { findNetworkStops, type NetworkStop } from './store/parties/freezes.ts';
 import { findPayableMerchants, type PayableMerchant } from './store/parties/merchants.ts';
 import { findWalletApps, type WalletApp } from './store/parties/wallet-apps.ts';
@@ -56,16 +58,19 @@ const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 /** Everything that is made once and lives as long as the node, put together on an open database. */
 export async function createParts(input: PartsInput) {
   const { chains = NO_CHAINS, rates = NO_RATES, screening = NO_SCREENING } = input;
-  const base = { ...input, chains, rates, screening };
+  const rowKeys = rowKeysOf(input.secrets);
+  const base = { ...input, chains, rates, screening, rowKeys };
   const { config, world, db, listDb, secrets } = base;
-  const rowKeys = rowKeysOf(secrets);
-  await adoptOutgoing({ ...base, rowKeys });
-  await adoptDestinations({ ...base, rowKeys });
-  const forged = createAlarms(base, 'destination_refused');
+  await adoptRows(base);
   const metrics = createMetrics();
   const payerLimits = { openItemsPerPayer: config.openItemsPerPayer };
+  const isGenuineKey = createRowCheck<StoredKeyRights>(base, {
+    alert: 'key_refused',
+    isOwn: (row) => isOwnKey(base, row),
+    messageOf: forgedKeyMessage,
+  });
   const keys = createFreshCache<KeyHolder>(world, {
-    read: (hashes) => findKeyHolders(db.sql, hashes),
+    read: async (hashes) => (await findKeyHolders(db.sql, hashes)).filter(isGenuineKey),
     keyOf: (key) => key.hash,
   });
   const apps = createFreshCache<WalletApp>(world, {
@@ -99,16 +104,14 @@ export async function createParts(input: PartsInput) {
     movePayment: createPaymentMover(base, payerLimits),
     payerLimits,
     readPayment: createPaymentReader({ ...base, feed }, findPayments),
-    readDestinations: createDestinationReader(base, (row) => {
-      const isOwn = isOwnDestination({ rowKeys }, row);
-      if (!isOwn) {
-        const { subject, message } = forgedDestination(row);
-        forged
-          .set(subject, message)
-          .catch((error: unknown) => base.log.warn({ err: error }, 'an alert was not stored'));
-      }
-      return isOwn;
-    }),
+    readDestinations: createDestinationReader(
+      base,
+      createRowCheck<StoredDestination>(base, {
+        alert: 'destination_refused',
+        isOwn: (row) => isOwnDestination(base, row),
+        messageOf: (row) => forgedDestination(row).message,
+      }),
+    ),
     glanceAtPayment: createPaymentReader({ ...base, feed }, glanceAtPayments),
     longPolls,
     drain: createDrain(longPolls),
@@ -123,7 +126,6 @@ export async function createParts(input: PartsInput) {
     ),
     cursorKeys: secrets.deriveEach('cursor'),
     optionKeys: secrets.deriveEach('option'),
-    rowKeys,
     leaseMs: config.leaseMs,
     hourlyLimit: (network: string) => valueOn(config.outgoingPerHour, network),
     stop() {

@@ -51,7 +51,10 @@ const remove = databaseCommand({
   options: { reason: required(text, 'Why. It is kept in the audit log.') },
   examples: ['destinations remove crypto_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --reason "set by a stolen key, case 42"'],
   run: async (deps, { id: settlementId, reason }) => {
-    const removed = await expelDestination(deps, { settlementId, reason, actor: operatorOf(deps.config) });
+    const removed = await expelDestination(
+      { ...deps, rowKeys: await openRowKeys(deps) },
+      { settlementId, reason, actor: operatorOf(deps.config) },
+    );
     return { json: removed, text: `Removed. ${removed.merchantId} is not paid to ${removed.destination} any more.` };
   },
 });

@@ -1,11 +1,12 @@
-import { type FreezeTarget, freeze, unfreeze } from '../actions/parties/freeze.ts';
-import type { FreezeScope } from '../domain/freeze.ts';
+import { freeze, unfreeze } from '../actions/parties/freeze.ts';
+import type { FreezeScope, FreezeTarget } from '../domain/freeze.ts';
 import { SANDBOX_NETWORK } from '../settings/network-kinds.ts';
 import { listFreezes } from '../store/parties/freezes.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id, text } from './kinds.ts';
 import { listing } from './listing.ts';
 import { required } from './options.ts';
+import { openRowKeys } from './row-keys.ts';
 
 interface Freezable {
   readonly scope: FreezeScope;
@@ -64,8 +65,9 @@ const restored = databaseCommand({
   run: async (deps) => {
     const networks = [...(deps.config.rpcUrls?.keys() ?? [SANDBOX_NETWORK])];
     const reason = 'the database was restored from a backup';
+    const rowKeys = await openRowKeys(deps);
     for (const subject of networks) {
-      await freeze(deps, { scope: 'restored', subject, reason, actor: operatorOf(deps.config) });
+      await freeze({ ...deps, rowKeys }, { scope: 'restored', subject, reason, actor: operatorOf(deps.config) });
     }
     const next = networks.map((network) => `  npm run till -- rebuild --network ${network} --from <block>`);
     const text = `Payouts and refunds wait on ${networks.join(', ')}. Start the gateway, then run:\n${next.join('\n')}`;
@@ -87,7 +89,11 @@ function freezing(freezable: Freezable): Command {
     ...wordsOf(freezable, 'freeze', 'key stolen, see case 42'),
     run: async (deps, values) => {
       const target = targetOf(scope, values);
-      const { isNew } = await freeze(deps, { ...target, reason: values.reason, actor: operatorOf(deps.config) });
+      const rowKeys = await openRowKeys(deps);
+      const { isNew } = await freeze(
+        { ...deps, rowKeys },
+        { ...target, reason: values.reason, actor: operatorOf(deps.config) },
+      );
       const news = isNew ? 'Frozen: nothing more is accepted or sent that this stops.' : 'It was frozen already.';
       return { json: { ...target, isNew }, text: news };
     },
@@ -102,7 +108,11 @@ function lifting(freezable: Freezable): Command {
     ...wordsOf(freezable, 'unfreeze', 'keys rotated'),
     run: async (deps, values) => {
       const target = targetOf(scope, values);
-      const lifted = await unfreeze(deps, { ...target, reason: values.reason, actor: operatorOf(deps.config) });
+      const rowKeys = await openRowKeys(deps);
+      const lifted = await unfreeze(
+        { ...deps, rowKeys },
+        { ...target, reason: values.reason, actor: operatorOf(deps.config) },
+      );
       return { json: lifted, text: `Lifted. It was frozen by ${lifted.actor}: ${lifted.reason}` };
     },
   });

@@ -11,6 +11,7 @@ import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { duration, futureOrNever, id, network, oneOf, scope, text } from './kinds.ts';
 import { listing } from './listing.ts';
 import { optional, repeated, required, withDefault } from './options.ts';
+import { openRowKeys } from './row-keys.ts';
 import { layoutFields } from './table.ts';
 
 const MAX_MERCHANTS = 100;
@@ -41,16 +42,19 @@ const create = databaseCommand({
     'keys create --partner prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --mode live --label Shop --address 203.0.113.0/28',
   ],
   run: async (deps, { partner, mode, label, scope: scopes, merchant: merchantIds, address: addresses, expires }) => {
-    const issued = await issueKey(deps, {
-      actor: operatorOf(deps.config),
-      partnerId: partner,
-      mode,
-      label,
-      scopes: scopes.length === 0 ? null : scopes,
-      merchantIds: merchantIds.length === 0 ? null : merchantIds,
-      addresses: addresses.length === 0 ? null : addresses,
-      expiresAt: expires === undefined ? defaultEnd(deps) : expires,
-    });
+    const issued = await issueKey(
+      { ...deps, rowKeys: await openRowKeys(deps) },
+      {
+        actor: operatorOf(deps.config),
+        partnerId: partner,
+        mode,
+        label,
+        scopes: scopes.length === 0 ? null : scopes,
+        merchantIds: merchantIds.length === 0 ? null : merchantIds,
+        addresses: addresses.length === 0 ? null : addresses,
+        expiresAt: expires === undefined ? defaultEnd(deps) : expires,
+      },
+    );
     return { json: { ...issued.key, secret: issued.secret }, text: `Key issued.\n\n${describe(issued)}` };
   },
 });
@@ -132,12 +136,15 @@ const rotate = databaseCommand({
   },
   examples: ['keys rotate key_01KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'keys rotate key_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --overlap 1h'],
   run: async (deps, { id: keyId, overlap: overlapMs }) => {
-    const issued = await rotateKey(deps, {
-      actor: operatorOf(deps.config),
-      keyId,
-      overlapMs,
-      expiresAt: defaultEnd(deps),
-    });
+    const issued = await rotateKey(
+      { ...deps, rowKeys: await openRowKeys(deps) },
+      {
+        actor: operatorOf(deps.config),
+        keyId,
+        overlapMs,
+        expiresAt: defaultEnd(deps),
+      },
+    );
     const keys = await listApiKeys(deps.db.sql, { partnerId: issued.key.partnerId });
     // Read back, because an earlier end that was set before stays in force.
     const endsAt = keys.find((key) => key.id === keyId)?.expiresAt ?? null;

@@ -1,5 +1,8 @@
 import { isOrdered, renewOutgoingMacs } from '../actions/outgoing/order-outgoing.ts';
+import { isOwnHistory, renewHistory } from '../actions/parties/destination-memory.ts';
 import { isOwnDestination, renewDestinationMacs } from '../actions/parties/destination-rows.ts';
+import { renewFreezeHead } from '../actions/parties/freeze-heads.ts';
+import { isOwnKey, renewKeyMacs } from '../actions/parties/key-rows.ts';
 import { rotateSecrets } from '../actions/rotate-secrets.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
 import { openSecrets } from '../settings/master-secret.ts';
@@ -35,8 +38,12 @@ const rotate = databaseCommand({
     const keys = { rowKeys: rowKeysOf(secrets) };
     const isTrusted = (outgoing: Outgoing) => isLost || isOrdered(keys, outgoing);
     const renewRows = async (tx: Tx, now: Date) => ({
+      // First, because the freezes are locked before any other row.
+      freezes: await renewFreezeHead(tx, keys, { isLost }),
       outgoing: await renewOutgoingMacs(tx, keys, { isTrusted, now }),
       destinations: await renewDestinationMacs(tx, keys, (row) => isLost || isOwnDestination(keys, row)),
+      history: await renewHistory(tx, keys, { isTrusted: (row) => isLost || isOwnHistory(keys, row), now }),
+      keys: await renewKeyMacs(tx, keys, (row) => isLost || isOwnKey(keys, row)),
     });
     const { receiptKeyId } = await rotateSecrets(
       { ...deps, secrets },

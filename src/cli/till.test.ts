@@ -21,6 +21,7 @@ import { runTill } from './till.ts';
 
 const NOW_MS = Date.parse('2026-11-15T12:00:00Z');
 const world: World = { ...systemWorld, clock: { nowMs: () => NOW_MS } };
+const MASTER_SECRET = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64');
 const SECRET = new RegExp(API_KEY_PATTERN);
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, fatal() {} };
 
@@ -86,7 +87,7 @@ describe('partners and their keys', () => {
     const partner = await json('partners', 'create', '--name', 'Fenced');
     const create = async (settings: Record<string, string>, ...options: string[]) => {
       const argv = ['keys', 'create', '--partner', partner.id, '--mode', 'live', '--label', 'L', ...options, '--json'];
-      const { exitCode, stdout, stderr } = await run(argv, { DATABASE_URL: database.url, ...settings });
+      const { exitCode, stdout, stderr } = await run(argv, { ...own(), ...settings });
       return exitCode === 0 ? JSON.parse(stdout) : stderr;
     };
     const year = { API_KEY_LIFETIME_DAYS: '365' };
@@ -97,7 +98,7 @@ describe('partners and their keys', () => {
     assert.equal((await create(year, '--expires', 'never')).expiresAt, null);
     assert.equal((await create({})).expiresAt, null);
     assert.match(await create({}, '--address', 'shop.example'), /--address must be an IP address or a network/);
-    const rotated = await run(['keys', 'rotate', fenced.id, '--json'], { DATABASE_URL: database.url, ...year });
+    const rotated = await run(['keys', 'rotate', fenced.id, '--json'], { ...own(), ...year });
     assert.deepEqual(
       [JSON.parse(rotated.stdout).addresses, JSON.parse(rotated.stdout).expiresAt],
       [addresses, '2027-11-15T12:00:00.000Z'],
@@ -148,6 +149,23 @@ describe('partners and their keys', () => {
       rows.map(({ action }) => action),
       ['partner.created', ...Array(4).fill('partner.changed')],
     );
+  });
+
+  test('keys and freezes need the master secret, the one of the nodes', async () => {
+    const partner = await json('partners', 'create', '--name', 'Secret');
+    const commands = [
+      ['keys', 'create', '--partner', partner.id, '--mode', 'live', '--label', 'L'],
+      ['freeze', 'partner', partner.id, '--reason', 'case 42'],
+    ];
+    for (const argv of commands) {
+      const account = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+      const accounts = { FEE_ACCOUNT: account, INTERMEDIATE_ACCOUNT: account };
+      const live = { DATABASE_URL: database.url, RPC_URLS: 'eip155:8453=https://rpc.example', ...accounts };
+      const without = await run(argv, live);
+      assert.deepEqual([without.exitCode, without.stdout], [2, '']);
+      assert.match(without.stderr, /TILL_SECRET/);
+    }
+    assert.deepEqual(await json('keys', 'list', '--partner', partner.id), []);
   });
 
   test('an unknown id is refused with its code', async () => {
@@ -388,8 +406,11 @@ async function run(argv: readonly string[], env: Record<string, string>): Promis
   return { exitCode, stdout, stderr };
 }
 
+/** The settings of a gateway with a database. */
+const own = () => ({ DATABASE_URL: database.url, TILL_SECRET: MASTER_SECRET });
+
 function till(...argv: string[]): Promise<Result> {
-  return run(argv, { DATABASE_URL: database.url });
+  return run(argv, own());
 }
 
 async function json(...argv: string[]): Promise<Json> {

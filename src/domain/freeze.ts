@@ -6,3 +6,9 @@
 export const FREEZE_SCOPES = ['merchant', 'partner', 'network', 'payouts', 'refunds', 'restored'] as const;
 
 export type FreezeScope = (typeof FREEZE_SCOPES)[number];
+
+/** A merchant, a partner, a network; or all payouts or refunds, with an empty subject. */
+export interface FreezeTarget {
+  readonly scope: FreezeScope;
+  readonly subject: string;
+}

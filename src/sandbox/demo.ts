@@ -182,7 +182,7 @@ function parseLoosely(text: string): { apiKey?: unknown } {
   }
 }
 
-async function newKey(deps: CommandDeps): Promise<string> {
+async function newKey(deps: CommandDeps & RowKeyDeps): Promise<string> {
   const { secret } = await issueKey(deps, {
     ...OWNER,
     actor: 'sandbox',

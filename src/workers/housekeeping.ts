@@ -1,5 +1,6 @@
 import { recheckRefusals } from '../actions/outgoing/recheck-refusals.ts';
 import { applyCooledOff } from '../actions/parties/cool-off-destinations.ts';
+import { createFreezeCheck } from '../actions/parties/freeze-heads.ts';
 import type { KeyUseRecorder } from '../actions/parties/record-key-uses.ts';
 import { expirePayments } from '../actions/paying/expire-payments.ts';
 import { foldStats } from '../actions/paying/fold-stats.ts';
@@ -12,6 +13,7 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] 
   return [
     { name: 'expire-payments', everyMs: 1_000, run: () => expirePayments(deps) },
     { name: 'apply-destinations', everyMs: 1_000, run: () => applyCooledOff(deps) },
+    { name: 'check-freezes', everyMs: 2_000, run: createFreezeCheck(deps) },
     { name: 'recheck-refusals', everyMs: 60_000, run: () => recheckRefusals(deps) },
     { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },
     { name: 'prune-idempotency-keys', everyMs: 60_000, run: () => pruneIdempotencyKeys(deps) },

@@ -7,10 +7,10 @@ import { approveRefund } from '../../src/actions/outgoing/refund/approve-refund.
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { requestAsOperator } from '../../src/actions/outgoing/refund/request-refund.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
+import { shareFreezes } from '../../src/actions/parties/freeze-heads.ts';
 import type { FreezeScope } from '../../src/domain/freeze.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
 import { ApiError } from '../../src/errors.ts';
-import { shareFreezes } from '../../src/store/parties/freezes.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
 import type { TestNode } from '../e2e/relay-scene.ts';
 import { until } from '../until.ts';
@@ -166,7 +166,7 @@ describe('money of a stopped merchant', () => {
     const { promise: go, resolve } = Promise.withResolvers<void>();
     const { promise: shared, resolve: isShared } = Promise.withResolvers<void>();
     const sending = command(scene, async (tx) => {
-      await shareFreezes(tx);
+      await shareFreezes(tx, scene);
       isShared();
       await go;
     });

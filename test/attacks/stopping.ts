@@ -1,6 +1,7 @@
 import type { CommandDeps } from '../../src/actions/command.ts';
 import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
+import type { RowKeyDeps } from '../../src/actions/row-keys.ts';
 
 interface Stopped {
   readonly merchantId: string;
@@ -10,8 +11,8 @@ interface Stopped {
 /** A way in which an operator stops the money of a merchant, and lets it go on. */
 interface WayToStop {
   readonly name: string;
-  stop(deps: CommandDeps, stopped: Stopped): Promise<unknown>;
-  release(deps: CommandDeps, stopped: Stopped): Promise<unknown>;
+  stop(deps: CommandDeps & RowKeyDeps, stopped: Stopped): Promise<unknown>;
+  release(deps: CommandDeps & RowKeyDeps, stopped: Stopped): Promise<unknown>;
 }
 
 const BY = { actor: 'operator', reason: 'key stolen' };

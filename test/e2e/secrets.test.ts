@@ -2,10 +2,23 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, describe, it } from 'node:test';
 import { OtherMasterSecretError } from '../../src/actions/open-receipt-key.ts';
+import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { runTill } from '../../src/cli/till.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
+import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { connectTo, createTestDatabase, type TestConnection, type TestDatabase } from '../database.ts';
-import { startTestGateway, type TestGateway, type TestGatewayInput } from '../gateway.ts';
+import {
+  createTestMerchant,
+  createTestPartner,
+  freshKey,
+  startTestGateway,
+  type TestGateway,
+  type TestGatewayInput,
+} from '../gateway.ts';
+import { EURC, SANDBOX, USDC } from './paying-shop.ts';
+
+const FIRST = `${SANDBOX}:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed`;
+const SECOND = `${SANDBOX}:0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359`;
 
 describe('the secrets of a gateway', () => {
   const stops: (() => Promise<unknown>)[] = [];
@@ -40,6 +53,15 @@ describe('the secrets of a gateway', () => {
   const auditOf = (sql: TestConnection) =>
     sql<{ actor: string; action: string; detail: object }[]>`
       select actor, action, detail from audit_log where subject = 'secrets' order by id`;
+
+  async function rotate(database: TestDatabase, secrets: readonly Buffer[], ...more: string[]) {
+    let output = '';
+    const sink = { write: (text: string) => (output += text) };
+    const TILL_SECRET = secrets.map((secret) => secret.toString('base64')).join(' ');
+    const env = { DATABASE_URL: database.url, TILL_SECRET };
+    const code = await runTill(['secret', 'rotate', '--json', ...more], { env, stdout: sink, stderr: sink });
+    return { code, output };
+  }
 
   it('are the same on nodes that start together', async () => {
     const { start } = await newPlace();
@@ -85,16 +107,7 @@ describe('the secrets of a gateway', () => {
   it('are rotated: the old master secret opens nothing any more, and old receipts can still be checked', async () => {
     const { database, sql, start } = await newPlace();
     const [old, renewed] = [randomBytes(32), randomBytes(32)];
-    const till = async (secrets: readonly Buffer[], ...more: string[]) => {
-      let output = '';
-      const sink = { write: (text: string) => (output += text) };
-      const TILL_SECRET = secrets.map((secret) => secret.toString('base64')).join(' ');
-      const env = { DATABASE_URL: database.url, TILL_SECRET };
-      return {
-        code: await runTill(['secret', 'rotate', '--json', ...more], { env, stdout: sink, stderr: sink }),
-        output,
-      };
-    };
+    const till = (secrets: readonly Buffer[], ...more: string[]) => rotate(database, secrets, ...more);
     const first = (await start({ masterSecret: old })).receiptKey.publicJwk.kid;
 
     const wrong = await till([renewed]);
@@ -118,7 +131,11 @@ describe('the secrets of a gateway', () => {
         [
           'operator',
           'secret.rotated',
-          { receiptKey: { before: first, after: receiptKeyId }, rows: { outgoing: 0, destinations: 0 }, isLost: false },
+          {
+            receiptKey: { before: first, after: receiptKeyId },
+            rows: { freezes: 0, outgoing: 0, destinations: 0, history: 0, keys: 0 },
+            isLost: false,
+          },
         ],
       ],
     );
@@ -129,5 +146,45 @@ describe('the secrets of a gateway', () => {
     assert.equal((await till([another], '--lost')).code, 0);
     const restarted = await start({ masterSecret: another });
     assert.deepEqual((await publishedBy(restarted)).slice(1), [receiptKeyId, first]);
+  });
+
+  it('are rotated together with the proofs of keys, destinations and freezes, which stay in force', async () => {
+    const { database, start } = await newPlace();
+    const [old, renewed, another] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+    const before = await start({ masterSecret: old });
+    const { partner, headers } = await createTestPartner(before);
+    const merchant = await createTestMerchant(before, headers);
+    const url = `/v1/merchants/${merchant.id}/settlements/crypto`;
+    const register = (gateway: TestGateway, asset: string, destination: string) =>
+      gateway.call({
+        method: 'POST',
+        url,
+        headers: { ...headers, 'idempotency-key': freshKey() },
+        payload: { settlements: [{ asset, destination }] },
+      });
+    const registered = await register(before, USDC, FIRST);
+    assert.equal(registered.statusCode, 201, registered.body);
+    const [{ id: removed }] = registered.json().settlements;
+    await register(before, EURC, FIRST);
+    await before.call({ method: 'DELETE', url: `${url}/${removed}`, headers });
+    const frozen = { scope: 'partner', subject: partner.id, reason: 'case 42', actor: 'test' } as const;
+    await freeze(before, frozen);
+
+    for (const [secrets, ...more] of [[[renewed, old]], [[another], '--lost']] as const) {
+      assert.equal((await rotate(database, secrets, ...more)).code, 0);
+      const gateway = await start({ masterSecret: secrets[0], config: { coolingOffHours: 24 } });
+      const answer = await register(gateway, USDC, SECOND);
+      assert.deepEqual([answer.statusCode, answer.json().code], [403, 'forbidden'], 'the key works, the freeze holds');
+      assert.equal((await gateway.readDestinations(merchant.id)).get(EURC), FIRST);
+    }
+    const gateway = await start({ masterSecret: another, config: { coolingOffHours: 24 } });
+    await unfreeze(gateway, frozen);
+    const [next] = (await register(gateway, USDC, SECOND)).json().settlements;
+    assert.deepEqual(
+      [next.destination, next.pendingDestination],
+      [FIRST, SECOND],
+      'a removed destination is remembered',
+    );
+    assert.deepEqual(await listAlerts(gateway.db.sql), []);
   });
 });

@@ -10,6 +10,8 @@ import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { verifyBooks } from '../../src/actions/books/verify-books.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
+import { lastDestinations } from '../../src/actions/parties/destination-memory.ts';
+import { compareFreezes } from '../../src/actions/parties/freeze-heads.ts';
 import { rememberSandboxChain } from '../../src/actions/remember-sandbox-chain.ts';
 import { assetsOf } from '../../src/chains/assets.ts';
 import type { Chains, ConnectedChain } from '../../src/chains/chains.ts';
@@ -144,6 +146,28 @@ describe('a database and a chain of an older version (d940b99)', () => {
     const registered = await post(`/v1/merchants/${id}/settlements/crypto`, merchant, { settlements });
     assert.equal(registered.statusCode, 201, registered.body);
   }
+
+  it('authenticates its keys, destinations and freezes at the first start, once', async () => {
+    const { sql } = gateway.db;
+    const [unproved] = await sql<{ keys: number; destinations: number }[]>`
+      select (select count(*)::int from api_keys where mac is null) as keys,
+        (select count(*)::int from crypto_settlements where mac is null or number is null) as destinations`;
+    assert.deepEqual(unproved, { keys: 0, destinations: 0 });
+    assert.deepEqual(await compareFreezes(sql, gateway), { lost: [], added: [] });
+    const adopted = await sql<{ subject: string }[]>`
+      select subject from audit_log where action = 'rows.adopted' order by subject`;
+    assert.deepEqual(
+      adopted.map(({ subject }) => subject),
+      ['api_keys', 'crypto_settlements', 'destination_history', 'freezes', 'outgoing'],
+    );
+    const settled = await sql<{ merchantId: string; asset: string; key: string; destination: string }[]>`
+      select merchant_id as "merchantId", asset, asset_key as key, destination from crypto_settlements`;
+    assert.ok(settled.length > 0);
+    for (const { merchantId, asset, key, destination } of settled) {
+      assert.equal((await gateway.readDestinations(merchantId)).get(asset), destination);
+      assert.equal((await lastDestinations(sql, gateway, merchantId)).get(key)?.destination, destination);
+    }
+  });
 
   it('shows ended payments unchanged', async () => {
     for (const name of ['succeeded', 'paidOut', 'refunded', 'expired', 'cancelled', 'failed'] as const) {

@@ -25,13 +25,13 @@ import {
   postponeOutgoing,
   renewOutgoing,
 } from '../../store/money/outgoing.ts';
-import { shareFreezes } from '../../store/parties/freezes.ts';
 import { deleteAlert, upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Alarms } from '../alarms.ts';
 import { raiseAlert } from '../alerts.ts';
 import { command } from '../command.ts';
 import { hearHeights } from '../evidence.ts';
 import { consentToSend } from '../own-coin.ts';
+import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { checkOutgoing } from './check-outgoing.ts';
 import { clearLimit, exceedsLimit, type LimitDeps, waitForLimit } from './limit-outgoing.ts';
@@ -115,7 +115,7 @@ async function begin(
   if (signature === undefined) return;
   deps.world.crashPoint?.('outgoing.signed');
   await command(deps, async (tx, now) => {
-    await shareFreezes(tx);
+    await shareFreezes(tx, deps);
     if (!(await markDue(tx, attempt))) return;
     const { commitment } = attempt;
     const account = `${item.network}:${item.payer}`;
@@ -213,7 +213,7 @@ async function plan(
   const terms = { id, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
   const attempt = { ...terms, commitment: chain.commitmentOf(itemOf(outgoing, { ...terms, commitment: '' })) };
   const outcome = await command(deps, async (tx, now) => {
-    await shareFreezes(tx);
+    await shareFreezes(tx, deps);
     if (await exceedsLimit(tx, deps, outgoing, now)) return 'limited';
     return (await planAttempt(tx, attempt, now)) ? 'planned' : 'taken';
   });

@@ -1,9 +1,11 @@
 import { parseChainId } from '../../domain/caip.ts';
 import { findOutgoing } from '../../store/money/outgoing.ts';
+import { findKeyRights } from '../../store/parties/api-keys.ts';
 import { findDestinationRows } from '../../store/parties/destinations.ts';
 import { deleteAlert, listAlerts } from '../../store/plumbing/alerts.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { isOwnDestination } from '../parties/destination-rows.ts';
+import { isOwnKey } from '../parties/key-rows.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /** Relayers ask a signer that refused again at least once a minute. */
@@ -26,6 +28,10 @@ async function isOver(
   if (name === 'destination_refused') {
     const [row] = await findDestinationRows(deps.db.sql, [subject]);
     return row === undefined || isOwnDestination(deps, row);
+  }
+  if (name === 'key_refused') {
+    const row = await findKeyRights(deps.db.sql, subject);
+    return row === undefined || isOwnKey(deps, row);
   }
   if (name === 'signer_refused' && parseChainId(subject).ok) return unseenMs > SIGNER_QUIET_MS;
   if (name !== 'outgoing_refused' && name !== 'signer_refused') return false;

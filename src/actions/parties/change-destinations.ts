@@ -4,20 +4,17 @@ import type { Account, Asset } from '../../domain/caip.ts';
 import { termsAfterChange, termsOfNew } from '../../domain/cooling-off.ts';
 import { newId } from '../../domain/ids.ts';
 import { ApiError, validationError } from '../../errors.ts';
-import {
-  type CryptoSettlement,
-  deleteCryptoSettlement,
-  findRemovedDestinations,
-  lockCryptoSettlement,
-} from '../../store/parties/destinations.ts';
-import { findStopped, shareFreezes } from '../../store/parties/freezes.ts';
+import { type CryptoSettlement, lockCryptoSettlement } from '../../store/parties/destinations.ts';
+import { findStopped } from '../../store/parties/freezes.ts';
 import type { Merchant, Owner } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, command, type IdempotentRequest, idempotentCommand } from '../command.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { lockLivingMerchant } from './change-merchant.ts';
-import { putDestinations, refuseForged, writeDestination } from './destination-rows.ts';
+import { lastDestinations } from './destination-memory.ts';
+import { putDestinations, refuseForged, removeDestination, writeDestination } from './destination-rows.ts';
+import { shareFreezes } from './freeze-heads.ts';
 import { logDestinations } from './log-destinations.ts';
 
 interface SettlementInput {
@@ -40,15 +37,15 @@ export function registerSettlements(
   answer: (settlements: readonly CryptoSettlement[]) => Answer,
 ) {
   return idempotentCommand(deps, request, async (tx, now) => {
-    const merchant = await lockUnstoppedMerchant(tx, input);
-    const removed = new Map((await findRemovedDestinations(tx, merchant.id)).map((each) => [each.assetKey, each]));
+    const merchant = await lockUnstoppedMerchant(tx, deps, input);
+    const earlier = await lastDestinations(tx, deps, merchant.id);
     const period = { now, periodMs: input.coolingOffMs };
     const rows = input.settlements.map(({ asset, destination }) => ({
       id: newId('crypto_', now.getTime(), deps.world.random.bytes(10)),
       merchantId: merchant.id,
       asset: asset.id,
       assetKey: asset.key,
-      ...termsOfNew(destination.id, removed.get(asset.key), period),
+      ...termsOfNew(destination.id, earlier.get(asset.key), period),
       createdAt: now,
     }));
     const inserted = new Set(await putDestinations(tx, deps, rows));
@@ -106,15 +103,19 @@ export function removeSettlement(
   return command(deps, async (tx, now) => {
     const settlement = await lockOwnSettlement(tx, deps, input, input.settlementId);
     const { id, asset, destination } = settlement;
-    await deleteCryptoSettlement(tx, { id, at: now });
+    await removeDestination(tx, deps, settlement, now);
     await logDestinations(tx, [settlement], { actor: input.actor, at: now, isRemoved: true });
     await audit(tx, input, now, 'settlement.removed', { id, asset, destination });
   });
 }
 
 /** Locks the merchant. A suspended or frozen one keeps its destinations as they are. */
-async function lockUnstoppedMerchant(tx: Tx, { owner, merchantId }: SettlementInput): Promise<Merchant> {
-  await shareFreezes(tx);
+async function lockUnstoppedMerchant(
+  tx: Tx,
+  deps: RowKeyDeps,
+  { owner, merchantId }: SettlementInput,
+): Promise<Merchant> {
+  await shareFreezes(tx, deps);
   const merchant = await lockLivingMerchant(tx, owner, merchantId);
   if ((await findStopped(tx, [merchant.id])).size === 0) return merchant;
   throw new ApiError('forbidden', 'The merchant is suspended or frozen: its destinations cannot be changed.');
@@ -126,7 +127,7 @@ async function lockOwnSettlement(
   input: SettlementInput,
   id: string,
 ): Promise<CryptoSettlement> {
-  const merchant = await lockUnstoppedMerchant(tx, input);
+  const merchant = await lockUnstoppedMerchant(tx, deps, input);
   const settlement = await lockCryptoSettlement(tx, { merchantId: merchant.id, id });
   if (settlement === undefined) throw settlementNotFound(id);
   refuseForged(deps, settlement);

@@ -1,16 +1,11 @@
 import { ApiError } from '../../errors.ts';
-import {
-  type CryptoSettlement,
-  forgetDestination,
-  lockCooledOff,
-  lockCryptoSettlementOfAny,
-} from '../../store/parties/destinations.ts';
-import { shareFreezes } from '../../store/parties/freezes.ts';
+import { type CryptoSettlement, lockCooledOff, lockCryptoSettlementOfAny } from '../../store/parties/destinations.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../command.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { settlementNotFound } from './change-destinations.ts';
-import { ownDestinations, refuseForged, writeDestination } from './destination-rows.ts';
+import { eraseDestination, ownDestinations, refuseForged, writeDestination } from './destination-rows.ts';
+import { shareFreezes } from './freeze-heads.ts';
 import { logDestinations } from './log-destinations.ts';
 
 const MAX_APPLIED = 100;
@@ -19,7 +14,7 @@ const ACTOR = 'cooling-off';
 /** Puts changes of destinations in force that have cooled off. Returns true if there are more. */
 export function applyCooledOff(deps: CommandDeps & RowKeyDeps): Promise<boolean> {
   return command(deps, async (tx, now) => {
-    await shareFreezes(tx);
+    await shareFreezes(tx, deps);
     const due = await lockCooledOff(tx, { now, limit: MAX_APPLIED });
     const rows = due.map((settlement) => ({ settlement }));
     const cooled = await ownDestinations(tx, deps, rows, now);
@@ -72,7 +67,7 @@ export function vetoDestination(
  * again.
  */
 export function expelDestination(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   { settlementId, reason, actor }: OverruleInput,
 ): Promise<CryptoSettlement> {
   return command(deps, async (tx, now) => {
@@ -80,7 +75,7 @@ export function expelDestination(
     if (found === undefined) throw settlementNotFound(settlementId);
     const { mac: _, ...settlement } = found;
     const { id, merchantId, asset, destination } = settlement;
-    await forgetDestination(tx, id);
+    await eraseDestination(tx, deps, settlement, now);
     await logDestinations(tx, [settlement], { actor, at: now, isRemoved: true });
     const detail = { id, asset, destination, reason };
     await appendAudit(tx, { at: now, actor, action: 'settlement.expelled', subject: merchantId, detail });

@@ -2,6 +2,9 @@ import { isRowMac, type MacFields, macOfRow } from '../../domain/row-mac.ts';
 import { ApiError } from '../../errors.ts';
 import {
   type CryptoSettlement,
+  deleteCryptoSettlement,
+  findAssetKey,
+  forgetDestination,
   insertCryptoSettlements,
   lockDestinations,
   type NewDestination,
@@ -10,34 +13,53 @@ import {
   updateDestination,
 } from '../../store/parties/destinations.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
-import { appendAudit, findAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
-import { lockName } from '../../store/plumbing/locks.ts';
-import { type CommandDeps, command } from '../command.ts';
+import { adoptOnce } from '../adopt-once.ts';
+import type { CommandDeps } from '../command.ts';
+import { renewMacs } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
+import { rememberChanges, renewHistory } from './destination-memory.ts';
 
 /** Rows of destinations decide where money goes, so each carries a MAC under a key outside the database. */
 
 const TABLE = 'crypto_settlements';
-const ADOPTED = { action: 'rows.adopted', subject: TABLE } as const;
-const PAGE = 1_000;
 
-/** Inserts all that are new and returns their ids. */
-export function putDestinations(tx: Tx, deps: RowKeyDeps, rows: readonly NewDestination[]): Promise<string[]> {
+/** Inserts all that are new and returns their ids. If some are not new, the caller rolls the transaction back. */
+export async function putDestinations(tx: Tx, deps: RowKeyDeps, rows: readonly NewDestination[]): Promise<string[]> {
+  const [first] = rows;
+  if (first === undefined) return [];
+  const numbers = await rememberChanges(tx, deps, rows, first.createdAt);
+  const numbered = rows.map((row, index) => ({ ...row, number: numbers[index] ?? null }));
   return insertCryptoSettlements(
     tx,
-    rows.map((row) => ({ ...row, mac: macOf(deps, row) })),
+    numbered.map((row) => ({ ...row, mac: macOf(deps, row) })),
   );
 }
 
 /** Writes the terms of a destination that the transaction has locked. */
-export function writeDestination(tx: Tx, deps: RowKeyDeps, changed: CryptoSettlement, at: Date): Promise<void> {
-  return updateDestination(tx, { ...changed, mac: macOf(deps, changed) }, at);
+export async function writeDestination(tx: Tx, deps: RowKeyDeps, changed: CryptoSettlement, at: Date): Promise<void> {
+  const assetKey = await findAssetKey(tx, changed.id);
+  const [number = null] = await rememberChanges(tx, deps, [{ ...changed, assetKey }], at);
+  await updateDestination(tx, { ...changed, number, mac: macOf(deps, { ...changed, number }) }, at);
 }
 
-/** True if the gateway wrote exactly these terms. */
-export function isOwnDestination({ rowKeys }: RowKeyDeps, row: StoredDestination): boolean {
-  return isRowMac(rowKeys, TABLE, fieldsOf(row), row.mac);
+/** Deletes a destination that the transaction has locked. Its successor cools off. */
+export async function removeDestination(tx: Tx, deps: RowKeyDeps, removed: CryptoSettlement, at: Date): Promise<void> {
+  await rememberChanges(tx, deps, [{ ...removed, assetKey: await findAssetKey(tx, removed.id) }], at);
+  await deleteCryptoSettlement(tx, { id: removed.id, at });
+}
+
+/** Deletes a destination that a thief has put in force. Its successor is the first one. */
+export async function eraseDestination(tx: Tx, deps: RowKeyDeps, erased: CryptoSettlement, at: Date): Promise<void> {
+  const { id, merchantId } = erased;
+  const change = { merchantId, assetKey: await findAssetKey(tx, id), destination: null, heldFrom: null };
+  await rememberChanges(tx, deps, [change], at);
+  await forgetDestination(tx, id);
+}
+
+/** True if the gateway wrote exactly these terms, and has not changed them since. */
+export function isOwnDestination(deps: RowKeyDeps, row: StoredDestination): boolean {
+  return row.number === row.lastNumber && hasOwnMac(deps, row);
 }
 
 /** The alert about a destination that the gateway did not write. */
@@ -65,44 +87,46 @@ export async function ownDestinations<T extends { readonly settlement: StoredDes
   return rows.filter((row) => !forged.includes(row));
 }
 
-/** Gives the destinations of an older version their MACs, once in the life of a database: see `adoptOutgoing`. */
 export function adoptDestinations(deps: CommandDeps & RowKeyDeps): Promise<void> {
-  return command(deps, async (tx, now) => {
-    await lockName(tx, `${ADOPTED.action} ${TABLE}`);
-    if (await findAudit(tx, ADOPTED)) return;
-    const rows = await renewDestinationMacs(tx, deps, () => true);
-    await appendAudit(tx, { ...ADOPTED, at: now, actor: 'gateway', detail: { rows } });
+  return adoptOnce(deps, TABLE, (tx) => renewDestinationMacs(tx, deps, () => true));
+}
+
+/** Authenticates the history of an older version, and gives its destinations their numbers. */
+export function adoptHistory(deps: CommandDeps & RowKeyDeps): Promise<void> {
+  return adoptOnce(deps, 'destination_history', async (tx, now) => {
+    const rows = await renewHistory(tx, deps, { isTrusted: ({ mac }) => mac === '', now });
+    await renewDestinationMacs(tx, deps, (row) => row.number === null && hasOwnMac(deps, row));
+    return rows;
   });
 }
 
 /** Writes MACs under the newest key. Returns their number. */
-export async function renewDestinationMacs(
+export function renewDestinationMacs(
   tx: Tx,
   deps: RowKeyDeps,
   isTrusted: (row: StoredDestination) => boolean,
 ): Promise<number> {
-  let after = '';
-  let renewed = 0;
-  for (;;) {
-    const page = await lockDestinations(tx, { after, limit: PAGE });
-    const trusted = page.filter(isTrusted);
-    if (trusted.length > 0)
-      await setDestinationMacs(
-        tx,
-        trusted.map((row) => ({ id: row.id, mac: macOf(deps, row) })),
-      );
-    renewed += trusted.length;
-    if (page.length < PAGE) return renewed;
-    after = page.at(-1)?.id ?? after;
-  }
+  const rows = {
+    lock: (page: { after: string; limit: number }) => lockDestinations(tx, page),
+    macOf: (row: StoredDestination) => macOf(deps, { ...row, number: row.lastNumber }),
+    write: (macs: readonly { id: string; mac: string }[]) => setDestinationMacs(tx, macs),
+  };
+  return renewMacs(rows, isTrusted);
 }
 
-function macOf({ rowKeys }: RowKeyDeps, row: CryptoSettlement): string {
+function hasOwnMac({ rowKeys }: RowKeyDeps, row: StoredDestination): boolean {
+  return isRowMac(rowKeys, TABLE, fieldsOf(row), row.mac);
+}
+
+type Numbered = CryptoSettlement & Pick<StoredDestination, 'number'>;
+
+function macOf({ rowKeys }: RowKeyDeps, row: Numbered): string {
   return macOfRow(rowKeys, TABLE, fieldsOf(row));
 }
 
-function fieldsOf(row: CryptoSettlement): MacFields {
-  const { id, merchantId, asset, destination, pendingDestination, effectiveAt, heldFrom } = row;
+/** Rows of an older version have no number. */
+function fieldsOf(row: Numbered): MacFields {
+  const { id, merchantId, asset, destination, pendingDestination, effectiveAt, heldFrom, number } = row;
   const times = { effectiveAt: effectiveAt?.toISOString() ?? null, heldFrom: heldFrom.toISOString() };
-  return { id, merchantId, asset, destination, pendingDestination, ...times };
+  return { id, merchantId, asset, destination, pendingDestination, ...times, ...(number !== null && { number }) };
 }

@@ -1,5 +1,5 @@
 import { findNetwork } from '../../chains/networks.ts';
-import type { FreezeScope } from '../../domain/freeze.ts';
+import type { FreezeScope, FreezeTarget } from '../../domain/freeze.ts';
 import { ApiError } from '../../errors.ts';
 import { deleteFreeze, type Freeze, insertFreeze, lockFreezes } from '../../store/parties/freezes.ts';
 import { findMerchantOfAnyPartner } from '../../store/parties/merchants.ts';
@@ -8,14 +8,10 @@ import { deleteAlert, upsertAlert } from '../../store/plumbing/alerts.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../command.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
 import { merchantNotFound } from './change-merchant.ts';
 import { partnerNotFound } from './change-partner.ts';
-
-/** A merchant, a partner, a network; or all payouts or refunds, with an empty subject. */
-export interface FreezeTarget {
-  readonly scope: FreezeScope;
-  readonly subject: string;
-}
+import { addToHead, freezeName, removeFromHead } from './freeze-heads.ts';
 
 export interface FreezeInput extends FreezeTarget {
   readonly reason: string;
@@ -26,47 +22,53 @@ export interface FreezeInput extends FreezeTarget {
  * Stops money. It waits for transactions under way that accept or send money. When it returns, nothing more is accepted or
  * sent that the freeze stops, on any node. Freezing again keeps the first reason.
  */
-export function freeze(deps: CommandDeps, input: FreezeInput): Promise<{ readonly isNew: boolean }> {
+export function freeze(deps: CommandDeps & RowKeyDeps, input: FreezeInput): Promise<{ readonly isNew: boolean }> {
   return command(deps, async (tx, now) => {
     await lockFreezes(tx);
     await refuseUnknown(tx, input);
-    return { isNew: await putFreeze(tx, { ...input, since: now }) };
+    return { isNew: await putFreeze(tx, deps, { ...input, since: now }) };
   });
 }
 
 /** Lets the money go on. Other freezes stay in force. */
-export function unfreeze(deps: CommandDeps, input: FreezeInput): Promise<Freeze> {
+export function unfreeze(deps: CommandDeps & RowKeyDeps, input: FreezeInput): Promise<Freeze> {
   return command(deps, async (tx, now) => {
-    const lifted = await liftFreeze(tx, input, now);
+    const lifted = await liftFreeze(tx, deps, input, now);
     if (lifted === undefined) throw new ApiError('invalid_state', `${nameOf(input)} is not frozen: see till freezes.`);
     return lifted;
   });
 }
 
 /** Stores a freeze with its alert. Returns false if it is frozen already. The caller has locked the freezes. */
-export async function putFreeze(tx: Tx, row: Freeze): Promise<boolean> {
-  if (!(await insertFreeze(tx, row))) return false;
+export async function putFreeze(tx: Tx, deps: RowKeyDeps, row: Freeze): Promise<boolean> {
+  const isOrdered = await addToHead(tx, deps, freezeName(row));
+  const isInserted = await insertFreeze(tx, row);
+  if (!isOrdered && !isInserted) return false;
   const message = `${nameOf(row)} is frozen by ${row.actor}: ${row.reason}`;
-  await upsertAlert(tx, { name: 'frozen', subject: alertSubject(row), message, lastSeen: row.since });
+  await upsertAlert(tx, { name: 'frozen', subject: freezeName(row), message, lastSeen: row.since });
   const { scope, subject, reason, actor, since: at } = row;
   await appendAudit(tx, {
     at,
     actor,
     action: 'freeze.set',
-    subject: alertSubject(row),
+    subject: freezeName(row),
     detail: { scope, subject, reason },
   });
   return true;
 }
 
 /** Deletes a freeze with its alert. Undefined if there is none. */
-export async function liftFreeze(tx: Tx, input: FreezeInput, at: Date): Promise<Freeze | undefined> {
-  const lifted = await deleteFreeze(tx, input);
-  if (lifted === undefined) return undefined;
+export async function liftFreeze(tx: Tx, deps: RowKeyDeps, input: FreezeInput, at: Date): Promise<Freeze | undefined> {
+  await lockFreezes(tx);
+  const wasOrdered = await removeFromHead(tx, deps, freezeName(input));
+  const row = await deleteFreeze(tx, input);
+  if (!wasOrdered && row === undefined) return undefined;
+  const { scope, subject } = input;
+  const lifted = row ?? { scope, subject, actor: 'unknown', reason: 'its row was deleted', since: at };
   const { actor, reason } = input;
-  await deleteAlert(tx, { name: 'frozen', subject: alertSubject(lifted) });
+  await deleteAlert(tx, { name: 'frozen', subject: freezeName(lifted) });
   const detail = { reason, frozen: { by: lifted.actor, since: lifted.since, reason: lifted.reason } };
-  await appendAudit(tx, { at, actor, action: 'freeze.lifted', subject: alertSubject(lifted), detail });
+  await appendAudit(tx, { at, actor, action: 'freeze.lifted', subject: freezeName(lifted), detail });
   return lifted;
 }
 
@@ -78,10 +80,6 @@ async function refuseUnknown(tx: Tx, { scope, subject }: FreezeTarget): Promise<
   if ((scope === 'network' || scope === 'restored') && findNetwork(subject) === undefined) {
     throw new ApiError('invalid_state', `There is no network ${subject}.`);
   }
-}
-
-function alertSubject({ scope, subject }: FreezeTarget): string {
-  return subject === '' ? scope : `${scope} ${subject}`;
 }
 
 function nameOf({ scope, subject }: FreezeTarget): string {

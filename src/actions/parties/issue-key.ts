@@ -3,14 +3,16 @@ import { newId } from '../../domain/ids.ts';
 import type { Mode } from '../../domain/mode.ts';
 import type { Scope } from '../../domain/scope.ts';
 import { ApiError } from '../../errors.ts';
-import { type ApiKey, endApiKeyAt, insertApiKey, lockApiKey, revokeApiKey } from '../../store/parties/api-keys.ts';
+import { type ApiKey, endApiKeyAt, lockApiKey, revokeApiKey } from '../../store/parties/api-keys.ts';
 import { findMerchant } from '../../store/parties/merchants.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../command.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
 import { merchantNotFound } from './change-merchant.ts';
 import { partnerNotFound } from './change-partner.ts';
+import { isOwnKey, putKey } from './key-rows.ts';
 
 export interface IssueKeyInput {
   readonly actor: string;
@@ -29,7 +31,7 @@ export interface IssuedKey {
   readonly secret: string;
 }
 
-export function issueKey(deps: CommandDeps, input: IssueKeyInput): Promise<IssuedKey> {
+export function issueKey(deps: CommandDeps & RowKeyDeps, input: IssueKeyInput): Promise<IssuedKey> {
   return command(deps, async (tx, now) => {
     if ((await findPartner(tx, input.partnerId)) === undefined) throw partnerNotFound(input.partnerId);
     for (const id of input.merchantIds ?? []) {
@@ -50,12 +52,16 @@ export interface RotateKeyInput {
 }
 
 /** Makes a successor with the same rights; the old key works until the overlap is over. */
-export function rotateKey(deps: CommandDeps, input: RotateKeyInput): Promise<IssuedKey> {
+export function rotateKey(deps: CommandDeps & RowKeyDeps, input: RotateKeyInput): Promise<IssuedKey> {
   return command(deps, async (tx, now) => {
     const old = await lockApiKey(tx, input.keyId);
     if (old === undefined) throw keyNotFound(input.keyId);
     if (old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= now)) {
       throw new ApiError('invalid_state', `Key ${old.id} is revoked or expired: issue a new one instead.`);
+    }
+    // A successor would make rights genuine that the gateway did not give.
+    if (!isOwnKey(deps, old)) {
+      throw new ApiError('invalid_state', `Key ${old.id} was not issued by the gateway, or was changed: revoke it.`);
     }
     await endApiKeyAt(tx, { id: old.id, at: new Date(now.getTime() + input.overlapMs) });
     const { partnerId, mode, label, scopes, merchantIds, addresses } = old;
@@ -74,8 +80,7 @@ export function revokeKey(deps: CommandDeps, input: { actor: string; keyId: stri
   return command(deps, async (tx, now) => {
     const key = await lockApiKey(tx, input.keyId);
     if (key === undefined) throw keyNotFound(input.keyId);
-    if (key.revokedAt !== null) return;
-    await revokeApiKey(tx, { id: key.id, at: now });
+    if (!(await revokeApiKey(tx, { id: key.id, at: now }))) return;
     const detail = { before: { expiresAt: key.expiresAt, revokedAt: null }, after: { revokedAt: now } };
     await appendAudit(tx, { at: now, actor: input.actor, action: 'key.revoked', subject: key.id, detail });
   });
@@ -90,7 +95,7 @@ interface NewKey {
 }
 
 async function insertKey(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   tx: Tx,
   now: Date,
   { actor, action, before, settings }: NewKey,
@@ -104,7 +109,7 @@ async function insertKey(
     revokedAt: null,
     lastUsedAt: null,
   };
-  await insertApiKey(tx, { ...key, hash: hashApiKey(secret) });
+  await putKey(tx, deps, { ...key, hash: hashApiKey(secret) });
   await appendAudit(tx, { at: now, actor, action, subject: key.id, detail: { before, after: settings } });
   return { key, secret };
 }

@@ -2,9 +2,11 @@ import { openOption } from '../../domain/option.ts';
 import { visibleStatus } from '../../domain/payment.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { insertItems, raiseNativeDeadline } from '../../store/chain/items.ts';
-import { findStopped, shareFreezes } from '../../store/parties/freezes.ts';
+import { findStopped } from '../../store/parties/freezes.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
+import { shareFreezes } from '../parties/freeze-heads.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
 import {
   isOverdue,
   merchantStopped,
@@ -25,7 +27,7 @@ export interface FetchInput {
   readonly buyer: { readonly name: string; readonly icon: string | null };
 }
 
-type FetchDeps = CommandDeps & OptionDeps;
+type FetchDeps = CommandDeps & RowKeyDeps & OptionDeps;
 
 /**
  * The requests behind a `build` action. The payer can carry a native action out at any time from then on, with or
@@ -62,7 +64,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
     hintedHash: null,
   } as const;
   const isPayable = await command(deps, async (tx, now) => {
-    await shareFreezes(tx);
+    await shareFreezes(tx, deps);
     const stopped = await findStopped(tx, [payment.merchantId, item.network]);
     if (stopped.has(payment.merchantId)) throw merchantStopped();
     if (stopped.has(item.network)) throw noExecutor();

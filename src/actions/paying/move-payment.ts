@@ -6,7 +6,7 @@ import { countOpenItems, findOpenItemsOf } from '../../store/chain/due-items.ts'
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdNetAmounts } from '../../store/money/payouts.ts';
 import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
-import { findStopped, shareFreezes } from '../../store/parties/freezes.ts';
+import { findStopped } from '../../store/parties/freezes.ts';
 import {
   findPaymentSettlements,
   insertPaymentSettlements,
@@ -20,6 +20,8 @@ import { lockNames } from '../../store/plumbing/locks.ts';
 import { acceptItems, closeItems } from '../books/record.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { LeaseLostError } from '../lease.ts';
+import { shareFreezes } from '../parties/freeze-heads.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
 
 export interface MovePaymentInput {
   readonly paymentId: string;
@@ -55,13 +57,13 @@ export interface PayerLimits {
 }
 
 /** Moves payments along their life; moves asked for at the same time share a transaction. */
-export function createPaymentMover(deps: CommandDeps, limits: PayerLimits = {}): PaymentMover {
+export function createPaymentMover(deps: CommandDeps & RowKeyDeps, limits: PayerLimits = {}): PaymentMover {
   const move: Batcher<MovePaymentInput, MoveOutcome | LeaseLostError> = createBatcher(deps.world.timers, {
     run: (inputs) =>
       command(deps, async (tx, now) => {
         const lost = await refuseUnleased(tx, inputs);
         const leased = inputs.filter((input) => !lost.has(input));
-        if (leased.some(isAcceptance)) await shareFreezes(tx);
+        if (leased.some(isAcceptance)) await shareFreezes(tx, deps);
         const ids = [...new Set(leased.map(({ paymentId }) => paymentId))];
         const locked = await lockPayments(tx, ids);
         const stopped = await refuseStopped(tx, locked, leased);

@@ -6,11 +6,11 @@ import { chooseBatches, intoBatches, type Places } from '../../domain/send-plan.
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
 import { itemOf, signedItemOf } from '../../store/chain/items.ts';
 import { insertSend, type NewVersion } from '../../store/chain/sends.ts';
-import { shareFreezes } from '../../store/parties/freezes.ts';
 import { raiseAlert } from '../alerts.ts';
 import { command } from '../command.ts';
 import { commandOfLeader } from '../lease.ts';
 import { maySend } from '../own-coin.ts';
+import { shareFreezes } from '../parties/freeze-heads.ts';
 import { broadcastStored, tellOutOfFunds } from './broadcast-stored.ts';
 import { affordableFees, readBudgets, withinBudgets } from './gas-budgets.ts';
 import { alertSignerRefused, unlessRefused } from './refused-by-signer.ts';
@@ -166,7 +166,7 @@ async function store(
   const commitments = items.map(({ commitment }) => commitment);
   try {
     await commandOfLeader(deps, lease, async (tx, at) => {
-      await shareFreezes(tx);
+      await shareFreezes(tx, deps);
       if (!(await takeDueItems(tx, commitments))) throw new ItemsTakenError();
       const lane = items.some(({ isApart }) => isApart) ? 'apart' : 'main';
       await insertSend(tx, id, { ...version, kind: 'batch', lane, fencing: lease.fencing, commitments, at });

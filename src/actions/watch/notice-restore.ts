@@ -48,6 +48,6 @@ async function freezeRestored(deps: WatchDeps, { network, lease }: Watcher, even
   const reason = `transaction ${transactionHash} in block ${blockNumber} left an account of ours, and the database does not know it. Run till rebuild from that block or an earlier one`;
   await commandOfLeader(deps, lease, async (tx, since) => {
     await lockFreezes(tx);
-    await putFreeze(tx, { scope: 'restored', subject: network, reason, actor: 'watcher', since });
+    await putFreeze(tx, deps, { scope: 'restored', subject: network, reason, actor: 'watcher', since });
   });
 }

@@ -8,8 +8,9 @@ import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
 import { type LeaseDeps, LeaseLostError } from '../lease.ts';
 import type { PaymentMover } from '../paying/move-payment.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
 
-export interface WatchDeps extends LeaseDeps {
+export interface WatchDeps extends LeaseDeps, RowKeyDeps {
   readonly chains: Chains;
   readonly movePayment: PaymentMover;
   readonly screening: Screening;

@@ -142,7 +142,7 @@ describe('the migration to one table of events', () => {
   });
 
   it('lets old payments go on', async () => {
-    const move = createPaymentMover({ db, world: systemWorld });
+    const move = createPaymentMover({ db, world: systemWorld, rowKeys: [new Uint8Array(32)] });
     const token = { asset: USDC, value: 5_000_000n };
     const buyer = { account: BUYER, name: 'Wallet', icon: null };
     const event = { type: 'succeeded', buyer, token, transaction: { hash: HASH, nonce: 1 } } as const;

@@ -1,5 +1,5 @@
 import type { PayMethod } from '../../domain/item.ts';
-import type { StoredDestination } from '../parties/destinations.ts';
+import { lastNumber, type StoredDestination } from '../parties/destinations.ts';
 import { isPayoutStopped } from '../parties/freezes.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
@@ -47,7 +47,8 @@ export async function lockPayablePayouts(
 ): Promise<PayablePayout[]> {
   const rows = await tx<(PayablePayout & Omit<StoredDestination, 'id'> & { readonly settlementId: string })[]>`
     select ${payoutColumns(tx)}, c.id as "settlementId", c.destination, c.pending_destination as "pendingDestination",
-      c.effective_at as "effectiveAt", c.held_from as "heldFrom", c.mac
+      c.effective_at as "effectiveAt", c.held_from as "heldFrom", c.mac, c.number::text as number,
+      ${lastNumber(tx, tx`c`)}::text as "lastNumber"
     from payouts p join crypto_settlements c on c.merchant_id = p.merchant_id and c.asset = p.asset
     where p.state = 'held' and p.network = any(${networks as string[]}::text[])
       and (p.retry_at is null or p.retry_at <= ${now} or p.destination is distinct from c.destination)
@@ -55,11 +56,13 @@ export async function lockPayablePayouts(
       and c.held_from <= ${now} and not ${isPayoutStopped(tx)}
     order by p.payment_id limit ${limit}
     for update of p skip locked`;
-  return rows.map(({ settlementId: id, pendingDestination, effectiveAt, heldFrom, mac, ...payout }) => {
-    const { merchantId, asset, destination } = payout;
-    const terms = { destination, pendingDestination, effectiveAt, heldFrom };
-    return { ...payout, settlement: { id, merchantId, asset, ...terms, mac } };
-  });
+  return rows.map(
+    ({ settlementId: id, pendingDestination, effectiveAt, heldFrom, mac, number, lastNumber: last, ...payout }) => {
+      const { merchantId, asset, destination } = payout;
+      const terms = { destination, pendingDestination, effectiveAt, heldFrom };
+      return { ...payout, settlement: { id, merchantId, asset, ...terms, mac, number, lastNumber: last } };
+    },
+  );
 }
 
 /** Marks held amounts as sent to these destinations. */

@@ -34,47 +34,89 @@ export interface KeyHolder
   readonly partnerDisabledAt: Date | null;
 }
 
+/** The rights that a key was issued with. They never change. */
+export interface KeyRights extends Pick<ApiKey, 'id' | 'partnerId' | 'mode' | 'scopes' | 'merchantIds' | 'addresses'> {
+  readonly hash: string;
+  /** The end that the key was issued with. `expiresAt` may be earlier. */
+  readonly issuedUntil: Date | null;
+}
+
+/** With the proof that the gateway issued the key. Null in a row that it did not write. */
+export interface StoredKeyRights extends KeyRights {
+  readonly mac: string | null;
+}
+
 export async function insertApiKey(
   tx: Tx,
-  key: Omit<ApiKey, 'revokedAt' | 'lastUsedAt'> & { hash: string },
+  key: Omit<ApiKey, 'revokedAt' | 'lastUsedAt'> & { hash: string; mac: string },
 ): Promise<void> {
   await tx`
     insert into api_keys (
-      id, partner_id, mode, hash, hint, label, scopes, merchant_ids, addresses, rotated_from, created_at, expires_at)
+      id, partner_id, mode, hash, hint, label, scopes, merchant_ids, addresses, rotated_from, created_at, expires_at, mac)
     values (${key.id}, ${key.partnerId}, ${key.mode}, ${key.hash}, ${key.hint}, ${key.label},
       ${key.scopes && [...key.scopes]}, ${key.merchantIds && [...key.merchantIds]},
-      ${key.addresses && [...key.addresses]}, ${key.rotatedFrom}, ${key.createdAt}, ${key.expiresAt})`;
+      ${key.addresses && [...key.addresses]}, ${key.rotatedFrom}, ${key.createdAt}, ${key.expiresAt},
+      ${key.mac})`;
 }
 
-export function findKeyHolders(db: Reader, hashes: readonly string[]): Promise<KeyHolder[]> {
-  return db<KeyHolder[]>`
-    select k.hash, k.id, k.partner_id as "partnerId", k.mode, k.label, to_json(k.scopes) as scopes, to_json(k.merchant_ids) as "merchantIds",
-      to_json(k.addresses) as addresses, k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
+export function findKeyHolders(db: Reader, hashes: readonly string[]): Promise<(KeyHolder & StoredKeyRights)[]> {
+  return db<(KeyHolder & StoredKeyRights)[]>`
+    select ${rightsColumns(db)}, k.label, ${endColumns(db)},
       p.pinned_version as "pinnedVersion", p.disabled_at as "partnerDisabledAt"
     from api_keys k join partners p on p.id = k.partner_id
     where k.hash = any(${[...hashes]})`;
 }
 
 /** Locks the row, so that two operators cannot rotate one key at once. */
-export async function lockApiKey(tx: Tx, id: string): Promise<ApiKey | undefined> {
-  const [row] = await tx<ApiKey[]>`select ${columns(tx)} from api_keys where id = ${id} for update`;
+export async function lockApiKey(tx: Tx, id: string): Promise<(ApiKey & StoredKeyRights) | undefined> {
+  const [row] = await tx<(ApiKey & StoredKeyRights)[]>`
+    select ${rightsColumns(tx)}, ${columns(tx)} from api_keys k where id = ${id} for update`;
   return row;
+}
+
+/** A page of all keys, by id. */
+export function lockKeyRights(
+  tx: Tx,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<StoredKeyRights[]> {
+  return tx<StoredKeyRights[]>`
+    select ${rightsColumns(tx)} from api_keys k where id > ${after} order by id limit ${limit} for update`;
+}
+
+export async function findKeyRights(db: Reader, id: string): Promise<StoredKeyRights | undefined> {
+  const [row] = await db<StoredKeyRights[]>`select ${rightsColumns(db)} from api_keys k where id = ${id}`;
+  return row;
+}
+
+export async function setKeyMacs(tx: Tx, rows: readonly { id: string; mac: string }[]): Promise<void> {
+  await tx`
+    update api_keys k set mac = m.mac
+    from jsonb_to_recordset(${tx.json(rows as never)}) as m(id text, mac text) where k.id = m.id`;
 }
 
 export function listApiKeys(db: Reader, { partnerId }: { partnerId?: string | undefined }): Promise<ApiKey[]> {
   return db<ApiKey[]>`
-    select ${columns(db)} from api_keys
+    select ${columns(db)} from api_keys k
     where ${partnerId === undefined ? db`true` : db`partner_id = ${partnerId}`}
     order by id`;
 }
 
-export async function revokeApiKey(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
+/**
+ * Ends a key for good. Returns false if it was ended before. `revoked_at`, which nodes of the version before read, does not
+ * count: somebody could set it and take it back. The transaction has locked the key.
+ */
+export async function revokeApiKey(tx: Tx, { id, at }: { id: string; at: Date }): Promise<boolean> {
+  const { count } = await tx`
+    insert into api_key_ends (key_id, kind, at)
+    select ${id}, 'revoked', ${at}::timestamptz
+    where not exists (select from api_key_ends where key_id = ${id} and kind = 'revoked')`;
   await tx`update api_keys set revoked_at = ${at} where id = ${id} and revoked_at is null`;
+  return count === 1;
 }
 
 /** Brings a key's end forward; an earlier end stays. */
 export async function endApiKeyAt(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
-  await tx`update api_keys set expires_at = least(expires_at, ${at}::timestamptz) where id = ${id}`;
+  await tx`insert into api_key_ends (key_id, kind, at) values (${id}, 'replaced', ${at}) on conflict do nothing`;
 }
 
 /** One statement for all keys used since the last call. */
@@ -86,7 +128,19 @@ export async function recordKeyUses(tx: Tx, uses: ReadonlyMap<string, Date>): Pr
 }
 
 function columns(db: Reader) {
-  return db`id, partner_id as "partnerId", mode, hint, label, to_json(scopes) as scopes, to_json(merchant_ids) as "merchantIds",
-    to_json(addresses) as addresses, rotated_from as "rotatedFrom", created_at as "createdAt", expires_at as "expiresAt",
-    revoked_at as "revokedAt", last_used_at as "lastUsedAt"`;
+  return db`k.id, k.partner_id as "partnerId", k.mode, k.hint, k.label, to_json(k.scopes) as scopes,
+    to_json(k.merchant_ids) as "merchantIds", to_json(k.addresses) as addresses, k.rotated_from as "rotatedFrom",
+    k.created_at as "createdAt", k.last_used_at as "lastUsedAt", ${endColumns(db)}`;
+}
+
+function rightsColumns(db: Reader) {
+  return db`k.id, k.hash, k.partner_id as "partnerId", k.mode, to_json(k.scopes) as scopes,
+    to_json(k.merchant_ids) as "merchantIds", to_json(k.addresses) as addresses, k.expires_at as "issuedUntil", k.mac`;
+}
+
+/** The earliest end counts. A command of the version before writes `revoked_at` alone. */
+function endColumns(db: Reader) {
+  const earliest = (kind: string) =>
+    db`(select min(e.at) from api_key_ends e where e.key_id = k.id and e.kind = ${kind})`;
+  return db`least(k.expires_at, ${earliest('replaced')}) as "expiresAt", least(k.revoked_at, ${earliest('revoked')}) as "revokedAt"`;
 }

@@ -1,7 +1,7 @@
 import type { DestinationTerms } from '../../domain/cooling-off.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import type { World } from '../../runtime/world.ts';
-import type { Database, Reader, Tx } from '../plumbing/database.ts';
+import { type Database, one, type Reader, type Tx } from '../plumbing/database.ts';
 import { isMerchantStopped } from './freezes.ts';
 
 /** The destination of a merchant for one asset, on chain. */
@@ -16,6 +16,9 @@ export type NewDestination = CryptoSettlement & { readonly assetKey: string; rea
 /** A destination with the proof that the gateway wrote it. Null in a row that it did not write. */
 export interface StoredDestination extends CryptoSettlement {
   readonly mac: string | null;
+  /** The change that wrote the row, and the last change of all. They differ if somebody has put an older row back. */
+  readonly number: string | null;
+  readonly lastNumber: string | null;
 }
 
 /** A bank arrangement, kept by the operator and listed to the partner. */
@@ -83,16 +86,17 @@ export function listFiatSettlements(db: Reader, { merchantId }: { merchantId: st
 /** Inserts all that are new and returns their ids: fewer than given means that some asset was registered already. */
 export async function insertCryptoSettlements(
   tx: Tx,
-  settlements: readonly (NewDestination & { readonly mac: string })[],
+  settlements: readonly (NewDestination & Pick<StoredDestination, 'mac' | 'number'>)[],
 ): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     insert into crypto_settlements (id, merchant_id, asset, asset_key, destination, pending_destination, effective_at,
-      held_from, mac, created_at, updated_at)
-    select id, "merchantId", asset, "assetKey", destination, "pendingDestination", "effectiveAt", "heldFrom", mac,
+      held_from, mac, number, created_at, updated_at)
+    select id, "merchantId", asset, "assetKey", destination, "pendingDestination", "effectiveAt", "heldFrom", mac, number,
       "createdAt", "createdAt"
     from jsonb_to_recordset(${tx.json(settlements)}) as s(
       id text, "merchantId" text, asset text, "assetKey" text, destination text, "pendingDestination" text,
-      "effectiveAt" timestamptz, "heldFrom" timestamptz, mac text, "createdAt" timestamptz)
+      "effectiveAt" timestamptz, "heldFrom" timestamptz, mac text, number bigint,
+      "createdAt" timestamptz)
     on conflict (merchant_id, asset_key) do nothing
     returning id`;
   return rows.map(({ id }) => id);
@@ -117,14 +121,19 @@ export async function lockCryptoSettlementOfAny(tx: Tx, id: string): Promise<Sto
 /** Writes the terms of a destination that the transaction has locked. */
 export async function updateDestination(
   tx: Tx,
-  { id, destination, pendingDestination, effectiveAt, mac }: StoredDestination,
+  { id, destination, pendingDestination, effectiveAt, mac, number }: Omit<StoredDestination, 'lastNumber'>,
   at: Date,
 ): Promise<void> {
   await tx`
     update crypto_settlements
     set destination = ${destination}, pending_destination = ${pendingDestination}, effective_at = ${effectiveAt},
-      mac = ${mac}, updated_at = ${at}
+      mac = ${mac}, number = ${number}, updated_at = ${at}
     where id = ${id}`;
+}
+
+/** The key of a destination's asset, by which spellings of the asset are the same. */
+export async function findAssetKey(tx: Tx, id: string): Promise<string> {
+  return one(await tx<{ key: string }[]>`select asset_key as key from crypto_settlements where id = ${id}`).key;
 }
 
 /**
@@ -156,9 +165,10 @@ export function findDestinationRows(db: Reader, ids: readonly string[]): Promise
     select ${storedColumns(db)} from crypto_settlements where id = any(${ids as string[]}::text[])`;
 }
 
+/** Stores MACs over the number of the last change. */
 export async function setDestinationMacs(tx: Tx, rows: readonly { id: string; mac: string }[]): Promise<void> {
   await tx`
-    update crypto_settlements c set mac = m.mac
+    update crypto_settlements c set mac = m.mac, number = ${lastNumber(tx, tx`c`)}
     from jsonb_to_recordset(${tx.json(rows as never)}) as m(id text, mac text) where c.id = m.id`;
 }
 
@@ -173,7 +183,7 @@ export function listPendingDestinations(
     order by effective_at, id limit ${limit}`;
 }
 
-/** Deletes a destination, and remembers it for its successor. */
+/** Deletes a destination. Nodes of the version before find it in `removed_destinations`. */
 export async function deleteCryptoSettlement(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
   await tx`
     with removed as (
@@ -185,21 +195,12 @@ export async function deleteCryptoSettlement(tx: Tx, { id, at }: { id: string; a
     set destination = excluded.destination, held_from = excluded.held_from, removed_at = excluded.removed_at`;
 }
 
-/** Deletes a destination as if the merchant had never had one for the asset. */
+/** Deletes a destination. Nodes of the version before find none. */
 export async function forgetDestination(tx: Tx, id: string): Promise<void> {
   await tx`
     with removed as (delete from crypto_settlements where id = ${id} returning merchant_id, asset_key)
     delete from removed_destinations d using removed r
     where d.merchant_id = r.merchant_id and d.asset_key = r.asset_key`;
-}
-
-export type RemovedDestination = Pick<DestinationTerms, 'destination' | 'heldFrom'> & { readonly assetKey: string };
-
-/** The last removed destinations of a merchant, whose row the transaction has locked. */
-export function findRemovedDestinations(tx: Tx, merchantId: string): Promise<RemovedDestination[]> {
-  return tx<RemovedDestination[]>`
-    select asset_key as "assetKey", destination, held_from as "heldFrom" from removed_destinations
-    where merchant_id = ${merchantId}`;
 }
 
 export async function insertFiatSettlement(tx: Tx, settlement: FiatSettlement & { createdAt: Date }): Promise<void> {
@@ -225,5 +226,13 @@ function cryptoColumns(db: Reader) {
 }
 
 function storedColumns(db: Reader) {
-  return db`${cryptoColumns(db)}, mac`;
+  return db`${cryptoColumns(db)}, mac, number::text as number,
+    ${lastNumber(db, db`crypto_settlements`)}::text as "lastNumber"`;
+}
+
+/** The number of the last change of the settlement `of`. */
+export function lastNumber(db: Reader, of: ReturnType<Reader>) {
+  return db`(
+    select max(h.number) from destination_history h
+    where h.merchant_id = ${of}.merchant_id and h.asset_key = ${of}.asset_key)`;
 }

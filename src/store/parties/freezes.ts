@@ -1,5 +1,5 @@
 import type { FreezeScope } from '../../domain/freeze.ts';
-import type { Reader, Tx } from '../plumbing/database.ts';
+import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import { limitLockWait } from '../plumbing/locks.ts';
 
 export interface Freeze {
@@ -24,8 +24,8 @@ export async function lockFreezes(tx: Tx): Promise<void> {
   await tx`lock table freezes in exclusive mode`;
 }
 
-/** Keeps the freezes as they are until the transaction ends. Call it first in a transaction that accepts or sends money. */
-export async function shareFreezes(tx: Tx): Promise<void> {
+/** Keeps the freezes as they are until the transaction ends. */
+export async function shareFreezeTable(tx: Tx): Promise<void> {
   await tx`lock table freezes in row share mode`;
 }
 
@@ -50,6 +50,37 @@ export async function deleteFreeze(
 
 export function listFreezes(db: Reader): Promise<Freeze[]> {
   return db<Freeze[]>`select ${columns(db)} from freezes order by since, scope, subject`;
+}
+
+/** The names of all freezes that operators had ordered at one moment. */
+export interface FreezeHead {
+  readonly number: string;
+  readonly freezes: readonly string[];
+  /** The proof that the gateway wrote it. */
+  readonly mac: string;
+}
+
+/** Rows that somebody else has put on top of the newest head; more than these hide it, and money stops. */
+const MAX_HEADS = 100;
+
+/** The newest head, null if there is none, and the names of the freezes in the table, from one snapshot. */
+export async function readFreezeState(db: Reader): Promise<{ head: FreezeHead | null; names: readonly string[] }> {
+  return one(
+    await db<{ head: FreezeHead | null; names: string[] }[]>`
+      select (select json_build_object(${headFields(db)}) from freeze_heads order by number desc limit 1) as head,
+        to_json(array(select ${nameOf(db)} from freezes)) as names`,
+  );
+}
+
+/** The newest first. */
+export async function findFreezeHeads(db: Reader): Promise<FreezeHead[]> {
+  const rows = await db<{ head: FreezeHead }[]>`
+    select json_build_object(${headFields(db)}) as head from freeze_heads order by number desc limit ${MAX_HEADS}`;
+  return rows.map(({ head }) => head);
+}
+
+export async function insertFreezeHead(tx: Tx, { number, freezes, mac }: FreezeHead): Promise<void> {
+  await tx`insert into freeze_heads (number, freezes, mac) values (${number}, ${[...freezes]}, ${mac})`;
 }
 
 /** Whether a network is frozen. */
@@ -126,6 +157,15 @@ export function isItemStopped(db: Reader) {
         where p.id = items.subject and ${isMerchantStopped(db)})
     else exists (select from outgoing o where o.id = items.subject and ${isOutgoingStopped(db)})
     end`;
+}
+
+function headFields(db: Reader) {
+  return db`'number', number::text, 'freezes', freezes, 'mac', mac`;
+}
+
+/** Scope and subject. All payouts and all refunds have no subject. */
+function nameOf(db: Reader) {
+  return db`rtrim(scope || ' ' || subject)`;
 }
 
 function columns(db: Reader) {

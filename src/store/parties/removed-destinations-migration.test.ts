@@ -7,7 +7,6 @@ import { command } from '../../actions/command.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { appendAudit } from '../plumbing/audit-log.ts';
 import { type Database, openDatabase } from '../plumbing/database.ts';
-import { findRemovedDestinations } from './destinations.ts';
 import { insertMerchant } from './merchants.ts';
 import { insertPartner } from './partners.ts';
 
@@ -52,7 +51,9 @@ describe('the migration to destinations that cool off', () => {
       await removed(MERCHANT, SOLANA, 'third');
       await removed('mrch_gone', EVM, 'fourth');
       await tx.unsafe(BACKFILL);
-      const known = await findRemovedDestinations(tx, MERCHANT);
+      const known = await tx<{ assetKey: string; destination: string; heldFrom: Date }[]>`
+        select asset_key as "assetKey", destination, held_from as "heldFrom" from removed_destinations
+        where merchant_id = ${MERCHANT}`;
       assert.deepEqual(known.map(({ assetKey, destination }) => [assetKey, destination]).toSorted(), [
         [EVM.toLowerCase(), 'second'],
         [SOLANA, 'third'],

@@ -454,7 +454,7 @@ type Node = ReturnType<typeof openNode>;
 /** A gateway's own parts: its connections and its mover. */
 function openNode(url: string, world: World) {
   const db = openDatabase({ url, poolSize: 6, applicationName: 'till-test' });
-  return { db, world, move: createPaymentMover({ db, world }) };
+  return { db, world, move: createPaymentMover({ db, world, rowKeys: [new Uint8Array(32)] }) };
 }
 
 function moveTo(status: PaymentStatus, payment: Payment): Move {

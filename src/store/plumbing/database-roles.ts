@@ -10,7 +10,16 @@ const RUN = 'till_run';
 const READ = 'till_read';
 
 /** Their rows are never changed. A trigger refuses it as well, and only the owner of a table can switch that off. */
-const APPEND_ONLY = ['audit_log', 'book_entries', 'events', 'event_batches', 'float_changes'];
+const APPEND_ONLY = [
+  'api_key_ends',
+  'audit_log',
+  'book_entries',
+  'destination_history',
+  'events',
+  'event_batches',
+  'float_changes',
+  'freeze_heads',
+];
 
 /**
  * Creates the roles where they are missing, and sets their rights on the tables that exist. Statements are in one

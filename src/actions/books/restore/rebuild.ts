@@ -107,12 +107,12 @@ export async function rebuild(
 }
 
 /** Lets payouts and refunds go on after a restore, unless the chain shows a transfer that is still unknown. */
-async function liftRestored(deps: CommandDeps, connected: ConnectedChain): Promise<boolean> {
+async function liftRestored(deps: CommandDeps & RowKeyDeps, connected: ConnectedChain): Promise<boolean> {
   const network = connected.chain.network.chainId;
   const ask = { network, payers: ownAccounts(connected), isUndecided: false };
   if ((await findUnexplained(deps.db.sql, ask)) !== undefined) return false;
   const lift = { scope: 'restored', subject: network, actor: 'operator', reason: 'rebuild has caught up' } as const;
-  return command(deps, async (tx, now) => (await liftFreeze(tx, lift, now)) !== undefined);
+  return command(deps, async (tx, now) => (await liftFreeze(tx, deps, lift, now)) !== undefined);
 }
 
 function rankOf(event: PaidEvent): number {

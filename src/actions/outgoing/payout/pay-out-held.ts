@@ -4,10 +4,10 @@ import { parseAccount } from '../../../domain/caip.ts';
 import { outgoingId } from '../../../domain/ids.ts';
 import type { NewOutgoing } from '../../../store/money/outgoing.ts';
 import { lockPayablePayouts, type PayablePayout, startPayouts } from '../../../store/money/payouts.ts';
-import { shareFreezes } from '../../../store/parties/freezes.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { ownDestinations } from '../../parties/destination-rows.ts';
+import { shareFreezes } from '../../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { aboutOutgoing } from '../about-outgoing.ts';
 import { orderOutgoing } from '../order-outgoing.ts';
@@ -25,7 +25,7 @@ export async function payOutHeld(deps: CommandDeps & RowKeyDeps & { chains: Chai
   });
   if (networks.length === 0) return false;
   return command(deps, async (tx, now) => {
-    await shareFreezes(tx);
+    await shareFreezes(tx, deps);
     const payable = await lockPayablePayouts(tx, { networks, now, limit: MAX_PAYOUTS });
     const payouts = await ownDestinations(tx, deps, payable, now);
     if (payouts.length === 0) return false;

@@ -2,11 +2,11 @@ import { amountText } from '../../../chains/amount-text.ts';
 import { OPERATOR_FLOAT, refundCoveredEntry, refundEntry } from '../../../domain/books.ts';
 import type { Screening } from '../../../screening/screening.ts';
 import { findCoverable, lockFreeRefund, type Refund } from '../../../store/money/refunds.ts';
-import { shareFreezes } from '../../../store/parties/freezes.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { shareFreezes } from '../../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { type Lack, lackText, takeFromFloats } from '../float/take-from-floats.ts';
 import { orderOutgoing } from '../order-outgoing.ts';
@@ -29,7 +29,7 @@ export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
 
 /** A refund is covered wholly or not at all: a float that covers a part is left for refunds it covers wholly. */
 async function cover(tx: Tx, deps: CoverDeps, id: string, at: Date): Promise<void> {
-  await shareFreezes(tx);
+  await shareFreezes(tx, deps);
   const refund = await lockFreeRefund(tx, id);
   if (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds') return;
   if (await screenRefund(tx, deps.screening, { refund, actor: 'payer-out', at })) {

@@ -1,0 +1,88 @@
+import { isRowMac, type MacFields, macOfRow } from '../../domain/row-mac.ts';
+import {
+  findDestinationHistory,
+  type HistoryRow,
+  insertDestinationHistory,
+  listMerchantsWithHistory,
+  type PastDestination,
+} from '../../store/parties/destination-history.ts';
+import type { Reader, Tx } from '../../store/plumbing/database.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
+
+/**
+ * The memory of destinations. A new destination cools off if there ever was another one, however that one disappeared. Rows that
+ * somebody else has added have no right MAC and are ignored.
+ */
+
+const TABLE = 'destination_history';
+const MERCHANTS_PER_PAGE = 500;
+
+/** The last destinations in force of a merchant, by the key of the asset. */
+export async function lastDestinations(
+  db: Reader,
+  deps: RowKeyDeps,
+  merchantId: string,
+): Promise<ReadonlyMap<string, { readonly destination: string; readonly heldFrom: Date }>> {
+  const own = (await findDestinationHistory(db, [merchantId])).filter((row) => isOwnHistory(deps, row));
+  const newest = Map.groupBy(own, ({ assetKey }) => assetKey);
+  return new Map(
+    [...newest].flatMap(([assetKey, [last]]) => {
+      const { destination = null, heldFrom = null } = last ?? {};
+      return destination === null || heldFrom === null ? [] : [[assetKey, { destination, heldFrom }] as const];
+    }),
+  );
+}
+
+/** Appends changes, and returns the number of each. The caller has locked their merchants or their rows. */
+export async function rememberChanges(
+  tx: Tx,
+  deps: RowKeyDeps,
+  changes: readonly PastDestination[],
+  at: Date,
+): Promise<readonly string[]> {
+  const merchantIds = changes.map(({ merchantId }) => merchantId);
+  const last = Map.groupBy(await findDestinationHistory(tx, merchantIds), pairOf);
+  const rows = changes.map((change) => {
+    const number = BigInt(last.get(pairOf(change))?.[0]?.number ?? 0) + 1n;
+    return signed(deps, { ...change, number: number.toString() });
+  });
+  await insertDestinationHistory(tx, rows, at);
+  return rows.map(({ number }) => number);
+}
+
+/** Appends a copy of the last trusted row of each merchant and asset, under the newest key. Returns their number. */
+export async function renewHistory(
+  tx: Tx,
+  deps: RowKeyDeps,
+  { isTrusted, now }: { readonly isTrusted: (row: HistoryRow) => boolean; readonly now: Date },
+): Promise<number> {
+  let after = '';
+  let renewed = 0;
+  for (;;) {
+    const merchantIds = await listMerchantsWithHistory(tx, { after, limit: MERCHANTS_PER_PAGE });
+    const known = await findDestinationHistory(tx, merchantIds);
+    const last = [...Map.groupBy(known.filter(isTrusted), pairOf).values()].flatMap(([row]) => row ?? []);
+    const copies = last.map((row) => signed(deps, row));
+    if (copies.length > 0) await insertDestinationHistory(tx, copies, now);
+    renewed += copies.length;
+    if (merchantIds.length < MERCHANTS_PER_PAGE) return renewed;
+    after = merchantIds.at(-1) ?? after;
+  }
+}
+
+export function isOwnHistory({ rowKeys }: RowKeyDeps, row: HistoryRow): boolean {
+  return isRowMac(rowKeys, TABLE, fieldsOf(row), row.mac);
+}
+
+function signed({ rowKeys }: RowKeyDeps, row: Omit<HistoryRow, 'mac'>): HistoryRow {
+  const { merchantId, assetKey, number, destination, heldFrom } = row;
+  return { merchantId, assetKey, number, destination, heldFrom, mac: macOfRow(rowKeys, TABLE, fieldsOf(row)) };
+}
+
+function pairOf({ merchantId, assetKey }: Pick<PastDestination, 'merchantId' | 'assetKey'>): string {
+  return `${merchantId} ${assetKey}`;
+}
+
+function fieldsOf({ merchantId, assetKey, number, destination, heldFrom }: Omit<HistoryRow, 'mac'>): MacFields {
+  return { merchantId, assetKey, number, destination, heldFrom: heldFrom?.toISOString() ?? null };
+}

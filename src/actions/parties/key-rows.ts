@@ -1,0 +1,57 @@
+import { isRowMac, type MacFields, macOfRow } from '../../domain/row-mac.ts';
+import {
+  type ApiKey,
+  insertApiKey,
+  type KeyRights,
+  lockKeyRights,
+  type StoredKeyRights,
+  setKeyMacs,
+} from '../../store/parties/api-keys.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
+import { adoptOnce } from '../adopt-once.ts';
+import type { CommandDeps } from '../command.ts';
+import { renewMacs } from '../renew-macs.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
+
+/** Rows of API keys decide who may act for a partner, so each carries a MAC under a key outside the database. */
+
+const TABLE = 'api_keys';
+
+export function putKey(tx: Tx, deps: RowKeyDeps, key: ApiKey & { readonly hash: string }): Promise<void> {
+  return insertApiKey(tx, { ...key, mac: macOf(deps, { ...key, issuedUntil: key.expiresAt }) });
+}
+
+/** True if the gateway issued the key with exactly these rights. */
+export function isOwnKey({ rowKeys }: RowKeyDeps, row: StoredKeyRights): boolean {
+  return isRowMac(rowKeys, TABLE, fieldsOf(row), row.mac);
+}
+
+/** The message of the alert about a key that the gateway did not issue. */
+export function forgedKeyMessage({ id, partnerId }: StoredKeyRights): string {
+  return `The API key ${id} of ${partnerId} was not issued by the gateway, or its rights were changed. It is refused. Find out who has written to the database. Revoke the key, and issue a new one.`;
+}
+
+export function adoptKeys(deps: CommandDeps & RowKeyDeps): Promise<void> {
+  return adoptOnce(deps, TABLE, (tx) => renewKeyMacs(tx, deps, ({ mac }) => mac === null));
+}
+
+/** Writes MACs under the newest key. Returns their number. */
+export function renewKeyMacs(tx: Tx, deps: RowKeyDeps, isTrusted: (row: StoredKeyRights) => boolean): Promise<number> {
+  const rows = {
+    lock: (page: { after: string; limit: number }) => lockKeyRights(tx, page),
+    macOf: (row: StoredKeyRights) => macOf(deps, row),
+    write: (macs: readonly { id: string; mac: string }[]) => setKeyMacs(tx, macs),
+  };
+  return renewMacs(rows, isTrusted);
+}
+
+function macOf({ rowKeys }: RowKeyDeps, key: KeyRights): string {
+  return macOfRow(rowKeys, TABLE, fieldsOf(key));
+}
+
+/** Everything that decides what the key may do. An end that comes nearer is a row of its own. */
+function fieldsOf({ id, hash, partnerId, mode, scopes, merchantIds, addresses, issuedUntil }: KeyRights): MacFields {
+  const list = (of: readonly string[] | null) => of && JSON.stringify(of);
+  const lists = { scopes: list(scopes), merchantIds: list(merchantIds), addresses: list(addresses) };
+  return { id, hash, partnerId, mode, ...lists, issuedUntil: issuedUntil?.toISOString() ?? null };
+}
