@@ -15,7 +15,7 @@ import { connectNetworks, openRates, openScreening } from './outside.ts';
 import { createParts } from './parts.ts';
 import { createLog } from './runtime/log.ts';
 import { watchProcess } from './runtime/metrics.ts';
-import { systemWorld } from './runtime/system-world.ts';
+import { steadyClock, systemWorld } from './runtime/system-world.ts';
 import type { World } from './runtime/world.ts';
 import { banner } from './sandbox/banner.ts';
 import { ChainStartError, startSandboxChain } from './sandbox/chain-process.ts';
@@ -40,9 +40,9 @@ import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
 import { productionRisks } from './settings/production-risks.ts';
 import { readStartConfig } from './settings/read-config.ts';
 import { secretValues } from './settings/secret-values.ts';
-import { openDatabase, openListDatabase } from './store/plumbing/database.ts';
 import { openRunRole } from './store/plumbing/database-roles.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
+import { openNodeDatabase } from './store/plumbing/node-database.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
 import { housekeepingJobs } from './workers/housekeeping.ts';
 import { startJobs } from './workers/loop.ts';
@@ -124,7 +124,6 @@ async function start(config: Config): Promise<() => Promise<void>> {
 type OnStop = (down: () => Promise<void> | void) => void;
 
 async function startParts(config: Config, onStop: OnStop): Promise<void> {
-  const world = systemWorld;
   const isEmbedded = config.databaseUrl === undefined;
   if (isEmbedded) onStop(await lockHome(config.home));
   const file = isEmbedded ? join(config.home, 'logs', 'gateway.log') : undefined;
@@ -133,18 +132,20 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
 
   for (const { name, message } of productionRisks(config)) log.warn({ risk: name }, message);
 
-  const ownChain = startOwnChain({ config, world, log }, onStop);
-  const url = await openServer({ config, world, log }, onStop);
-  const db = openDatabase({ url, poolSize: config.databasePoolSize, applicationName: 'till' });
-  onStop(() => db.close());
-  const { listPoolSize, listTimeoutMs } = config;
-  const listDb = openListDatabase({
+  const ownChain = startOwnChain({ config, world: systemWorld, log }, onStop);
+  const url = await openServer({ config, world: systemWorld, log }, onStop);
+  const database = await openNodeDatabase({
+    ...config,
     url,
-    poolSize: listPoolSize,
-    timeoutMs: listTimeoutMs,
-    applicationName: 'till-lists',
+    poolSize: config.databasePoolSize,
+    applicationName: 'till',
+    log,
+    baseClock: steadyClock,
   });
-  onStop(() => listDb.close());
+  onStop(() => database.close());
+  const { db, listDb } = database;
+  // From here on the node goes by the time of the database.
+  const world: World = { ...systemWorld, clock: database.clock };
 
   const secrets = await openSecrets({ config, world });
   const base = { config, world, log, db, listDb, secrets, rowKeys: rowKeysOf(secrets) };

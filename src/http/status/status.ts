@@ -2,12 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { isFinal, visibleStatus } from '../../domain/payment.ts';
 import { type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
+import { databaseFault } from '../../store/plumbing/database.ts';
 import type { HttpDeps } from '../deps.ts';
 import { viewStatus } from '../views/payment.ts';
 import type { HoldPlace } from './hold-places.ts';
 
 /** Wallets give up on a request after 30 s: no hold is longer than this. */
 const MAX_HOLD_MS = 25_000;
+/** The pause after a failed read. */
+const READ_AGAIN_MS = 1_000;
 
 export const StatusQuery = Type.Object({
   maxPollMs: Type.Optional(
@@ -77,15 +80,26 @@ interface Hold {
   readonly place: HoldPlace;
 }
 
-/** The payment after a change, or when the client leaves or the node stops. */
+/**
+ * The payment after a change, or when the client leaves or the node stops. While the database is out of reach the request
+ * stays held. Only at its end is it answered with an error: the last status that was read may be out of date by then.
+ */
 async function hold({ longPolls, world }: HttpDeps, { place, find, ...input }: Hold): Promise<PaymentGlance> {
   const watch = longPolls.watch(input.payment.id, place.gone);
+  const isEnd = () => place.gone.aborted || longPolls.isReleased;
   try {
     for (;;) {
-      const payment = await find();
+      const found = await find().catch((error: unknown) => {
+        if (databaseFault(error) !== 'unavailable' || isEnd() || world.clock.nowMs() >= input.untilMs) throw error;
+        return undefined;
+      });
       const nowMs = world.clock.nowMs();
-      if (isOver(payment, input, nowMs) || place.gone.aborted || longPolls.isReleased) return payment;
-      await watch.wait(Math.min(input.untilMs - nowMs, wakeAtMs(payment, nowMs) - nowMs, input.everyMs));
+      if (found === undefined) {
+        await watch.wait(Math.min(input.untilMs - nowMs, READ_AGAIN_MS));
+        continue;
+      }
+      if (isOver(found, input, nowMs) || isEnd()) return found;
+      await watch.wait(Math.min(input.untilMs - nowMs, wakeAtMs(found, nowMs) - nowMs, input.everyMs));
     }
   } finally {
     watch.end();

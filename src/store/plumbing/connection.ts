@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import { parse, toClientConfig } from 'pg-connection-string';
 import type { Rows, StatementText } from './statement.ts';
@@ -90,6 +91,11 @@ export async function connect(settings: pg.ClientConfig): Promise<pg.Client> {
     void client.end();
     throw connectionError(error);
   }
+}
+
+/** Closes the socket at once. The polite end of a connection waits for a server that may never answer. */
+export function cut(client: pg.ClientBase): void {
+  (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream.destroy();
 }
 
 /** Text without values may hold several statements, unless it has a name to be prepared under. */

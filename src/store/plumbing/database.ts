@@ -1,9 +1,10 @@
-import pg from 'pg';
 import type { Origin } from '../../domain/origin.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import type { Random } from '../../runtime/world.ts';
 import { ConnectionError, type ConnectionInput, connectionError, connectionSettings } from './connection.ts';
+import type { Heartbeat } from './heartbeat.ts';
 import { createListening, type Listener } from './listener.ts';
+import { openPool } from './pool.ts';
 import { createStatementNames, isStalePlan, openSession, type Session, sqlState } from './session.ts';
 import type { Draft, SingleStatement } from './single-statement.ts';
 import { type Reader, type Rows, type Run, readerOf, type Statement } from './statement.ts';
@@ -45,13 +46,14 @@ type TxContext = Pick<Tx, 'outbox' | 'origin'>;
 
 export interface DatabaseInput extends ConnectionInput {
   readonly poolSize: number;
+  /** Notices a database that hangs. Without it, a statement waits until its timeout. */
+  readonly heartbeat?: Heartbeat;
 }
 
 /** Statements that still run when the database is closed get this long. */
 const CLOSE_MS = 1_000;
 
-export interface ListDatabaseInput extends Pick<ConnectionInput, 'url' | 'applicationName'> {
-  readonly poolSize: number;
+export interface ListDatabaseInput extends Omit<DatabaseInput, 'statementTimeoutMs' | 'settings'> {
   readonly timeoutMs: number;
 }
 
@@ -68,29 +70,20 @@ export function openListDatabase({ timeoutMs, ...input }: ListDatabaseInput): Da
 }
 
 export function openDatabase(input: DatabaseInput): Database {
+  const { heartbeat } = input;
   const settings = connectionSettings(input);
-  // A connection is not closed for being idle: a new one would cost the next request a handshake.
-  const pool = new pg.Pool({ ...settings, max: input.poolSize, idleTimeoutMillis: 0 });
   const names = createStatementNames();
-  const clients = new Set<pg.Client>();
   const listening = createListening(settings);
+  const pool = openPool(settings, input);
   let closing: Promise<void> | undefined;
-
-  pool.on('connect', (client: pg.Client) => {
-    clients.add(client);
-    // The statement under way fails with the same error. Without a listener it would end the process.
-    client.on('error', () => {});
-  });
-  pool.on('remove', (client: pg.Client) => void clients.delete(client));
-  // An idle connection broke, and the pool has removed it.
-  pool.on('error', () => {});
+  heartbeat?.onStall(listening.reopen);
 
   /** Lends out a connection. A broken connection does not go back into the pool. */
   async function borrow<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    const client = await pool.connect().catch((error: unknown) => {
+    const client = await pool.take().catch((error: unknown) => {
       throw connectionError(error);
     });
-    const session = openSession(client, names);
+    const session = openSession(client, names, heartbeat?.noteAnswer);
     try {
       return await work(session);
     } finally {
@@ -136,9 +129,7 @@ export function openDatabase(input: DatabaseInput): Database {
 
   async function close(): Promise<void> {
     const ended = Promise.all([pool.end(), listening.stop()]);
-    const cancel = systemWorld.timers.after(CLOSE_MS, () => {
-      for (const client of clients) void client.end();
-    });
+    const cancel = systemWorld.timers.after(CLOSE_MS, pool.cutAll);
     await ended;
     cancel();
   }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { systemWorld } from '../../runtime/system-world.ts';
-import { connect, send } from './connection.ts';
+import { connect, cut, send } from './connection.ts';
 
 export interface Listener {
   readonly onMessage: (text: string) => void;
@@ -11,11 +11,15 @@ export interface Listener {
 /** One connection that listens on any number of channels. */
 export interface Listening {
   add(channel: string, listener: Listener): Promise<void>;
+  /** Closes a connection that may be silent for ever. A new one is opened. */
+  reopen(): void;
   stop(): Promise<void>;
 }
 
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 250;
+/** A server that is silent for longer is asked anew, on another connection. */
+const ANSWER_MS = 3_000;
 
 /**
  * Listens on a separate connection, and opens a new one whenever it breaks. Delays use the machine's time: a node in
@@ -27,7 +31,7 @@ export function createListening(settings: pg.ClientConfig): Listening {
   let connection: Promise<Connection> | undefined;
 
   async function open(): Promise<Connection> {
-    const client = await connect(settings);
+    const client = await connect({ ...settings, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS });
     const ended = new Promise<void>((resolve) => client.once('end', resolve));
     client.on('notification', ({ channel, payload = '' }) => listeners.get(channel)?.onMessage(payload));
     try {
@@ -67,6 +71,9 @@ export function createListening(settings: pg.ClientConfig): Listening {
       }
       connection = open();
       void follow(await connection);
+    },
+    reopen() {
+      void connection?.then(({ client }) => cut(client)).catch(() => {});
     },
     async stop() {
       isClosed = true;

@@ -14,15 +14,16 @@ export interface Session {
   end(): void;
 }
 
-export function openSession(client: pg.ClientBase, names: StatementNames): Session {
+export function openSession(client: pg.ClientBase, names: StatementNames, onAnswer: () => void = () => {}): Session {
   let last: Promise<unknown> = Promise.resolve();
   let isOver = false;
 
   function sendInTurn(statement: StatementText & { readonly name?: string | undefined }): Promise<pg.QueryResult> {
     if (isOver) return Promise.reject(new Error('The transaction is over.'));
     const sent = last.then(() => send(client, statement));
-    last = sent.catch((error: unknown) => {
+    last = sent.then(onAnswer, (error: unknown) => {
       session.isLost ||= isConnectionLost(error);
+      if (error instanceof pg.DatabaseError) onAnswer();
     });
     return sent;
   }

@@ -1,0 +1,56 @@
+import { createFollowedClock } from '../../runtime/followed-clock.ts';
+import type { Clock, Log } from '../../runtime/world.ts';
+import { type Database, openDatabase, openListDatabase } from './database.ts';
+import { startHeartbeat } from './heartbeat.ts';
+
+/** The database as a node uses it. */
+export interface NodeDatabase {
+  readonly db: Database;
+  /** Lists and searches, on connections of their own. */
+  readonly listDb: Database;
+  /** The time of the database, which all nodes share. */
+  readonly clock: Clock;
+  close(): Promise<void>;
+}
+
+export interface NodeDatabaseInput {
+  readonly url: string;
+  readonly applicationName: string;
+  readonly poolSize: number;
+  readonly listPoolSize: number;
+  readonly listTimeoutMs: number;
+  readonly log: Log;
+  /** Measures the time between two looks at the clock of the database. */
+  readonly baseClock: Clock;
+}
+
+/** Opens the pools with one heartbeat for both. Resolves when the clock is set. */
+export async function openNodeDatabase(input: NodeDatabaseInput): Promise<NodeDatabase> {
+  const { url, applicationName, poolSize, listPoolSize, listTimeoutMs, log, baseClock } = input;
+  const clock = createFollowedClock(baseClock);
+  const heartbeat = startHeartbeat({
+    url,
+    applicationName: `${applicationName}-heartbeat`,
+    log,
+    clock: baseClock,
+    onBeat: ({ databaseMs, ...times }) => clock.take({ ...times, theirMs: databaseMs }),
+  });
+  await heartbeat.started;
+  const db = openDatabase({ url, applicationName, poolSize, heartbeat });
+  const listDb = openListDatabase({
+    url,
+    applicationName: `${applicationName}-lists`,
+    poolSize: listPoolSize,
+    timeoutMs: listTimeoutMs,
+    heartbeat,
+  });
+  return {
+    db,
+    listDb,
+    clock,
+    async close() {
+      await Promise.all([db.close(), listDb.close()]);
+      heartbeat.stop();
+    },
+  };
+}
