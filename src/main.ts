@@ -141,9 +141,10 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
     applicationName: 'till',
     log,
     baseClock: steadyClock,
+    machineClock: systemWorld.clock,
   });
   onStop(() => database.close());
-  const { db, listDb } = database;
+  const { db, listDb, clockOffMs } = database;
   // From here on the node goes by the time of the database.
   const world: World = { ...systemWorld, clock: database.clock };
 
@@ -162,6 +163,7 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
     receiptKey,
     chains,
     page,
+    clockOffMs,
     sandbox: sandbox?.shop,
     rates: openRates(base, onStop),
     screening: await openScreening(base, onStop),

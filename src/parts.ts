@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { createAlarms } from './actions/alarms.ts';
 import { adoptOutgoing } from './actions/outgoing/adopt-outgoing.ts';
@@ -48,6 +49,8 @@ export interface PartsInput {
   /** The checkout page, and the sandbox's shop. */
   readonly page?: HttpDeps['page'];
   readonly sandbox?: HttpDeps['sandbox'];
+  /** Milliseconds by which the machine's clock is ahead of the database. */
+  readonly clockOffMs: () => number;
 }
 
 const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
@@ -121,6 +124,7 @@ export async function createParts(input: PartsInput) {
     cursorKeys: secrets.deriveEach('cursor'),
     optionKeys: secrets.deriveEach('option'),
     rowKeys,
+    host: hostname(),
     hourlyLimit: (network: string) => valueOn(config.outgoingPerHour, network),
     stop() {
       for (const cache of [keys, apps, merchants, networkStops]) cache.stop();

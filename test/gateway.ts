@@ -48,12 +48,22 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     applicationName: 'till-test',
     log,
     baseClock: ownWorld.clock,
+    machineClock: ownWorld.clock,
   });
-  const { db, listDb } = database;
+  const { db, listDb, clockOffMs } = database;
   const world = input.isOnDatabaseTime ? { ...ownWorld, clock: database.clock } : ownWorld;
   const base = { config, world, log, db, listDb, secrets: createSecrets([input.masterSecret ?? TEST_SECRET]) };
   const receiptKey = await openReceiptKey(base);
-  const parts = await createParts({ ...base, receiptKey, chains, rates, screening, page, sandbox });
+  const parts = await createParts({
+    ...base,
+    receiptKey,
+    chains,
+    rates,
+    screening,
+    page,
+    sandbox,
+    clockOffMs: input.isOnDatabaseTime ? clockOffMs : () => 0,
+  });
   // Events are placed in real time, even with a manual clock.
   const stopPlacing = startPlacing({ ...parts, world: systemWorld });
   const app = await buildApp(parts);

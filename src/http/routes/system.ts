@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { loneCeilingOf } from '../../chains/finality.ts';
 import type { Network } from '../../chains/networks.ts';
+import { clockRemark } from '../../domain/clock-off.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import { productionRisks } from '../../settings/production-risks.ts';
 import { isMigrated } from '../../store/plumbing/migrate.ts';
@@ -20,12 +21,14 @@ export async function systemRoutes(app: App, deps: HttpDeps): Promise<void> {
     return looking;
   };
 
-  const remarks = productionRisks(deps.config).map(({ message }) => message);
+  const risks = productionRisks(deps.config).map(({ message }) => message);
   app.get('/ready', { schema: READY, config: PROBE }, async (_request, reply) => {
     const database = await look();
     const isReady = database === 'ok';
     const chains = deps.chains.list().map(chainState);
-    return reply.code(isReady ? 200 : 503).send({ ready: isReady, database, chains, remarks });
+    const clockOffMs = deps.clockOffMs();
+    const remarks = [...risks, clockRemark(clockOffMs) ?? []].flat();
+    return reply.code(isReady ? 200 : 503).send({ ready: isReady, database, clockOffMs, chains, remarks });
   });
 }
 
@@ -91,8 +94,12 @@ const ChainState = Type.Object({
 const ReadyBody = Type.Object({
   ready: Type.Boolean(),
   database: Type.String({ description: '`ok`, `unreachable` or `not_migrated`.' }),
+  clockOffMs: Type.Integer({
+    description:
+      "Milliseconds by which the machine's clock is ahead of the database. The node goes by the time of the database.",
+  }),
   chains: Type.Array(ChainState, { description: 'The configured networks. None of them makes the node unready.' }),
-  remarks: Type.Array(Type.String(), { description: 'Risks of the configuration, in sentences.' }),
+  remarks: Type.Array(Type.String(), { description: 'Risks of the configuration and a wrong clock, in sentences.' }),
 });
 
 const READY = {

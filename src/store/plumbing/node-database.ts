@@ -10,6 +10,8 @@ export interface NodeDatabase {
   readonly listDb: Database;
   /** The time of the database, which all nodes share. */
   readonly clock: Clock;
+  /** Milliseconds by which the machine's clock is ahead of the database. */
+  clockOffMs(): number;
   close(): Promise<void>;
 }
 
@@ -22,11 +24,12 @@ export interface NodeDatabaseInput {
   readonly log: Log;
   /** Measures the time between two looks at the clock of the database. */
   readonly baseClock: Clock;
+  readonly machineClock: Clock;
 }
 
 /** Opens the pools with one heartbeat for both. Resolves when the clock is set. */
 export async function openNodeDatabase(input: NodeDatabaseInput): Promise<NodeDatabase> {
-  const { url, applicationName, poolSize, listPoolSize, listTimeoutMs, log, baseClock } = input;
+  const { url, applicationName, poolSize, listPoolSize, listTimeoutMs, log, baseClock, machineClock } = input;
   const clock = createFollowedClock(baseClock);
   const heartbeat = startHeartbeat({
     url,
@@ -48,6 +51,7 @@ export async function openNodeDatabase(input: NodeDatabaseInput): Promise<NodeDa
     db,
     listDb,
     clock,
+    clockOffMs: () => Math.round(machineClock.nowMs() - clock.nowMs()),
     async close() {
       await Promise.all([db.close(), listDb.close()]);
       heartbeat.stop();
