@@ -137,6 +137,8 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   const database = await openNodeDatabase({
     ...config,
     url,
+    directUrl: config.databaseDirectUrl,
+    isPrepared: config.databasePrepare,
     poolSize: config.databasePoolSize,
     applicationName: 'till',
     log,
@@ -198,7 +200,7 @@ async function openServer(
   onStop: OnStop,
 ): Promise<string> {
   if (config.databaseUrl !== undefined) {
-    await migrate({ log }, config.databaseMigrateUrl ?? config.databaseUrl);
+    await migrate({ log }, config.databaseMigrateUrl ?? config.databaseDirectUrl ?? config.databaseUrl);
     return config.databaseUrl;
   }
   const embedded = await startEmbeddedPostgres({ world, log }, { dir: join(config.home, 'postgres') });

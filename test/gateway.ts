@@ -44,6 +44,8 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
   const database = await openNodeDatabase({
     ...config,
     url,
+    directUrl: config.databaseDirectUrl,
+    isPrepared: config.databasePrepare,
     poolSize: 12,
     applicationName: 'till-test',
     log,

@@ -1,11 +1,18 @@
 import type { Origin } from '../../domain/origin.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import type { Random } from '../../runtime/world.ts';
-import { ConnectionError, type ConnectionInput, connectionError, connectionSettings } from './connection.ts';
+import { beginText, ConnectionError, type ConnectionInput, connectionError, connectionSettings } from './connection.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { createListening, type Listener } from './listener.ts';
 import { openPool } from './pool.ts';
-import { createStatementNames, isStalePlan, openSession, type Session, sqlState } from './session.ts';
+import {
+  createStatementNames,
+  isStalePlan,
+  NO_STATEMENT_NAMES,
+  openSession,
+  type Session,
+  sqlState,
+} from './session.ts';
 import type { Draft, SingleStatement } from './single-statement.ts';
 import { type Reader, type Rows, type Run, readerOf, type Statement } from './statement.ts';
 
@@ -44,8 +51,12 @@ interface TxOutbox {
 
 type TxContext = Pick<Tx, 'outbox' | 'origin'>;
 
-export interface DatabaseInput extends ConnectionInput {
+export interface DatabaseInput extends Omit<ConnectionInput, 'isPooled'> {
   readonly poolSize: number;
+  /** The same database for notifications, if the URL leads to a pooler in transaction mode. */
+  readonly directUrl?: string | undefined;
+  /** True if statements are prepared under a name. By default they are, unless there is a pooler. */
+  readonly isPrepared?: boolean | undefined;
   /** Notices a database that hangs. Without it, a statement waits until its timeout. */
   readonly heartbeat?: Heartbeat;
 }
@@ -70,11 +81,13 @@ export function openListDatabase({ timeoutMs, ...input }: ListDatabaseInput): Da
 }
 
 export function openDatabase(input: DatabaseInput): Database {
-  const { heartbeat } = input;
-  const settings = connectionSettings(input);
-  const names = createStatementNames();
-  const listening = createListening(settings);
-  const pool = openPool(settings, input);
+  const { heartbeat, directUrl } = input;
+  const isPooled = directUrl !== undefined;
+  const connection = { ...input, isPooled };
+  const begin = beginText(connection);
+  const names = (input.isPrepared ?? !isPooled) ? createStatementNames() : NO_STATEMENT_NAMES;
+  const listening = createListening({ ...input, url: directUrl ?? input.url });
+  const pool = openPool(() => connectionSettings({ ...connection, url: heartbeat?.url() ?? input.url }), input);
   let closing: Promise<void> | undefined;
   heartbeat?.onStall(listening.reopen);
 
@@ -92,12 +105,18 @@ export function openDatabase(input: DatabaseInput): Database {
     }
   }
 
+  const runOnce: Run = (statement) =>
+    borrow((session) => {
+      const work = () => session.run(statement);
+      // Only a transaction keeps the connection that its parameters were set on.
+      return isPooled ? transact(session, begin, work) : work();
+    });
   const run: Run = async (statement) => {
     try {
-      return await borrow((session) => session.run(statement));
+      return await runOnce(statement);
     } catch (error) {
       if (!isStalePlan(error)) throw error;
-      return borrow((session) => session.run(statement));
+      return runOnce(statement);
     }
   };
 
@@ -110,7 +129,9 @@ export function openDatabase(input: DatabaseInput): Database {
     sql,
     async begin(random, work, origin = {}) {
       const outbox: TxOutbox = { random, hasEvents: false };
-      const result = await borrow((session) => transact(session, { outbox, origin }, work));
+      const result = await borrow((session) =>
+        transact(session, begin, () => work(transactionOn(session, { outbox, origin }, 1))),
+      );
       if (outbox.hasEvents) announceEvents();
       return result;
     },
@@ -136,10 +157,10 @@ export function openDatabase(input: DatabaseInput): Database {
 }
 
 /** Runs the work between `begin` and `commit`. Any error rolls all of it back. */
-async function transact<T>(session: Session, context: TxContext, work: (tx: Tx) => Promise<T>): Promise<T> {
-  await session.command('begin');
+async function transact<T>(session: Session, begin: string, work: () => Promise<T>): Promise<T> {
+  await session.command(begin);
   try {
-    const result = await work(transactionOn(session, context, 1));
+    const result = await work();
     // The server answers `commit` with ROLLBACK, and no error, if a statement had failed and the work went on.
     if ((await session.command('commit')) !== 'COMMIT') throw new Error('A statement of the transaction had failed.');
     return result;

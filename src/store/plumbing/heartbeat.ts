@@ -1,7 +1,9 @@
 import pg from 'pg';
+import { hostUrls } from '../../domain/database-hosts.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import type { Clock, Log } from '../../runtime/world.ts';
 import { type ConnectionInput, connect, connectionSettings, cut, send } from './connection.ts';
+import { findPrimary, type Primary } from './primary.ts';
 
 /**
  * Notices a database that hangs without closing its connections, such as a stopped process or a host that vanished. A
@@ -9,11 +11,13 @@ import { type ConnectionInput, connect, connectionSettings, cut, send } from './
  * they cannot tell a slow statement from a silent server.
  */
 export interface Heartbeat {
+  /** The URL of the present primary alone. */
+  url(): string;
   /** False while the database gives no answer. New work is then refused at once. */
   isAlive(): boolean;
   /** Records an answer on another connection. It proves that the database is alive, however late the next beat is. */
   noteAnswer(): void;
-  /** Calls the listener each time the database stops answering: connections to it are of no use any more. */
+  /** Calls the listener each time the database stops answering or has moved: its connections are of no use any more. */
   onStall(listener: () => void): void;
   /** Resolves when the first beats are answered, or when the database counts as stalled. */
   readonly started: Promise<void>;
@@ -27,7 +31,7 @@ export interface Beat {
   readonly databaseMs: number;
 }
 
-export interface HeartbeatInput extends Pick<ConnectionInput, 'url' | 'applicationName'> {
+export interface HeartbeatInput extends Pick<ConnectionInput, 'url' | 'applicationName' | 'isPooled'> {
   readonly log: Log;
   /** The clock that the beats are measured with. */
   readonly clock: Clock;
@@ -48,14 +52,10 @@ const BEAT = { text: 'select (extract(epoch from clock_timestamp()) * 1000)::tex
 /** Delays use the machine's time: a node in virtual time still has real sockets. */
 export function startHeartbeat(input: HeartbeatInput): Heartbeat {
   const { log, clock, onBeat } = input;
-  const settings = {
-    ...connectionSettings({ ...input, statementTimeoutMs: ANSWER_MS }),
-    connectionTimeoutMillis: ANSWER_MS,
-    query_timeout: ANSWER_MS,
-  };
   const stop = new AbortController();
   const listeners: (() => void)[] = [];
   const started = Promise.withResolvers<void>();
+  let primary: Primary = { url: hostUrls(input.url)[0] ?? input.url, timeline: 0 };
   let client: pg.Client | undefined;
   let beats = 0;
   let silentTicks = 0;
@@ -68,8 +68,20 @@ export function startHeartbeat(input: HeartbeatInput): Heartbeat {
     log.info('the database answers again');
   }
 
+  async function open(): Promise<pg.Client> {
+    const found = await findPrimary(input.url, primary.timeline);
+    const isMoved = found.url !== primary.url;
+    primary = found;
+    if (isMoved) for (const listener of listeners) listener();
+    return connect({
+      ...connectionSettings({ ...input, url: primary.url, statementTimeoutMs: ANSWER_MS }),
+      connectionTimeoutMillis: ANSWER_MS,
+      query_timeout: ANSWER_MS,
+    });
+  }
+
   async function beat(): Promise<void> {
-    client ??= await connect(settings);
+    client ??= await open();
     const askedAtMs = clock.nowMs();
     const { rows } = await send(client, BEAT);
     onBeat({ askedAtMs, answeredAtMs: clock.nowMs(), databaseMs: Number(rows[0].ms) });
@@ -116,6 +128,7 @@ export function startHeartbeat(input: HeartbeatInput): Heartbeat {
   void beatForever();
   systemWorld.timers.after(TICK_MS, tick);
   return {
+    url: () => primary.url,
     isAlive: () => isAlive,
     noteAnswer,
     onStall: (listener) => void listeners.push(listener),

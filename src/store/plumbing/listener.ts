@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { systemWorld } from '../../runtime/system-world.ts';
-import { connect, cut, send } from './connection.ts';
+import { type ConnectionInput, connect, connectionSettings, cut, send } from './connection.ts';
+import { findPrimary } from './primary.ts';
 
 export interface Listener {
   readonly onMessage: (text: string) => void;
@@ -25,12 +26,14 @@ const ANSWER_MS = 3_000;
  * Listens on a separate connection, and opens a new one whenever it breaks. Delays use the machine's time: a node in
  * virtual time still has real sockets. The connection is opened with the first channel.
  */
-export function createListening(settings: pg.ClientConfig): Listening {
+export function createListening(input: ConnectionInput): Listening {
   const listeners = new Map<string, Listener>();
   let isClosed = false;
   let connection: Promise<Connection> | undefined;
 
   async function open(): Promise<Connection> {
+    const { url } = await findPrimary(input.url);
+    const settings = connectionSettings({ ...input, url });
     const client = await connect({ ...settings, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS });
     const ended = new Promise<void>((resolve) => client.once('end', resolve));
     client.on('notification', ({ channel, payload = '' }) => listeners.get(channel)?.onMessage(payload));

@@ -17,6 +17,8 @@ export interface NodeDatabase {
 
 export interface NodeDatabaseInput {
   readonly url: string;
+  readonly directUrl?: string | undefined;
+  readonly isPrepared?: boolean | undefined;
   readonly applicationName: string;
   readonly poolSize: number;
   readonly listPoolSize: number;
@@ -29,23 +31,35 @@ export interface NodeDatabaseInput {
 
 /** Opens the pools with one heartbeat for both. Resolves when the clock is set. */
 export async function openNodeDatabase(input: NodeDatabaseInput): Promise<NodeDatabase> {
-  const { url, applicationName, poolSize, listPoolSize, listTimeoutMs, log, baseClock, machineClock } = input;
+  const {
+    url,
+    directUrl,
+    isPrepared,
+    applicationName,
+    poolSize,
+    listPoolSize,
+    listTimeoutMs,
+    log,
+    baseClock,
+    machineClock,
+  } = input;
   const clock = createFollowedClock(baseClock);
   const heartbeat = startHeartbeat({
     url,
+    isPooled: directUrl !== undefined,
     applicationName: `${applicationName}-heartbeat`,
     log,
     clock: baseClock,
     onBeat: ({ databaseMs, ...times }) => clock.take({ ...times, theirMs: databaseMs }),
   });
   await heartbeat.started;
-  const db = openDatabase({ url, applicationName, poolSize, heartbeat });
+  const way = { url, directUrl, isPrepared, heartbeat };
+  const db = openDatabase({ ...way, applicationName, poolSize });
   const listDb = openListDatabase({
-    url,
+    ...way,
     applicationName: `${applicationName}-lists`,
     poolSize: listPoolSize,
     timeoutMs: listTimeoutMs,
-    heartbeat,
   });
   return {
     db,

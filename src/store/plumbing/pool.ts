@@ -18,17 +18,17 @@ export interface PoolInput {
 }
 
 /**
- * When the database stops answering, all connections and all waiting users are given up with the pool they belong to. A new pool
+ * When the database stops answering or moves to another host, all connections and all waiting users are given up with the pool they belong to. A new pool
  * takes its place, so that no old connection attempt keeps a new user waiting when the database is back.
  */
-export function openPool(settings: pg.ClientConfig, { poolSize, heartbeat }: PoolInput): Pool {
+export function openPool(settings: () => pg.ClientConfig, { poolSize, heartbeat }: PoolInput): Pool {
   const clients = new Set<pg.Client>();
   const waiting = new Set<() => void>();
   let pool = open();
 
   function open(): pg.Pool {
     // A connection is not closed for being idle: a new one would cost the next request a handshake.
-    const opened = new pg.Pool({ ...settings, max: poolSize, idleTimeoutMillis: 0 });
+    const opened = new pg.Pool({ ...settings(), max: poolSize, idleTimeoutMillis: 0 });
     opened.on('connect', (client: pg.Client) => {
       clients.add(client);
       // The statement under way fails with the same error. Without a listener it would end the process.
