@@ -4,15 +4,15 @@ import { delimiter, join } from 'node:path';
 
 const APT_GET = '/usr/bin/apt-get';
 const INSTALL_WITHIN_MS = 300_000;
-/** Folders that an ordinary user's PATH may lack. */
-const FURTHER_FOLDERS = ['/usr/sbin', '/usr/lib/postgresql/15/bin'];
+/** A folder that an ordinary user's PATH may lack. */
+const FURTHER_FOLDERS = ['/usr/sbin'];
 
 export interface DebianProgram {
   /** The names that the program may have. */
   readonly names: readonly string[];
   /** The package that has it. */
   readonly debianPackage: string;
-  /** The path of a program to use instead. */
+  /** The path of the program to prefer. */
   readonly override?: string | undefined;
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -7,6 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { type DatabaseProxy, startDatabaseProxy } from '../database-proxy.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
 import { type NodeProcess, startNodeProcess } from '../node-process.ts';
+import { signalTree } from '../process-tree.ts';
 import { until } from '../until.ts';
 
 const SHOP = { merchantName: 'Shop', merchantEmail: 'shop@example.com' };
@@ -136,16 +137,6 @@ describe('a PostgreSQL that is stopped by a signal', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** The server with the processes of its connections. */
-  async function serverPids(): Promise<number[]> {
-    const { pid } = JSON.parse(await readFile(join(folder, 'postgres', 'connection.json'), 'utf8'));
-    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-    const parents = await Promise.all(
-      pids.map(async (each) => (await readFile(`/proc/${each}/stat`, 'utf8').catch(() => '')).replace(/^.*\) \S /, '')),
-    );
-    return [pid, ...pids.filter((_, index) => Number(parents[index]?.split(' ')[0]) === pid).map(Number)];
-  }
-
   it('makes the gateway answer 503, and is used again when it goes on; nothing is lost or doubled', async () => {
     node = await startNodeProcess({ TILL_HOME: folder });
     const { apiKey, merchantId, baseUrl } = await node.ready();
@@ -161,18 +152,8 @@ describe('a PostgreSQL that is stopped by a signal', () => {
         body: JSON.stringify({ referenceId: key, amount: { unit: 'iso4217/USD', value: '500' } }),
       });
     assert.equal((await create(freshKey())).status, 201);
-    const pids = await serverPids();
-    const signal = (name: NodeJS.Signals) => {
-      for (const pid of pids) {
-        try {
-          process.kill(pid, name);
-        } catch (error) {
-          // A process of the server ends with its connection.
-          if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-        }
-      }
-    };
-    signal('SIGSTOP');
+    const { pid } = JSON.parse(await readFile(join(folder, 'postgres', 'connection.json'), 'utf8'));
+    await signalTree(pid, 'SIGSTOP');
     try {
       const key = freshKey();
       const answers: number[] = [];
@@ -182,7 +163,7 @@ describe('a PostgreSQL that is stopped by a signal', () => {
       const refused = await create(freshKey());
       assert.equal(refused.status, 503);
       assert.equal(refused.headers.get('retry-after'), '1');
-      signal('SIGCONT');
+      await signalTree(pid, 'SIGCONT');
       await until('requests are answered', async () => (await create(key)).status === 201, BACK);
       const ids = await Promise.all(
         [create(key), create(key)].map(
@@ -191,7 +172,7 @@ describe('a PostgreSQL that is stopped by a signal', () => {
       );
       assert.equal(new Set(ids).size, 1, 'one payment for one key');
     } finally {
-      signal('SIGCONT');
+      await signalTree(pid, 'SIGCONT');
     }
   });
 });
