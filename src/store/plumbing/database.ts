@@ -80,10 +80,13 @@ export function openListDatabase({ timeoutMs, ...input }: ListDatabaseInput): Da
   return openDatabase({ ...input, statementTimeoutMs: timeoutMs, settings });
 }
 
+/** Statements touch a few rows. With this cost they use an index also while a new table has no statistics yet. */
+const SETTINGS = { random_page_cost: '1.1' };
+
 export function openDatabase(input: DatabaseInput): Database {
   const { heartbeat, directUrl } = input;
   const isPooled = directUrl !== undefined;
-  const connection = { ...input, isPooled };
+  const connection = { settings: SETTINGS, ...input, isPooled };
   const begin = beginText(connection);
   const names = (input.isPrepared ?? !isPooled) ? createStatementNames() : NO_STATEMENT_NAMES;
   const listening = createListening({ ...input, url: directUrl ?? input.url });
