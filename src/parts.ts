@@ -49,16 +49,16 @@ export interface PartsInput {
   /** The checkout page, and the sandbox's shop. */
   readonly page?: HttpDeps['page'];
   readonly sandbox?: HttpDeps['sandbox'];
-  /** Milliseconds by which the machine's clock is ahead of the database. */
-  readonly clockOffMs: () => number;
+  /** Milliseconds by which the machine's clock is ahead of the database; 0 by default. */
+  readonly clockOffMs?: () => number;
 }
 
 const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 
 /** Everything that is made once and lives as long as the node, put together on an open database. */
 export async function createParts(input: PartsInput) {
-  const { chains = NO_CHAINS, rates = NO_RATES, screening = NO_SCREENING } = input;
-  const base = { ...input, chains, rates, screening };
+  const { chains = NO_CHAINS, rates = NO_RATES, screening = NO_SCREENING, clockOffMs = () => 0 } = input;
+  const base = { ...input, chains, rates, screening, clockOffMs };
   const { config, world, db, listDb, secrets } = base;
   const rowKeys = rowKeysOf(secrets);
   await adoptOutgoing({ ...base, rowKeys });

@@ -64,7 +64,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     screening,
     page,
     sandbox,
-    clockOffMs: input.isOnDatabaseTime ? clockOffMs : () => 0,
+    ...(input.isOnDatabaseTime && { clockOffMs }),
   });
   // Events are placed in real time, even with a manual clock.
   const stopPlacing = startPlacing({ ...parts, world: systemWorld });

@@ -19,7 +19,7 @@ export interface Heartbeat {
   noteAnswer(): void;
   /** Calls the listener each time the database stops answering or has moved: its connections are of no use any more. */
   onStall(listener: () => void): void;
-  /** Resolves when the first beats are answered, or when the database counts as stalled. */
+  /** Resolves when the first beats are answered or refused, or when the database counts as stalled. */
   readonly started: Promise<void>;
   stop(): void;
 }
@@ -103,8 +103,11 @@ export function startHeartbeat(input: HeartbeatInput): Heartbeat {
         await beat();
         pauseMs = beats < FIRST_BEATS ? FIRST_PAUSE_MS : BEAT_EVERY_MS;
       } catch (error) {
-        // A refusal, such as "too many connections", is an answer.
-        if (error instanceof pg.DatabaseError) noteAnswer();
+        // A refusal, such as "too many connections", is an answer. Statements get the same one, with its reason.
+        if (error instanceof pg.DatabaseError) {
+          noteAnswer();
+          started.resolve();
+        }
         giveUpConnection();
       }
       await systemWorld.timers.sleep(pauseMs, stop.signal);

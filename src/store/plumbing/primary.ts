@@ -42,7 +42,7 @@ export async function findPrimary(url: string, leastTimeline = 0): Promise<Prima
   return primary;
 }
 
-/** The timeline of a primary; undefined for a standby. */
+/** The timeline of a primary; undefined for a standby. The question needs no parameters, so a pooler takes it as well. */
 async function timelineOf(url: string): Promise<number | undefined> {
   const client = await connect({
     ...connectionSettings({ url, applicationName: 'till-primary', isPooled: true }),
