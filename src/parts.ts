@@ -11,6 +11,7 @@ import { rowKeysOf } from './actions/row-keys.ts';
 import type { Chains } from './chains/chains.ts';
 import type { ReceiptKey } from './domain/receipt.ts';
 import type { HttpDeps } from './http/deps.ts';
+import { createDrain } from './http/drain.ts';
 import { createListReads } from './http/entry/list-reads.ts';
 import { createHoldPlaces } from './http/status/hold-places.ts';
 import { createLongPolls } from './http/status/long-poll.ts';
@@ -85,6 +86,7 @@ export async function createParts(input: PartsInput) {
   const onRefusal = () => metrics.refusals.inc({ reason: 'rate_limited' });
   await openCheckout(base);
   const feed = await openEventFeed(base);
+  const longPolls = createLongPolls(world, feed);
   return {
     ...base,
     metrics,
@@ -111,7 +113,8 @@ export async function createParts(input: PartsInput) {
       return isOwn;
     }),
     glanceAtPayment: createPaymentReader({ ...base, feed }, glanceAtPayments),
-    longPolls: createLongPolls(world, feed),
+    longPolls,
+    drain: createDrain(longPolls),
     holdPlaces: createHoldPlaces({
       perKey: config.heldPerKey,
       perAddress: config.heldPerAddress,
@@ -125,6 +128,7 @@ export async function createParts(input: PartsInput) {
     optionKeys: secrets.deriveEach('option'),
     rowKeys,
     host: hostname(),
+    leaseMs: config.leaseMs,
     hourlyLimit: (network: string) => valueOn(config.outgoingPerHour, network),
     stop() {
       for (const cache of [keys, apps, merchants, networkStops]) cache.stop();

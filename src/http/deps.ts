@@ -24,6 +24,7 @@ import type { Payment, PaymentGlance } from '../store/payments/payments.ts';
 import type { Database } from '../store/plumbing/database.ts';
 import type { FreshCache } from '../store/plumbing/fresh-cache.ts';
 import type { PageBundle } from './checkout/page-bundle.ts';
+import type { Drain } from './drain.ts';
 import type { ListReads } from './entry/list-reads.ts';
 import type { HoldPlaces } from './status/hold-places.ts';
 import type { LongPolls } from './status/long-poll.ts';
@@ -77,6 +78,7 @@ export interface HttpDeps {
   /** Milliseconds by which the machine's clock is ahead of the database. */
   readonly clockOffMs: () => number;
   readonly longPolls: LongPolls;
+  readonly drain: Drain;
   readonly holdPlaces: HoldPlaces;
   /** Sign list cursors; the same on every node. */
   readonly cursorKeys: KeyRing;
