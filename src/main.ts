@@ -15,7 +15,7 @@ import { connectNetworks, openRates, openScreening } from './outside.ts';
 import { createParts } from './parts.ts';
 import { createLog } from './runtime/log.ts';
 import { watchProcess } from './runtime/metrics.ts';
-import { systemWorld } from './runtime/system-world.ts';
+import { steadyClock, systemWorld } from './runtime/system-world.ts';
 import type { World } from './runtime/world.ts';
 import { banner } from './sandbox/banner.ts';
 import { ChainStartError, startSandboxChain } from './sandbox/chain-process.ts';
@@ -44,9 +44,9 @@ import { readStartConfig } from './settings/read-config.ts';
 import type { Role } from './settings/roles.ts';
 import { secretValues } from './settings/secret-values.ts';
 import { withArguments } from './settings/start-arguments.ts';
-import { openDatabase, openListDatabase } from './store/plumbing/database.ts';
 import { openRunRole } from './store/plumbing/database-roles.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
+import { openNodeDatabase } from './store/plumbing/node-database.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
 import { housekeepingJobs, keyUsesJob } from './workers/housekeeping.ts';
 import { startJobs } from './workers/loop.ts';
@@ -123,7 +123,7 @@ async function start(config: Config, world: World): Promise<() => Promise<void>>
     }
   };
   try {
-    await startParts({ config, world }, (down) => downs.push(down));
+    await startParts({ config, ownWorld: world }, (down) => downs.push(down));
     return stop;
   } catch (error) {
     await stop();
@@ -133,7 +133,7 @@ async function start(config: Config, world: World): Promise<() => Promise<void>>
 
 type OnStop = (down: () => Promise<void> | void) => void;
 
-async function startParts({ config, world }: { config: Config; world: World }, onStop: OnStop): Promise<void> {
+async function startParts({ config, ownWorld }: { config: Config; ownWorld: World }, onStop: OnStop): Promise<void> {
   const isEmbedded = config.databaseUrl === undefined;
   if (isEmbedded) onStop(await lockHome(config.home));
   const file = isEmbedded ? join(config.home, 'logs', 'gateway.log') : undefined;
@@ -142,18 +142,23 @@ async function startParts({ config, world }: { config: Config; world: World }, o
 
   for (const { name, message } of productionRisks(config)) log.warn({ risk: name }, message);
 
-  const ownChain = startOwnChain({ config, world, log }, onStop);
-  const url = await openServer({ config, world, log }, onStop);
-  const db = openDatabase({ url, poolSize: config.databasePoolSize, applicationName: 'till' });
-  onStop(() => db.close());
-  const { listPoolSize, listTimeoutMs } = config;
-  const listDb = openListDatabase({
+  const ownChain = startOwnChain({ config, world: ownWorld, log }, onStop);
+  const url = await openServer({ config, world: ownWorld, log }, onStop);
+  const database = await openNodeDatabase({
+    ...config,
     url,
-    poolSize: listPoolSize,
-    timeoutMs: listTimeoutMs,
-    applicationName: 'till-lists',
+    directUrl: config.databaseDirectUrl,
+    isPrepared: config.databasePrepare,
+    poolSize: config.databasePoolSize,
+    applicationName: 'till',
+    log,
+    baseClock: steadyClock,
+    machineClock: ownWorld.clock,
   });
-  onStop(() => listDb.close());
+  onStop(() => database.close());
+  const { db, listDb, clockOffMs } = database;
+  // From here on the node goes by the time of the database.
+  const world: World = { ...ownWorld, clock: database.clock };
 
   const secrets = await openSecrets({ config, world });
   const base = { config, world, log, db, listDb, secrets, rowKeys: rowKeysOf(secrets) };
@@ -170,6 +175,7 @@ async function startParts({ config, world }: { config: Config; world: World }, o
     receiptKey,
     chains,
     page,
+    clockOffMs,
     sandbox: sandbox?.shop,
     rates: openRates(base, onStop),
     screening: await openScreening(base, onStop),
@@ -220,7 +226,7 @@ async function openServer(
   onStop: OnStop,
 ): Promise<string> {
   if (config.databaseUrl !== undefined) {
-    await migrate({ log }, config.databaseMigrateUrl ?? config.databaseUrl);
+    await migrate({ log }, config.databaseMigrateUrl ?? config.databaseDirectUrl ?? config.databaseUrl);
     return config.databaseUrl;
   }
   const embedded = await startEmbeddedPostgres({ world, log }, { dir: join(config.home, 'postgres') });

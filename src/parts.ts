@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { createAlarms } from './actions/alarms.ts';
 import { adoptRows } from './actions/outgoing/adopt-rows.ts';
@@ -51,15 +52,17 @@ export interface PartsInput {
   /** The checkout page, and the sandbox's shop. */
   readonly page?: HttpDeps['page'];
   readonly sandbox?: HttpDeps['sandbox'];
+  /** Milliseconds by which the machine's clock is ahead of the database; 0 by default. */
+  readonly clockOffMs?: () => number;
 }
 
 const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 
 /** Everything that is made once and lives as long as the node, put together on an open database. */
 export async function createParts(input: PartsInput) {
-  const { chains = NO_CHAINS, rates = NO_RATES, screening = NO_SCREENING } = input;
+  const { chains = NO_CHAINS, rates = NO_RATES, screening = NO_SCREENING, clockOffMs = () => 0 } = input;
   const rowKeys = rowKeysOf(input.secrets);
-  const base = { ...input, chains, rates, screening, rowKeys };
+  const base = { ...input, chains, rates, screening, clockOffMs, rowKeys };
   const { config, world, db, listDb, secrets } = base;
   await adoptRows(base);
   const metrics = createMetrics();
@@ -126,6 +129,7 @@ export async function createParts(input: PartsInput) {
     ),
     cursorKeys: secrets.deriveEach('cursor'),
     optionKeys: secrets.deriveEach('option'),
+    host: hostname(),
     leaseMs: config.leaseMs,
     hourlyLimit: (network: string) => valueOn(config.outgoingPerHour, network),
     stop() {

@@ -12,6 +12,10 @@ export interface DatabaseProxy {
   restore(): Promise<void>;
   /** Every connection stays open and is silent from here on, as if the server's host had vanished; new ones work. */
   stall(): void;
+  /** Every connection stays open and is silent, new ones too, as if the server were stopped. */
+  hang(): void;
+  /** Bytes flow again, also those that were sent meanwhile. */
+  resume(): void;
 }
 
 /** A TCP proxy in front of the database that can be cut and restored. With a certificate it offers TLS. */
@@ -23,6 +27,9 @@ export async function startDatabaseProxy(
   const sockets = new Set<Socket>();
   /** The readable side: a socket, or the TLS on top of it. */
   const streams = new Set<Socket>();
+  /** Work for the end of the silence; undefined while bytes flow. */
+  let delayed: (() => void)[] | undefined;
+  const targets = new WeakMap<Socket, Socket>();
   let server: Server = await open(0);
   const { port } = server.address() as AddressInfo;
 
@@ -49,6 +56,7 @@ export async function startDatabaseProxy(
 
   /** Forwards the client's bytes, read through `stream`, and the database's answers. */
   function join(client: Socket, stream: Socket): void {
+    if (delayed !== undefined) return void delayed.push(() => join(client, stream));
     const upstream = connect(Number(target.port), target.hostname);
     follow(upstream);
     stream.on('error', () => {});
@@ -61,6 +69,14 @@ export async function startDatabaseProxy(
       streams.add(from);
       from.on('close', () => streams.delete(from));
       from.pipe(to);
+      targets.set(from, to);
+    }
+  }
+
+  function silence(): void {
+    for (const stream of streams) {
+      stream.unpipe();
+      stream.pause();
     }
   }
 
@@ -77,11 +93,19 @@ export async function startDatabaseProxy(
     async restore() {
       server = await open(port);
     },
-    stall() {
+    stall: silence,
+    hang() {
+      delayed = [];
+      silence();
+    },
+    resume() {
+      const work = delayed ?? [];
+      delayed = undefined;
       for (const stream of streams) {
-        stream.unpipe();
-        stream.pause();
+        const target = targets.get(stream);
+        if (target !== undefined) stream.pipe(target);
       }
+      for (const run of work) run();
     },
   };
 }

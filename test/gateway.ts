@@ -12,7 +12,7 @@ import { systemWorld } from '../src/runtime/system-world.ts';
 import type { World } from '../src/runtime/world.ts';
 import type { Config } from '../src/settings/config.ts';
 import { readConfig } from '../src/settings/read-config.ts';
-import { openDatabase, openListDatabase } from '../src/store/plumbing/database.ts';
+import { openNodeDatabase } from '../src/store/plumbing/node-database.ts';
 import { startPlacing } from '../src/workers/placing.ts';
 import { createTestDatabase } from './database.ts';
 import { checkResponse } from './openapi.ts';
@@ -27,6 +27,8 @@ export interface TestGatewayInput extends Pick<PartsInput, 'chains' | 'rates' | 
   readonly databaseUrl?: string;
   readonly config?: Partial<Config>;
   readonly world?: Partial<World>;
+  /** True if it goes by the time of the database, as in production. Other gateways go by the time of the test. */
+  readonly isOnDatabaseTime?: boolean;
   readonly masterSecret?: Uint8Array;
   readonly log?: Logger;
 }
@@ -35,20 +37,35 @@ export interface TestGatewayInput extends Pick<PartsInput, 'chains' | 'rates' | 
 export async function startTestGateway(input: TestGatewayInput = {}) {
   const own = input.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const url = input.databaseUrl ?? own?.url ?? '';
-  const world = { ...systemWorld, ...input.world };
+  const ownWorld = { ...systemWorld, ...input.world };
   const { log = pino({ level: 'silent' }) } = input;
-  const db = openDatabase({ url, poolSize: 12, applicationName: 'till-test' });
   const { chains, rates, screening, page, sandbox } = input;
   const config = { ...testConfig(), ...input.config };
-  const listDb = openListDatabase({
+  const database = await openNodeDatabase({
+    ...config,
     url,
-    poolSize: config.listPoolSize,
-    timeoutMs: config.listTimeoutMs,
-    applicationName: 'till-test-lists',
+    directUrl: config.databaseDirectUrl,
+    isPrepared: config.databasePrepare,
+    poolSize: 12,
+    applicationName: 'till-test',
+    log,
+    baseClock: ownWorld.clock,
+    machineClock: ownWorld.clock,
   });
+  const { db, listDb, clockOffMs } = database;
+  const world = input.isOnDatabaseTime ? { ...ownWorld, clock: database.clock } : ownWorld;
   const base = { config, world, log, db, listDb, secrets: createSecrets([input.masterSecret ?? TEST_SECRET]) };
   const receiptKey = await openReceiptKey(base);
-  const parts = await createParts({ ...base, receiptKey, chains, rates, screening, page, sandbox });
+  const parts = await createParts({
+    ...base,
+    receiptKey,
+    chains,
+    rates,
+    screening,
+    page,
+    sandbox,
+    ...(input.isOnDatabaseTime && { clockOffMs }),
+  });
   // Events are placed in real time, even with a manual clock.
   const stopPlacing = startPlacing({ ...parts, world: systemWorld });
   const app = await buildApp(parts);
@@ -67,7 +84,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
       await app.close();
       await stopPlacing();
       parts.stop();
-      await Promise.all([db.close(), listDb.close()]);
+      await database.close();
       await own?.drop();
     },
   };

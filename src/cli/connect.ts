@@ -7,6 +7,7 @@ import { HomeInUseError, lockHome } from '../sandbox/home-lock.ts';
 import type { Config } from '../settings/config.ts';
 import { type Database, openDatabase } from '../store/plumbing/database.ts';
 import { migrate, migrationState } from '../store/plumbing/migrate.ts';
+import { findPrimary } from '../store/plumbing/primary.ts';
 
 export interface Context {
   readonly config: Config;
@@ -52,7 +53,9 @@ export async function withDatabase<T>(context: Context, work: (deps: OperatorDep
  * command.
  */
 export async function connect({ config, world, log }: Context): Promise<Connection> {
-  if (config.databaseUrl !== undefined) return shared(config.databaseUrl, config.databaseMigrateUrl);
+  if (config.databaseUrl !== undefined) {
+    return shared(config.databaseDirectUrl ?? config.databaseUrl, config.databaseMigrateUrl);
+  }
   const dir = join(config.home, 'postgres');
   for (let tries = 1; ; tries += 1) {
     const url = await runningEmbeddedPostgres(dir);
@@ -68,7 +71,8 @@ export async function connect({ config, world, log }: Context): Promise<Connecti
 }
 
 export async function onPool<T>(connection: Connection, work: (db: Database) => Promise<T>): Promise<T> {
-  const db = openDatabase({ url: connection.url, poolSize: 2, applicationName: 'till-operator' });
+  const { url } = await findPrimary(connection.url);
+  const db = openDatabase({ url, poolSize: 2, applicationName: 'till-operator' });
   try {
     return await work(db);
   } finally {

@@ -5,6 +5,7 @@ export const ALERT_NAMES = [
   'block_set_aside',
   'books_differ',
   'books_unread',
+  'clock_off',
   'deep_reorg',
   'destination_refused',
   'endpoint_alone',

@@ -75,6 +75,8 @@ export interface HttpDeps {
   readonly page?: PageBundle | undefined;
   /** The sandbox's own shop and chain; missing outside the sandbox. */
   readonly sandbox?: DemoShop | undefined;
+  /** Milliseconds by which the machine's clock is ahead of the database. */
+  readonly clockOffMs: () => number;
   readonly longPolls: LongPolls;
   readonly drain: Drain;
   readonly holdPlaces: HoldPlaces;

@@ -12,7 +12,7 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-type MetricsDeps = { readonly metrics: Metrics } & Pick<HttpDeps, 'config' | 'db' | 'chains' | 'drain'>;
+type MetricsDeps = { readonly metrics: Metrics } & Pick<HttpDeps, 'config' | 'db' | 'chains' | 'drain' | 'clockOffMs'>;
 
 /** Metrics and probes have a port of their own: no public route exposes metrics, and a node without an API has probes. */
 export async function serveMetrics(

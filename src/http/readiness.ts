@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { ConnectedChain } from '../chains/chains.ts';
 import { loneCeilingOf } from '../chains/finality.ts';
 import type { Network } from '../chains/networks.ts';
+import { clockRemark } from '../domain/clock-off.ts';
 import { LONE_DEPTH_FACTOR } from '../domain/quorum.ts';
 import { productionRisks } from '../settings/production-risks.ts';
 import { isMigrated } from '../store/plumbing/migrate.ts';
@@ -9,7 +10,7 @@ import type { HttpDeps } from './deps.ts';
 
 export type Readiness = Static<typeof Readiness>;
 
-type ReadinessDeps = Pick<HttpDeps, 'config' | 'db' | 'chains' | 'drain'>;
+type ReadinessDeps = Pick<HttpDeps, 'config' | 'db' | 'chains' | 'drain' | 'clockOffMs'>;
 
 /** Checks whether the node can take requests. Checks at the same time share one look at the database. */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
@@ -20,16 +21,18 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
     });
     return looking;
   };
-  const remarks = productionRisks(deps.config).map(({ message }) => message);
+  const risks = productionRisks(deps.config).map(({ message }) => message);
   return async () => {
     const database = await look();
     const stopping = deps.drain.hasBegun;
+    const clockOffMs = deps.clockOffMs();
     return {
       ready: database === 'ok' && !stopping,
       stopping,
       database,
+      clockOffMs,
       chains: deps.chains.list().map(chainState),
-      remarks,
+      remarks: [...risks, clockRemark(clockOffMs) ?? []].flat(),
     };
   };
 }
@@ -89,6 +92,10 @@ export const Readiness = Type.Object({
   ready: Type.Boolean(),
   stopping: Type.Boolean({ description: 'True while the node answers its last requests before it stops.' }),
   database: Type.String({ description: '`ok`, `unreachable` or `not_migrated`.' }),
+  clockOffMs: Type.Integer({
+    description:
+      "Milliseconds by which the machine's clock is ahead of the database. The node goes by the time of the database.",
+  }),
   chains: Type.Array(ChainState, { description: 'The configured networks. None of them makes the node unready.' }),
-  remarks: Type.Array(Type.String(), { description: 'Risks of the configuration, in sentences.' }),
+  remarks: Type.Array(Type.String(), { description: 'Risks of the configuration and a wrong clock, in sentences.' }),
 });

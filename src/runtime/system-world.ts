@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { World } from './world.ts';
+import type { Clock, World } from './world.ts';
 
 /** The real world: this machine's clock, timers and randomness. */
 export const systemWorld: World = {
@@ -24,3 +24,6 @@ export const systemWorld: World = {
   },
   random: { bytes: (count) => randomBytes(count) },
 };
+
+/** Time since the epoch that nobody can set: it only measures how long something took. */
+export const steadyClock: Clock = { nowMs: () => performance.timeOrigin + performance.now() };

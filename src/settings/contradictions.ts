@@ -16,10 +16,13 @@ export function contradictions(config: Config): string[] {
     config.secret !== undefined && config.secretFile !== undefined
       ? ['TILL_SECRET and TILL_SECRET_FILE are both set']
       : [];
-  const databases =
-    config.databaseMigrateUrl !== undefined && config.databaseUrl === undefined
-      ? ['DATABASE_MIGRATE_URL is set, and DATABASE_URL is not']
-      : [];
+  const furtherUrls = {
+    DATABASE_MIGRATE_URL: config.databaseMigrateUrl,
+    DATABASE_DIRECT_URL: config.databaseDirectUrl,
+  };
+  const databases = Object.entries(furtherUrls)
+    .filter(([, url]) => url !== undefined && config.databaseUrl === undefined)
+    .map(([env]) => `${env} is set, and DATABASE_URL is not`);
   return [...missingAccounts(config), ...signers, ...secrets, ...databases, ...sandboxContradictions(config)];
 }
 

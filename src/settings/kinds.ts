@@ -1,4 +1,5 @@
 import { isAddressOrNetwork } from '../domain/address-list.ts';
+import { hostUrls } from '../domain/database-hosts.ts';
 import { LEAST_SECRET_BYTES } from '../runtime/secrets.ts';
 
 /** The kind of a setting: how its text is read, and how its value is shown. */
@@ -72,9 +73,15 @@ export function databaseUrl(): Kind<string> {
   return {
     name: 'URL, such as `postgres://user:password@host:5432/till`',
     parse: (raw) => {
-      const url = URL.parse(raw);
-      const isDatabase = url !== null && /^postgres(ql)?:$/.test(url.protocol) && isDecodable(url.password);
-      return isDatabase ? raw : new Problem('must be a URL such as postgres://user:password@host:5432/till');
+      const urls = hostUrls(raw).map((each) => URL.parse(each));
+      const isDatabase = urls.every(
+        (url) => url !== null && /^postgres(ql)?:$/.test(url.protocol) && isDecodable(url.password),
+      );
+      if (!isDatabase) return new Problem('must be a URL such as postgres://user:password@host:5432/till');
+      const target = urls[0]?.searchParams.get('target_session_attrs') ?? 'read-write';
+      return ['read-write', 'primary'].includes(target)
+        ? raw
+        : new Problem('must have no other target_session_attrs than read-write: nodes write');
     },
   };
 }

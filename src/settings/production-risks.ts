@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { findNetwork, isTestNetwork } from '../chains/networks.ts';
+import { hostUrls } from '../domain/database-hosts.ts';
 import { isPublicAddress } from '../domain/public-address.ts';
 import { type PerNetwork, valueOn } from './network-kinds.ts';
 import { PUBLISHED_KEYS } from './published-keys.ts';
@@ -34,6 +35,7 @@ export interface RiskSettings {
   readonly rpcUrls: ReadonlyMap<string, readonly string[]> | undefined;
   readonly externalSignerUrl: string | undefined;
   readonly databaseUrl: string | undefined;
+  readonly databaseDirectUrl?: string | undefined;
   readonly databaseMigrateUrl?: string | undefined;
   readonly relayerKeys: PerNetwork<readonly string[]> | undefined;
   readonly intermediateKey: PerNetwork<string> | undefined;
@@ -54,6 +56,7 @@ export function productionRisks(settings: RiskSettings): Risk[] {
     ...endpoints(live),
     plainHttp('signer_plain_http', 'EXTERNAL_SIGNER_URL', settings.externalSignerUrl),
     ...database('DATABASE_URL', settings.databaseUrl),
+    ...database('DATABASE_DIRECT_URL', settings.databaseDirectUrl),
     ...database('DATABASE_MIGRATE_URL', settings.databaseMigrateUrl),
     publishedKeys(settings),
     ...(settings.screeningList === undefined
@@ -123,8 +126,13 @@ const VERIFIED_TLS = ['verify-ca', 'verify-full'];
 const DEFAULT_PASSWORDS = ['', 'admin', 'changeme', 'example', 'password', 'postgres', 'secret', 'till'];
 
 function database(env: string, databaseUrl: string | undefined): Risk[] {
-  if (databaseUrl === undefined) return [];
-  const url = new URL(databaseUrl);
+  const risks = databaseUrl === undefined ? [] : hostUrls(databaseUrl).flatMap((url) => host(env, new URL(url)));
+  // One host stands for the others, a refused one first.
+  const inOrder = risks.toSorted((a, b) => Number(a.isRefused) - Number(b.isRefused));
+  return [...new Map(inOrder.map((risk) => [risk.name, risk])).values()];
+}
+
+function host(env: string, url: URL): Risk[] {
   // A folder in place of a host is a socket: the system knows who connects, and nothing leaves the machine.
   if (url.searchParams.get('host')?.startsWith('/')) return [];
   const reach = reachOf(url.hostname);

@@ -1,3 +1,4 @@
+import { hostUrls } from '../domain/database-hosts.ts';
 import type { Config } from './config.ts';
 import { intermediatesIn, relayersIn } from './contradictions.ts';
 import { isAddress, secretsOfUrl } from './network-kinds.ts';
@@ -8,7 +9,7 @@ export function secretValues(config: Config): string[] {
   const sources = (config.rateSources ?? []).flatMap(({ requests }) => requests.map(({ url }) => url));
   const keys = [...relayersIn(config), ...intermediatesIn(config)].filter((relayer) => !isAddress(relayer));
   return [
-    ...[config.databaseUrl, config.databaseMigrateUrl].flatMap((url) =>
+    ...[config.databaseUrl, config.databaseDirectUrl, config.databaseMigrateUrl].flatMap((url) =>
       url === undefined ? [] : secretsOfDatabaseUrl(url),
     ),
     ...[...endpoints, ...sources].flatMap(secretsOfUrl),
@@ -23,5 +24,5 @@ function spellingsOfSecret(bytes: Uint8Array): string[] {
 }
 
 function secretsOfDatabaseUrl(url: string): string[] {
-  return [url, decodeURIComponent(new URL(url).password)];
+  return [url, ...hostUrls(url).flatMap((each) => [each, decodeURIComponent(new URL(each).password)])];
 }

@@ -1,3 +1,4 @@
+import { type ClockCheckDeps, createClockCheck } from '../actions/check-clock.ts';
 import { recheckRefusals } from '../actions/outgoing/recheck-refusals.ts';
 import { applyCooledOff } from '../actions/parties/cool-off-destinations.ts';
 import { createFreezeCheck } from '../actions/parties/freeze-heads.ts';
@@ -9,7 +10,7 @@ import type { RowKeyDeps } from '../actions/row-keys.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
 /** Jobs that keep the tables small and the records current. */
-export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] {
+export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps & ClockCheckDeps): readonly Job[] {
   return [
     { name: 'expire-payments', everyMs: 1_000, run: () => expirePayments(deps) },
     { name: 'apply-destinations', everyMs: 1_000, run: () => applyCooledOff(deps) },
@@ -17,6 +18,7 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] 
     { name: 'recheck-refusals', everyMs: 60_000, run: () => recheckRefusals(deps) },
     { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },
     { name: 'prune-idempotency-keys', everyMs: 60_000, run: () => pruneIdempotencyKeys(deps) },
+    { name: 'check-clock', everyMs: 10_000, run: createClockCheck(deps) },
   ];
 }
 

@@ -88,6 +88,19 @@ describe('endpoints that fail again and again', () => {
     assert.match(scene.node.log(), /"endpoint":"endpoint 1","reason":"did not answer in time"/);
   });
 
+  it('confirming is answered "try again" while all endpoints hang, and the same signature is taken when they are back', async () => {
+    const payment = await scene.shopper.sign();
+    for (const proxy of scene.proxies) proxy.lie(SILENCE);
+    const refused = await payment.confirm();
+    assert.deepEqual([refused.statusCode, refused.json().code], [503, 'internal_error'], refused.body);
+    assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/);
+    assert.equal(await scene.shopper.status(payment), 'requires_action');
+    scene.tellTheTruth();
+    await until('the confirmation is taken', async () => (await payment.confirm()).statusCode === 200, WITHIN);
+    await scene.shopper.reaches(payment, 'succeeded', BLOCK_MS);
+    await scene.shopper.isPaidOnce(payment);
+  });
+
   it('no option on a healthy network and no answer of another is "try again", and not "no money"', async () => {
     const { id } = await scene.shopper.create();
     const accounts = [accountHere(), `${SECOND}:0x00000000000000000000000000000000000000AA`];

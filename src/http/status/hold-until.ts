@@ -1,3 +1,4 @@
+import { databaseFault } from '../../store/plumbing/database.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { HoldPlace } from './hold-places.ts';
 
@@ -14,16 +15,30 @@ export interface Held<T> {
   readonly waitMs?: (found: T) => number;
 }
 
-/** Finds again with each announcement, until it is over, the time is over, the client leaves, or the node stops. */
+/** The pause after a failed read. */
+const READ_AGAIN_MS = 1_000;
+
+/**
+ * Finds again with each announcement, until it is over, the time is over, the client leaves, or the node stops. While the
+ * database is out of reach the request stays held. It gets an error only at its end, because the last row that was read may be
+ * out of date by then.
+ */
 export async function holdUntil<T>({ longPolls, world }: HttpDeps, held: Held<T>): Promise<T> {
   const { place, untilMs, waitMs = () => Number.POSITIVE_INFINITY } = held;
   const watch = longPolls.watch(held.watched, place.gone);
+  const leftMs = () => untilMs - world.clock.nowMs();
+  const isEnd = () => leftMs() <= 0 || place.gone.aborted || longPolls.isReleased;
   try {
     for (;;) {
-      const found = await held.find();
-      const leftMs = untilMs - world.clock.nowMs();
-      if (leftMs <= 0 || held.isOver(found) || place.gone.aborted || longPolls.isReleased) return found;
-      await watch.wait(Math.min(leftMs, waitMs(found)));
+      const read = await held.find().then(
+        (found) => ({ found }),
+        (error: unknown) => {
+          if (databaseFault(error) !== 'unavailable' || isEnd()) throw error;
+          return undefined;
+        },
+      );
+      if (read !== undefined && (isEnd() || held.isOver(read.found))) return read.found;
+      await watch.wait(Math.min(leftMs(), read === undefined ? READ_AGAIN_MS : waitMs(read.found)));
     }
   } finally {
     watch.end();

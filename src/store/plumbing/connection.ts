@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import { parse, toClientConfig } from 'pg-connection-string';
 import type { Rows, StatementText } from './statement.ts';
@@ -10,6 +11,11 @@ export interface ConnectionInput {
   readonly statementTimeoutMs?: number;
   /** Further parameters of the server for these connections. */
   readonly settings?: Readonly<Record<string, string>>;
+  /**
+   * True if the URL leads to a pooler in transaction mode. It refuses parameters at the start of a connection, because its
+   * connections have no session: `beginText` then sets them in each transaction.
+   */
+  readonly isPooled?: boolean;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -18,7 +24,7 @@ const STATEMENT_TIMEOUT_MS = 15_000;
 const NETWORK_MS = 1_000;
 
 export function connectionSettings(input: ConnectionInput): pg.ClientConfig {
-  const { url, applicationName, statementTimeoutMs = STATEMENT_TIMEOUT_MS, settings = {} } = input;
+  const { url, applicationName, statementTimeoutMs = STATEMENT_TIMEOUT_MS, isPooled = false } = input;
   // `sslmode` has its usual meaning in PostgreSQL clients: `require` encrypts, `verify-full` also checks.
   const given = toClientConfig(parse(url, { useLibpqCompat: true }));
   return {
@@ -27,10 +33,34 @@ export function connectionSettings(input: ConnectionInput): pg.ClientConfig {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     types: { getTypeParser: (oid) => PARSERS.get(oid) ?? asText } as pg.CustomTypesConfig,
-    options: [given.options ?? [], ...optionsOf({ ...ALWAYS, ...settings })].flat().join(' '),
-    ...(statementTimeoutMs === 0 ? {} : limitsOf(statementTimeoutMs)),
+    // The server would have ended the statement by now: it hangs, or the network has lost the connection unnoticed.
+    ...(statementTimeoutMs === 0 ? {} : { query_timeout: statementTimeoutMs + NETWORK_MS }),
+    ...NO_PARAMETERS,
+    options: isPooled ? undefined : [given.options ?? [], ...optionsOf(parametersOf(input))].flat().join(' '),
   };
 }
+
+/** Begins a transaction, with the parameters that a connection to a pooler does not have. */
+export function beginText(input: ConnectionInput): string {
+  if (!input.isPooled) return 'begin';
+  const sets = Object.entries(parametersOf(input)).map(
+    // The default concerns later transactions, and this one has begun.
+    ([name, value]) => `set local ${name.replace(/^default_/, '')} = '${value}'`,
+  );
+  return ['begin', ...sets].join('; ');
+}
+
+/** The parameters of the server that every statement must run under. */
+function parametersOf({ statementTimeoutMs = STATEMENT_TIMEOUT_MS, settings = {} }: ConnectionInput) {
+  return { ...ALWAYS, ...settings, ...(statementTimeoutMs === 0 ? {} : limitsOf(statementTimeoutMs)) };
+}
+
+/** A URL may name these parameters, too. Ours are among the options. */
+const NO_PARAMETERS = {
+  statement_timeout: undefined,
+  lock_timeout: undefined,
+  idle_in_transaction_session_timeout: undefined,
+};
 
 /** A commit is answered only when it is on disk, whatever the server's default is. */
 const ALWAYS = { synchronous_commit: 'on' };
@@ -39,15 +69,13 @@ function optionsOf(settings: Readonly<Record<string, string>>): string[] {
   return Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
 }
 
-function limitsOf(statementTimeoutMs: number): pg.ClientConfig {
+function limitsOf(statementTimeoutMs: number): Readonly<Record<string, string>> {
   return {
-    statement_timeout: statementTimeoutMs,
-    // The server would have ended the statement by now: it hangs, or the network has lost the connection unnoticed.
-    query_timeout: statementTimeoutMs + NETWORK_MS,
+    statement_timeout: String(statementTimeoutMs),
     // Only a transaction that hangs holds a lock for longer.
-    lock_timeout: 5_000,
+    lock_timeout: '5000',
     // A transaction that was left open would hold its locks for ever.
-    idle_in_transaction_session_timeout: 15_000,
+    idle_in_transaction_session_timeout: '15000',
   };
 }
 
@@ -92,11 +120,19 @@ export async function connect(settings: pg.ClientConfig): Promise<pg.Client> {
   }
 }
 
-/** Text without values may hold several statements, unless it has a name to be prepared under. */
-export async function send(
-  client: pg.ClientBase,
-  statement: StatementText & { readonly name?: string | undefined },
-): Promise<pg.QueryResult> {
+/** Closes the socket at once. The polite end of a connection waits for a server that may never answer. */
+export function cut(client: pg.ClientBase): void {
+  (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream.destroy();
+}
+
+export interface SentStatement extends StatementText {
+  /** The name to be prepared under. */
+  readonly name?: string | undefined;
+  readonly queryMode?: 'extended' | undefined;
+}
+
+/** Text without name, values and mode may hold several statements. */
+export async function send(client: pg.ClientBase, statement: SentStatement): Promise<pg.QueryResult> {
   try {
     const result: pg.QueryResult | pg.QueryResult[] = await client.query(statement as pg.QueryConfig);
     return Array.isArray(result) ? (result.at(-1) as pg.QueryResult) : result;

@@ -1,4 +1,5 @@
 import { connect, connectionSettings, rowsOf, send } from './connection.ts';
+import { findPrimary } from './primary.ts';
 import { type Reader, readerOf, textOf } from './statement.ts';
 
 /**
@@ -78,7 +79,8 @@ export async function openRunRole(
 }
 
 async function asMigrator(url: string, work: (sql: Reader) => Promise<void>): Promise<void> {
-  const client = await connect(connectionSettings({ url, applicationName: 'till-migrate' }));
+  const { url: primaryUrl } = await findPrimary(url);
+  const client = await connect(connectionSettings({ url: primaryUrl, applicationName: 'till-migrate' }));
   try {
     await work(readerOf(async (statement) => rowsOf(await send(client, textOf(statement)))));
   } finally {

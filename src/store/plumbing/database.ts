@@ -1,10 +1,18 @@
-import pg from 'pg';
 import type { Origin } from '../../domain/origin.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import type { Random } from '../../runtime/world.ts';
-import { ConnectionError, type ConnectionInput, connectionError, connectionSettings } from './connection.ts';
+import { beginText, ConnectionError, type ConnectionInput, connectionError, connectionSettings } from './connection.ts';
+import type { Heartbeat } from './heartbeat.ts';
 import { createListening, type Listener } from './listener.ts';
-import { createStatementNames, isStalePlan, openSession, type Session, sqlState } from './session.ts';
+import { openPool } from './pool.ts';
+import {
+  createStatementNames,
+  isStalePlan,
+  NO_STATEMENT_NAMES,
+  openSession,
+  type Session,
+  sqlState,
+} from './session.ts';
 import type { Draft, SingleStatement } from './single-statement.ts';
 import { type Reader, type Rows, type Run, readerOf, type Statement } from './statement.ts';
 
@@ -43,15 +51,20 @@ interface TxOutbox {
 
 type TxContext = Pick<Tx, 'outbox' | 'origin'>;
 
-export interface DatabaseInput extends ConnectionInput {
+export interface DatabaseInput extends Omit<ConnectionInput, 'isPooled'> {
   readonly poolSize: number;
+  /** The same database for notifications, if the URL leads to a pooler in transaction mode. */
+  readonly directUrl?: string | undefined;
+  /** True if statements are prepared under a name. By default they are, unless there is a pooler. */
+  readonly isPrepared?: boolean | undefined;
+  /** Notices a database that hangs. Without it, a statement waits until its timeout. */
+  readonly heartbeat?: Heartbeat;
 }
 
 /** Statements that still run when the database is closed get this long. */
 const CLOSE_MS = 1_000;
 
-export interface ListDatabaseInput extends Pick<ConnectionInput, 'url' | 'applicationName'> {
-  readonly poolSize: number;
+export interface ListDatabaseInput extends Omit<DatabaseInput, 'statementTimeoutMs' | 'settings'> {
   readonly timeoutMs: number;
 }
 
@@ -71,29 +84,22 @@ export function openListDatabase({ timeoutMs, ...input }: ListDatabaseInput): Da
 const SETTINGS = { random_page_cost: '1.1' };
 
 export function openDatabase(input: DatabaseInput): Database {
-  const settings = connectionSettings({ settings: SETTINGS, ...input });
-  // A connection is not closed for being idle: a new one would cost the next request a handshake.
-  const pool = new pg.Pool({ ...settings, max: input.poolSize, idleTimeoutMillis: 0 });
-  const names = createStatementNames();
-  const clients = new Set<pg.Client>();
-  const listening = createListening(settings);
+  const { heartbeat, directUrl } = input;
+  const isPooled = directUrl !== undefined;
+  const connection = { settings: SETTINGS, ...input, isPooled };
+  const begin = beginText(connection);
+  const names = (input.isPrepared ?? !isPooled) ? createStatementNames() : NO_STATEMENT_NAMES;
+  const listening = createListening({ ...input, url: directUrl ?? input.url });
+  const pool = openPool(() => connectionSettings({ ...connection, url: heartbeat?.url() ?? input.url }), input);
   let closing: Promise<void> | undefined;
-
-  pool.on('connect', (client: pg.Client) => {
-    clients.add(client);
-    // The statement under way fails with the same error. Without a listener it would end the process.
-    client.on('error', () => {});
-  });
-  pool.on('remove', (client: pg.Client) => void clients.delete(client));
-  // An idle connection broke, and the pool has removed it.
-  pool.on('error', () => {});
+  heartbeat?.onStall(listening.reopen);
 
   /** Lends out a connection. A broken connection does not go back into the pool. */
   async function borrow<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    const client = await pool.connect().catch((error: unknown) => {
+    const client = await pool.take().catch((error: unknown) => {
       throw connectionError(error);
     });
-    const session = openSession(client, names);
+    const session = openSession(client, names, heartbeat?.noteAnswer);
     try {
       return await work(session);
     } finally {
@@ -102,12 +108,18 @@ export function openDatabase(input: DatabaseInput): Database {
     }
   }
 
+  const runOnce: Run = (statement) =>
+    borrow((session) => {
+      const work = () => session.run(statement);
+      // Only a transaction keeps the connection that its parameters were set on.
+      return isPooled ? transact(session, begin, work) : work();
+    });
   const run: Run = async (statement) => {
     try {
-      return await borrow((session) => session.run(statement));
+      return await runOnce(statement);
     } catch (error) {
       if (!isStalePlan(error)) throw error;
-      return borrow((session) => session.run(statement));
+      return runOnce(statement);
     }
   };
 
@@ -120,7 +132,9 @@ export function openDatabase(input: DatabaseInput): Database {
     sql,
     async begin(random, work, origin = {}) {
       const outbox: TxOutbox = { random, hasEvents: false };
-      const result = await borrow((session) => transact(session, { outbox, origin }, work));
+      const result = await borrow((session) =>
+        transact(session, begin, () => work(transactionOn(session, { outbox, origin }, 1))),
+      );
       if (outbox.hasEvents) announceEvents();
       return result;
     },
@@ -139,19 +153,17 @@ export function openDatabase(input: DatabaseInput): Database {
 
   async function close(): Promise<void> {
     const ended = Promise.all([pool.end(), listening.stop()]);
-    const cancel = systemWorld.timers.after(CLOSE_MS, () => {
-      for (const client of clients) void client.end();
-    });
+    const cancel = systemWorld.timers.after(CLOSE_MS, pool.cutAll);
     await ended;
     cancel();
   }
 }
 
 /** Runs the work between `begin` and `commit`. Any error rolls all of it back. */
-async function transact<T>(session: Session, context: TxContext, work: (tx: Tx) => Promise<T>): Promise<T> {
-  await session.command('begin');
+async function transact<T>(session: Session, begin: string, work: () => Promise<T>): Promise<T> {
+  await session.command(begin);
   try {
-    const result = await work(transactionOn(session, context, 1));
+    const result = await work();
     // The server answers `commit` with ROLLBACK, and no error, if a statement had failed and the work went on.
     if ((await session.command('commit')) !== 'COMMIT') throw new Error('A statement of the transaction had failed.');
     return result;

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { systemWorld } from '../../runtime/system-world.ts';
-import { connect, send } from './connection.ts';
+import { type ConnectionInput, connect, connectionSettings, cut, send } from './connection.ts';
+import { findPrimary } from './primary.ts';
 
 export interface Listener {
   readonly onMessage: (text: string) => void;
@@ -11,23 +12,29 @@ export interface Listener {
 /** One connection that listens on any number of channels. */
 export interface Listening {
   add(channel: string, listener: Listener): Promise<void>;
+  /** Closes a connection that may be silent for ever. A new one is opened. */
+  reopen(): void;
   stop(): Promise<void>;
 }
 
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 250;
+/** A server that is silent for longer is asked anew, on another connection. */
+const ANSWER_MS = 3_000;
 
 /**
  * Listens on a separate connection, and opens a new one whenever it breaks. Delays use the machine's time: a node in
  * virtual time still has real sockets. The connection is opened with the first channel.
  */
-export function createListening(settings: pg.ClientConfig): Listening {
+export function createListening(input: ConnectionInput): Listening {
   const listeners = new Map<string, Listener>();
   let isClosed = false;
   let connection: Promise<Connection> | undefined;
 
   async function open(): Promise<Connection> {
-    const client = await connect(settings);
+    const { url } = await findPrimary(input.url);
+    const settings = connectionSettings({ ...input, url });
+    const client = await connect({ ...settings, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS });
     const ended = new Promise<void>((resolve) => client.once('end', resolve));
     client.on('notification', ({ channel, payload = '' }) => listeners.get(channel)?.onMessage(payload));
     try {
@@ -67,6 +74,9 @@ export function createListening(settings: pg.ClientConfig): Listening {
       }
       connection = open();
       void follow(await connection);
+    },
+    reopen() {
+      void connection?.then(({ client }) => cut(client)).catch(() => {});
     },
     async stop() {
       isClosed = true;

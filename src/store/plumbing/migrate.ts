@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Log } from '../../runtime/world.ts';
 import { connect, connectionSettings, rowsOf, send } from './connection.ts';
 import { renewGrants } from './database-roles.ts';
+import { findPrimary } from './primary.ts';
 import { sqlState } from './session.ts';
 import { type Reader, readerOf, textOf } from './statement.ts';
 
@@ -31,7 +32,10 @@ export class SchemaMismatchError extends Error {}
 export async function migrate(deps: { log: Log }, url: string): Promise<void> {
   const migrations = await readMigrations();
   // No timeout: other nodes wait here for the migrating one, and building an index may take long.
-  const client = await connect(connectionSettings({ url, applicationName: 'till-migrate', statementTimeoutMs: 0 }));
+  const { url: primaryUrl } = await findPrimary(url);
+  const client = await connect(
+    connectionSettings({ url: primaryUrl, applicationName: 'till-migrate', statementTimeoutMs: 0 }),
+  );
   const sql = readerOf(async (statement) => rowsOf(await send(client, textOf(statement))));
   try {
     // The run role has no right to create a table, and needs none while the schema is up to date.

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { ConnectionError, rowsOf, send } from './connection.ts';
-import { type Run, type StatementText, textOf } from './statement.ts';
+import { ConnectionError, rowsOf, type SentStatement, send } from './connection.ts';
+import { type Run, textOf } from './statement.ts';
 
 /** A connection, for as long as one statement or one transaction has it. */
 export interface Session {
@@ -14,15 +14,16 @@ export interface Session {
   end(): void;
 }
 
-export function openSession(client: pg.ClientBase, names: StatementNames): Session {
+export function openSession(client: pg.ClientBase, names: StatementNames, onAnswer: () => void = () => {}): Session {
   let last: Promise<unknown> = Promise.resolve();
   let isOver = false;
 
-  function sendInTurn(statement: StatementText & { readonly name?: string | undefined }): Promise<pg.QueryResult> {
+  function sendInTurn(statement: SentStatement): Promise<pg.QueryResult> {
     if (isOver) return Promise.reject(new Error('The transaction is over.'));
     const sent = last.then(() => send(client, statement));
-    last = sent.catch((error: unknown) => {
+    last = sent.then(onAnswer, (error: unknown) => {
       session.isLost ||= isConnectionLost(error);
+      if (error instanceof pg.DatabaseError) onAnswer();
     });
     return sent;
   }
@@ -32,8 +33,10 @@ export function openSession(client: pg.ClientBase, names: StatementNames): Sessi
     async run(statement) {
       const { text, values } = textOf(statement);
       const name = statement.isPreparable ? names.of(text) : undefined;
+      // Without a name and without values the driver would choose the protocol that takes several commands at once.
+      const queryMode = statement.isPreparable ? 'extended' : undefined;
       try {
-        return rowsOf(await sendInTurn({ name, text, values }));
+        return rowsOf(await sendInTurn({ name, text, values, queryMode }));
       } catch (error) {
         if (isStalePlan(error)) names.renew(text);
         throw error;
@@ -61,7 +64,7 @@ export interface StatementNames {
   /** Undefined when so many have a name that this one must do without. */
   of(text: string): string | undefined;
   /** Has the statement prepared anew by every connection. */
-  renew(text: string): string;
+  renew(text: string): void;
 }
 
 /** Each connection keeps all of them, on both sides. */
@@ -81,6 +84,9 @@ export function createStatementNames(): StatementNames {
     renew,
   };
 }
+
+/** For a pooler that gives each transaction another connection, where a prepared statement is not found again. */
+export const NO_STATEMENT_NAMES: StatementNames = { of: () => undefined, renew: () => {} };
 
 /**
  * A prepared statement cannot run any more: a migration changed the type of a column (0A000), or the server has

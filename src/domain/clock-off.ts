@@ -1,0 +1,10 @@
+/** Machines whose clocks are looked after differ by less. */
+const MAX_OFF_MS = 1_000;
+
+/** The sentence for the operator about a machine whose clock is wrong; undefined if the clock is right. */
+export function clockRemark(offMs: number): string | undefined {
+  if (Math.abs(offMs) <= MAX_OFF_MS) return undefined;
+  const seconds = Math.round(Math.abs(offMs) / 1_000);
+  const where = offMs > 0 ? 'ahead of' : 'behind';
+  return `The clock of this machine is ${seconds} s ${where} the database. The node goes by the time of the database.`;
+}

@@ -1,0 +1,145 @@
+import pg from 'pg';
+import { hostUrls } from '../../domain/database-hosts.ts';
+import { systemWorld } from '../../runtime/system-world.ts';
+import type { Clock, Log } from '../../runtime/world.ts';
+import { type ConnectionInput, connect, connectionSettings, cut, send } from './connection.ts';
+import { findPrimary, type Primary } from './primary.ts';
+
+/**
+ * Notices a database that hangs without closing its connections, such as a stopped process or a host that vanished. A
+ * connection of its own asks for the time of the database again and again. Statements with a short timeout would not do:
+ * they cannot tell a slow statement from a silent server.
+ */
+export interface Heartbeat {
+  /** The URL of the present primary alone. */
+  url(): string;
+  /** False while the database gives no answer. New work is then refused at once. */
+  isAlive(): boolean;
+  /** Records an answer on another connection. It proves that the database is alive, however late the next beat is. */
+  noteAnswer(): void;
+  /** Calls the listener each time the database stops answering or has moved: its connections are of no use any more. */
+  onStall(listener: () => void): void;
+  /** Resolves when the first beats are answered or refused, or when the database counts as stalled. */
+  readonly started: Promise<void>;
+  stop(): void;
+}
+
+/** The time of the database, asked for and answered by a clock of this node. */
+export interface Beat {
+  readonly askedAtMs: number;
+  readonly answeredAtMs: number;
+  readonly databaseMs: number;
+}
+
+export interface HeartbeatInput extends Pick<ConnectionInput, 'url' | 'applicationName' | 'isPooled'> {
+  readonly log: Log;
+  /** The clock that the beats are measured with. */
+  readonly clock: Clock;
+  readonly onBeat: (beat: Beat) => void;
+}
+
+const BEAT_EVERY_MS = 500;
+/** The first beats of a connection follow each other closely: the clock is set by the quickest of them. */
+const FIRST_BEATS = 5;
+const FIRST_PAUSE_MS = 5;
+const RETRY_MS = 100;
+/** A connection without an answer for this long is given up. */
+const ANSWER_MS = 2_000;
+const TICK_MS = 250;
+const SILENT_TICKS = 8;
+const BEAT = { text: 'select (extract(epoch from clock_timestamp()) * 1000)::text as ms', values: [] };
+
+/** Delays use the machine's time: a node in virtual time still has real sockets. */
+export function startHeartbeat(input: HeartbeatInput): Heartbeat {
+  const { log, clock, onBeat } = input;
+  const stop = new AbortController();
+  const listeners: (() => void)[] = [];
+  const started = Promise.withResolvers<void>();
+  let primary: Primary = { url: hostUrls(input.url)[0] ?? input.url, timeline: 0 };
+  let client: pg.Client | undefined;
+  let beats = 0;
+  let silentTicks = 0;
+  let isAlive = true;
+
+  function noteAnswer(): void {
+    silentTicks = 0;
+    if (isAlive) return;
+    isAlive = true;
+    log.info('the database answers again');
+  }
+
+  async function open(): Promise<pg.Client> {
+    const found = await findPrimary(input.url, primary.timeline);
+    const isMoved = found.url !== primary.url;
+    primary = found;
+    if (isMoved) for (const listener of listeners) listener();
+    return connect({
+      ...connectionSettings({ ...input, url: primary.url, statementTimeoutMs: ANSWER_MS }),
+      connectionTimeoutMillis: ANSWER_MS,
+      query_timeout: ANSWER_MS,
+    });
+  }
+
+  async function beat(): Promise<void> {
+    client ??= await open();
+    const askedAtMs = clock.nowMs();
+    const { rows } = await send(client, BEAT);
+    onBeat({ askedAtMs, answeredAtMs: clock.nowMs(), databaseMs: Number(rows[0].ms) });
+    beats += 1;
+    noteAnswer();
+    if (beats === FIRST_BEATS) started.resolve();
+  }
+
+  function giveUpConnection(): void {
+    if (client !== undefined) cut(client);
+    client = undefined;
+    beats = 0;
+  }
+
+  async function beatForever(): Promise<void> {
+    while (!stop.signal.aborted) {
+      let pauseMs = RETRY_MS;
+      try {
+        await beat();
+        pauseMs = beats < FIRST_BEATS ? FIRST_PAUSE_MS : BEAT_EVERY_MS;
+      } catch (error) {
+        // A refusal, such as "too many connections", is an answer. Statements get the same one, with its reason.
+        if (error instanceof pg.DatabaseError) {
+          noteAnswer();
+          started.resolve();
+        }
+        giveUpConnection();
+      }
+      await systemWorld.timers.sleep(pauseMs, stop.signal);
+    }
+    giveUpConnection();
+  }
+
+  /** Silence is counted in ticks of this process: time in which the process itself stood still is no silence. */
+  function tick(): void {
+    if (stop.signal.aborted) return;
+    systemWorld.timers.after(TICK_MS, tick);
+    silentTicks += 1;
+    if (silentTicks < SILENT_TICKS || !isAlive) return;
+    isAlive = false;
+    log.error('the database does not answer: requests are refused until it does');
+    giveUpConnection();
+    for (const listener of listeners) listener();
+    started.resolve();
+  }
+
+  void beatForever();
+  systemWorld.timers.after(TICK_MS, tick);
+  return {
+    url: () => primary.url,
+    isAlive: () => isAlive,
+    noteAnswer,
+    onStall: (listener) => void listeners.push(listener),
+    started: started.promise,
+    stop() {
+      stop.abort();
+      giveUpConnection();
+      started.resolve();
+    },
+  };
+}

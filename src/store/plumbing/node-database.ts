@@ -1,0 +1,74 @@
+import { createFollowedClock } from '../../runtime/followed-clock.ts';
+import type { Clock, Log } from '../../runtime/world.ts';
+import { type Database, openDatabase, openListDatabase } from './database.ts';
+import { startHeartbeat } from './heartbeat.ts';
+
+/** The database as a node uses it. */
+export interface NodeDatabase {
+  readonly db: Database;
+  /** Lists and searches, on connections of their own. */
+  readonly listDb: Database;
+  /** The time of the database, which all nodes share. */
+  readonly clock: Clock;
+  /** Milliseconds by which the machine's clock is ahead of the database. */
+  clockOffMs(): number;
+  close(): Promise<void>;
+}
+
+export interface NodeDatabaseInput {
+  readonly url: string;
+  readonly directUrl?: string | undefined;
+  readonly isPrepared?: boolean | undefined;
+  readonly applicationName: string;
+  readonly poolSize: number;
+  readonly listPoolSize: number;
+  readonly listTimeoutMs: number;
+  readonly log: Log;
+  /** Measures the time between two looks at the clock of the database. */
+  readonly baseClock: Clock;
+  readonly machineClock: Clock;
+}
+
+/** Opens the pools with one heartbeat for both. Resolves when the clock is set. */
+export async function openNodeDatabase(input: NodeDatabaseInput): Promise<NodeDatabase> {
+  const {
+    url,
+    directUrl,
+    isPrepared,
+    applicationName,
+    poolSize,
+    listPoolSize,
+    listTimeoutMs,
+    log,
+    baseClock,
+    machineClock,
+  } = input;
+  const clock = createFollowedClock(baseClock);
+  const heartbeat = startHeartbeat({
+    url,
+    isPooled: directUrl !== undefined,
+    applicationName: `${applicationName}-heartbeat`,
+    log,
+    clock: baseClock,
+    onBeat: ({ databaseMs, ...times }) => clock.take({ ...times, theirMs: databaseMs }),
+  });
+  await heartbeat.started;
+  const way = { url, directUrl, isPrepared, heartbeat };
+  const db = openDatabase({ ...way, applicationName, poolSize });
+  const listDb = openListDatabase({
+    ...way,
+    applicationName: `${applicationName}-lists`,
+    poolSize: listPoolSize,
+    timeoutMs: listTimeoutMs,
+  });
+  return {
+    db,
+    listDb,
+    clock,
+    clockOffMs: () => Math.round(machineClock.nowMs() - clock.nowMs()),
+    async close() {
+      await Promise.all([db.close(), listDb.close()]);
+      heartbeat.stop();
+    },
+  };
+}

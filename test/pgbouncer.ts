@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemWorld } from '../src/runtime/system-world.ts';
+import { findPort } from '../src/sandbox/free-port.ts';
+import { postgresAccount } from '../src/sandbox/postgres-account.ts';
+import { type DebianProgram, missingProgram, programPath } from './debian-program.ts';
+import { until } from './until.ts';
+
+const PGBOUNCER: DebianProgram = { names: ['pgbouncer'], debianPackage: 'pgbouncer' };
+/** Fewer than a gateway uses at once, so that transactions of different requests share connections. */
+const SERVER_CONNECTIONS = 3;
+
+export const missingPgBouncer = () => missingProgram(PGBOUNCER);
+
+export interface PgBouncer {
+  /** The database, reached through PgBouncer in transaction mode. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** A real PgBouncer in front of the database. */
+export async function startPgBouncer(databaseUrl: string): Promise<PgBouncer> {
+  const { hostname, port, username, password, pathname } = new URL(databaseUrl);
+  const folder = await mkdtemp(join(tmpdir(), 'till-pgbouncer-'));
+  const file = join(folder, 'pgbouncer.ini');
+  const listenPort = await findPort(systemWorld.random);
+  const name = pathname.slice(1);
+  await writeFile(
+    file,
+    `[databases]
+${name} = host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${listenPort}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = ${SERVER_CONNECTIONS}
+max_client_conn = 200
+`,
+  );
+  // PgBouncer refuses to run as root.
+  const account = await postgresAccount();
+  if (account !== undefined) await chown(file, account.uid, account.gid);
+  await chmod(folder, 0o755);
+  const child: ChildProcess = spawn(programPath(PGBOUNCER) ?? '', [file], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ...account,
+  });
+  let output = '';
+  child.stderr?.on('data', (bytes) => {
+    output += bytes;
+  });
+  const ended = once(child, 'close');
+  await until(`PgBouncer listens: ${output}`, () => isListening(listenPort));
+  return {
+    url: Object.assign(new URL(databaseUrl), { host: `127.0.0.1:${listenPort}` }).href,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+}
