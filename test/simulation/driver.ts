@@ -17,6 +17,10 @@ type NodeClient = pg.Client & {
   readonly connectionParameters: { readonly application_name?: string };
 };
 
+interface Opening {
+  finish: (() => void) | undefined;
+}
+
 /** A statement that was sent to the server. */
 interface Sent {
   readonly order: number;
@@ -60,7 +64,8 @@ const CHANGES = /\b(insert into|update|delete from)\s+(payments|items|events|out
 const drivers = new Map<string, (client: NodeClient, query: Query, send: Send) => Promise<pg.QueryResult>>();
 /** The open connections of each name. */
 const clients = new Map<string, Set<pg.Client>>();
-let connecting = 0;
+/** Connections that are being opened. They become usable in the order in which they were asked for. */
+const openings: Opening[] = [];
 let isHooked = false;
 
 /**
@@ -80,12 +85,12 @@ function hookDriver(): void {
   prototype.connect = function (done) {
     const own = clients.get((this as NodeClient).connectionParameters.application_name ?? '');
     if (done === undefined || own === undefined) return connect.call(this, done);
-    connecting += 1;
+    const opening: Opening = { finish: undefined };
+    openings.push(opening);
     this.once('end', () => void own.delete(this));
     return connect.call(this, (error) => {
-      connecting -= 1;
       if (error === null) own.add(this);
-      done(error);
+      opening.finish = () => done(error);
     });
   };
 }
@@ -141,7 +146,12 @@ export async function openDriver({ url, scheduler, random, alter = same }: Drive
   async function settle(): Promise<void> {
     for (;;) {
       await turns();
-      while (connecting > 0 || working > 0) await nextTurn();
+      while (working > 0 || openings.length > 0) {
+        if (openings.every(({ finish }) => finish !== undefined)) {
+          for (const { finish } of openings.splice(0)) finish?.();
+        }
+        await nextTurn();
+      }
       const open = [...sent].filter(({ isDone }) => !isDone);
       if (open.length > 0 && (mayHaveMoved || open.some((each) => !parked.has(each)))) {
         mayHaveMoved = false;

@@ -15,6 +15,7 @@ import { idBytes, newId } from '../../src/domain/ids.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { insertMerchant } from '../../src/store/parties/merchants.ts';
 import { type Database, openDatabase, type Reader } from '../../src/store/plumbing/database.ts';
+import { type Rows, readerOf } from '../../src/store/plumbing/statement.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { signerFromKey } from '../chains/signer.ts';
 import { createTestDatabase } from '../database.ts';
@@ -67,7 +68,7 @@ export interface Stage {
   readonly random: Seeded;
   readonly control: MemoryChainControl;
   readonly connected: ConnectedChain;
-  /** Reads the database, without a step. */
+  /** Reads the database without a step. The scheduler waits for the answer. */
   readonly sql: Reader;
   readonly nodes: (SimNode | undefined)[];
   /** The merchant with a destination, and the merchant whose money is held. */
@@ -127,7 +128,9 @@ export async function openStage(input: StageInput): Promise<Stage> {
     random,
     control,
     connected,
-    sql: db.sql,
+    sql: readerOf(({ parts, values }) =>
+      driver.busy(db.sql(parts as unknown as TemplateStringsArray, ...values) as Promise<Rows>),
+    ),
     nodes: Array.from({ length: input.nodes }, () => undefined),
     ...parties,
     payers,
