@@ -67,7 +67,7 @@ interface Shopping {
 }
 
 /** The time within which clients begin. */
-const OPENING_MS = 60_000;
+const OPENING_MS = 35_000;
 
 /** A shop's order and its payer: creates, pays, repeats, cancels, cheats, asks, and asks for a refund. */
 export async function shop(stage: Stage, index: number): Promise<void> {

@@ -87,7 +87,6 @@ export const FAULTS: readonly Fault[] = [
   },
   { label: 'gas price rises', cause: ({ control }) => control.spikeGas(2n) },
   { label: 'batch reverts', cause: ({ control }) => control.revertNextBatches() },
-  { label: 'no block for a while', cause: (stage, random) => void (stage.random && random) },
 ];
 
 /** Only one of the endpoints lies: a quorum of the two others is the promise. */

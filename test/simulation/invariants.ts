@@ -126,6 +126,18 @@ export const INVARIANTS: readonly Invariant[] = [
       ),
   },
   {
+    name: 'sent items have a send',
+    promise: 'An item that counts as sent is in a transaction of the journal.',
+    when: 'always',
+    check: ({ sql }) =>
+      first(
+        sql<{ problem: string }[]>`
+          select commitment || ' counts as sent, and no send has it' as problem from items i
+          where state = 'sent' and not exists (select from send_items s where s.commitment = i.commitment)
+          order by 1 limit 1`,
+      ),
+  },
+  {
     name: 'payers keep their limit',
     promise: `A payer never has more than ${OPEN_ITEMS_PER_PAYER} open items.`,
     when: 'always',

@@ -53,6 +53,8 @@ export interface SimNodeInput {
   readonly scheduler: Scheduler;
   readonly random: Seeded;
   readonly connected: ConnectedChain;
+  /** Alters the chain as this node sees it, for a mutant. */
+  readonly alterChain?: ((connected: ConnectedChain) => ConnectedChain) | undefined;
   readonly onBroadcast: (bytes: string) => Promise<void>;
   /** Called with every error that a node logs. */
   readonly onError: (text: string) => void;
@@ -60,7 +62,7 @@ export interface SimNodeInput {
 
 /** Starts a node as `main.ts` does: the same parts, workers and routes. */
 export function startNode(input: SimNodeInput): SimNode {
-  const { name, skewMs, url, driver, scheduler, random, connected, onBroadcast, onError } = input;
+  const { name, skewMs, url, driver, scheduler, random, connected, alterChain = same, onBroadcast, onError } = input;
   const applicationName = `sim-${name}-${Buffer.from(random.fork('name').bytes(6)).toString('hex')}`;
   const { promise: crashed, resolve: onCrash } = Promise.withResolvers<void>();
   const participant: Participant = { name, isAlive: true, pausedUntilMs: 0, skewMs };
@@ -95,7 +97,7 @@ export function startNode(input: SimNodeInput): SimNode {
     isCutOff: () => node.isCutOff,
     onBroadcast,
   });
-  const own = { ...connected, chain };
+  const own = alterChain({ ...connected, chain });
   const chains: Chains = {
     find: (id) => (id === chain.network.chainId ? own : undefined),
     list: () => [own],
@@ -132,6 +134,8 @@ export function startNode(input: SimNodeInput): SimNode {
     scheduler.note(`${name}: has started`);
   }
 }
+
+const same = (connected: ConnectedChain) => connected;
 
 function nodeConfig(): Config {
   const read = readConfig({ RATE_LIMIT_KEY_PER_SECOND: '100000', RATE_LIMIT_ADDRESS_PER_SECOND: '100000' });

@@ -157,7 +157,8 @@ export async function openStage(input: StageInput): Promise<Stage> {
         driver,
         scheduler,
         random: own,
-        connected: input.alterChain?.(connected) ?? connected,
+        connected,
+        alterChain: input.alterChain,
         onBroadcast: (bytes) => checkJournalled(stage, bytes),
         onError: (text) => void stage.errors.push(text),
       });
