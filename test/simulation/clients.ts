@@ -1,6 +1,6 @@
 import type { InjectOptions } from 'fastify';
-import { revokeKey } from '../../src/actions/parties/issue-key.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
+import { revokeKey } from '../../src/actions/parties/issue-key.ts';
 import { isFinal, type PaymentStatus } from '../../src/domain/payment.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { countAccepted } from './invariants.ts';
@@ -67,7 +67,7 @@ interface Shopping {
 }
 
 /** The time within which clients begin. */
-const OPENING_MS = 35_000;
+const OPENING_MS = 25_000;
 
 /** A shop's order and its payer: creates, pays, repeats, cancels, cheats, asks, and asks for a refund. */
 export async function shop(stage: Stage, index: number): Promise<void> {
@@ -92,14 +92,18 @@ export async function shop(stage: Stage, index: number): Promise<void> {
 async function create(shopping: Shopping): Promise<string | undefined> {
   const { stage, by, random, headers } = shopping;
   const referenceId = by.name.replace(' ', '-');
-  const lifetimeS = random.pick([12, 30, 60, 90]);
+  const lifetimeS = random.pick([12, 25, 40]);
   const payload = {
     amount: { unit: 'iso4217/USD', value: String(random.between(100, 5_000)) },
     referenceId,
     expiresAt: Math.floor(stage.scheduler.nowMs() / 1000) + lifetimeS,
   };
   const send = async () => {
-    const options = { method: 'POST', url: '/v1/payments', headers: { ...headers, 'idempotency-key': referenceId } } as const;
+    const options = {
+      method: 'POST',
+      url: '/v1/payments',
+      headers: { ...headers, 'idempotency-key': referenceId },
+    } as const;
     const answer = await request(stage, by, random, { ...options, payload });
     return answer?.status === 201 ? String(answer.body.paymentId) : undefined;
   };
@@ -150,8 +154,9 @@ async function pay(shopping: Shopping, paymentId: string): Promise<void> {
     const option = options.find(({ amount }) => amount.unit === `caip19/${asset}`);
     if (option !== undefined) {
       // Some payers hesitate until the payment or the quote runs out.
-      await stage.scheduler.sleep(by, random.chance(0.25) ? random.below(90_000) : random.below(4_000));
-      const isDone = asset === COIN ? await payCoin(shopping, paymentId, option) : await sign(shopping, paymentId, option);
+      await stage.scheduler.sleep(by, random.chance(0.25) ? random.below(45_000) : random.below(4_000));
+      const isDone =
+        asset === COIN ? await payCoin(shopping, paymentId, option) : await sign(shopping, paymentId, option);
       if (isDone) return;
     }
     await stage.scheduler.sleep(by, random.between(500, 6_000));
@@ -169,7 +174,7 @@ async function sign(shopping: Shopping, paymentId: string, option: OptionBody): 
       payload: { optionId: option.id, results: [{ type: 'walletRpc', data: [await signer.signTypedData(typed)] }] },
     });
   if (random.chance(0.15)) await cheat(shopping, paymentId, confirm);
-  if (random.chance(0.3)) void confirm(payer).catch((error: unknown) => stage.errors.push(String(error)));
+  if (random.chance(0.3)) confirm(payer).catch((error: unknown) => stage.violations.push(error));
   const answers = await Promise.all(random.chance(0.3) ? [confirm(payer), confirm(payer)] : [confirm(payer)]);
   return answers.some((answer) => answer?.status === 200);
 }
@@ -209,7 +214,11 @@ async function payCoin(shopping: Shopping, paymentId: string, option: OptionBody
   stage.scheduler.note(`${shopping.by.name}: sends coin in ${hash.slice(0, 10)}`);
   if (random.chance(0.2)) return true;
   const results = [{ type: 'walletRpc', data: [hash] }];
-  await ask(shopping, paymentId, { method: 'POST', url: `${gateway}/confirm`, payload: { optionId: option.id, results } });
+  await ask(shopping, paymentId, {
+    method: 'POST',
+    url: `${gateway}/confirm`,
+    payload: { optionId: option.id, results },
+  });
   return true;
 }
 
@@ -236,9 +245,11 @@ async function follow(shopping: Shopping, paymentId: string): Promise<void> {
 export async function operate(stage: Stage): Promise<void> {
   const random = stage.random.fork('operator');
   const by = stage.newClient('operator');
-  const registering = stage.scheduler.sleep(by, random.between(20_000, 120_000)).then(() =>
-    withNode(stage, by, random, 'registers a destination for held money', (deps) => stage.registerHeld(deps)),
-  );
+  const registering = stage.scheduler
+    .sleep(by, random.between(10_000, 70_000))
+    .then(() =>
+      withNode(stage, by, random, 'registers a destination for held money', (deps) => stage.registerHeld(deps)),
+    );
   for (let rounds = random.below(4); rounds > 0; rounds -= 1) {
     await stage.scheduler.sleep(by, random.between(3_000, 40_000));
     const merchant = random.pick(stage.merchants);
@@ -278,7 +289,10 @@ async function withNode(
   const node = random.pick(running);
   const { parts } = node;
   if (parts === undefined) return;
-  await Promise.race([run(parts).catch((error: unknown) => stage.scheduler.note(`${label}: ${String(error)}`)), node.crashed]);
+  await Promise.race([
+    run(parts).catch((error: unknown) => stage.scheduler.note(`${label}: ${String(error)}`)),
+    node.crashed,
+  ]);
 }
 
 /** Lifts every freeze, when the faults are over. */

@@ -7,17 +7,22 @@ interface Fault {
   readonly cause: (stage: Stage, random: Seeded) => Promise<void> | void;
 }
 
-const liveNode = ({ nodes }: Stage, random: Seeded) => {
+/** A node that runs; mostly the node that is in the middle of some work. */
+function liveNode({ nodes, scheduler }: Stage, random: Seeded) {
   const live = nodes.filter((node) => node?.isAlive);
-  return live.length === 0 ? undefined : random.pick(live);
-};
+  if (live.length === 0) return undefined;
+  const busy = live.find((node) => node === scheduler.lastToAct());
+  return busy !== undefined && random.chance(0.7) ? busy : random.pick(live);
+}
 
 export const FAULTS: readonly Fault[] = [
   {
     label: 'crash',
     cause: async (stage, random) => {
-      const index = random.below(stage.nodes.length);
-      await stage.nodes[index]?.crash();
+      const node = liveNode(stage, random);
+      const index = stage.nodes.indexOf(node);
+      if (node === undefined) return;
+      await node.crash();
       const by = stage.newClient('supervisor');
       stage.scheduler.after(by, random.between(500, 15_000), () => restart(stage, index), `restarts node ${index + 1}`);
     },
@@ -27,7 +32,7 @@ export const FAULTS: readonly Fault[] = [
     label: 'zombie',
     cause: (stage, random) => {
       const node = liveNode(stage, random);
-      if (node) node.pausedUntilMs = stage.scheduler.nowMs() + random.between(2_000, 30_000);
+      if (node) node.pausedUntilMs = stage.scheduler.nowMs() + random.between(4_000, 30_000);
     },
   },
   { label: 'database connections cut', cause: (stage, random) => liveNode(stage, random)?.disconnect() },
@@ -57,7 +62,10 @@ export const FAULTS: readonly Fault[] = [
       const { number } = await connected.chain.head();
       const depth = random.between(1, DEPTH - 1);
       if (number <= depth) return;
-      control.reorg(depth, { length: depth + random.below(2), transactions: random.pick(['kept', 'pending', 'dropped']) });
+      control.reorg(depth, {
+        length: depth + random.below(2),
+        transactions: random.pick(['kept', 'pending', 'dropped']),
+      });
     },
   },
   {
@@ -72,7 +80,12 @@ export const FAULTS: readonly Fault[] = [
   {
     label: 'endpoint lies',
     cause: ({ control }, random) => {
-      const lie = random.pick([{ hasOtherBlocks: true }, { deniesUse: true }, { silentForMs: 60_000 }, { headAhead: 3 }]);
+      const lie = random.pick([
+        { hasOtherBlocks: true },
+        { deniesUse: true },
+        { silentForMs: 60_000 },
+        { headAhead: 3 },
+      ]);
       control.testify(LIAR, lie);
     },
   },
@@ -115,7 +128,8 @@ export async function trouble(stage: Stage, { kinds, untilMs }: { kinds: readonl
   const random = stage.random.fork('faults');
   const by = stage.newClient('fate');
   for (;;) {
-    await stage.scheduler.sleep(by, random.between(1_000, 12_000));
+    await stage.scheduler.sleep(by, random.between(500, 7_000));
+    await stage.scheduler.afterSteps(random.between(1, 60));
     if (stage.scheduler.nowMs() >= untilMs || kinds.length === 0) return;
     const fault = random.pick(kinds);
     stage.fault(fault.label);
@@ -133,7 +147,7 @@ export function heal(stage: Stage): void {
   control.setFees({ base: 1_000_000_000n, tip: 1_000_000_000n });
   control.revertNextBatches(0);
   nodes.forEach((node, index) => {
-    if (!node?.isAlive) return stage.startNode(index);
-    Object.assign(node, { pausedUntilMs: 0, skewMs: 0, isCutOff: false });
+    if (node?.isAlive) Object.assign(node, { pausedUntilMs: 0, skewMs: 0, isCutOff: false });
+    else stage.startNode(index);
   });
 }

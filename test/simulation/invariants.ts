@@ -8,7 +8,7 @@ import { type Stage, Violation } from './stage.ts';
 
 /**
  * The promises of the gateway. `always` holds after every commit that changed money, payments or events. `atEnd` holds
- * after the faults are over and time has passed. A check returns a sentence about the first violation it finds.
+ * after the faults are over and time has passed. A violation is a sentence about the first case that was found.
  *
  * Three promises are checked where they can be broken: "sends are journalled" at every broadcast (`stage.ts`),
  * "answers are true" and "no answer is an internal error" at every answer (`clients.ts`).
@@ -17,7 +17,9 @@ export interface Invariant {
   readonly name: string;
   readonly promise: string;
   readonly when: 'always' | 'atEnd';
-  readonly check: (stage: Stage) => Promise<string | undefined>;
+  /** Selects violations, each as a sentence in the column `problem`. All of these are one statement. */
+  readonly find?: (sql: Stage['sql']) => ReturnType<Stage['sql']>;
+  readonly check?: (stage: Stage) => Promise<string | undefined>;
 }
 
 export const INVARIANTS: readonly Invariant[] = [
@@ -43,9 +45,7 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'one terminal event',
     promise: 'A payment has exactly one event of its final status, and none of another final status.',
     when: 'always',
-    check: ({ sql }) =>
-      first(
-        sql<{ problem: string }[]>`
+    find: (sql) => sql`
           select p.id || ' is ' || p.status || ' and has ' || count(e.*) filter (where e.type = 'payment.' || p.status)
             || ' such events and ' || count(e.*) filter (where e.type <> 'payment.' || p.status) || ' others' as problem
           from payments p left join events e on e.object_id = p.id
@@ -55,30 +55,23 @@ export const INVARIANTS: readonly Invariant[] = [
               <> (p.status in ('succeeded', 'failed', 'expired', 'cancelled'))::int
             or count(e.*) filter (where e.type <> 'payment.' || p.status) > 0
           order by p.id limit 1`,
-      ),
   },
   {
     name: 'events without gaps',
     promise: 'The events of an object are numbered from 1 without a gap.',
     when: 'always',
-    check: ({ sql }) =>
-      first(
-        sql<{ problem: string }[]>`
+    find: (sql) => sql`
           select object_id || ' has ' || count(*) || ' events up to ' || max(sequence) as problem
           from events group by object_id having count(*) <> max(sequence) order by object_id limit 1`,
-      ),
   },
   {
     name: 'versions match events',
     promise: 'Every move of a payment has its event: the version of a payment counts its events after the first.',
     when: 'always',
-    check: ({ sql }) =>
-      first(
-        sql<{ problem: string }[]>`
+    find: (sql) => sql`
           select p.id || ' has version ' || p.version || ' and ' || count(e.*) || ' events' as problem
           from payments p left join events e on e.object_id = p.id
           group by p.id, p.version having count(e.*) <> p.version + 1 order by p.id limit 1`,
-      ),
   },
   {
     name: 'consumers miss nothing',
@@ -102,52 +95,48 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'fencing numbers grow',
-    promise: 'A former holder of a relayer’s lease never takes a nonce after its successor has taken one.',
+    promise: 'A former leaseholder never takes a nonce or moves a cursor after its successor has.',
     when: 'always',
-    check: ({ sql }) =>
-      first(
-        sql<{ problem: string }[]>`
-          select 'nonce ' || nonce || ' has fencing number ' || fencing || ' after ' || before as problem
-          from (select nonce, fencing, max(fencing) over (partition by network, signer order by nonce
-            rows between unbounded preceding and 1 preceding) as before from sends) s
-          where fencing < before order by nonce limit 1`,
-      ),
+    check: async ({ sql, fencing }) => {
+      const rows = await sql<{ subject: string; number: number }[]>`
+        select 'the cursor of ' || network as subject, fencing::int as number from chain_cursors
+        union all
+        select * from (select distinct on (network, signer) 'the newest nonce of ' || signer, fencing::int
+          from sends order by network, signer, nonce desc) as newest`;
+      for (const { subject, number } of rows) {
+        const before = fencing.get(subject) ?? 0;
+        if (number < before) return `${subject} has fencing number ${number} after ${before}`;
+        fencing.set(subject, number);
+      }
+      return undefined;
+    },
   },
   {
     name: 'one send per item',
     promise: 'An item is in at most one transaction that is on its way.',
     when: 'always',
-    check: ({ sql }) =>
-      first(
-        sql<{ problem: string }[]>`
+    find: (sql) => sql`
           select i.commitment || ' is in ' || count(*) || ' open sends' as problem
           from send_items i join sends s using (network, signer, nonce) where s.state = 'open'
           group by i.commitment having count(*) > 1 order by i.commitment limit 1`,
-      ),
   },
   {
     name: 'sent items have a send',
     promise: 'An item that counts as sent is in a transaction of the journal.',
     when: 'always',
-    check: ({ sql }) =>
-      first(
-        sql<{ problem: string }[]>`
+    find: (sql) => sql`
           select commitment || ' counts as sent, and no send has it' as problem from items i
           where state = 'sent' and not exists (select from send_items s where s.commitment = i.commitment)
           order by 1 limit 1`,
-      ),
   },
   {
     name: 'payers keep their limit',
     promise: `A payer never has more than ${OPEN_ITEMS_PER_PAYER} open items.`,
     when: 'always',
-    check: ({ sql }) =>
-      first(
-        sql<{ problem: string }[]>`
+    find: (sql) => sql`
           select payer || ' has ' || count(*) || ' open items' as problem from items
           where purpose = 'payment' and state in ('due', 'sent')
           group by payer having count(*) > ${OPEN_ITEMS_PER_PAYER} order by payer limit 1`,
-      ),
   },
   {
     name: 'held money leaves once',
@@ -179,23 +168,17 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'one payment per key',
     promise: 'Requests with the same Idempotency-Key make one payment.',
     when: 'always',
-    check: ({ sql }) =>
-      first(
-        sql<{ problem: string }[]>`
+    find: (sql) => sql`
           select count(*) || ' payments for ' || reference_id as problem from payments
           group by reference_id having count(*) > 1 order by reference_id limit 1`,
-      ),
   },
   {
     name: 'every payment ends',
     promise: 'When the last deadline is final on its chain, no payment is left in requires_action or processing.',
     when: 'atEnd',
-    check: ({ sql }) =>
-      first(
-        sql<{ problem: string }[]>`
+    find: (sql) => sql`
           select id || ' is still ' || status as problem from payments
           where status in ('requires_action', 'processing') order by id limit 1`,
-      ),
   },
   {
     name: 'at most one transfer',
@@ -298,13 +281,22 @@ export async function countAccepted(sql: Stage['sql'], merchantId: string): Prom
 
 /** Throws the first violation. */
 export async function checkInvariants(stage: Stage, when: Invariant['when']): Promise<void> {
-  for (const invariant of INVARIANTS) {
-    if (invariant.when !== when) continue;
-    const problem = await invariant.check(stage);
-    if (problem !== undefined) throw new Violation(invariant.name, problem);
+  const { sql } = stage;
+  const asked = INVARIANTS.filter((invariant) => invariant.when === when);
+  const [found] = await sql<{ name: string; problem: string }[]>`
+    with found as (select '' as name, '' as problem where false ${union(sql, asked)})
+    select name, problem from found order by name, problem limit 1`;
+  if (found !== undefined) throw new Violation(found.name, found.problem);
+  for (const { name, check } of asked) {
+    const problem = await check?.(stage);
+    if (problem !== undefined) throw new Violation(name, problem);
   }
 }
 
-async function first(rows: PromiseLike<readonly { readonly problem: string }[]>): Promise<string | undefined> {
-  return (await rows)[0]?.problem;
+function union(sql: Stage['sql'], invariants: readonly Invariant[]): ReturnType<Stage['sql']> {
+  return invariants.reduce(
+    (all, { name, find }) =>
+      find === undefined ? all : sql`${all} union all select ${name}::text, problem from (${find(sql)}) as f`,
+    sql``,
+  );
 }

@@ -57,7 +57,10 @@ export const MUTANTS: readonly Mutant[] = [
     alter: edited(
       ['select max(nonce) as nonce from sends', 'select null::bigint as nonce from sends'],
       [", $7::timestamptz, 'open')", ", $7::timestamptz, 'open') on conflict do nothing"],
-      ['with ordinality as c(commitment, position)', 'with ordinality as c(commitment, position) on conflict do nothing'],
+      [
+        'with ordinality as c(commitment, position)',
+        'with ordinality as c(commitment, position) on conflict do nothing',
+      ],
     ),
   },
   {
@@ -89,10 +92,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an item is sent by two relayers',
-    alter: edited([
-      "any($1::text[]) and state = 'due'",
-      "any($1::text[]) and state in ('due', 'sent')",
-    ]),
+    alter: edited(["any($1::text[]) and state = 'due'", "any($1::text[]) and state in ('due', 'sent')"]),
   },
   {
     name: 'an Idempotency-Key is not claimed',
@@ -103,11 +103,17 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a signature is accepted by a cached freeze',
-    alter: edited(['select m.id from merchants m where m.id = any($1::text[]) and', 'select m.id from merchants m where m.id = any($1::text[]) and false and']),
+    alter: edited([
+      'select m.id from merchants m where m.id = any($1::text[]) and',
+      'select m.id from merchants m where m.id = any($1::text[]) and false and',
+    ]),
   },
   {
     name: 'items that were sent do not count as open',
-    alter: edited(["i.purpose = 'payment' and i.state in ('due', 'sent')) as count", "i.purpose = 'payment' and i.state = 'due') as count"]),
+    alter: edited([
+      "i.purpose = 'payment' and i.state in ('due', 'sent')) as count",
+      "i.purpose = 'payment' and i.state = 'due') as count",
+    ]),
   },
   {
     name: 'one endpoint is believed',
@@ -142,7 +148,10 @@ export const MUTANTS: readonly Mutant[] = [
 
 /** The payments under way look as if nobody had confirmed them. */
 const blindToConfirms = edited(
-  ["where status = 'requires_action' and native_deadline is null", "where status in ('requires_action', 'processing') and native_deadline is null"],
+  [
+    "where status = 'requires_action' and native_deadline is null",
+    "where status in ('requires_action', 'processing') and native_deadline is null",
+  ],
   ['"amountDecimals", status, version', `"amountDecimals", 'requires_action' as status, version`],
 );
 const withoutStatusGuard = edited([GUARD, 'p.id = i.id and p.version = i.from_version']);

@@ -38,6 +38,8 @@ export interface SimNode extends Participant {
   /** Undefined until the start is complete. */
   app: App | undefined;
   parts: Parts | undefined;
+  /** Resolves when the start is complete, or has failed. */
+  readonly started: Promise<void>;
   /** Resolves at the crash. */
   readonly crashed: Promise<void>;
   crash(): Promise<void>;
@@ -65,12 +67,14 @@ export function startNode(input: SimNodeInput): SimNode {
   const { name, skewMs, url, driver, scheduler, random, connected, alterChain = same, onBroadcast, onError } = input;
   const applicationName = `sim-${name}-${Buffer.from(random.fork('name').bytes(6)).toString('hex')}`;
   const { promise: crashed, resolve: onCrash } = Promise.withResolvers<void>();
+  const { promise: started, resolve: onStarted } = Promise.withResolvers<void>();
   const participant: Participant = { name, isAlive: true, pausedUntilMs: 0, skewMs };
   const node: SimNode = Object.assign(participant, {
     applicationName,
     isCutOff: false,
     app: undefined,
     parts: undefined,
+    started,
     crashed,
     async crash() {
       node.isAlive = false;
@@ -106,6 +110,7 @@ export function startNode(input: SimNodeInput): SimNode {
     // A start that fails because the database went away ends the process, as in production.
     scheduler.note(`${name}: did not start: ${String(error)}`);
     node.isAlive = false;
+    onStarted();
     onCrash();
   });
   return node;
@@ -132,6 +137,7 @@ export function startNode(input: SimNodeInput): SimNode {
     node.app = await driver.busy(buildApp(parts));
     node.parts = parts;
     scheduler.note(`${name}: has started`);
+    onStarted();
   }
 }
 

@@ -34,6 +34,10 @@ export interface Scheduler {
   pass(by: Participant, label: string): Promise<void>;
   after(by: Participant, delayMs: number, run: () => void, label?: string): () => void;
   sleep(by: Participant, delayMs: number): Promise<void>;
+  /** Resolves after this many steps of others, so in the middle of some work. */
+  afterSteps(count: number): Promise<void>;
+  /** The participant of the last step. */
+  readonly lastToAct: () => Participant | undefined;
   note(text: string): void;
   /** The clock, the timers and the randomness of a participant. */
   worldOf(by: Participant, random: Seeded): World;
@@ -54,6 +58,8 @@ export function createScheduler(random: Seeded): Scheduler {
   let nowMs = START_MS;
   let steps = 0;
   let strideMs = 0;
+  let last: Participant | undefined;
+  const interruptions: { readonly atStep: number; readonly resolve: () => void }[] = [];
 
   const canRun = ({ by }: Work) => by.isAlive && by.pausedUntilMs <= nowMs;
   const note = (text: string) => void trace.push(`${((nowMs - START_MS) / 1000).toFixed(3)}s ${text}`);
@@ -107,6 +113,8 @@ export function createScheduler(random: Seeded): Scheduler {
     pass: (by, label) => new Promise((resolve) => ready(by, label, resolve)),
     after,
     sleep: (by, delayMs) => new Promise((resolve) => void after(by, delayMs, resolve)),
+    afterSteps: (count) => new Promise((resolve) => void interruptions.push({ atStep: steps + count, resolve })),
+    lastToAct: () => last,
     note,
     worldOf: (by, stream) => ({
       clock: { nowMs: () => nowMs + by.skewMs },
@@ -130,9 +138,15 @@ export function createScheduler(random: Seeded): Scheduler {
     step() {
       dropDead(queue);
       dropDead(timers);
+      const place = interruptions.findIndex(({ atStep }) => atStep <= steps);
+      if (place >= 0) {
+        for (const { resolve } of interruptions.splice(place, 1)) resolve();
+        return true;
+      }
       const work = nextReady() ?? nextTimer() ?? nextReady();
       if (work === undefined) return false;
       steps += 1;
+      last = work.by;
       note(`${work.by.name}: ${work.label}`);
       work.run();
       return true;
