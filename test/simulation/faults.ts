@@ -90,7 +90,13 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   { label: 'endpoints are honest', cause: ({ control }) => honest(control) },
-  { label: 'logs missing', cause: ({ control }, random) => control.lie({ emptyEvents: random.between(1, 3) }) },
+  {
+    label: 'logs missing',
+    cause: (stage, random) => {
+      const node = liveNode(stage, random);
+      if (node) node.missingLogs = random.between(1, 3);
+    },
+  },
   {
     label: 'transaction evicted',
     cause: ({ control }, random) => {
@@ -141,13 +147,12 @@ export async function trouble(stage: Stage, { kinds, untilMs }: { kinds: readonl
 export function heal(stage: Stage): void {
   const { control, nodes, scheduler } = stage;
   scheduler.note('all faults are over');
-  control.beHonest();
   honest(control);
   control.releaseBroadcasts();
   control.setFees({ base: 1_000_000_000n, tip: 1_000_000_000n });
   control.revertNextBatches(0);
   nodes.forEach((node, index) => {
-    if (node?.isAlive) Object.assign(node, { pausedUntilMs: 0, skewMs: 0, isCutOff: false });
+    if (node?.isAlive) Object.assign(node, { pausedUntilMs: 0, skewMs: 0, isCutOff: false, missingLogs: 0 });
     else stage.startNode(index);
   });
 }

@@ -35,6 +35,8 @@ type Parts = Awaited<ReturnType<typeof createParts>>;
 export interface SimNode extends Participant {
   readonly applicationName: string;
   isCutOff: boolean;
+  /** The number of lists of events that it gets without their events. */
+  missingLogs: number;
   /** Undefined until the start is complete. */
   app: App | undefined;
   parts: Parts | undefined;
@@ -72,6 +74,7 @@ export function startNode(input: SimNodeInput): SimNode {
   const node: SimNode = Object.assign(participant, {
     applicationName,
     isCutOff: false,
+    missingLogs: 0,
     app: undefined,
     parts: undefined,
     started,
@@ -99,6 +102,10 @@ export function startNode(input: SimNodeInput): SimNode {
     scheduler,
     random: random.fork('chain'),
     isCutOff: () => node.isCutOff,
+    takeMissingLogs: () => {
+      node.missingLogs -= 1;
+      return node.missingLogs >= 0;
+    },
     onBroadcast,
   });
   const own = alterChain({ ...connected, chain });
