@@ -9,6 +9,7 @@ import { systemWorld } from '../src/runtime/system-world.ts';
 import { SETTINGS, type Setting } from '../src/settings/config.ts';
 import { readConfig } from '../src/settings/read-config.ts';
 import { authorisationPage } from './authorisation-page.ts';
+import { eventsPage } from './events-page.ts';
 import { networksPage } from './networks-page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -29,6 +30,7 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['docs/configuration.md', configurationPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/authorisation.md', authorisationPage(JSON.parse(openApi))],
+    ['docs/events.md', eventsPage()],
     ['docs/networks.md', networksPage()],
   ];
 }

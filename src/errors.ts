@@ -37,7 +37,7 @@ export const CATALOGUE = {
   },
   invalid_params: {
     statuses: [400, 404, 405, 413, 415],
-    when: 'The request cannot be read: broken JSON or an unusable cursor (400), an unknown route or settlement id (404), a method the route does not take (405), a body that is too large (413) or not JSON (415).',
+    when: 'The request cannot be read: broken JSON or an unusable cursor (400), an unknown route, settlement id or event id (404), a method the route does not take (405), a body that is too large (413) or not JSON (415).',
   },
   params_validation: {
     statuses: [400, 422],

@@ -80,7 +80,7 @@ async function startProcess(
           const answer = await fetch(`${baseUrl}/ready`).catch(() => undefined);
           return answer?.status === 200 && output.includes('curl ');
         },
-        { withinMs: 30_000 },
+        { withinMs: 90_000 },
       ).catch((error: Error) => {
         throw new Error(`${error.message} Its last words: ${output.slice(-LAST_WORDS)}`);
       });

@@ -26,7 +26,7 @@ export async function openSocket(port: number): Promise<Socket> {
 export async function exchange(
   port: number,
   bytes: string | Buffer,
-  { withinMs = 5_000 } = {},
+  { withinMs = 20_000 } = {},
 ): Promise<WireAnswer | undefined> {
   const socket = await openSocket(port);
   socket.write(bytes);
@@ -38,12 +38,12 @@ export async function exchange(
 }
 
 /** The first answer on the socket, or undefined when the server closes it without one. */
-export async function readAnswer(socket: Socket, { withinMs = 5_000 } = {}): Promise<WireAnswer | undefined> {
+export async function readAnswer(socket: Socket, { withinMs = 20_000 } = {}): Promise<WireAnswer | undefined> {
   return (await readAnswers(socket, { count: 1, withinMs }))[0];
 }
 
 /** The given number of answers, or those received before the server closed the socket. */
-export function readAnswers(socket: Socket, { count, withinMs = 5_000 }: { count: number; withinMs?: number }) {
+export function readAnswers(socket: Socket, { count, withinMs = 20_000 }: { count: number; withinMs?: number }) {
   return new Promise<WireAnswer[]>((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0);
     const answers: WireAnswer[] = [];

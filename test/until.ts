@@ -6,7 +6,7 @@ const EVERY_MS = 15;
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  { withinMs = 20_000 } = {},
+  { withinMs = 60_000 } = {},
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await condition())) {

@@ -31,7 +31,7 @@ describe('commands about networks', () => {
   let bare: LocalEvm;
   let server: Server;
   let bareUrl: string;
-  /** What the bare chain says of any transaction that is sent to it; undefined: it takes them. */
+  /** The bare chain's refusal of every transaction; undefined: it accepts them. */
   let refusal: string | undefined;
   before(async () => {
     home = await mkdtemp(join(tmpdir(), 'till-networks-'));
@@ -67,7 +67,7 @@ describe('commands about networks', () => {
     return JSON.stringify(await Promise.all(answers));
   }
 
-  /** What the bare chain says of an account. */
+  /** The bare chain's answers about an account. */
   async function ask(method: string, address: string): Promise<unknown> {
     return JSON.parse(await bare.rpc(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [address, 'latest'] })))
       .result;

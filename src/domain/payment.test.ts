@@ -32,7 +32,7 @@ const EVENTS = {
 } as const satisfies Record<string, PaymentEvent>;
 type EventName = keyof typeof EVENTS;
 
-/** What each event does: before the expiry, after it, and after it with a native action handed out. */
+/** The outcome of each event: before the expiry, after it, and after it with a native action handed out. */
 const TABLE: Record<
   'requires_action' | 'processing',
   Record<EventName, [before: string, after: string, native: string]>

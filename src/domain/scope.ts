@@ -6,6 +6,7 @@ export const SCOPES = [
   'payments:read',
   'payments:write',
   'refunds:write',
+  'events:read',
   'gateway',
 ] as const;
 

@@ -14,6 +14,7 @@ import { answerBrokenRequest, SERVER_OPTIONS } from './entry/server-options.ts';
 import { errorSender } from './errors.ts';
 import { describeApi } from './openapi.ts';
 import { referenceRoutes } from './reference/reference-routes.ts';
+import { eventRoutes } from './routes/events.ts';
 import { gatewayRoutes } from './routes/gateway.ts';
 import { merchantRoutes } from './routes/merchants.ts';
 import { paymentListRoutes } from './routes/payment-lists.ts';
@@ -60,6 +61,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   await app.register(paymentListRoutes, deps);
   await app.register(receiptRoutes, deps);
   await app.register(refundRoutes, deps);
+  await app.register(eventRoutes, deps);
   await app.register(gatewayRoutes, { ...deps, prefix: CROSS_ORIGIN_PREFIX });
   await app.register(checkoutRoutes, deps);
   await app.register(siteRoutes, deps);

@@ -157,6 +157,35 @@ const WALLET_ACTION = {
   data: { chain_id: 'eip155:8453', method: 'eth_signTypedData_v4', params: [PAYER, TYPED_DATA] },
 };
 
+const PAID = {
+  id: PAYMENT_ID,
+  merchantId: MERCHANT_ID,
+  referenceId: 'ORDER-42',
+  amount: PRICE,
+  status: 'succeeded',
+  createdAt: CREATED_AT,
+  expiresAt: EXPIRES_AT_S,
+  gatewayUrl: `${SAMPLE_ORIGIN}/?pid=${PAYMENT_ID}`,
+  info: INFO,
+  settlement: { successful: { amount: { unit: `caip19/${USDC}` }, txId: TRANSACTION } },
+  ...ORDER,
+  lineItems: [
+    { name: 'Espresso', quantity: 2, amount: { ...PRICE, value: '700' } },
+    { name: 'Biscuits', quantity: null, amount: null },
+  ],
+};
+
+const PAID_EVENT = {
+  id: 'evt_01KHRZ6T9NC3P5Q7R9S1T3V5W7',
+  type: 'payment.succeeded',
+  createdAt: PAID_AT,
+  apiVersion: '2026-02-18',
+  mode: 'live',
+  merchantId: MERCHANT_ID,
+  sequence: 3,
+  data: PAID,
+};
+
 /** By method and path, as OpenAPI writes them. */
 export const SAMPLES: Readonly<Record<string, Sample>> = {
   'post /v1/merchants': {
@@ -200,26 +229,9 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'post /v1/merchant/payment': CREATE_PAYMENT,
   'get /v1/payments/{id}/status': STATUS,
   'get /v1/merchant/payment/{id}/status': STATUS,
-  'get /v1/payments/{id}': {
-    params: { id: PAYMENT_ID },
-    answer: {
-      id: PAYMENT_ID,
-      merchantId: MERCHANT_ID,
-      referenceId: 'ORDER-42',
-      amount: PRICE,
-      status: 'succeeded',
-      createdAt: CREATED_AT,
-      expiresAt: EXPIRES_AT_S,
-      gatewayUrl: `${SAMPLE_ORIGIN}/?pid=${PAYMENT_ID}`,
-      info: INFO,
-      settlement: { successful: { amount: { unit: `caip19/${USDC}` }, txId: TRANSACTION } },
-      ...ORDER,
-      lineItems: [
-        { name: 'Espresso', quantity: 2, amount: { ...PRICE, value: '700' } },
-        { name: 'Biscuits', quantity: null, amount: null },
-      ],
-    },
-  },
+  'get /v1/payments/{id}': { params: { id: PAYMENT_ID }, answer: PAID },
+  'get /v1/events': { answer: { events: [PAID_EVENT], nextCursor: 'p2Vw4hT0bUqk8yYV3v6aYVsiMTIzIl0' } },
+  'get /v1/events/{id}': { params: { id: PAID_EVENT.id }, answer: PAID_EVENT },
   'post /v1/payments/{id}/cancel': cancelledBy('cancelled_by_merchant'),
   'get /v1/merchants/payments': LIST,
   'get /v1/payments': LIST,

@@ -102,8 +102,8 @@ describe('the sandbox chain', () => {
       }),
     );
     assert.ok(answered.length >= 30 && chain.pid !== 0);
-    await until('it serves again', async () => chain.pid !== pid && (await isServing(chain)), { withinMs: 20_000 });
-    // What was not answered may be lost, and then what was answered with a later nonce waits for it.
+    await until('it serves again', async () => chain.pid !== pid && (await isServing(chain)), { withinMs: 60_000 });
+    // A transaction without an answer may be lost. Then answered ones with a later nonce wait for it.
     for (const serializedTransaction of unanswered) {
       await wallet.sendRawTransaction({ serializedTransaction }).catch(() => {});
     }

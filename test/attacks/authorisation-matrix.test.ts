@@ -24,6 +24,7 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../gateway.ts';
+import { until } from '../until.ts';
 
 const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8'));
 const ROUTES = guardedRoutes(document);
@@ -39,6 +40,8 @@ interface Scene {
   readonly merchantId: string;
   readonly paymentId: string;
   readonly settlementId: string;
+  /** The creation of the payment. */
+  readonly eventId: string;
 }
 
 describe('authorisation', () => {
@@ -99,12 +102,20 @@ describe('authorisation', () => {
       headers: { ...owner.headers, 'merchant-id': merchantId },
       payload: ORDER,
     });
-    return { merchantId, settlementId: registered.json().settlements[0].id, paymentId: created.json().paymentId };
+    const { paymentId } = created.json();
+    const findEvent = async () => {
+      const url = `/v1/events?merchantId=${merchantId}&types=payment.created`;
+      return (await gateway.call({ method: 'GET', url, headers: owner.headers })).json().events[0]?.id;
+    };
+    await until('the event is placed', async () => (await findEvent()) !== undefined);
+    const settlementId = registered.json().settlements[0].id;
+    return { merchantId, settlementId, paymentId, eventId: await findEvent() };
   }
 
   /** A request that the owner could send with success, or as near to it as a gateway without a network allows. */
   function requestOf({ method, path }: GuardedRoute, scene: Scene, merchantId: string) {
-    const id = path.includes('/settlements/') ? scene.settlementId : scene.paymentId;
+    const { settlementId, eventId, paymentId } = scene;
+    const id = path.includes('/settlements/') ? settlementId : path.includes('/events/') ? eventId : paymentId;
     const body: Readonly<Record<string, object>> = {
       'POST /v1/merchants': { merchantName: 'New shop', merchantEmail: 'new@example.com' },
       'PATCH /v1/merchants/{merchantId}': { merchantName: 'Another name' },

@@ -186,8 +186,9 @@ describe('one lying endpoint of two', () => {
       'processing',
       'one block deep by the word of the honest endpoint',
     );
-    // Now the real chain comes so close to the claimed height that neither endpoint counts as far behind.
+    // While the two disagree about blocks, the payment may wait. When they agree, it is deep enough.
     await scene.chain.mine(40);
+    scene.tellTheTruth();
     await until('it is final', async () => (await scene.shopper.status(payment)) === 'succeeded', WITHIN);
     await scene.shopper.isPaidOnce(payment);
   });

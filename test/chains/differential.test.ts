@@ -136,7 +136,7 @@ async function relayAndReorg(scene: Scene, batch: readonly SignedItem[], how: 'f
   return how === 'kept' ? story(scene, hash) : (await scene.chain.findTransaction(hash)).is;
 }
 
-/** What a mined transaction did, without what differs from chain to chain. */
+/** The effects of a mined transaction, without details that differ from chain to chain. */
 async function story({ chain }: Scene, hash: string): Promise<unknown> {
   const found = await chain.findTransaction(hash);
   if (found.is !== 'mined') return found.is;

@@ -6,7 +6,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { COLLECTOR_ADDRESS, type ItemKind, type SignedItem } from '../../src/chains/evm/collector.ts';
 import { type CollectorChain, createCollectorChain, DEADLINE, USDC } from './collector-chain.ts';
 
-/** What can be wrong with an item besides its numbers and its parties. */
+/** Faults of an item besides its numbers and its parties. */
 const FLAWS = ['none', 'none', 'none', 'redirected', 'dearer', 'late', 'forged', 'repeated'] as const;
 
 const itemArbitrary = fc.record({
@@ -62,7 +62,7 @@ describe('random batches of good and bad items', () => {
     return wish.flaw === 'dearer' ? { ...item, amount: item.amount + 1n } : item;
   }
 
-  /** What must come of an item, said without a contract; it moves the money in the books when it is good. */
+  /** The expected outcome of an item, computed without a contract. A good item moves money in the books. */
   function expect(books: Map<Address, bigint>, item: SignedItem, isSound: boolean): boolean {
     const held = books.get(item.payer) ?? 0n;
     const isPayable = item.recipient !== listed && item.recipient !== COLLECTOR_ADDRESS;

@@ -14,7 +14,7 @@ import {
 } from './collector-chain.ts';
 
 /**
- * What a payment through the Collector costs, as a share of what one `transferWithAuthorization` costs on the same
+ * The gas of a payment through the Collector, as a share of the gas of one `transferWithAuthorization` on the same
  * token. Gas is exact, so these are no timings. All accounts hold the token before, payers and merchants are distinct.
  */
 describe('the gas of a payment', () => {

@@ -20,7 +20,7 @@ import { payWith } from './sandbox-payer.ts';
 const NETWORK = 'eip155:31337';
 const TOKEN = parseAbi(['function transfer(address to, uint256 value)']);
 const SECRET = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64');
-const WITHIN = { withinMs: 30_000 };
+const WITHIN = { withinMs: 60_000 };
 
 /** Commands that change nothing, in the database or on a chain. */
 const READING = [

@@ -67,7 +67,7 @@ async function furnish() {
   };
 }
 
-/** What every refusal must be: from the catalogue, with one of its statuses, in words, below 500. */
+/** Checks a refusal: its code is in the catalogue, its status goes with the code and is below 500, its message is readable. */
 function assertRefusal(status: number, body: string, what: string): { code: ErrorCode; issues?: { field: string }[] } {
   assert.ok(status >= 400 && status < 500, `${what}: ${status} ${body}`);
   const error = JSON.parse(body) as { code: ErrorCode; message: string; issues?: { field: string }[] };
@@ -81,8 +81,7 @@ function assertRefusal(status: number, body: string, what: string): { code: Erro
 
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-// Some of these wait for a timeout of the server, so they share the time.
-describe('bad input', { concurrency: true }, () => {
+describe('bad input', () => {
   let house: Awaited<ReturnType<typeof furnish>>;
   let gateway: TestGateway;
   let headers: Headers;

@@ -138,7 +138,7 @@ describe('till rebuild', () => {
       [ACCOUNTS.settled(MERCHANT)]: 990n,
     });
     await scene.seal();
-    // What was removed stays missing in the chain of hashes; everything else adds up.
+    // Removed entries stay missing in the chain of hashes. Everything else adds up.
     const problems = await scene.problems();
     assert.deepEqual(
       problems.filter((problem) => !/missing/.test(problem)),

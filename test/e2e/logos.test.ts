@@ -52,7 +52,7 @@ describe('logos of merchants', () => {
     assert.equal(response.json().merchant.iconUrl, iconUrl);
   }
 
-  /** What payers are shown. */
+  /** The logo that payers see. */
   async function shownIcon(on: Shop = shop): Promise<string | null> {
     const { paymentId } = await on.created();
     gateway.merchants.forget(on.merchant.id);

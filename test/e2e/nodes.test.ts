@@ -16,7 +16,7 @@ import { until } from '../until.ts';
 
 const SHOP = { merchantName: 'Shop', merchantEmail: 'shop@example.com' };
 
-/** What a node promises after SIGTERM. */
+/** The longest time from SIGTERM to the end of a node. */
 const STOP = { withinMs: 10_000 };
 
 /** Ends within the bound, or the test fails. */
@@ -41,7 +41,7 @@ describe('a node', { concurrency: true }, () => {
     return node;
   }
   after(async () => {
-    // Whatever went wrong, nothing stays behind.
+    // No process is left behind, also after a failure.
     for (const node of started) node.signal('SIGKILL');
     await Promise.all(started.map(({ ended }) => ended));
     await rm(folder, { recursive: true, force: true });

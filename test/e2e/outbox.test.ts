@@ -6,13 +6,12 @@ import { notePayments } from '../../src/actions/paying/move-payment.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
-import { withRecordedFacts } from '../../src/domain/payment-facts.ts';
+import { eventBodies } from '../../src/http/event-bodies.ts';
 import { viewDetails } from '../../src/http/views/payment.ts';
-import type { ShownRefund } from '../../src/http/views/refund.ts';
-import { listEvents, readEvents, type StoredEvent } from '../../src/store/events/events.ts';
+import { listEvents, readEvents } from '../../src/store/events/events.ts';
 import { findRefundOf } from '../../src/store/money/refunds.ts';
 import { findPaymentDetails } from '../../src/store/payments/payment-details.ts';
-import { findPaymentSettlement, type PaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
+import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
 import { until } from '../until.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
@@ -32,31 +31,24 @@ describe('events of money', () => {
   afterEach(() => scene.close());
 
   const types = async (objectId: string) => (await listEvents(scene.db.sql, objectId)).map(({ type }) => type);
-  /** The answer of GET now, and what a view makes of the payment's last event. */
+  /** The answer of GET now, and the payment in the body of its last event. */
   async function answers(id: string) {
     const payment = await scene.payment(id);
-    const [details, settlement, refund, events] = await Promise.all([
+    const [details, settlement, refund, bodies] = await Promise.all([
       findPaymentDetails(scene.db.sql, id),
       findPaymentSettlement(scene.db.sql, id),
       findRefundOf(scene.db.sql, id),
-      listEvents(scene.db.sql, id),
+      bodiesOf(id),
     ]);
-    const nowMs = scene.nowMs();
-    const { data = {} } = events.at(-1) ?? ({} as Partial<StoredEvent>);
-    const then = {
-      payment: withRecordedFacts(payment, data),
-      details,
-      settlement: data.settlement as PaymentSettlement | undefined,
-      refund: refund && data.refund ? shownThen(refund, data.refund as Record<string, string>) : undefined,
-      nowMs,
-    };
-    return [viewDetails(ORIGIN, { payment, details, settlement, refund, nowMs }), viewDetails(ORIGIN, then)] as const;
+    const now = viewDetails(ORIGIN, { payment, details, settlement, refund, nowMs: scene.nowMs() });
+    return [now, bodies.at(-1)?.data] as const;
   }
-  const shownThen = (refund: ShownRefund, record: Record<string, string>): ShownRefund => ({
-    ...refund,
-    ...record,
-    updatedAt: new Date(record.updatedAt ?? ''),
-  });
+  /** The public bodies of the object's events. */
+  async function bodiesOf(objectId: string) {
+    const place = { position: 0, objectId, partnerId: '', mode: 'test', merchantId: null } as const;
+    const events = (await listEvents(scene.db.sql, objectId)).map((event) => ({ ...event, ...place }));
+    return eventBodies({ db: scene.db, config: ORIGIN }, events, '2026-02-18');
+  }
   const showTheSame = async (id: string, expected: string) => {
     const [now, then] = await answers(id);
     assert.equal(now.status, expected);
@@ -92,7 +84,13 @@ describe('events of money', () => {
     const note = { type: 'payment.reorged', actor: 'test', evidence: {} } as const;
     await command(scene, (tx, now) => notePayments(tx, [id], note, now));
     await showTheSame(id, 'succeeded');
-    assert.equal((await answers(id))[1].refund?.status, 'refunded');
+    const [now] = await answers(id);
+    assert.equal(now.refund?.status, 'refunded');
+    const { merchantId } = now;
+    assert.deepEqual((await bodiesOf(outgoingId('rfnd_', id))).at(-1)?.data, {
+      ...{ id: outgoingId('rfnd_', id), paymentId: id, merchantId },
+      ...now.refund,
+    });
     assert.deepEqual(await types(outgoingId('rfnd_', id)), ['refund.created', 'refund.processing', 'refund.succeeded']);
   });
 

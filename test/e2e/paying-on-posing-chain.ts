@@ -25,7 +25,7 @@ const TOKEN = parseAbi([
   'function mint(address to, uint256 amount)',
   'function balanceOf(address account) view returns (uint256)',
 ]);
-const WITHIN = { withinMs: 40_000 };
+const WITHIN = { withinMs: 80_000 };
 /** Plenty of a token with 18 decimals, and of one with 6. */
 const FUNDS = 10n ** 19n;
 const FEES = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };

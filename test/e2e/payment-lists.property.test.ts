@@ -175,7 +175,7 @@ describe('lists of payments, whatever was paid and asked', () => {
     return wanted === undefined ? allowed : allowed.filter((_id, index) => wanted.includes(index));
   }
 
-  /** What is sent as `merchantId`: also those of others, and what is none. */
+  /** Values of `merchantId`: own merchants, merchants of others, and garbage. */
   function asked({ merchants, stranger }: Built, { scope, wanted }: ModelQuery): readonly string[] {
     if (scope === 'merchant' || wanted === undefined) return [];
     return wanted.map((index) => merchants[index]?.id ?? (index === 3 ? stranger.id : 'mrch_none'));

@@ -37,7 +37,7 @@ describe('a gateway with live networks', () => {
       INTERMEDIATE_ACCOUNT: ACCOUNT,
     });
     const ask = () => fetch(`${node.baseUrl}/ready`).catch(() => undefined);
-    await until('the node is ready', async () => (await ask())?.status === 200, { withinMs: 30_000 });
+    await until('the node is ready', async () => (await ask())?.status === 200, { withinMs: 60_000 });
     const { remarks } = (await (await fetch(`${node.baseUrl}/ready`)).json()) as { remarks: string[] };
     assert.ok(remarks.length >= 3);
     for (const remark of remarks) assert.equal(node.output().split(remark).length, 2, remark);

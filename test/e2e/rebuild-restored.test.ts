@@ -17,7 +17,7 @@ describe('a database restored from an older copy', () => {
 
   const relayer = () => scene.signers[0]?.address ?? '';
   const gas = async () => (await scene.books(COIN))[ACCOUNTS.gas(relayer())];
-  /** What the auditor does about coin. */
+  /** The auditor's work on coin. */
   async function recordCoinOnce() {
     const ask = { name: 'audit', holder: 'test', now: new Date(Date.UTC(2100, 0, 1)), until: new Date(scene.nowMs()) };
     const lease = await command(scene, (tx) => takeLease(tx, ask));

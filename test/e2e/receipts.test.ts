@@ -25,7 +25,7 @@ describe('receipts', () => {
     sandbox = await startSandbox();
     folder = await mkdtemp(join(tmpdir(), 'till-receipts-'));
     const { account } = await sandbox.createWallet({});
-    // What is paid in other assets than this one is held.
+    // Payments in other assets are held.
     ({ id: merchantId } = await sandbox.createMerchant(sandbox.assetOf('USDC'), account));
     await setFees(sandbox, merchantId, '--percentage', '1.25', '--fixed', 'iso4217/USD=9');
     key = await put(await (await fetch(`${sandbox.baseUrl}/.well-known/till-receipts.json`)).json());

@@ -19,7 +19,7 @@ describe('a field that a request does not have', () => {
 
   const call = (options: InjectOptions & { url: string }) =>
     gateway.call({ ...options, headers: { ...shop.headers, 'idempotency-key': freshKey() } });
-  /** What the answer says of one field. */
+  /** The answer's message about one field. */
   async function refusalOf(field: string, options: InjectOptions & { url: string }): Promise<string | undefined> {
     const answer = await call(options);
     assert.deepEqual([answer.statusCode, answer.json().code], [400, 'params_validation'], answer.body);

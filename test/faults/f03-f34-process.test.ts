@@ -172,7 +172,7 @@ describe('a gateway in a separate process', () => {
   });
 });
 
-/** What is logged. The sandbox also tells its newcomer where the chain is, which carries play money only. */
+/** The log. The sandbox's banner also names the chain, which carries play money only. */
 function withoutBanner(text: string): string {
   return text
     .split('\n')

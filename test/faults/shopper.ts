@@ -33,7 +33,7 @@ export interface SignedPayment {
 }
 
 /** Generous, because the machine may be busy. */
-export const WITHIN = { withinMs: 40_000 };
+export const WITHIN = { withinMs: 80_000 };
 const PRICE = { unit: 'iso4217/USD', value: '1000' };
 /** Ten dollars in a token of six decimals. */
 export const AMOUNT = 10_000_000n;

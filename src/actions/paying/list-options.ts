@@ -80,12 +80,13 @@ export async function listOptions(
 
 /** The accounts whose places for open payments are all taken. `confirm` would refuse them. */
 async function findBusy(
-  { db, payerLimits: { openItemsPerPayer = Number.POSITIVE_INFINITY } }: ListOptionsDeps,
+  { db, world, payerLimits: { openItemsPerPayer = Number.POSITIVE_INFINITY } }: ListOptionsDeps,
   accounts: readonly OfferedAccount[],
 ): Promise<ReadonlySet<string>> {
   const open = await countOpenItems(
     db.sql,
     accounts.map(({ id }) => id),
+    new Date(world.clock.nowMs()),
   );
   return new Set([...open].flatMap(([account, count]) => (count >= openItemsPerPayer ? [account] : [])));
 }

@@ -115,7 +115,7 @@ export async function moveLocked(
 ): Promise<MoveOutcome[]> {
   const current = new Map(locked.map((payment) => [payment.id, payment]));
   const attempts = await readAttempts(tx, locked, inputs);
-  const places = await readPlaces(tx, inputs, limits);
+  const places = await readPlaces(tx, inputs, limits, now);
   const outcomes: MoveOutcome[] = [];
   const taken: MovePaymentInput[] = [];
   let moves: Move[] = [];
@@ -229,12 +229,17 @@ async function readAttempts(
  * The places that payers have left for open items. Transactions that accept items of the same payer run one after the
  * other, so that requests at the same time cannot exceed the limit together.
  */
-async function readPlaces(tx: Tx, inputs: readonly MovePaymentInput[], { openItemsPerPayer: limit }: PayerLimits) {
+async function readPlaces(
+  tx: Tx,
+  inputs: readonly MovePaymentInput[],
+  { openItemsPerPayer: limit }: PayerLimits,
+  now: Date,
+) {
   const accepted = inputs.flatMap(({ items }) => items?.accepted ?? []);
   if (limit === undefined || accepted.length === 0) return { take: () => true };
   const payers = [...new Set(accepted.map(({ item }) => payerOf(item)))].sort();
   await lockNames(tx, payers);
-  const open = await countOpenItems(tx, payers);
+  const open = await countOpenItems(tx, payers, now);
   return {
     take(items: readonly NewItem[]): boolean {
       const own = Map.groupBy(items, ({ item }) => payerOf(item));

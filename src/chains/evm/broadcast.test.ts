@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { BroadcastOutcome } from '../chain.ts';
 import { readOutcome } from './broadcast.ts';
 
-/** What clients are known to say. */
+/** Messages of known Ethereum clients. */
 const SAYINGS: readonly (readonly [client: string, message: string, outcome: BroadcastOutcome | undefined])[] = [
   ['geth', 'already known', 'known'],
   ['geth', 'nonce too low: next nonce 5, tx nonce 4', 'nonce_too_low'],

@@ -63,7 +63,7 @@ describe('the check of a network', () => {
     return chain;
   }
 
-  /** What a contract can be at the address of USDC, and what the operator reads about it. */
+  /** Contracts at the address of USDC, with the operator's message about each. */
   const WRONG: readonly (readonly [what: string, code: string, problem: RegExp])[] = [
     ['no contract', '0x', /there is no token at its address/],
     ['a contract that reverts at everything', '0x60006000fd', /there is no token at its address/],

@@ -5,12 +5,14 @@ import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { ApiError } from '../../errors.ts';
+import type { KeyHolder } from '../../store/parties/api-keys.ts';
 import type { Owner } from '../../store/parties/merchants.ts';
 import { type ListedPayment, listPayments, type PaymentFilter } from '../../store/payments/payment-lists.ts';
 import { type PaymentStats, readPaymentStats } from '../../store/payments/payment-stats.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { HttpDeps } from '../deps.ts';
 import { Cursor, enumOf, limitOf } from '../schemas.ts';
+import { isPlausibleId } from './plausible-id.ts';
 
 /** A query for a list of payments, independent of the route's parameter names. */
 export interface ListRequest extends Owner {
@@ -120,6 +122,15 @@ function openAfter(
     );
   }
   return afterId;
+}
+
+/** The requested merchants that the key may see. Unknown and foreign ids match nothing. */
+export function merchantsFor(
+  { merchantIds: allowed }: Pick<KeyHolder, 'merchantIds'>,
+  wanted: readonly string[] | undefined,
+): readonly string[] | null {
+  if (wanted === undefined) return allowed;
+  return wanted.filter((id) => isPlausibleId(id) && (allowed === null || allowed.includes(id)));
 }
 
 /** Takes `a,b` for `a` and `b`, in parameters that may also be repeated. Runs before the schema looks at them. */

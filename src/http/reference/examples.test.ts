@@ -20,7 +20,7 @@ function curlFor(document: OpenApiDocument, anchor: string): string {
   return curlOf(document, endpoint);
 }
 
-/** What a real shell hands to curl, so that the quoting is judged by the program it is meant for. */
+/** The arguments that a real shell hands to curl: the shell judges the quoting. */
 function argumentsOf(command: string, variables: Record<string, string> = {}): string[] {
   const script = `curl() { for argument in "$@"; do printf '%s\\0' "$argument"; done; }\n${command}`;
   return execFileSync('sh', ['-c', script], { env: variables, encoding: 'utf8' }).split('\0').slice(0, -1);

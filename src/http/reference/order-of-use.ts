@@ -22,6 +22,9 @@ export const ORDER_OF_USE: readonly string[] = [
   'get /v1/merchants/payments',
   'get /v1/payments',
 
+  'get /v1/events',
+  'get /v1/events/{id}',
+
   'get /v1/gateway/payment/{id}',
   'post /v1/gateway/payment/{id}/options',
   'post /v1/gateway/payment/{id}/fetch',

@@ -7,10 +7,10 @@ import {
   type ListAnswer,
   ListParameter,
   type ListRequest,
+  merchantsFor,
   several,
   splitCommas,
 } from '../entry/payment-query.ts';
-import { isPlausibleId } from '../entry/plausible-id.ts';
 import {
   fromLegacyStatus,
   LegacyListBody,
@@ -50,7 +50,7 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
     '/v1/payments',
     { schema: OF_PARTNER, config: { access: READ, priority: 'spare' }, preValidation, serializerCompiler },
     async (request, reply) => {
-      const merchantIds = merchantsFor(request, request.query.merchantId);
+      const merchantIds = merchantsFor(keyOf(request), request.query.merchantId);
       const query = { ...ownerOf(request), merchantIds, ...asked(request.query) };
       return viewList(deps, await deps.lists.read(keyOf(request).id, reply, (db) => answerList(deps, db, query)));
     },
@@ -82,13 +82,6 @@ function viewList(
   { page, nextCursor, stats, nowMs }: ListAnswer,
 ): Static<typeof PaymentListBody> {
   return { data: page.map((payment) => viewListItem(config, payment, nowMs)), nextCursor, stats: viewStats(stats) };
-}
-
-/** The requested merchants that the key may see. Unknown and foreign ids match nothing. */
-function merchantsFor(request: FastifyRequest, wanted: readonly string[] | undefined): readonly string[] | null {
-  const { merchantIds: allowed } = keyOf(request);
-  if (wanted === undefined) return allowed;
-  return wanted.filter((id) => isPlausibleId(id) && (allowed === null || allowed.includes(id)));
 }
 
 type Asked = Omit<ListRequest, 'partnerId' | 'mode' | 'merchantIds'>;

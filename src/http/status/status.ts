@@ -4,10 +4,10 @@ import { isFinal, visibleStatus } from '../../domain/payment.ts';
 import { type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
 import { viewStatus } from '../views/payment.ts';
-import type { HoldPlace } from './hold-places.ts';
+import { holdUntil } from './hold-until.ts';
 
 /** Wallets give up on a request after 30 s: no hold is longer than this. */
-const MAX_HOLD_MS = 25_000;
+export const MAX_HOLD_MS = 25_000;
 
 export const StatusQuery = Type.Object({
   maxPollMs: Type.Optional(
@@ -64,33 +64,15 @@ export async function holdRequest(deps: HttpDeps, held: HeldRequest): Promise<Pa
   const { forMs = Math.min(request.query.maxPollMs ?? 0, MAX_HOLD_MS) } = held;
   const untilMs = request.startedAtMs + forMs;
   if (isOver(payment, { since, untilMs }, deps.world.clock.nowMs())) return payment;
-  return hold(deps, { payment, since, untilMs, find, everyMs, place: deps.holdPlaces.take(request, reply) });
-}
-
-interface Hold {
-  readonly payment: PaymentGlance;
-  /** The entity tags of the status that the client has. */
-  readonly since: string;
-  readonly untilMs: number;
-  readonly find: () => Promise<PaymentGlance>;
-  readonly everyMs: number;
-  readonly place: HoldPlace;
-}
-
-/** The payment after a change, or when the client leaves or the node stops. */
-async function hold({ longPolls, world }: HttpDeps, { place, find, ...input }: Hold): Promise<PaymentGlance> {
-  const watch = longPolls.watch(input.payment.id, place.gone);
-  try {
-    for (;;) {
-      const payment = await find();
-      const nowMs = world.clock.nowMs();
-      if (isOver(payment, input, nowMs) || place.gone.aborted || longPolls.isReleased) return payment;
-      await watch.wait(Math.min(input.untilMs - nowMs, wakeAtMs(payment, nowMs) - nowMs, input.everyMs));
-    }
-  } finally {
-    watch.end();
-    place.free();
-  }
+  const nowMs = () => deps.world.clock.nowMs();
+  return holdUntil(deps, {
+    watched: payment.id,
+    place: deps.holdPlaces.take(request, reply),
+    untilMs,
+    find,
+    isOver: (found) => isOver(found, { since, untilMs }, nowMs()),
+    waitMs: (found) => Math.min(wakeAtMs(found, nowMs()) - nowMs(), everyMs),
+  });
 }
 
 export function etagOf(payment: PaymentGlance, nowMs: number): string {
@@ -103,7 +85,11 @@ function isAmong(header: string, etag: string): boolean {
 }
 
 /** Nothing is left to wait for: the status is another one or the last one, or the time is over. */
-function isOver(payment: PaymentGlance, { since, untilMs }: Pick<Hold, 'since' | 'untilMs'>, nowMs: number): boolean {
+function isOver(
+  payment: PaymentGlance,
+  { since, untilMs }: { readonly since: string; readonly untilMs: number },
+  nowMs: number,
+): boolean {
   const status = visibleStatus(stateOf(payment), nowMs);
   return nowMs >= untilMs || isFinal(status) || !isAmong(since, `"${status}"`);
 }

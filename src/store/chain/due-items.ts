@@ -187,13 +187,17 @@ export function findOpenItemsOf(db: Reader, subjects: readonly string[]): Promis
     where subject = any(${subjects as string[]}::text[]) and state in ('offered', 'due', 'sent')`;
 }
 
-/** How many accepted items of payments each of these accounts (CAIP-10) has open. */
-export async function countOpenItems(db: Reader, accounts: readonly string[]): Promise<Map<string, number>> {
-  // One lookup for each account. The network and the payer are plain values, so that the index can find them.
+/** Items that are open for longer wait for an endpoint, and count no more. */
+const COUNTED_MS = 86_400_000;
+
+/** How many items of payments, accepted within a day, each of these accounts (CAIP-10) has open. */
+export async function countOpenItems(db: Reader, accounts: readonly string[], now: Date): Promise<Map<string, number>> {
+  // The state is a filter of the count and no condition: with it, the planner reads all open items of the network.
   const rows = await db<{ account: string; count: number }[]>`
     select a.account, (
-      select count(*)::int from items i
-      where i.network = a.network and i.payer = a.payer and i.purpose = 'payment' and i.state in ('due', 'sent')) as count
+      select count(*) filter (where i.state in ('due', 'sent'))::int from items i
+      where i.network = a.network and i.payer = a.payer and i.purpose = 'payment'
+        and i.accepted_at > ${new Date(now.getTime() - COUNTED_MS)}) as count
     from unnest(
       ${accounts as string[]}::text[],
       ${accounts.map((account) => account.slice(0, account.lastIndexOf(':')))}::text[],

@@ -6,8 +6,8 @@ import { EVENTS_CHANNEL } from './placing.ts';
 /** The news of events that were placed, on every node, and the way to hurry the placer. */
 export interface EventFeed {
   /**
-   * Calls the listener with the ids of objects that changed. New payments are not named: a list can be empty. Undefined:
-   * news may have been missed.
+   * Calls the listener with the ids of objects that changed, and with the names of the feeds they are in (`feedName`). New
+   * payments are not named. Undefined: news may have been missed.
    */
   subscribe(listener: (objectIds: readonly string[] | undefined) => void): void;
   /** Calls `wake` when events wait for their positions, on this node or another, until the signal aborts. */
@@ -45,7 +45,7 @@ export async function openEventFeed(deps: { db: Database; world: World; log: Log
   });
   await deps.db.listen(RING_CHANNEL, { onMessage: () => placer?.(), onConnected: () => placer?.() });
   await deps.db.listen(EVENTS_CHANNEL, {
-    onMessage: (text) => tell(text === '' ? [] : text.split(',')),
+    onMessage: (text) => tell(text.split(',')),
     // Events placed while the connection was away went unheard.
     onConnected: () => tell(undefined),
   });

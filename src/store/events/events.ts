@@ -107,20 +107,31 @@ export interface PlacedEvent extends StoredEvent {
 }
 
 /** As many events as a batch can have. */
-const MAX_BATCH = 1_000;
+export const MAX_BATCH = 1_000;
 
 /** Events after a position, in order. An event that is missing in the answer gets a greater position than those in it. */
 export async function readEvents(
   db: Reader,
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<PlacedEvent[]> {
-  const rows = await db<(Omit<PlacedEvent, 'position'> & { position: string })[]>`
-    select b.position + e.ordinal as position, e.object_id as "objectId", b.partner_id as "partnerId", b.mode,
-      e.merchant_id as "merchantId", ${eventColumns(db)}
+  const rows = await db<PlacedRow[]>`
+    select ${placedColumns(db)}
     from event_batches b join events e on e.batch = b.batch
     where b.position > ${after - MAX_BATCH} and b.position + e.ordinal > ${after}
     order by b.position, e.ordinal limit ${limit}`;
-  return rows.map((row) => ({ ...row, position: Number(row.position) }));
+  return rows.map(placedEvent);
+}
+
+/** The columns of `events e` and `event_batches b`. */
+export type PlacedRow = Omit<PlacedEvent, 'position'> & { readonly position: string };
+
+export function placedEvent(row: PlacedRow): PlacedEvent {
+  return { ...row, position: Number(row.position) };
+}
+
+export function placedColumns(db: Reader) {
+  return db`b.position + e.ordinal as position, e.object_id as "objectId", b.partner_id as "partnerId", b.mode,
+    e.merchant_id as "merchantId", ${eventColumns(db)}`;
 }
 
 function eventColumns(db: Reader) {

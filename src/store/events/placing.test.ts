@@ -226,7 +226,7 @@ describe('the outbox', () => {
           await settled();
         }
         if (each.do === 'end') {
-          // One that waits for a lock cannot end before the one that has it.
+          // A transaction that waits for a lock cannot end before the transaction that holds it.
           const ready = open.filter(({ isAppended }) => isAppended());
           const writer = ready[each.writer % ready.length];
           if (writer !== undefined) await end(writer, each.isKept);

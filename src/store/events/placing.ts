@@ -1,9 +1,15 @@
+import type { Mode } from '../../domain/mode.ts';
 import type { Lease } from '../plumbing/leases.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 
 export const EVENTS_CHANNEL = 'till_events';
-/** A message holds 8,000 bytes, an id has 33 at most. */
+/** A message holds 8,000 bytes. An id has 33 at most, the name of a feed 36. */
 const IDS_PER_MESSAGE = 200;
+
+/** The name under which the events of a partner in one mode are announced. */
+export function feedName({ partnerId, mode }: { readonly partnerId: string; readonly mode: Mode }): string {
+  return `${partnerId}/${mode}`;
+}
 
 /**
  * Gives the next positions to at most `limit` committed batches, in the order of their numbers, notifies all nodes of
@@ -13,7 +19,7 @@ const IDS_PER_MESSAGE = 200;
  * Only the holder of the lease can commit it: the next holder waits for the lock on the lease's row, and a former
  * holder finds another fencing number there. So positions are given by one node at a time, and each run sees those of
  * the last. An object's later event is in a batch with a greater number, and is committed after the earlier one: so it
- * is never placed before it. A round that placed new payments alone sends one message that names nothing.
+ * is never placed before it. The messages name the changed objects and the feeds that have grown.
  */
 export function placeEvents({ name, fencing }: Lease, limit: number): SingleStatement<number> {
   return {
@@ -33,11 +39,9 @@ export function placeEvents({ name, fencing }: Lease, limit: number): SingleStat
         returning batch
       ), changed as (
         select id, (row_number() over () - 1) / ${IDS_PER_MESSAGE}::int as message
-        from (select distinct unnest(objects) as id from taken) objects
+        from (select unnest(objects) as id from taken union select partner_id || '/' || mode from taken) names
       ), messages as (
         select string_agg(id, ',') as ids from changed group by message
-        union all
-        select '' where exists (select from taken) and not exists (select from changed)
       ), told as (
         select pg_notify(${EVENTS_CHANNEL}, ids) from messages
       )

@@ -116,8 +116,12 @@ export async function findCoverable(
 }
 
 export async function findRefund(db: Reader, id: string): Promise<Refund | undefined> {
-  const [row] = await db<Refund[]>`select ${refundColumns(db)} from refunds r where r.id = ${id}`;
+  const [row] = await findRefunds(db, [id]);
   return row;
+}
+
+export function findRefunds(db: Reader, ids: readonly string[]): Promise<Refund[]> {
+  return db<Refund[]>`select ${refundColumns(db)} from refunds r where r.id = any(${ids as string[]}::text[])`;
 }
 
 export async function findRefundOf(db: Reader, paymentId: string): Promise<Refund | undefined> {

@@ -15,6 +15,12 @@ export interface StoredLineItem {
 
 /** Read apart from the payment: details can be large, and few readers of payments show them. */
 export async function findPaymentDetails(db: Reader, paymentId: string): Promise<PaymentDetails> {
-  const [row] = await db<{ details: PaymentDetails | null }[]>`select details from payments where id = ${paymentId}`;
-  return row?.details ?? {};
+  return (await findDetailsOf(db, [paymentId])).get(paymentId) ?? {};
+}
+
+/** By payment, for those that have any. */
+export async function findDetailsOf(db: Reader, ids: readonly string[]): Promise<Map<string, PaymentDetails>> {
+  const rows = await db<{ id: string; details: PaymentDetails }[]>`
+    select id, details from payments where id = any(${ids as string[]}::text[]) and details is not null`;
+  return new Map(rows.map(({ id, details }) => [id, details]));
 }

@@ -92,7 +92,7 @@ describe('stored payments', () => {
       return payment;
     });
 
-  /** What the sums say and a recount does not, or the other way round; read in one moment. */
+  /** Differences between the sums and a recount, read in one snapshot. */
   const wrongSums = () => sql()`
     with kept as (
       select partner_id, mode, merchant_id, day, status, token_asset, amount_unit, sum(payments) as payments,
@@ -451,7 +451,7 @@ describe('stored payments', () => {
 
 type Node = ReturnType<typeof openNode>;
 
-/** What one gateway has of its own: its connections and its mover. */
+/** A gateway's own parts: its connections and its mover. */
 function openNode(url: string, world: World) {
   const db = openDatabase({ url, poolSize: 6, applicationName: 'till-test' });
   return { db, world, move: createPaymentMover({ db, world }) };

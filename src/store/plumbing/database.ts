@@ -67,8 +67,11 @@ export function openListDatabase({ timeoutMs, ...input }: ListDatabaseInput): Da
   return openDatabase({ ...input, statementTimeoutMs: timeoutMs, settings });
 }
 
+/** Statements touch a few rows. With this cost they use an index also while a new table has no statistics yet. */
+const SETTINGS = { random_page_cost: '1.1' };
+
 export function openDatabase(input: DatabaseInput): Database {
-  const settings = connectionSettings(input);
+  const settings = connectionSettings({ settings: SETTINGS, ...input });
   // A connection is not closed for being idle: a new one would cost the next request a handshake.
   const pool = new pg.Pool({ ...settings, max: input.poolSize, idleTimeoutMillis: 0 });
   const names = createStatementNames();

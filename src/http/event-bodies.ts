@@ -1,0 +1,43 @@
+import { EVENT_TYPES, type EventObject } from '../domain/event.ts';
+import type { Version } from '../domain/version.ts';
+import type { PlacedEvent } from '../store/events/events.ts';
+import { findRefunds, findRefundsOf } from '../store/money/refunds.ts';
+import { findPayableMerchants } from '../store/parties/merchants.ts';
+import { findDetailsOf } from '../store/payments/payment-details.ts';
+import { findPayments } from '../store/payments/payments.ts';
+import type { Database, Reader } from '../store/plumbing/database.ts';
+import { type EventSubjects, viewEvent } from './views/event.ts';
+import type { Origin } from './views/icons.ts';
+
+/** The public bodies of events, in a version of the API. */
+export async function eventBodies(
+  { db, config }: { readonly db: Pick<Database, 'sql'>; readonly config: Origin },
+  events: readonly PlacedEvent[],
+  version: Version,
+) {
+  const subjects = await readSubjects(db.sql, events);
+  return events.map((event) => viewEvent(config, event, { subjects, version }));
+}
+
+async function readSubjects(db: Reader, events: readonly PlacedEvent[]): Promise<EventSubjects> {
+  const idsOf = (object: EventObject) => [
+    ...new Set(events.flatMap(({ type, objectId }) => (EVENT_TYPES[type].object === object ? [objectId] : []))),
+  ];
+  const paymentIds = idsOf('payment');
+  const [payments, details, refunds, refundsOfPayments, merchants] = await Promise.all([
+    findPayments(db, paymentIds),
+    findDetailsOf(db, paymentIds),
+    findRefunds(db, idsOf('refund')),
+    findRefundsOf(db, paymentIds),
+    findPayableMerchants(db, idsOf('merchant')),
+  ]);
+  return {
+    payments: new Map(payments.flatMap((payment) => (payment === undefined ? [] : [[payment.id, payment]]))),
+    details,
+    refunds: new Map([
+      ...refunds.map((refund) => [refund.id, refund] as const),
+      ...refundsOfPayments.map((refund) => [refund.paymentId, refund] as const),
+    ]),
+    merchants: new Map(merchants.map((merchant) => [merchant.id, merchant])),
+  };
+}

@@ -1,0 +1,170 @@
+import type { FastifyRequest } from 'fastify';
+import { type Static, Type } from 'typebox';
+import { openCursor, sealCursor } from '../../domain/cursor.ts';
+import { ApiError } from '../../errors.ts';
+import type { PlacedEvent } from '../../store/events/events.ts';
+import { type FeedView, findFeedEvent, lastPosition, readFeed } from '../../store/events/partner-feed.ts';
+import { feedName } from '../../store/events/placing.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { keyOf, ownerOf } from '../entry/access.ts';
+import { merchantsFor, several, splitCommas } from '../entry/payment-query.ts';
+import { isPlausibleId } from '../entry/plausible-id.ts';
+import { eventBodies } from '../event-bodies.ts';
+import { limitOf } from '../schemas.ts';
+import { holdUntil } from '../status/hold-until.ts';
+import { MAX_HOLD_MS } from '../status/status.ts';
+import { EventBody, EventTypeField, PUBLIC_EVENT_TYPES } from '../views/event.ts';
+
+const READ = { scheme: 'partner', scope: 'events:read' } as const;
+
+/** The events of a partner, in the order in which they were committed. */
+export async function eventRoutes(app: App, deps: HttpDeps): Promise<void> {
+  // The serialisers made from schemas support no choice between objects.
+  const serializerCompiler = () => JSON.stringify;
+
+  app.get(
+    '/v1/events',
+    { schema: LIST, config: { access: READ }, preValidation: splitCommas(['types']), serializerCompiler },
+    async (request, reply) => {
+      const { limit = LIMIT, maxPollMs = 0 } = request.query;
+      const view = viewOf(request, request.query);
+      let after = await startOf(deps, request);
+      const read = async () => {
+        const found = await readFeed(deps.db.sql, { ...view, after, limit });
+        after = found.position;
+        return found;
+      };
+      const untilMs = request.startedAtMs + Math.min(maxPollMs, MAX_HOLD_MS);
+      const first = await read();
+      const page =
+        first.events.length > 0 || deps.world.clock.nowMs() >= untilMs
+          ? first
+          : await holdUntil(deps, {
+              watched: feedName(view),
+              place: deps.holdPlaces.take(request, reply),
+              untilMs,
+              find: read,
+              isOver: ({ events }) => events.length > 0,
+              waitMs: ({ hasMore }) => (hasMore ? 0 : Number.POSITIVE_INFINITY),
+            });
+      return {
+        events: await bodiesFor(deps, request, page.events),
+        nextCursor: sealCursor(deps.cursorKeys, cursorQuery(request), [String(page.position)]),
+      };
+    },
+  );
+
+  app.get('/v1/events/:id', { schema: GET, config: { access: READ }, serializerCompiler }, async (request) => {
+    const { id } = request.params;
+    const event = isPlausibleId(id) ? await findFeedEvent(deps.db.sql, id, viewOf(request, {})) : undefined;
+    if (event === undefined) throw new ApiError('invalid_params', 'The event was not found.', { status: 404 });
+    const [shown] = await bodiesFor(deps, request, [event]);
+    return shown as NonNullable<typeof shown>;
+  });
+}
+
+function viewOf(
+  request: FastifyRequest,
+  { types, merchantId }: Pick<Static<typeof FeedQuery>, 'types' | 'merchantId'>,
+): FeedView {
+  const isWanted = (type: string) =>
+    types === undefined || types.some((pattern) => pattern === type || pattern === `${type.split('.')[0]}.*`);
+  return {
+    ...ownerOf(request),
+    merchantIds: merchantsFor(keyOf(request), merchantId),
+    types: PUBLIC_EVENT_TYPES.filter(isWanted),
+  };
+}
+
+/** A cursor belongs to the partner and the mode. Filters may change from one request to the next. */
+function cursorQuery(request: FastifyRequest): string {
+  const { partnerId, mode } = ownerOf(request);
+  return JSON.stringify(['events', partnerId, mode]);
+}
+
+/** The position that the request continues from. */
+async function startOf(
+  { db, cursorKeys }: HttpDeps,
+  request: FastifyRequest<{ Querystring: { after?: string } }>,
+): Promise<number> {
+  const { after } = request.query;
+  if (after === undefined) return 0;
+  const last = await lastPosition(db.sql);
+  if (after === LATEST) return last;
+  const position = openCursor(cursorKeys, cursorQuery(request), after);
+  if (position === undefined) {
+    throw new ApiError('invalid_params', 'The cursor is not one of ours: pass nextCursor of an answer to this key.');
+  }
+  const start = Number(position[0]);
+  if (start > last) {
+    const why = 'this database has not seen these events, such as after a restore from a backup';
+    throw new ApiError('invalid_params', `The cursor is ahead of the events: ${why}. Begin without a cursor.`);
+  }
+  return start;
+}
+
+function bodiesFor(deps: HttpDeps, request: FastifyRequest, events: readonly PlacedEvent[]) {
+  const { apiVersion: version } = request;
+  if (version === undefined) throw new Error('The route has no version.');
+  return eventBodies(deps, events, version);
+}
+
+const LIMIT = 50;
+const LATEST = 'latest';
+const TAGS = ['Events'];
+const PATTERNS = [
+  ...PUBLIC_EVENT_TYPES,
+  ...new Set(PUBLIC_EVENT_TYPES.map((type) => `${type.split('.')[0]}.*`)),
+] as const;
+
+const FeedQuery = Type.Object({
+  after: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description:
+        'The `nextCursor` of the answer before. Without it the feed begins with the first event. `latest` begins with the next event.',
+    }),
+  ),
+  types: several(
+    Type.Unsafe<string>({ ...EventTypeField, enum: [...PATTERNS] }),
+    'Only events of these types. `payment.*` stands for all types that begin so.',
+  ),
+  merchantId: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+      maxItems: 50,
+      description: 'Only of these merchants. May be repeated.',
+    }),
+  ),
+  limit: limitOf(100, LIMIT),
+  maxPollMs: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Hold the request until there is an event, at most this long (25 s is the most).',
+    }),
+  ),
+});
+
+const LIST = {
+  tags: TAGS,
+  summary: 'Follow the events',
+  description:
+    'All events of the merchants the key may act for, in the order in which they were committed, without a gap. Keep `nextCursor`, and pass it as `after`: cursors stay valid, and events are kept. An answer without events has a new `nextCursor`, too.',
+  querystring: FeedQuery,
+  response: {
+    200: Type.Object(
+      {
+        events: Type.Array(EventBody),
+        nextCursor: Type.String({ description: 'Pass it as `after` in the next request.' }),
+      },
+      { description: 'The next events.' },
+    ),
+  },
+};
+
+const GET = {
+  tags: TAGS,
+  summary: 'Get an event',
+  params: Type.Object({ id: Type.String({ description: 'The event.' }) }),
+  response: { 200: EventBody },
+};

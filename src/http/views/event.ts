@@ -1,0 +1,159 @@
+import { type Static, Type } from 'typebox';
+import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
+import { MODES } from '../../domain/mode.ts';
+import { withRecordedFacts } from '../../domain/payment-facts.ts';
+import type { Version } from '../../domain/version.ts';
+import type { Facts, PlacedEvent } from '../../store/events/events.ts';
+import type { Refund } from '../../store/money/refunds.ts';
+import type { Merchant } from '../../store/parties/merchants.ts';
+import type { PaymentDetails } from '../../store/payments/payment-details.ts';
+import type { PaymentSettlement } from '../../store/payments/payment-settlements.ts';
+import type { Payment } from '../../store/payments/payments.ts';
+import { enumOf, nullable, Timestamp } from '../schemas.ts';
+import type { Origin } from './icons.ts';
+import { DetailsBody, viewDetails } from './payment.ts';
+import { RefundBody, viewRefund } from './refund.ts';
+
+/** The types that partners see. */
+export const PUBLIC_EVENT_TYPES = (Object.keys(EVENT_TYPES) as EventType[]).filter(
+  (type) => EVENT_TYPES[type].isPublic,
+);
+
+/** The parts of an event's object that never change. The event has the others, as the change left them. */
+export interface EventSubjects {
+  readonly payments: ReadonlyMap<string, Payment>;
+  readonly details: ReadonlyMap<string, PaymentDetails>;
+  /** By their own ids, and those of the payments by the payments' ids. */
+  readonly refunds: ReadonlyMap<string, Refund>;
+  readonly merchants: ReadonlyMap<string, Pick<Merchant, 'createdAt'>>;
+}
+
+/** The event with its object, as the object's own route answered at that moment. */
+export function viewEvent(
+  origin: Origin,
+  event: PlacedEvent,
+  { subjects, version }: { readonly subjects: EventSubjects; readonly version: Version },
+) {
+  return {
+    id: event.id,
+    type: event.type,
+    createdAt: event.at.toISOString(),
+    apiVersion: version,
+    mode: event.mode,
+    merchantId: event.merchantId,
+    sequence: event.sequence,
+    data: viewObject(origin, event, subjects),
+  };
+}
+
+function viewObject(origin: Origin, event: PlacedEvent, subjects: EventSubjects): object {
+  const { object } = EVENT_TYPES[event.type];
+  switch (object) {
+    case 'payment':
+      return viewPayment(origin, event, subjects);
+    case 'refund':
+      return viewOwnRefund(origin, refundAt(found(subjects.refunds, event.objectId), event.data));
+    case 'merchant':
+      return viewMerchant(event, found(subjects.merchants, event.objectId));
+    case 'settlement_destination':
+      return viewDestination(event);
+    default:
+      throw new Error(`Events of type ${event.type} are not shown.`);
+  }
+}
+
+function viewPayment(origin: Origin, { objectId, at, data }: PlacedEvent, subjects: EventSubjects) {
+  const { settlement, refund } = data as { settlement?: PaymentSettlement; refund?: Facts };
+  return viewDetails(origin, {
+    payment: withRecordedFacts(found(subjects.payments, objectId), data),
+    details: subjects.details.get(objectId) ?? {},
+    settlement,
+    refund: refund && refundAt(found(subjects.refunds, objectId), refund),
+    nowMs: at.getTime(),
+  });
+}
+
+function refundAt(refund: Refund, record: Facts): Refund {
+  const { updatedAt, ...facts } = record as { updatedAt: string };
+  return { ...refund, ...facts, updatedAt: new Date(updatedAt) };
+}
+
+function viewOwnRefund(origin: Origin, refund: Refund) {
+  const { id, paymentId, merchantId } = refund;
+  return { id, paymentId, merchantId, ...viewRefund(origin, refund) };
+}
+
+function viewMerchant({ objectId, data }: PlacedEvent, { createdAt }: Pick<Merchant, 'createdAt'>) {
+  const { name, email, status, iconUrl, deletedAt } = data as Record<string, string | null>;
+  const isDeleted = deletedAt !== null && deletedAt !== undefined;
+  return {
+    id: objectId,
+    name,
+    email,
+    status,
+    createdAt: createdAt.toISOString(),
+    iconUrl,
+    ...(isDeleted && { deleted: true }),
+  };
+}
+
+function viewDestination({ objectId, merchantId, data }: PlacedEvent) {
+  const { isRemoved, ...terms } = data;
+  return { id: objectId, merchantId, ...terms, ...(isRemoved === true && { deleted: true }) };
+}
+
+function found<T>(subjects: ReadonlyMap<string, T>, id: string): T {
+  const subject = subjects.get(id);
+  if (subject === undefined) throw new Error(`The object ${id} of an event is missing.`);
+  return subject;
+}
+
+const MerchantData = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  email: nullable(Type.String()),
+  status: Type.String(),
+  createdAt: Timestamp,
+  iconUrl: nullable(Type.String()),
+  deleted: Type.Optional(Type.Literal(true)),
+});
+
+const DestinationData = Type.Object({
+  id: Type.String(),
+  merchantId: Type.String(),
+  asset: Type.Optional(Type.String()),
+  destination: Type.Optional(Type.String()),
+  pendingDestination: Type.Optional(Type.String()),
+  effectiveAt: Type.Optional(Timestamp),
+  status: Type.Optional(Type.String({ description: 'Only of a fiat destination.' })),
+  bankType: Type.Optional(Type.String({ description: 'Only of a fiat destination.' })),
+  deleted: Type.Optional(Type.Literal(true)),
+});
+
+const RefundData = Type.Object({
+  id: Type.String(),
+  paymentId: Type.String(),
+  merchantId: Type.String(),
+  ...RefundBody.properties,
+});
+
+export const EventTypeField = enumOf(PUBLIC_EVENT_TYPES);
+
+export const EventBody = Type.Object(
+  {
+    id: Type.String({ examples: ['evt_01KHRZ6T9NC3P5Q7R9S1T3V5W7'] }),
+    type: EventTypeField,
+    createdAt: Timestamp,
+    apiVersion: Type.String({ description: 'The version of the API that `data` is in.' }),
+    mode: enumOf(MODES),
+    merchantId: nullable(Type.String()),
+    sequence: Type.Integer({ minimum: 1, description: 'Counts the events of the object, without gaps.' }),
+    data: Type.Unsafe<object>({
+      anyOf: [DetailsBody, RefundData, MerchantData, DestinationData],
+      description: 'The object, as its own route answered at that moment.',
+    }),
+  },
+  { description: 'The event.' },
+);
+
+export type EventView = Static<typeof EventBody>;
