@@ -10,7 +10,7 @@ const USAGE = `npm run simulate -- [options]
   --seed <n>      run this seed twice, and compare the traces
   --plan <json>   run this plan, as printed for a violation
   --mutants       run the broken variants until each is caught
-  --only <text>   only the mutants whose names contain the text
+  --only <text>   only the mutants whose names match this pattern
   --kept          run the kept seeds twice each
   --trace <n>     print the last n lines of the trace of a violation (default 60)
 `;
@@ -113,13 +113,14 @@ async function report(result: RunResult, mutant?: Mutant): Promise<number> {
 async function tryMutants(): Promise<number> {
   let missed = 0;
   say('| mutant | caught by | seeds | steps |\n|---|---|---|---|');
-  for (const mutant of MUTANTS.filter(({ name }) => name.includes(values.only))) {
+  for (const mutant of MUTANTS.filter(({ name }) => new RegExp(values.only).test(name))) {
     let steps = 0;
     let caught: RunResult | undefined;
     let seeds = 0;
     while (caught === undefined && seeds < MUTANT_SEEDS) {
       seeds += 1;
-      const result = await runPlan(planOf(seeds), mutant);
+      const plan = planOf(seeds);
+      const result = await runPlan({ ...plan, faults: mutant.faults ?? plan.faults }, mutant);
       steps += result.steps;
       if (result.violation !== undefined) caught = result;
     }

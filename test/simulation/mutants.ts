@@ -3,6 +3,8 @@ import type { ConnectedChain } from '../../src/chains/chains.ts';
 /** A gateway with one promise broken on purpose. The simulation must notice it. */
 export interface Mutant {
   readonly name: string;
+  /** The faults that bring out the difference; those of the seed by default. */
+  readonly faults?: readonly string[];
   /** Alters the statements of all nodes. */
   readonly alter?: (text: string) => string;
   /** Alters the chain as each node sees it. */
@@ -36,6 +38,7 @@ const LOCKED = 'from payments where id = any($1::text[]) order by id for update'
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a former leaseholder may write',
+    faults: ['zombie'],
     alter: edited(['where name = $1 and fencing = $2 for share', 'where name = $1 and $2::bigint > 0 for share']),
   },
   {
@@ -92,6 +95,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an item is sent by two relayers',
+    faults: ['endpoints out of reach', 'zombie'],
     alter: edited(["any($1::text[]) and state = 'due'", "any($1::text[]) and state in ('due', 'sent')"]),
   },
   {
@@ -114,6 +118,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'one endpoint is believed',
+    faults: ['endpoint lies', 'reorg'],
     alterChain: (connected) => ({
       ...connected,
       chain: {
@@ -128,6 +133,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'payments count before their blocks are final',
+    faults: ['reorg'],
     alterChain: (connected) => {
       const { network } = connected.chain;
       const finality = { ...network.finality, depth: 1, blockTimeMs: 6_000, reason: 'a mutant' };
