@@ -53,7 +53,7 @@ async function openApiText(): Promise<string> {
     world: systemWorld,
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),
-    longPolls: { release() {} },
+    drain: { begin() {} },
   };
   const app = await buildApp(deps as unknown as HttpDeps);
   const text = `${JSON.stringify(app.swagger(), null, 2)}\n`;

@@ -21,6 +21,7 @@ import { banner } from './sandbox/banner.ts';
 import { ChainStartError, startSandboxChain } from './sandbox/chain-process.ts';
 import { announceSandbox, openSandbox } from './sandbox/demo.ts';
 import { startEmbeddedPostgres } from './sandbox/embedded-postgres.ts';
+import { SANDBOX_FIRST_BLOCK } from './sandbox/genesis.ts';
 import { HomeInUseError, lockHome } from './sandbox/home-lock.ts';
 import { ScreeningListError } from './screening/follow-list.ts';
 import {
@@ -33,18 +34,21 @@ import {
   networksInUse,
 } from './settings/chains.ts';
 import type { Config } from './settings/config.ts';
+import { drainTimeMs } from './settings/drain-time.ts';
 import { readEnvironment } from './settings/environment.ts';
 import { MasterSecretError, openSecrets } from './settings/master-secret.ts';
 import { misspeltSettings } from './settings/misspelt.ts';
 import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
 import { productionRisks } from './settings/production-risks.ts';
 import { readStartConfig } from './settings/read-config.ts';
+import type { Role } from './settings/roles.ts';
 import { secretValues } from './settings/secret-values.ts';
+import { withArguments } from './settings/start-arguments.ts';
 import { openDatabase, openListDatabase } from './store/plumbing/database.ts';
 import { openRunRole } from './store/plumbing/database-roles.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
-import { housekeepingJobs } from './workers/housekeeping.ts';
+import { housekeepingJobs, keyUsesJob } from './workers/housekeeping.ts';
 import { startJobs } from './workers/loop.ts';
 import { payingOutJobs } from './workers/paying-out.ts';
 import { startPlacing } from './workers/placing.ts';
@@ -52,8 +56,8 @@ import { startRelaying } from './workers/relaying.ts';
 import { startWatching } from './workers/watching.ts';
 
 /** Requests in flight get this long to end before their connections are closed. */
-const DRAIN_MS = 8_000;
-/** The longest time to stop. The process exits then, whatever is still running. */
+const LAST_REQUESTS_MS = 8_000;
+/** The longest time to stop after the drain. The process exits then, whatever is still running. */
 const STOP_MS = 9_500;
 /** Ctrl-C under npm arrives twice, from the terminal and from npm: signals this close together are one. */
 const SAME_SIGNAL_MS = 1_000;
@@ -79,10 +83,16 @@ const EXPECTED = [
   ScreeningListError,
 ];
 
-if (import.meta.main) await main();
+if (import.meta.main) await runGateway(systemWorld);
 
-async function main(): Promise<void> {
-  const environment = readEnvironment();
+/** Runs a node until it is asked to stop, and ends the process. */
+export async function runGateway(world: World): Promise<void> {
+  const given = withArguments(readEnvironment(), process.argv.slice(2));
+  if ('problem' in given) {
+    process.stderr.write(`The command line is invalid: ${given.problem}\n`);
+    process.exit(2);
+  }
+  const { environment } = given;
   const misspelt = misspeltSettings(environment);
   const read = readStartConfig(environment);
   if ('problems' in read) {
@@ -92,15 +102,15 @@ async function main(): Promise<void> {
   }
   for (const text of misspelt) process.stderr.write(`Warning: ${text}\n`);
   const stopAsked = stopSignal();
-  const stop = await start(read.config).catch(refuse);
+  const stop = await start(read.config, world).catch(refuse);
   await stopAsked;
-  systemWorld.timers.after(STOP_MS, () => process.exit(1));
+  systemWorld.timers.after(drainTimeMs(read.config) + STOP_MS, () => process.exit(1));
   await stop();
   process.exit(0);
 }
 
 /** Brings everything up, each part with the way to take it down again; the last up is the first down. */
-async function start(config: Config): Promise<() => Promise<void>> {
+async function start(config: Config, world: World): Promise<() => Promise<void>> {
   const downs: (() => Promise<void> | void)[] = [];
   const stop = async () => {
     for (const down of downs.splice(0).reverse()) {
@@ -113,7 +123,7 @@ async function start(config: Config): Promise<() => Promise<void>> {
     }
   };
   try {
-    await startParts(config, (down) => downs.push(down));
+    await startParts({ config, world }, (down) => downs.push(down));
     return stop;
   } catch (error) {
     await stop();
@@ -123,8 +133,7 @@ async function start(config: Config): Promise<() => Promise<void>> {
 
 type OnStop = (down: () => Promise<void> | void) => void;
 
-async function startParts(config: Config, onStop: OnStop): Promise<void> {
-  const world = systemWorld;
+async function startParts({ config, world }: { config: Config; world: World }, onStop: OnStop): Promise<void> {
   const isEmbedded = config.databaseUrl === undefined;
   if (isEmbedded) onStop(await lockHome(config.home));
   const file = isEmbedded ? join(config.home, 'logs', 'gateway.log') : undefined;
@@ -168,13 +177,34 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   onStop(() => parts.stop());
   watchProcess(parts.metrics);
   onStop(() => parts.keyUses.flush(parts).then(ignore, ignore));
-  startWorkers(parts, onStop);
+  const stopWorkers = startWorkers(parts);
+  onStop(stopWorkers);
 
   const metricsServer = await serveMetrics(parts, { host: config.metricsHost, port: config.metricsPort });
   onStop(() => metricsServer.close());
+  const isApi = config.roles.includes('api');
+  if (isApi) await startApi(parts, onStop);
+  onStop(async () => {
+    parts.drain.begin();
+    // Leases pass to other nodes now, while this node still answers requests. The end of the workers is awaited later.
+    void stopWorkers();
+    if (isApi) await world.timers.sleep(drainTimeMs(config));
+  });
+  log.info({ roles: config.roles, metricsPort: metricsServer.port }, 'started');
+
+  if (sandbox === undefined || !isApi) return;
+  await Promise.race([chains.looked, world.timers.sleep(FIRST_LOOK_MS)]);
+  await announceSandbox(config.home, sandbox.file);
+  process.stdout.write(banner(sandbox.file, { home: config.home, metricsPort: metricsServer.port }));
+}
+
+type Parts = Awaited<ReturnType<typeof createParts>>;
+
+async function startApi(parts: Parts, onStop: OnStop): Promise<void> {
+  const { config, world, log } = parts;
   const app = await buildApp(parts);
   onStop(async () => {
-    const cut = world.timers.after(DRAIN_MS, () => app.server.closeAllConnections());
+    const cut = world.timers.after(LAST_REQUESTS_MS, () => app.server.closeAllConnections());
     await app.close();
     cut();
   });
@@ -182,11 +212,6 @@ async function startParts(config: Config, onStop: OnStop): Promise<void> {
   log.info({ port: config.port, host: config.host }, 'listening');
   const warning = openFilesWarning();
   if (warning !== undefined) log.warn(warning);
-
-  if (sandbox === undefined) return;
-  await Promise.race([chains.looked, world.timers.sleep(FIRST_LOOK_MS)]);
-  await announceSandbox(config.home, sandbox.file);
-  process.stdout.write(banner(sandbox.file, { home: config.home, metricsPort: metricsServer.port }));
 }
 
 /** A database with the schema of this version. Returns the URL of the role that the gateway runs as. */
@@ -214,33 +239,43 @@ async function openOwnSandbox(base: CommandDeps & RowKeyDeps & { config: Config 
   return { file, shop: { apiKey, merchantId, rpcUrl, chainId: SANDBOX_NETWORK } };
 }
 
-function startWorkers(parts: Awaited<ReturnType<typeof createParts>>, onStop: OnStop): void {
+/** Starts the work of the node's roles. The returned function stops it, and may be called more than once. */
+function startWorkers(parts: Parts): () => Promise<void> {
   const { config, world } = parts;
   const fetchImage = createImageFetcher(world);
-  const stops = [
-    startJobs(parts, [
-      ...housekeepingJobs(parts),
-      { name: 'rescreen-payers', everyMs: RESCREEN_MS, run: createRescreener(parts) },
-      ...payingOutJobs(parts),
-      { name: 'copy-logos', everyMs: COPY_LOGOS_MS, run: () => copyLogos({ ...parts, fetchImage }) },
-    ]),
-    startPlacing(parts),
-    startBookkeeping(parts),
-    startRelaying({
-      ...parts,
-      relaying: { ...gasBudgets(config), minBalance: (network) => minBalanceOn(config, network) },
-    }),
-    startWatching({
-      ...parts,
-      watching: {
-        // A sandbox chain is short, and may be older than the database.
-        startAt: (network) => (network === SANDBOX_NETWORK ? 0 : undefined),
-      },
-    }),
-  ];
-  onStop(async () => {
+  const starts: Readonly<Record<Role, () => (() => Promise<void>)[]>> = {
+    api: () => [startJobs(parts, [keyUsesJob(parts)])],
+    relay: () => [
+      startRelaying({
+        ...parts,
+        relaying: { ...gasBudgets(config), minBalance: (network) => minBalanceOn(config, network) },
+      }),
+    ],
+    watch: () => [
+      startWatching({
+        ...parts,
+        watching: {
+          // A sandbox chain is short, and may be older than the database. An opening balance of block 0 would be wrong: the
+          // demo's floats and the gas of its approvals belong to the first block.
+          startAt: (network) => (network === SANDBOX_NETWORK ? SANDBOX_FIRST_BLOCK : undefined),
+        },
+      }),
+    ],
+    jobs: () => [
+      startPlacing(parts),
+      startBookkeeping(parts),
+      startJobs(parts, [
+        ...housekeepingJobs(parts),
+        { name: 'rescreen-payers', everyMs: RESCREEN_MS, run: createRescreener(parts) },
+        ...payingOutJobs(parts),
+        { name: 'copy-logos', everyMs: COPY_LOGOS_MS, run: () => copyLogos({ ...parts, fetchImage }) },
+      ]),
+    ],
+  };
+  const stops = config.roles.flatMap((role) => starts[role]());
+  return async () => {
     await Promise.all(stops.map((stop) => stop()));
-  });
+  };
 }
 
 /** Starts at once and is awaited later, so that the chain and the database start in parallel. */

@@ -10,6 +10,7 @@ import { rowKeysOf } from './actions/row-keys.ts';
 import type { Chains } from './chains/chains.ts';
 import type { ReceiptKey } from './domain/receipt.ts';
 import type { HttpDeps } from './http/deps.ts';
+import { createDrain } from './http/drain.ts';
 import { createListReads } from './http/entry/list-reads.ts';
 import { createHoldPlaces } from './http/status/hold-places.ts';
 import { createLongPolls } from './http/status/long-poll.ts';
@@ -82,6 +83,7 @@ export async function createParts(input: PartsInput) {
   const onRefusal = () => metrics.refusals.inc({ reason: 'rate_limited' });
   await openCheckout(base);
   const feed = await openEventFeed(base);
+  const longPolls = createLongPolls(world, feed);
   return {
     ...base,
     metrics,
@@ -108,7 +110,8 @@ export async function createParts(input: PartsInput) {
       return isOwn;
     }),
     glanceAtPayment: createPaymentReader({ ...base, feed }, glanceAtPayments),
-    longPolls: createLongPolls(world, feed),
+    longPolls,
+    drain: createDrain(longPolls),
     holdPlaces: createHoldPlaces({
       perKey: config.heldPerKey,
       perAddress: config.heldPerAddress,
@@ -121,6 +124,7 @@ export async function createParts(input: PartsInput) {
     cursorKeys: secrets.deriveEach('cursor'),
     optionKeys: secrets.deriveEach('option'),
     rowKeys,
+    leaseMs: config.leaseMs,
     hourlyLimit: (network: string) => valueOn(config.outgoingPerHour, network),
     stop() {
       for (const cache of [keys, apps, merchants, networkStops]) cache.stop();

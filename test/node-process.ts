@@ -1,12 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import type { CrashOrder } from './crash/crash-node.ts';
 import { until } from './until.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const MAIN = join(ROOT, 'src/main.ts');
+const CRASH_NODE = join(ROOT, 'test/crash/crash-node.ts');
 /** Characters of a node's output that explain why it did not become ready. */
 const LAST_WORDS = 2_000;
 
@@ -18,8 +20,11 @@ export interface NodeProcess {
   /** Waits until it takes requests, and reads its `sandbox.json`. */
   ready(): Promise<{ apiKey: string; merchantId: string; appId: string; baseUrl: string }>;
   signal(name: NodeJS.Signals): void;
+  /** Sends a message over the channel of a node with crash points. */
+  tell(message: CrashOrder): void;
   /** Signals the process and its children, as a terminal does; only for a process that leads a group. */
   signalGroup(name: NodeJS.Signals): void;
+  isOver(): boolean;
   /** The exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
@@ -27,8 +32,13 @@ export interface NodeProcess {
 type Settings = { TILL_HOME: string } & Record<string, string>;
 
 /** A gateway in a separate process, as operators run it. */
-export function startNodeProcess(settings: Settings): Promise<NodeProcess> {
-  return startProcess([process.execPath, MAIN], settings, {});
+export function startNodeProcess(settings: Settings, args: readonly string[] = []): Promise<NodeProcess> {
+  return startProcess([process.execPath, MAIN, ...args], settings, {});
+}
+
+/** A gateway with crash points, and a channel to choose one. */
+export function startCrashNode(settings: Settings): Promise<NodeProcess> {
+  return startProcess([process.execPath, CRASH_NODE], settings, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
 }
 
 /** A gateway under npm, which leads its own process group, as in a terminal. */
@@ -40,7 +50,7 @@ export function startByNpm(settings: Settings): Promise<NodeProcess> {
 async function startProcess(
   [command = '', ...args]: readonly string[],
   settings: Settings,
-  options: { readonly detached?: boolean },
+  options: Pick<SpawnOptions, 'detached' | 'stdio'>,
 ): Promise<NodeProcess> {
   const port = settings.PORT === undefined ? await freePort() : Number(settings.PORT);
   const child: ChildProcess = spawn(command, args, {
@@ -63,7 +73,9 @@ async function startProcess(
     pid: child.pid ?? 0,
     output: () => output,
     ended,
+    isOver: () => isOver,
     signal: (name) => void child.kill(name),
+    tell: (message) => void child.send(message),
     signalGroup: (name) => {
       try {
         process.kill(-(child.pid ?? 0), name);

@@ -23,7 +23,14 @@ const KEY_WAIT_MS = 5_000;
 
 /** Runs the work in a transaction; a lost race (deadlock, serialization) runs it again, at most three times in all. */
 export async function command<T>({ db, world, origin }: CommandDeps, work: Work<T>): Promise<T> {
-  return retried(() => db.begin(world.random, (tx) => work(tx, new Date(world.clock.nowMs())), origin));
+  const whole = async (tx: Tx) => {
+    const result = await work(tx, new Date(world.clock.nowMs()));
+    world.crashPoint?.('write.unfinished');
+    return result;
+  };
+  const result = await retried(() => db.begin(world.random, whole, origin));
+  world.crashPoint?.('write.committed');
+  return result;
 }
 
 /** The same for a single statement, which is a transaction by itself and takes one round trip instead of three. */

@@ -65,6 +65,32 @@ describe('a lease', () => {
     await second.done;
   });
 
+  it('is free at once when its holder is asked to stop, while a round is still under way', async () => {
+    const stop = new AbortController();
+    const round = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<Lease>();
+    const first = whileLeading(node('a'), 'stopped', stop.signal, (lease) => {
+      started.resolve(lease);
+      return round.promise;
+    });
+    const lease = await started.promise;
+    stop.abort();
+    const second = node('b');
+    let next: Lease | undefined;
+    await until('the next node leads', () =>
+      whileLeading(second, 'stopped', never, async (taken) => {
+        next = taken;
+      }),
+    );
+    assert.equal(next?.fencing, lease.fencing + 1);
+    await assert.rejects(
+      commandOfLeader(second, lease, async () => {}),
+      LeaseLostError,
+    );
+    round.resolve();
+    assert.equal(await first, true);
+  });
+
   it('is renewed while its holder lives', async () => {
     const time = manualTime();
     const first = lead(node('a', time), 'renewed');

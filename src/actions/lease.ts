@@ -7,11 +7,17 @@ export interface LeaseDeps extends CommandDeps {
   readonly log: Log;
   /** A random name of this process. */
   readonly holder: string;
+  /** Long enough to survive a slow moment, short enough that a dead holder is soon replaced. */
+  readonly leaseMs?: number;
 }
 
-/** Long enough to survive a slow moment, short enough that a dead holder is soon replaced. */
-const LEASE_MS = 10_000;
-const RENEW_EVERY_MS = 3_000;
+const DEFAULT_LEASE_MS = 10_000;
+/** Two renewals may fail before the lease is lost. */
+const RENEWED_AFTER = 0.3;
+
+export function leaseMsOf({ leaseMs = DEFAULT_LEASE_MS }: Pick<LeaseDeps, 'leaseMs'>): number {
+  return leaseMs;
+}
 
 /** Another node has taken the lease over: this node may not write any more. */
 export class LeaseLostError extends Error {
@@ -31,31 +37,36 @@ export async function whileLeading(
   stop: AbortSignal,
   work: (lease: Lease, signal: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
+  const leaseMs = leaseMsOf(deps);
   const lease = await command(deps, (tx, now) =>
-    takeLease(tx, { name, holder: deps.holder, now, until: new Date(now.getTime() + LEASE_MS) }),
+    takeLease(tx, { name, holder: deps.holder, now, until: new Date(now.getTime() + leaseMs) }),
   );
   if (lease === undefined) return false;
   deps.log.info({ lease: name, fencing: lease.fencing }, 'leading');
   const lost = new AbortController();
   const signal = AbortSignal.any([stop, lost.signal]);
-  const renewing = renew(deps, lease, signal).catch(() => lost.abort());
+  const released = renew(deps, lease, signal)
+    .catch(() => lost.abort())
+    // Without this the next holder waits until the lease has run out. A stop releases the lease while the work still
+    // ends: from then on each fenced write of the work either comes before the next holder or is refused.
+    .then(() => command(deps, (tx, now) => extendLease(tx, lease, now)))
+    .catch(() => {});
   try {
     await work(lease, signal);
   } finally {
     lost.abort();
-    await renewing;
-    // Without this the next holder waits until the lease has run out.
-    await command(deps, (tx, now) => extendLease(tx, lease, now)).catch(() => {});
+    await released;
   }
   return true;
 }
 
 async function renew(deps: LeaseDeps, lease: Lease, signal: AbortSignal): Promise<void> {
-  let heldUntilMs = deps.world.clock.nowMs() + LEASE_MS;
+  const leaseMs = leaseMsOf(deps);
+  let heldUntilMs = deps.world.clock.nowMs() + leaseMs;
   while (!signal.aborted) {
-    await deps.world.timers.sleep(RENEW_EVERY_MS, signal);
+    await deps.world.timers.sleep(leaseMs * RENEWED_AFTER, signal);
     if (signal.aborted) return;
-    const untilMs = deps.world.clock.nowMs() + LEASE_MS;
+    const untilMs = deps.world.clock.nowMs() + leaseMs;
     try {
       if (!(await command(deps, (tx) => extendLease(tx, lease, new Date(untilMs))))) {
         throw new LeaseLostError(lease.name);

@@ -9,5 +9,7 @@ export const PLACING_LEASE = 'events';
 
 /** Gives positions to committed events, and announces them. Returns true if there are more. */
 export async function placeOnce(deps: CommandDeps, lease: Lease): Promise<boolean> {
-  return (await commandOfOne(deps, () => placeEvents(lease, MAX_BATCHES))) === MAX_BATCHES;
+  const placed = await commandOfOne(deps, () => placeEvents(lease, MAX_BATCHES));
+  if (placed > 0) deps.world.crashPoint?.('events.placed');
+  return placed === MAX_BATCHES;
 }

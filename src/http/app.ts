@@ -138,12 +138,12 @@ function followMethods(app: App) {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** When the node stops, held requests are let go, and new ones must be refused. */
-function followStop(app: App, { longPolls }: HttpDeps): () => boolean {
+/** After the listener has closed, new requests on open connections must be refused. */
+function followStop(app: App, { drain }: HttpDeps): () => boolean {
   let isStopping = false;
   app.addHook('preClose', async () => {
     isStopping = true;
-    longPolls.release();
+    drain.begin();
   });
   return () => isStopping;
 }

@@ -24,6 +24,7 @@ import type { Payment, PaymentGlance } from '../store/payments/payments.ts';
 import type { Database } from '../store/plumbing/database.ts';
 import type { FreshCache } from '../store/plumbing/fresh-cache.ts';
 import type { PageBundle } from './checkout/page-bundle.ts';
+import type { Drain } from './drain.ts';
 import type { ListReads } from './entry/list-reads.ts';
 import type { HoldPlaces } from './status/hold-places.ts';
 import type { LongPolls } from './status/long-poll.ts';
@@ -75,6 +76,7 @@ export interface HttpDeps {
   /** The sandbox's own shop and chain; missing outside the sandbox. */
   readonly sandbox?: DemoShop | undefined;
   readonly longPolls: LongPolls;
+  readonly drain: Drain;
   readonly holdPlaces: HoldPlaces;
   /** Sign list cursors; the same on every node. */
   readonly cursorKeys: KeyRing;

@@ -1,7 +1,9 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Metrics } from '../runtime/metrics.ts';
 import { listAlerts } from '../store/plumbing/alerts.ts';
 import type { Database } from '../store/plumbing/database.ts';
+import type { HttpDeps } from './deps.ts';
+import { createReadiness } from './readiness.ts';
 
 const DEFAULT_PORT = 9464;
 
@@ -10,18 +12,32 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** Metrics have a port of their own, so that no public route exposes them. */
+type MetricsDeps = { readonly metrics: Metrics } & Pick<HttpDeps, 'config' | 'db' | 'chains' | 'drain'>;
+
+/** Metrics and probes have a port of their own: no public route exposes metrics, and a node without an API has probes. */
 export async function serveMetrics(
-  deps: { metrics: Metrics; db: Database },
+  deps: MetricsDeps,
   { host, port }: { host: string; port: number | undefined },
 ): Promise<MetricsServer> {
   const { registry } = deps.metrics;
-  const server = createServer(async (request, response) => {
-    if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end();
-    try {
+  const check = createReadiness(deps);
+  const answers: Readonly<Record<string, (response: ServerResponse) => Promise<unknown>>> = {
+    '/metrics': async (response) => {
       await countAlerts(deps);
       const text = await registry.metrics();
       response.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
+    },
+    '/ready': async (response) => {
+      const readiness = await check();
+      sendJson(response, readiness.ready ? 200 : 503, readiness);
+    },
+    '/health': async (response) => sendJson(response, 200, { status: 'ok' }),
+  };
+  const server = createServer(async (request, response) => {
+    const answer = request.method === 'GET' ? answers[request.url ?? ''] : undefined;
+    if (answer === undefined) return void response.writeHead(404).end();
+    try {
+      await answer(response);
     } catch {
       response.writeHead(500).end();
     }
@@ -36,6 +52,10 @@ export async function serveMetrics(
         server.closeAllConnections();
       }),
   };
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
 }
 
 /** Alerts live in the database; a node that cannot read them still exports the rest. */

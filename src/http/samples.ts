@@ -323,6 +323,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'get /ready': {
     answer: {
       ready: true,
+      stopping: false,
       database: 'ok',
       chains: [
         {

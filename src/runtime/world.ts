@@ -1,4 +1,5 @@
 import type { BaseLogger } from 'pino';
+import type { CrashPoint } from './crash-points.ts';
 
 /**
  * Clock, timers and randomness, handed in by the composition root. Nothing below `main.ts` reads the machine's clock,
@@ -8,6 +9,8 @@ export interface World {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;
+  /** Ends the process at the chosen point. Only the crash harness has it. */
+  readonly crashPoint?: (point: CrashPoint) => void;
 }
 
 export interface Clock {

@@ -20,7 +20,7 @@ import { findPartner, insertPartner } from '../store/parties/partners.ts';
 import { findWalletApps, insertWalletApp } from '../store/parties/wallet-apps.ts';
 import type { Tx } from '../store/plumbing/database.ts';
 import { lockName } from '../store/plumbing/locks.ts';
-import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS_EACH } from './genesis.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_FIRST_BLOCK, SANDBOX_KEYS, SANDBOX_TOKENS_EACH } from './genesis.ts';
 
 /** Everything for the first call; the contents of `sandbox.json`. */
 export interface Sandbox {
@@ -157,7 +157,7 @@ async function fillFloats(tx: Tx, now: Date): Promise<void> {
 /** A thousand ether. */
 const COIN_FLOAT = 1_000n * 10n ** 18n;
 /** A made-up hash: each token was minted by a transaction of its own. */
-const FIRST_BLOCK = { transaction: 'sandbox genesis', block: 1 };
+const FIRST_BLOCK = { transaction: 'sandbox genesis', block: SANDBOX_FIRST_BLOCK };
 
 /** The key of the last start, if the database still accepts it. The database stores only its hash. */
 async function knownKey({ db, world }: CommandDeps, file: string): Promise<string | undefined> {

@@ -4,7 +4,7 @@ import { createPublicClient, custom, domainSeparator, type PublicClient, parseAb
 import collector from '../../contracts/artifacts/Collector.json' with { type: 'json' };
 import { ASSETS } from '../chains/assets.ts';
 import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from '../chains/evm/collector.ts';
-import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from './genesis.ts';
+import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_FIRST_BLOCK, SANDBOX_TOKENS } from './genesis.ts';
 import type { LocalEvm } from './local-evm.ts';
 
 const TOKEN_ABI = parseAbi([
@@ -24,6 +24,14 @@ describe('the sandbox chain', () => {
     client = createPublicClient({ transport: custom(evm) });
   });
   after(() => evm.close());
+
+  it('has spent the gas of its preparations by its first block', async () => {
+    assert.equal(Number(await client.getBlockNumber()), SANDBOX_FIRST_BLOCK);
+    const address = SANDBOX_ACCOUNTS.intermediate;
+    const before = await client.getBalance({ address, blockNumber: 0n });
+    const now = await client.getBalance({ address, blockNumber: BigInt(SANDBOX_FIRST_BLOCK) });
+    assert.ok(now < before, 'an opening balance of block 0 would count this gas as money that has left');
+  });
 
   it('has the tokens where the gateway knows them, under the names that payers sign', async () => {
     for (const [symbol, address] of Object.entries(SANDBOX_TOKENS)) {

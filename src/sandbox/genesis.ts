@@ -116,6 +116,9 @@ export async function createSandboxEvm(options: Omit<LocalEvmOptions, 'genesis' 
   return createLocalEvm({ ...options, genesis: sandboxGenesis(), firstBlock });
 }
 
+/** The block that deploys and mints everything. Before it, the balances of our own accounts are not yet those of the books. */
+export const SANDBOX_FIRST_BLOCK = 1;
+
 /** The raw transactions of the first block. They are deterministic, so that a chain can be rebuilt. */
 export async function sandboxFirstBlock(chainId: number, tokens = TOKENS): Promise<Hex[]> {
   const holders = [SANDBOX_ACCOUNTS.payer, SANDBOX_ACCOUNTS.intermediate];

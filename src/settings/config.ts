@@ -27,6 +27,7 @@ import {
   tokens,
 } from './network-kinds.ts';
 import { RISK_NAMES } from './production-risks.ts';
+import { ROLES } from './roles.ts';
 
 /**
  * Every setting of the gateway: name, environment variable, type, default and purpose. `.env.example` and
@@ -160,6 +161,26 @@ export const SETTINGS = {
     integer(0, 60_000),
     500,
     'Requests are refused with 503 while the event loop is this late: lists and pages at 0.4 of it, routes that move money last. 0 never refuses.',
+  ),
+  roles: setting(
+    'ROLES',
+    names('roles', ROLES),
+    ROLES,
+    'The roles of this node, comma-separated: `api`, `relay`, `watch`, `jobs`. `--role` on the command line has precedence. All nodes together must have all roles.',
+    'all of them',
+  ),
+  drainMs: setting(
+    'DRAIN_MS',
+    integer(0, 300_000),
+    undefined,
+    'Milliseconds for which a node that was asked to stop still takes requests. `/ready` answers 503 meanwhile, so that load balancers send no more. Longer than the interval of their checks.',
+    '5000; 0 in the sandbox',
+  ),
+  leaseMs: setting(
+    'LEASE_MS',
+    integer(1_000, 60_000),
+    10_000,
+    'Milliseconds after which another node takes over the work of a node that has died or hangs. A node that stops hands its work over at once.',
   ),
   rpcUrls: setting(
     'RPC_URLS',

@@ -8,13 +8,17 @@ import type { RowKeyDeps } from '../actions/row-keys.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
 /** Jobs that keep the tables small and the records current. */
-export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps & { keyUses: KeyUseRecorder }): readonly Job[] {
+export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] {
   return [
     { name: 'expire-payments', everyMs: 1_000, run: () => expirePayments(deps) },
     { name: 'apply-destinations', everyMs: 1_000, run: () => applyCooledOff(deps) },
     { name: 'recheck-refusals', everyMs: 60_000, run: () => recheckRefusals(deps) },
     { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },
     { name: 'prune-idempotency-keys', everyMs: 60_000, run: () => pruneIdempotencyKeys(deps) },
-    { name: 'record-key-uses', everyMs: 10_000, run: () => deps.keyUses.flush(deps) },
   ];
+}
+
+/** Stores the uses of keys that this node has seen. */
+export function keyUsesJob(deps: WorkerDeps & { keyUses: KeyUseRecorder }): Job {
+  return { name: 'record-key-uses', everyMs: 10_000, run: () => deps.keyUses.flush(deps) };
 }

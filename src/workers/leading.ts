@@ -1,10 +1,10 @@
-import { type LeaseDeps, LeaseLostError, whileLeading } from '../actions/lease.ts';
+import { type LeaseDeps, LeaseLostError, leaseMsOf, whileLeading } from '../actions/lease.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
 import { backoffMs, withJitter } from '../runtime/backoff.ts';
 import type { Lease } from '../store/plumbing/leases.ts';
 
-/** The pause between two tries to take the lease. */
-const TAKE_EVERY_MS = 1_000;
+/** The pause between two tries to take a lease, as a share of its length. */
+const TAKEN_AFTER = 0.1;
 const RETRY = { firstMs: 200, maxMs: 5_000 };
 /** A stop waits this long for a round. Nothing is lost: every effect is stored before it happens. */
 const STOP_WAIT_MS = 5_000;
@@ -36,7 +36,7 @@ async function leadForever(deps: LeaseDeps, work: LedWork, stop: AbortSignal): P
     } catch (error) {
       deps.log.warn({ lease: work.name, err: error }, 'leading failed');
     }
-    await deps.world.timers.sleep(withJitter(deps.world, TAKE_EVERY_MS), stop);
+    await deps.world.timers.sleep(withJitter(deps.world, leaseMsOf(deps) * TAKEN_AFTER), stop);
   }
 }
 

@@ -4,6 +4,7 @@ import { command, commandOfOne } from '../../src/actions/command.ts';
 import { createPaymentMover } from '../../src/actions/paying/move-payment.ts';
 import { relayOnce } from '../../src/actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../../src/actions/relay/relayer.ts';
+import { followChain } from '../../src/actions/watch/follow-chain.ts';
 import { watchOnce } from '../../src/actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../../src/actions/watch/watcher.ts';
 import type { Signer } from '../../src/chains/chain.ts';
@@ -195,6 +196,8 @@ export async function openRelayScene(input: SceneInput = {}) {
       relay: async () => {
         for (const relayer of [...relayers, own]) await relayOnce(relayDeps, relayer);
       },
+      /** Reads the chain and stores it with the cursor. Decides nothing. */
+      follow: () => followChain(watchDeps, watcher),
       /** Rounds of the watcher until it has read everything. */
       watch: async () => {
         for (let rounds = 0; await watchOnce(watchDeps, watcher); rounds += 1) {

@@ -428,9 +428,10 @@ describe('the watcher', () => {
     const stored = await scene.item(commitment);
     assert.ok(stored);
     const chain = { ...scene.chain, witnesses: () => [] };
+    const { lease } = (await scene.newNode()).watcher;
     const finalAt = new Date(scene.nowMs());
     const cursor = { network: scene.network, blockNumber: 9, blockHash: '0x', finalNumber: 9, finalAt };
-    await assert.rejects(findMissedEvent({} as never, { chain, cursor, stored }), ChainUnavailableError);
+    await assert.rejects(findMissedEvent({} as never, { chain, cursor, stored, lease }), ChainUnavailableError);
   });
 
   for (const [reason, refuse, relent] of [
@@ -628,6 +629,47 @@ describe('the watcher', () => {
     const stale = await scene.newNode();
     await scene.newNode();
     await assert.rejects(stale.watch(), { name: 'LeaseLostError' });
+  });
+
+  // The next holder has stored everything that the old one would have to store before it decides. So the decision itself
+  // is the first write of the old one.
+  it('moves no payment after its lease was taken over, although the event is stored and final', async () => {
+    await open();
+    const { id } = await scene.accept();
+    const zombie = await scene.newNode();
+    await zombie.relay();
+    await zombie.watch();
+    scene.control.mine();
+    const next = await scene.newNode();
+    const { heights } = await next.follow();
+    // The old holder has heard the height, too, and was stopped before it decided.
+    zombie.watcher.memory.heights = heights;
+    await assert.rejects(zombie.watch(), { name: 'LeaseLostError' });
+    assert.equal(await scene.status(id), 'processing');
+    await next.watch();
+    assert.deepEqual(await typesOf(id), [
+      'payment.created',
+      'payment.processing',
+      'payment.succeeded',
+      'payment.settled',
+    ]);
+  });
+
+  it('ends no attempt after its lease was taken over, although the deadline is final', async () => {
+    await open();
+    const { id, payer, item, commitment } = await scene.accept();
+    scene.control.setBalance(payer.address, item.asset, 0n);
+    const zombie = await scene.newNode();
+    await zombie.watch();
+    scene.pass(2 * HOUR_MS);
+    scene.control.mine();
+    const next = await scene.newNode();
+    await next.follow();
+    await assert.rejects(zombie.watch(), { name: 'LeaseLostError' });
+    assert.equal(await scene.status(id), 'processing');
+    assert.equal((await scene.item(commitment))?.state, 'due');
+    await next.watch();
+    assert.equal(await scene.status(id), 'expired');
   });
 
   it('raises an alert for an unknown outcome, and holds the payment', async () => {

@@ -106,12 +106,14 @@ async function begin(
   if (await recallPayout(deps, outgoing)) return;
   const attempt = attemptOf(outgoing) ?? (await plan(deps, connected, outgoing));
   if (attempt === undefined) return;
+  deps.world.crashPoint?.('outgoing.planned');
   const item = itemOf(outgoing, attempt);
   const isOwnCoin = item.method === 'native';
   const signature = isOwnCoin
     ? consentToSend(deps, attempt.commitment)
     : await signUnlessRefused(deps, { outgoing, sign: () => chain.signItem(signer, item) });
   if (signature === undefined) return;
+  deps.world.crashPoint?.('outgoing.signed');
   await command(deps, async (tx, now) => {
     await shareFreezes(tx);
     if (!(await markDue(tx, attempt))) return;
@@ -123,6 +125,7 @@ async function begin(
     await deleteAlert(tx, { name: 'outgoing_refused', subject: outgoing.id });
     await deleteAlert(tx, { name: 'signer_refused', subject: outgoing.id });
   });
+  deps.world.crashPoint?.('outgoing.stored');
 }
 
 /**

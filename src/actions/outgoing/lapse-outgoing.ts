@@ -4,7 +4,9 @@ import { backoffMs } from '../../runtime/backoff.ts';
 import { endItems, type StoredItem } from '../../store/chain/items.ts';
 import { endFailed, lockOutgoing, type Outgoing, renewOutgoing } from '../../store/money/outgoing.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
-import { type CommandDeps, command } from '../command.ts';
+import type { Lease } from '../../store/plumbing/leases.ts';
+import type { CommandDeps } from '../command.ts';
+import { commandOfLeader } from '../lease.ts';
 import { CONSEQUENCES } from './purposes.ts';
 
 /** So many attempts are made without anybody asking for them: the last one begins some hours after the first. */
@@ -22,10 +24,13 @@ export interface Lapse {
  * The item of an attempt can never be carried out: the chain has proved it at final depth. Only then may another
  * attempt begin. After a refusal with a lasting reason the transfer waits for the operator instead.
  */
-export async function lapseOutgoing(deps: CommandDeps, item: StoredItem, lapse: Lapse): Promise<void> {
+export async function lapseOutgoing(
+  deps: CommandDeps,
+  { item, lease, ...lapse }: Lapse & { readonly item: StoredItem; readonly lease: Lease },
+): Promise<void> {
   const { commitment, subject } = item;
   const reason = lapse.isCancelled ? 'used' : 'ran_out';
-  await command(deps, async (tx, now) => {
+  await commandOfLeader(deps, lease, async (tx, now) => {
     const outgoing = await lockOutgoing(tx, subject);
     await endItems(tx, [{ commitment, state: 'unpaid', reason }], now);
     if (outgoing?.commitment === commitment) await goOn(tx, outgoing, lapse, now);

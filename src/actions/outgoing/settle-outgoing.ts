@@ -4,7 +4,9 @@ import { endItems, type StoredItem } from '../../store/chain/items.ts';
 import { endPaid, lockOutgoing, type Outgoing } from '../../store/money/outgoing.ts';
 import { deleteAlert } from '../../store/plumbing/alerts.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
-import { type CommandDeps, command } from '../command.ts';
+import type { Lease } from '../../store/plumbing/leases.ts';
+import type { CommandDeps } from '../command.ts';
+import { commandOfLeader } from '../lease.ts';
 import type { ArrivalProof } from './consequences.ts';
 import { CONSEQUENCES } from './purposes.ts';
 
@@ -14,13 +16,13 @@ import { CONSEQUENCES } from './purposes.ts';
  */
 export async function settleOutgoing(
   deps: CommandDeps,
-  { event, item }: { event: StoredEvent; item: StoredItem },
+  { event, item, lease }: { event: StoredEvent; item: StoredItem; lease: Lease },
 ): Promise<{ problem: string | null }> {
   const { commitment, subject } = item;
   const differing = differences(event.fields, item);
   if (differing.length > 0) return { problem: `it differs from its item in ${differing.join(', ')}` };
   const proof = { transaction: event.transactionHash, block: event.blockNumber };
-  const problem = await command(deps, async (tx, now) => {
+  const problem = await commandOfLeader(deps, lease, async (tx, now) => {
     const outgoing = await lockOutgoing(tx, subject);
     if (outgoing === undefined) return 'nothing is known that it was sent for';
     if (outgoing.commitment !== commitment) return 'another attempt has taken its place';
@@ -33,6 +35,7 @@ export async function settleOutgoing(
     await deleteAlert(tx, { name: 'deep_reorg', subject });
     return null;
   });
+  deps.world.crashPoint?.('outgoing.settled');
   return { problem };
 }
 

@@ -77,6 +77,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
     return { payment: await refuseOrExplain(deps, { payment, confirmation, commitment, verdict }) };
   }
 
+  deps.world.crashPoint?.('confirm.judged');
   const buyer = { account, ...input.buyer };
   const accepted = {
     commitment,
@@ -100,6 +101,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
     evidence: { commitment, screening: list },
     items: { accepted: [accepted] },
   });
+  deps.world.crashPoint?.('confirm.accepted');
   const { payment: moved } = outcome;
   // Another request moved the payment first. Its outcome decides.
   if (moved !== undefined && (outcome.ok || (await isSettled(deps, moved, confirmation)))) return { payment: moved };

@@ -87,6 +87,7 @@ async function createPayments(deps: CommandDeps, orders: readonly Order[]): Prom
     const firstRows = rows.filter((_row, index) => first.has(index));
     return insertPayments(firstRows, now);
   });
+  deps.world.crashPoint?.('create.committed');
   const left = orders.flatMap((order, index) => (made.has(rows[index]?.id ?? '') ? [] : [order]));
   const explained = left.length === 0 ? new Map<Order, Outcome>() : await explain(deps, left);
   return orders.map((order, index): Outcome => {

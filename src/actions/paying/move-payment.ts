@@ -1,7 +1,7 @@
 import type { Item } from '../../domain/item.ts';
 import { type Decision, decide, type PaymentEvent, type PaymentStatus, type Refusal } from '../../domain/payment.ts';
 import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
-import { createBatcher } from '../../runtime/batcher.ts';
+import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
 import { countOpenItems, findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdNetAmounts } from '../../store/money/payouts.ts';
@@ -15,9 +15,11 @@ import {
 } from '../../store/payments/payment-settlements.ts';
 import { lockPayments, type Move, movePayments, type Payment, stateOf } from '../../store/payments/payments.ts';
 import { isDataFault, type Tx } from '../../store/plumbing/database.ts';
+import { type Lease, lockLease } from '../../store/plumbing/leases.ts';
 import { lockNames } from '../../store/plumbing/locks.ts';
 import { acceptItems, closeItems } from '../books/record.ts';
 import { type CommandDeps, command } from '../command.ts';
+import { LeaseLostError } from '../lease.ts';
 
 export interface MovePaymentInput {
   readonly paymentId: string;
@@ -30,6 +32,8 @@ export interface MovePaymentInput {
   readonly items?: { readonly accepted?: readonly NewItem[]; readonly ended?: readonly ItemEnd[] };
   /** The transfer to the merchant, if the same transaction made it. */
   readonly settlement?: Omit<PaymentSettlement, 'paymentId' | 'at'> | undefined;
+  /** The lease under which a watcher decided the move. Without it the move is refused with `LeaseLostError`. */
+  readonly lease?: Lease;
 }
 
 export type MoveOutcome =
@@ -52,26 +56,49 @@ export interface PayerLimits {
 
 /** Moves payments along their life; moves asked for at the same time share a transaction. */
 export function createPaymentMover(deps: CommandDeps, limits: PayerLimits = {}): PaymentMover {
-  return createBatcher(deps.world.timers, {
+  const move: Batcher<MovePaymentInput, MoveOutcome | LeaseLostError> = createBatcher(deps.world.timers, {
     run: (inputs) =>
       command(deps, async (tx, now) => {
-        if (inputs.some(isAcceptance)) await shareFreezes(tx);
-        const ids = [...new Set(inputs.map(({ paymentId }) => paymentId))];
+        const lost = await refuseUnleased(tx, inputs);
+        const leased = inputs.filter((input) => !lost.has(input));
+        if (leased.some(isAcceptance)) await shareFreezes(tx);
+        const ids = [...new Set(leased.map(({ paymentId }) => paymentId))];
         const locked = await lockPayments(tx, ids);
-        const stopped = await refuseStopped(tx, locked, inputs);
+        const stopped = await refuseStopped(tx, locked, leased);
         const moved = await moveLocked(
           tx,
           locked,
-          inputs.filter((input) => !stopped.has(input)),
+          leased.filter((input) => !stopped.has(input)),
           now,
           limits,
         );
-        return inputs.map((input) => stopped.get(input) ?? (moved.shift() as MoveOutcome));
+        return inputs.map((input) => lost.get(input) ?? stopped.get(input) ?? (moved.shift() as MoveOutcome));
       }),
     maxItems: MAX_BATCH,
     maxConcurrent: 2,
     isItemsFault: isDataFault,
   });
+  return async (input) => {
+    const outcome = await move(input);
+    if (outcome instanceof LeaseLostError) throw outcome;
+    return outcome;
+  };
+}
+
+/** The moves whose lease was taken over. The other leases stay with their holders until the transaction ends. */
+async function refuseUnleased(
+  tx: Tx,
+  inputs: readonly MovePaymentInput[],
+): Promise<Map<MovePaymentInput, LeaseLostError>> {
+  const leases = new Set(inputs.flatMap(({ lease }) => lease ?? []));
+  const lost = new Map<Lease, LeaseLostError>();
+  for (const lease of leases) if (!(await lockLease(tx, lease))) lost.set(lease, new LeaseLostError(lease.name));
+  return new Map(
+    inputs.flatMap((input): [MovePaymentInput, LeaseLostError][] => {
+      const error = input.lease && lost.get(input.lease);
+      return error === undefined ? [] : [[input, error]];
+    }),
+  );
 }
 
 /** True for a signature that is about to be accepted. A payer's own transaction is a fact, and is never refused. */

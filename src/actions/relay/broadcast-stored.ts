@@ -17,8 +17,10 @@ export async function broadcastStored(
   const bytes = await command(deps, (tx, now) => takeBytes(tx, hash, now));
   if (bytes === undefined) throw new Error('Only stored bytes are sent, and these are not.');
   memory.broadcastAtMs.set(nonce, deps.world.clock.nowMs());
+  deps.world.crashPoint?.('relay.taken');
   try {
     const outcome = await chain.broadcast(bytes);
+    deps.world.crashPoint?.('relay.broadcast');
     deps.log.debug({ ...id, nonce, hash, outcome }, 'broadcast');
     if (outcome === 'underpriced') memory.outbid.add(nonce);
     // The transaction before it has not arrived yet: both are sent again in the next round.

@@ -116,12 +116,15 @@ interface BatchToSend {
 async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, nonce, fees }: BatchToSend): Promise<number> {
   const { chain, signer, id } = relayer;
   if (items.length === 0) return 0;
-  // A crash here loses a signature and nothing else: no nonce is taken, the items are due.
+  deps.world.crashPoint?.('relay.simulated');
   const signed = await unlessRefused(chain.signBatch(signer, items.map(signedItemOf), { nonce, fees }));
   if (signed instanceof SignerRefusedError) return sendParts(deps, relayer, { items, nonce, fees }, signed);
+  // A crash here loses a signature and nothing else: no nonce is taken, the items are due.
+  deps.world.crashPoint?.('relay.signed');
   const isStored = await store(deps, relayer, items, { ...signed, nonce, maxFee: fees.max, tip: fees.tip });
   if (!isStored) return 0;
   // A crash here leaves stored bytes that were never sent: the next holder of the lease sends them.
+  deps.world.crashPoint?.('relay.stored');
   deps.meters.signed(id.network, 'first');
   deps.meters.items(id.network, 'sent', items.length);
   await broadcastStored(deps, relayer, { nonce, hash: signed.hash });

@@ -41,6 +41,7 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
   const open = new Set(await noticeRestore(deps, watcher, strange));
   const decided = strange.filter((event) => !open.has(event)).map((event) => unknown(deps, watcher, event));
   const { proved, refuted } = await proveEvents(deps, watcher, view, known);
+  if (proved.length > 0) deps.world.crashPoint?.('watch.proved');
   await forget(deps, watcher, refuted);
   decided.push(...(await decidePaid(deps, watcher, proved)));
   decided.push(...(await decideRefused(deps, watcher, proved)));
@@ -48,6 +49,7 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
     // After a crash before this line everything is repeated. The transition rules of payments refuse a second
     // application.
     await commandOfLeader(deps, watcher.lease, (tx, at) => markDecided(tx, network, decided, at));
+    deps.world.crashPoint?.('watch.decided');
   }
   return found.length === MAX_EVENTS && decided.length > 0;
 }
@@ -91,9 +93,10 @@ async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly Kn
   return Promise.all(
     ripe.map(({ event, item }) =>
       unlessAtFault(deps, watcher, event, () => {
-        if (item.purpose !== 'payment') return settleOutgoing(deps, { event, item });
+        if (item.purpose !== 'payment') return settleOutgoing(deps, { event, item, lease: watcher.lease });
         return settlePaid(deps, {
           network: watcher.network,
+          lease: watcher.lease,
           event,
           item,
           nonce: nonces.get(event.transactionHash) ?? null,

@@ -2,8 +2,10 @@ import type { Chain } from '../../chains/chain.ts';
 import type { ChainCursor } from '../../store/chain/chain-cursors.ts';
 import { addEvents } from '../../store/chain/chain-events.ts';
 import type { StoredItem } from '../../store/chain/items.ts';
-import { type CommandDeps, command } from '../command.ts';
+import type { Lease } from '../../store/plumbing/leases.ts';
+import type { CommandDeps } from '../command.ts';
 import { hearBlock, hearEvents } from '../evidence.ts';
+import { commandOfLeader } from '../lease.ts';
 import { storedEvent } from './read-events.ts';
 
 const RANGE = 500;
@@ -20,7 +22,7 @@ const BEFORE_MS = 24 * 60 * 60_000;
  */
 export async function findMissedEvent(
   deps: CommandDeps,
-  { chain, cursor, stored }: { chain: Chain; cursor: ChainCursor; stored: StoredItem },
+  { chain, cursor, stored, lease }: { chain: Chain; cursor: ChainCursor; stored: StoredItem; lease: Lease },
 ): Promise<{ readonly isFound: boolean; readonly isAlone: boolean }> {
   const { network, commitment, acceptedAt } = stored;
   const earliestMs = Math.min(acceptedAt.getTime(), cursor.finalAt.getTime()) - BEFORE_MS;
@@ -31,7 +33,7 @@ export async function findMissedEvent(
     isAlone ||= heard.isAlone;
     const missed = heard.events.filter((event) => event.commitment === commitment && event.type === 'paid');
     if (missed.length === 0) continue;
-    await command(deps, (tx) => addEvents(tx, network, missed.map(storedEvent)));
+    await commandOfLeader(deps, lease, (tx) => addEvents(tx, network, missed.map(storedEvent)));
     return { isFound: true, isAlone };
   }
   return { isFound: false, isAlone };

@@ -52,6 +52,7 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
     await countPayerFailures(tx, { network, payers, at: now, pause: PAYER_PAUSE });
     return items.length;
   });
+  deps.world.crashPoint?.('watch.finished');
   deps.log.debug({ network, sends: sends.length, released }, 'sends are final');
 }
 

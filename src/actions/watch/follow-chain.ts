@@ -64,12 +64,14 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
   if (isReading) memory.readAtMs = nowMs;
   const hasProgress = hasMoved || final.finalNumber > cursor.finalNumber;
   if (!hasProgress && events.length === 0) return viewOf(watcher, cursor, { head, hasNews: false });
+  deps.world.crashPoint?.('watch.read');
   const added = await commandOfLeader(deps, watcher.lease, async (tx, at) => {
     if (hasMoved) await putBlocks(tx, network, blocks.map(seenBlock), to - historyOf(depth));
     const count = events.length === 0 ? 0 : await putEvents(tx, network, events.map(storedEvent));
     if (hasProgress) await putCursor(tx, next, { fencing: watcher.lease.fencing, at });
     return count;
   });
+  if (added > 0) deps.world.crashPoint?.('watch.stored');
   deps.meters.blocks(network, { head: head.number, read: to, final: final.finalNumber });
   return viewOf(watcher, next, { head, hasNews: hasProgress || added > 0 });
 }

@@ -29,5 +29,5 @@ async function judge(deps: WatchDeps, watcher: Watcher, item: OutgoingItem, view
   const fate = await fateOfItem(deps, watcher, item, view);
   if (fate.is !== 'over') return;
   // Used without an event of the Collector: a holder of the account's key has cancelled it.
-  await lapseOutgoing(deps, item, { isCancelled: fate.reason === 'used', refusal: item.refusal });
+  await lapseOutgoing(deps, { item, lease: watcher.lease, isCancelled: fate.reason === 'used', refusal: item.refusal });
 }

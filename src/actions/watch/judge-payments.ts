@@ -7,8 +7,8 @@ import { findPaidCommitments, reconsiderEvents } from '../../store/chain/chain-e
 import { findOpenItemsOf, type OpenItem } from '../../store/chain/due-items.ts';
 import { type ItemEnd, itemOf, type StoredItem } from '../../store/chain/items.ts';
 import { closeItems } from '../books/record.ts';
-import { command } from '../command.ts';
 import { blockKey, type HeardBlock, hear, sayings } from '../evidence.ts';
+import { commandOfLeader } from '../lease.ts';
 import { findMissedEvent } from './find-missed-event.ts';
 import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
 
@@ -89,7 +89,7 @@ async function judge(
   const { subject: paymentId, paymentStatus, paymentExpiresAt } = first;
   const conclusion = conclude(paymentStatus, fates);
   const ended = items.map(({ commitment }, index) => endOf(commitment, fates[index]));
-  if (conclusion === 'over_anyway') await command(deps, (tx, now) => closeItems(tx, ended, now));
+  if (conclusion === 'over_anyway') await commandOfLeader(deps, watcher.lease, (tx, now) => closeItems(tx, ended, now));
   if (conclusion !== 'over') return;
   const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
   const isInTime = paymentStatus === 'processing' && deps.world.clock.nowMs() < paymentExpiresAt.getTime();
@@ -101,6 +101,7 @@ async function judge(
     actor: 'watcher',
     evidence: { items: ended, finalBlocks: finalBlocksOf(items, views) },
     items: { ended },
+    lease: watcher.lease,
   });
 }
 
@@ -121,9 +122,9 @@ export async function fateOfItem(
   let isReportedPaid = paid.has(commitment);
   if (isReportedPaid) {
     // The event came before the item was stored, so it was taken for a forgery.
-    await command(deps, (tx) => reconsiderEvents(tx, network, [commitment]));
+    await commandOfLeader(deps, watcher.lease, (tx) => reconsiderEvents(tx, network, [commitment]));
   } else if (used.isUsed) {
-    const search = await findMissedEvent(deps, { chain, cursor, stored });
+    const search = await findMissedEvent(deps, { chain, cursor, stored, lease: watcher.lease });
     isReportedPaid = search.isFound;
     isAlone ||= search.isAlone;
   }

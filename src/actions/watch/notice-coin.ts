@@ -11,7 +11,7 @@ const MAX_EVENTS = 500;
  * the merchant should not cancel, whether or not a wallet confirmed. The outcome of the payment is decided at final
  * depth. If the block is reorganised away, the deadline of the action ends the wait.
  */
-export async function noticeCoin(deps: WatchDeps, { network }: Watcher): Promise<void> {
+export async function noticeCoin(deps: WatchDeps, { network, lease }: Watcher): Promise<void> {
   const events = await findArrivingCoin(deps.db.sql, { network, limit: MAX_EVENTS });
   if (events.length === 0) return;
   const commitments = events.map(({ commitment }) => commitment);
@@ -22,7 +22,7 @@ export async function noticeCoin(deps: WatchDeps, { network }: Watcher): Promise
       // An event that differs from its item is set aside at final depth.
       if (item === undefined || differences(fields, item).length > 0) return;
       const evidence = { network, commitment, transaction: transactionHash, block: blockNumber, blockHash };
-      const move = { paymentId: item.subject, event: confirmedByCoin(item), actor: 'watcher', evidence };
+      const move = { paymentId: item.subject, event: confirmedByCoin(item), actor: 'watcher', evidence, lease };
       await deps.movePayment(move);
     }),
   );

@@ -1,8 +1,8 @@
 import { ChainUnavailableError } from '../../chains/chain.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import { lockFreezes } from '../../store/parties/freezes.ts';
-import { command } from '../command.ts';
 import { hearEvents } from '../evidence.ts';
+import { commandOfLeader } from '../lease.ts';
 import { ownAccounts } from '../outgoing/stray/record-strays.ts';
 import { putFreeze } from '../parties/freeze.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
@@ -43,10 +43,10 @@ async function isShownByEnough({ chain }: Watcher, event: StoredEvent): Promise<
   }
 }
 
-async function freezeRestored(deps: WatchDeps, { network }: Watcher, event: StoredEvent): Promise<void> {
+async function freezeRestored(deps: WatchDeps, { network, lease }: Watcher, event: StoredEvent): Promise<void> {
   const { transactionHash, blockNumber } = event;
   const reason = `transaction ${transactionHash} in block ${blockNumber} left an account of ours, and the database does not know it. Run till rebuild from that block or an earlier one`;
-  await command(deps, async (tx, since) => {
+  await commandOfLeader(deps, lease, async (tx, since) => {
     await lockFreezes(tx);
     await putFreeze(tx, { scope: 'restored', subject: network, reason, actor: 'watcher', since });
   });

@@ -4,9 +4,10 @@ import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import { findItemsOf, type StoredItem } from '../../store/chain/items.ts';
 import { moveSettlement } from '../../store/payments/payment-settlements.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
+import type { Lease } from '../../store/plumbing/leases.ts';
 import { clearAlert, raiseAlert } from '../alerts.ts';
 import { closeItems } from '../books/record.ts';
-import { command } from '../command.ts';
+import { commandOfLeader } from '../lease.ts';
 import { lateAlert, recordLateMoney } from '../outgoing/stray/late-stray.ts';
 import { confirmedByCoin } from '../paying/confirmed-by-coin.ts';
 import { notePayments } from '../paying/move-payment.ts';
@@ -15,6 +16,7 @@ import type { WatchDeps } from './watcher.ts';
 
 export interface PaidInput {
   readonly network: string;
+  readonly lease: Lease;
   readonly event: StoredEvent;
   readonly item: StoredItem;
   /** The nonce of the relayer's transaction; null when somebody else sent it. */
@@ -25,7 +27,7 @@ export interface PaidInput {
 
 /** Applies a payment that has arrived at final depth. Returns the problem if the event is not credible. */
 export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ problem: string | null }> {
-  const { network, event, item, nonce, status } = input;
+  const { network, lease, event, item, nonce, status } = input;
   const differing = differences(event.fields, item);
   if (differing.length > 0) return { problem: `it differs from its item in ${differing.join(', ')}` };
   if (status === undefined) return { problem: 'its payment does not exist' };
@@ -40,7 +42,7 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
     logIndex: event.logIndex,
     ...(await screenPaid(deps, { paymentId: subject, account: `${network}:${item.payer}` })),
   };
-  const move = { paymentId: subject, actor: 'watcher', evidence };
+  const move = { paymentId: subject, actor: 'watcher', evidence, lease };
   const buyer = { account: item.account, name: item.buyerName, icon: item.buyerIcon };
   const token = { asset: item.asset, value: BigInt(item.amount) };
   if (status === 'requires_action') {
@@ -54,6 +56,7 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
     items: { ended: [{ commitment, state: 'paid', reason: null, proof: proofOf(event) }] },
     settlement: item.isHeld ? undefined : settlementBy(item, event),
   });
+  deps.world.crashPoint?.('watch.settled');
   if (!outcome.ok) await recordExtra(deps, input, outcome.payment?.status);
   return { problem: null };
 }
@@ -72,13 +75,13 @@ function settlementBy({ asset, amount, fee, recipient }: StoredItem, { transacti
  * surplus, which has to be returned.
  */
 async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentStatus | undefined): Promise<void> {
-  const { item, event } = input;
+  const { item, event, lease } = input;
   const { commitment, subject } = item;
   const others = (await findItemsOf(deps.db.sql, subject)).filter((other) => other.commitment !== commitment);
   const isSame = status === 'succeeded' && others.every(({ state }) => state !== 'paid');
   const reason = isSame ? null : 'paid_after_end';
   const end = { commitment, state: 'paid', reason, proof: proofOf(event) } as const;
-  await command(deps, async (tx, now) => {
+  await commandOfLeader(deps, lease, async (tx, now) => {
     if (!isSame) await recordLateMoney(tx, { item, event, actor: 'watcher' }, now);
     await closeItems(tx, [end], now);
     if (isSame) await noteCarrier(tx, input, now);

@@ -11,7 +11,7 @@ declare module 'fastify' {
  * One log line and one measurement per request, when its answer is sent. Only the path is logged: a query may hold
  * private data.
  */
-export function observe(app: App, { log, metrics, world, longPolls }: HttpDeps): void {
+export function observe(app: App, { log, metrics, world, drain }: HttpDeps): void {
   app.decorateRequest('startedAtMs', 0);
   app.addHook('onRoute', (route) => {
     const timers = new Map<number, { observe(seconds: number): void }>();
@@ -25,7 +25,7 @@ export function observe(app: App, { log, metrics, world, longPolls }: HttpDeps):
       }
       timer.observe(ms / 1000);
       // A client that kept its connection would keep a stopping node waiting.
-      if (longPolls.isReleased) reply.header('Connection', 'close');
+      if (drain.hasBegun) reply.header('Connection', 'close');
       logRequest(log, request, status, ms);
       done();
     };

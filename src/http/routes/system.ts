@@ -1,73 +1,19 @@
-import { type Static, Type } from 'typebox';
-import type { ConnectedChain } from '../../chains/chains.ts';
-import { loneCeilingOf } from '../../chains/finality.ts';
-import type { Network } from '../../chains/networks.ts';
-import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
-import { productionRisks } from '../../settings/production-risks.ts';
-import { isMigrated } from '../../store/plumbing/migrate.ts';
+import { Type } from 'typebox';
 import type { App, HttpDeps } from '../deps.ts';
+import { createReadiness, Readiness } from '../readiness.ts';
 
 /** Routes for monitoring. */
 export async function systemRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/health', { schema: HEALTH, config: PROBE }, () => ({ status: 'ok' as const }));
 
-  // Requests at the same time share one look at the database.
-  let looking: Promise<DatabaseState> | undefined;
-  const look = () => {
-    looking ??= databaseState(deps).finally(() => {
-      looking = undefined;
-    });
-    return looking;
-  };
-
-  const remarks = productionRisks(deps.config).map(({ message }) => message);
+  const check = createReadiness(deps);
   app.get('/ready', { schema: READY, config: PROBE }, async (_request, reply) => {
-    const database = await look();
-    const isReady = database === 'ok';
-    const chains = deps.chains.list().map(chainState);
-    return reply.code(isReady ? 200 : 503).send({ ready: isReady, database, chains, remarks });
+    const readiness = await check();
+    return reply.code(readiness.ready ? 200 : 503).send(readiness);
   });
 }
 
 const PROBE = { priority: 'probe', isCheap: true } as const;
-
-type DatabaseState = 'ok' | 'unreachable' | 'not_migrated';
-
-async function databaseState({ db }: HttpDeps): Promise<DatabaseState> {
-  try {
-    return (await isMigrated(db.sql)) ? 'ok' : 'not_migrated';
-  } catch {
-    return 'unreachable';
-  }
-}
-
-/** A chain that is down does not make the node unready: only its own options are missing. */
-function chainState(connected: ConnectedChain): Static<typeof ChainState> {
-  const { network } = connected.chain;
-  const { endpoints, endpointsUp, headNumber, troubles } = connected.chain.health();
-  const payable = connected.payable();
-  const remarks = [
-    ...connected.problems(),
-    ...troubles.map((trouble) => `${trouble.replace(/^e/, 'E')}.`),
-    ...(connected.relayers.length === 0 ? ['No relayer is configured: nothing new is offered.'] : []),
-    ...(endpoints === 1 && !network.isTrustedAlone ? [aloneRemark(network)] : []),
-  ];
-  return {
-    network: network.chainId,
-    name: network.name,
-    state: endpointsUp === 0 ? 'down' : payable.length === 0 ? 'not_usable' : 'up',
-    endpoints,
-    endpointsUp,
-    head: headNumber ?? null,
-    payable: [...payable],
-    remarks,
-  };
-}
-
-function aloneRemark(network: Network): string {
-  const ceiling = loneCeilingOf(network);
-  return `Only one endpoint is configured: payments up to ${ceiling} tokens count at ${LONE_DEPTH_FACTOR} times the depth, larger ones wait.`;
-}
 
 const HEALTH = {
   tags: ['Operations'],
@@ -75,31 +21,11 @@ const HEALTH = {
   response: { 200: Type.Object({ status: Type.Literal('ok') }, { description: 'It is.' }) },
 };
 
-const ChainState = Type.Object({
-  network: Type.String({ description: 'CAIP-2.' }),
-  name: Type.String(),
-  state: Type.Union([Type.Literal('up'), Type.Literal('down'), Type.Literal('not_usable')], {
-    description: '`up`; `down`: no endpoint answers; `not_usable`: no payments are possible, see `remarks`.',
-  }),
-  endpoints: Type.Integer(),
-  endpointsUp: Type.Integer(),
-  head: Type.Union([Type.Integer(), Type.Null()], { description: 'The highest block seen.' }),
-  payable: Type.Array(Type.String(), { description: 'CAIP-19 ids of the payable assets.' }),
-  remarks: Type.Array(Type.String(), { description: 'Remarks for the operator, in sentences.' }),
-});
-
-const ReadyBody = Type.Object({
-  ready: Type.Boolean(),
-  database: Type.String({ description: '`ok`, `unreachable` or `not_migrated`.' }),
-  chains: Type.Array(ChainState, { description: 'The configured networks. None of them makes the node unready.' }),
-  remarks: Type.Array(Type.String(), { description: 'Risks of the configuration, in sentences.' }),
-});
-
 const READY = {
   tags: ['Operations'],
   summary: 'Check whether the node can take requests',
   response: {
-    200: { ...ReadyBody, description: 'It can.' } as typeof ReadyBody,
-    503: { ...ReadyBody, description: 'It cannot yet, or not now.' } as typeof ReadyBody,
+    200: { ...Readiness, description: 'It can.' } as typeof Readiness,
+    503: { ...Readiness, description: 'It cannot yet, or not now.' } as typeof Readiness,
   },
 };

@@ -20,7 +20,10 @@ type CoverDeps = CommandDeps & RowKeyDeps & { readonly screening: Screening };
 
 export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
   const ids = await findCoverable(deps.db.sql, { operator: OPERATOR_FLOAT, limit: MAX_REFUNDS });
-  for (const id of ids) await command(deps, (tx, now) => cover(tx, deps, id, now));
+  for (const id of ids) {
+    await command(deps, (tx, now) => cover(tx, deps, id, now));
+    deps.world.crashPoint?.('refund.covered');
+  }
   return ids.length === MAX_REFUNDS;
 }
 

@@ -1,0 +1,94 @@
+import { type Static, Type } from 'typebox';
+import type { ConnectedChain } from '../chains/chains.ts';
+import { loneCeilingOf } from '../chains/finality.ts';
+import type { Network } from '../chains/networks.ts';
+import { LONE_DEPTH_FACTOR } from '../domain/quorum.ts';
+import { productionRisks } from '../settings/production-risks.ts';
+import { isMigrated } from '../store/plumbing/migrate.ts';
+import type { HttpDeps } from './deps.ts';
+
+export type Readiness = Static<typeof Readiness>;
+
+type ReadinessDeps = Pick<HttpDeps, 'config' | 'db' | 'chains' | 'drain'>;
+
+/** Checks whether the node can take requests. Checks at the same time share one look at the database. */
+export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
+  let looking: Promise<DatabaseState> | undefined;
+  const look = () => {
+    looking ??= databaseState(deps).finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
+  const remarks = productionRisks(deps.config).map(({ message }) => message);
+  return async () => {
+    const database = await look();
+    const stopping = deps.drain.hasBegun;
+    return {
+      ready: database === 'ok' && !stopping,
+      stopping,
+      database,
+      chains: deps.chains.list().map(chainState),
+      remarks,
+    };
+  };
+}
+
+type DatabaseState = 'ok' | 'unreachable' | 'not_migrated';
+
+async function databaseState({ db }: ReadinessDeps): Promise<DatabaseState> {
+  try {
+    return (await isMigrated(db.sql)) ? 'ok' : 'not_migrated';
+  } catch {
+    return 'unreachable';
+  }
+}
+
+/** A chain that is down does not make the node unready: only its own options are missing. */
+function chainState(connected: ConnectedChain): Static<typeof ChainState> {
+  const { network } = connected.chain;
+  const { endpoints, endpointsUp, headNumber, troubles } = connected.chain.health();
+  const payable = connected.payable();
+  const remarks = [
+    ...connected.problems(),
+    ...troubles.map((trouble) => `${trouble.replace(/^e/, 'E')}.`),
+    ...(connected.relayers.length === 0 ? ['No relayer is configured: nothing new is offered.'] : []),
+    ...(endpoints === 1 && !network.isTrustedAlone ? [aloneRemark(network)] : []),
+  ];
+  return {
+    network: network.chainId,
+    name: network.name,
+    state: endpointsUp === 0 ? 'down' : payable.length === 0 ? 'not_usable' : 'up',
+    endpoints,
+    endpointsUp,
+    head: headNumber ?? null,
+    payable: [...payable],
+    remarks,
+  };
+}
+
+function aloneRemark(network: Network): string {
+  const ceiling = loneCeilingOf(network);
+  return `Only one endpoint is configured: payments up to ${ceiling} tokens count at ${LONE_DEPTH_FACTOR} times the depth, larger ones wait.`;
+}
+
+const ChainState = Type.Object({
+  network: Type.String({ description: 'CAIP-2.' }),
+  name: Type.String(),
+  state: Type.Union([Type.Literal('up'), Type.Literal('down'), Type.Literal('not_usable')], {
+    description: '`up`; `down`: no endpoint answers; `not_usable`: no payments are possible, see `remarks`.',
+  }),
+  endpoints: Type.Integer(),
+  endpointsUp: Type.Integer(),
+  head: Type.Union([Type.Integer(), Type.Null()], { description: 'The highest block seen.' }),
+  payable: Type.Array(Type.String(), { description: 'CAIP-19 ids of the payable assets.' }),
+  remarks: Type.Array(Type.String(), { description: 'Remarks for the operator, in sentences.' }),
+});
+
+export const Readiness = Type.Object({
+  ready: Type.Boolean(),
+  stopping: Type.Boolean({ description: 'True while the node answers its last requests before it stops.' }),
+  database: Type.String({ description: '`ok`, `unreachable` or `not_migrated`.' }),
+  chains: Type.Array(ChainState, { description: 'The configured networks. None of them makes the node unready.' }),
+  remarks: Type.Array(Type.String(), { description: 'Risks of the configuration, in sentences.' }),
+});

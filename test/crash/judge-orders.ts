@@ -1,0 +1,107 @@
+import { decodeEventLog, encodeEventTopics, type Hex, parseAbi } from 'viem';
+import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
+import { type Order, TOKEN } from './load.ts';
+import type { CrashScene } from './scene.ts';
+
+/** The outcome of orders, read from the API and the chain. */
+export interface Judgement {
+  /** Orders that did not come to their end in time. */
+  readonly lost: readonly string[];
+  /** Payments or refunds with more than one transfer. */
+  readonly doubled: readonly string[];
+  /** Answers that contradict each other or the chain. */
+  readonly misreported: readonly string[];
+}
+
+const ABI = parseAbi(['event Transfer(address indexed from, address indexed to, uint256 value)']);
+
+interface Log {
+  readonly topics: [Hex, ...Hex[]];
+  readonly data: Hex;
+  readonly transactionHash: Hex;
+}
+
+/**
+ * Compares every order with the transfers of its payer and with its events: one transfer to pay and one to be refunded, by
+ * the transactions that the API named, one event of its success, and no gap between its events.
+ */
+export async function judgeOrders(scene: CrashScene, orders: readonly Order[]): Promise<Judgement> {
+  const { payer } = SANDBOX_ACCOUNTS;
+  const [paid, refunded, events] = await Promise.all([
+    transfers(scene, { from: payer }),
+    transfers(scene, { to: payer }),
+    eventsByPayment(scene),
+  ]);
+  const lost: string[] = [];
+  const doubled: string[] = [];
+  const misreported: string[] = [];
+  for (const { number, id, units, paidBy, refundedBy, misreports, isOver } of orders) {
+    const name = `order ${number} (${id ?? 'without a payment'})`;
+    misreported.push(...misreports.map((text) => `${name}: ${text}`));
+    if (!isOver && misreports.length === 0) lost.push(`${name} has not ended`);
+    const own = events.get(id ?? '') ?? [];
+    const successes = own.filter(({ type }) => type === 'payment.succeeded').length;
+    if (paidBy !== undefined && successes !== 1) misreported.push(`${name}: ${successes} events of its success`);
+    const [first] = own;
+    const hasGap = own.some(({ sequence }, index) => sequence !== (first?.sequence ?? 0) + index);
+    if (hasGap) misreported.push(`${name}: its events are not in order, or one is missing`);
+    for (const [what, hashes, named] of [
+      ['payment', paid.get(units) ?? [], paidBy],
+      ['refund', refunded.get(units) ?? [], refundedBy],
+    ] as const) {
+      if (hashes.length > 1) doubled.push(`${name}: ${hashes.length} transfers for the ${what}`);
+      if (named === undefined) continue;
+      if (hashes.length === 0) misreported.push(`${name}: the chain has no transfer for the ${what}`);
+      else if (!hashes.includes(named as Hex))
+        misreported.push(`${name}: ${named} is not the transaction of the ${what}`);
+    }
+  }
+  return { lost, doubled, misreported };
+}
+
+/** Payments that exist on top of those the clients know: an order that was created twice. */
+export async function countPayments({ baseUrls, apiKey, merchantId }: CrashScene): Promise<number> {
+  const answer = await fetch(`${baseUrls[0]}/v1/merchants/payments?limit=1`, {
+    headers: { 'Api-Key': apiKey, 'Merchant-Id': merchantId },
+  });
+  const { stats } = (await answer.json()) as { stats: { totalTransactions: number } };
+  return stats.totalTransactions;
+}
+
+interface FeedEvent {
+  readonly type: string;
+  readonly sequence: number;
+  readonly data: { readonly id: string };
+}
+
+/** The events of payments as a partner reads them, by payment. */
+async function eventsByPayment({ baseUrls, apiKey }: CrashScene): Promise<Map<string, FeedEvent[]>> {
+  const all: FeedEvent[] = [];
+  for (let after = ''; ; ) {
+    const answer = await fetch(`${baseUrls[0]}/v1/events?types=payment.*&limit=100${after}`, {
+      headers: { 'Api-Key': apiKey },
+    });
+    const { events, nextCursor } = (await answer.json()) as { events: FeedEvent[]; nextCursor: string };
+    if (events.length === 0) return Map.groupBy(all, ({ data }) => data.id);
+    all.push(...events);
+    after = `&after=${encodeURIComponent(nextCursor)}`;
+  }
+}
+
+/** The hashes of token transfers from or to an account, by amount. */
+async function transfers({ chain }: CrashScene, args: { from?: Hex; to?: Hex }): Promise<Map<bigint, Hex[]>> {
+  const topics = encodeEventTopics({ abi: ABI, eventName: 'Transfer', args });
+  const call = { jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params: [{ address: TOKEN, fromBlock: '0x0', topics }] };
+  const answer = await fetch(chain.rpcUrl, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(call),
+  });
+  const { result } = (await answer.json()) as { result: readonly Log[] };
+  const found = new Map<bigint, Hex[]>();
+  for (const { topics: own, data, transactionHash } of result) {
+    const { value } = decodeEventLog({ abi: ABI, topics: own, data }).args;
+    found.set(value, [...(found.get(value) ?? []), transactionHash]);
+  }
+  return found;
+}
