@@ -1,0 +1,75 @@
+import { type Chain, ChainUnavailableError, type Witness } from '../../src/chains/chain.ts';
+import type { Participant, Scheduler } from './scheduler.ts';
+import type { Seeded } from './seeded.ts';
+
+/** The calls of a node to its endpoints. Each is a step, and may fail or be answered late. */
+const CALLS = new Set<string>([
+  'survey',
+  'judge',
+  'simulate',
+  'isUsed',
+  'minedNonce',
+  'balance',
+  'holding',
+  'suggestFees',
+  'broadcast',
+  'findTransaction',
+  'isPaymentShown',
+  'head',
+  'block',
+  'events',
+  'incoming',
+  'coinTransfer',
+  'coinTransfers',
+  'sentTransaction',
+  'sentTransactions',
+]);
+const WITNESS_CALLS = new Set<string>(['head', 'block', 'isUsed', 'receipt', 'transfers', 'events']);
+const LATE_ANSWER = 0.08;
+
+export interface ChainViewInput {
+  readonly chain: Chain;
+  readonly by: Participant;
+  readonly scheduler: Scheduler;
+  readonly random: Seeded;
+  /** True while this node cannot reach its endpoints. */
+  readonly isCutOff: () => boolean;
+  /** True if the next list of events is empty, as from a replica that has a block but not yet its logs. */
+  readonly takeMissingLogs: () => boolean;
+  /** Called before a transaction reaches the chain. */
+  readonly onBroadcast: (bytes: string) => Promise<void>;
+}
+
+/** The chain as one node reaches it. */
+export function viewChain(input: ChainViewInput): Chain {
+  const { chain, by, scheduler, random, isCutOff, takeMissingLogs, onBroadcast } = input;
+
+  function gated(name: string, call: (...args: readonly unknown[]) => unknown) {
+    return async (...args: readonly unknown[]) => {
+      await scheduler.pass(by, `asks the chain: ${name}`);
+      if (isCutOff()) throw new ChainUnavailableError(chain.network.chainId, 'out of reach');
+      if (name === 'broadcast') await onBroadcast(String(args[0]));
+      const answer = name === 'events' && takeMissingLogs() ? [] : await call(...args);
+      if (random.chance(LATE_ANSWER)) await scheduler.pass(by, `the chain answers: ${name}`);
+      return answer;
+    };
+  }
+
+  function wrap<T extends object>(target: T, calls: ReadonlySet<string>, prefix: string): T {
+    return new Proxy(target, {
+      get(of, key) {
+        const value = Reflect.get(of, key);
+        if (typeof value !== 'function' || !calls.has(String(key))) return value;
+        return gated(`${prefix}${String(key)}`, value.bind(of));
+      },
+    });
+  }
+
+  const asked = wrap(chain, CALLS, '');
+  return new Proxy(asked, {
+    get: (of, key) =>
+      key === 'witnesses'
+        ? (): readonly Witness[] => chain.witnesses().map((each) => wrap(each, WITNESS_CALLS, `${each.name} `))
+        : Reflect.get(of, key),
+  });
+}

@@ -1,0 +1,288 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import pg from 'pg';
+import type { Participant, Scheduler } from './scheduler.ts';
+import type { Seeded } from './seeded.ts';
+
+/** A statement as the driver sends it. */
+interface Query {
+  readonly text: string;
+  readonly values?: unknown[];
+  readonly name?: string | undefined;
+}
+
+type Send = (this: pg.Client, query: Query, ...rest: unknown[]) => Promise<pg.QueryResult>;
+type Connect = (this: pg.Client, done?: (error: Error | null) => void) => Promise<void> | undefined;
+type NodeClient = pg.Client & {
+  readonly processID: number;
+  readonly connectionParameters: { readonly application_name?: string };
+};
+
+interface Opening {
+  finish: (() => void) | undefined;
+}
+
+/** A statement that was sent to the server. */
+interface Sent {
+  readonly order: number;
+  readonly by: Participant;
+  readonly label: string;
+  readonly pid: number;
+  readonly deliver: () => void;
+  isDone: boolean;
+}
+
+/** The statements of all nodes of a run. Each is sent when the seed says so, and the next one only after its end. */
+export interface Driver {
+  /** All connections with this application name belong to the participant. */
+  adopt(applicationName: string, by: Participant): void;
+  /** Waits until nothing runs by itself: each statement has ended or waits for a lock, each connection is open. */
+  settle(): Promise<void>;
+  /** Real work without a statement that the scheduler must wait for. */
+  busy<T>(work: Promise<T>): Promise<T>;
+  /** Ends the connections of a name, as the server does after a crash of its client or by an operator's command. */
+  cut(applicationName: string): Promise<void>;
+  /** True once after a commit that may have changed money, payments or events. */
+  takeChanged(): boolean;
+  /** Calls the listener with every notification that was sent. */
+  onNotification(listener: (channel: string, payload: string) => void): void;
+  close(): Promise<void>;
+}
+
+export interface DriverInput {
+  readonly url: string;
+  readonly scheduler: Scheduler;
+  readonly random: Seeded;
+  /** Alters statements, for a mutant. */
+  readonly alter?: ((text: string) => string) | undefined;
+}
+
+const PATIENCE_MS = 2;
+/** An answer of the server may arrive later than others: so a crash can come between a commit and its answer. */
+const LATE_ANSWER = 0.06;
+const CHANGES =
+  /\b(insert into|update|delete from)\s+(payments|items|events|outbox|outgoing|payouts|refunds|sends|book_entries|chain_cursors)\b/;
+
+const drivers = new Map<string, (client: NodeClient, query: Query, send: Send) => Promise<pg.QueryResult>>();
+/** The open connections of each name. */
+const clients = new Map<string, Set<pg.Client>>();
+/** Connections that are being opened. They become usable in the order in which they were asked for. */
+const openings: Opening[] = [];
+let isHooked = false;
+
+/**
+ * Puts the simulation between the gateway and the PostgreSQL driver, for connections that a run has adopted. The
+ * gateway opens its pools by itself, so the hook is on the driver's class.
+ */
+function hookDriver(): void {
+  if (isHooked) return;
+  isHooked = true;
+  const prototype = pg.Client.prototype as unknown as { query: Send; connect: Connect };
+  const { query: send, connect } = prototype;
+  prototype.query = function (query, ...rest) {
+    const client = this as NodeClient;
+    const gate = drivers.get(client.connectionParameters.application_name ?? '');
+    return gate === undefined ? send.call(this, query, ...rest) : gate(client, query, send);
+  };
+  prototype.connect = function (done) {
+    const own = clients.get((this as NodeClient).connectionParameters.application_name ?? '');
+    if (done === undefined || own === undefined) return connect.call(this, done);
+    const opening: Opening = { finish: undefined };
+    openings.push(opening);
+    this.once('end', () => void own.delete(this));
+    return connect.call(this, (error) => {
+      if (error === null) own.add(this);
+      opening.finish = () => done(error);
+    });
+  };
+}
+
+export async function openDriver({ url, scheduler, random, alter = same }: DriverInput): Promise<Driver> {
+  hookDriver();
+  // Connections of the simulation itself: one asks about locks, one hears notifications.
+  const [observer, ear] = [new pg.Client(url), new pg.Client(url)];
+  await Promise.all([observer.connect(), ear.connect()]);
+  // A connection that breaks fails the next question to it.
+  for (const client of [observer, ear]) client.on('error', () => {});
+  await ear.query('listen till_outbox; listen till_events');
+  const names = new Set<string>();
+  const sent = new Set<Sent>();
+  /** Open transactions by process, and whether they have changed something that an invariant is about. */
+  const transactions = new Map<number, boolean>();
+  let order = 0;
+  let working = 0;
+  let mayHaveMoved = false;
+  let hasNotified = false;
+  let hasChanged = false;
+
+  function gate(by: Participant, client: NodeClient, query: Query, send: Send): Promise<pg.QueryResult> {
+    const label = labelOf(query.text);
+    return new Promise((resolve, reject) => {
+      // A transaction takes nothing before its first statement: its beginning is no step.
+      if (query.text === 'begin' && by.isAlive) begin(resolve, reject);
+      else scheduler.ready(by, label, () => begin(resolve, reject));
+    });
+
+    function begin(resolve: (result: pg.QueryResult) => void, reject: (error: unknown) => void): void {
+      const text = alter(query.text);
+      order += 1;
+      const statement = { order, by, label, pid: client.processID, isDone: false };
+      const end = (deliver: () => void) => {
+        Object.assign(statement, { isDone: true, deliver });
+        mayHaveMoved = true;
+        follow(client.processID, text);
+      };
+      sent.add(statement as Sent);
+      send.call(client, { ...query, text }).then(
+        (result) => end(() => resolve(result)),
+        (error: unknown) => end(() => reject(error)),
+      );
+    }
+  }
+
+  function follow(pid: number, text: string): void {
+    if (text.includes('pg_notify')) hasNotified = true;
+    if (text === 'begin') transactions.set(pid, false);
+    else if (text === 'commit') hasChanged ||= transactions.get(pid) === true;
+    else if (CHANGES.test(text) && transactions.has(pid)) transactions.set(pid, true);
+    else if (CHANGES.test(text)) hasChanged = true;
+    if (text === 'commit' || text === 'rollback') transactions.delete(pid);
+  }
+
+  async function settle(): Promise<void> {
+    for (;;) {
+      await turns();
+      while (working > 0 || openings.length > 0) {
+        if (openings.every(({ finish }) => finish !== undefined)) {
+          for (const { finish } of openings.splice(0)) finish?.();
+        }
+        await nextTurn();
+      }
+      const open = [...sent].filter(({ isDone }) => !isDone);
+      if (open.length > 0 && (mayHaveMoved || open.some((each) => !parked.has(each)))) {
+        mayHaveMoved = false;
+        if (!(await areParked(open))) continue;
+      }
+      if (hasNotified) {
+        hasNotified = false;
+        // The server delivers notifications of earlier commits before it answers.
+        await ear.query('select 1');
+        continue;
+      }
+      const done = [...sent].filter(({ isDone }) => isDone).sort((a, b) => a.order - b.order);
+      if (done.length === 0) return;
+      for (const statement of done) hand(statement);
+    }
+  }
+
+  const parked = new Set<Sent>();
+
+  /** Gives the answer to the node, at once or as a later step. */
+  function hand(statement: Sent): void {
+    sent.delete(statement);
+    const wasParked = parked.delete(statement);
+    if (!statement.by.isAlive) return;
+    if (statement.label !== 'begin' && (wasParked || random.chance(LATE_ANSWER))) {
+      scheduler.ready(statement.by, `the answer arrives: ${statement.label}`, statement.deliver);
+    } else if (statement.by.pausedUntilMs > scheduler.nowMs()) {
+      scheduler.ready(statement.by, `the answer arrives: ${statement.label}`, statement.deliver);
+    } else statement.deliver();
+  }
+
+  /** True if each of these statements waits for a lock, and not in a circle, which the server breaks by itself. */
+  async function areParked(open: readonly Sent[]): Promise<boolean> {
+    for (let waited = 0; waited < PATIENCE_MS && open.some(({ isDone }) => !isDone); ) {
+      const from = performance.now();
+      await nextTurn();
+      waited += performance.now() - from;
+    }
+    const waiting = open.filter(({ isDone }) => !isDone);
+    if (waiting.length === 0) return false;
+    const { rows } = await observer.query<{ pid: number; by: number[] }>(
+      'select pid, pg_blocking_pids(pid) as by from unnest($1::int[]) as pid',
+      [waiting.map(({ pid }) => pid)],
+    );
+    const blockers = new Map(rows.map(({ pid, by }) => [pid, by]));
+    const isBlocked = ({ pid }: Sent) => (blockers.get(pid)?.length ?? 0) > 0 && !isInCircle(blockers, pid);
+    if (waiting.some((each) => each.isDone || !isBlocked(each))) {
+      mayHaveMoved = true;
+      return false;
+    }
+    for (const each of waiting) {
+      if (!parked.has(each)) scheduler.note(`${each.by.name}: waits for a lock: ${each.label}`);
+      parked.add(each);
+    }
+    return open.length === waiting.length;
+  }
+
+  const heard: ((channel: string, payload: string) => void)[] = [];
+  ear.on('notification', ({ channel, payload = '' }) => {
+    for (const listener of heard) listener(channel, payload);
+  });
+
+  return {
+    adopt(applicationName, by) {
+      names.add(applicationName);
+      clients.set(applicationName, new Set());
+      drivers.set(applicationName, (client, query, send) => gate(by, client, query, send));
+    },
+    settle,
+    async busy(work) {
+      working += 1;
+      try {
+        return await work;
+      } finally {
+        working -= 1;
+      }
+    },
+    async cut(applicationName) {
+      const of = [applicationName];
+      await observer.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', of);
+      for (let left = 1; left > 0; ) {
+        const { rows } = await observer.query<{ count: number }>(
+          'select count(*)::int as count from pg_stat_activity where application_name = $1',
+          of,
+        );
+        left = rows[0]?.count ?? 0;
+      }
+      while ((clients.get(applicationName)?.size ?? 0) > 0) await nextTurn();
+      mayHaveMoved = true;
+    },
+    takeChanged() {
+      const had = hasChanged;
+      hasChanged = false;
+      return had;
+    },
+    onNotification: (listener) => void heard.push(listener),
+    async close() {
+      for (const name of names) {
+        drivers.delete(name);
+        clients.delete(name);
+      }
+      await Promise.all([observer.end(), ear.end()]);
+    },
+  };
+}
+
+/** Lets all promises that are ready go on. Nothing of a node waits for more turns of the event loop than this. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+}
+
+function isInCircle(blockers: ReadonlyMap<number, readonly number[]>, pid: number): boolean {
+  const seen = new Set<number>();
+  const ahead = [...(blockers.get(pid) ?? [])];
+  for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
+    if (next === pid) return true;
+    if (seen.has(next)) continue;
+    seen.add(next);
+    ahead.push(...(blockers.get(next) ?? []));
+  }
+  return false;
+}
+
+const same = (text: string) => text;
+
+/** The beginning of a statement, in one line. */
+function labelOf(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().slice(0, 90);
+}

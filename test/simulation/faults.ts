@@ -1,0 +1,158 @@
+import type { Seeded } from './seeded.ts';
+import { BLOCK_MS, DEPTH, ENDPOINTS, type Stage } from './stage.ts';
+
+/** A kind of trouble, brought about once. */
+interface Fault {
+  readonly label: string;
+  readonly cause: (stage: Stage, random: Seeded) => Promise<void> | void;
+}
+
+/** A node that runs; mostly the node that is in the middle of some work. */
+function liveNode({ nodes, scheduler }: Stage, random: Seeded) {
+  const live = nodes.filter((node) => node?.isAlive);
+  if (live.length === 0) return undefined;
+  const busy = live.find((node) => node === scheduler.lastToAct());
+  return busy !== undefined && random.chance(0.7) ? busy : random.pick(live);
+}
+
+export const FAULTS: readonly Fault[] = [
+  {
+    label: 'crash',
+    cause: async (stage, random) => {
+      const node = liveNode(stage, random);
+      const index = stage.nodes.indexOf(node);
+      if (node === undefined) return;
+      await node.crash();
+      const by = stage.newClient('supervisor');
+      stage.scheduler.after(by, random.between(500, 15_000), () => restart(stage, index), `restarts node ${index + 1}`);
+    },
+  },
+  {
+    // Longer than a lease: its work has another holder when it wakes up.
+    label: 'zombie',
+    cause: (stage, random) => {
+      const node = liveNode(stage, random);
+      if (node) node.pausedUntilMs = stage.scheduler.nowMs() + random.between(4_000, 30_000);
+    },
+  },
+  { label: 'database connections cut', cause: (stage, random) => liveNode(stage, random)?.disconnect() },
+  {
+    label: 'endpoints out of reach',
+    cause: (stage, random) => {
+      const node = liveNode(stage, random);
+      if (!node) return;
+      node.isCutOff = true;
+      const by = stage.newClient('network');
+      stage.scheduler.after(by, random.between(3_000, 30_000), () => {
+        node.isCutOff = false;
+      });
+    },
+  },
+  {
+    label: 'clock skew',
+    cause: (stage, random) => {
+      const node = liveNode(stage, random);
+      if (node) node.skewMs = random.between(-3_000, 3_000);
+    },
+  },
+  {
+    // Never as deep as final blocks are: that is a promise of the chain.
+    label: 'reorg',
+    cause: async ({ control, connected }, random) => {
+      const { number } = await connected.chain.head();
+      const depth = random.between(1, DEPTH - 1);
+      if (number <= depth) return;
+      control.reorg(depth, {
+        length: depth + random.below(2),
+        transactions: random.pick(['kept', 'pending', 'dropped']),
+      });
+    },
+  },
+  {
+    label: 'broadcast lost',
+    cause: ({ control }, random) => control.broadcasts(random.pick(['answer_lost', 'lost', 'forgotten', 'held'])),
+  },
+  { label: 'held broadcasts appear', cause: ({ control }) => control.releaseBroadcasts() },
+  {
+    label: 'endpoint lags',
+    cause: ({ control }, random) => control.testify(random.below(ENDPOINTS), { headAhead: -random.between(1, 4) }),
+  },
+  {
+    label: 'endpoint lies',
+    cause: ({ control }, random) => {
+      const lie = random.pick([
+        { hasOtherBlocks: true },
+        { deniesUse: true },
+        { silentForMs: 60_000 },
+        { headAhead: 3 },
+      ]);
+      control.testify(LIAR, lie);
+    },
+  },
+  { label: 'endpoints are honest', cause: ({ control }) => honest(control) },
+  {
+    label: 'logs missing',
+    cause: (stage, random) => {
+      const node = liveNode(stage, random);
+      if (node) node.missingLogs = random.between(1, 3);
+    },
+  },
+  {
+    label: 'transaction evicted',
+    cause: ({ control }, random) => {
+      const pending = control.pending();
+      if (pending.length > 0) control.evict(random.pick(pending));
+    },
+  },
+  { label: 'gas price rises', cause: ({ control }) => control.spikeGas(2n) },
+  { label: 'batch reverts', cause: ({ control }) => control.revertNextBatches() },
+];
+
+/** Only one of the endpoints lies: a quorum of the two others is the promise. */
+const LIAR = 0;
+
+function honest(control: Stage['control']): void {
+  for (let place = 0; place < ENDPOINTS; place += 1) control.testify(place);
+}
+
+function restart(stage: Stage, index: number): void {
+  if (!stage.nodes[index]?.isAlive) stage.startNode(index);
+}
+
+/** Mines blocks, at uneven times. */
+export async function mine(stage: Stage): Promise<never> {
+  const random = stage.random.fork('miner');
+  const by = stage.newClient('miner');
+  for (;;) {
+    await stage.scheduler.sleep(by, random.between(BLOCK_MS / 2, BLOCK_MS * 1.5));
+    stage.control.mine();
+  }
+}
+
+/** Causes faults until the end. */
+export async function trouble(stage: Stage, { kinds, untilMs }: { kinds: readonly Fault[]; untilMs: number }) {
+  const random = stage.random.fork('faults');
+  const by = stage.newClient('fate');
+  for (;;) {
+    await stage.scheduler.sleep(by, random.between(500, 7_000));
+    await stage.scheduler.afterSteps(random.between(1, 60));
+    if (stage.scheduler.nowMs() >= untilMs || kinds.length === 0) return;
+    const fault = random.pick(kinds);
+    stage.fault(fault.label);
+    await stage.driver.busy(Promise.resolve(fault.cause(stage, random)));
+  }
+}
+
+/** Ends all trouble: nodes run, clocks are right, the chain and its endpoints are honest. */
+export function heal(stage: Stage): void {
+  const { control, nodes, scheduler } = stage;
+  scheduler.note('all faults are over');
+  honest(control);
+  control.releaseBroadcasts();
+  control.setFees({ base: 1_000_000_000n, tip: 1_000_000_000n });
+  control.revertNextBatches(0);
+  nodes.forEach((node, index) => {
+    if (node?.isAlive) Object.assign(node, { pausedUntilMs: 0, skewMs: 0, isCutOff: false, missingLogs: 0 });
+    else stage.startNode(index);
+  });
+}

@@ -1,0 +1,133 @@
+import { parseArgs } from 'node:util';
+import { globalSetup, globalTeardown } from '../global-setup.ts';
+import { KEPT_SEEDS } from './kept-seeds.ts';
+import { MUTANTS, type Mutant, unusedEdits } from './mutants.ts';
+import { type Plan, planOf, type RunResult, runPlan } from './run.ts';
+import { shrink } from './shrink.ts';
+
+const USAGE = `npm run simulate -- [options]
+  --minutes <n>   run new seeds for that long (default 10)
+  --seed <n>      run this seed twice, and compare the traces
+  --plan <json>   run this plan, as printed for a violation
+  --mutants       run the broken variants until each is caught
+  --only <text>   only the mutants whose names match this pattern
+  --kept          run the kept seeds twice each
+  --trace <n>     print the last n lines of the trace of a violation (default 60)
+`;
+
+/** A mutant that is not caught by this many seeds is missed. */
+const MUTANT_SEEDS = 40;
+/** Every so many seeds one is run twice, to measure the share that replays. */
+const REPLAY_EVERY = 10;
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    seed: { type: 'string' },
+    plan: { type: 'string' },
+    mutants: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    kept: { type: 'boolean', default: false },
+    trace: { type: 'string', default: '60' },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const say = (text: string) => void process.stdout.write(`${text}\n`);
+
+if (values.help) say(USAGE);
+else process.exitCode = await main();
+
+async function main(): Promise<number> {
+  await globalSetup();
+  try {
+    if (values.mutants) return await tryMutants();
+    if (values.kept) return await repeat(KEPT_SEEDS.map(({ seed }) => planOf(seed)));
+    if (values.plan !== undefined) return await repeat([JSON.parse(values.plan) as Plan]);
+    if (values.seed !== undefined) return await repeat([planOf(Number(values.seed))]);
+    return await hunt(Number(values.minutes));
+  } finally {
+    await globalTeardown();
+  }
+}
+
+/** Runs new seeds until the time is over or a promise is broken. */
+async function hunt(minutes: number): Promise<number> {
+  const startMs = Date.now();
+  const first = Math.floor(startMs / 1000) % 1_000_000_000;
+  const total = { seeds: 0, steps: 0, virtualMs: 0, faults: 0, replays: 0, same: 0 };
+  const labels = new Set<string>();
+  say(`seeds from ${first} on, for ${minutes} minutes`);
+  while (Date.now() - startMs < minutes * 60_000) {
+    const plan = planOf(first + total.seeds);
+    const result = await runPlan(plan);
+    total.seeds += 1;
+    total.steps += result.steps;
+    total.virtualMs += result.virtualMs;
+    for (const count of result.faults.values()) total.faults += count;
+    for (const label of [...result.labels, ...result.faults.keys()]) labels.add(label);
+    if (result.violation !== undefined) return report(result);
+    if (total.seeds % REPLAY_EVERY === 1) {
+      total.replays += 1;
+      if ((await runPlan(plan)).traceHash === result.traceHash) total.same += 1;
+      else say(`seed ${plan.seed} did not replay to the same trace`);
+    }
+    const hours = (total.virtualMs / 3_600_000).toFixed(1);
+    say(
+      `${total.seeds} seeds, ${total.steps} steps, ${hours} virtual hours, ${total.faults} faults, ` +
+        `${labels.size} labels, ${total.same} of ${total.replays} replays the same`,
+    );
+  }
+  say(`labels: ${[...labels].sort().join(', ')}`);
+  return total.same === total.replays ? 0 : 1;
+}
+
+/** Runs each plan twice. */
+async function repeat(plans: readonly Plan[]): Promise<number> {
+  let same = 0;
+  for (const plan of plans) {
+    const result = await runPlan(plan);
+    if (result.violation !== undefined) return report(result);
+    const again = await runPlan(plan);
+    const isSame = again.traceHash === result.traceHash;
+    if (isSame) same += 1;
+    say(`seed ${plan.seed}: ${result.steps} steps, no violation, ${isSame ? 'the same trace' : 'ANOTHER trace'} again`);
+  }
+  say(`${same} of ${plans.length} replay to the same trace`);
+  return same === plans.length ? 0 : 1;
+}
+
+/** Prints a violation: the smallest plan that shows it, its trace, and the command that repeats it. */
+async function report(result: RunResult, mutant?: Mutant): Promise<number> {
+  say(`\nseed ${result.plan.seed} violates "${result.violation?.message}"`);
+  say('making it smaller …');
+  const smallest = await shrink(result, mutant);
+  say(smallest.trace.slice(-Number(values.trace)).join('\n'));
+  say(`\n${smallest.violation?.message}`);
+  say(`after ${smallest.steps} steps (${result.steps} before it was made smaller). Repeat it with:`);
+  say(`  npm run simulate -- --plan '${JSON.stringify(smallest.plan)}'`);
+  return 1;
+}
+
+/** Runs each mutant until an invariant notices it. */
+async function tryMutants(): Promise<number> {
+  let missed = 0;
+  say('| mutant | caught by | seeds | steps |\n|---|---|---|---|');
+  for (const mutant of MUTANTS.filter(({ name }) => new RegExp(values.only).test(name))) {
+    let steps = 0;
+    let caught: RunResult | undefined;
+    let seeds = 0;
+    while (caught === undefined && seeds < MUTANT_SEEDS) {
+      seeds += 1;
+      const plan = planOf(seeds);
+      const result = await runPlan({ ...plan, faults: mutant.faults ?? plan.faults }, mutant);
+      steps += result.steps;
+      if (result.violation !== undefined) caught = result;
+    }
+    if (caught === undefined) missed += 1;
+    say(`| ${mutant.name} | ${caught?.violation?.invariant ?? '**missed**'} | ${seeds} | ${steps} |`);
+  }
+  const unused = values.only === '' ? unusedEdits() : [];
+  for (const text of unused) say(`never found in a statement: ${text}`);
+  return missed + unused.length;
+}

@@ -1,0 +1,302 @@
+import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
+import { verifyBooks } from '../../src/actions/books/verify-books.ts';
+import { outgoingId } from '../../src/domain/ids.ts';
+import { isFinal, type PaymentStatus } from '../../src/domain/payment.ts';
+import { readEvents } from '../../src/store/events/events.ts';
+import { OPEN_ITEMS_PER_PAYER } from './node.ts';
+import { type Stage, Violation } from './stage.ts';
+
+/**
+ * The promises of the gateway. `always` holds after every commit that changed money, payments or events. `atEnd` holds
+ * after the faults are over and time has passed. A violation is a sentence about the first case that was found.
+ *
+ * Three promises are checked where they can be broken: "sends are journalled" at every broadcast (`stage.ts`),
+ * "answers are true" and "no answer is an internal error" at every answer (`clients.ts`).
+ */
+export interface Invariant {
+  readonly name: string;
+  readonly promise: string;
+  readonly when: 'always' | 'atEnd';
+  /** Selects violations, each as a sentence in the column `problem`. All of these are one statement. */
+  readonly find?: (sql: Stage['sql']) => ReturnType<Stage['sql']>;
+  readonly check?: (stage: Stage) => Promise<string | undefined>;
+}
+
+export const INVARIANTS: readonly Invariant[] = [
+  {
+    name: 'final states stay',
+    promise: 'A payment that has succeeded, failed, expired or been cancelled never changes its status again.',
+    when: 'always',
+    check: async ({ sql, seen }) => {
+      const rows = await sql<{ id: string; status: PaymentStatus; version: number }[]>`
+        select id, status, version from payments order by id`;
+      for (const { id, status, version } of rows) {
+        const before = seen.get(id);
+        if (before !== undefined && isFinal(before.status as PaymentStatus) && before.status !== status) {
+          return `${id} was ${before.status} and is ${status}`;
+        }
+        if (before !== undefined && version < before.version) return `${id} went back to version ${version}`;
+        seen.set(id, { status, version });
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'one terminal event',
+    promise: 'A payment has exactly one event of its final status, and none of another final status.',
+    when: 'always',
+    find: (sql) => sql`
+          select p.id || ' is ' || p.status || ' and has ' || count(e.*) filter (where e.type = 'payment.' || p.status)
+            || ' such events and ' || count(e.*) filter (where e.type <> 'payment.' || p.status) || ' others' as problem
+          from payments p left join events e on e.object_id = p.id
+            and e.type in ('payment.succeeded', 'payment.failed', 'payment.expired', 'payment.cancelled')
+          group by p.id, p.status
+          having count(e.*) filter (where e.type = 'payment.' || p.status)
+              <> (p.status in ('succeeded', 'failed', 'expired', 'cancelled'))::int
+            or count(e.*) filter (where e.type <> 'payment.' || p.status) > 0
+          order by p.id limit 1`,
+  },
+  {
+    name: 'events without gaps',
+    promise: 'The events of an object are numbered from 1 without a gap.',
+    when: 'always',
+    find: (sql) => sql`
+          select object_id || ' has ' || count(*) || ' events up to ' || max(sequence) as problem
+          from events group by object_id having count(*) <> max(sequence) order by object_id limit 1`,
+  },
+  {
+    name: 'versions match events',
+    promise: 'Every move of a payment has its event: the version of a payment counts its events after the first.',
+    when: 'always',
+    find: (sql) => sql`
+          select p.id || ' has version ' || p.version || ' and ' || count(e.*) || ' events' as problem
+          from payments p left join events e on e.object_id = p.id
+          group by p.id, p.version having count(e.*) <> p.version + 1 order by p.id limit 1`,
+  },
+  {
+    name: 'consumers miss nothing',
+    promise: 'A consumer that reads events by position sees every event once, and those of an object in order.',
+    when: 'always',
+    check: async ({ sql, consumed }) => {
+      for (const event of await readEvents(sql, { after: consumed.after, limit: 1_000 })) {
+        if (consumed.ids.has(event.id)) return `${event.id} was read twice`;
+        const last = consumed.sequences.get(event.objectId) ?? 0;
+        if (event.sequence !== last + 1) {
+          return `event ${event.sequence} of ${event.objectId} was read after event ${last}`;
+        }
+        consumed.ids.add(event.id);
+        consumed.sequences.set(event.objectId, event.sequence);
+        consumed.after = event.position;
+      }
+      const rows = await sql<{ count: number }[]>`select coalesce(sum(size), 0)::int as count from event_batches`;
+      const placed = rows[0]?.count ?? 0;
+      return placed === consumed.ids.size ? undefined : `${placed} events were placed, ${consumed.ids.size} were read`;
+    },
+  },
+  {
+    name: 'fencing numbers grow',
+    promise: 'A former leaseholder never takes a nonce or moves a cursor after its successor has.',
+    when: 'always',
+    check: async ({ sql, fencing }) => {
+      const rows = await sql<{ subject: string; number: number }[]>`
+        select 'the cursor of ' || network as subject, fencing::int as number from chain_cursors
+        union all
+        select * from (select distinct on (network, signer) 'the newest nonce of ' || signer, fencing::int
+          from sends order by network, signer, nonce desc) as newest`;
+      for (const { subject, number } of rows) {
+        const before = fencing.get(subject) ?? 0;
+        if (number < before) return `${subject} has fencing number ${number} after ${before}`;
+        fencing.set(subject, number);
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'one send per item',
+    promise: 'An item is in at most one transaction that is on its way.',
+    when: 'always',
+    find: (sql) => sql`
+          select i.commitment || ' is in ' || count(*) || ' open sends' as problem
+          from send_items i join sends s using (network, signer, nonce) where s.state = 'open'
+          group by i.commitment having count(*) > 1 order by i.commitment limit 1`,
+  },
+  {
+    name: 'sent items have a send',
+    promise: 'An item that counts as sent is in a transaction of the journal.',
+    when: 'always',
+    find: (sql) => sql`
+          select commitment || ' counts as sent, and no send has it' as problem from items i
+          where state = 'sent' and not exists (select from send_items s where s.commitment = i.commitment)
+          order by 1 limit 1`,
+  },
+  {
+    name: 'payers keep their limit',
+    promise: `A payer never has more than ${OPEN_ITEMS_PER_PAYER} open items.`,
+    when: 'always',
+    find: (sql) => sql`
+          select payer || ' has ' || count(*) || ' open items' as problem from items
+          where purpose = 'payment' and state in ('due', 'sent')
+          group by payer having count(*) > ${OPEN_ITEMS_PER_PAYER} order by payer limit 1`,
+  },
+  {
+    name: 'held money leaves once',
+    promise: 'A held amount is paid out or refunded, never both.',
+    when: 'always',
+    check: async ({ sql }) => {
+      const refunds = await sql<{ paymentId: string }[]>`
+        select payment_id as "paymentId" from refunds where from_held > 0 and state <> 'failed' order by 1`;
+      const payouts = await sql<{ id: string }[]>`
+        select id from outgoing where purpose = 'payout' and state <> 'failed'`;
+      const ids = new Set(payouts.map(({ id }) => id));
+      const twice = refunds.find(({ paymentId }) => ids.has(outgoingId('pout_', paymentId)));
+      return twice && `the held amount of ${twice.paymentId} is paid out and refunded`;
+    },
+  },
+  {
+    name: 'freezes hold',
+    promise: 'After a freeze of a merchant was answered, no signature for it is accepted until it is lifted.',
+    when: 'always',
+    check: async ({ sql, frozen }) => {
+      for (const [merchantId, before] of frozen) {
+        const count = await countAccepted(sql, merchantId);
+        if (count !== before) return `${count - before} signatures were accepted for ${merchantId}`;
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'one payment per key',
+    promise: 'Requests with the same Idempotency-Key make one payment.',
+    when: 'always',
+    find: (sql) => sql`
+          select count(*) || ' payments for ' || reference_id as problem from payments
+          group by reference_id having count(*) > 1 order by reference_id limit 1`,
+  },
+  {
+    name: 'every payment ends',
+    promise: 'When the last deadline is final on its chain, no payment is left in requires_action or processing.',
+    when: 'atEnd',
+    find: (sql) => sql`
+          select id || ' is still ' || status as problem from payments
+          where status in ('requires_action', 'processing') order by id limit 1`,
+  },
+  {
+    name: 'at most one transfer',
+    promise: 'The chain carries out at most one signed transfer for a payment, a payout, a refund.',
+    when: 'atEnd',
+    check: async (stage) => {
+      const rows = await stage.sql<{ subject: string; isSigned: boolean }[]>`
+        select subject, bool_and(method <> 'native') as "isSigned" from items group by subject order by subject`;
+      for (const { subject, isSigned } of rows) {
+        const paid = await stage.paidOnChain(subject);
+        if (isSigned && paid.length > 1) return `${subject} was carried out ${paid.length} times`;
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'states equal the chain',
+    promise: 'A payment has succeeded exactly if the chain shows its transfer, in full and to the right account.',
+    when: 'atEnd',
+    check: async (stage) => {
+      const rows = await stage.sql<{ id: string; status: string; hash: string | null }[]>`
+        select id, status, transaction_hash as hash from payments order by id`;
+      for (const { id, status, hash } of rows) {
+        const paid = await stage.paidOnChain(id);
+        const isShown = paid.some(({ transactionHash }) => transactionHash === hash);
+        if (status === 'succeeded' && !isShown) return `${id} has succeeded without a transfer on the chain`;
+        const items = await stage.sql<{ count: number }[]>`
+          select count(*)::int as count from items where subject = ${id} and method <> 'native'
+            and commitment = any(${paid.map(({ commitment }) => commitment)}::text[])`;
+        if (status !== 'succeeded' && (items[0]?.count ?? 0) > 0) return `${id} is ${status} and its money was taken`;
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'outgoing equals the chain',
+    promise: 'A payout or refund is paid exactly if the chain shows its transfer, and none is left on its way.',
+    when: 'atEnd',
+    check: async (stage) => {
+      const rows = await stage.sql<{ id: string; state: string }[]>`select id, state from outgoing order by id`;
+      for (const { id, state } of rows) {
+        const paid = (await stage.paidOnChain(id)).length;
+        if (state === 'sending') return `${id} is still on its way`;
+        if ((state === 'paid') !== (paid === 1)) return `${id} is ${state}, and the chain shows ${paid} transfers`;
+      }
+      return undefined;
+    },
+  },
+  {
+    name: 'books equal the chain',
+    promise: 'The books balance, their hashes are right, and they show every movement of the chain and no other.',
+    when: 'atEnd',
+    check: async (stage) => {
+      const reports = await verifyBooks(stage.sql);
+      const [problem] = reports.flatMap(({ problems }) => problems);
+      if (problem !== undefined) return problem;
+      const report = await reconcile({ db: { sql: stage.sql } }, stage.connected, { from: 0 });
+      return report?.differences[0]?.message;
+    },
+  },
+  {
+    name: 'answers stay true',
+    promise: 'The last final status that a client was told is the status of the payment.',
+    when: 'atEnd',
+    check: async ({ sql, told }) => {
+      const rows = await sql<{ id: string; status: string }[]>`select id, status from payments order by id`;
+      const wrong = rows.find(({ id, status }) => (told.get(id)?.status ?? status) !== status);
+      return wrong && `${wrong.id} is ${wrong.status}, and a client was told ${told.get(wrong.id)?.status}`;
+    },
+  },
+  {
+    name: 'created means stored',
+    promise: 'A payment whose creation was answered exists.',
+    when: 'atEnd',
+    check: async ({ sql, created }) => {
+      const rows = await sql<{ id: string }[]>`select id from payments`;
+      const ids = new Set(rows.map(({ id }) => id));
+      return [...created.values()].find((id) => !ids.has(id));
+    },
+  },
+  {
+    name: 'events are placed',
+    promise: 'Every event gets a position.',
+    when: 'atEnd',
+    check: async ({ sql, consumed }) => {
+      const rows = await sql<{ count: number }[]>`select count(*)::int as count from events`;
+      const count = rows[0]?.count ?? 0;
+      return count === consumed.ids.size ? undefined : `${count} events were written, ${consumed.ids.size} were read`;
+    },
+  },
+];
+
+/** The signatures that were accepted for a merchant. */
+export async function countAccepted(sql: Stage['sql'], merchantId: string): Promise<number> {
+  const rows = await sql<{ count: number }[]>`
+    select count(*)::int as count from items i join payments p on p.id = i.subject
+    where p.merchant_id = ${merchantId} and i.purpose = 'payment' and i.method <> 'native'`;
+  return rows[0]?.count ?? 0;
+}
+
+/** Throws the first violation. */
+export async function checkInvariants(stage: Stage, when: Invariant['when']): Promise<void> {
+  const { sql } = stage;
+  const asked = INVARIANTS.filter((invariant) => invariant.when === when);
+  const [found] = await sql<{ name: string; problem: string }[]>`
+    with found as (select '' as name, '' as problem where false ${union(sql, asked)})
+    select name, problem from found order by name, problem limit 1`;
+  if (found !== undefined) throw new Violation(found.name, found.problem);
+  for (const { name, check } of asked) {
+    const problem = await check?.(stage);
+    if (problem !== undefined) throw new Violation(name, problem);
+  }
+}
+
+function union(sql: Stage['sql'], invariants: readonly Invariant[]): ReturnType<Stage['sql']> {
+  return invariants.reduce(
+    (all, { name, find }) =>
+      find === undefined ? all : sql`${all} union all select ${name}::text, problem from (${find(sql)}) as f`,
+    sql``,
+  );
+}

@@ -1,0 +1,166 @@
+import type { ConnectedChain } from '../../src/chains/chains.ts';
+
+/** A gateway with one promise broken on purpose. The simulation must notice it. */
+export interface Mutant {
+  readonly name: string;
+  /** The faults that bring out the difference; those of the seed by default. */
+  readonly faults?: readonly string[];
+  /** Alters the statements of all nodes. */
+  readonly alter?: (text: string) => string;
+  /** Alters the chain as each node sees it. */
+  readonly alterChain?: (connected: ConnectedChain) => ConnectedChain;
+}
+
+/** Replaces parts of statements. Each part must be in some statement of the gateway: see `unusedEdits`. */
+function edited(...edits: readonly (readonly [from: string, to: string])[]): (text: string) => string {
+  for (const [from] of edits) unused.add(from);
+  return (text) => {
+    let altered = text;
+    for (const [from, to] of edits) {
+      if (!altered.includes(from)) continue;
+      unused.delete(from);
+      altered = altered.replaceAll(from, to);
+    }
+    return altered;
+  };
+}
+
+const unused = new Set<string>();
+
+/** Edits that no statement has matched: the gateway's SQL has changed, and the mutant is none any more. */
+export function unusedEdits(): readonly string[] {
+  return [...unused];
+}
+
+const GUARD = 'p.id = i.id and p.status = i.from_status and p.version = i.from_version';
+const LOCKED = 'from payments where id = any($1::text[]) order by id for update';
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'a former leaseholder may write',
+    faults: ['zombie'],
+    alter: edited(['where name = $1 and fencing = $2 for share', 'where name = $1 and $2::bigint > 0 for share']),
+  },
+  {
+    name: 'a transaction is broadcast before the journal has it',
+    alterChain: (connected) => ({
+      ...connected,
+      chain: {
+        ...methodsOf(connected.chain),
+        signBatch: async (...input) => {
+          const signed = await connected.chain.signBatch(...input);
+          await connected.chain.broadcast(signed.bytes).catch(() => {});
+          return signed;
+        },
+      },
+    }),
+  },
+  {
+    name: 'a nonce is taken without a look at the journal',
+    alter: edited(
+      ['select max(nonce) as nonce from sends', 'select null::bigint as nonce from sends'],
+      [", $7::timestamptz, 'open')", ", $7::timestamptz, 'open') on conflict do nothing"],
+      [
+        'with ordinality as c(commitment, position)',
+        'with ordinality as c(commitment, position) on conflict do nothing',
+      ],
+    ),
+  },
+  {
+    name: 'a status is updated without lock and guard',
+    alter: edited([GUARD, 'p.id = i.id'], [LOCKED, 'from payments where id = any($1::text[]) order by id']),
+  },
+  {
+    name: 'the expiry ignores an accepted signature',
+    alter: (text) =>
+      text.includes('native_deadline is null and expires_at <=') ? blindToConfirms(text) : withoutStatusGuard(text),
+  },
+  {
+    name: 'a payment succeeds without its event',
+    alter: edited([
+      'from happened h join batched b on b.partner_id = h.partner_id and b.mode = h.mode',
+      "from happened h join batched b on b.partner_id = h.partner_id and b.mode = h.mode where h.type <> 'payment.succeeded'",
+    ]),
+  },
+  {
+    name: 'a refund takes money that is being paid out',
+    alter: edited([
+      "where payment_id = $2 and state = 'held'",
+      "where payment_id = $2 and state in ('held', 'sending', 'paid')",
+    ]),
+  },
+  {
+    name: 'events are placed by their numbers, so that late commits are skipped',
+    alter: edited(['first.position + sum(t.size) over (order by t.batch) - t.size', 't.batch * 10']),
+  },
+  {
+    name: 'an item is sent by two relayers',
+    faults: ['endpoints out of reach', 'zombie'],
+    alter: edited(["any($1::text[]) and state = 'due'", "any($1::text[]) and state in ('due', 'sent')"]),
+  },
+  {
+    name: 'an Idempotency-Key is not claimed',
+    alter: edited([
+      'where t.claim is null or exists (select from claimed c where c.payment_id = t.id)',
+      'where t.claim is null or true',
+    ]),
+  },
+  {
+    name: 'a signature is accepted by a cached freeze',
+    alter: edited([
+      'select m.id from merchants m where m.id = any($1::text[]) and',
+      'select m.id from merchants m where m.id = any($1::text[]) and false and',
+    ]),
+  },
+  {
+    name: 'items that were sent do not count as open',
+    alter: edited(["count(*) filter (where i.state in ('due', 'sent'))", "count(*) filter (where i.state = 'due')"]),
+  },
+  {
+    name: 'one endpoint is believed',
+    faults: ['endpoint lies', 'reorg'],
+    alterChain: (connected) => ({
+      ...connected,
+      chain: {
+        ...methodsOf(connected.chain),
+        witnesses: () => {
+          const [liar] = connected.chain.witnesses().toSorted((a, b) => a.name.localeCompare(b.name));
+          if (liar === undefined) return [];
+          return ['first', 'second'].map((name) => ({ ...methodsOf(liar), name }));
+        },
+      },
+    }),
+  },
+  {
+    name: 'payments count before their blocks are final',
+    faults: ['reorg'],
+    alterChain: (connected) => {
+      const { network } = connected.chain;
+      const finality = { ...network.finality, depth: 1, blockTimeMs: 6_000, reason: 'a mutant' };
+      return { ...connected, chain: { ...methodsOf(connected.chain), network: { ...network, finality } } };
+    },
+  },
+  {
+    name: 'a payout is signed again by another node',
+    alter: edited(
+      ["and state = 'sending' and commitment is null and not", "and state = 'sending' and not"],
+      ["and state = 'sending' and not is_due\n", "and state = 'sending'\n"],
+    ),
+  },
+];
+
+/** The payments under way look as if nobody had confirmed them. */
+const blindToConfirms = edited(
+  [
+    "where status = 'requires_action' and native_deadline is null",
+    "where status in ('requires_action', 'processing') and native_deadline is null",
+  ],
+  ['"amountDecimals", status, version', `"amountDecimals", 'requires_action' as status, version`],
+);
+const withoutStatusGuard = edited([GUARD, 'p.id = i.id and p.version = i.from_version']);
+
+/** A copy whose methods can be replaced. The chain of a node is a proxy, whose keys are those of the real one. */
+function methodsOf<T extends object>(target: T): T {
+  const keys = Reflect.ownKeys(target);
+  return Object.fromEntries(keys.map((key) => [key, Reflect.get(target, key)])) as T;
+}

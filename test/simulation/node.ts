@@ -1,0 +1,161 @@
+import { type Logger, pino } from 'pino';
+import { openReceiptKey } from '../../src/actions/open-receipt-key.ts';
+import type { Chains, ConnectedChain } from '../../src/chains/chains.ts';
+import { buildApp } from '../../src/http/app.ts';
+import type { App } from '../../src/http/deps.ts';
+import { createParts } from '../../src/parts.ts';
+import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
+import { createSecrets } from '../../src/runtime/secrets.ts';
+import type { Config } from '../../src/settings/config.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
+import { type Database, openDatabase } from '../../src/store/plumbing/database.ts';
+import type { Listener } from '../../src/store/plumbing/listener.ts';
+import { startBookkeeping } from '../../src/workers/bookkeeping.ts';
+import { housekeepingJobs } from '../../src/workers/housekeeping.ts';
+import { startJobs } from '../../src/workers/loop.ts';
+import { payingOutJobs } from '../../src/workers/paying-out.ts';
+import { startPlacing } from '../../src/workers/placing.ts';
+import { startRelaying } from '../../src/workers/relaying.ts';
+import { startWatching } from '../../src/workers/watching.ts';
+import { viewChain } from './chain-view.ts';
+import type { Driver } from './driver.ts';
+import type { Participant, Scheduler } from './scheduler.ts';
+import type { Seeded } from './seeded.ts';
+
+/** All nodes of a run share it. */
+export const MASTER_SECRET = new Uint8Array(32).fill(7);
+/** A payer may have this many open items at once. */
+export const OPEN_ITEMS_PER_PAYER = 2;
+/** More connections than a node ever needs at once: a full pool would order statements by itself. */
+const POOL_SIZE = 40;
+
+type Parts = Awaited<ReturnType<typeof createParts>>;
+
+/** One node of the gateway between a start and its crash. */
+export interface SimNode extends Participant {
+  readonly applicationName: string;
+  isCutOff: boolean;
+  /** The number of lists of events that it gets without their events. */
+  missingLogs: number;
+  /** Undefined until the start is complete. */
+  app: App | undefined;
+  parts: Parts | undefined;
+  /** Resolves when the start is complete, or has failed. */
+  readonly started: Promise<void>;
+  /** Resolves at the crash. */
+  readonly crashed: Promise<void>;
+  crash(): Promise<void>;
+  /** Breaks its database connections; the node goes on. */
+  disconnect(): Promise<void>;
+}
+
+export interface SimNodeInput {
+  readonly name: string;
+  readonly skewMs: number;
+  readonly url: string;
+  readonly driver: Driver;
+  readonly scheduler: Scheduler;
+  readonly random: Seeded;
+  readonly connected: ConnectedChain;
+  /** Alters the chain as this node sees it, for a mutant. */
+  readonly alterChain?: ((connected: ConnectedChain) => ConnectedChain) | undefined;
+  readonly onBroadcast: (bytes: string) => Promise<void>;
+  /** Called with every error that a node logs. */
+  readonly onError: (text: string) => void;
+}
+
+/** Starts a node as `main.ts` does: the same parts, workers and routes. */
+export function startNode(input: SimNodeInput): SimNode {
+  const { name, skewMs, url, driver, scheduler, random, connected, alterChain = same, onBroadcast, onError } = input;
+  const applicationName = `sim-${name}-${Buffer.from(random.fork('name').bytes(6)).toString('hex')}`;
+  const { promise: crashed, resolve: onCrash } = Promise.withResolvers<void>();
+  const { promise: started, resolve: onStarted } = Promise.withResolvers<void>();
+  const participant: Participant = { name, isAlive: true, pausedUntilMs: 0, skewMs };
+  const node: SimNode = Object.assign(participant, {
+    applicationName,
+    isCutOff: false,
+    missingLogs: 0,
+    app: undefined,
+    parts: undefined,
+    started,
+    crashed,
+    async crash() {
+      node.isAlive = false;
+      await driver.cut(applicationName);
+      onCrash();
+    },
+    async disconnect() {
+      await driver.cut(applicationName);
+      for (const { onConnected } of listeners.values()) scheduler.ready(node, 'listens again', onConnected);
+    },
+  });
+  const listeners = new Map<string, Listener>();
+  driver.adopt(applicationName, node);
+  driver.onNotification((channel, payload) => {
+    const listener = listeners.get(channel);
+    if (listener !== undefined) scheduler.ready(node, `hears ${channel}`, () => listener.onMessage(payload));
+  });
+
+  const chain = viewChain({
+    chain: connected.chain,
+    by: node,
+    scheduler,
+    random: random.fork('chain'),
+    isCutOff: () => node.isCutOff,
+    takeMissingLogs: () => {
+      node.missingLogs -= 1;
+      return node.missingLogs >= 0;
+    },
+    onBroadcast,
+  });
+  const own = alterChain({ ...connected, chain });
+  const chains: Chains = {
+    find: (id) => (id === chain.network.chainId ? own : undefined),
+    list: () => [own],
+  };
+  void begin().catch((error: unknown) => {
+    // A start that fails because the database went away ends the process, as in production.
+    scheduler.note(`${name}: did not start: ${String(error)}`);
+    node.isAlive = false;
+    onStarted();
+    onCrash();
+  });
+  return node;
+
+  async function begin(): Promise<void> {
+    const world = scheduler.worldOf(node, random.fork('world'));
+    const opened = openDatabase({ url, poolSize: POOL_SIZE, applicationName });
+    const db: Database = {
+      ...opened,
+      listen: async (channel, listener) => {
+        listeners.set(channel, listener);
+        listener.onConnected();
+      },
+    };
+    const log = errorLog(onError);
+    const base = { config: nodeConfig(), world, log, db, listDb: db, secrets: createSecrets([MASTER_SECRET]) };
+    const receiptKey = await openReceiptKey(base);
+    const parts = await createParts({ ...base, receiptKey, chains, rates: sandboxRates() });
+    startJobs(parts, [...housekeepingJobs(parts), ...payingOutJobs(parts)]);
+    startPlacing(parts);
+    startBookkeeping(parts);
+    startRelaying(parts);
+    startWatching({ ...parts, watching: { startAt: () => 0 } });
+    node.app = await driver.busy(buildApp(parts));
+    node.parts = parts;
+    scheduler.note(`${name}: has started`);
+    onStarted();
+  }
+}
+
+const same = (connected: ConnectedChain) => connected;
+
+function nodeConfig(): Config {
+  const read = readConfig({ RATE_LIMIT_KEY_PER_SECOND: '100000', RATE_LIMIT_ADDRESS_PER_SECOND: '100000' });
+  if ('problems' in read) throw new Error(read.problems.join('; '));
+  return { ...read.config, maxEventLoopDelayMs: 0, openItemsPerPayer: OPEN_ITEMS_PER_PAYER };
+}
+
+function errorLog(onError: (text: string) => void): Logger {
+  return pino({ level: 'error' }, { write: onError });
+}

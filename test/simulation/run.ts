@@ -1,0 +1,156 @@
+import { liftAll, operate, shop } from './clients.ts';
+import { FAULTS, heal, mine, trouble } from './faults.ts';
+import { checkInvariants } from './invariants.ts';
+import type { Mutant } from './mutants.ts';
+import { hash, seeded } from './seeded.ts';
+import { openStage, type Stage, Violation } from './stage.ts';
+
+/** Everything that a run follows from. The same plan gives the same run. */
+export interface Plan {
+  readonly seed: number;
+  readonly nodes: number;
+  readonly clients: number;
+  readonly hasOperator: boolean;
+  /** Labels of the faults that may happen. */
+  readonly faults: readonly string[];
+  /** The time during which faults happen. */
+  readonly troubleMs: number;
+}
+
+export interface RunResult {
+  readonly plan: Plan;
+  readonly violation: Violation | undefined;
+  readonly steps: number;
+  readonly virtualMs: number;
+  readonly faults: ReadonlyMap<string, number>;
+  /** The final states of payments and refunds that were reached, and what clients met. */
+  readonly labels: readonly string[];
+  readonly trace: readonly string[];
+  readonly traceHash: number;
+}
+
+const MAX_STEPS = 60_000;
+/** Everything ends within this time after the faults. */
+const QUIET_WITHIN_MS = 45 * 60_000;
+const HEALING_STRIDE_MS = 6_000;
+const CHECK_QUIET_EVERY = 250;
+
+export function planOf(seed: number): Plan {
+  const random = seeded(seed, 'plan');
+  return {
+    seed,
+    nodes: random.pick([2, 2, 2, 3]),
+    clients: random.between(3, 7),
+    hasOperator: random.chance(0.6),
+    faults: FAULTS.map(({ label }) => label).filter(() => random.chance(0.6)),
+    troubleMs: random.between(25_000, 60_000),
+  };
+}
+
+export async function runPlan(plan: Plan, mutant?: Mutant): Promise<RunResult> {
+  const { alter, alterChain } = mutant ?? {};
+  const stage = await openStage({ seed: plan.seed, nodes: plan.nodes, alter, alterChain });
+  const startMs = stage.scheduler.nowMs();
+  let violation: Violation | undefined;
+  try {
+    await live(stage, plan);
+  } catch (error) {
+    // An unexpected error of the simulation itself is reported like a violation: with its trace.
+    violation = error instanceof Violation ? error : new Violation('the run goes on', String((error as Error).stack));
+    stage.scheduler.note(`violated: ${violation.message}`);
+  }
+  const labels = await labelsOf(stage);
+  await stage.close();
+  const { trace } = stage.scheduler;
+  return {
+    plan,
+    violation,
+    steps: stage.scheduler.steps(),
+    virtualMs: stage.scheduler.nowMs() - startMs,
+    faults: stage.faults,
+    labels,
+    trace,
+    traceHash: hash(trace.join('\n')),
+  };
+}
+
+async function live(stage: Stage, plan: Plan): Promise<void> {
+  const { scheduler } = stage;
+  const { violations } = stage;
+  let acting = 0;
+  const act = (actor: Promise<unknown>) => {
+    acting += 1;
+    actor
+      .catch((error: unknown) => violations.push(error))
+      .finally(() => {
+        acting -= 1;
+      });
+  };
+  const untilMs = scheduler.nowMs() + plan.troubleMs;
+  act(startAll(stage));
+  scheduler.setStride(3_000);
+  void mine(stage);
+  for (let index = 0; index < plan.clients; index += 1) act(shop(stage, index));
+  if (plan.hasOperator) act(operate(stage));
+  act(trouble(stage, { kinds: FAULTS.filter(({ label }) => plan.faults.includes(label)), untilMs }));
+  await advance(() => scheduler.nowMs() >= untilMs);
+
+  heal(stage);
+  act(liftAll(stage));
+  scheduler.setStride(HEALING_STRIDE_MS);
+  const deadlineMs = scheduler.nowMs() + QUIET_WITHIN_MS;
+  let isQuiet = false;
+  let nextLook = 0;
+  await advance(async () => {
+    if (scheduler.nowMs() >= deadlineMs) return true;
+    if (scheduler.steps() < nextLook) return false;
+    nextLook = scheduler.steps() + CHECK_QUIET_EVERY;
+    isQuiet = acting === 0 && (await isAllDone(stage));
+    return isQuiet;
+  });
+  await checkInvariants(stage, 'always');
+  await checkInvariants(stage, 'atEnd');
+
+  async function advance(isOver: () => boolean | Promise<boolean>): Promise<void> {
+    for (;;) {
+      await stage.driver.settle();
+      if (violations.length > 0) throw violations[0];
+      if (stage.driver.takeChanged()) await checkInvariants(stage, 'always');
+      if (await isOver()) return;
+      if (scheduler.steps() >= MAX_STEPS) throw new Violation('the run ends', `it took more than ${MAX_STEPS} steps`);
+      if (!scheduler.step()) throw new Violation('the run goes on', 'nothing is left to do');
+    }
+  }
+}
+
+/**
+ * Starts the nodes one after the other. Several inserts of the same new key would wait for one transaction, and the server
+ * lets them go on in no fixed order; rows that exist have an ordered queue.
+ */
+async function startAll({ nodes, startNode }: Stage): Promise<void> {
+  for (const index of nodes.keys()) {
+    startNode(index);
+    const node = nodes[index];
+    await Promise.race([node?.started, node?.crashed]);
+  }
+}
+
+/** True if every payment is final, nothing is on its way, and everything is booked and sealed. */
+async function isAllDone({ sql }: Stage): Promise<boolean> {
+  const rows = await sql<{ open: number }[]>`
+    select ((select count(*) from payments where status in ('requires_action', 'processing'))
+      + (select count(*) from outgoing where state = 'sending') + (select count(*) from outbox)
+      + (select count(*) from chain_events where decided_at is null)
+      + (select count(*) from sends where state = 'open')
+      + (select count(*) from book_entries where sequence is null))::int as open`;
+  return rows[0]?.open === 0;
+}
+
+async function labelsOf({ sql }: Stage): Promise<string[]> {
+  const rows = await sql<{ label: string }[]>`
+    select 'payment ' || status as label from payments union select 'refund ' || state from refunds
+    union select 'outgoing ' || purpose || ' ' || state from outgoing
+    union select 'event ' || type from events union select 'item ' || state || ' ' || coalesce(end_reason, '') from items
+    union select 'send ' || kind from sends order by 1`;
+  return rows.map(({ label }) => label);
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { KEPT_SEEDS } from './kept-seeds.ts';
+import { MUTANTS } from './mutants.ts';
+import { planOf, runPlan } from './run.ts';
+import { seeded } from './seeded.ts';
+
+const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
+
+/** Long runs are hunts: see `npm run simulate -- --help`. */
+describe('the simulation', () => {
+  const [replayed, ...others] = KEPT_SEEDS;
+  const keepsPromises = async (seed: number) => {
+    const result = await runPlan(planOf(seed));
+    const { violation, trace } = result;
+    assert.equal(violation, undefined, `${violation?.message}\n${trace.slice(-40).join('\n')}`);
+    return result;
+  };
+
+  it(`keeps every promise and replays to the same trace with seed ${replayed.seed}: ${replayed.why}`, async () => {
+    const [first, second] = [await keepsPromises(replayed.seed), await keepsPromises(replayed.seed)];
+    assert.deepEqual(second.trace, first.trace);
+  });
+
+  for (const { seed, why, isLong } of others) {
+    it(`keeps every promise with seed ${seed}: ${why}`, {
+      skip: isLong && !IS_LONG && 'part of npm run test:long',
+    }, async () => {
+      await keepsPromises(seed);
+    });
+  }
+
+  it('notices a gateway that ignores Idempotency-Keys', async () => {
+    const mutant = MUTANTS.find(({ name }) => name === 'an Idempotency-Key is not claimed');
+    const { violation } = await runPlan(planOf(2), mutant);
+    assert.equal(violation?.invariant, 'one payment per key');
+  });
+});
+
+describe('a seeded stream', () => {
+  it('follows from its seed and name alone', () => {
+    const draw = (stream: ReturnType<typeof seeded>) => Array.from({ length: 20 }, () => stream.below(1_000));
+    assert.deepEqual(draw(seeded(7).fork('a')), draw(seeded(7).fork('a')));
+    assert.notDeepEqual(draw(seeded(7).fork('a')), draw(seeded(7).fork('b')));
+    assert.notDeepEqual(draw(seeded(7)), draw(seeded(8)));
+    const used = seeded(7);
+    used.below(10);
+    assert.deepEqual(draw(used.fork('a')), draw(seeded(7).fork('a')));
+  });
+});
