@@ -232,7 +232,7 @@ function matchesOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
   return db`
     (
       select * from payments p
-      where ${isOfMerchant(db, filter)} and ${isClosed(db)} and p.reference_id like ${containing(filter.referencePart)}
+      where ${isOfMerchant(db, filter)} and ${isClosed(db)} and ${hasReferencePart(db, filter, filter.referencePart)}
         and ${isClosedMatch(db, filter)} offset 0
     ) union all (
       select * from payments p
@@ -240,18 +240,23 @@ function matchesOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
     )`;
 }
 
-/** `%` and `_` are escaped. */
-function containing(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+/** The index finds payments that have all parts of the text, in any order. */
+function hasReferencePart(db: Reader, filter: PaymentFilter, text: string): Fragment {
+  return db`reference_parts(p.merchant_id, p.reference_id) @> reference_parts(${merchantOf(db, filter)}, ${text})
+    and strpos(p.reference_id, ${text}) > 0`;
 }
 
 /**
  * A payment of the merchant `m`. A single merchant is named by its id, because the planner knows the number of its
  * payments then. Otherwise it expects the average of all merchants, and takes an index without the order of the page.
  */
-function isOfMerchant(db: Reader, { merchantIds }: PaymentFilter): Fragment {
+function isOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
+  return db`p.merchant_id = ${merchantOf(db, filter)}`;
+}
+
+function merchantOf(db: Reader, { merchantIds }: PaymentFilter): Fragment {
   const [id, ...others] = merchantIds ?? [];
-  return id === undefined || others.length > 0 ? db`p.merchant_id = m.id` : db`p.merchant_id = ${id}`;
+  return id === undefined || others.length > 0 ? db`m.id` : db`${id}::text`;
 }
 
 /** The statuses in the table that may be seen as one of the wanted ones: an overdue open payment is seen as over. */
