@@ -1,9 +1,9 @@
 import { privateKeyToAccount } from 'viem/accounts';
-import { command } from '../../src/actions/command.ts';
+import { type CommandDeps, command } from '../../src/actions/command.ts';
 import { createPartner } from '../../src/actions/parties/create-partner.ts';
 import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { issueKey } from '../../src/actions/parties/issue-key.ts';
-import { rowKeysOf } from '../../src/actions/row-keys.ts';
+import { type RowKeyDeps, rowKeysOf } from '../../src/actions/row-keys.ts';
 import type { ChainEvent } from '../../src/chains/chain.ts';
 import type { ConnectedChain } from '../../src/chains/chains.ts';
 import type { MemoryChainControl } from '../../src/chains/memory/control.ts';
@@ -94,7 +94,7 @@ export interface Stage {
   fault(label: string): void;
   newClient(name: string): Participant;
   startNode(index: number): void;
-  registerHeld(deps: Parameters<typeof command>[0]): Promise<void>;
+  registerHeld(deps: CommandDeps & RowKeyDeps): Promise<void>;
   /** The Collector's payments for an object, on the canonical chain. */
   paidOnChain(objectId: string): Promise<readonly PaidEvent[]>;
   close(): Promise<void>;
@@ -233,7 +233,8 @@ function payerOf(control: MemoryChainControl, key: string): Payer {
 
 async function openParties(db: Database, scheduler: Scheduler, random: Seeded) {
   const operator: Participant = { name: 'operator', isAlive: true, pausedUntilMs: 0, skewMs: 0 };
-  const deps = { db, world: scheduler.worldOf(operator, random) };
+  const rowKeys = rowKeysOf(createSecrets([MASTER_SECRET]));
+  const deps = { db, world: scheduler.worldOf(operator, random), rowKeys };
   const partner = await createPartner(deps, { actor: 'operator', name: 'Partner' });
   const limits = { scopes: null, merchantIds: null, addresses: null, expiresAt: null };
   const keys = [];
@@ -259,14 +260,13 @@ async function openParties(db: Database, scheduler: Scheduler, random: Seeded) {
 }
 
 /** Registers the destination of a merchant. */
-async function register(deps: Parameters<typeof command>[0], merchantId: string, random: Seeded): Promise<void> {
-  const rowKeys = rowKeysOf(createSecrets([MASTER_SECRET]));
+async function register(deps: CommandDeps & RowKeyDeps, merchantId: string, random: Seeded): Promise<void> {
   const parsed = parseAsset(USDC);
   if (!parsed.ok) throw new Error(parsed.problem);
   const { key: assetKey } = parsed.value;
   await command(deps, async (tx, now) => {
     const id = newId('crypto_', now.getTime(), random.bytes(10));
     const terms = termsOfNew(`${NETWORK}:${DESTINATION}`, undefined, { now, periodMs: 0 });
-    await putDestinations(tx, { rowKeys }, [{ id, merchantId, asset: USDC, assetKey, ...terms, createdAt: now }]);
+    await putDestinations(tx, deps, [{ id, merchantId, asset: USDC, assetKey, ...terms, createdAt: now }]);
   });
 }
