@@ -195,9 +195,9 @@ async function newKey(deps: CommandDeps & RowKeyDeps): Promise<string> {
   return secret;
 }
 
-/** Written atomically, and readable by this user only. */
+/** Written atomically, and readable by this user only. Several nodes may share the folder. */
 async function writePrivate(file: string, text: string): Promise<void> {
-  const draft = `${file}.draft`;
+  const draft = `${file}.${process.pid}.draft`;
   await writeFile(draft, text, { mode: 0o600 });
   await chmod(draft, 0o600);
   await rename(draft, file);
