@@ -20,7 +20,7 @@ import { checkResponse } from './openapi.ts';
 export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
 
 /** Gateways of a test that share a database share it, too. */
-const TEST_SECRET = new Uint8Array(32).fill(7);
+export const TEST_SECRET = new Uint8Array(32).fill(7);
 
 export interface TestGatewayInput extends Pick<PartsInput, 'chains' | 'rates' | 'screening' | 'page' | 'sandbox'> {
   /** A database shared with another gateway of the test; its own one otherwise. */

@@ -325,6 +325,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
       ready: true,
       stopping: false,
       database: 'ok',
+      clockOffMs: 12,
       chains: [
         {
           network: 'eip155:8453',

@@ -59,7 +59,11 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 2 }, 
     for (const path of ['/', '/demo', '/sandbox/blocks', '/sandbox/blocks/0', '/docs']) {
       await page.goto(scene.baseUrl + path);
       assert.deepEqual(await styleOf(), checkout, path);
-      assert.equal(await page.evaluate("document.fonts.check('16px Inter')"), true, path);
+      assert.equal(
+        await page.evaluate("document.fonts.ready.then(() => document.fonts.check('16px Inter'))"),
+        true,
+        path,
+      );
       assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, path);
     }
     assert.deepEqual(problems, []);

@@ -4,6 +4,7 @@ import { command, commandOfOne } from '../../src/actions/command.ts';
 import { createPaymentMover } from '../../src/actions/paying/move-payment.ts';
 import { relayOnce } from '../../src/actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../../src/actions/relay/relayer.ts';
+import { rowKeysOf } from '../../src/actions/row-keys.ts';
 import { followChain } from '../../src/actions/watch/follow-chain.ts';
 import { watchOnce } from '../../src/actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../../src/actions/watch/watcher.ts';
@@ -13,7 +14,7 @@ import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import { type Finality, findNetwork } from '../../src/chains/networks.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import type { Item, PayMethod } from '../../src/domain/item.ts';
-import type { KeyRing } from '../../src/domain/key-ring.ts';
+import { createSecrets } from '../../src/runtime/secrets.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import type { World } from '../../src/runtime/world.ts';
 import { NO_SCREENING, type Screening } from '../../src/screening/screening.ts';
@@ -31,6 +32,7 @@ import { createScene, type Harness, type Payer } from '../chains/harness.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { signerFromKey } from '../chains/signer.ts';
 import { createTestDatabase } from '../database.ts';
+import { TEST_SECRET } from '../gateway.ts';
 
 export type RelayScene = Awaited<ReturnType<typeof openRelayScene>>;
 export type TestNode = Awaited<ReturnType<RelayScene['newNode']>>;
@@ -103,7 +105,7 @@ export async function openRelayScene(input: SceneInput = {}) {
     find: (id) => (id === network.chainId ? connected : undefined),
     list: () => [connected],
   };
-  const rowKeys: KeyRing = [new Uint8Array(32).fill(9)];
+  const rowKeys = rowKeysOf(createSecrets([TEST_SECRET]));
   const base = { db, world, log, rowKeys };
   const feed = await openEventFeed(base);
   const movePayment = createPaymentMover(base);

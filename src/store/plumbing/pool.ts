@@ -18,8 +18,9 @@ export interface PoolInput {
 }
 
 /**
- * When the database stops answering or moves to another host, all connections and all waiting users are given up with the pool they belong to. A new pool
- * takes its place, so that no old connection attempt keeps a new user waiting when the database is back.
+ * When the database stops answering or moves to another host, all connections and all waiting users are given up with the
+ * pool they belong to. A new pool takes its place, so that no old connection attempt keeps a new user waiting when the
+ * database is back.
  */
 export function openPool(settings: () => pg.ClientConfig, { poolSize, heartbeat }: PoolInput): Pool {
   const clients = new Set<pg.Client>();
