@@ -6,12 +6,8 @@ import { startLoad } from './load.ts';
 import { openCrashScene } from './scene.ts';
 
 /** Causes each chosen fault once, one soon after the other, and then follows every order to its end. */
-export function crashSuite(
-  title: string,
-  isChosen: (name: string) => boolean,
-  { isLong = false }: { readonly isLong?: boolean } = {},
-): void {
-  const skip = isLong && process.env.TILL_TEST_LONG === undefined && 'part of npm run test:long';
+export function crashSuite(title: string, isChosen: (name: string) => boolean): void {
+  const skip = process.env.TILL_TEST_LONG === undefined && 'part of npm run test:long';
   describe(title, { skip }, () => {
     let run: Run;
     before(async () => {

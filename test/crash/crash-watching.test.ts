@@ -1,7 +1,3 @@
 import { crashSuite } from './crash-suite.ts';
 
-crashSuite(
-  'a gateway that dies while it decides payments and places events',
-  (name) => /^(events|watch)\./.test(name),
-  { isLong: true },
-);
+crashSuite('a gateway that dies while it decides payments and places events', (name) => /^(events|watch)\./.test(name));

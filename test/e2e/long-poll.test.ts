@@ -361,6 +361,8 @@ describe('a long-poll', { timeout: 60_000 }, () => {
       const { paymentId } = await shop.created();
       const poll = watched(node.poll(paymentId));
       await node.holds(1);
+      // The request has read its payment by then.
+      await node.settle();
       // As another node would that dies before its event is placed.
       await gateway.db.sql`update payments set status = 'processing', version = 1 where id = ${paymentId}`;
       await node.pass(LOOK_AGAIN_MS - 100);
@@ -390,6 +392,7 @@ describe('a long-poll', { timeout: 60_000 }, () => {
       const [first, second] = [await shop.created(), await shop.created()];
       const polls = [node.poll(first.paymentId), node.poll(second.paymentId)] as const;
       await node.holds(2);
+      await node.settle();
       // As another node would, whose news went unheard.
       await gateway.db.sql`update payments set status = 'cancelled', version = 1 where id = ${first.paymentId}`;
       await node.settle();

