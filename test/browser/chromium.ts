@@ -26,11 +26,11 @@ const QUIET = [
   '--disable-dev-shm-usage',
 ];
 
-/**
- * The reason why browser tests cannot run here, with the command that fixes it; a failure where no test may be skipped.
- */
+/** The reason why browser tests cannot run here; a failure where no test may be skipped. */
 export function missingBrowser(): string | false {
-  return programPath(SHELL) === undefined && missingProgram(CHROMIUM);
+  const reason = programPath(SHELL) === undefined && missingProgram(CHROMIUM);
+  if (reason !== false && process.env.CI !== undefined) throw new Error(reason);
+  return reason;
 }
 
 export function launchBrowser(): Promise<Browser> {
