@@ -10,15 +10,11 @@ export interface Drain {
   begin(): void;
 }
 
-export function createDrain(longPolls: Pick<LongPolls, 'release'>): Drain {
-  let hasBegun = false;
+export function createDrain(longPolls: Pick<LongPolls, 'release' | 'isReleased'>): Drain {
   return {
     get hasBegun() {
-      return hasBegun;
+      return longPolls.isReleased;
     },
-    begin() {
-      hasBegun = true;
-      longPolls.release();
-    },
+    begin: longPolls.release,
   };
 }

@@ -15,6 +15,8 @@ export async function eventBodies(
   events: readonly PlacedEvent[],
   version: Version,
 ) {
+  // Most answers of a follower are empty.
+  if (events.length === 0) return [];
   const subjects = await readSubjects(db.sql, events);
   return events.map((event) => viewEvent(config, event, { subjects, version }));
 }

@@ -1,29 +1,10 @@
 import { type Chain, ChainUnavailableError, type Witness } from '../../src/chains/chain.ts';
+import { METHODS } from '../../src/chains/memory/faults.ts';
 import type { Participant, Scheduler } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
 
 /** The calls of a node to its endpoints. Each is a step, and may fail or be answered late. */
-const CALLS = new Set<string>([
-  'survey',
-  'judge',
-  'simulate',
-  'isUsed',
-  'minedNonce',
-  'balance',
-  'holding',
-  'suggestFees',
-  'broadcast',
-  'findTransaction',
-  'isPaymentShown',
-  'head',
-  'block',
-  'events',
-  'incoming',
-  'coinTransfer',
-  'coinTransfers',
-  'sentTransaction',
-  'sentTransactions',
-]);
+const CALLS = new Set<string>(METHODS.filter((name) => name !== 'check'));
 const WITNESS_CALLS = new Set<string>(['head', 'block', 'isUsed', 'receipt', 'transfers', 'events']);
 const LATE_ANSWER = 0.08;
 

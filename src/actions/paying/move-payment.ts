@@ -34,7 +34,7 @@ export interface MovePaymentInput {
   readonly items?: { readonly accepted?: readonly NewItem[]; readonly ended?: readonly ItemEnd[] };
   /** The transfer to the merchant, if the same transaction made it. */
   readonly settlement?: Omit<PaymentSettlement, 'paymentId' | 'at'> | undefined;
-  /** The lease under which a watcher decided the move. Without it the move is refused with `LeaseLostError`. */
+  /** The lease under which a watcher decided the move. If it was taken over, the move fails with `LeaseLostError`. */
   readonly lease?: Lease;
 }
 

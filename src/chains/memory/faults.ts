@@ -1,6 +1,7 @@
 import { type Block, type Chain, type ChainEvent, ChainUnavailableError } from '../chain.ts';
 
-const METHODS = [
+/** The methods of the port that call the chain and can therefore be unavailable. */
+export const METHODS = [
   'check',
   'survey',
   'judge',
@@ -23,7 +24,6 @@ const METHODS = [
   'sentTransactions',
 ] as const satisfies readonly (keyof Chain)[];
 
-/** The methods of the port that call the chain and can therefore be unavailable. */
 export type Method = (typeof METHODS)[number];
 
 /** Faults of a broadcast. */
