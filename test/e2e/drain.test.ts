@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pino } from 'pino';
-import { systemWorld } from '../../src/runtime/system-world.ts';
-import { type SandboxChain, startSandboxChain } from '../../src/sandbox/chain-process.ts';
-import { connectTo, createTestDatabase, type TestConnection, type TestDatabase } from '../database.ts';
 import { freshKey } from '../gateway.ts';
-import { type NodeProcess, startNodeProcess } from '../node-process.ts';
+import type { NodeProcess } from '../node-process.ts';
 import { until } from '../until.ts';
+import { type OwnChainScene, openOwnChainScene } from './own-chain-scene.ts';
 
 const DRAIN_MS = 2_000;
 const CHECK_EVERY_MS = 50;
@@ -22,44 +15,19 @@ const CLIENTS = 8;
 const BURST = 100;
 
 describe('a node that drains', () => {
-  let folder: string;
-  let database: TestDatabase;
-  let chain: SandboxChain;
-  let sql: TestConnection;
-  const started: NodeProcess[] = [];
+  let scene: OwnChainScene;
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'till-drain-'));
-    database = await createTestDatabase();
-    sql = connectTo(database.url);
-    chain = await startSandboxChain(
-      { world: systemWorld, log: pino({ level: 'silent' }) },
-      { dir: join(folder, 'chain'), blockMs: 250 },
-    );
+    scene = await openOwnChainScene();
   });
-  after(async () => {
-    for (const node of started) node.signal('SIGKILL');
-    await Promise.all(started.map(({ ended }) => ended));
-    await chain.stop();
-    await sql.end();
-    await database.drop();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => scene.close());
 
-  const secret = randomBytes(32).toString('base64');
-  async function start(port?: string): Promise<NodeProcess> {
-    const node = await startNodeProcess({
-      TILL_HOME: join(folder, 'home'),
-      TILL_SECRET: secret,
-      DATABASE_URL: database.url,
-      RPC_URLS: `eip155:31337=${chain.rpcUrl}`,
+  const start = (port?: string): Promise<NodeProcess> =>
+    scene.start({
       LOG_LEVEL: 'error',
       RATE_LIMIT_KEY_PER_SECOND: '100000',
       DRAIN_MS: String(DRAIN_MS),
       ...(port !== undefined && { PORT: port }),
     });
-    started.push(node);
-    return node;
-  }
 
   it('loses no request of keep-alive clients behind a load balancer, through two restarts', async () => {
     const nodes = [await start(), await start()];
@@ -107,9 +75,9 @@ describe('a node that drains', () => {
   });
 
   it('says so at /ready, closes connections, answers held requests and hands its leases over while it still answers', async () => {
-    const [leader, other] = started.slice(-2);
+    const [leader, other] = scene.started.slice(-2);
     assert.ok(leader && other);
-    for (const node of started.slice(-2)) await node.ready();
+    for (const node of scene.started.slice(-2)) await node.ready();
     const { apiKey, merchantId } = await leader.ready();
     const headers = { 'Api-Key': apiKey, 'Merchant-Id': merchantId, 'Content-Type': 'application/json' };
     const created = await fetch(`${leader.baseUrl}/v1/payments`, {
@@ -119,7 +87,7 @@ describe('a node that drains', () => {
     });
     const { paymentId } = (await created.json()) as { paymentId: string };
     const held = fetch(`${leader.baseUrl}/v1/gateway/payment/${paymentId}/status?maxPollMs=25000`, { headers });
-    const freeLeases = async () => (await sql`select from leases where until <= now()`).length;
+    const freeLeases = async () => (await scene.sql`select from leases where until <= now()`).length;
     assert.equal(await freeLeases(), 0);
     for (const node of [leader, other]) node.signal('SIGTERM');
     await until('/ready is 503', async () => (await fetch(`${leader.baseUrl}/ready`)).status === 503);
@@ -129,7 +97,7 @@ describe('a node that drains', () => {
     const answer = await fetch(`${leader.baseUrl}/v1/merchants/${merchantId}`, { headers });
     assert.deepEqual([answer.status, answer.headers.get('connection')], [200, 'close'], 'it takes requests');
     assert.equal((await held).status, 200);
-    const all = (await sql`select from leases`).length;
+    const all = (await scene.sql`select from leases`).length;
     await until('all leases are free', async () => (await freeLeases()) === all);
     assert.equal((await fetch(`${leader.baseUrl}/health`)).status, 200, 'the node still listens');
     for (const node of [leader, other]) assert.equal(await node.ended, 0, node.output());
