@@ -185,6 +185,8 @@ export function findAsset(id: string): KnownAsset | undefined {
   return ASSET_BY_ID.get(id);
 }
 
+const ASSETS_BY_CHAIN = Map.groupBy(ASSETS, ({ id }) => id.slice(0, id.indexOf('/')));
+
 export function assetsOf(chainId: string): readonly KnownAsset[] {
-  return ASSETS.filter(({ id }) => id.startsWith(`${chainId}/`));
+  return ASSETS_BY_CHAIN.get(chainId) ?? [];
 }

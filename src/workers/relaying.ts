@@ -6,7 +6,7 @@ import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import type { EventFeed } from '../store/events/event-feed.ts';
 import { type LedWork, newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
-import { createWake } from './wake.ts';
+import { createWake, wakeByChanges } from './wake.ts';
 
 export interface RelayingDeps extends WorkerDeps, RowKeyDeps {
   readonly chains: Chains;
@@ -36,9 +36,7 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
     gasBudget: createAlarms(deps, 'gas_budget_spent'),
   };
   const wake = createWake(deps.world.timers);
-  deps.feed.subscribe((changed) => {
-    if (changed?.length !== 0) wake.all();
-  });
+  wakeByChanges(deps.feed, wake);
   return startLeading(
     relayDeps,
     deps.chains.list().flatMap((connected) => worksOf(connected)),

@@ -1,4 +1,6 @@
 import type { Timers } from '../runtime/world.ts';
+import type { EventFeed } from '../store/events/event-feed.ts';
+import { isFeedName } from '../store/events/placing.ts';
 
 /** Sleeps for that long, or until it is woken. */
 export type Nap = (ms: number, signal: AbortSignal) => Promise<void>;
@@ -6,6 +8,13 @@ export type Nap = (ms: number, signal: AbortSignal) => Promise<void>;
 export interface Wake {
   all(): void;
   sleeper(): Nap;
+}
+
+/** Wakes all sleepers when an object has changed. New payments give them nothing to do, and are not named. */
+export function wakeByChanges(feed: EventFeed, wake: Pick<Wake, 'all'>): void {
+  feed.subscribe((names) => {
+    if (names === undefined || names.some((name) => !isFeedName(name))) wake.all();
+  });
 }
 
 /** A sleep that a wake-up ends early, also one that came just before. */

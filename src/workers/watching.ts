@@ -10,7 +10,7 @@ import { hasOpenItems } from '../store/chain/due-items.ts';
 import type { EventFeed } from '../store/events/event-feed.ts';
 import { type LedWork, newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
-import { createWake } from './wake.ts';
+import { createWake, wakeByChanges } from './wake.ts';
 import { createPace } from './watch-pace.ts';
 
 export interface WatchingDeps extends WorkerDeps, RowKeyDeps {
@@ -47,9 +47,7 @@ export function startWatching(deps: WatchingDeps): () => Promise<void> {
   const alone = createAlarms(deps, 'endpoint_alone');
   const unavailable = createAlarms(deps, 'network_unavailable');
   const wake = createWake(deps.world.timers);
-  deps.feed.subscribe((changed) => {
-    if (changed?.length !== 0) wake.all();
-  });
+  wakeByChanges(deps.feed, wake);
   return startLeading(
     watchDeps,
     deps.chains.list().map(({ chain }) => workOf(chain)),

@@ -11,6 +11,11 @@ export function feedName({ partnerId, mode }: { readonly partnerId: string; read
   return `${partnerId}/${mode}`;
 }
 
+/** Tells the name of a feed from the id of an object, which has no slash. */
+export function isFeedName(name: string): boolean {
+  return name.includes('/');
+}
+
 /**
  * Gives the next positions to at most `limit` committed batches, in the order of their numbers, notifies all nodes of
  * the changed objects, and returns how many batches it placed. One statement, so that positions, their announcement and
