@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { outdatedArtifacts } from './compile-contracts.ts';
+import { areChecksumsCurrent, outdatedArtifacts } from './compile-contracts.ts';
 
-it('has committed the compiled contracts; if not, run `node scripts/compile-contracts.ts`', async () => {
-  assert.deepEqual(await outdatedArtifacts({ withPermit2: process.env.TILL_TEST_LONG === '1' }), []);
+it('has compiled the contracts after their last change; if not, run `npm run contracts`', async () => {
+  assert.ok(await areChecksumsCurrent());
+});
+
+it('has committed the compiled contracts', { skip: process.env.TILL_TEST_LONG !== '1' && 'long' }, async () => {
+  assert.deepEqual(await outdatedArtifacts(), []);
 });

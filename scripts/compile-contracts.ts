@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 const require = createRequire(import.meta.url);
 
 const CONTRACTS = join(import.meta.dirname, '../contracts');
 const ARTIFACTS = join(CONTRACTS, 'artifacts');
+const CHECKSUMS = join(CONTRACTS, 'checksums.json');
+const COMPILED_WITH = ['solc', 'solc-for-permit2', '@openzeppelin/contracts', '@uniswap/v4-periphery'];
 
 /** The parts of a contract that the code needs, without anything that depends on the machine. */
 interface Artifact {
@@ -30,26 +34,49 @@ interface CompilerOutput {
 if (import.meta.main) await writeArtifacts();
 
 async function writeArtifacts(): Promise<void> {
-  const files = await artifactFiles({ withPermit2: true });
+  const files = await artifactFiles();
   await rm(ARTIFACTS, { recursive: true, force: true });
   await mkdir(ARTIFACTS, { recursive: true });
   for (const [name, text] of files) await writeFile(join(ARTIFACTS, name), text);
+  await writeFile(CHECKSUMS, `${JSON.stringify(await checksumsNow(), null, 2)}\n`);
 }
 
-/**
- * The artifacts on disk that differ from the compiled sources, or have no source any more. Permit2, which never changes
- * and takes half a minute to compile, is checked only on request.
- */
-export async function outdatedArtifacts(options: { readonly withPermit2: boolean }): Promise<string[]> {
-  const files = new Map(await artifactFiles(options));
-  const onDisk = (await readdir(ARTIFACTS)).filter((name) => options.withPermit2 || name !== 'Permit2.json');
+/** True if neither the artifacts nor anything that they are made of has changed since they were compiled. */
+export async function areChecksumsCurrent(): Promise<boolean> {
+  const recorded: unknown = JSON.parse(await readFile(CHECKSUMS, 'utf8'));
+  return isDeepStrictEqual(recorded, await checksumsNow());
+}
+
+/** The inputs: our sources, the compilers and libraries by their versions, and this file with its settings. */
+async function checksumsNow(): Promise<{ readonly inputs: string; readonly artifacts: string }> {
+  const { devDependencies } = require('../package.json') as { devDependencies: Record<string, string> };
+  const versions = COMPILED_WITH.map((name) => `${name} ${devDependencies[name]}`);
+  const sources = await ownSources();
+  return {
+    inputs: checksum([...versions, readFileSync(import.meta.filename, 'utf8'), ...textsOf(CONTRACTS, sources)]),
+    artifacts: checksum(textsOf(ARTIFACTS, (await readdir(ARTIFACTS)).sort())),
+  };
+}
+
+function textsOf(folder: string, names: readonly string[]): string[] {
+  return names.flatMap((name) => [name, readFileSync(join(folder, name), 'utf8')]);
+}
+
+function checksum(texts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(texts)).digest('hex');
+}
+
+/** The artifacts on disk that differ from the compiled sources, or have no source any more. Compiling takes a minute. */
+export async function outdatedArtifacts(): Promise<string[]> {
+  const files = new Map(await artifactFiles());
+  const onDisk = await readdir(ARTIFACTS);
   const names = [...new Set([...files.keys(), ...onDisk])].sort();
   const current = await Promise.all(names.map((name) => readFile(join(ARTIFACTS, name), 'utf8').catch(() => '')));
   return names.filter((name, index) => files.get(name) !== current[index]);
 }
 
-async function artifactFiles(options: { readonly withPermit2: boolean }): Promise<[name: string, text: string][]> {
-  const artifacts = [...(await compileOwn()), ...(options.withPermit2 ? [compilePermit2()] : [])];
+async function artifactFiles(): Promise<[name: string, text: string][]> {
+  const artifacts = [...(await compileOwn()), compilePermit2()];
   return artifacts.map(([name, artifact]) => [`${name}.json`, `${JSON.stringify(artifact, null, 2)}\n`]);
 }
 
@@ -58,7 +85,7 @@ async function artifactFiles(options: { readonly withPermit2: boolean }): Promis
  * cheaper. The tokens are not, so that their dispatch is as cheap as that of the real tokens.
  */
 async function compileOwn(): Promise<[name: string, artifact: Artifact][]> {
-  const names = (await readdir(CONTRACTS, { recursive: true })).filter((name) => name.endsWith('.sol')).sort();
+  const names = await ownSources();
   const isGateways = (name: string) => !name.includes('/');
   return [
     ...compileFiles(names.filter(isGateways), { viaIR: true }),
@@ -67,6 +94,10 @@ async function compileOwn(): Promise<[name: string, artifact: Artifact][]> {
       { viaIR: false },
     ),
   ];
+}
+
+async function ownSources(): Promise<string[]> {
+  return (await readdir(CONTRACTS, { recursive: true })).filter((name) => name.endsWith('.sol')).sort();
 }
 
 function compileFiles(names: readonly string[], { viaIR }: { viaIR: boolean }): [name: string, artifact: Artifact][] {
