@@ -33,7 +33,7 @@ export async function globalTeardown(): Promise<void> {
 }
 
 /** No durability is needed: these databases are temporary. */
-const FAST = { fsync: 'off', full_page_writes: 'off', max_wal_size: '256MB', max_connections: '300' };
+const FAST = { fsync: 'off', full_page_writes: 'off', max_wal_size: '256MB', max_connections: '600' };
 
 const RAM_DISK = '/dev/shm';
 const NEEDED_BYTES = 6 * 1024 ** 3;

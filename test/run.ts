@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { globalSetup, globalTeardown } from './global-setup.ts';
+
+/**
+ * Runs all test files, or those named as arguments. Files share a process in groups: loading the gateway takes more
+ * processor time than most files need for their tests (8 files with 126 tests: 13 s in one process, 28 s in eight).
+ */
+const FILES = '{src,test,scripts,web/src}/**/*.test.ts';
+const FILES_PER_GROUP = 8;
+/** Groups that run at once: each waits at times, for a database, a chain or a browser. */
+const AT_ONCE = 4;
+const TEST_TIMEOUT_MS = 120_000;
+const GROUP_TIMEOUT_MS = 600_000;
+
+/** Files that need a process of their own: they take long, replace globals, or have hooks outside of any `describe`. */
+const ALONE: readonly RegExp[] = [
+  /^test\/(browser|crash|simulation|contracts|chains|wallet-sdk)\//,
+  /^test\/e2e\/(bad-input|drain|nodes|npm-start|long-poll)\.test\.ts$/,
+  /^test\/attacks\/(fuzz-routes|hostile-|noisy-lists)/,
+  /^src\/(cli|sandbox)\//,
+  /^src\/store\/(plumbing\/database|payments\/payment-lists)\.test\.ts$/,
+  /^web\/src\/checkout\/(checkout|wallets)\.test\.ts$/,
+];
+
+/** The numbers of a run that the runner reports. */
+const COUNTED = ['tests', 'pass', 'fail', 'cancelled', 'skipped'] as const;
+
+interface Outcome {
+  readonly files: readonly string[];
+  readonly output: string;
+  readonly hasPassed: boolean;
+}
+
+const waiting: string[][] = [];
+const running = new Set<ChildProcess>();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    waiting.length = 0;
+    for (const child of running) child.kill('SIGKILL');
+    void globalTeardown().finally(() => process.exit(1));
+  });
+}
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(named: readonly string[]): Promise<number> {
+  const files = named.length > 0 ? [...named] : globSync(FILES);
+  waiting.push(...groupsOf(files.sort()));
+  const outcomes: Outcome[] = [];
+  const startedAtMs = Date.now();
+  await globalSetup();
+  try {
+    const lane = async () => {
+      for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
+        const outcome = await runGroup(group);
+        outcomes.push(outcome);
+        process.stdout.write(outcome.output);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  } finally {
+    await globalTeardown();
+  }
+  process.stdout.write(summaryOf(outcomes, Date.now() - startedAtMs));
+  return outcomes.every(({ hasPassed }) => hasPassed) ? 0 : 1;
+}
+
+/** Long files first, so that none of them is the last one to run. */
+function groupsOf(files: readonly string[]): string[][] {
+  const isAlone = (file: string) => ALONE.some((pattern) => pattern.test(file));
+  const groups = files.filter(isAlone).map((file) => [file]);
+  const others = files.filter((file) => !isAlone(file));
+  for (let at = 0; at < others.length; at += FILES_PER_GROUP) groups.push(others.slice(at, at + FILES_PER_GROUP));
+  return groups;
+}
+
+function runGroup(files: readonly string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = spawn(
+      process.execPath,
+      [
+        '--test',
+        '--test-isolation=none',
+        '--import=./test/leave.ts',
+        `--test-timeout=${TEST_TIMEOUT_MS}`,
+        '--test-reporter=spec',
+        ...files,
+      ],
+      { stdio: ['ignore', 'pipe', 'pipe'], timeout: GROUP_TIMEOUT_MS, killSignal: 'SIGKILL' },
+    );
+    running.add(child);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    }
+    child.once('close', (code, signal) => {
+      running.delete(child);
+      const end = signal === null ? '' : `The process was ended by ${signal}: ${files.join(' ')}\n`;
+      resolve({ files, output: output + end, hasPassed: code === 0 });
+    });
+  });
+}
+
+/** The numbers of all groups, and the failures of each, which would be hard to find further up. */
+function summaryOf(outcomes: readonly Outcome[], ms: number): string {
+  const count = (name: string, { output }: Outcome) =>
+    Number(new RegExp(`^ℹ ${name} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
+  const counts = COUNTED.map((name) => `${name} ${outcomes.reduce((sum, outcome) => sum + count(name, outcome), 0)}`);
+  const failures = outcomes
+    .filter(({ hasPassed }) => !hasPassed)
+    .map(({ files, output }) => `\nFailed: ${files.join(' ')}\n${output.split('✖ failing tests:\n')[1] ?? output}`);
+  return `${failures.join('')}\nAll files: ${counts.join(', ')}, in ${Math.round(ms / 1000)} s\n`;
+}
