@@ -15,6 +15,10 @@ export interface Context {
   readonly log: Log;
   /** Where the command runs. */
   readonly origin: Origin;
+  /** Prints a line at once, of a command that goes on. The other commands return their output. */
+  readonly print: (json: object, text: string) => void;
+  /** Aborts at Ctrl-C, which then does not end the process by itself. */
+  readonly untilInterrupted: () => AbortSignal;
 }
 
 export interface OperatorDeps extends Context {

@@ -18,6 +18,8 @@ export interface Io {
   readonly stdout: Sink;
   readonly stderr: Sink;
   readonly world?: World;
+  /** Aborts at Ctrl-C. A command that asks for it ends by itself. */
+  readonly untilInterrupted?: () => AbortSignal;
 }
 
 export interface Sink {
@@ -57,7 +59,11 @@ async function execute(argv: readonly string[], io: Io, secrets: string[]): Prom
   // Warnings and worse, on standard error: standard output is for the result alone.
   const log = createLog({ level: 'warn', secrets, sink: io.stderr });
   for (const text of misspelt) log.warn(text);
-  return line.command.run({ config: read.config, world, log, origin: originOf(io.env) }, line.values);
+  const isJson = hasFlag(argv, '--json');
+  const print = (json: object, text: string) => void io.stdout.write(`${isJson ? JSON.stringify(json) : text}\n`);
+  const { untilInterrupted = () => new AbortController().signal } = io;
+  const context = { config: read.config, world, log, origin: originOf(io.env), print, untilInterrupted };
+  return line.command.run(context, line.values);
 }
 
 function failureAsJson({ code, message, problems }: Failure): string {
@@ -71,14 +77,24 @@ function failureAsText({ exitCode, code, message, problems, advice }: Failure): 
 }
 
 async function main(): Promise<void> {
+  let interruption: AbortController | undefined;
+  const end = (code: number) => () => {
+    // The second signal ends a command that does not come to its end by itself.
+    if (interruption === undefined || interruption.signal.aborted) process.exit(code);
+    interruption.abort();
+  };
   // Ending through `exit` lets a database started for this command be stopped; uncommitted changes are undone.
-  process.once('SIGINT', () => process.exit(130));
-  process.once('SIGTERM', () => process.exit(143));
+  process.on('SIGINT', end(130));
+  process.on('SIGTERM', end(143));
   // A reader that closes the pipe early, such as `head`, is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   process.exitCode = await runTill(process.argv.slice(2), {
     env: readEnvironment(),
     stdout: process.stdout,
     stderr: process.stderr,
+    untilInterrupted: () => {
+      interruption = new AbortController();
+      return interruption.signal;
+    },
   });
 }

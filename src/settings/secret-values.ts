@@ -15,6 +15,7 @@ export function secretValues(config: Config): string[] {
     ...[...endpoints, ...sources].flatMap(secretsOfUrl),
     ...keys.flatMap((key) => [key, key.slice(2)]),
     ...(config.secret ?? []).flatMap(spellingsOfSecret),
+    ...[config.listenApiKey ?? [], config.listenSecret ?? []].flat(),
   ];
 }
 
