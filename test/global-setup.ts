@@ -17,7 +17,8 @@ let folder: string | undefined;
 /** One real PostgreSQL for the whole run, with a migrated database that each test file clones. */
 export async function globalSetup(): Promise<void> {
   // One after the other: two installations at a time would wait for the same lock.
-  for (const isMissing of [missingBrowser, missingPgBouncer, missingReplication, missingPhp, missingPython]) isMissing();
+  for (const isMissing of [missingBrowser, missingPgBouncer, missingReplication, missingPhp, missingPython])
+    isMissing();
   const log = pino({ level: 'warn' });
   folder = await mkdtemp(join(await temporaryFolder(), 'till-test-'));
   await chmod(folder, 0o777);

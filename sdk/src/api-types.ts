@@ -404,7 +404,7 @@ export interface MerchantChange {
   iconUrl?: string | null | undefined;
 }
 
-export interface ChangedMerchant {
+export interface ListedMerchant {
   /** Begins with `mrch_`. */
   id: string;
   name: string;
@@ -414,6 +414,8 @@ export interface ChangedMerchant {
   createdAt: string;
   iconUrl: string | null;
 }
+
+export type ChangedMerchant = ListedMerchant;
 
 export interface MerchantQuery {
   status?: 'active' | 'inactive' | 'suspended' | undefined;
@@ -425,11 +427,9 @@ export interface MerchantQuery {
   limit?: number | undefined;
 }
 
-export type ListedMerchant = ChangedMerchant;
-
 /** One page. */
 export interface MerchantPage {
-  merchants: ChangedMerchant[];
+  merchants: ListedMerchant[];
   /** The number of matches on all pages. */
   totalCount: number;
   /** Pass it as `cursor` for the next page; null at the end. */
@@ -444,11 +444,13 @@ export interface Deleted {
 
 export type EventType = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled';
 
+export type EventPattern = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'payment.*' | 'refund.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*';
+
 export interface EventQuery {
   /** The `nextCursor` of the answer before. Without it the feed begins with the first event. `latest` begins with the next event. */
   after?: string | undefined;
   /** Only events of these types. `payment.*` stands for all types that begin so. May be repeated, or hold several with commas between them. */
-  types?: 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'payment.*' | 'refund.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*' | readonly ('payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'payment.*' | 'refund.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*')[] | undefined;
+  types?: EventPattern | readonly EventPattern[] | undefined;
   /** Only of these merchants. May be repeated. */
   merchantId?: string | readonly string[] | undefined;
   /** Size of the page. */

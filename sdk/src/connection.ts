@@ -1,5 +1,4 @@
-import type { ErrorCode } from './api-types.ts';
-import { ApiError, ConnectionError, type TillError } from './errors.ts';
+import { ApiError, ConnectionError, type Refusal, type TillError } from './errors.ts';
 import { type Interruption, pauseMs, sleep } from './retry.ts';
 import { webCrypto } from './web-crypto.ts';
 
@@ -92,7 +91,13 @@ export function connect(options: TillOptions) {
     // A redirect would carry the key to another host, so none is followed.
     const init: RequestInit = { method: call.method, headers, redirect: 'manual', ...(body !== undefined && { body }) };
     for (let attempt = 0; ; attempt += 1) {
-      const outcome = await attemptOnce<T>({ url, init, signal, limitMs: timeoutMs + (call.holdMs ?? 0), idempotencyKey });
+      const outcome = await attemptOnce<T>({
+        url,
+        init,
+        signal,
+        limitMs: timeoutMs + (call.holdMs ?? 0),
+        idempotencyKey,
+      });
       if (!('error' in outcome)) return outcome;
       const { error } = outcome;
       const isPatient = call.onInterruption !== undefined;
@@ -159,19 +164,21 @@ function mayPass(error: TillError, { isRepeatable = true, onInterruption }: Call
   return isRepeatable && (isPatient || PASSING.includes(error.status));
 }
 
-function read<T>({ status, ok, headers }: Response, text: string): Answer<T> | { readonly error: ApiError } {
+function read<T>({ status, ok, headers }: Response, json: string): Answer<T> | { readonly error: ApiError } {
   if (status === NOT_MODIFIED) return { status, headers, body: undefined as T };
-  const body = parse(text);
+  const body = parse(json);
   const isObject = typeof body === 'object' && body !== null;
   if (ok && isObject) return { status, headers, body: body as T };
-  const refusal = isObject ? (body as { code?: unknown; message?: unknown }) : {};
-  const isOurs = typeof refusal.code === 'string' && typeof refusal.message === 'string' && !ok;
   const answer = {
     status,
     requestId: headers.get('request-id') ?? undefined,
     retryAfterS: secondsOf(headers.get('retry-after')),
   };
-  if (isOurs) return { error: new ApiError(refusal as { code: ErrorCode; message: string }, answer) };
+  const { code, message: text, issues, details } = (isObject ? body : {}) as Partial<Refusal>;
+  if (!ok && typeof code === 'string' && typeof text === 'string') {
+    const refusal = { code, message: text, issues: Array.isArray(issues) ? issues : [], ...(details && { details }) };
+    return { error: new ApiError(refusal, answer) };
+  }
   const message = `The answer, with status ${status}, is not one of Till's: is baseUrl the address of a gateway?`;
   return { error: new ApiError({ code: 'unreadable_answer', message }, answer) };
 }
@@ -205,7 +212,9 @@ function queryText(query: Query = {}): string {
 }
 
 function given(values: Readonly<Record<string, string | undefined>>): [string, string][] {
-  return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as [string, string]]));
+  return Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as [string, string]],
+  );
 }
 
 async function newKey(): Promise<string> {

@@ -31,7 +31,11 @@ export class ApiError extends TillError {
 
   constructor(
     { code, message, issues = [], details }: Refusal,
-    answer: { readonly status: number; readonly requestId?: string | undefined; readonly retryAfterS?: number | undefined },
+    answer: {
+      readonly status: number;
+      readonly requestId?: string | undefined;
+      readonly retryAfterS?: number | undefined;
+    },
   ) {
     super(message);
     this.code = code;

@@ -69,7 +69,13 @@ export function paymentsOf(connection: Connection) {
     async status(id: string, options: StatusOptions = {}): Promise<PaymentState> {
       const { maxPollMs = 0 } = options;
       const query = { maxPollMs: maxPollMs || undefined };
-      const call = { method: 'GET', path: `${pathOf(id)}/status`, query, holdMs: maxPollMs, isOfMerchant: true } as const;
+      const call = {
+        method: 'GET',
+        path: `${pathOf(id)}/status`,
+        query,
+        holdMs: maxPollMs,
+        isOfMerchant: true,
+      } as const;
       return connection.ask(call, options);
     },
 

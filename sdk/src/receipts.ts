@@ -11,7 +11,10 @@ export function receiptsOf(connection: Connection) {
      * console.log(receipt.transaction, signature.keyId);
      */
     get(paymentId: string, options?: CallOptions): Promise<SignedReceipt> {
-      return connection.ask({ method: 'GET', path: `/v1/payments/${segment(paymentId)}/receipt`, isOfMerchant: true }, options);
+      return connection.ask(
+        { method: 'GET', path: `/v1/payments/${segment(paymentId)}/receipt`, isOfMerchant: true },
+        options,
+      );
     },
 
     /**

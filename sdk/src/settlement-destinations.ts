@@ -51,7 +51,10 @@ export function settlementDestinationsOf(connection: Connection) {
       change: { readonly destination: string },
       options?: CallOptions,
     ): Promise<SettlementDestination> {
-      return connection.ask({ method: 'PUT', path: `${pathOf(merchantId)}/crypto/${segment(id)}`, body: change }, options);
+      return connection.ask(
+        { method: 'PUT', path: `${pathOf(merchantId)}/crypto/${segment(id)}`, body: change },
+        options,
+      );
     },
 
     /**

@@ -35,13 +35,21 @@ export function createTill(options: TillOptions) {
   };
 }
 
-export { webhooks };
 // biome-ignore-start lint/performance/noBarrelFile: this is the entry of the package.
-// biome-ignore lint/performance/noReExportAll: every type of the API is public.
 export type * from './api-types.ts';
 export type { CallOptions, TillOptions } from './connection.ts';
 export { ApiError, ConnectionError, TillError, WaitTimeoutError, WebhookError } from './errors.ts';
 export type { FollowOptions } from './events.ts';
 export type { List } from './list.ts';
 export type { StatusOptions, WaitOptions } from './payments.ts';
+export type {
+  DeliveryPage,
+  DeliveryQuery,
+  NewWebhookEndpoint,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointWithSecret,
+} from './webhook-endpoints.ts';
+export { webhooks };
 // biome-ignore-end lint/performance/noBarrelFile: this is the entry of the package.

@@ -1,5 +1,6 @@
-import type { Deleted } from './api-types.ts';
+import type { Deleted, TillEvent } from './api-types.ts';
 import { type CallOptions, type Connection, segment } from './connection.ts';
+import { type List, listOf } from './list.ts';
 
 const PATH = '/v1/webhook-endpoints';
 
@@ -25,13 +26,46 @@ export interface WebhookEndpointWithSecret extends WebhookEndpoint {
 
 export interface NewWebhookEndpoint {
   url: string;
-  events?: readonly string[] | undefined;
+  events: readonly string[];
   merchantIds?: readonly string[] | null | undefined;
   description?: string | null | undefined;
   apiVersion?: string | undefined;
 }
 
 export type WebhookEndpointChange = Partial<NewWebhookEndpoint> & { status?: 'active' | 'disabled' | undefined };
+
+/** One event on its way to a receiver. */
+export interface WebhookDelivery {
+  /** The id of the event: a receiver has one delivery of each event. */
+  id: string;
+  eventId: string;
+  eventType: string;
+  status: 'pending' | 'succeeded' | 'failed';
+  attempts: number;
+  createdAt: string;
+  nextAttemptAt: string | null;
+  request: { url: string; headers: Record<string, string>; body: TillEvent | null };
+  lastAttempt: {
+    at: string;
+    latencyMs: number;
+    /** The HTTP status of the answer; null if there was none. */
+    status: number | null;
+    /** The first 4 KB of the answer. */
+    answer: string | null;
+    problem: string | null;
+  } | null;
+}
+
+export interface DeliveryQuery {
+  status?: WebhookDelivery['status'] | undefined;
+  cursor?: string | undefined;
+  limit?: number | undefined;
+}
+
+export interface DeliveryPage {
+  deliveries: WebhookDelivery[];
+  nextCursor: string | null;
+}
 
 interface One<T> {
   readonly webhookEndpoint: T;
@@ -90,25 +124,81 @@ export function webhookEndpointsOf(connection: Connection) {
     },
 
     /**
-     * Removes a receiver, with its deliveries.
+     * Removes a receiver, and stops its deliveries.
      *
      * @example
      * await till.webhookEndpoints.delete(endpointId);
      */
     delete(id: string, options?: CallOptions): Promise<Deleted> {
-      return connection.ask({ method: 'DELETE', path: pathOf(id), isRepeatable: false }, options);
+      return connection.ask({ method: 'DELETE', path: pathOf(id) }, options);
     },
 
     /**
-     * Makes a new secret. For a while webhooks are signed with both, so give `webhooks.verify` both.
+     * Makes a new secret. Older secrets sign as well for a day, or for `overlapSeconds`, so a receiver that knows either of
+     * them accepts every webhook.
      *
      * @example
-     * const { secret } = await till.webhookEndpoints.rotateSecret(endpointId);
+     * const { secret } = await till.webhookEndpoints.rotateSecret(endpointId, { overlapSeconds: 3600 });
      * console.log(secret);
      */
-    async rotateSecret(id: string, options?: CallOptions): Promise<WebhookEndpointWithSecret> {
-      const call = { method: 'POST', path: `${pathOf(id)}/rotate-secret`, isRepeatable: false } as const;
+    async rotateSecret(
+      id: string,
+      rotation: { readonly overlapSeconds?: number | undefined } = {},
+      options?: CallOptions,
+    ): Promise<WebhookEndpointWithSecret> {
+      const path = `${pathOf(id)}/rotate-secret`;
+      const call = { method: 'POST', path, body: rotation, isRepeatable: false } as const;
       return (await connection.ask<One<WebhookEndpointWithSecret>>(call, options)).webhookEndpoint;
+    },
+
+    /**
+     * Sends a test event to this receiver. Its deliveries show the result.
+     *
+     * @example
+     * const { eventId } = await till.webhookEndpoints.test(endpointId);
+     * console.log(eventId);
+     */
+    test(id: string, options?: CallOptions): Promise<{ eventId: string }> {
+      return connection.ask({ method: 'POST', path: `${pathOf(id)}/test`, isRepeatable: false }, options);
+    },
+
+    /**
+     * The deliveries to a receiver, those of the newest events first.
+     *
+     * @example
+     * for await (const delivery of till.webhookEndpoints.deliveries(endpointId, { status: 'failed' })) {
+     *   console.log(delivery.eventType, delivery.lastAttempt?.status);
+     * }
+     */
+    deliveries(id: string, query: DeliveryQuery = {}, options?: CallOptions): List<DeliveryPage, WebhookDelivery> {
+      const path = `${pathOf(id)}/deliveries`;
+      const readPage = (cursor: string | undefined) =>
+        connection.ask<DeliveryPage>({ method: 'GET', path, query: { ...query, cursor } }, options);
+      return listOf(query.cursor, readPage, ({ deliveries }) => deliveries);
+    },
+
+    /**
+     * Sends an event again, also if it was delivered.
+     *
+     * @example
+     * const { status } = await till.webhookEndpoints.redeliver(endpointId, deliveryId);
+     * console.log(status); // pending
+     */
+    async redeliver(id: string, deliveryId: string, options?: CallOptions): Promise<WebhookDelivery> {
+      const path = `${pathOf(id)}/deliveries/${segment(deliveryId)}/redeliver`;
+      const call = { method: 'POST', path, isRepeatable: false } as const;
+      return (await connection.ask<{ delivery: WebhookDelivery }>(call, options)).delivery;
+    },
+
+    /**
+     * Sends all events since a time again, also those from the time when the receiver was disabled.
+     *
+     * @example
+     * await till.webhookEndpoints.redeliverSince(endpointId, new Date(Date.now() - 3_600_000).toISOString());
+     */
+    redeliverSince(id: string, since: string, options?: CallOptions): Promise<{ since: string }> {
+      const call = { method: 'POST', path: `${pathOf(id)}/redeliver`, body: { since }, isRepeatable: false } as const;
+      return connection.ask(call, options);
     },
   };
 }

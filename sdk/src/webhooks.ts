@@ -56,7 +56,10 @@ export async function verify(
   const signatures = signaturesIn(headerOf(headers, 'webhook-signature'));
   checkTime(timestamp, toleranceS);
   if (!(await isSigned(signed(id, timestamp, bytes), signatures, keys))) {
-    throw new WebhookError('no_match', 'No signature of the webhook fits: the secret is another one, or the body was changed.');
+    throw new WebhookError(
+      'no_match',
+      'No signature of the webhook fits: the secret is another one, or the body was changed.',
+    );
   }
   return eventIn(bytes);
 }
@@ -143,7 +146,8 @@ function signaturesIn(header: string): Uint8Array<ArrayBuffer>[] {
 }
 
 function checkTime(timestamp: string, toleranceS: number): void {
-  if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookError('bad_timestamp', 'webhook-timestamp is not a number of seconds.');
+  if (!/^\d{1,12}$/.test(timestamp))
+    throw new WebhookError('bad_timestamp', 'webhook-timestamp is not a number of seconds.');
   const ageS = Date.now() / 1000 - Number(timestamp);
   if (!(ageS <= toleranceS)) throw new WebhookError('too_old', 'The webhook is too old.');
   if (!(ageS >= -toleranceS)) throw new WebhookError('too_new', 'The webhook is from the future: compare the clocks.');

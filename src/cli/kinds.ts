@@ -94,7 +94,8 @@ export const httpsUrl: Kind<string> = {
 
 export const gatewayUrl: Kind<string> = {
   placeholder: 'url',
-  parse: (raw) => (isPlainUrl(raw) && !raw.includes('?') ? raw : new Problem('must be the http or https URL of a gateway')),
+  parse: (raw) =>
+    isPlainUrl(raw) && !raw.includes('?') ? raw : new Problem('must be the http or https URL of a gateway'),
 };
 
 /** A program that takes webhooks. */

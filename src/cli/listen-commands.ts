@@ -39,7 +39,10 @@ const listen = command({
     const signal = untilInterrupted();
     const target = forward === undefined ? 'Nothing is forwarded.' : `Events go to ${forward}, signed with ${secret}`;
     const announce = () =>
-      print({ following: gateway.baseUrl, forward: forward ?? null, secret }, `Following ${gateway.baseUrl}. ${target}`);
+      print(
+        { following: gateway.baseUrl, forward: forward ?? null, secret },
+        `Following ${gateway.baseUrl}. ${target}`,
+      );
     const counts = { events: 0, refused: 0 };
     for await (const event of followFeed(context, createTill(gateway), { types, signal, announce })) {
       const forwarded = forward && (await forwardEvent(context, event, { url: forward, secret, signal }));
@@ -54,7 +57,10 @@ const listen = command({
 export const listenCommands: readonly Command[] = [listen];
 
 /** The key of the sandbox is for the sandbox alone, and never sent to another gateway. */
-async function gatewayOf({ config }: Context, { url, apiKey }: { url?: string | undefined; apiKey?: string | undefined }) {
+async function gatewayOf(
+  { config }: Context,
+  { url, apiKey }: { url?: string | undefined; apiKey?: string | undefined },
+) {
   const ownKey = apiKey ?? config.listenApiKey;
   if (url !== undefined) {
     if (ownKey !== undefined) return { baseUrl: url, apiKey: ownKey };
@@ -113,10 +119,15 @@ function lineOf({ createdAt, type, data }: TillEvent, forwarded: Forwarded | und
 }
 
 function amountText(amount: unknown): string | undefined {
-  const { value, display } = (amount ?? {}) as { value?: unknown; display?: { decimals?: unknown; assetSymbol?: unknown } };
+  const { value, display } = (amount ?? {}) as {
+    value?: unknown;
+    display?: { decimals?: unknown; assetSymbol?: unknown };
+  };
   const { decimals, assetSymbol } = display ?? {};
   const isAmount = typeof value === 'string' && /^\d{1,78}$/.test(value) && Number.isInteger(decimals);
-  return isAmount ? `${formatForPeople({ units: BigInt(value), decimals: decimals as number })} ${assetSymbol}` : undefined;
+  return isAmount
+    ? `${formatForPeople({ units: BigInt(value), decimals: decimals as number })} ${assetSymbol}`
+    : undefined;
 }
 
 function reasonOf(error: TillError): string {

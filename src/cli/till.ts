@@ -26,6 +26,8 @@ export interface Sink {
   write(text: string): unknown;
 }
 
+const REPEATED_WITHIN_MS = 1_000;
+
 if (import.meta.main) await main();
 
 /** Runs one operator command and returns its exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration. */
@@ -78,9 +80,13 @@ function failureAsText({ exitCode, code, message, problems, advice }: Failure): 
 
 async function main(): Promise<void> {
   let interruption: AbortController | undefined;
+  let interruptedAtMs = 0;
   const end = (code: number) => () => {
-    // The second signal ends a command that does not come to its end by itself.
+    const nowMs = systemWorld.clock.nowMs();
+    // npm repeats the signal of the terminal at once. A later one ends a command that does not come to its end by itself.
+    if (interruption?.signal.aborted && nowMs - interruptedAtMs < REPEATED_WITHIN_MS) return;
     if (interruption === undefined || interruption.signal.aborted) process.exit(code);
+    interruptedAtMs = nowMs;
     interruption.abort();
   };
   // Ending through `exit` lets a database started for this command be stopped; uncommitted changes are undone.

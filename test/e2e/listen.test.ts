@@ -45,7 +45,11 @@ describe('till listen', () => {
   function listen(args: readonly string[], env: Record<string, string> = {}) {
     const interruption = new AbortController();
     let output = '';
-    const sink = { write: (text: string) => void (output += text) };
+    const sink = {
+      write: (text: string) => {
+        output += text;
+      },
+    };
     const ended = runTill(['listen', ...args], {
       env: { TILL_HOME: home, ...env },
       stdout: sink,
@@ -121,10 +125,18 @@ describe('till listen', () => {
       await until('it was forwarded', () => listening.output().split('"forwarded"').length > count);
     }
     assert.equal(await listening.stop(), 0);
-    const lines = listening.output().split('\n').slice(1, 4).map((line) => JSON.parse(line));
+    const lines = listening
+      .output()
+      .split('\n')
+      .slice(1, 4)
+      .map((line) => JSON.parse(line));
     assert.deepEqual(
       lines.map(({ event, forwarded }) => [event.data.id, forwarded.status, forwarded.isTaken]),
-      [[ids[0], 500, false], [ids[1], 302, false], [ids[2], null, false]],
+      [
+        [ids[0], 500, false],
+        [ids[1], 302, false],
+        [ids[2], null, false],
+      ],
     );
     assert.match(listening.output(), /"events": 3,\n {2}"refused": 3/);
   });

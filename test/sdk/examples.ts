@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTill, webhooks } from '../../sdk/src/till.ts';
+import { createTill, type Till, webhooks } from '../../sdk/src/till.ts';
 import { operations } from '../openapi.ts';
+import { until } from '../until.ts';
 import type { Sandbox } from '../wallet-sdk/sandbox.ts';
 
 const SOURCES = join(import.meta.dirname, '../../sdk/src');
@@ -11,7 +12,9 @@ const ASSET = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const DESTINATION = 'eip155:8453:0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
 
 type Code = (scope: Record<string, unknown>) => Promise<void>;
-const AsyncFunction = (async () => {}).constructor as new (...parts: string[]) => (...values: unknown[]) => Promise<void>;
+const AsyncFunction = (async () => {}).constructor as new (
+  ...parts: string[]
+) => (...values: unknown[]) => Promise<void>;
 
 /** Runs the examples in the documentation of the library's methods. Each method must have one. */
 export async function runExamples(sandbox: Sandbox, paidId: string): Promise<void> {
@@ -23,6 +26,8 @@ export async function runExamples(sandbox: Sandbox, paidId: string): Promise<voi
   const without = methods.filter((method) => !examples.some((example) => example.includes(method)));
   assert.deepEqual(without, [], 'methods without an example');
   for (const example of examples) {
+    // A gateway without webhook endpoints has nothing to show.
+    if (example.includes('webhookEndpoints') && operations('/v1/webhook-endpoints').length === 0) continue;
     try {
       await compile(example)(await scopeOf(sandbox, paidId, example));
     } catch (error) {
@@ -40,6 +45,16 @@ function readExamples(): string[] {
 
 function compile(code: string): Code {
   return (scope) => new AsyncFunction(...Object.keys(scope), `{ ${code} }`)(...Object.values(scope));
+}
+
+/** An endpoint, and one of its deliveries if it is needed. */
+async function newEndpoint(till: Till, hasDelivery: boolean) {
+  const { id: endpointId } = await till.webhookEndpoints.create({ url: 'http://127.0.0.1:9/hook', events: ['*'] });
+  if (!hasDelivery) return { endpointId };
+  const { eventId: deliveryId } = await till.webhookEndpoints.test(endpointId);
+  const isThere = async () => (await till.webhookEndpoints.deliveries(endpointId).page()).deliveries.length > 0;
+  await until('the test event is to be delivered', isThere);
+  return { endpointId, deliveryId };
 }
 
 /** The names that examples may use: a payment that waits, one that has succeeded, and so on. */
@@ -65,6 +80,7 @@ async function scopeOf(sandbox: Sandbox, paidId: string, example: string) {
     paymentId: uses('paymentId') && (await till.payments.create(order)).paymentId,
     destinationId: uses('destinationId') && (await register())[0]?.id,
     eventId: uses('eventId') && (await till.events.page({ limit: 1 })).events[0]?.id,
+    ...(uses('endpointId') && (await newEndpoint(till, uses('deliveryId')))),
     request: new Request('http://shop.example/hook', { method: 'POST', body, headers }),
     console: { log: () => {} },
   };

@@ -17,7 +17,8 @@ const MOST_BYTES = 12 * 1024;
 const MOST_BYTES_TO_VERIFY = 3 * 1024;
 
 const nowS = () => Math.floor(Date.now() / 1000);
-const signed = (fields: Partial<Parameters<typeof sign>[0]> = {}) => sign({ id: 'evt_1', body: BODY, secret: SECRET, ...fields });
+const signed = (fields: Partial<Parameters<typeof sign>[0]> = {}) =>
+  sign({ id: 'evt_1', body: BODY, secret: SECRET, ...fields });
 
 describe('webhooks of the client library', () => {
   it('are signed as Standard Webhooks publishes it', async () => {
@@ -103,7 +104,8 @@ describe('the package of the client library', () => {
 
   const read = (name: string) => readFileSync(join(sdk.dist, name), 'utf8');
   const scripts = () => readdirSync(sdk.dist).filter((name) => name.endsWith('.js'));
-  const importsOf = (name: string): string[] => [...read(name).matchAll(/\bfrom '\.\/([^']+)'/g)].map((match) => match[1] ?? '');
+  const importsOf = (name: string): string[] =>
+    [...read(name).matchAll(/\bfrom '\.\/([^']+)'/g)].map((match) => match[1] ?? '');
 
   it('is loaded by its name, without a dependency and without a module of Node', async () => {
     const manifest = JSON.parse(readFileSync(join(sdk.folder, 'package.json'), 'utf8'));
@@ -111,7 +113,15 @@ describe('the package of the client library', () => {
     assert.notEqual(manifest.private, true);
     for (const name of scripts()) assert.doesNotMatch(read(name), /from '(?!\.)|import\('|require\(/, name);
     const loaded = await import(join(sdk.folder, manifest.exports['.'].default));
-    const names = ['ApiError', 'ConnectionError', 'TillError', 'WaitTimeoutError', 'WebhookError', 'createTill', 'webhooks'];
+    const names = [
+      'ApiError',
+      'ConnectionError',
+      'TillError',
+      'WaitTimeoutError',
+      'WebhookError',
+      'createTill',
+      'webhooks',
+    ];
     assert.deepEqual(Object.keys(loaded).sort(), names);
   });
 

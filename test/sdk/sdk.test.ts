@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { ApiError, ConnectionError, TillError, WaitTimeoutError } from '../../sdk/src/errors.ts';
 import { pauseMs } from '../../sdk/src/retry.ts';
 import { createTill, type Till, type TillEvent, type TillOptions } from '../../sdk/src/till.ts';
-import { type Shop, openShop, ORDER } from '../e2e/shop.ts';
+import { ORDER, openShop } from '../e2e/shop.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
 import { until } from '../until.ts';
 import { fetchFrom, tillOf } from './in-process.ts';
@@ -114,7 +114,10 @@ describe('the client library, on the gateway', () => {
     const seen: TillEvent[] = [];
     let interruptions = 0;
     const following = (async () => {
-      const options = { signal: stop.signal, onInterruption: () => void (interruptions += 1) };
+      const onInterruption = () => {
+        interruptions += 1;
+      };
+      const options = { signal: stop.signal, onInterruption };
       for await (const event of till.events.follow({ types: 'payment.*', limit: 2 }, options)) seen.push(event);
     })();
     const ids: string[] = [];
@@ -191,14 +194,23 @@ describe('the client library, on answers that fail', () => {
       if (next === undefined) throw new TypeError('fetch failed');
       return next();
     };
-    return { requests, till: createTill({ baseUrl: 'https://till.example/', apiKey: KEY, merchantId: 'mrch_1', maxRetries: 2, fetch }) };
+    return {
+      requests,
+      till: createTill({ baseUrl: 'https://till.example/', apiKey: KEY, merchantId: 'mrch_1', maxRetries: 2, fetch }),
+    };
   };
-  const error = (status: number, code: string, headers: Record<string, string> = {}) => () =>
-    Response.json({ code, message: 'No.' }, { status, headers });
+  const error =
+    (status: number, code: string, headers: Record<string, string> = {}) =>
+    () =>
+      Response.json({ code, message: 'No.' }, { status, headers });
   const payment = () => Response.json({ paymentId: 'pay_1' }, { status: 201 });
 
   it('tries again after passing failures, a bounded number of times', async () => {
-    for (const passing of [error(429, 'rate_limited'), error(503, 'internal_error'), () => new Response('<html>', { status: 502 })]) {
+    for (const passing of [
+      error(429, 'rate_limited'),
+      error(503, 'internal_error'),
+      () => new Response('<html>', { status: 502 }),
+    ]) {
       const { till, requests } = answers(passing, passing, payment);
       assert.equal((await till.payments.create(ORDER)).paymentId, 'pay_1');
       assert.equal(requests.length, 3);
@@ -211,7 +223,11 @@ describe('the client library, on answers that fail', () => {
   });
 
   it('does not try again what would be refused again, or what may have been done', async () => {
-    for (const [status, code] of [[400, 'params_validation'], [409, 'idempotency_conflict'], [500, 'internal_error']] as const) {
+    for (const [status, code] of [
+      [400, 'params_validation'],
+      [409, 'idempotency_conflict'],
+      [500, 'internal_error'],
+    ] as const) {
       const { till, requests } = answers(error(status, code));
       await assert.rejects(till.payments.create(ORDER), { code, status });
       assert.equal(requests.length, 1, code);
@@ -225,7 +241,8 @@ describe('the client library, on answers that fail', () => {
   });
 
   it('waits at least for Retry-After, and longer after each failure', () => {
-    const refusal = (retryAfterS?: number) => new ApiError({ code: 'rate_limited', message: '' }, { status: 429, retryAfterS });
+    const refusal = (retryAfterS?: number) =>
+      new ApiError({ code: 'rate_limited', message: '' }, { status: 429, retryAfterS });
     for (let attempt = 0; attempt < 50; attempt += 1) {
       const pause = pauseMs(attempt, refusal(), false) ?? 0;
       const most = Math.min(15_000, 250 * 2 ** attempt);
@@ -240,7 +257,9 @@ describe('the client library, on answers that fail', () => {
     const { till, requests } = answers(moved);
     await assert.rejects(till.payments.get('pay_1'), { code: 'unreadable_answer', status: 302 });
     assert.deepEqual([requests.length, requests[0]?.init.redirect], [1, 'manual']);
-    await assert.rejects(answers(() => new Response('<html>')).till.payments.get('pay_1'), { code: 'unreadable_answer' });
+    await assert.rejects(answers(() => new Response('<html>')).till.payments.get('pay_1'), {
+      code: 'unreadable_answer',
+    });
   });
 
   it('sends nothing that the caller could not have meant', async () => {
@@ -250,7 +269,12 @@ describe('the client library, on answers that fail', () => {
     }
     const options = { baseUrl: 'https://till.example', apiKey: KEY };
     await assert.rejects(async () => createTill(options).payments.create(ORDER), /merchantId is missing/);
-    for (const baseUrl of ['till.example', 'ftp://till.example', 'https://user:pass@till.example', 'https://till.example?x']) {
+    for (const baseUrl of [
+      'till.example',
+      'ftp://till.example',
+      'https://user:pass@till.example',
+      'https://till.example?x',
+    ]) {
       assert.throws(() => createTill({ ...options, baseUrl }), TypeError);
     }
     assert.equal(requests.length, 0);
@@ -261,7 +285,10 @@ describe('the client library, on answers that fail', () => {
     const thrown = await till.payments.get('pay_1').catch((problem) => problem);
     assert.equal(new Headers(requests[0]?.init.headers).get('api-key'), KEY);
     assert.ok(!inspect([till, thrown], { depth: 9, showHidden: true }).includes(KEY));
-    assert.throws(() => createTill({ baseUrl: 'https://till.example', apiKey: `${KEY}\n` }), (problem) => !inspect(problem).includes(KEY));
+    assert.throws(
+      () => createTill({ baseUrl: 'https://till.example', apiKey: `${KEY}\n` }),
+      (problem) => !inspect(problem).includes(KEY),
+    );
   });
 
   it('stops at once when it is told to', async () => {
@@ -278,7 +305,13 @@ describe('the client library, on answers that fail', () => {
   it('gives up an attempt that is not answered', async () => {
     const silent: Fetch = (_, { signal }) =>
       new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
-    const till = createTill({ baseUrl: 'https://till.example', apiKey: KEY, fetch: silent, timeoutMs: 10, maxRetries: 1 });
+    const till = createTill({
+      baseUrl: 'https://till.example',
+      apiKey: KEY,
+      fetch: silent,
+      timeoutMs: 10,
+      maxRetries: 1,
+    });
     await assert.rejects(till.merchants.get('mrch_1'), ConnectionError);
   });
 });
