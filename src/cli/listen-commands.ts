@@ -3,7 +3,7 @@ import { ApiError as GatewayError, type TillError } from '../../sdk/src/errors.t
 import { createTill, type Till } from '../../sdk/src/till.ts';
 import { formatForPeople } from '../domain/money.ts';
 import { isWebhookSecret } from '../domain/webhook-secret.ts';
-import { ApiError, CATALOGUE, type ErrorCode } from '../errors.ts';
+import { ApiError, CATALOGUE, type ErrorCode, validationError } from '../errors.ts';
 import { readSandbox } from '../sandbox/demo.ts';
 import { readListenSecret } from '../sandbox/listen-secret.ts';
 import { type Command, command } from './command.ts';
@@ -14,6 +14,7 @@ import { optional, repeated } from './options.ts';
 import { printable } from './table.ts';
 
 const MAX_PATTERNS = 20;
+const SECRET_RULE = 'must be whsec_ and base64 of 24 to 64 bytes';
 
 const listen = command({
   name: 'listen',
@@ -23,19 +24,18 @@ const listen = command({
     forward: optional(receiverUrl, 'Send each event there. Default: events are only shown.'),
     events: repeated(eventPattern, MAX_PATTERNS, 'Only events of this type, such as payment.succeeded or "payment.*".'),
     url: optional(gatewayUrl, 'The gateway. Default: the sandbox under TILL_HOME.'),
-    'api-key': optional(secretText, 'Its API key. Default: LISTEN_API_KEY, or the key of the sandbox.'),
+    'api-key': optional(secretText, 'Its API key. Default: LISTEN_API_KEY with --url, else the key of the sandbox.'),
     secret: optional(secretText, 'Sign with this whsec_… secret. Default: LISTEN_SECRET, or one kept under TILL_HOME.'),
   },
   examples: [
     'listen --forward http://localhost:3000/hook',
     'listen --forward http://localhost:3000/hook --events "payment.*" --url https://till.example --api-key till_test_…',
   ],
-  check: ({ secret }) =>
-    secret === undefined || isWebhookSecret(secret) ? [] : ['--secret must be whsec_ and base64 of 24 to 64 bytes'],
+  check: ({ secret }) => (secret === undefined || isWebhookSecret(secret) ? [] : [`--secret ${SECRET_RULE}`]),
   run: async (context, { forward, events: types, url, 'api-key': apiKey, secret: ownSecret }) => {
-    const { config, print, untilInterrupted } = context;
+    const { print, untilInterrupted } = context;
     const gateway = await gatewayOf(context, { url, apiKey });
-    const secret = ownSecret ?? config.listenSecret ?? (await readListenSecret(context.world, config.home));
+    const secret = ownSecret ?? (await secretOf(context));
     const signal = untilInterrupted();
     const target = forward === undefined ? 'Nothing is forwarded.' : `Events go to ${forward}, signed with ${secret}`;
     const announce = () =>
@@ -58,11 +58,11 @@ export const listenCommands: readonly Command[] = [listen];
 
 /** The key of the sandbox is for the sandbox alone, and never sent to another gateway. */
 async function gatewayOf(
-  { config }: Context,
+  { config, environment }: Context,
   { url, apiKey }: { url?: string | undefined; apiKey?: string | undefined },
 ) {
-  const ownKey = apiKey ?? config.listenApiKey;
   if (url !== undefined) {
+    const ownKey = apiKey ?? environment.LISTEN_API_KEY;
     if (ownKey !== undefined) return { baseUrl: url, apiKey: ownKey };
     throw new ApiError('missing_api_key', 'Name the API key of that gateway, by --api-key or LISTEN_API_KEY.');
   }
@@ -71,7 +71,14 @@ async function gatewayOf(
     const advice = 'start one with `npm start`, or name a gateway by --url and --api-key';
     throw new ApiError('invalid_state', `There is no sandbox under ${config.home}: ${advice}.`);
   }
-  return { baseUrl: sandbox.baseUrl, apiKey: ownKey ?? sandbox.apiKey };
+  return { baseUrl: sandbox.baseUrl, apiKey: apiKey ?? sandbox.apiKey };
+}
+
+async function secretOf({ config, environment, world }: Context): Promise<string> {
+  const { LISTEN_SECRET: secret } = environment;
+  if (secret === undefined) return readListenSecret(world, config.home);
+  if (!isWebhookSecret(secret)) throw validationError([{ field: 'LISTEN_SECRET', message: SECRET_RULE }]);
+  return secret;
 }
 
 interface Following {

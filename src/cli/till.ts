@@ -64,8 +64,8 @@ async function execute(argv: readonly string[], io: Io, secrets: string[]): Prom
   const isJson = hasFlag(argv, '--json');
   const print = (json: object, text: string) => void io.stdout.write(`${isJson ? JSON.stringify(json) : text}\n`);
   const { untilInterrupted = () => new AbortController().signal } = io;
-  const context = { config: read.config, world, log, origin: originOf(io.env), print, untilInterrupted };
-  return line.command.run(context, line.values);
+  const run = { world, log, origin: originOf(io.env), environment: io.env, print, untilInterrupted };
+  return line.command.run({ config: read.config, ...run }, line.values);
 }
 
 function failureAsJson({ code, message, problems }: Failure): string {

@@ -13,7 +13,6 @@ import {
   path,
   secret,
   text,
-  webhookSecret,
 } from './kinds.ts';
 import {
   account,
@@ -348,20 +347,6 @@ export const SETTINGS = {
     integer(0, 60_000),
     250,
     'Milliseconds between blocks of the sandbox chain. 0 makes one at once.',
-  ),
-  listenApiKey: setting(
-    'LISTEN_API_KEY',
-    secret(text()),
-    undefined,
-    'The API key for `npm run till -- listen` with `--url`. Nodes do not use it.',
-    'the key of the sandbox under `TILL_HOME`',
-  ),
-  listenSecret: setting(
-    'LISTEN_SECRET',
-    secret(webhookSecret()),
-    undefined,
-    'The secret that `npm run till -- listen` signs with. Nodes do not use it.',
-    'one that `till listen` makes at its first run and keeps under `TILL_HOME`',
   ),
 } as const satisfies Record<string, Setting<unknown>>;
 

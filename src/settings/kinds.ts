@@ -1,6 +1,5 @@
 import { isAddressOrNetwork } from '../domain/address-list.ts';
 import { hostUrls } from '../domain/database-hosts.ts';
-import { isWebhookSecret } from '../domain/webhook-secret.ts';
 import { LEAST_SECRET_BYTES } from '../runtime/secrets.ts';
 
 /** The kind of a setting: how its text is read, and how its value is shown. */
@@ -144,12 +143,4 @@ export function masterSecrets(): Kind<readonly Uint8Array[]> {
 
 export function secret<T>(kind: Kind<T>): Kind<T> {
   return { ...kind, secret: true };
-}
-
-/** A secret of Standard Webhooks. */
-export function webhookSecret(): Kind<string> {
-  return {
-    name: '`whsec_` and base64',
-    parse: (raw) => (isWebhookSecret(raw) ? raw : new Problem('must be whsec_ and base64 of 24 to 64 bytes')),
-  };
 }

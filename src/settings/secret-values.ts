@@ -15,7 +15,6 @@ export function secretValues(config: Config): string[] {
     ...[...endpoints, ...sources].flatMap(secretsOfUrl),
     ...keys.flatMap((key) => [key, key.slice(2)]),
     ...(config.secret ?? []).flatMap(spellingsOfSecret),
-    ...[config.listenApiKey ?? [], config.listenSecret ?? []].flat(),
   ];
 }
 

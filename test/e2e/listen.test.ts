@@ -167,6 +167,7 @@ describe('till listen', () => {
 
   it('refuses what cannot work, and repeats no secret', async () => {
     const cases: [args: string[], code: number, said: RegExp][] = [
+      // The key of the sandbox is not sent elsewhere.
       [['--url', url], 1, /missing_api_key/],
       [['--url', url, '--api-key', 'till_test_nothing'], 1, /invalid_api_key/],
       [['--url', url, '--api-key', `${shop.secret}\n`], 1, /without white space/],
@@ -181,6 +182,9 @@ describe('till listen', () => {
       assert.match(listening.output(), said);
       assert.ok(!/short\*|till_test_[0-9A-Za-z]{20}/.test(listening.output()), listening.output());
     }
+    const misnamed = listen([], { LISTEN_SECRET: 'whsec_short*' });
+    assert.equal(await misnamed.ended, 1);
+    assert.match(misnamed.output(), /LISTEN_SECRET must be whsec_(?!short)/);
     const nowhere = listen([], { TILL_HOME: join(home, 'empty') });
     assert.equal(await nowhere.ended, 1);
     assert.match(nowhere.output(), /There is no sandbox under .*empty: start one with `npm start`/);
