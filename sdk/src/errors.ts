@@ -2,10 +2,7 @@ import type { ErrorCode, Issue } from './api-types.ts';
 
 /** Every error that this library throws by itself. */
 export class TillError extends Error {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super(message, options);
-    this.name = new.target.name;
-  }
+  override name = 'TillError';
 }
 
 /** `unreadable_answer`: the answer is not one of Till's, such as the error page of a proxy. */
@@ -20,6 +17,7 @@ export interface Refusal {
 
 /** The gateway answered with an error. Decide by `code`, and quote `requestId` when you report it. */
 export class ApiError extends TillError {
+  override name = 'ApiError';
   readonly code: AnswerCode;
   readonly status: number;
   readonly requestId: string | undefined;
@@ -52,6 +50,7 @@ export class ApiError extends TillError {
  * `idempotencyKey` to find out.
  */
 export class ConnectionError extends TillError {
+  override name = 'ConnectionError';
   /** The key of the request, if it was a POST. */
   readonly idempotencyKey: string | undefined;
 
@@ -63,6 +62,7 @@ export class ConnectionError extends TillError {
 
 /** The payment was not final in time. It may yet succeed: ask again. */
 export class WaitTimeoutError extends TillError {
+  override name = 'WaitTimeoutError';
   readonly paymentId: string;
 
   constructor(paymentId: string, timeoutMs: number) {
@@ -75,6 +75,7 @@ export type WebhookProblem = 'missing_header' | 'bad_timestamp' | 'too_old' | 't
 
 /** The request is not a webhook of the owner of the secret, or is too old. Answer it with 400 and do nothing else. */
 export class WebhookError extends TillError {
+  override name = 'WebhookError';
   readonly problem: WebhookProblem;
 
   constructor(problem: WebhookProblem, message: string) {

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { PaymentPage } from '../../sdk/src/api-types.ts';
 import { sign } from '../../sdk/src/webhooks.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { findPort } from '../../src/sandbox/free-port.ts';
@@ -24,6 +27,7 @@ describe('the programs of the guides', () => {
   let sdk: BuiltSdk;
   let folder: string;
   const running: ChildProcess[] = [];
+  const servers: Server[] = [];
   before(async () => {
     [sandbox, sdk, folder] = await Promise.all([startSandbox(), buildSdk(), mkdtemp(join(tmpdir(), 'till-guide-'))]);
     await sdk.linkInto(folder);
@@ -31,6 +35,7 @@ describe('the programs of the guides', () => {
   });
   after(async () => {
     for (const child of running) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    for (const server of servers) server.close().closeAllConnections();
     await sandbox.stop();
     await Promise.all([folder, sdk.folder].map((path) => rm(path, { recursive: true, force: true })));
   });
@@ -39,6 +44,28 @@ describe('the programs of the guides', () => {
   async function blocksOf(page: string, language: string): Promise<string[]> {
     const text = await readFile(join(ROOT, page), 'utf8');
     return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, code]) => code ?? '');
+  }
+
+  /** A way to the gateway on which the first answer to each kind of POST is lost. */
+  async function startLossyProxy(): Promise<string> {
+    const lost = new Set<string | undefined>();
+    const server = createServer(async (request, response) => {
+      const { method = '', url, headers } = request;
+      const body = Buffer.concat(await request.toArray());
+      const answer = await fetch(`${sandbox.baseUrl}${url}`, {
+        method,
+        headers: named(headers, ['api-key', 'merchant-id', 'idempotency-key', 'content-type']),
+        ...(method === 'POST' && { body }),
+      });
+      const text = await answer.text();
+      if (method === 'POST' && !lost.has(url)) {
+        lost.add(url);
+        response.destroy();
+      } else response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
+    }).listen(0, '127.0.0.1');
+    servers.push(server);
+    await once(server, 'listening');
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
   function run(command: readonly string[], env: Record<string, string> = {}, cwd = folder) {
@@ -84,9 +111,14 @@ describe('the programs of the guides', () => {
 
   /** A program that takes a payment, ships, and refunds. */
   async function takesAPayment(command: readonly string[], referenceId: string): Promise<void> {
-    const program = run(command);
+    const program = run(command, { TILL_URL: await startLossyProxy() });
     const paymentId = await payFor(program);
     assert.equal(await program.end(), 0, program.output());
+    const { data } = await sandbox.call<PaymentPage>('GET', `/v1/payments?referenceId=${referenceId}`);
+    assert.deepEqual(
+      data.map((listed) => listed.paymentId),
+      [paymentId],
+    );
     assert.match(
       program.output(),
       new RegExp(`Ship ${referenceId}\\n.*The refund is \\w+\\nparams_validation referenceId\\n`, 's'),
@@ -196,3 +228,9 @@ describe('the programs of the guides', () => {
     );
   });
 });
+
+function named(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
+  );
+}
