@@ -118,7 +118,8 @@ final class Client
             try {
                 $state = $this->send('GET', "$path?maxPollMs=$holdMs", holdS: (int) ceil($holdMs / 1000));
             } catch (TillError $error) {
-                if (!self::mayPass($error) || microtime(true) >= $until) throw $error;
+                $isPassing = self::mayPass($error) || ($error instanceof ApiError && $error->status >= 500);
+                if (!$isPassing || microtime(true) >= $until) throw $error;
                 $state = [];
             }
             if ($state['isFinal'] ?? false) return $state;

@@ -110,7 +110,8 @@ class Till:
             try:
                 state = self._send("GET", f"{path}?maxPollMs={hold_ms}", hold_s=hold_ms / 1000)
             except TillError as error:
-                if not _may_pass(error) or time.monotonic() >= until:
+                is_passing = _may_pass(error) or getattr(error, "status", 0) >= 500
+                if not is_passing or time.monotonic() >= until:
                     raise
                 state = {}
             if state.get("isFinal"):

@@ -125,6 +125,24 @@ describe('the package of the client library', () => {
     assert.deepEqual(Object.keys(loaded).sort(), names);
   });
 
+  it('uses nothing that Node 18 lacks', async () => {
+    for (const name of scripts()) {
+      assert.doesNotMatch(
+        read(name),
+        /AbortSignal\.any|URL\.(parse|canParse)|Response\.json|Promise\.(try|with)/,
+        name,
+      );
+    }
+    const { webhooks } = await import(join(sdk.dist, 'till.js'));
+    const own = Object.getOwnPropertyDescriptor(globalThis, 'crypto') ?? {};
+    Object.defineProperty(globalThis, 'crypto', { value: undefined, configurable: true });
+    try {
+      await webhooks.verify(BODY, await webhooks.sign({ id: 'evt_1', body: BODY, secret: SECRET }), SECRET);
+    } finally {
+      Object.defineProperty(globalThis, 'crypto', own);
+    }
+  });
+
   it('stays within its size, and a receiver that only verifies carries little of it', () => {
     const weigh = (names: readonly string[]) => gzipSync(names.map(read).join('\n')).length;
     const all = weigh(scripts());

@@ -138,6 +138,8 @@ describe('the client library, on the gateway', () => {
     );
     assert.ok(interruptions > 0);
     const [first] = seen;
+    // The type of an event tells what its data is.
+    assert.ok(first?.type === 'payment.created' && first.data.gatewayUrl.includes(first.data.id));
     assert.deepEqual(await steady.events.get(first?.id ?? ''), first);
   });
 
