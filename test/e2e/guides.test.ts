@@ -11,6 +11,7 @@ import type { PaymentPage } from '../../sdk/src/api-types.ts';
 import { sign } from '../../sdk/src/webhooks.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { findPort } from '../../src/sandbox/free-port.ts';
+import { EXPECTED_OF_FAILURES, startFailingGateway } from '../clients/failing-gateway.ts';
 import { missingPhp, missingPython, phpPath, pythonPath } from '../interpreters.ts';
 import { type BuiltSdk, buildSdk } from '../sdk/built-sdk.ts';
 import { runExamples } from '../sdk/examples.ts';
@@ -127,6 +128,25 @@ describe('the programs of the guides', () => {
     assert.ok(refund);
   }
 
+  /** The client for another language bears failures as the library does. */
+  async function bearsFailures(interpreter: string, language: 'python' | 'php', file: string): Promise<void> {
+    const gateway = await startFailingGateway();
+    try {
+      const env = { ...gateway.env, CLIENT_FOLDER: join(ROOT, 'clients', language), PYTHONDONTWRITEBYTECODE: '1' };
+      const program = run([interpreter, join(ROOT, 'test/clients', file)], env);
+      assert.equal(await program.end(), 0, program.output());
+      const said = program.output().trimEnd().split('\n');
+      assert.deepEqual(
+        said.map((line) => JSON.parse(line)),
+        EXPECTED_OF_FAILURES,
+      );
+      assert.deepEqual([gateway.posts.length, new Set(gateway.posts).size], [4, 1], 'each attempt has the same key');
+      assert.deepEqual(gateway.keysSeenElsewhere, [], 'a redirect does not get the key');
+    } finally {
+      gateway.stop();
+    }
+  }
+
   /** A receiver that ships what a signed webhook tells, and refuses all others. */
   async function receivesWebhooks(
     command: (port: number) => readonly string[],
@@ -208,7 +228,8 @@ describe('the programs of the guides', () => {
     await runExamples(sandbox, paymentId);
   });
 
-  it('Python: takes a payment, and receives webhooks', { skip: missingPython() }, async () => {
+  it('Python: takes a payment, receives webhooks, and bears failures', { skip: missingPython() }, async () => {
+    await bearsFailures(pythonPath(), 'python', 'failures.py');
     await copyFile(join(ROOT, 'clients/python/till.py'), join(folder, 'till.py'));
     const [shop = '', hook = ''] = await blocksOf('docs/clients.md', 'python');
     await takesAPayment([pythonPath(), await writeProgram('shop.py', shop)], 'ORDER-43');
@@ -218,7 +239,8 @@ describe('the programs of the guides', () => {
     );
   });
 
-  it('PHP: takes a payment, and receives webhooks', { skip: missingPhp() }, async () => {
+  it('PHP: takes a payment, receives webhooks, and bears failures', { skip: missingPhp() }, async () => {
+    await bearsFailures(phpPath(), 'php', 'failures.php');
     await copyFile(join(ROOT, 'clients/php/till.php'), join(folder, 'till.php'));
     const [shop = '', hook = ''] = await blocksOf('docs/clients.md', 'php');
     await takesAPayment([phpPath(), await writeProgram('shop.php', shop)], 'ORDER-44');
