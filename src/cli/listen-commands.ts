@@ -50,7 +50,7 @@ const listen = command({
       if (forwarded && !forwarded.isTaken) counts.refused += 1;
       print({ event, ...(forwarded && { forwarded }) }, lineOf(event, forwarded || undefined));
     }
-    return { json: counts, text: `Stopped after ${counts.events} events.` };
+    return { json: counts, text: `Stopped after ${counts.events} ${counts.events === 1 ? 'event' : 'events'}.` };
   },
 });
 
