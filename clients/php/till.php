@@ -37,7 +37,7 @@ final class ApiError extends TillError
     }
 }
 
-/** There was no answer, so it is unknown whether the request was carried out. Repeat it with the same key. */
+/** There was no readable answer: the request may have been carried out. Repeat it with the same key. */
 final class ConnectionFailed extends TillError
 {
     public function __construct(string $message, public readonly ?string $idempotencyKey = null)
@@ -193,7 +193,7 @@ final class Client
         }
         $body = json_decode($text, true);
         if ($status >= 200 && $status < 300) {
-            // PHP does not report a connection that is lost within the body.
+            // PHP does not report a connection that is lost within the body. The request may have been carried out.
             return is_array($body) ? $body : throw new ConnectionFailed('The answer is incomplete.', $idempotencyKey);
         }
         $retryAfter = $headers['retry-after'] ?? '';

@@ -48,7 +48,7 @@ class ApiError(TillError):
 
 
 class ConnectionFailed(TillError):
-    """There was no answer, so it is unknown whether the request was carried out. Repeat it with `idempotency_key`."""
+    """There was no readable answer: the request may have been carried out. Repeat it with `idempotency_key`."""
 
     def __init__(self, message, idempotency_key=None):
         super().__init__(message)
@@ -144,10 +144,10 @@ class Till:
     def _attempt(self, request, timeout_s, idempotency_key):
         try:
             with self._opener.open(request, timeout=timeout_s) as answer:
-                return _read(answer.status, answer.headers, answer.read())
+                return _read(answer.status, answer.headers, answer.read(), idempotency_key)
         except urllib.error.HTTPError as answer:
             with answer:
-                return _read(answer.code, answer.headers, answer.read())
+                return _read(answer.code, answer.headers, answer.read(), idempotency_key)
         except (OSError, http.client.HTTPException) as error:
             raise ConnectionFailed(f"The gateway did not answer: {type(error).__name__}", idempotency_key) from error
 
@@ -216,13 +216,16 @@ def _may_pass(error):
     return is_running or getattr(error, "status", 0) in (429, 502, 503, 504)
 
 
-def _read(status, headers, data):
+def _read(status, headers, data, idempotency_key):
     try:
         body = json.loads(data)
     except ValueError:
         body = None
-    if 200 <= status < 300 and isinstance(body, dict):
-        return body
+    if 200 <= status < 300:
+        if isinstance(body, dict):
+            return body
+        # The request may have been carried out, and a proxy has changed the answer.
+        raise ConnectionFailed(f"The answer, with status {status}, is not one of Till's.", idempotency_key)
     retry_after = headers.get("Retry-After") or ""
     about = {
         "request_id": headers.get("Request-Id"),

@@ -118,7 +118,7 @@ export function connect(options: TillOptions) {
     signal?.addEventListener('abort', abort, { once: true });
     try {
       const response = await request(url, { ...init, signal: limit.signal });
-      return read<T>(response, await response.text());
+      return read<T>(response, await response.text(), idempotencyKey);
     } catch (cause) {
       signal?.throwIfAborted();
       return { error: new ConnectionError('The gateway did not answer.', { cause, idempotencyKey }) };
@@ -164,7 +164,11 @@ function mayPass(error: TillError, { isRepeatable = true, onInterruption }: Call
   return isRepeatable && (isPatient || PASSING.includes(error.status));
 }
 
-function read<T>({ status, ok, headers }: Response, json: string): Answer<T> | { readonly error: ApiError } {
+function read<T>(
+  { status, ok, headers }: Response,
+  json: string,
+  idempotencyKey: string | undefined,
+): Answer<T> | { readonly error: TillError } {
   if (status === NOT_MODIFIED) return { status, headers, body: undefined as T };
   const body = parse(json);
   const isObject = typeof body === 'object' && body !== null;
@@ -180,6 +184,8 @@ function read<T>({ status, ok, headers }: Response, json: string): Answer<T> | {
     return { error: new ApiError(refusal, answer) };
   }
   const message = `The answer, with status ${status}, is not one of Till's: is baseUrl the address of a gateway?`;
+  // The request may have been carried out, and a proxy has changed the answer.
+  if (ok) return { error: new ConnectionError(message, { idempotencyKey }) };
   return { error: new ApiError({ code: 'unreadable_answer', message }, answer) };
 }
 

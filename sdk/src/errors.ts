@@ -46,7 +46,7 @@ export class ApiError extends TillError {
 }
 
 /**
- * There was no answer, so it is unknown whether the request was carried out. Send it again with the same
+ * There was no answer, or none that can be read, so it is unknown whether the request was carried out. Send it again with the same
  * `idempotencyKey` to find out.
  */
 export class ConnectionError extends TillError {

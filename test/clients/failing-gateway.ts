@@ -14,6 +14,7 @@ export const EXPECTED_OF_FAILURES = [
   ['unreadable_answer', 302, null],
   ['internal_error', 500, 'request-1'],
   ['no answer'],
+  ['no answer'],
   ['refused'],
   ['refused'],
   ['refused'],
@@ -46,6 +47,7 @@ export async function startFailingGateway() {
     if (url.endsWith('pay_broken')) {
       return json(500, { code: 'internal_error', message: 'It failed.' }, { 'request-id': 'request-1' });
     }
+    if (url.endsWith('pay_page')) return response.end('<html>');
     // The connection is lost within the answer.
     response.writeHead(200, { 'content-length': '100' }).write('{"id":', () => response.destroy());
   }).listen(0, '127.0.0.1');

@@ -18,10 +18,12 @@ foreach (['pay_moved', 'pay_broken'] as $paymentId) {
         say($error->errorCode, $error->status, $error->requestId);
     }
 }
-try {
-    $till->getPayment('pay_cut');
-} catch (Till\ConnectionFailed) {
-    say('no answer');
+foreach (['pay_cut', 'pay_page'] as $paymentId) {
+    try {
+        $till->getPayment($paymentId);
+    } catch (Till\ConnectionFailed) {
+        say('no answer');
+    }
 }
 foreach (['', '..', 'pay_1/cancel'] as $paymentId) {
     try {

@@ -20,10 +20,11 @@ for payment_id in ["pay_moved", "pay_broken"]:
         say(till.get_payment(payment_id))
     except ApiError as error:
         say(error.code, error.status, error.request_id)
-try:
-    till.get_payment("pay_cut")
-except ConnectionFailed:
-    say("no answer")
+for payment_id in ["pay_cut", "pay_page"]:
+    try:
+        till.get_payment(payment_id)
+    except ConnectionFailed:
+        say("no answer")
 for payment_id in ["", "..", "pay_1/cancel"]:
     try:
         till.get_payment(payment_id)
