@@ -11,6 +11,7 @@ import { readConfig } from '../src/settings/read-config.ts';
 import { authorisationPage } from './authorisation-page.ts';
 import { eventsPage } from './events-page.ts';
 import { networksPage } from './networks-page.ts';
+import { sdkTypes } from './sdk-types.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const settings = Object.values(SETTINGS) as Setting<unknown>[];
@@ -32,6 +33,7 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['docs/authorisation.md', authorisationPage(JSON.parse(openApi))],
     ['docs/events.md', eventsPage()],
     ['docs/networks.md', networksPage()],
+    ['sdk/src/api-types.ts', sdkTypes(JSON.parse(openApi))],
   ];
 }
 

@@ -11,6 +11,7 @@ import { fiatCommands } from './fiat-commands.ts';
 import { floatCommands } from './float-commands.ts';
 import { freezeCommands } from './freeze-commands.ts';
 import { keyCommands } from './key-commands.ts';
+import { listenCommands } from './listen-commands.ts';
 import { merchantCommands } from './merchant-commands.ts';
 import { networkCommands } from './network-commands.ts';
 import { partnerCommands } from './partner-commands.ts';
@@ -69,5 +70,6 @@ export const COMMANDS: readonly Command[] = [
   ...reconcileCommands,
   ...secretCommands,
   ...databaseCommands,
+  ...listenCommands,
   ...systemCommands,
 ];

@@ -15,6 +15,12 @@ export interface Context {
   readonly log: Log;
   /** Where the command runs. */
   readonly origin: Origin;
+  /** Variables that are no settings of a gateway. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Prints a line at once, of a command that goes on. The other commands return their output. */
+  readonly print: (json: object, text: string) => void;
+  /** Aborts at Ctrl-C, which then does not end the process by itself. */
+  readonly untilInterrupted: () => AbortSignal;
 }
 
 export interface OperatorDeps extends Context {

@@ -92,6 +92,35 @@ export const httpsUrl: Kind<string> = {
   },
 };
 
+export const gatewayUrl: Kind<string> = {
+  placeholder: 'url',
+  parse: (raw) =>
+    isPlainUrl(raw) && !raw.includes('?') ? raw : new Problem('must be the http or https URL of a gateway'),
+};
+
+/** A program that takes webhooks. */
+export const receiverUrl: Kind<string> = {
+  placeholder: 'url',
+  parse: (raw) =>
+    isPlainUrl(raw) ? raw : new Problem('must be an http or https URL without credentials and fragment'),
+};
+
+function isPlainUrl(raw: string): boolean {
+  const url = raw.length <= MAX_URL_LENGTH ? URL.parse(raw) : null;
+  return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password + url.hash === '';
+}
+
+/** Read as it is: a problem with a secret must not be reported together with the secret. */
+export const secretText: Kind<string> = { placeholder: 'secret', parse: (raw) => raw };
+
+export const eventPattern: Kind<string> = {
+  placeholder: 'type',
+  parse: (raw) =>
+    /^[a-z_]{1,40}\.(\*|[a-z_]{1,40})$/.test(raw)
+      ? raw
+      : new Problem('must be a type of events such as payment.succeeded, or payment.* for all that begin so'),
+};
+
 export function oneOf<const T extends string>(words: readonly T[]): Kind<T> {
   const list = words.join('|');
   return {

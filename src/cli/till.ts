@@ -18,11 +18,15 @@ export interface Io {
   readonly stdout: Sink;
   readonly stderr: Sink;
   readonly world?: World;
+  /** Aborts at Ctrl-C. A command that asks for it ends by itself. */
+  readonly untilInterrupted?: () => AbortSignal;
 }
 
 export interface Sink {
   write(text: string): unknown;
 }
+
+const REPEATED_WITHIN_MS = 1_000;
 
 if (import.meta.main) await main();
 
@@ -57,7 +61,11 @@ async function execute(argv: readonly string[], io: Io, secrets: string[]): Prom
   // Warnings and worse, on standard error: standard output is for the result alone.
   const log = createLog({ level: 'warn', secrets, sink: io.stderr });
   for (const text of misspelt) log.warn(text);
-  return line.command.run({ config: read.config, world, log, origin: originOf(io.env) }, line.values);
+  const isJson = hasFlag(argv, '--json');
+  const print = (json: object, text: string) => void io.stdout.write(`${isJson ? JSON.stringify(json) : text}\n`);
+  const { untilInterrupted = () => new AbortController().signal } = io;
+  const run = { world, log, origin: originOf(io.env), environment: io.env, print, untilInterrupted };
+  return line.command.run({ config: read.config, ...run }, line.values);
 }
 
 function failureAsJson({ code, message, problems }: Failure): string {
@@ -71,14 +79,28 @@ function failureAsText({ exitCode, code, message, problems, advice }: Failure): 
 }
 
 async function main(): Promise<void> {
+  let interruption: AbortController | undefined;
+  let interruptedAtMs = 0;
+  const end = (code: number) => () => {
+    const nowMs = systemWorld.clock.nowMs();
+    // npm repeats the signal of the terminal at once. A later one ends a command that does not come to its end by itself.
+    if (interruption?.signal.aborted && nowMs - interruptedAtMs < REPEATED_WITHIN_MS) return;
+    if (interruption === undefined || interruption.signal.aborted) process.exit(code);
+    interruptedAtMs = nowMs;
+    interruption.abort();
+  };
   // Ending through `exit` lets a database started for this command be stopped; uncommitted changes are undone.
-  process.once('SIGINT', () => process.exit(130));
-  process.once('SIGTERM', () => process.exit(143));
+  process.on('SIGINT', end(130));
+  process.on('SIGTERM', end(143));
   // A reader that closes the pipe early, such as `head`, is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   process.exitCode = await runTill(process.argv.slice(2), {
     env: readEnvironment(),
     stdout: process.stdout,
     stderr: process.stderr,
+    untilInterrupted: () => {
+      interruption = new AbortController();
+      return interruption.signal;
+    },
   });
 }

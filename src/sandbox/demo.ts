@@ -21,6 +21,7 @@ import { findWalletApps, insertWalletApp } from '../store/parties/wallet-apps.ts
 import type { Tx } from '../store/plumbing/database.ts';
 import { lockName } from '../store/plumbing/locks.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_FIRST_BLOCK, SANDBOX_KEYS, SANDBOX_TOKENS_EACH } from './genesis.ts';
+import { unlessCode } from './whole-file.ts';
 
 /** Everything for the first call; the contents of `sandbox.json`. */
 export interface Sandbox {
@@ -72,6 +73,14 @@ export async function openSandbox(
 /** Writes `sandbox.json`. Its presence means that the sandbox is ready. */
 export async function announceSandbox(home: string, sandbox: Sandbox): Promise<void> {
   await writePrivate(fileIn(home), `${JSON.stringify(sandbox, null, 2)}\n`);
+}
+
+/** The sandbox that `npm start` announced in this folder. */
+export async function readSandbox(home: string): Promise<Pick<Sandbox, 'baseUrl' | 'apiKey'> | undefined> {
+  const text = await readFile(fileIn(home), 'utf8').catch(unlessCode('ENOENT'));
+  if (text === undefined) return undefined;
+  const { baseUrl, apiKey } = parseLoosely(text);
+  return typeof baseUrl === 'string' && typeof apiKey === 'string' ? { baseUrl, apiKey } : undefined;
 }
 
 function fileIn(home: string): string {
@@ -174,9 +183,9 @@ async function knownKey({ db, world }: CommandDeps, file: string): Promise<strin
 }
 
 /** A truncated or edited file must not prevent the start. */
-function parseLoosely(text: string): { apiKey?: unknown } {
+function parseLoosely(text: string): Partial<Record<keyof Sandbox, unknown>> {
   try {
-    return (JSON.parse(text) ?? {}) as { apiKey?: unknown };
+    return (JSON.parse(text) ?? {}) as Partial<Record<keyof Sandbox, unknown>>;
   } catch {
     return {};
   }

@@ -40,6 +40,7 @@ const READING = [
   'freezes',
   'keys audit',
   'keys list',
+  'listen',
   'merchants list',
   'networks check',
   'partners list',

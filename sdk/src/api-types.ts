@@ -1,0 +1,530 @@
+/** The bodies of the API. This file is generated from `openapi.json` by `scripts/sdk-types.ts`. */
+
+/** The error code, for programs. */
+export type ErrorCode = 'header_not_ascii' | 'invalid_api_version' | 'unknown_api_version' | 'api_version_downgrade' | 'missing_api_key' | 'missing_merchant_api_key' | 'invalid_api_key' | 'unauthorized' | 'missing_merchant_id' | 'missing_auth_headers' | 'missing_app_id' | 'missing_client_id' | 'invalid_app_id' | 'conflicting_auth_headers' | 'forbidden' | 'not_sandbox_api_key' | 'rate_limited' | 'invalid_params' | 'params_validation' | 'merchant_not_found' | 'payment_not_found' | 'idempotency_conflict' | 'invalid_state' | 'payment_expired' | 'quote_expired' | 'sanctioned_user' | 'executor_not_found' | 'payment_not_succeeded' | 'already_refunded' | 'partner_not_found' | 'api_key_not_found' | 'merchant_exists' | 'customer_not_found' | 'wallet_not_found' | 'internal_error';
+
+export interface Issue {
+  /** The field or header, such as `settlements[0].asset`. */
+  field: string;
+  message: string;
+}
+
+export type PaymentStatus = 'requires_action' | 'processing' | 'succeeded' | 'failed' | 'expired' | 'cancelled';
+
+export interface Amount {
+  unit: string;
+  /** Minor units. */
+  value: string;
+  display: {
+    assetSymbol: string;
+    assetName: string;
+    decimals: number;
+    networkName?: string;
+    iconUrl?: string | null;
+    networkIconUrl?: string | null;
+  };
+}
+
+/** The paid amount, on success; null otherwise. */
+export interface PaidWith {
+  optionAmount: Amount;
+  /** Transaction id. */
+  txId: string;
+}
+
+/** Only if a refund was requested. */
+export interface Refund {
+  /** The state of the refund; `refunded` is the last one. */
+  status: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
+  /** The refunded amount: all that was paid. */
+  amount: Amount;
+  /** The transaction, once it is final. */
+  txId: string | null;
+  /** ISO 8601, UTC, with milliseconds. */
+  requestedAt: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  lastUpdatedAt: string;
+}
+
+/** The payment. */
+export interface Payment {
+  id: string;
+  merchantId: string;
+  referenceId: string;
+  amount: Amount;
+  status: PaymentStatus;
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+  /** Seconds since the epoch. */
+  expiresAt: number;
+  /** The URL of the checkout. */
+  gatewayUrl: string;
+  /** Only with status `failed`. */
+  failureCode?: 'declined_user' | null;
+  /** The paid amount, on success; null otherwise. */
+  info: PaidWith | null;
+  /** The transfer to the merchant, once it has been made; null before. */
+  settlement: {
+    successful: {
+      amount: {
+        unit: string;
+      };
+      txId: string;
+    };
+  } | null;
+  /** Only if a refund was requested. */
+  refund?: Refund;
+  /** As given. */
+  description: string | null;
+  /** The given items, with the data to format their amounts. */
+  lineItems: {
+    name: string;
+    quantity: number | null;
+    amount: Amount | null;
+  }[] | null;
+  /** As given. */
+  metadata: Record<string, string> | null;
+}
+
+export interface NewPayment {
+  amount: {
+    /** `iso4217/` and a currency code, or `caip19/` and the id of an asset this gateway knows. */
+    unit: string;
+    /** Minor units: `1000` is 10.00 USD and 1000 JPY. */
+    value: string;
+  };
+  /** Your order id. */
+  referenceId: string;
+  /** The URLs to which the checkout returns the payer at the end. HTTPS; test keys may use http on localhost. */
+  checkout?: {
+    successUrl: string;
+    errorUrl: string;
+  } | null | undefined;
+  /** A description of the order. Shown to the payer. */
+  description?: string | null | undefined;
+  /** Up to 20 texts of your own, by key. Returned to you, and never shown to the payer. */
+  metadata?: Record<string, string> | null | undefined;
+  /** The items of the order. Shown to the payer. */
+  lineItems?: readonly {
+    /** The text for the payer. */
+    name: string;
+    quantity?: number | null | undefined;
+    /** Of the whole line. It is shown, and not compared with the amount to be paid. */
+    amount?: {
+      unit: string;
+      value: string;
+    } | null | undefined;
+  }[] | null | undefined;
+  /** Seconds since the epoch, at most 30 days ahead. Default: five minutes from now. */
+  expiresAt?: number | null | undefined;
+}
+
+/** The new payment. */
+export interface CreatedPayment {
+  paymentId: string;
+  status: PaymentStatus;
+  /** Seconds since the epoch. */
+  expiresAt: number;
+  isFinal: boolean;
+  /** The URL of the checkout. */
+  gatewayUrl: string;
+  pollInMs: number | null;
+}
+
+/** The status. */
+export interface PaymentState {
+  status: PaymentStatus;
+  /** True when there is nothing left to poll for. */
+  isFinal: boolean;
+  /** Wait this long before polling again; null when final. */
+  pollInMs: number | null;
+  /** The paid amount, on success; null otherwise. */
+  info: PaidWith | null;
+  /** Only with status `failed`. */
+  failureCode?: 'declined_user' | null;
+}
+
+/** It is cancelled. */
+export interface CancelledPayment {
+  paymentId: string;
+  status: string;
+  cancelledReason: 'cancelled_by_merchant' | 'cancelled_by_user';
+  /** ISO 8601, UTC, with milliseconds. */
+  cancelledAt: string;
+}
+
+export interface PaymentQuery {
+  /** Made at this time or later. RFC 3339 with its offset; the seconds may be left out. */
+  startTs?: string | undefined;
+  /** Made before this time. RFC 3339 with its offset; the seconds may be left out. */
+  endTs?: string | undefined;
+  /** Symbols of the tokens paid with, in any case. May be repeated, or hold several with commas between them. */
+  token_symbol?: string | readonly string[] | undefined;
+  /** CAIP-2 chain ids. May be repeated, or hold several with commas between them. */
+  network?: string | readonly string[] | undefined;
+  /** Only with these statuses. May be repeated, or hold several with commas between them. */
+  status?: PaymentStatus | readonly PaymentStatus[] | undefined;
+  /** A part of the reference id, to the letter. */
+  referenceId?: string | undefined;
+  /** Default: date. Amounts are compared in major units, whatever the currency. */
+  sortBy?: 'date' | 'amount' | undefined;
+  /** Default: desc. */
+  sortDir?: 'asc' | 'desc' | undefined;
+  /** Opaque: the `nextCursor` of the page before, with the same filters. */
+  cursor?: string | undefined;
+  /** Size of the page. */
+  limit?: number | undefined;
+  /** Only of these merchants. May be repeated. */
+  merchantId?: string | readonly string[] | undefined;
+}
+
+export interface ListedPayment {
+  paymentId: string;
+  merchant: {
+    id: string;
+    name: string;
+    iconUrl: string | null;
+  };
+  referenceId: string;
+  status: PaymentStatus;
+  /** True when the status is the last one. */
+  isTerminal: boolean;
+  /** The price, if it is in a currency. */
+  fiatAmount?: Amount;
+  /** The amount in the paid token, once it is known. */
+  tokenAmount?: Amount;
+  /** The payer, once known. */
+  buyer?: {
+    /** The paying account, CAIP-10. */
+    accountCaip10: string;
+    /** The wallet. */
+    accountProviderName?: string;
+    accountProviderIcon?: string;
+  };
+  /** The transaction that paid it, once known. */
+  transaction?: {
+    /** The reference of the chain, without its namespace. */
+    networkId: string;
+    hash?: string;
+    nonce?: number;
+  };
+  /** The fees of a succeeded payment, in the token it was paid with. */
+  fees?: {
+    total: Amount;
+    fixed?: Amount;
+    /** A decimal percent. */
+    percentage?: string;
+  };
+  /** The settlement of a succeeded payment: its state and transaction. */
+  settlement?: {
+    settled: boolean;
+    /** The amount that reached the merchant, after fees. */
+    amount?: Amount;
+    txHash?: string;
+  };
+  /** Only if a refund was requested. */
+  refund?: Refund;
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  lastUpdatedAt: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  settledAt?: string;
+}
+
+/** One page. */
+export interface PaymentPage {
+  data: ListedPayment[];
+  /** Pass it as `cursor` for the next page; null at the end. */
+  nextCursor: string | null;
+  /** Over all matching payments, not only this page. */
+  stats: {
+    /** The prices of the succeeded ones, before fees: one sum per currency, by its code. */
+    totalRevenue: {
+      /** Major units, exact: read it with a decimal type if the last digit matters. */
+      amount: number;
+      /** Currency code; the symbol, if priced in a token. */
+      currency: string;
+    }[];
+    /** The number of matches on all pages. */
+    totalTransactions: number;
+    /** The number of different paying accounts. */
+    totalCustomers: number;
+  };
+}
+
+export interface NewRefund {
+  /** The payment, which must have succeeded. */
+  paymentId: string;
+}
+
+/** The refund was accepted. */
+export interface AcceptedRefund {
+  paymentId: string;
+}
+
+/** The receipt. */
+export interface SignedReceipt {
+  receipt: {
+    form: 'till-receipt/1';
+    paymentId: string;
+    merchantId: string;
+    referenceId: string;
+    /** The unit of the price. */
+    priceUnit: string;
+    /** The price, in minor units. */
+    priceValue: string;
+    /** The time at which the payment became `succeeded`, ISO 8601. */
+    succeededAt: string;
+    /** CAIP-2. */
+    network: string;
+    /** The number of the chain. */
+    chainId: string;
+    /** The paid asset, CAIP-19. */
+    asset: string;
+    /** The address of the token; the zero address for the coin of the chain. */
+    token: string;
+    /** The contract that carried it out. */
+    collector: string;
+    /** The payer. */
+    payer: string;
+    /** The recipient of the amount less the fee. */
+    recipient: string;
+    /** The recipient of the fee. */
+    feeAccount: string;
+    /** The paid amount, in the smallest unit. */
+    amount: string;
+    /** The fee. */
+    fee: string;
+    /** The deadline of the signature, in seconds since the epoch. */
+    deadline: string;
+    /** The hash that the payer signed as nonce. */
+    commitment: string;
+    /** The hash of the transaction. */
+    transaction: string;
+    blockNumber: string;
+    blockHash: string;
+    /** The number of the event in its block. */
+    logIndex: string;
+  };
+  signature: {
+    algorithm: 'ed25519';
+    /** The `kid` of a key in `/.well-known/till-receipts.json`. */
+    keyId: string;
+    /** Base64url. */
+    value: string;
+  };
+}
+
+/** A JSON Web Key Set. */
+export interface ReceiptKeys {
+  keys: {
+    kty: 'OKP';
+    crv: 'Ed25519';
+    alg: 'EdDSA';
+    use: 'sig';
+    /** The thumbprint of the key, RFC 7638. */
+    kid: string;
+    /** The public key, base64url. */
+    x: string;
+  }[];
+}
+
+export interface SettlementDestination {
+  /** Begins with `crypto_`. */
+  id: string;
+  asset: string;
+  /** In force. */
+  destination: string;
+  /** Takes the place of `destination` at `effectiveAt`, while a change cools off. */
+  pendingDestination?: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  effectiveAt?: string;
+}
+
+export interface FiatDestination {
+  /** Begins with `fiat_`. */
+  id: string;
+  status: string;
+  bankType: string;
+}
+
+/** All of them. */
+export interface SettlementDestinations {
+  crypto: SettlementDestination[];
+  fiat: FiatDestination[];
+}
+
+export interface NewDestinations {
+  settlements: readonly {
+    /** CAIP-19 asset id on an `eip155` or `solana` chain. */
+    asset: string;
+    /** CAIP-10 account on the asset's chain. EVM addresses are stored with their checksum. */
+    destination: string;
+  }[];
+}
+
+export interface NewMerchant {
+  /** The name payers see. */
+  merchantName: string;
+  /** Contact e-mail address. */
+  merchantEmail: string;
+  /** Logo, HTTPS only; null unsets it. */
+  iconUrl?: string | null | undefined;
+}
+
+export interface CreatedMerchant {
+  /** Begins with `mrch_`. */
+  id: string;
+  name: string;
+  email: string | null;
+  status: 'active' | 'inactive' | 'suspended';
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+}
+
+export interface Merchant {
+  /** Begins with `mrch_`. */
+  id: string;
+  name: string;
+  email: string | null;
+  status: 'active' | 'inactive' | 'suspended';
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+  iconUrl: string | null;
+  settlements: SettlementDestinations;
+}
+
+export interface MerchantChange {
+  /** The name payers see. */
+  merchantName?: string | undefined;
+  /** Contact e-mail address. */
+  merchantEmail?: string | undefined;
+  /** Logo, HTTPS only; null unsets it. */
+  iconUrl?: string | null | undefined;
+}
+
+export interface ListedMerchant {
+  /** Begins with `mrch_`. */
+  id: string;
+  name: string;
+  email: string | null;
+  status: 'active' | 'inactive' | 'suspended';
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+  iconUrl: string | null;
+}
+
+export type ChangedMerchant = ListedMerchant;
+
+export interface MerchantQuery {
+  status?: 'active' | 'inactive' | 'suspended' | undefined;
+  /** Part of the name or the id, in any case. */
+  search?: string | undefined;
+  /** Opaque: the `nextCursor` of the page before, with the same filters. */
+  cursor?: string | undefined;
+  /** Size of the page. */
+  limit?: number | undefined;
+}
+
+/** One page. */
+export interface MerchantPage {
+  merchants: ListedMerchant[];
+  /** The number of matches on all pages. */
+  totalCount: number;
+  /** Pass it as `cursor` for the next page; null at the end. */
+  nextCursor: string | null;
+}
+
+/** It is deleted. */
+export interface Deleted {
+  id: string;
+  deleted: true;
+}
+
+export type EventType = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled';
+
+export type EventPattern = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'payment.*' | 'refund.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*';
+
+export interface EventQuery {
+  /** The `nextCursor` of the answer before. Without it the feed begins with the first event. `latest` begins with the next event. */
+  after?: string | undefined;
+  /** Only events of these types. `payment.*` stands for all types that begin so. May be repeated, or hold several with commas between them. */
+  types?: EventPattern | readonly EventPattern[] | undefined;
+  /** Only of these merchants. May be repeated. */
+  merchantId?: string | readonly string[] | undefined;
+  /** Size of the page. */
+  limit?: number | undefined;
+  /** Hold the request until there is an event, at most this long (25 s is the most). */
+  maxPollMs?: number | undefined;
+}
+
+export interface RefundData {
+  id: string;
+  paymentId: string;
+  merchantId: string;
+  /** The state of the refund; `refunded` is the last one. */
+  status: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
+  /** The refunded amount: all that was paid. */
+  amount: Amount;
+  /** The transaction, once it is final. */
+  txId: string | null;
+  /** ISO 8601, UTC, with milliseconds. */
+  requestedAt: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  lastUpdatedAt: string;
+}
+
+export interface MerchantData {
+  id: string;
+  name: string;
+  email: string | null;
+  status: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+  iconUrl: string | null;
+  deleted?: true;
+}
+
+export interface DestinationData {
+  id: string;
+  merchantId: string;
+  asset?: string;
+  destination?: string;
+  pendingDestination?: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  effectiveAt?: string;
+  /** Only of a fiat destination. */
+  status?: string;
+  /** Only of a fiat destination. */
+  bankType?: string;
+  deleted?: true;
+}
+
+export interface EventOf<Type extends EventType, Data> {
+  id: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+  /** The version of the API that `data` is in. */
+  apiVersion: string;
+  mode: 'test' | 'live';
+  merchantId: string | null;
+  /** Counts the events of the object, without gaps. */
+  sequence: number;
+  type: Type;
+  data: Data;
+}
+
+/** An event. Its `type` tells what `data` is. */
+export type TillEvent =
+  | EventOf<'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money', Payment>
+  | EventOf<'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed', RefundData>
+  | EventOf<'merchant.created' | 'merchant.updated', MerchantData>
+  | EventOf<'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed', DestinationData>
+  | EventOf<'webhook_endpoint.disabled', Record<string, unknown>>;
+
+export interface EventPage {
+  events: TillEvent[];
+  /** Pass it as `after` in the next request. */
+  nextCursor: string;
+}

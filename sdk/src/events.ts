@@ -1,0 +1,91 @@
+import type { EventPage, EventQuery, TillEvent } from './api-types.ts';
+import { type CallOptions, type Connection, segment } from './connection.ts';
+import { type Interruption, sleep } from './retry.ts';
+
+export interface FollowOptions extends Omit<CallOptions, 'idempotencyKey' | 'merchantId'> {
+  /** Called when the gateway is out of reach. Following goes on. */
+  readonly onInterruption?: Interruption;
+}
+
+const LATEST = 'latest';
+const HOLD_MS = 25_000;
+/** The pause between two requests that were not held. */
+const PAUSE_MS = 1_000;
+
+export function eventsOf(connection: Connection) {
+  return {
+    /**
+     * One event.
+     *
+     * @example
+     * const event = await till.events.get(eventId);
+     * console.log(event.type, event.createdAt);
+     */
+    get(id: string, options?: CallOptions): Promise<TillEvent> {
+      return connection.ask({ method: 'GET', path: `/v1/events/${segment(id)}` }, options);
+    },
+
+    /**
+     * One page of the feed. `after` is the `nextCursor` of the page before.
+     *
+     * @example
+     * const { events, nextCursor } = await till.events.page({ types: 'payment.*', limit: 10 });
+     * console.log(events.length, nextCursor);
+     */
+    page(query: EventQuery = {}, options?: CallOptions): Promise<EventPage> {
+      const call = { method: 'GET', path: '/v1/events', query: { ...query }, holdMs: query.maxPollMs ?? 0 } as const;
+      return connection.ask(call, options);
+    },
+
+    /**
+     * Follows the feed, page by page, without an end. Handle the events and store `nextCursor` in one transaction: after
+     * a restart, begin with `after` of the last one, and no event is lost or handled twice. An answer without events is a
+     * page, too. It goes on while the gateway is out of reach.
+     *
+     * @example
+     * for await (const { events, nextCursor } of till.events.pages({ after: undefined })) {
+     *   for (const event of events) console.log(event.type);
+     *   console.log(`Store ${nextCursor}`);
+     *   if (events.length > 0) break;
+     * }
+     */
+    pages(query?: EventQuery, options?: FollowOptions): AsyncGenerator<EventPage, never, void> {
+      return followPages(connection, query, options);
+    },
+
+    /**
+     * Follows the feed, event by event, without an end. `after: 'latest'` begins with the next event, no `after` with the
+     * first one of all.
+     *
+     * @example
+     * for await (const event of till.events.follow({ types: ['payment.created', 'payment.succeeded'] })) {
+     *   console.log(event.type, event.data.id);
+     *   break;
+     * }
+     */
+    async *follow(query?: EventQuery, options?: FollowOptions): AsyncGenerator<TillEvent, never, void> {
+      const pages = followPages(connection, query, options);
+      for (;;) yield* (await pages.next()).value.events;
+    },
+  };
+}
+
+async function* followPages(
+  connection: Connection,
+  { maxPollMs = HOLD_MS, ...query }: EventQuery = {},
+  { signal, onInterruption = () => {} }: FollowOptions = {},
+): AsyncGenerator<EventPage, never, void> {
+  for (let { after } = query; ; ) {
+    const startedMs = Date.now();
+    // The first answer to `latest` comes at once. Its cursor keeps the place if the connection is lost.
+    const holdMs = after === LATEST ? 0 : maxPollMs;
+    const asked = { ...query, after, maxPollMs: holdMs || undefined };
+    const call = { method: 'GET', path: '/v1/events', query: asked, holdMs, onInterruption } as const;
+    const page = await connection.ask<EventPage>(call, signal && { signal });
+    const wasHeld = page.events.length === 0 && after !== LATEST;
+    after = page.nextCursor;
+    yield page;
+    const pauseMs = wasHeld ? startedMs + PAUSE_MS - Date.now() : 0;
+    if (pauseMs > 0) await sleep(pauseMs, signal);
+  }
+}

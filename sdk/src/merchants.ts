@@ -1,0 +1,83 @@
+import type {
+  ChangedMerchant,
+  CreatedMerchant,
+  Deleted,
+  ListedMerchant,
+  Merchant,
+  MerchantChange,
+  MerchantPage,
+  MerchantQuery,
+  NewMerchant,
+} from './api-types.ts';
+import { type CallOptions, type Connection, segment } from './connection.ts';
+import { type List, listOf } from './list.ts';
+
+const PATH = '/v1/merchants';
+
+export function merchantsOf(connection: Connection) {
+  return {
+    /**
+     * Creates a merchant, the receiver of payments.
+     *
+     * @example
+     * const merchant = await till.merchants.create(
+     *   { merchantName: 'Corner Coffee', merchantEmail: 'owner@corner-coffee.example' },
+     *   { idempotencyKey: 'corner-coffee' },
+     * );
+     * console.log(merchant.id);
+     */
+    async create(merchant: NewMerchant, options?: CallOptions): Promise<CreatedMerchant> {
+      const call = { method: 'POST', path: PATH, body: merchant } as const;
+      return (await connection.ask<{ merchant: CreatedMerchant }>(call, options)).merchant;
+    },
+
+    /**
+     * A merchant with its settlement destinations.
+     *
+     * @example
+     * const { name, settlements } = await till.merchants.get(merchantId);
+     * console.log(name, settlements.crypto.length);
+     */
+    async get(id: string, options?: CallOptions): Promise<Merchant> {
+      const call = { method: 'GET', path: `${PATH}/${segment(id)}` } as const;
+      return (await connection.ask<{ merchant: Merchant }>(call, options)).merchant;
+    },
+
+    /**
+     * The merchants that the key may act for.
+     *
+     * @example
+     * for await (const merchant of till.merchants.list({ status: 'active' })) console.log(merchant.name);
+     */
+    list(query: MerchantQuery = {}, options?: CallOptions): List<MerchantPage, ListedMerchant> {
+      const readPage = (cursor: string | undefined) =>
+        connection.ask<MerchantPage>({ method: 'GET', path: PATH, query: { ...query, cursor } }, options);
+      return listOf(query.cursor, readPage, ({ merchants }) => merchants);
+    },
+
+    /**
+     * Changes the fields that are named.
+     *
+     * @example
+     * await till.merchants.update(merchantId, { merchantName: 'Corner Coffee Roasters' });
+     */
+    async update(id: string, change: MerchantChange, options?: CallOptions): Promise<ChangedMerchant> {
+      const call = { method: 'PATCH', path: `${PATH}/${segment(id)}`, body: change } as const;
+      return (await connection.ask<{ merchant: ChangedMerchant }>(call, options)).merchant;
+    },
+
+    /**
+     * Deletes a merchant. Payments that were created before stay payable.
+     *
+     * @example
+     * const { id: formerId } = await till.merchants.create({
+     *   merchantName: 'Closing soon',
+     *   merchantEmail: 'shop@example.com',
+     * });
+     * await till.merchants.delete(formerId);
+     */
+    delete(id: string, options?: CallOptions): Promise<Deleted> {
+      return connection.ask({ method: 'DELETE', path: `${PATH}/${segment(id)}` }, options);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { ReceiptKeys, SignedReceipt } from './api-types.ts';
+import { type CallOptions, type Connection, segment } from './connection.ts';
+
+export function receiptsOf(connection: Connection) {
+  return {
+    /**
+     * The receipt of a succeeded payment: all facts to check it against the chain, signed by the operator.
+     *
+     * @example
+     * const { receipt, signature } = await till.receipts.get(paidId);
+     * console.log(receipt.transaction, signature.keyId);
+     */
+    get(paymentId: string, options?: CallOptions): Promise<SignedReceipt> {
+      return connection.ask(
+        { method: 'GET', path: `/v1/payments/${segment(paymentId)}/receipt`, isOfMerchant: true },
+        options,
+      );
+    },
+
+    /**
+     * The public keys that sign receipts, the present one first.
+     *
+     * @example
+     * const { keys } = await till.receipts.keys();
+     * console.log(keys[0].kid);
+     */
+    keys(options?: CallOptions): Promise<ReceiptKeys> {
+      return connection.ask({ method: 'GET', path: '/.well-known/till-receipts.json' }, options);
+    },
+  };
+}

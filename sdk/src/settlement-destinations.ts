@@ -1,0 +1,76 @@
+import type { Deleted, NewDestinations, SettlementDestination, SettlementDestinations } from './api-types.ts';
+import { type CallOptions, type Connection, segment } from './connection.ts';
+
+export function settlementDestinationsOf(connection: Connection) {
+  return {
+    /**
+     * The accounts where a merchant is paid.
+     *
+     * @example
+     * const { crypto } = await till.settlementDestinations.list(merchantId);
+     * for (const { asset, destination } of crypto) console.log(asset, destination);
+     */
+    list(merchantId: string, options?: CallOptions): Promise<SettlementDestinations> {
+      return connection.ask({ method: 'GET', path: pathOf(merchantId) }, options);
+    },
+
+    /**
+     * Adds destinations: for each asset, an account on the same network.
+     *
+     * @example
+     * const [added] = await till.settlementDestinations.create(merchantId, [
+     *   {
+     *     asset: 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+     *     destination: 'eip155:8453:0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
+     *   },
+     * ]);
+     * console.log(added.id);
+     */
+    async create(
+      merchantId: string,
+      settlements: NewDestinations['settlements'],
+      options?: CallOptions,
+    ): Promise<SettlementDestination[]> {
+      const call = { method: 'POST', path: `${pathOf(merchantId)}/crypto`, body: { settlements } } as const;
+      return (await connection.ask<{ settlements: SettlementDestination[] }>(call, options)).settlements;
+    },
+
+    /**
+     * Changes the account. The change takes effect after the cooling-off period of the gateway; until then it is in
+     * `pendingDestination`.
+     *
+     * @example
+     * const changed = await till.settlementDestinations.update(merchantId, destinationId, {
+     *   destination: 'eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+     * });
+     * console.log(changed.effectiveAt ?? 'at once');
+     */
+    update(
+      merchantId: string,
+      id: string,
+      change: { readonly destination: string },
+      options?: CallOptions,
+    ): Promise<SettlementDestination> {
+      return connection.ask(
+        { method: 'PUT', path: `${pathOf(merchantId)}/crypto/${segment(id)}`, body: change },
+        options,
+      );
+    },
+
+    /**
+     * Removes a destination. Money in that asset is then held by the operator.
+     *
+     * @example
+     * await till.settlementDestinations.delete(merchantId, destinationId);
+     */
+    delete(merchantId: string, id: string, options?: CallOptions): Promise<Deleted> {
+      const path = `${pathOf(merchantId)}/crypto/${segment(id)}`;
+      // A second request is answered with 404 if the first one was carried out.
+      return connection.ask({ method: 'DELETE', path, isRepeatable: false }, options);
+    },
+  };
+}
+
+function pathOf(merchantId: string): string {
+  return `/v1/merchants/${segment(merchantId)}/settlements`;
+}

@@ -1,0 +1,204 @@
+import type { Deleted, TillEvent } from './api-types.ts';
+import { type CallOptions, type Connection, segment } from './connection.ts';
+import { type List, listOf } from './list.ts';
+
+const PATH = '/v1/webhook-endpoints';
+
+/** A receiver of webhooks. */
+export interface WebhookEndpoint {
+  id: string;
+  url: string;
+  /** The types of events that it gets, such as `payment.succeeded`, `payment.*` or `*`. */
+  events: string[];
+  /** The merchants whose events it gets; null for all. */
+  merchantIds: string[] | null;
+  description: string | null;
+  status: 'active' | 'disabled';
+  /** The version of the API that the events are in. */
+  apiVersion: string;
+  createdAt: string;
+}
+
+export interface WebhookEndpointWithSecret extends WebhookEndpoint {
+  /** `whsec_…`, which signs its webhooks. It is shown only now. */
+  secret: string;
+}
+
+export interface NewWebhookEndpoint {
+  url: string;
+  events: readonly string[];
+  merchantIds?: readonly string[] | null | undefined;
+  description?: string | null | undefined;
+  apiVersion?: string | undefined;
+}
+
+export type WebhookEndpointChange = Partial<NewWebhookEndpoint> & { status?: 'active' | 'disabled' | undefined };
+
+/** One event on its way to a receiver. */
+export interface WebhookDelivery {
+  /** The id of the event: a receiver has one delivery of each event. */
+  id: string;
+  eventId: string;
+  eventType: string;
+  status: 'pending' | 'succeeded' | 'failed';
+  attempts: number;
+  createdAt: string;
+  nextAttemptAt: string | null;
+  request: { url: string; headers: Record<string, string>; body: TillEvent | null };
+  lastAttempt: {
+    at: string;
+    latencyMs: number;
+    /** The HTTP status of the answer; null if there was none. */
+    status: number | null;
+    /** The first 4 KB of the answer. */
+    answer: string | null;
+    problem: string | null;
+  } | null;
+}
+
+export interface DeliveryQuery {
+  status?: WebhookDelivery['status'] | undefined;
+  cursor?: string | undefined;
+  limit?: number | undefined;
+}
+
+export interface DeliveryPage {
+  deliveries: WebhookDelivery[];
+  nextCursor: string | null;
+}
+
+interface One<T> {
+  readonly webhookEndpoint: T;
+}
+
+export function webhookEndpointsOf(connection: Connection) {
+  const pathOf = (id: string) => `${PATH}/${segment(id)}`;
+  return {
+    /**
+     * Registers a receiver. Store the secret: it is shown only here. After a `ConnectionError`, look into the list before
+     * you try again.
+     *
+     * @example
+     * const endpoint = await till.webhookEndpoints.create({
+     *   url: 'https://shop.example/hook',
+     *   events: ['payment.*', 'refund.*'],
+     * });
+     * console.log(endpoint.secret);
+     */
+    async create(endpoint: NewWebhookEndpoint, options?: CallOptions): Promise<WebhookEndpointWithSecret> {
+      const call = { method: 'POST', path: PATH, body: endpoint, isRepeatable: false } as const;
+      return (await connection.ask<One<WebhookEndpointWithSecret>>(call, options)).webhookEndpoint;
+    },
+
+    /**
+     * A receiver.
+     *
+     * @example
+     * const { url, status } = await till.webhookEndpoints.get(endpointId);
+     * console.log(url, status);
+     */
+    async get(id: string, options?: CallOptions): Promise<WebhookEndpoint> {
+      return (await connection.ask<One<WebhookEndpoint>>({ method: 'GET', path: pathOf(id) }, options)).webhookEndpoint;
+    },
+
+    /**
+     * All receivers, at most 20.
+     *
+     * @example
+     * for (const endpoint of await till.webhookEndpoints.list()) console.log(endpoint.url);
+     */
+    async list(options?: CallOptions): Promise<WebhookEndpoint[]> {
+      const call = { method: 'GET', path: PATH } as const;
+      return (await connection.ask<{ webhookEndpoints: WebhookEndpoint[] }>(call, options)).webhookEndpoints;
+    },
+
+    /**
+     * Changes the fields that are named.
+     *
+     * @example
+     * await till.webhookEndpoints.update(endpointId, { status: 'disabled' });
+     */
+    async update(id: string, change: WebhookEndpointChange, options?: CallOptions): Promise<WebhookEndpoint> {
+      const call = { method: 'PATCH', path: pathOf(id), body: change } as const;
+      return (await connection.ask<One<WebhookEndpoint>>(call, options)).webhookEndpoint;
+    },
+
+    /**
+     * Removes a receiver, and stops its deliveries.
+     *
+     * @example
+     * await till.webhookEndpoints.delete(endpointId);
+     */
+    delete(id: string, options?: CallOptions): Promise<Deleted> {
+      return connection.ask({ method: 'DELETE', path: pathOf(id) }, options);
+    },
+
+    /**
+     * Makes a new secret. Older secrets sign as well for a day, or for `overlapSeconds`, so a receiver that knows either of
+     * them accepts every webhook.
+     *
+     * @example
+     * const { secret } = await till.webhookEndpoints.rotateSecret(endpointId, { overlapSeconds: 3600 });
+     * console.log(secret);
+     */
+    async rotateSecret(
+      id: string,
+      rotation: { readonly overlapSeconds?: number | undefined } = {},
+      options?: CallOptions,
+    ): Promise<WebhookEndpointWithSecret> {
+      const path = `${pathOf(id)}/rotate-secret`;
+      const call = { method: 'POST', path, body: rotation, isRepeatable: false } as const;
+      return (await connection.ask<One<WebhookEndpointWithSecret>>(call, options)).webhookEndpoint;
+    },
+
+    /**
+     * Sends a test event to this receiver. Its deliveries show the result.
+     *
+     * @example
+     * const { eventId } = await till.webhookEndpoints.test(endpointId);
+     * console.log(eventId);
+     */
+    test(id: string, options?: CallOptions): Promise<{ eventId: string }> {
+      return connection.ask({ method: 'POST', path: `${pathOf(id)}/test`, isRepeatable: false }, options);
+    },
+
+    /**
+     * The deliveries to a receiver, those of the newest events first.
+     *
+     * @example
+     * for await (const delivery of till.webhookEndpoints.deliveries(endpointId, { status: 'failed' })) {
+     *   console.log(delivery.eventType, delivery.lastAttempt?.status);
+     * }
+     */
+    deliveries(id: string, query: DeliveryQuery = {}, options?: CallOptions): List<DeliveryPage, WebhookDelivery> {
+      const path = `${pathOf(id)}/deliveries`;
+      const readPage = (cursor: string | undefined) =>
+        connection.ask<DeliveryPage>({ method: 'GET', path, query: { ...query, cursor } }, options);
+      return listOf(query.cursor, readPage, ({ deliveries }) => deliveries);
+    },
+
+    /**
+     * Sends an event again, also if it was delivered.
+     *
+     * @example
+     * const { status } = await till.webhookEndpoints.redeliver(endpointId, deliveryId);
+     * console.log(status); // pending
+     */
+    async redeliver(id: string, deliveryId: string, options?: CallOptions): Promise<WebhookDelivery> {
+      const path = `${pathOf(id)}/deliveries/${segment(deliveryId)}/redeliver`;
+      const call = { method: 'POST', path, isRepeatable: false } as const;
+      return (await connection.ask<{ delivery: WebhookDelivery }>(call, options)).delivery;
+    },
+
+    /**
+     * Sends all events since a time again, also those from the time when the receiver was disabled.
+     *
+     * @example
+     * await till.webhookEndpoints.redeliverSince(endpointId, new Date(Date.now() - 3_600_000).toISOString());
+     */
+    redeliverSince(id: string, since: string, options?: CallOptions): Promise<{ since: string }> {
+      const call = { method: 'POST', path: `${pathOf(id)}/redeliver`, body: { since }, isRepeatable: false } as const;
+      return connection.ask(call, options);
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import type { EventPattern, TillEvent } from '../../sdk/src/api-types.ts';
+import { ApiError as GatewayError, type TillError } from '../../sdk/src/errors.ts';
+import { createTill, type Till } from '../../sdk/src/till.ts';
+import { formatForPeople } from '../domain/money.ts';
+import { isWebhookSecret } from '../domain/webhook-secret.ts';
+import { ApiError, CATALOGUE, type ErrorCode, validationError } from '../errors.ts';
+import { readSandbox } from '../sandbox/demo.ts';
+import { readListenSecret } from '../sandbox/listen-secret.ts';
+import { type Command, command } from './command.ts';
+import type { Context } from './connect.ts';
+import { type Forwarded, forwardEvent, problemOf } from './forward-event.ts';
+import { eventPattern, gatewayUrl, receiverUrl, secretText } from './kinds.ts';
+import { optional, repeated } from './options.ts';
+import { printable } from './table.ts';
+
+const MAX_PATTERNS = 20;
+const SECRET_RULE = 'must be whsec_ and base64 of 24 to 64 bytes';
+
+const listen = command({
+  name: 'listen',
+  summary: 'Follow the events of a gateway over HTTP, and forward them as signed webhooks to a program of yours.',
+  positionals: {},
+  options: {
+    forward: optional(receiverUrl, 'Send each event there. Default: events are only shown.'),
+    events: repeated(eventPattern, MAX_PATTERNS, 'Only events of this type, such as payment.succeeded or "payment.*".'),
+    url: optional(gatewayUrl, 'The gateway. Default: the sandbox under TILL_HOME.'),
+    'api-key': optional(secretText, 'Its API key. Default: LISTEN_API_KEY with --url, else the key of the sandbox.'),
+    secret: optional(secretText, 'Sign with this whsec_… secret. Default: LISTEN_SECRET, or one kept under TILL_HOME.'),
+  },
+  examples: [
+    'listen --forward http://localhost:3000/hook',
+    'listen --forward http://localhost:3000/hook --events "payment.*" --url https://till.example --api-key till_test_…',
+  ],
+  check: ({ secret }) => (secret === undefined || isWebhookSecret(secret) ? [] : [`--secret ${SECRET_RULE}`]),
+  run: async (context, { forward, events: types, url, 'api-key': apiKey, secret: ownSecret }) => {
+    const { print, untilInterrupted } = context;
+    const gateway = await gatewayOf(context, { url, apiKey });
+    const secret = ownSecret ?? (await secretOf(context));
+    const signal = untilInterrupted();
+    const target = forward === undefined ? 'Nothing is forwarded.' : `Events go to ${forward}, signed with ${secret}`;
+    const announce = () =>
+      print(
+        { following: gateway.baseUrl, forward: forward ?? null, secret },
+        `Following ${gateway.baseUrl}. ${target}`,
+      );
+    const counts = { events: 0, refused: 0 };
+    for await (const event of followFeed(context, createTill(gateway), { types, signal, announce })) {
+      const forwarded = forward && (await forwardEvent(context, event, { url: forward, secret, signal }));
+      counts.events += 1;
+      if (forwarded && !forwarded.isTaken) counts.refused += 1;
+      print({ event, ...(forwarded && { forwarded }) }, lineOf(event, forwarded || undefined));
+    }
+    return { json: counts, text: `Stopped after ${counts.events} ${counts.events === 1 ? 'event' : 'events'}.` };
+  },
+});
+
+export const listenCommands: readonly Command[] = [listen];
+
+/** The key of the sandbox is for the sandbox alone, and never sent to another gateway. */
+async function gatewayOf(
+  { config, environment }: Context,
+  { url, apiKey }: { url?: string | undefined; apiKey?: string | undefined },
+) {
+  if (url !== undefined) {
+    const ownKey = apiKey ?? environment.LISTEN_API_KEY;
+    if (ownKey !== undefined) return { baseUrl: url, apiKey: ownKey };
+    throw new ApiError('missing_api_key', 'Name the API key of that gateway, by --api-key or LISTEN_API_KEY.');
+  }
+  const sandbox = await readSandbox(config.home);
+  if (sandbox === undefined) {
+    const advice = 'start one with `npm start`, or name a gateway by --url and --api-key';
+    throw new ApiError('invalid_state', `There is no sandbox under ${config.home}: ${advice}.`);
+  }
+  return { baseUrl: sandbox.baseUrl, apiKey: apiKey ?? sandbox.apiKey };
+}
+
+async function secretOf({ config, environment, world }: Context): Promise<string> {
+  const { LISTEN_SECRET: secret } = environment;
+  if (secret === undefined) return readListenSecret(world, config.home);
+  if (!isWebhookSecret(secret)) throw validationError([{ field: 'LISTEN_SECRET', message: SECRET_RULE }]);
+  return secret;
+}
+
+interface Following {
+  readonly types: readonly string[];
+  readonly signal: AbortSignal;
+  /** Called when the place in the feed is known: no later event is missed. */
+  readonly announce: () => void;
+}
+
+/** The events from now on, until the command is interrupted. */
+async function* followFeed(
+  { print }: Context,
+  till: Till,
+  { types, signal, announce }: Following,
+): AsyncGenerator<TillEvent> {
+  let isAway = false;
+  const onInterruption = (error: TillError) => {
+    const reason = reasonOf(error);
+    if (!isAway) print({ away: reason }, `The gateway is out of reach (${reason}). Trying again until it is back.`);
+    isAway = true;
+  };
+  // Types that this version does not know are for the gateway to judge.
+  const query = { after: 'latest', ...(types.length > 0 && { types: types as readonly EventPattern[] }) };
+  let isAnnounced = false;
+  try {
+    for await (const { events } of till.events.pages(query, { signal, onInterruption })) {
+      if (!isAnnounced) announce();
+      else if (isAway) print({ back: true }, 'The gateway is back.');
+      isAnnounced = true;
+      isAway = false;
+      yield* events;
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error instanceof GatewayError ? ownError(error) : error;
+  }
+}
+
+/** `12:00:01  payment.succeeded  pay_…  10.00 USD  ORDER-42  200 in 12 ms` */
+function lineOf({ createdAt, type, data }: TillEvent, forwarded: Forwarded | undefined): string {
+  const { id, amount, referenceId } = data as { id?: unknown; amount?: unknown; referenceId?: unknown };
+  const answer = forwarded && `${forwarded.status ?? forwarded.problem} in ${forwarded.tookMs} ms`;
+  const parts = [String(createdAt).slice(11, 19), type, id, amountText(amount), referenceId, answer];
+  return printable(parts.filter((part) => typeof part === 'string' && part !== '').join('  '));
+}
+
+function amountText(amount: unknown): string | undefined {
+  const { value, display } = (amount ?? {}) as {
+    value?: unknown;
+    display?: { decimals?: unknown; assetSymbol?: unknown };
+  };
+  const { decimals, assetSymbol } = display ?? {};
+  const isAmount = typeof value === 'string' && /^\d{1,78}$/.test(value) && Number.isInteger(decimals);
+  return isAmount
+    ? `${formatForPeople({ units: BigInt(value), decimals: decimals as number })} ${assetSymbol}`
+    : undefined;
+}
+
+function reasonOf(error: TillError): string {
+  return error instanceof GatewayError ? `${error.status} ${error.code}` : problemOf(error);
+}
+
+/** The refusal of the gateway, as this command's own. */
+function ownError({ code, message, issues }: GatewayError): ApiError {
+  const ownCode = Object.hasOwn(CATALOGUE, code) ? (code as ErrorCode) : 'internal_error';
+  return new ApiError(ownCode, message, { issues });
+}

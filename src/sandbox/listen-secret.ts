@@ -1,0 +1,16 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { webhookSecretText } from '../domain/webhook-secret.ts';
+import type { World } from '../runtime/world.ts';
+import { createWholeFile } from './whole-file.ts';
+
+const FILE = 'listen-secret';
+const BYTES = 32;
+
+/** The secret that `till listen` signs with: made at its first run and kept in the home, so that it stays the same. */
+export async function readListenSecret({ random }: Pick<World, 'random'>, home: string): Promise<string> {
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  const path = join(home, FILE);
+  await createWholeFile(path, `${webhookSecretText(random.bytes(BYTES))}\n`);
+  return (await readFile(path, 'utf8')).trim();
+}

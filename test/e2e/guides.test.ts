@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { PaymentPage } from '../../sdk/src/api-types.ts';
+import { sign } from '../../sdk/src/webhooks.ts';
+import { systemWorld } from '../../src/runtime/system-world.ts';
+import { findPort } from '../../src/sandbox/free-port.ts';
+import { EXPECTED_OF_FAILURES, startFailingGateway } from '../clients/failing-gateway.ts';
+import { missingPhp, missingPython, phpPath, pythonPath } from '../interpreters.ts';
+import { type BuiltSdk, buildSdk } from '../sdk/built-sdk.ts';
+import { runExamples } from '../sdk/examples.ts';
+import { until } from '../until.ts';
+import { type Sandbox, startSandbox } from '../wallet-sdk/sandbox.ts';
+import { payWith } from './sandbox-payer.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+/** The programs of the guides, as a reader would run them, on one sandbox. */
+describe('the programs of the guides', () => {
+  let sandbox: Sandbox;
+  let sdk: BuiltSdk;
+  let folder: string;
+  const running: ChildProcess[] = [];
+  const servers: Server[] = [];
+  before(async () => {
+    [sandbox, sdk, folder] = await Promise.all([startSandbox(), buildSdk(), mkdtemp(join(tmpdir(), 'till-guide-'))]);
+    await sdk.linkInto(folder);
+    await symlink(sandbox.home, join(folder, '.till'));
+  });
+  after(async () => {
+    for (const child of running) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    for (const server of servers) server.close().closeAllConnections();
+    await sandbox.stop();
+    await Promise.all([folder, sdk.folder].map((path) => rm(path, { recursive: true, force: true })));
+  });
+
+  /** The blocks of code of a page in one language. */
+  async function blocksOf(page: string, language: string): Promise<string[]> {
+    const text = await readFile(join(ROOT, page), 'utf8');
+    return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, code]) => code ?? '');
+  }
+
+  /** A way to the gateway on which the first answer to each kind of POST is lost. */
+  async function startLossyProxy(): Promise<string> {
+    const lost = new Set<string | undefined>();
+    const server = createServer(async (request, response) => {
+      const { method = '', url, headers } = request;
+      const body = Buffer.concat(await request.toArray());
+      const answer = await fetch(`${sandbox.baseUrl}${url}`, {
+        method,
+        headers: named(headers, ['api-key', 'merchant-id', 'idempotency-key', 'content-type']),
+        ...(method === 'POST' && { body }),
+      });
+      const text = await answer.text();
+      if (method === 'POST' && !lost.has(url)) {
+        lost.add(url);
+        response.destroy();
+      } else response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
+    }).listen(0, '127.0.0.1');
+    servers.push(server);
+    await once(server, 'listening');
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  function run(command: readonly string[], env: Record<string, string> = {}, cwd = folder) {
+    const [program = '', ...args] = command;
+    const { PATH, HOME } = process.env;
+    const { baseUrl, apiKey, merchantId } = sandbox;
+    const child = spawn(program, args, {
+      cwd,
+      env: { PATH, HOME, TILL_URL: baseUrl, API_KEY: apiKey, MERCHANT_ID: merchantId, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    running.push(child);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (output += bytes));
+    const ended = once(child, 'close');
+    return {
+      child,
+      output: () => output,
+      async end(): Promise<number | null> {
+        return (await ended)[0];
+      },
+      async says(text: string | RegExp): Promise<void> {
+        const isSaid = () => (typeof text === 'string' ? output.includes(text) : text.test(output));
+        await until(`it says ${text}`, () => isSaid() || child.exitCode !== null).catch(() => {});
+        assert.ok(isSaid(), `It does not say ${text}: ${output}`);
+      },
+    };
+  }
+  type Program = ReturnType<typeof run>;
+
+  async function writeProgram(name: string, text: string): Promise<string> {
+    await writeFile(join(folder, name), text);
+    return name;
+  }
+
+  /** Pays the payment that the program asks for. */
+  async function payFor(program: Program): Promise<string> {
+    await program.says(/pay_\w{26}/);
+    const [paymentId = ''] = /pay_\w{26}/.exec(program.output()) ?? [];
+    await payWith(sandbox, await sandbox.createWallet({ USDC: 10_000_000n }), paymentId, 'USDC');
+    return paymentId;
+  }
+
+  /** A program that takes a payment, ships, and refunds. */
+  async function takesAPayment(command: readonly string[], referenceId: string): Promise<void> {
+    const program = run(command, { TILL_URL: await startLossyProxy() });
+    const paymentId = await payFor(program);
+    assert.equal(await program.end(), 0, program.output());
+    const { data } = await sandbox.call<PaymentPage>('GET', `/v1/payments?referenceId=${referenceId}`);
+    assert.deepEqual(
+      data.map((listed) => listed.paymentId),
+      [paymentId],
+    );
+    assert.match(
+      program.output(),
+      new RegExp(`Ship ${referenceId}\\n.*The refund is \\w+\\nparams_validation referenceId\\n`, 's'),
+    );
+    const { refund } = await sandbox.call<{ refund?: { status: string } }>('GET', `/v1/payments/${paymentId}`);
+    assert.ok(refund);
+  }
+
+  /** The client for another language bears failures as the library does. */
+  async function bearsFailures(interpreter: string, language: 'python' | 'php', file: string): Promise<void> {
+    const gateway = await startFailingGateway();
+    try {
+      const env = { ...gateway.env, CLIENT_FOLDER: join(ROOT, 'clients', language), PYTHONDONTWRITEBYTECODE: '1' };
+      const program = run([interpreter, join(ROOT, 'test/clients', file)], env);
+      assert.equal(await program.end(), 0, program.output());
+      const said = program.output().trimEnd().split('\n');
+      assert.deepEqual(
+        said.map((line) => JSON.parse(line)),
+        EXPECTED_OF_FAILURES,
+      );
+      assert.deepEqual([gateway.posts.length, new Set(gateway.posts).size], [4, 1], 'each attempt has the same key');
+      assert.deepEqual(gateway.keysSeenElsewhere, [], 'a redirect does not get the key');
+    } finally {
+      gateway.stop();
+    }
+  }
+
+  /** A receiver that ships what a signed webhook tells, and refuses all others. */
+  async function receivesWebhooks(
+    command: (port: number) => readonly string[],
+    code: (port: string) => Promise<unknown>,
+  ) {
+    const port = await findPort(systemWorld.random);
+    await code(String(port));
+    const program = run(command(port), { WEBHOOK_SECRET: SECRET });
+    const body = JSON.stringify({ id: 'evt_1', type: 'payment.succeeded', data: { referenceId: 'ORDER-46 – Tee' } });
+    const post = async (headers: Record<string, string>, text = body): Promise<number> => {
+      const answer = await fetch(`http://127.0.0.1:${port}/hook`, { method: 'POST', headers, body: text });
+      return answer.status;
+    };
+    const signed = await sign({ id: 'evt_1', body, secret: SECRET });
+    await until('it takes requests', () =>
+      post({}).then(
+        (status) => status === 400,
+        () => false,
+      ),
+    );
+    assert.equal(await post(signed), 204);
+    await program.says('Ship ORDER-46 – Tee');
+    assert.equal(await post(signed, body.replace('46', '47')), 400);
+    assert.equal(await post({ ...signed, 'webhook-id': 'evt_2' }), 400);
+    const old = await sign({ id: 'evt_1', body, secret: SECRET, timestampS: Math.floor(Date.now() / 1000) - 400 });
+    assert.equal(await post(old), 400);
+    const other = await sign({ id: 'evt_1', body, secret: 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=' });
+    assert.equal(await post(other), 400);
+    program.child.kill();
+    assert.ok(!program.output().includes('ORDER-47'));
+  }
+
+  it('partners: makes a merchant, a destination and a payment, and follows it to its end', async () => {
+    const blocks = await blocksOf('docs/partners.md', 'js');
+    assert.ok(blocks.length > 3);
+    const program = run([process.execPath, await writeProgram('take-a-payment.mjs', blocks.join('\n'))]);
+    await payFor(program);
+    assert.equal(await program.end(), 0, program.output());
+    assert.match(program.output(), /has succeeded, by transaction 0x\w{64}\./);
+  });
+
+  it('README: a shop on the laptop ships when it is paid', async () => {
+    const [, listenLine = '', shopLine = ''] =
+      (await blocksOf('README.md', 'sh')).find((block) => block.includes('till -- listen'))?.split('\n') ?? [];
+    const [shop = ''] = (await blocksOf('README.md', 'js')).filter((block) => block.includes('@till/sdk'));
+    const port = String(await findPort(systemWorld.random));
+    const onPort = (text: string) => text.replaceAll('3000', port);
+    await writeProgram('shop.mjs', onPort(shop));
+    const listening = run(
+      ['sh', '-c', `exec ${onPort(listenLine)}`],
+      { TILL_HOME: sandbox.home, npm_config_update_notifier: 'false' },
+      ROOT,
+    );
+    await listening.says(/Following .*, signed with whsec_\S+/);
+    const program = run(['sh', '-c', onPort(shopLine).replace('node ', `${process.execPath} `)]);
+    const paymentId = await payFor(program);
+    await program.says('Ship ORDER-42');
+    await listening.says(new RegExp(`payment.succeeded  ${paymentId}  10.00 USD  ORDER-42  204 in \\d+ ms`));
+    assert.ok(!listening.output().includes(sandbox.apiKey), 'the key is not shown');
+    listening.child.kill('SIGINT');
+    assert.equal(await listening.end(), 0, listening.output());
+    assert.match(listening.output(), /Stopped after \d+ events?\./);
+  });
+
+  it('client library: takes a payment by the program of its page', async () => {
+    const code = (await blocksOf('sdk/README.md', 'js')).join('\n');
+    const program = run([process.execPath, await writeProgram('sdk.mjs', code)]);
+    const paymentId = await payFor(program);
+    assert.equal(await program.end(), 0, program.output());
+    assert.match(
+      program.output(),
+      new RegExp(`Ship ORDER-45\\n(pay_\\w{26}\\n)*${paymentId}\\n(pay_\\w{26}\\n)*ORDER-45\\n$`),
+    );
+  });
+
+  it('client library: the example of every method works', async () => {
+    const { paymentId } = await sandbox.createPayment('iso4217/USD', '1000');
+    await payWith(sandbox, await sandbox.createWallet({ USDC: 10_000_000n }), paymentId, 'USDC');
+    await runExamples(sandbox, paymentId);
+  });
+
+  it('Python: takes a payment, receives webhooks, and bears failures', { skip: missingPython() }, async () => {
+    await bearsFailures(pythonPath(), 'python', 'failures.py');
+    await copyFile(join(ROOT, 'clients/python/till.py'), join(folder, 'till.py'));
+    const [shop = '', hook = ''] = await blocksOf('docs/clients.md', 'python');
+    await takesAPayment([pythonPath(), await writeProgram('shop.py', shop)], 'ORDER-43');
+    await receivesWebhooks(
+      () => [pythonPath(), 'hook.py'],
+      (port) => writeProgram('hook.py', hook.replace('3000', port)),
+    );
+  });
+
+  it('PHP: takes a payment, receives webhooks, and bears failures', { skip: missingPhp() }, async () => {
+    await bearsFailures(phpPath(), 'php', 'failures.php');
+    await copyFile(join(ROOT, 'clients/php/till.php'), join(folder, 'till.php'));
+    const [shop = '', hook = ''] = await blocksOf('docs/clients.md', 'php');
+    await takesAPayment([phpPath(), await writeProgram('shop.php', shop)], 'ORDER-44');
+    await receivesWebhooks(
+      (port) => [phpPath(), '-S', `127.0.0.1:${port}`, 'hook.php'],
+      () => writeProgram('hook.php', hook),
+    );
+  });
+});
+
+function named(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
+  );
+}
