@@ -207,8 +207,16 @@ export interface ChainHealth {
   readonly endpointsUp: number;
   /** The highest block that any endpoint has reported. */
   readonly headNumber: number | undefined;
-  /** The problems of endpoints, in sentences without their addresses. */
-  readonly troubles: readonly string[];
+  readonly states: readonly EndpointState[];
+}
+
+/** The known state of an endpoint. */
+export interface EndpointState {
+  /** Its place in the configuration, as in "endpoint 1", and never its address. */
+  readonly name: string;
+  readonly isUp: boolean;
+  /** The reason why it is not up, as the end of a sentence about it. */
+  readonly trouble: string | undefined;
 }
 
 /** A request to the payer's wallet. */

@@ -40,7 +40,7 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
     if (changed?.length !== 0) wake.all();
   });
   return startLeading(
-    relayDeps,
+    { ...relayDeps, metrics },
     deps.chains.list().flatMap((connected) => worksOf(connected)),
   );
 

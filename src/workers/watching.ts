@@ -51,7 +51,7 @@ export function startWatching(deps: WatchingDeps): () => Promise<void> {
     if (changed?.length !== 0) wake.all();
   });
   return startLeading(
-    watchDeps,
+    { ...watchDeps, metrics },
     deps.chains.list().map(({ chain }) => workOf(chain)),
   );
 

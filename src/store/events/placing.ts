@@ -1,4 +1,5 @@
 import type { Mode } from '../../domain/mode.ts';
+import type { Reader } from '../plumbing/database.ts';
 import type { Lease } from '../plumbing/leases.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 
@@ -9,6 +10,14 @@ const IDS_PER_MESSAGE = 200;
 /** The name under which the events of a partner in one mode are announced. */
 export function feedName({ partnerId, mode }: { readonly partnerId: string; readonly mode: Mode }): string {
   return `${partnerId}/${mode}`;
+}
+
+/** The time of the oldest event without a position; undefined if all have one. */
+export async function findOldestUnplaced(db: Reader): Promise<Date | undefined> {
+  const [row] = await db<{ at: Date }[]>`
+    select e.at from events e
+    where e.batch = (select batch from outbox order by batch limit 1) and e.ordinal = 0`;
+  return row?.at;
 }
 
 /**

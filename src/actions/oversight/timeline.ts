@@ -1,0 +1,33 @@
+import { attemptEntries } from './attempt-entries.ts';
+import type { TimelineEntry } from './entry.ts';
+import { eventEntries } from './event-entries.ts';
+import { alertEntries, stopEntries, takeoverEntries } from './gateway-entries.ts';
+import type { History } from './history.ts';
+
+/** The sources of a timeline. Entries of the same moment are shown in this order. */
+const SOURCES: readonly ((history: History) => readonly TimelineEntry[])[] = [
+  eventEntries,
+  attemptEntries,
+  stopEntries,
+  alertEntries,
+  takeoverEntries,
+];
+
+export interface Timeline {
+  /** The oldest first. */
+  readonly entries: readonly TimelineEntry[];
+  /** The number of older entries that are left out. */
+  readonly omitted: number;
+}
+
+/** The newest entries that are wanted, in the order of their times. */
+export function timelineOf(
+  history: History,
+  { limit, isWanted }: { limit: number; isWanted: (entry: TimelineEntry) => boolean },
+): Timeline {
+  const all = SOURCES.flatMap((source) => source(history))
+    .filter(isWanted)
+    .toSorted((a, b) => a.at.getTime() - b.at.getTime());
+  const entries = all.slice(-limit);
+  return { entries, omitted: all.length - entries.length + history.omitted };
+}
