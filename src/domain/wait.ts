@@ -13,9 +13,9 @@ export function waitOf(facts: WaitFacts): Wait | undefined {
     case 'requires_action':
       return payerWait(facts);
     case 'processing':
-      return attempt === undefined ? undetermined(facts) : attemptWait(facts, attempt);
+      return attempt === undefined ? undetermined(facts) : asFarAsKnown(attemptWait(facts, attempt), attempt);
     case 'succeeded':
-      if (facts.isReorganised && attempt !== undefined) return attemptWait(facts, attempt);
+      if (facts.isReorganised && attempt !== undefined) return asFarAsKnown(attemptWait(facts, attempt), attempt);
       return facts.outgoing && moneyWait(facts.outgoing, facts.nowMs);
     default:
       return undefined;
@@ -30,6 +30,11 @@ function payerWait({ stops: [stop], sinceMs, expiresAtMs }: WaitFacts): Wait {
     sinceMs,
     untilMs: expiresAtMs,
   });
+}
+
+/** Says so if the chain could not be asked: then the reason is that of the stored rows alone. */
+function asFarAsKnown(wait: Wait, { network: { head, name } }: AttemptFacts): Wait {
+  return head === undefined ? { ...wait, text: `${wait.text} ${name} could not be asked from here.` } : wait;
 }
 
 /** The attempt that is nearest to its end. */
@@ -102,7 +107,7 @@ function seenWait({ network, acceptedAtMs }: AttemptFacts, seen: SeenFacts): Wai
   if (missing > 0) {
     const blocks = missing === 1 ? '1 more block' : `${missing} more blocks`;
     const inTime = aboutMs(missing * network.blockTimeMs);
-    const guess = network.head === undefined ? ` The chain could not be asked: block ${height} is the last one that was read.` : '';
+    const guess = network.head === undefined ? ` Block ${height} is the last one that was read.` : '';
     const lone = alone === undefined ? '' : ' One endpoint alone answers, so it needs three times the depth.';
     return say('confirmations', {
       text: `It is in block ${seen.block} and waits for ${blocks} on ${network.name}, ${inTime}.${lone}${guess}`,

@@ -106,7 +106,7 @@ describe('work that nobody does', () => {
       takeLease(tx, { name: PLACING_LEASE, holder: 'test', now, until: new Date(now.getTime() + 60_000) }),
     );
     assert.ok(lease);
-    while (await placeOnce(scene, lease));
+    await placeOnce(scene, lease);
     assert.equal(await look('events_unplaced', 'outbox'), undefined);
   });
 
@@ -141,7 +141,10 @@ describe('a network with fewer endpoints than its quorum', () => {
   it('has an alert that names them, until two can be asked', async () => {
     const scene = await openRelayScene({ witnesses: 3 });
     const check = createEndpointCheck(scene);
-    const told = async () => (await check(), scene.alertText('endpoints_missing'));
+    const told = async () => {
+      await check();
+      return scene.alertText('endpoints_missing');
+    };
     scene.control.testify(0, { silentForMs: 1 });
     assert.equal(await told(), undefined, 'two of three are left');
     scene.control.testify(1, { silentForMs: 1 });

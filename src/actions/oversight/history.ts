@@ -19,7 +19,7 @@ import type { Reader } from '../../store/plumbing/database.ts';
 import { findTakeovers, type Takeover } from '../../store/plumbing/leases.ts';
 import { freezeName } from '../parties/freeze-heads.ts';
 
-/** Everything that is stored about a payment, each part with a bound. The newest rows come first. */
+/** Everything that is stored about a payment, each part with a bound. The oldest rows come first. */
 export interface History {
   readonly payment: Payment;
   readonly merchant: Merchant | undefined;
@@ -54,7 +54,7 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
   ]);
   const commitments = attempts.rows.map(({ commitment }) => commitment);
   const networks = [...new Set(attempts.rows.map(({ network }) => network))];
-  const period = { from: payment.createdAt, to: endOf(payment, { payout, refunds, events: events.rows }), limit };
+  const period = { from: payment.createdAt, to: endOf(payment, { payout, refunds, lastEvent: events.rows[0] }), limit };
   const [versions, seen, stops, alerts, takeovers] = await Promise.all([
     findCarryingVersions(db, commitments, limit),
     findSeenEvents(db, commitments, limit),
@@ -63,8 +63,20 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
     findTakeovers(db, { ...period, names: networks.flatMap((network) => [`watch ${network} `, `relay ${network} `]) }),
   ]);
   const omitted = events.count - events.rows.length + attempts.count - attempts.rows.length;
-  const rows = { events: events.rows, attempts: attempts.rows, versions, seen, stops, alerts, takeovers };
-  return { payment, merchant, payout, refunds, ...rows, omitted };
+  return {
+    payment,
+    merchant,
+    payout,
+    refunds,
+    events: events.rows.toReversed(),
+    attempts: attempts.rows.toReversed(),
+    versions: versions.toReversed(),
+    seen: seen.toReversed(),
+    stops: stops.toReversed(),
+    alerts: alerts.toReversed(),
+    takeovers: takeovers.toReversed(),
+    omitted,
+  };
 }
 
 const STOPPING = ['freeze.set', 'freeze.lifted', 'merchant.changed'];
@@ -86,14 +98,14 @@ function stopSubjects({ merchantId, partnerId }: Payment, networks: readonly str
 /** The time until which conditions of the gateway concern the payment. */
 function endOf(
   { status, updatedAt }: Payment,
-  { payout, refunds, events }: Pick<History, 'payout' | 'refunds' | 'events'>,
+  { payout, refunds, lastEvent }: Pick<History, 'payout' | 'refunds'> & { readonly lastEvent: StoredEvent | undefined },
 ): Date {
   const isOpen =
     !isFinal(status) ||
     (payout !== undefined && ['held', 'sending', 'refunding'].includes(payout.state)) ||
     refunds.some(({ state }) => state !== 'refunded');
   if (isOpen) return FAR;
-  return new Date(Math.max(updatedAt.getTime(), events[0]?.at.getTime() ?? 0) + AFTERMATH_MS);
+  return new Date(Math.max(updatedAt.getTime(), lastEvent?.at.getTime() ?? 0) + AFTERMATH_MS);
 }
 
 /** Later than every stored time. */

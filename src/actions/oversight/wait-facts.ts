@@ -110,7 +110,7 @@ async function attemptFacts(deps: FactDeps, ask: AttemptAsk): Promise<AttemptFac
   const { versions, seen } = history;
   const { commitment, state, failures, gasSpent } = attempt;
   const limits = limitsOf(deps, attempt.network);
-  const transaction = versions.find((version) => version.commitment === commitment && !version.isFinal);
+  const transaction = versions.findLast((version) => version.commitment === commitment && !version.isFinal);
   const shown = seen.find((event) => event.commitment === commitment && event.type === 'paid' && event.lostAt === null);
   const stop = around.freezes.find(({ scope, subject }) => scope === 'network' && subject === attempt.network);
   return {
@@ -234,7 +234,7 @@ async function outgoingFacts(
     id: payment.id,
     amount: amountText(asset, amount),
     state: payout.state,
-    sinceMs: (events[0]?.at ?? payment.updatedAt).getTime(),
+    sinceMs: (events.at(-1)?.at ?? payment.updatedAt).getTime(),
     problem,
     stop: stop('payout', network),
     destination: destination && { heldFromMs: destination.heldFrom.getTime() },
