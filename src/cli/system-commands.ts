@@ -18,16 +18,17 @@ const alerts = databaseCommand({
     listing(
       (await listAlerts(db.sql)).map((alert) => ({ ...alert, runbook: runbookOf(alert.name) })),
       {
-      columns: [
-        { title: 'name', cell: (alert) => alert.name },
-        { title: 'subject', cell: (alert) => alert.subject },
-        { title: 'since', cell: (alert) => alert.since },
-        { title: 'last seen', cell: (alert) => alert.lastSeen },
-        { title: 'message', cell: (alert) => alert.message },
-        { title: 'what to do', cell: (alert) => alert.runbook },
-      ],
-      empty: 'No alerts: all is well.',
-    }),
+        columns: [
+          { title: 'name', cell: (alert) => alert.name },
+          { title: 'subject', cell: (alert) => alert.subject },
+          { title: 'since', cell: (alert) => alert.since },
+          { title: 'last seen', cell: (alert) => alert.lastSeen },
+          { title: 'message', cell: (alert) => alert.message },
+          { title: 'what to do', cell: (alert) => alert.runbook },
+        ],
+        empty: 'No alerts: all is well.',
+      },
+    ),
 });
 
 const migrateDatabase = command({

@@ -49,14 +49,12 @@ function refundWait({ id, amount, state, sinceMs, problem, stop }: OutgoingFacts
   });
 }
 
-function payoutWait(
-  { amount, state, sinceMs, problem, stop, destination }: OutgoingFacts,
-  nowMs: number,
-): Wait {
+function payoutWait({ amount, state, sinceMs, problem, stop, destination }: OutgoingFacts, nowMs: number): Wait {
   if (stop !== undefined) {
     return say('payout_stopped', {
       text: `Its net amount of ${amount} is held. ${stop}. \`till freezes\` shows it.`,
-      partnerText: 'The net amount is held, and its payout is stopped by the operator of the gateway. Ask the operator.',
+      partnerText:
+        'The net amount is held, and its payout is stopped by the operator of the gateway. Ask the operator.',
       sinceMs,
     });
   }

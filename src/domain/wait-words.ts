@@ -65,5 +65,7 @@ const MINUTE_MS = 60_000;
 
 /** `about 6 s`, `about 3 min`. */
 export function aboutMs(ms: number): string {
-  return ms < 2 * MINUTE_MS ? `about ${Math.max(1, Math.round(ms / 1_000))} s` : `about ${Math.round(ms / MINUTE_MS)} min`;
+  return ms < 2 * MINUTE_MS
+    ? `about ${Math.max(1, Math.round(ms / 1_000))} s`
+    : `about ${Math.round(ms / MINUTE_MS)} min`;
 }

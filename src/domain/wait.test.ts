@@ -91,7 +91,12 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
     /^The merchant mrch_1 is frozen since 2026-02-18T13:59:00Z by operator:ann: case 42\. `till unfreeze merchant mrch_1/,
   ],
   ['a signature to be sent', {}, 'due', /a relayer of Base sends it in its next transaction\.$/],
-  ['a signature, from where no chain is configured', by({ network: { ...BASE, head: undefined } }), 'due', /Base could not be asked from here\.$/],
+  [
+    'a signature, from where no chain is configured',
+    by({ network: { ...BASE, head: undefined } }),
+    'due',
+    /Base could not be asked from here\.$/,
+  ],
   ['a frozen merchant with a signature', { stops: [FREEZE] }, 'stopped', /over at 2026-02-18T14:03:02Z/],
   ['a frozen network', by({ stop: { ...FREEZE, what: 'The network Base is frozen' } }), 'stopped', /^The network Base/],
   ['a freeze after the sending', { stops: [FREEZE], attempts: [SENT] }, 'unmined'],
@@ -110,21 +115,40 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
   ['a near deadline', by({ deadlineMs: NOW + 19_000 }), 'late'],
   ['no relayer', by({ network: { ...BASE, hasRelayer: false } }), 'no_relayer', /No relayer is configured for Base/],
   ['a relayer on no node', by({ network: { ...BASE, isRelayed: false } }), 'no_relayer', /lease of a relayer of Base/],
-  ['a watcher on no node', by({ network: { ...BASE, isWatched: false } }), 'no_watcher', /lease of the watcher of Base/],
+  [
+    'a watcher on no node',
+    by({ network: { ...BASE, isWatched: false } }),
+    'no_watcher',
+    /lease of the watcher of Base/,
+  ],
   ['a relayer without gas', by({ network: withAlert('relayer_out_of_funds') }), 'relayer_out_of_funds'],
   ['dear gas', by({ network: withAlert('gas_price_above_cap') }), 'gas_price_above_cap'],
   ['a spent budget', by({ network: withAlert('gas_budget_spent') }), 'gas_budget_spent'],
   ['a low balance of a relayer', by({ network: withAlert('relayer_balance_low') }), 'due'],
   ['a network out of reach', by({ ...SENT, network: withAlert('network_unavailable') }), 'network_unavailable'],
-  ['a stored transaction', by({ ...SENT, transaction: { hash: '0xabc', version: 1, broadcastAtMs: undefined } }), 'unsent'],
-  ['a transaction in no block', { attempts: [SENT] }, 'unmined', /Transaction 0xabc was broadcast at 2026-02-18T13:59:57Z/],
+  [
+    'a stored transaction',
+    by({ ...SENT, transaction: { hash: '0xabc', version: 1, broadcastAtMs: undefined } }),
+    'unsent',
+  ],
+  [
+    'a transaction in no block',
+    { attempts: [SENT] },
+    'unmined',
+    /Transaction 0xabc was broadcast at 2026-02-18T13:59:57Z/,
+  ],
   [
     'a second version',
     by({ ...SENT, transaction: { hash: '0xabd', version: 2, broadcastAtMs: NOW } }),
     'unmined',
     /0xabd, version 2/,
   ],
-  ['a stuck transaction', by({ ...SENT, network: withAlert('send_stuck', 'Not mined for minutes.') }), 'unmined', /Not mined for minutes/],
+  [
+    'a stuck transaction',
+    by({ ...SENT, network: withAlert('send_stuck', 'Not mined for minutes.') }),
+    'unmined',
+    /Not mined for minutes/,
+  ],
   ['three more blocks', seen({}), 'confirmations', /waits for 3 more blocks on Base, about 6 s\.$/],
   ['one more block', seen({ block: 97 }), 'confirmations', /waits for 1 more block on Base, about 2 s/],
   [
@@ -133,7 +157,12 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
     'confirmations',
     /4 more blocks .* Block 99 is the last one that was read\. Base could not be asked from here\.$/,
   ],
-  ['one endpoint and a small amount', seen({}, withAlert('endpoint_alone')), 'confirmations', /13 more blocks .*three times/],
+  [
+    'one endpoint and a small amount',
+    seen({}, withAlert('endpoint_alone')),
+    'confirmations',
+    /13 more blocks .*three times/,
+  ],
   ['one endpoint and a large amount', seen({ loneDepth: undefined }, withAlert('endpoint_alone')), 'endpoint_alone'],
   [
     'endpoints that disagree',
@@ -143,8 +172,16 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
   ],
   ['endpoints that disagree before the sending', by({ network: withAlert('endpoints_disagree') }), 'due'],
   ['endpoints that disagree before enough blocks', seen({}, withAlert('endpoints_disagree')), 'confirmations'],
-  ['endpoints that disagree after a deadline', by({ deadlineMs: NOW, network: withAlert('endpoints_disagree') }), 'endpoints_disagree'],
-  ['a freeze while nobody watches', { stops: [FREEZE], attempts: [{ ...DUE, network: { ...BASE, isWatched: false } }] }, 'stopped'],
+  [
+    'endpoints that disagree after a deadline',
+    by({ deadlineMs: NOW, network: withAlert('endpoints_disagree') }),
+    'endpoints_disagree',
+  ],
+  [
+    'a freeze while nobody watches',
+    { stops: [FREEZE], attempts: [{ ...DUE, network: { ...BASE, isWatched: false } }] },
+    'stopped',
+  ],
   ['a tag', seen({ block: 90, tag: 'finalized' }), 'finality_tag', /`finalized`/],
   [
     'a missing witness',
@@ -157,7 +194,11 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
   ['a deadline after the expiry', { ...by({ deadlineMs: NOW }), expiresAtMs: NOW }, 'ran_out', /it expires/],
   ['coin that may come', by({ state: 'offered' }), 'coin', /until 2026-02-18T14:03:02Z/],
   ['the attempt that has come furthest', { attempts: [DUE, { ...SENT, seen: SEEN }, SENT] }, 'confirmations'],
-  ['the newest of equal attempts', { attempts: [by({ refusal: 'paused' }).attempts?.[0] ?? DUE, { ...DUE, acceptedAtMs: NOW }] }, 'due'],
+  [
+    'the newest of equal attempts',
+    { attempts: [by({ refusal: 'paused' }).attempts?.[0] ?? DUE, { ...DUE, acceptedAtMs: NOW }] },
+    'due',
+  ],
   ['no attempt', { attempts: [] }, 'undetermined'],
   ['a paid one', { status: 'succeeded', attempts: [] }, undefined],
   ['a second signature after the success', { status: 'succeeded', attempts: [DUE] }, undefined],
@@ -177,7 +218,12 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
     /until 2026-02-18T14:03:02Z/,
   ],
   ['a held amount about to leave', money({ ...PAYOUT, destination: { heldFromMs: NOW } }), 'payout'],
-  ['a payout that failed once', money({ ...PAYOUT, state: 'sending', problem: 'blocked' }), 'payout', /failed: blocked/],
+  [
+    'a payout that failed once',
+    money({ ...PAYOUT, state: 'sending', problem: 'blocked' }),
+    'payout',
+    /failed: blocked/,
+  ],
   ['a frozen payout', money({ ...PAYOUT, stop: 'Every payout is frozen' }), 'payout_stopped'],
 ];
 
@@ -193,7 +239,7 @@ describe('the reason of a wait', () => {
   it('tells partners nothing of commands, leases, endpoints and relayers', () => {
     for (const [what, facts] of WAITS) {
       const { partnerText = '', untilMs } = waitOf({ ...PROCESSING, ...facts }) ?? {};
-      assert.doesNotMatch(partnerText, /till |lease|endpoint|relayer|node\b|operator:|mrch_|case 42/i, what);
+      assert.doesNotMatch(partnerText, /\btill |lease|endpoint|relayer|node\b|operator:|mrch_|case 42/i, what);
       if (partnerText.includes('`until`')) assert.ok(untilMs !== undefined, what);
     }
   });

@@ -39,7 +39,8 @@ function asFarAsKnown(wait: Wait, { network: { head, name } }: AttemptFacts): Wa
 
 /** The attempt that is nearest to its end. */
 function furthest(attempts: readonly AttemptFacts[]): AttemptFacts | undefined {
-  const rank = ({ seen, state }: AttemptFacts) => (seen !== undefined ? 3 : state === 'sent' ? 2 : state === 'due' ? 1 : 0);
+  const rank = ({ seen, state }: AttemptFacts) =>
+    seen !== undefined ? 3 : state === 'sent' ? 2 : state === 'due' ? 1 : 0;
   return attempts.toSorted((a, b) => rank(b) - rank(a) || b.acceptedAtMs - a.acceptedAtMs)[0];
 }
 

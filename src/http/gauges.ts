@@ -42,10 +42,7 @@ export function createGauges(deps: GaugeDeps): () => Promise<void> {
   return async () => {
     readEndpoints(deps);
     readPools(deps);
-    await Promise.all([
-      countWork().catch(() => forget(metrics)),
-      countAlerts().catch(() => metrics.alerts.reset()),
-    ]);
+    await Promise.all([countWork().catch(() => forget(metrics)), countAlerts().catch(() => metrics.alerts.reset())]);
   };
 }
 

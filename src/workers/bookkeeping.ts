@@ -41,22 +41,24 @@ export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
 
   function auditing(connected: ConnectedChain): LedWork {
     const { chainId: network, name } = connected.chain.network;
-    let auditedAtMs = deps.world.clock.nowMs();
+    let auditedAtMs = 0;
     return {
       name: auditLeaseName(network),
-      onRound: async (error) => {
-        const nowMs = deps.world.clock.nowMs();
-        if (error === undefined) auditedAtMs = nowMs;
-        const isFailing = nowMs - auditedAtMs >= AUDIT_FAILING_MS;
-        const message = `The books of ${name} could not be compared with the chain since ${isoText(auditedAtMs)}.`;
-        if (error === undefined || isFailing) await failing.set(network, isFailing ? message : undefined);
-      },
       start: (lease) => {
-        auditedAtMs = deps.world.clock.nowMs();
         const audited = { connected, lease, alarms, unread, doubted: new Set<string>() };
+        auditedAtMs = deps.world.clock.nowMs();
         return async (signal) => {
-          if (!(await auditBooks(leaseDeps, audited))) await deps.world.timers.sleep(AUDIT_EVERY_MS, signal);
+          const hasMore = await auditBooks(leaseDeps, audited);
+          auditedAtMs = deps.world.clock.nowMs();
+          await failing.set(network, undefined);
+          if (!hasMore) await deps.world.timers.sleep(AUDIT_EVERY_MS, signal);
         };
+      },
+      onRound: async (error) => {
+        const isFailing = error !== undefined && deps.world.clock.nowMs() - auditedAtMs >= AUDIT_FAILING_MS;
+        if (!isFailing) return;
+        const message = `The books of ${name} could not be compared with the chain since ${isoText(auditedAtMs)}.`;
+        await failing.set(network, message);
       },
     };
   }

@@ -1,12 +1,12 @@
 import { type ClockCheckDeps, createClockCheck } from '../actions/check-clock.ts';
 import { createEndpointCheck } from '../actions/check-endpoints.ts';
 import { recheckRefusals } from '../actions/outgoing/recheck-refusals.ts';
+import { createWorkCheck, type WorkCheckDeps } from '../actions/oversight/check-work.ts';
 import { applyCooledOff } from '../actions/parties/cool-off-destinations.ts';
 import { createFreezeCheck } from '../actions/parties/freeze-heads.ts';
 import type { KeyUseRecorder } from '../actions/parties/record-key-uses.ts';
 import { expirePayments } from '../actions/paying/expire-payments.ts';
 import { foldStats } from '../actions/paying/fold-stats.ts';
-import { createWorkCheck, type WorkCheckDeps } from '../actions/oversight/check-work.ts';
 import { pruneHistories } from '../actions/prune-histories.ts';
 import { pruneIdempotencyKeys } from '../actions/prune-idempotency-keys.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';

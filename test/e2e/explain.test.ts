@@ -15,7 +15,18 @@ import { signerFromKey } from '../chains/signer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
 import { until } from '../until.ts';
-import { DESTINATION, ETH, FEES, INTERMEDIATE, type Network, newPayer, result, SANDBOX, USDC, walletOn } from './paying-shop.ts';
+import {
+  DESTINATION,
+  ETH,
+  FEES,
+  INTERMEDIATE,
+  type Network,
+  newPayer,
+  result,
+  SANDBOX,
+  USDC,
+  walletOn,
+} from './paying-shop.ts';
 import { openShop, type Shop } from './shop.ts';
 
 const DEPTH = 3;
@@ -84,7 +95,10 @@ describe('the explanation of a payment that lives through a freeze, a reorganisa
     };
   /** Both explanations give this reason. */
   const waits = (reason: string, words: RegExp) =>
-    until(`it waits: ${words}`, async () => words.test(await explained()) && (await timeline()).waiting?.reason === reason);
+    until(
+      `it waits: ${words}`,
+      async () => words.test(await explained()) && (await timeline()).waiting?.reason === reason,
+    );
   const row = async (query: 'read' | 'lost') => {
     const { sql } = node.db;
     const rows = query === 'read' ? await sql`select from chain_events` : await sql`select from lost_events`;
@@ -115,7 +129,10 @@ describe('the explanation of a payment that lives through a freeze, a reorganisa
     await unfreeze(node, { ...OPERATOR, subject: shop.merchant.id, reason: 'the key is rotated' });
     await waits('sending', /Why it waits: Transaction 0x\w{64} was broadcast at \S+ and is in no block/);
     control.mine();
-    await waits('confirmations', /Why it waits: It is in block 2 and waits for 2 more blocks on Till sandbox, about 24 s\./i);
+    await waits(
+      'confirmations',
+      /Why it waits: It is in block 2 and waits for 2 more blocks on Till sandbox, about 24 s\./i,
+    );
   });
 
   it('is in no block again after a reorganisation', async () => {

@@ -51,8 +51,8 @@ describe('work that nobody does', () => {
   it('is not told of while a freeze stops the item, or its payer has too little', async () => {
     const node = await scene.newNode();
     const order = { scope: 'merchant', subject: scene.merchantId, actor: 'operator' } as const;
-    await freeze(scene, { ...order, reason: 'test' });
     const { id, item } = await scene.accept();
+    await freeze(scene, { ...order, reason: 'test' });
     scene.pass(40_000);
     assert.equal(await look('items_unsent'), undefined);
     await unfreeze(scene, { ...order, reason: 'over' });
@@ -75,7 +75,10 @@ describe('work that nobody does', () => {
     scene.pass(90_000);
     assert.equal(await look('payments_stuck'), undefined);
     scene.pass(5_000);
-    assert.match((await look('payments_stuck')) ?? '', new RegExp(`^A payment on Till Sandbox .* \`till explain ${id}\``));
+    assert.match(
+      (await look('payments_stuck')) ?? '',
+      new RegExp(`^A payment on Till Sandbox .* \`till explain ${id}\``),
+    );
     await node.turn();
     assert.equal(await scene.status(id), 'succeeded');
     assert.equal(await look('payments_stuck'), undefined);

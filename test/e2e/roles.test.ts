@@ -26,7 +26,10 @@ describe('the roles of a node', () => {
     await until('the node is ready', isReady);
     await until('the node watches', async () => (await leaseNames()).includes('watch eip155:31337'));
     assert.equal((await fetch(`${monitor}/health`)).status, 200);
-    assert.match(await (await fetch(`${monitor}/metrics`)).text(), /^till_lease_held\{lease="watch eip155:31337"\} 1$/m);
+    assert.match(
+      await (await fetch(`${monitor}/metrics`)).text(),
+      /^till_lease_held\{lease="watch eip155:31337"\} 1$/m,
+    );
     await assert.rejects(fetch(`${node.baseUrl}/health`), 'nothing listens on the port of the API');
     assert.deepEqual(await leaseNames(), ['watch eip155:31337'], 'the node leads nothing else');
     node.signal('SIGTERM');

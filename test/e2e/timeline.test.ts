@@ -9,7 +9,8 @@ describe('the timeline of a payment', () => {
     paying = await openPayingShop();
     // Some node watches and relays.
     for (const name of [`watch ${SANDBOX}`, `relay ${SANDBOX} 0x1`]) {
-      await paying.gateway.db.sql`insert into leases (name, holder, fencing, until) values (${name}, 'x', 1, '2100-01-01')`;
+      await paying.gateway.db
+        .sql`insert into leases (name, holder, fencing, until) values (${name}, 'x', 1, '2100-01-01')`;
     }
   });
   after(() => paying.gateway.stop());
@@ -38,7 +39,10 @@ describe('the timeline of a payment', () => {
     );
     const { network, asset, amount, text } = entries[2];
     assert.deepEqual([network, asset, amount], [SANDBOX, USDC, '10000000']);
-    assert.match(text, /^The signature of eip155:31337:0x\w+ over 10\.00 USDC on Till Sandbox was accepted, valid until /);
+    assert.match(
+      text,
+      /^The signature of eip155:31337:0x\w+ over 10\.00 USDC on Till Sandbox was accepted, valid until /,
+    );
     assert.equal(waiting.reason, 'sending');
   });
 

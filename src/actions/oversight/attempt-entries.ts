@@ -48,7 +48,16 @@ function endEntries({ state, endedAt, endReason, purpose, network, failures, gas
   if (endedAt === null || state === 'paid') return [];
   const why = ENDS[endReason ?? ''] ?? 'it can never be carried out';
   const text = `The ${NAMES[purpose]} is over: ${why}. Nothing was charged by it.`;
-  return [{ at: endedAt, what: 'attempt.over', text, partnerText: text, evidence: { network }, internals: { failures, gasSpent } }];
+  return [
+    {
+      at: endedAt,
+      what: 'attempt.over',
+      text,
+      partnerText: text,
+      evidence: { network },
+      internals: { failures, gasSpent },
+    },
+  ];
 }
 
 /** The reasons for which attempts end, as the end of a sentence. */
@@ -64,7 +73,10 @@ function versionEntries(version: CarryingVersion, { network }: AttemptRow): Time
   const others = company === 1 ? 'alone' : `with ${company - 1} others`;
   const evidence = { network, transaction: hash };
   const internals = { signer, nonce, version: number };
-  const as = number === 1 ? `nonce ${nonce} of ${signer}` : `version ${number} of nonce ${nonce} of ${signer}, with a higher fee`;
+  const as =
+    number === 1
+      ? `nonce ${nonce} of ${signer}`
+      : `version ${number} of nonce ${nonce} of ${signer}, with a higher fee`;
   const fate = isFinal && finalHash !== hash ? ' Another transaction of the nonce was mined.' : '';
   const stored: TimelineEntry = {
     at: signedAt,
@@ -79,7 +91,8 @@ function versionEntries(version: CarryingVersion, { network }: AttemptRow): Time
 }
 
 function seenEntries(event: SeenEvent, network: string): TimelineEntry[] {
-  const { transactionHash, blockNumber, blockHash, type, reason, readAt, decidedAt, problem, lostAt, forkNumber } = event;
+  const { transactionHash, blockNumber, blockHash, type, reason, readAt, decidedAt, problem, lostAt, forkNumber } =
+    event;
   const name = networkName(network);
   const evidence = { network, transaction: transactionHash, block: blockNumber, blockHash };
   const at = readAt ?? decidedAt;

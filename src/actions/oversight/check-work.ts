@@ -71,7 +71,10 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     await alarms.stuck.set(network, oldest && stuckText(late.length, oldest, connected));
     const old = { network, before: new Date(nowMs - OUTGOING_AFTER_MS) };
     const outgoing = (await findUnbegun(db.sql, old)) ?? (await findOldOutgoingItems(db.sql, old));
-    await alarms.outgoing.set(network, outgoing && `Payouts, refunds or returns do not arrive: ${sentence(outgoing, name)}`);
+    await alarms.outgoing.set(
+      network,
+      outgoing && `Payouts, refunds or returns do not arrive: ${sentence(outgoing, name)}`,
+    );
   }
 
   async function checkLeases(nowMs: number): Promise<void> {
@@ -114,17 +117,19 @@ function sentence({ count, oldest, since }: OverdueWork, name: string): string {
 
 /** The leases that some node must hold, each with its work. */
 function expectedLeases(chains: Chains): (readonly [lease: string, work: string])[] {
-  const ofNetworks = chains.list().flatMap(({ chain: { network }, relayers }) => [
-    [watchLeaseName(network.chainId), `watching ${network.name} (role watch)`] as const,
-    ...relayers.map(
-      ({ address }) =>
-        [
-          relayLeaseName({ network: network.chainId, signer: address }),
-          `relaying on ${network.name} by ${address} (role relay)`,
-        ] as const,
-    ),
-    [sealLeaseName(network.chainId), `sealing the books of ${network.name} (role jobs)`] as const,
-    [auditLeaseName(network.chainId), `auditing the books of ${network.name} (role jobs)`] as const,
-  ]);
+  const ofNetworks = chains
+    .list()
+    .flatMap(({ chain: { network }, relayers }) => [
+      [watchLeaseName(network.chainId), `watching ${network.name} (role watch)`] as const,
+      ...relayers.map(
+        ({ address }) =>
+          [
+            relayLeaseName({ network: network.chainId, signer: address }),
+            `relaying on ${network.name} by ${address} (role relay)`,
+          ] as const,
+      ),
+      [sealLeaseName(network.chainId), `sealing the books of ${network.name} (role jobs)`] as const,
+      [auditLeaseName(network.chainId), `auditing the books of ${network.name} (role jobs)`] as const,
+    ]);
   return [...ofNetworks, [PLACING_LEASE, 'placing events (role jobs)'] as const];
 }

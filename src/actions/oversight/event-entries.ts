@@ -37,7 +37,8 @@ function orderText({ amountUnit, amountValue, amountDecimals, referenceId, expir
 /** The block and transaction that proved the change, or the transfer that it began. */
 function detailOf(data: Readonly<Record<string, unknown>>, evidence: Readonly<Record<string, unknown>>): string {
   const { transaction, block, fork } = evidence;
-  if (transaction !== undefined) return ` Transaction ${transaction}${block === undefined ? '' : ` in block ${block}`}.`;
+  if (transaction !== undefined)
+    return ` Transaction ${transaction}${block === undefined ? '' : ` in block ${block}`}.`;
   if (fork !== undefined) return ` Block ${fork} is the last one that stayed.`;
   const { asset, amount, recipient } = data;
   if (asset === undefined || amount === undefined || recipient === undefined) return '';
@@ -47,8 +48,5 @@ function detailOf(data: Readonly<Record<string, unknown>>, evidence: Readonly<Re
 function divide(evidence: Readonly<Record<string, unknown>>) {
   const isPublic = ([name]: [string, unknown]) => PUBLIC_EVIDENCE.includes(name);
   const all = Object.entries(evidence);
-  return [
-    Object.fromEntries(all.filter(isPublic)),
-    Object.fromEntries(all.filter((each) => !isPublic(each))),
-  ] as const;
+  return [Object.fromEntries(all.filter(isPublic)), Object.fromEntries(all.filter((each) => !isPublic(each)))] as const;
 }

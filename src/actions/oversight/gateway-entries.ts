@@ -1,6 +1,6 @@
 import { runbookOf } from '../../domain/alert.ts';
-import type { AuditEntry } from '../../store/plumbing/audit-log.ts';
 import type { RaisedAlert } from '../../store/plumbing/alerts.ts';
+import type { AuditEntry } from '../../store/plumbing/audit-log.ts';
 import type { Takeover } from '../../store/plumbing/leases.ts';
 import { networkName, type TimelineEntry } from './entry.ts';
 import type { History } from './history.ts';
@@ -19,7 +19,14 @@ function stopEntry({ at, actor, action, subject, detail }: AuditEntry): Timeline
   const reason = String(detail.reason);
   const text = isSet ? `Frozen by ${actor}: ${subject}. ${reason}.` : `Unfrozen by ${actor}: ${subject}. ${reason}.`;
   return [
-    { at, what: action, text, partnerText: isSet ? STOPPED : LIFTED, evidence: {}, internals: { actor, subject, reason } },
+    {
+      at,
+      what: action,
+      text,
+      partnerText: isSet ? STOPPED : LIFTED,
+      evidence: {},
+      internals: { actor, subject, reason },
+    },
   ];
 }
 
@@ -39,9 +46,18 @@ export function alertEntries({ alerts }: History): TimelineEntry[] {
 function alertEntry({ name, subject, message, since, until }: RaisedAlert): TimelineEntry[] {
   const evidence = {};
   const internals = { alert: name, subject, runbook: runbookOf(name) };
-  const raised = { at: since, what: 'alert.raised', text: `Alert ${name} (${subject}): ${message}`, evidence, internals };
+  const raised = {
+    at: since,
+    what: 'alert.raised',
+    text: `Alert ${name} (${subject}): ${message}`,
+    evidence,
+    internals,
+  };
   if (until === null) return [raised];
-  return [raised, { at: until, what: 'alert.cleared', text: `Alert ${name} (${subject}) is over.`, evidence, internals }];
+  return [
+    raised,
+    { at: until, what: 'alert.cleared', text: `Alert ${name} (${subject}) is over.`, evidence, internals },
+  ];
 }
 
 /** Work that passed to another process while the payment was under way: a node was restarted, or has died. */

@@ -120,7 +120,7 @@ async function attemptFacts(deps: FactDeps, ask: AttemptAsk): Promise<AttemptFac
     deadlineMs: attempt.deadline.getTime(),
     refusal: attempt.refusal,
     retryAtMs: attempt.retryAt?.getTime() ?? null,
-    shortBy: await shortBy(deps, attempt),
+    shortBy: await shortBy(deps, attempt, network.head),
     isExhausted: failures >= limits.failures || (limits.gas !== undefined && BigInt(gasSpent) >= limits.gas),
     payerRetryAtMs: attempt.payerRetryAt?.getTime() ?? null,
     stop: stop && stopOf(stop, `The network ${network.name} is frozen`),
@@ -150,10 +150,14 @@ function alertsOn({ chains }: FactDeps, { attempt, around }: AttemptAsk, signer:
 }
 
 /** The amount that the payer lacks, if that is why the attempt waits and the chain can be asked. */
-async function shortBy({ chains, asksChain }: FactDeps, attempt: AttemptRow): Promise<string | undefined> {
+async function shortBy(
+  { chains, asksChain }: FactDeps,
+  attempt: AttemptRow,
+  head: number | undefined,
+): Promise<string | undefined> {
   const chain = chains.find(attempt.network)?.chain;
-  if (!asksChain || chain === undefined || attempt.refusal !== 'short_balance') return undefined;
-  const held = await orUnknown(chain.holding(attempt.payer, attempt.asset));
+  if (!asksChain || chain === undefined || head === undefined || attempt.refusal !== 'short_balance') return undefined;
+  const held = await orUnknown(chain.holding(attempt.payer, attempt.asset, head));
   const missing = held === undefined ? 0n : BigInt(attempt.amount) - held;
   return missing > 0n ? tokenText(attempt.asset, missing) : undefined;
 }
@@ -215,14 +219,21 @@ async function outgoingFacts(
       ({ scope, subject }) =>
         scope === `${purpose}s` || ((scope === 'network' || scope === 'restored') && subject === network),
     );
-    const general = found && stopOf(found, found.subject === '' ? `Every ${purpose} is frozen` : `${found.subject} is frozen`);
+    const general =
+      found && stopOf(found, found.subject === '' ? `Every ${purpose} is frozen` : `${found.subject} is frozen`);
     const [merchants] = isFree ? [] : merchantStops(history, freezes);
     const named = general ?? merchants;
     return named && `${named.what}${named.by === undefined ? '' : ` by ${named.by}`}: ${named.reason}`;
   };
   if (refund !== undefined && refund.state !== 'refunded') {
     const { id, asset, amount, updatedAt, problem, network, isOperators } = refund;
-    const common = { id, amount: amountText(asset, amount), state: refund.state, sinceMs: updatedAt.getTime(), problem };
+    const common = {
+      id,
+      amount: amountText(asset, amount),
+      state: refund.state,
+      sinceMs: updatedAt.getTime(),
+      problem,
+    };
     return { purpose: 'refund', ...common, stop: stop('refund', network, isOperators), destination: undefined };
   }
   if (payout === undefined || (payout.state !== 'held' && payout.state !== 'sending')) return undefined;

@@ -62,7 +62,10 @@ export interface AlertQuery {
 }
 
 /** Alerts about these subjects that were raised at some time of the period, the newest first. */
-export function findAlertsAbout(db: Reader, { subjects, networks, from, to, limit }: AlertQuery): Promise<RaisedAlert[]> {
+export function findAlertsAbout(
+  db: Reader,
+  { subjects, networks, from, to, limit }: AlertQuery,
+): Promise<RaisedAlert[]> {
   const isAbout = db`(subject = any(${[...subjects, ...networks]}::text[])
     or substring(subject from '^[^:]+:[^:]+') = any(${networks as string[]}::text[])
     or split_part(subject, ' ', 2) = any(${networks as string[]}::text[]))`;
