@@ -1,4 +1,5 @@
 import type { Item, SignedItem } from '../domain/item.ts';
+import type { ChainHealth } from './chain-health.ts';
 import type { FinalityTag, Network } from './networks.ts';
 import type { Signable } from './signable.ts';
 
@@ -200,23 +201,6 @@ export interface ChainProblem {
   readonly subject: string;
   /** A sentence for the operator, which names the subject. */
   readonly message: string;
-}
-
-export interface ChainHealth {
-  readonly endpoints: number;
-  readonly endpointsUp: number;
-  /** The highest block that any endpoint has reported. */
-  readonly headNumber: number | undefined;
-  readonly states: readonly EndpointState[];
-}
-
-/** The known state of an endpoint. */
-export interface EndpointState {
-  /** Its place in the configuration, as in "endpoint 1", and never its address. */
-  readonly name: string;
-  readonly isUp: boolean;
-  /** The reason why it is not up, as the end of a sentence about it. */
-  readonly trouble: string | undefined;
 }
 
 /** A request to the payer's wallet. */

@@ -1,3 +1,5 @@
+import { sampleTimeline } from './sample-timeline.ts';
+
 /**
  * One story for all examples of the reference: Corner Coffee takes 10.00 USD, and is paid in USDC on Base. A test
  * checks each body against the schema of its route.
@@ -175,56 +177,6 @@ const PAID = {
   ],
 };
 
-/** The payment ten seconds before its end. */
-const TIMELINE = {
-  paymentId: PAYMENT_ID,
-  status: 'processing',
-  entries: [
-    {
-      at: CREATED_AT,
-      what: 'payment.created',
-      text: 'A payment was created. 10.00 USD, reference "ORDER-42", payable until 2026-02-18T09:35:00Z.',
-    },
-    {
-      at: '2026-02-18T09:30:29.100Z',
-      what: 'payment.processing',
-      text: 'A payer has signed or sent the payment, and it is being carried out.',
-    },
-    {
-      at: '2026-02-18T09:30:29.100Z',
-      what: 'attempt.accepted',
-      text: `The signature of eip155:8453:${PAYER} over 10.00 USDC on Base was accepted, valid until 2026-02-18T09:37:00Z.`,
-      network: 'eip155:8453',
-      asset: USDC,
-      amount: '10000000',
-      account: `eip155:8453:${PAYER}`,
-      deadline: '2026-02-18T09:37:00.000Z',
-    },
-    {
-      at: '2026-02-18T09:30:29.420Z',
-      what: 'transaction.broadcast',
-      text: `Transaction ${TRANSACTION} was first broadcast to Base.`,
-      network: 'eip155:8453',
-      transaction: TRANSACTION,
-    },
-    {
-      at: '2026-02-18T09:30:31.250Z',
-      what: 'chain.paid',
-      text: `Block 42318007 of Base shows the transfer, in transaction ${TRANSACTION}.`,
-      network: 'eip155:8453',
-      transaction: TRANSACTION,
-      block: 42_318_007,
-      blockHash: `0x${'5d'.repeat(32)}`,
-    },
-  ],
-  omitted: 0,
-  waiting: {
-    reason: 'confirmations',
-    text: 'The payment is in block 42318007. It waits for 4 more blocks on Base, about 8 s.',
-    since: '2026-02-18T09:30:31.250Z',
-  },
-};
-
 const PAID_EVENT = {
   id: 'evt_01KHRZ6T9NC3P5Q7R9S1T3V5W7',
   type: 'payment.succeeded',
@@ -282,7 +234,10 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'get /v1/payments/{id}': { params: { id: PAYMENT_ID }, answer: PAID },
   'get /v1/events': { answer: { events: [PAID_EVENT], nextCursor: 'p2Vw4hT0bUqk8yYV3v6aYVsiMTIzIl0' } },
   'get /v1/events/{id}': { params: { id: PAID_EVENT.id }, answer: PAID_EVENT },
-  'get /v1/payments/{id}/timeline': { params: { id: PAYMENT_ID }, answer: TIMELINE },
+  'get /v1/payments/{id}/timeline': {
+    params: { id: PAYMENT_ID },
+    answer: sampleTimeline({ paymentId: PAYMENT_ID, payer: PAYER, asset: USDC, transaction: TRANSACTION }),
+  },
   'post /v1/payments/{id}/cancel': cancelledBy('cancelled_by_merchant'),
   'get /v1/merchants/payments': LIST,
   'get /v1/payments': LIST,

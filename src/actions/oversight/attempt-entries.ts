@@ -70,7 +70,7 @@ const ENDS: Readonly<Record<string, string>> = {
 function versionEntries(version: CarryingVersion, { network }: AttemptRow): TimelineEntry[] {
   const { hash, signer, nonce, company, version: number, signedAt, broadcastAt, isFinal, finalHash } = version;
   const name = networkName(network);
-  const others = company === 1 ? 'alone' : `with ${company - 1} others`;
+  const others = company === 1 ? 'alone' : `together with ${company - 1} others`;
   const evidence = { network, transaction: hash };
   const internals = { signer, nonce, version: number };
   const as =

@@ -17,7 +17,7 @@ function stopEntry({ at, actor, action, subject, detail }: AuditEntry): Timeline
   if (action === 'merchant.changed') return suspensionEntry({ at, actor, subject, detail });
   const isSet = action === 'freeze.set';
   const reason = String(detail.reason);
-  const text = isSet ? `Frozen by ${actor}: ${subject}. ${reason}.` : `Unfrozen by ${actor}: ${subject}. ${reason}.`;
+  const text = `${frozenName(subject)} ${isSet ? 'frozen' : 'unfrozen'} by ${actor}. The reason: ${reason}.`;
   return [
     {
       at,
@@ -28,6 +28,13 @@ function stopEntry({ at, actor, action, subject, detail }: AuditEntry): Timeline
       internals: { actor, subject, reason },
     },
   ];
+}
+
+/** The subject of a freeze, as the beginning of a sentence about what was done to it. */
+function frozenName(subject: string): string {
+  const [scope, id] = subject.split(' ');
+  if (scope === 'restored') return `Payouts and refunds on ${networkName(id ?? '')} were`;
+  return id === undefined ? `All ${subject} were` : `The ${subject} was`;
 }
 
 function suspensionEntry({ at, actor, subject, detail }: Omit<AuditEntry, 'action'>): TimelineEntry[] {
