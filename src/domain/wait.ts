@@ -26,7 +26,7 @@ function payerWait({ stops: [stop], sinceMs, expiresAtMs }: WaitFacts): Wait {
   if (stop !== undefined) return stopped(stop, sinceMs, expiresAtMs);
   return say('payer', {
     text: `It waits for the payer, until ${isoText(expiresAtMs)}. Then it expires.`,
-    partnerText: 'The payer has not paid yet. The payment expires at `until`.',
+    partnerText: `The payer has not paid yet. The payment expires at ${isoText(expiresAtMs)}.`,
     sinceMs,
     untilMs: expiresAtMs,
   });
@@ -148,7 +148,7 @@ function ranOut({ nowMs, expiresAtMs }: WaitFacts, { network, deadlineMs }: Atte
 function coinWait({ sinceMs }: WaitFacts, { network, deadlineMs }: AttemptFacts): Wait {
   return say('coin', {
     text: `The payer was handed a transaction on ${network.name}, which may be mined until ${isoText(deadlineMs)}. If no final block after that time shows it, the attempt is over.`,
-    partnerText: `A transaction of the payer on ${network.name} may still arrive, until \`until\`.`,
+    partnerText: `A transaction of the payer on ${network.name} may still arrive, until ${isoText(deadlineMs)}.`,
     sinceMs,
     untilMs: deadlineMs,
   });
@@ -157,7 +157,8 @@ function coinWait({ sinceMs }: WaitFacts, { network, deadlineMs }: AttemptFacts)
 function sentWait({ network, transaction, acceptedAtMs }: AttemptFacts): Wait {
   const sinceMs = transaction?.broadcastAtMs ?? acceptedAtMs;
   const trouble = relayTrouble(network, acceptedAtMs);
-  if (trouble !== undefined) return trouble;
+  // Prices and budgets hold back new transactions alone.
+  if (trouble?.cause === 'no_relayer' || trouble?.cause === 'relayer_out_of_funds') return trouble;
   const partnerText = `The transaction was sent to ${network.name}, and is in no block yet.`;
   if (transaction?.broadcastAtMs === undefined) {
     const text = 'Its transaction is stored and not broadcast yet. The holder of the relayer’s lease broadcasts it.';
@@ -176,13 +177,13 @@ function sentWait({ network, transaction, acceptedAtMs }: AttemptFacts): Wait {
 function dueWait(facts: WaitFacts, attempt: AttemptFacts): Wait {
   const { network, acceptedAtMs, deadlineMs, refusal, retryAtMs, payerRetryAtMs } = attempt;
   const untilDeadline = { sinceMs: acceptedAtMs, untilMs: deadlineMs };
-  const partnerText = 'The attempt is not sent any more. It is over at `until`, and nothing was charged by it.';
+  const partnerText = `The attempt is not sent any more, and nothing was charged by it so far. It is over soon after ${isoText(deadlineMs)}.`;
   if (attempt.isExhausted) {
-    const text = `It has failed on the chain as often, or used as much gas, as one payment may, and is not sent again. Its attempt is over at ${isoText(deadlineMs)}.`;
+    const text = `It has failed on the chain as often, or used as much gas, as one payment may, and is not sent again. Its attempt is over soon after ${isoText(deadlineMs)}.`;
     return say('exhausted', { text, partnerText, ...untilDeadline });
   }
   if (deadlineMs - facts.nowMs < SEND_MARGIN_MS) {
-    const text = `It is too close to its deadline, ${isoText(deadlineMs)}, to be sent. Its attempt is over then.`;
+    const text = `It is too close to its deadline, ${isoText(deadlineMs)}, to be sent. Its attempt is over soon after.`;
     return say('late', { text, partnerText, ...untilDeadline });
   }
   const trouble = relayTrouble(network, acceptedAtMs);
@@ -191,7 +192,7 @@ function dueWait(facts: WaitFacts, attempt: AttemptFacts): Wait {
   if (payerRetryAtMs !== null && payerRetryAtMs > facts.nowMs) {
     return say('payer_paused', {
       text: `Transfers of its payer failed on the chain, so nothing of this payer is sent before ${isoText(payerRetryAtMs)}.`,
-      partnerText: 'Earlier transfers of this payer have failed. The next try is at `until`.',
+      partnerText: `Earlier transfers of this payer have failed. The next try is at ${isoText(payerRetryAtMs)}.`,
       sinceMs: acceptedAtMs,
       untilMs: payerRetryAtMs,
     });
@@ -241,7 +242,7 @@ function refused({ acceptedAtMs, deadlineMs, retryAtMs, shortBy }: AttemptFacts,
   if (refusal === 'signer_refused') {
     return say('signer_refused', {
       text: `The external signer refuses the transaction. It is asked again until ${isoText(deadlineMs)}; \`till alerts\` has its reason.`,
-      partnerText: 'The gateway cannot send the transaction at the moment. It tries again until `until`.',
+      partnerText: `The gateway cannot send the transaction at the moment. It tries again until ${isoText(deadlineMs)}.`,
       sinceMs: acceptedAtMs,
       untilMs: deadlineMs,
     });
@@ -253,7 +254,7 @@ function refused({ acceptedAtMs, deadlineMs, retryAtMs, shortBy }: AttemptFacts,
   const next = retryAtMs === null ? '' : ` The next try is at ${isoText(retryAtMs)}.`;
   return say('refused', {
     text: `It cannot be carried out now: ${why}. We try again until ${isoText(deadlineMs)}.${next}`,
-    partnerText: `It cannot be carried out now: ${why}. The gateway tries again until \`until\`.`,
+    partnerText: `It cannot be carried out now: ${why}. The gateway tries again until ${isoText(deadlineMs)}.`,
     sinceMs: acceptedAtMs,
     untilMs: deadlineMs,
   });
