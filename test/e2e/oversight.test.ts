@@ -20,6 +20,17 @@ import { openRelayScene, type RelayScene } from './relay-scene.ts';
 
 const NETWORK = 'eip155:31337';
 
+/** The reason of a payment's wait. */
+async function waiting(scene: RelayScene, id: string): Promise<{ cause: string; text: string }> {
+  const { json } = await describeExplanation({ ...scene, config: {} as Config }, scene.chains, id);
+  return (json as { waiting: { cause: string; text: string } }).waiting;
+}
+
+/** All leases are held, as on a gateway that runs. */
+async function holdLeases(scene: RelayScene): Promise<void> {
+  await scene.db.sql`update leases set until = '2100-01-01'`;
+}
+
 describe('work that nobody does', () => {
   let scene: RelayScene;
   let check: () => Promise<boolean>;
@@ -59,9 +70,14 @@ describe('work that nobody does', () => {
     scene.control.setBalance(item.payer, item.asset, item.amount - 1n);
     await node.relay();
     assert.equal(await look('items_unsent'), undefined, 'it is tried again');
-    const { json } = await describeExplanation({ ...scene, config: {} as Config }, scene.chains, id);
-    const { cause, text } = (json as { waiting: { cause: string; text: string } }).waiting;
-    assert.equal(cause, 'no_watcher', text);
+    assert.deepEqual((await waiting(scene, id)).cause, 'no_watcher', 'the test leads, and its leases are over');
+    await holdLeases(scene);
+    const { cause, text } = await waiting(scene, id);
+    assert.equal(cause, 'refused');
+    assert.match(
+      text,
+      /^It cannot be carried out now: the payer’s balance is short by 0\.000001 USDC\. We try again until /,
+    );
     scene.control.setBalance(item.payer, item.asset, item.amount);
     scene.pass(60_000);
     await node.turn(2);
@@ -159,6 +175,49 @@ describe('a network with fewer endpoints than its quorum', () => {
     );
     scene.control.testify(0);
     assert.equal(await told(), undefined);
+    await scene.close();
+  });
+});
+
+describe('a payment whose block is deep enough', () => {
+  it('waits for a second endpoint, and its explanation tells what each of them says', async () => {
+    const scene = await openRelayScene({ witnesses: 2 });
+    const node = await scene.newNode();
+    const { id, commitment } = await scene.accept();
+    scene.control.testify(1, { hidden: [commitment] });
+    await node.turn();
+    await holdLeases(scene);
+    const { cause, text } = await waiting(scene, id);
+    assert.equal(cause, 'endpoints_disagree', text);
+    assert.match(
+      text,
+      /endpoint 1 says its receipt shows the payment, endpoint 2 says it has the block, and the payment/,
+    );
+    scene.control.testify(1, { silentForMs: 1_000 });
+    await scene.db.sql`delete from alerts`;
+    const later = await waiting(scene, id);
+    assert.equal(later.cause, 'proof');
+    assert.match(later.text, /At the moment endpoint 1 says it is in that block, endpoint 2 says nothing\.$/);
+    scene.control.testify(1);
+    scene.pass(3_000);
+    await node.turn();
+    assert.equal(await scene.status(id), 'succeeded');
+    await scene.close();
+  });
+
+  it('cannot be asked for where the chain is out of reach, and its explanation says so', async () => {
+    const scene = await openRelayScene({ depth: 5 });
+    const node = await scene.newNode();
+    const { id } = await scene.accept();
+    await node.turn();
+    await holdLeases(scene);
+    scene.control.goDown();
+    const { cause, text } = await waiting(scene, id);
+    assert.equal(cause, 'confirmations');
+    assert.match(
+      text,
+      /waits for 4 more blocks .* is the last one that was read\. Till Sandbox could not be asked from here\.$/,
+    );
     await scene.close();
   });
 });

@@ -121,7 +121,10 @@ export interface OverdueWork {
   readonly since: Date;
 }
 
-/** Items that could have been sent since that time, and were not. */
+/**
+ * Items that could have been sent since that time, and were not. Items that travel apart do not count: they have few places,
+ * and a payer with many of them must not alarm the operator.
+ */
 export async function findUnsent(
   db: Reader,
   {
@@ -134,7 +137,7 @@ export async function findUnsent(
   const isWanted = db`network = ${network} and accepted_at <= ${before} and deadline > ${deadlineAfter}`;
   const [row] = await db<OverdueWork[]>`
     select count(*) over ()::int as count, subject as oldest, greatest(accepted_at, retry_at, payer_retry_at) as since
-    from ${ready(db, { now: before, limits }, isWanted)}
+    from ${ready(db, { now: before, limits }, isWanted)} and not has_code and failures = 0 and failed_at is null
     order by since limit 1`;
   return row;
 }
