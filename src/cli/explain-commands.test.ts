@@ -44,7 +44,7 @@ describe('explain', () => {
     assert.match(fresh.stdout, /\ntransaction +-\n/);
     assert.match(
       fresh.stdout,
-      /\nAT +WHAT +HOW\n2026-11-15T12:00:00Z +payment\.created +A payment was created\. 12\.50 USD, reference "ORDER-7 ?", payable until 2026-11-15T12:05:00Z\. By key:key_\w{26}\.\n/,
+      /\nAT +WHAT +HOW\n2026-11-15T12:00:00Z +payment\.created +A payment was created\. 12\.50 USD, reference "ORDER-7 ?", payable until 2026-11-15T12:05:00Z\. By key:key_\w{26} \(Test\)\.\n/,
     );
     assert.match(
       fresh.stdout,

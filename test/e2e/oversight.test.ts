@@ -16,12 +16,16 @@ import { takeLease } from '../../src/store/plumbing/leases.ts';
 import { startBookkeeping } from '../../src/workers/bookkeeping.ts';
 import { startLeading } from '../../src/workers/leading.ts';
 import { until } from '../until.ts';
+import { openRefundScene } from './refund-scene.ts';
 import { openRelayScene, type RelayScene } from './relay-scene.ts';
 
 const NETWORK = 'eip155:31337';
 
 /** The reason of a payment's wait. */
-async function waiting(scene: RelayScene, id: string): Promise<{ cause: string; text: string }> {
+async function waiting(
+  scene: Pick<RelayScene, 'db' | 'world' | 'chains'>,
+  id: string,
+): Promise<{ cause: string; text: string }> {
   const { json } = await describeExplanation({ ...scene, config: {} as Config }, scene.chains, id);
   return (json as { waiting: { cause: string; text: string } }).waiting;
 }
@@ -218,6 +222,43 @@ describe('a payment whose block is deep enough', () => {
       text,
       /waits for 4 more blocks .* is the last one that was read\. Till Sandbox could not be asked from here\.$/,
     );
+    await scene.close();
+  });
+});
+
+describe('money that is still to be moved after a success', () => {
+  it('is explained: held, stopped, paid out, or given back', async () => {
+    const scene = await openRefundScene();
+    const node = await scene.newNode();
+    const { id } = await scene.paid(node, { isHeld: true });
+    assert.equal((await waiting(scene, id)).cause, 'no_destination');
+    const payouts = { scope: 'payouts', subject: '', actor: 'operator' } as const;
+    await freeze(scene, { ...payouts, reason: 'audit' });
+    const stopped = await waiting(scene, id);
+    assert.equal(stopped.cause, 'payout_stopped');
+    assert.match(stopped.text, /is held\. Every payout is frozen by operator: audit\./);
+    await unfreeze(scene, { ...payouts, reason: 'done' });
+    await scene.register(scene.payers.newAccount());
+    assert.equal((await waiting(scene, id)).cause, 'payout');
+    await scene.live(node);
+    assert.equal(await waiting(scene, id), null);
+    const { text } = await describeExplanation({ ...scene, config: {} as Config }, scene.chains, id);
+    for (const line of [
+      /freeze\.set +All payouts were frozen by operator\. The reason: audit\.\n/,
+      /payout\.begun +A held amount is being sent to its merchant\. \S+ USDC on Till Sandbox to 0x\w+\. By payer-out\.\n/,
+      /attempt\.accepted +A payout of \S+ USDC on Till Sandbox was signed, valid until /,
+      /payout\.paid +A held amount has arrived, at final depth\./,
+      /payment\.settled +The net amount has reached the merchant\./,
+    ]) {
+      assert.match(text, line);
+    }
+
+    await scene.request(id);
+    assert.equal((await waiting(scene, id)).cause, 'refund');
+    await scene.payOut();
+    const short = await waiting(scene, id);
+    assert.equal(short.cause, 'refund_awaiting_funds');
+    assert.match(short.text, /`till float add` ends it\.$/);
     await scene.close();
   });
 });

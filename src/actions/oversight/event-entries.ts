@@ -11,16 +11,17 @@ import type { History } from './history.ts';
 const PUBLIC_EVIDENCE = ['network', 'transaction', 'block', 'blockHash', 'fork', 'by'];
 
 /** The events of the payment, its payout and its refund. */
-export function eventEntries({ payment, events }: History): TimelineEntry[] {
+export function eventEntries({ payment, events, keyLabels }: History): TimelineEntry[] {
   return events.map(({ type, at, actor, data, evidence }) => {
     const { summary } = EVENT_TYPES[type];
     const detail = type === 'payment.created' ? orderText(payment) : detailOf(data, evidence);
     const problem = typeof data.problem === 'string' ? ` The reason: ${data.problem}.` : '';
+    const label = keyLabels.get(actor);
     const [known, internals] = divide(evidence);
     return {
       at,
       what: type,
-      text: `${summary}${detail}${problem} By ${actor}.`,
+      text: `${summary}${detail}${problem} By ${actor}${label === undefined ? '' : ` (${label})`}.`,
       partnerText: `${summary}${detail}`,
       evidence: known,
       internals: { actor, ...internals },

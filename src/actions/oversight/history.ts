@@ -11,6 +11,7 @@ import {
 import { findNewestEvents, type StoredEvent } from '../../store/events/events.ts';
 import { findPayout, type Payout } from '../../store/money/payouts.ts';
 import { findRefundsOf, type Refund } from '../../store/money/refunds.ts';
+import { findKeyLabels } from '../../store/parties/api-keys.ts';
 import { findMerchantOfAnyPartner, type Merchant } from '../../store/parties/merchants.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import { findAlertsAbout, type RaisedAlert } from '../../store/plumbing/alerts.ts';
@@ -34,6 +35,8 @@ export interface History {
   readonly stops: readonly AuditEntry[];
   readonly alerts: readonly RaisedAlert[];
   readonly takeovers: readonly Takeover[];
+  /** The labels of the keys that acted. */
+  readonly keyLabels: ReadonlyMap<string, string>;
   /** Events and attempts that are left out. */
   readonly omitted: number;
 }
@@ -55,7 +58,9 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
   const commitments = attempts.rows.map(({ commitment }) => commitment);
   const networks = [...new Set(attempts.rows.map(({ network }) => network))];
   const period = { from: payment.createdAt, to: endOf(payment, { payout, refunds, lastEvent: events.rows[0] }), limit };
-  const [versions, seen, stops, alerts, takeovers] = await Promise.all([
+  const keyIds = events.rows.flatMap(({ actor }) => (actor.startsWith(KEY) ? [actor.slice(KEY.length)] : []));
+  const [keys, versions, seen, stops, alerts, takeovers] = await Promise.all([
+    findKeyLabels(db, [...new Set(keyIds)]),
     findCarryingVersions(db, commitments, limit),
     findSeenEvents(db, commitments, limit),
     findAuditAbout(db, { ...period, subjects: stopSubjects(payment, networks), actions: STOPPING }),
@@ -75,10 +80,13 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
     stops: stops.toReversed(),
     alerts: alerts.toReversed(),
     takeovers: takeovers.toReversed(),
+    keyLabels: new Map(keys.map(({ id, label }) => [`${KEY}${id}`, label])),
     omitted,
   };
 }
 
+/** The beginning of an actor that is a key. */
+const KEY = 'key:';
 const STOPPING = ['freeze.set', 'freeze.lifted', 'merchant.changed'];
 
 function stopSubjects({ merchantId, partnerId }: Payment, networks: readonly string[]): string[] {

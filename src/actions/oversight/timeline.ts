@@ -4,14 +4,22 @@ import { eventEntries } from './event-entries.ts';
 import { alertEntries, stopEntries, takeoverEntries } from './gateway-entries.ts';
 import type { History } from './history.ts';
 
-/** The sources of a timeline. Entries of the same moment are shown in this order. */
+/** The sources of a timeline. Entries of the same moment are shown in this order: causes before the events they lead to. */
 const SOURCES: readonly ((history: History) => readonly TimelineEntry[])[] = [
-  eventEntries,
   attemptEntries,
   stopEntries,
+  eventEntries,
   alertEntries,
   takeoverEntries,
 ];
+
+/** Events that begin something: their transaction also stores the attempt. */
+const BEGINNINGS: ReadonlySet<string> = new Set([
+  'payment.created',
+  'payment.processing',
+  'payout.begun',
+  'refund.created',
+]);
 
 export interface Timeline {
   /** The oldest first. */
@@ -27,7 +35,11 @@ export function timelineOf(
 ): Timeline {
   const all = SOURCES.flatMap((source) => source(history))
     .filter(isWanted)
-    .toSorted((a, b) => a.at.getTime() - b.at.getTime());
+    .toSorted((a, b) => a.at.getTime() - b.at.getTime() || Number(isBeginning(b)) - Number(isBeginning(a)));
   const entries = all.slice(-limit);
   return { entries, omitted: all.length - entries.length + history.omitted };
+}
+
+function isBeginning({ what }: TimelineEntry): boolean {
+  return BEGINNINGS.has(what);
 }
