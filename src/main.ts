@@ -48,7 +48,7 @@ import { openRunRole } from './store/plumbing/database-roles.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
 import { openNodeDatabase } from './store/plumbing/node-database.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
-import { housekeepingJobs, keyUsesJob, ownChecks, workCheckJob } from './workers/housekeeping.ts';
+import { checks, housekeepingJobs, keyUsesJob } from './workers/housekeeping.ts';
 import { startJobs } from './workers/loop.ts';
 import { payingOutJobs } from './workers/paying-out.ts';
 import { startPlacing } from './workers/placing.ts';
@@ -272,14 +272,14 @@ function startWorkers(parts: Parts): () => Promise<void> {
       startBookkeeping(parts),
       startJobs(parts, [
         ...housekeepingJobs(parts),
-        workCheckJob({ ...parts, relaying: gasBudgets(config) }),
         { name: 'rescreen-payers', everyMs: RESCREEN_MS, run: createRescreener(parts) },
         ...payingOutJobs(parts),
         { name: 'copy-logos', everyMs: COPY_LOGOS_MS, run: () => copyLogos({ ...parts, fetchImage }) },
       ]),
     ],
   };
-  const stops = [startJobs(parts, ownChecks(parts)), ...config.roles.flatMap((role) => starts[role]())];
+  const own = startJobs(parts, checks({ ...parts, relaying: gasBudgets(config) }));
+  const stops = [own, ...config.roles.flatMap((role) => starts[role]())];
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
   };

@@ -10,7 +10,6 @@ import { foldStats } from '../actions/paying/fold-stats.ts';
 import { pruneHistories } from '../actions/prune-histories.ts';
 import { pruneIdempotencyKeys } from '../actions/prune-idempotency-keys.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
-import type { Chains } from '../chains/chains.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
 /** Jobs that keep the tables small and the records current. */
@@ -26,16 +25,15 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] 
   ];
 }
 
-/** Looks for work that nobody does. Any node may look for all. */
-export function workCheckJob(deps: WorkerDeps & WorkCheckDeps): Job {
-  return { name: 'check-work', everyMs: 10_000, run: createWorkCheck(deps) };
-}
-
-/** The checks that every node makes for itself, whatever its roles. */
-export function ownChecks(deps: WorkerDeps & ClockCheckDeps & { readonly chains: Chains }): readonly Job[] {
+/**
+ * The checks that every node makes, whatever its roles: of itself, and for work that no node does. So a role that is missing
+ * everywhere is noticed.
+ */
+export function checks(deps: WorkerDeps & ClockCheckDeps & WorkCheckDeps): readonly Job[] {
   return [
     { name: 'check-clock', everyMs: 10_000, run: createClockCheck(deps) },
     { name: 'check-endpoints', everyMs: 10_000, run: createEndpointCheck(deps) },
+    { name: 'check-work', everyMs: 10_000, run: createWorkCheck(deps) },
   ];
 }
 

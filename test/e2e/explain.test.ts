@@ -156,7 +156,7 @@ describe('the explanation of a payment that lives through a freeze, a reorganisa
     relay();
     await until('others lead', async () => {
       const rows = await node.db.sql`select from lease_takeovers where not is_released`;
-      return rows.length === 2;
+      return rows.length >= 2;
     });
     control.mine(1);
     await until('its block is read', () => row('read'));
