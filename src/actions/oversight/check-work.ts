@@ -6,7 +6,7 @@ import { findUnsent, type OverdueWork } from '../../store/chain/due-items.ts';
 import { findOldestSent, findOldOutgoingItems, type SentItem } from '../../store/chain/sent-items.ts';
 import { findOldestUnplaced } from '../../store/events/placing.ts';
 import { findUnbegun } from '../../store/money/outgoing.ts';
-import { isHeld, listLeases } from '../../store/plumbing/leases.ts';
+import { listLeases } from '../../store/plumbing/leases.ts';
 import { createAlarms } from '../alarms.ts';
 import { auditLeaseName } from '../books/audit/audit-books.ts';
 import { sealLeaseName } from '../books/seal-entries.ts';
@@ -52,7 +52,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     unplaced: createAlarms(deps, 'events_unplaced'),
     unled: createAlarms(deps, 'work_unled'),
   };
-  const unled = createLasting(deps.world.clock, UNLED_AFTER_MS);
+  const neverTaken = createLasting(deps.world.clock, UNLED_AFTER_MS);
 
   async function checkNetwork(connected: ConnectedChain, nowMs: number): Promise<void> {
     const { chainId: network, name } = connected.chain.network;
@@ -81,7 +81,11 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     const leases = await listLeases(db.sql);
     for (const [name, work] of expectedLeases(chains)) {
       const message = `No node does this work: ${work}. Start a node with its role and its network.`;
-      await alarms.unled.set(name, unled.of(name, isHeld(leases, name, nowMs) ? undefined : message));
+      const lease = leases.find((each) => each.name === name);
+      const isFree = lease === undefined || nowMs - lease.until.getTime() >= UNLED_AFTER_MS;
+      const told = isFree ? message : undefined;
+      // Of a lease that was never taken no time is known: the gateway may be starting for the first time.
+      await alarms.unled.set(name, lease === undefined ? neverTaken.of(name, told) : told);
     }
   }
 
