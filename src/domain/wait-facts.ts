@@ -74,7 +74,6 @@ export interface SeenFacts {
 
 export interface NetworkFacts {
   readonly name: string;
-  readonly id: string;
   readonly blockTimeMs: number;
   /** The height of the chain; undefined if it could not be asked. */
   readonly head: number | undefined;

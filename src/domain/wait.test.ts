@@ -10,7 +10,6 @@ const NOW = Date.parse('2026-02-18T14:00:00Z');
 const DEADLINE = Date.parse('2026-02-18T14:03:02Z');
 
 const BASE: NetworkFacts = {
-  id: 'eip155:8453',
   name: 'Base',
   blockTimeMs: 2_000,
   head: 100,

@@ -51,12 +51,12 @@ export async function gatherFacts(deps: FactDeps, history: History): Promise<Wai
   const own = attempts.filter(({ subject }) => subject === payment.id);
   const open = own.filter(({ state }) => state === 'offered' || state === 'due' || state === 'sent');
   const status = visibleStatus(stateOf(payment), nowMs);
-  const networks = new Map<string, NetworkFacts>();
+  const networks = new Map<string, QuietNetwork>();
   for (const network of new Set(open.map((attempt) => attempt.network))) {
     networks.set(network, await networkFacts(deps, network, around));
   }
   const factsOf = (attempt: AttemptRow) =>
-    attemptFacts(deps, { history, attempt, around, network: networks.get(attempt.network) as NetworkFacts });
+    attemptFacts(deps, { history, attempt, around, network: networks.get(attempt.network) as QuietNetwork });
   return {
     nowMs,
     status,
@@ -69,19 +69,21 @@ export async function gatherFacts(deps: FactDeps, history: History): Promise<Wai
   };
 }
 
+/** A network without its alerts: which of them concern an attempt depends on the attempt. */
+type QuietNetwork = Omit<NetworkFacts, 'alerts'>;
+
 const DEFAULT_BLOCK_MS = 2_000;
 
 async function networkFacts(
   { chains, asksChain, nowMs }: FactDeps,
   network: string,
   { leases, cursors }: Surroundings,
-): Promise<NetworkFacts> {
+): Promise<QuietNetwork> {
   const connected = chains.find(network);
   const known: Network | undefined = connected?.chain.network ?? findNetwork(network);
   const cursor = cursors.find((each) => each.network === network);
   const relays = leases.filter(({ name }) => name.startsWith(`relay ${network} `));
   return {
-    id: network,
     name: known?.name ?? network,
     blockTimeMs: known?.finality?.blockTimeMs ?? DEFAULT_BLOCK_MS,
     head: connected && (await headOf(connected.chain, asksChain)),
@@ -90,7 +92,6 @@ async function networkFacts(
     hasRelayer: connected === undefined || connected.relayers.length > 0,
     isWatched: isHeld(leases, watchLeaseName(network), nowMs),
     isRelayed: relays.some(({ name }) => isHeld(relays, name, nowMs)),
-    alerts: [],
   };
 }
 
@@ -101,7 +102,7 @@ function headOf(chain: Chain, asksChain: boolean): Promise<number | undefined> |
 interface AttemptAsk {
   readonly history: History;
   readonly attempt: AttemptRow;
-  readonly network: NetworkFacts;
+  readonly network: QuietNetwork;
   readonly around: Surroundings;
 }
 
