@@ -57,13 +57,14 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
   ]);
   const commitments = attempts.rows.map(({ commitment }) => commitment);
   const networks = [...new Set(attempts.rows.map(({ network }) => network))];
-  const period = { from: payment.createdAt, to: endOf(payment, { payout, refunds, lastEvent: events.rows[0] }), limit };
+  const ends = endsOf(payment, { payout, refunds, lastEvent: events.rows[0] });
+  const period = { from: payment.createdAt, to: ends.work, limit };
   const keyIds = events.rows.flatMap(({ actor }) => (actor.startsWith(KEY) ? [actor.slice(KEY.length)] : []));
   const [keys, versions, seen, stops, alerts, takeovers] = await Promise.all([
     findKeyLabels(db, [...new Set(keyIds)]),
     findCarryingVersions(db, commitments, limit),
     findSeenEvents(db, commitments, limit),
-    findAuditAbout(db, { ...period, subjects: stopSubjects(payment, networks), actions: STOPPING }),
+    findAuditAbout(db, { ...period, to: ends.stops, subjects: stopSubjects(payment, networks), actions: STOPPING }),
     findAlertsAbout(db, { ...period, subjects, networks }),
     findTakeovers(db, { ...period, names: networks.flatMap((network) => [`watch ${network} `, `relay ${network} `]) }),
   ]);
@@ -103,17 +104,25 @@ function stopSubjects({ merchantId, partnerId }: Payment, networks: readonly str
   ];
 }
 
-/** The time until which conditions of the gateway concern the payment. */
-function endOf(
+interface Ends {
+  /** Until then, alerts of its networks and takeovers of their work concern the payment. */
+  readonly work: Date;
+  /** Until then, freezes concern it. */
+  readonly stops: Date;
+}
+
+/** A held amount may wait for months, and only freezes concern it meanwhile. */
+function endsOf(
   { status, updatedAt }: Payment,
   { payout, refunds, lastEvent }: Pick<History, 'payout' | 'refunds'> & { readonly lastEvent: StoredEvent | undefined },
-): Date {
-  const isOpen =
+): Ends {
+  const rested = new Date(Math.max(updatedAt.getTime(), lastEvent?.at.getTime() ?? 0) + AFTERMATH_MS);
+  const isUnderWay =
     !isFinal(status) ||
-    (payout !== undefined && ['held', 'sending', 'refunding'].includes(payout.state)) ||
-    refunds.some(({ state }) => state !== 'refunded');
-  if (isOpen) return FAR;
-  return new Date(Math.max(updatedAt.getTime(), lastEvent?.at.getTime() ?? 0) + AFTERMATH_MS);
+    payout?.state === 'sending' ||
+    refunds.some(({ state }) => state === 'requested' || state === 'sending');
+  const isHeld = payout?.state === 'held' || refunds.some(({ state }) => state !== 'refunded');
+  return { work: isUnderWay ? FAR : rested, stops: isUnderWay || isHeld ? FAR : rested };
 }
 
 /** Later than every stored time. */
