@@ -240,7 +240,14 @@ describe('money that is still to be moved after a success', () => {
     await unfreeze(scene, { ...payouts, reason: 'done' });
     await scene.register(scene.payers.newAccount());
     assert.equal((await waiting(scene, id)).cause, 'payout');
+    const check = createWorkCheck(scene);
+    await scene.payOut();
+    scene.pass(16 * 60_000);
+    await check();
+    assert.match((await scene.alertText('outgoing_stuck')) ?? '', /do not arrive: pout_\w+ on Till Sandbox, since /);
     await scene.live(node);
+    await check();
+    assert.equal(await scene.alertText('outgoing_stuck'), undefined);
     assert.equal(await waiting(scene, id), null);
     const { text } = await describeExplanation({ ...scene, config: {} as Config }, scene.chains, id);
     for (const line of [
