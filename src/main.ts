@@ -48,7 +48,7 @@ import { openRunRole } from './store/plumbing/database-roles.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
 import { openNodeDatabase } from './store/plumbing/node-database.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
-import { housekeepingJobs, keyUsesJob } from './workers/housekeeping.ts';
+import { checks, housekeepingJobs, keyUsesJob } from './workers/housekeeping.ts';
 import { startJobs } from './workers/loop.ts';
 import { payingOutJobs } from './workers/paying-out.ts';
 import { startPlacing } from './workers/placing.ts';
@@ -278,7 +278,8 @@ function startWorkers(parts: Parts): () => Promise<void> {
       ]),
     ],
   };
-  const stops = config.roles.flatMap((role) => starts[role]());
+  const own = startJobs(parts, checks({ ...parts, relaying: gasBudgets(config) }));
+  const stops = [own, ...config.roles.flatMap((role) => starts[role]())];
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
   };

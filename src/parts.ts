@@ -42,7 +42,7 @@ export interface PartsInput {
   readonly log: Logger;
   readonly db: Database;
   /** The connections for lists and searches. */
-  readonly listDb: Pick<Database, 'sql'>;
+  readonly listDb: Pick<Database, 'sql' | 'load'>;
   readonly secrets: Secrets;
   readonly receiptKey: ReceiptKey;
   /** The networks. A gateway without any takes no payments. */

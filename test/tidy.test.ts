@@ -34,7 +34,18 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The rooms of `actions`, from the ground up: a room imports its own files and those of the rooms above it in this list. */
-const ACTION_ROOMS = ['', 'books', 'parties', 'paying', 'outgoing', 'relay', 'watch', 'books/audit', 'books/restore'];
+const ACTION_ROOMS = [
+  '',
+  'books',
+  'parties',
+  'paying',
+  'outgoing',
+  'relay',
+  'watch',
+  'books/audit',
+  'books/restore',
+  'oversight',
+];
 /** The rooms of `store`, likewise. */
 const STORE_ROOMS = ['plumbing', 'events', 'parties', 'chain', 'payments', 'money'];
 

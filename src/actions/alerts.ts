@@ -1,3 +1,4 @@
+import { runbookOf } from '../domain/alert.ts';
 import type { Log } from '../runtime/world.ts';
 import { type Alert, deleteAlert, upsertAlert } from '../store/plumbing/alerts.ts';
 import { type CommandDeps, command } from './command.ts';
@@ -8,7 +9,8 @@ export async function raiseAlert(
   alert: Pick<Alert, 'name' | 'subject' | 'message'>,
 ): Promise<void> {
   const isNew = await command(deps, (tx, now) => upsertAlert(tx, { ...alert, lastSeen: now }));
-  if (isNew) deps.log.error({ alert: alert.name, subject: alert.subject }, alert.message);
+  if (isNew)
+    deps.log.error({ alert: alert.name, subject: alert.subject, runbook: runbookOf(alert.name) }, alert.message);
 }
 
 /** Clears an alert; with a time, only if it was not raised again since then. */

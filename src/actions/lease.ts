@@ -1,6 +1,6 @@
 import type { Log } from '../runtime/world.ts';
 import type { Tx } from '../store/plumbing/database.ts';
-import { extendLease, type Lease, lockLease, takeLease } from '../store/plumbing/leases.ts';
+import { extendLease, type Lease, lockLease, releaseLease, takeLease } from '../store/plumbing/leases.ts';
 import { type CommandDeps, command } from './command.ts';
 
 export interface LeaseDeps extends CommandDeps {
@@ -49,7 +49,7 @@ export async function whileLeading(
     .catch(() => lost.abort())
     // Without this the next holder waits until the lease has run out. A stop releases the lease while the work still
     // ends: from then on each fenced write of the work either comes before the next holder or is refused.
-    .then(() => command(deps, (tx, now) => extendLease(tx, lease, now)))
+    .then(() => command(deps, (tx, now) => releaseLease(tx, lease, now)))
     .catch(() => {});
   try {
     await work(lease, signal);

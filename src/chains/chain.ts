@@ -1,4 +1,5 @@
 import type { Item, SignedItem } from '../domain/item.ts';
+import type { ChainHealth } from './chain-health.ts';
 import type { FinalityTag, Network } from './networks.ts';
 import type { Signable } from './signable.ts';
 
@@ -200,15 +201,6 @@ export interface ChainProblem {
   readonly subject: string;
   /** A sentence for the operator, which names the subject. */
   readonly message: string;
-}
-
-export interface ChainHealth {
-  readonly endpoints: number;
-  readonly endpointsUp: number;
-  /** The highest block that any endpoint has reported. */
-  readonly headNumber: number | undefined;
-  /** The problems of endpoints, in sentences without their addresses. */
-  readonly troubles: readonly string[];
 }
 
 /** A request to the payer's wallet. */

@@ -19,7 +19,24 @@ export async function configuredNetworks({ config }: Context): Promise<NetworkIn
 
 /** Gives the work the networks and their accounts, without a check: each command makes the calls it needs. */
 export async function withChains<T>(context: Context, work: (chains: Chains) => Promise<T>): Promise<T> {
-  const terms = chainTerms(context, await configuredNetworks(context));
+  return withNetworks(context, await configuredNetworks(context), work);
+}
+
+/** The same for a command that also works without a chain: where none is configured, it gets none. */
+export async function withKnownChains<T>(context: Context, work: (chains: Chains) => Promise<T>): Promise<T> {
+  const networks = await configuredNetworks(context).catch((error: unknown) => {
+    if (error instanceof ApiError) return [];
+    throw error;
+  });
+  return withNetworks(context, networks, work);
+}
+
+async function withNetworks<T>(
+  context: Context,
+  networks: readonly NetworkInUse[],
+  work: (chains: Chains) => Promise<T>,
+): Promise<T> {
+  const terms = chainTerms(context, networks);
   const list: ConnectedChain[] = terms.map((each) => ({ ...each, payable: () => [], problems: () => [] }));
   try {
     return await work({

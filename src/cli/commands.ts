@@ -6,6 +6,7 @@ import type { Command } from './command.ts';
 import { databaseCommands } from './database-commands.ts';
 import { destinationCommands } from './destination-commands.ts';
 import { eventCommands } from './event-commands.ts';
+import { explainCommands } from './explain-commands.ts';
 import { feeCommands } from './fee-commands.ts';
 import { fiatCommands } from './fiat-commands.ts';
 import { floatCommands } from './float-commands.ts';
@@ -15,7 +16,6 @@ import { listenCommands } from './listen-commands.ts';
 import { merchantCommands } from './merchant-commands.ts';
 import { networkCommands } from './network-commands.ts';
 import { partnerCommands } from './partner-commands.ts';
-import { paymentCommands } from './payment-commands.ts';
 import { reconcileCommands } from './reconcile-commands.ts';
 import { refundCommands } from './refund-commands.ts';
 import { relayerCommands } from './relayer-commands.ts';
@@ -30,7 +30,6 @@ export const GROUPS = {
   apps: 'Wallet apps, known by their App-Id',
   merchants: 'Merchants of all partners',
   destinations: 'Settlement destinations of merchants',
-  payments: 'Payments of all partners',
   refunds: 'Refunds of all partners',
   events: 'The event log',
   audit: 'The audit log',
@@ -54,7 +53,7 @@ export const COMMANDS: readonly Command[] = [
   ...appCommands,
   ...merchantCommands,
   ...destinationCommands,
-  ...paymentCommands,
+  ...explainCommands,
   ...refundCommands,
   ...eventCommands,
   ...auditCommands,

@@ -1,4 +1,5 @@
 import { recordMigration } from '../actions/record-migration.ts';
+import { runbookOf } from '../domain/alert.ts';
 import { SETTINGS } from '../settings/config.ts';
 import { describeConfig } from '../settings/read-config.ts';
 import { listAlerts } from '../store/plumbing/alerts.ts';
@@ -14,16 +15,20 @@ const alerts = databaseCommand({
   options: {},
   examples: ['alerts', 'alerts --json'],
   run: async ({ db }) =>
-    listing(await listAlerts(db.sql), {
-      columns: [
-        { title: 'name', cell: (alert) => alert.name },
-        { title: 'subject', cell: (alert) => alert.subject },
-        { title: 'since', cell: (alert) => alert.since },
-        { title: 'last seen', cell: (alert) => alert.lastSeen },
-        { title: 'message', cell: (alert) => alert.message },
-      ],
-      empty: 'No alerts: all is well.',
-    }),
+    listing(
+      (await listAlerts(db.sql)).map((alert) => ({ ...alert, runbook: runbookOf(alert.name) })),
+      {
+        columns: [
+          { title: 'name', cell: (alert) => alert.name },
+          { title: 'subject', cell: (alert) => alert.subject },
+          { title: 'since', cell: (alert) => alert.since },
+          { title: 'last seen', cell: (alert) => alert.lastSeen },
+          { title: 'message', cell: (alert) => alert.message },
+          { title: 'what to do', cell: (alert) => alert.runbook },
+        ],
+        empty: 'No alerts: all is well.',
+      },
+    ),
 });
 
 const migrateDatabase = command({

@@ -258,7 +258,12 @@ describe('merchants, apps, bank arrangements and alerts', () => {
     assert.equal((await till('alerts')).stdout, 'No alerts: all is well.\n');
     await raiseAlert({ db, world, log: silent }, { name: 'job_failing', subject: 'prune', message: 'Look\nhere.' });
     const { stdout } = await till('alerts');
-    assert.match(stdout, /^NAME .*\njob_failing +prune +2026-11-15T12:00:00Z +2026-11-15T12:00:00Z +Look here\.\n$/);
+    assert.match(
+      stdout,
+      /^NAME .*\njob_failing +prune +2026-11-15T12:00:00Z +2026-11-15T12:00:00Z +Look here\. +docs\/operating\.md#alert-job_failing\n$/,
+    );
+    const [alert] = await json('alerts');
+    assert.deepEqual([alert?.name, alert?.runbook], ['job_failing', 'docs/operating.md#alert-job_failing']);
   });
 });
 

@@ -1,7 +1,7 @@
 /**
  * The catalogue of events: everything that can happen to the objects that partners and operators follow. Each change of an
- * object is one event, a row of `events`. Partners see the public ones. All events of a public object are public, because
- * receivers rely on sequences without gaps.
+ * object is one event, a row of `events`. Partners receive the public ones; the timeline of a payment also tells of the others. All
+ * events of a public object are public, because receivers rely on sequences without gaps.
  */
 export const EVENT_TYPES = {
   'payment.created': of('payment', 'A payment was created.'),

@@ -23,6 +23,7 @@ import { receiptRoutes } from './routes/receipts.ts';
 import { refundRoutes } from './routes/refunds.ts';
 import { settlementRoutes } from './routes/settlements.ts';
 import { systemRoutes } from './routes/system.ts';
+import { timelineRoutes } from './routes/timeline.ts';
 import { siteRoutes } from './site/site-routes.ts';
 import { wantsPage } from './site/wants-page.ts';
 import { withoutSlash } from './site/without-slash.ts';
@@ -60,6 +61,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   await app.register(paymentRoutes, deps);
   await app.register(paymentListRoutes, deps);
   await app.register(receiptRoutes, deps);
+  await app.register(timelineRoutes, deps);
   await app.register(refundRoutes, deps);
   await app.register(eventRoutes, deps);
   await app.register(gatewayRoutes, { ...deps, prefix: CROSS_ORIGIN_PREFIX });

@@ -1,8 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { Metrics } from '../runtime/metrics.ts';
-import { listAlerts } from '../store/plumbing/alerts.ts';
-import type { Database } from '../store/plumbing/database.ts';
 import type { HttpDeps } from './deps.ts';
+import { createGauges, type GaugeDeps } from './gauges.ts';
 import { createReadiness } from './readiness.ts';
 
 const DEFAULT_PORT = 9464;
@@ -12,7 +10,7 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-type MetricsDeps = { readonly metrics: Metrics } & Pick<HttpDeps, 'config' | 'db' | 'chains' | 'drain' | 'clockOffMs'>;
+type MetricsDeps = GaugeDeps & Pick<HttpDeps, 'config' | 'drain' | 'clockOffMs'>;
 
 /** Metrics and probes have a port of their own: no public route exposes metrics, and a node without an API has probes. */
 export async function serveMetrics(
@@ -21,9 +19,10 @@ export async function serveMetrics(
 ): Promise<MetricsServer> {
   const { registry } = deps.metrics;
   const check = createReadiness(deps);
+  const readGauges = createGauges(deps);
   const answers: Readonly<Record<string, (response: ServerResponse) => Promise<unknown>>> = {
     '/metrics': async (response) => {
-      await countAlerts(deps);
+      await readGauges();
       const text = await registry.metrics();
       response.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
     },
@@ -56,13 +55,6 @@ export async function serveMetrics(
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
-}
-
-/** Alerts live in the database; a node that cannot read them still exports the rest. */
-async function countAlerts({ metrics, db }: { metrics: Metrics; db: Database }): Promise<void> {
-  const alerts = await listAlerts(db.sql).catch(() => undefined);
-  metrics.alerts.reset();
-  for (const { name } of alerts ?? []) metrics.alerts.inc({ name });
 }
 
 /** A second gateway on one machine finds the default port taken and takes another; a port that was asked for must be free. */

@@ -50,11 +50,11 @@ async function databaseState({ db }: ReadinessDeps): Promise<DatabaseState> {
 /** A chain that is down does not make the node unready: only its own options are missing. */
 function chainState(connected: ConnectedChain): Static<typeof ChainState> {
   const { network } = connected.chain;
-  const { endpoints, endpointsUp, headNumber, troubles } = connected.chain.health();
+  const { endpoints, endpointsUp, headNumber, states } = connected.chain.health();
   const payable = connected.payable();
   const remarks = [
     ...connected.problems(),
-    ...troubles.map((trouble) => `${trouble.replace(/^e/, 'E')}.`),
+    ...states.flatMap(({ name, trouble }) => (trouble === undefined ? [] : [`${name.replace(/^e/, 'E')} ${trouble}.`])),
     ...(connected.relayers.length === 0 ? ['No relayer is configured: nothing new is offered.'] : []),
     ...(endpoints === 1 && !network.isTrustedAlone ? [aloneRemark(network)] : []),
   ];

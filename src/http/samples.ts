@@ -1,3 +1,5 @@
+import { sampleTimeline } from './sample-timeline.ts';
+
 /**
  * One story for all examples of the reference: Corner Coffee takes 10.00 USD, and is paid in USDC on Base. A test
  * checks each body against the schema of its route.
@@ -232,6 +234,10 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'get /v1/payments/{id}': { params: { id: PAYMENT_ID }, answer: PAID },
   'get /v1/events': { answer: { events: [PAID_EVENT], nextCursor: 'p2Vw4hT0bUqk8yYV3v6aYVsiMTIzIl0' } },
   'get /v1/events/{id}': { params: { id: PAID_EVENT.id }, answer: PAID_EVENT },
+  'get /v1/payments/{id}/timeline': {
+    params: { id: PAYMENT_ID },
+    answer: sampleTimeline({ paymentId: PAYMENT_ID, payer: PAYER, asset: USDC, transaction: TRANSACTION }),
+  },
   'post /v1/payments/{id}/cancel': cancelledBy('cancelled_by_merchant'),
   'get /v1/merchants/payments': LIST,
   'get /v1/payments': LIST,

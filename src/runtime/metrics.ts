@@ -13,6 +13,14 @@ export interface Metrics {
   readonly chainBlocks: Gauge<'network' | 'which'>;
   readonly chainEvents: Counter<'network' | 'outcome'>;
   readonly reorgBlocks: Counter<'network'>;
+  readonly leasesHeld: Gauge<'lease'>;
+  readonly payments: Gauge<'status'>;
+  readonly oldestProcessing: Gauge;
+  readonly dueItems: Gauge<'network'>;
+  readonly endpoints: Gauge<'network' | 'endpoint' | 'reason'>;
+  readonly databaseConnections: Gauge<'pool' | 'state'>;
+  readonly databaseWaiting: Gauge<'pool'>;
+  readonly databaseErrors: Counter<'pool' | 'kind'>;
 }
 
 export function createMetrics(): Metrics {
@@ -84,6 +92,53 @@ export function createMetrics(): Metrics {
       name: 'till_reorg_blocks_total',
       help: 'Blocks that had been read and were reorganised away.',
       labelNames: ['network'],
+      registers,
+    }),
+    leasesHeld: new Gauge({
+      name: 'till_lease_held',
+      help: 'Leases that this node holds: the work that it alone does.',
+      labelNames: ['lease'],
+      registers,
+    }),
+    payments: new Gauge({
+      name: 'till_payments',
+      help: 'All payments by status, of all nodes.',
+      labelNames: ['status'],
+      registers,
+    }),
+    oldestProcessing: new Gauge({
+      name: 'till_oldest_processing_seconds',
+      help: 'The age of the payment that is processing for longest; 0 if none is. Of all nodes.',
+      registers,
+    }),
+    dueItems: new Gauge({
+      name: 'till_items_due',
+      help: 'Accepted items that wait to be sent, of all nodes.',
+      labelNames: ['network'],
+      registers,
+    }),
+    endpoints: new Gauge({
+      name: 'till_endpoint_up',
+      help: 'Endpoints as this node knows them: 1 if up, 0 with the reason if not. An endpoint that was not asked yet is missing.',
+      labelNames: ['network', 'endpoint', 'reason'],
+      registers,
+    }),
+    databaseConnections: new Gauge({
+      name: 'till_database_connections',
+      help: 'Open connections of this node by pool (main, lists) and state (in_use, idle).',
+      labelNames: ['pool', 'state'],
+      registers,
+    }),
+    databaseWaiting: new Gauge({
+      name: 'till_database_waiting',
+      help: 'Statements and transactions of this node that wait for a connection.',
+      labelNames: ['pool'],
+      registers,
+    }),
+    databaseErrors: new Counter({
+      name: 'till_database_errors_total',
+      help: 'Failed statements and transactions by kind: unavailable, conflict (run again), busy (a lock), other.',
+      labelNames: ['pool', 'kind'],
       registers,
     }),
   };

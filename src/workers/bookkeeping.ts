@@ -3,12 +3,15 @@ import { auditBooks, auditLeaseName } from '../actions/books/audit/audit-books.t
 import { sealLeaseName, sealOnce } from '../actions/books/seal-entries.ts';
 import type { LeaseDeps } from '../actions/lease.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
+import { isoText } from '../domain/wait-words.ts';
 import { type LedWork, newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
 
 /** An entry is sealed this soon after it was written. */
 const SEAL_EVERY_MS = 1_000;
 const AUDIT_EVERY_MS = 60_000;
+/** Long enough for a network that is out of reach for some minutes, which has an alert of its own. */
+const AUDIT_FAILING_MS = 10 * 60_000;
 
 export interface BookkeepingDeps extends WorkerDeps {
   readonly chains: Chains;
@@ -19,8 +22,9 @@ export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
   const leaseDeps: LeaseDeps = { ...deps, holder: newHolder(deps.world) };
   const alarms = createAlarms(deps, 'books_differ');
   const unread = createAlarms(deps, 'books_unread');
+  const failing = createAlarms(deps, 'audit_failing');
   return startLeading(
-    leaseDeps,
+    { ...leaseDeps, metrics: deps.metrics },
     // Two jobs, because sealing must not wait for an unreachable chain.
     deps.chains.list().flatMap((connected) => [sealing(connected), auditing(connected)]),
   );
@@ -36,13 +40,25 @@ export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
   }
 
   function auditing(connected: ConnectedChain): LedWork {
+    const { chainId: network, name } = connected.chain.network;
+    let auditedAtMs = 0;
     return {
-      name: auditLeaseName(connected.chain.network.chainId),
+      name: auditLeaseName(network),
       start: (lease) => {
         const audited = { connected, lease, alarms, unread, doubted: new Set<string>() };
+        auditedAtMs = deps.world.clock.nowMs();
         return async (signal) => {
-          if (!(await auditBooks(leaseDeps, audited))) await deps.world.timers.sleep(AUDIT_EVERY_MS, signal);
+          const hasMore = await auditBooks(leaseDeps, audited);
+          auditedAtMs = deps.world.clock.nowMs();
+          await failing.set(network, undefined);
+          if (!hasMore) await deps.world.timers.sleep(AUDIT_EVERY_MS, signal);
         };
+      },
+      onRound: async (error) => {
+        const isFailing = error !== undefined && deps.world.clock.nowMs() - auditedAtMs >= AUDIT_FAILING_MS;
+        if (!isFailing) return;
+        const message = `The books of ${name} could not be compared with the chain since ${isoText(auditedAtMs)}.`;
+        await failing.set(network, message);
       },
     };
   }

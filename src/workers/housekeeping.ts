@@ -1,16 +1,19 @@
 import { type ClockCheckDeps, createClockCheck } from '../actions/check-clock.ts';
+import { createEndpointCheck } from '../actions/check-endpoints.ts';
 import { recheckRefusals } from '../actions/outgoing/recheck-refusals.ts';
+import { createWorkCheck, type WorkCheckDeps } from '../actions/oversight/check-work.ts';
 import { applyCooledOff } from '../actions/parties/cool-off-destinations.ts';
 import { createFreezeCheck } from '../actions/parties/freeze-heads.ts';
 import type { KeyUseRecorder } from '../actions/parties/record-key-uses.ts';
 import { expirePayments } from '../actions/paying/expire-payments.ts';
 import { foldStats } from '../actions/paying/fold-stats.ts';
+import { pruneHistories } from '../actions/prune-histories.ts';
 import { pruneIdempotencyKeys } from '../actions/prune-idempotency-keys.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
 /** Jobs that keep the tables small and the records current. */
-export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps & ClockCheckDeps): readonly Job[] {
+export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] {
   return [
     { name: 'expire-payments', everyMs: 1_000, run: () => expirePayments(deps) },
     { name: 'apply-destinations', everyMs: 1_000, run: () => applyCooledOff(deps) },
@@ -18,7 +21,19 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps & ClockCheckDeps)
     { name: 'recheck-refusals', everyMs: 60_000, run: () => recheckRefusals(deps) },
     { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },
     { name: 'prune-idempotency-keys', everyMs: 60_000, run: () => pruneIdempotencyKeys(deps) },
+    { name: 'prune-histories', everyMs: 600_000, run: () => pruneHistories(deps) },
+  ];
+}
+
+/**
+ * The checks that every node makes, whatever its roles: of itself, and for work that no node does. So a role that is missing
+ * everywhere is noticed.
+ */
+export function checks(deps: WorkerDeps & ClockCheckDeps & WorkCheckDeps): readonly Job[] {
+  return [
     { name: 'check-clock', everyMs: 10_000, run: createClockCheck(deps) },
+    { name: 'check-endpoints', everyMs: 10_000, run: createEndpointCheck(deps) },
+    { name: 'check-work', everyMs: 10_000, run: createWorkCheck(deps) },
   ];
 }
 

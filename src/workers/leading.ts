@@ -1,6 +1,8 @@
+import { type Alarms, createAlarms } from '../actions/alarms.ts';
 import { type LeaseDeps, LeaseLostError, leaseMsOf, whileLeading } from '../actions/lease.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
 import { backoffMs, withJitter } from '../runtime/backoff.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import type { Lease } from '../store/plumbing/leases.ts';
 
 /** The pause between two tries to take a lease, as a share of its length. */
@@ -8,6 +10,8 @@ const TAKEN_AFTER = 0.1;
 const RETRY = { firstMs: 200, maxMs: 5_000 };
 /** A stop waits this long for a round. Nothing is lost: every effect is stored before it happens. */
 const STOP_WAIT_MS = 5_000;
+/** Half a minute of failures. */
+const FAILURES_UNTIL_ALERT = 10;
 
 /** Rounds of work that only one node may do at a time. */
 export interface LedWork {
@@ -20,39 +24,55 @@ export interface LedWork {
 }
 
 /** Starts the work, on whichever node gets to lead it; the returned function stops it here. */
-export function startLeading(deps: LeaseDeps, works: readonly LedWork[]): () => Promise<void> {
+export function startLeading(
+  deps: LeaseDeps & { readonly metrics: Metrics },
+  works: readonly LedWork[],
+): () => Promise<void> {
   const stop = new AbortController();
-  const loops = Promise.all(works.map((work) => leadForever(deps, work, stop.signal)));
+  const leadingDeps = { ...deps, failing: createAlarms(deps, 'job_failing') };
+  const loops = Promise.all(works.map((work) => leadForever(leadingDeps, work, stop.signal)));
   return async () => {
     stop.abort();
     await Promise.race([loops, deps.world.timers.sleep(STOP_WAIT_MS)]);
   };
 }
 
-async function leadForever(deps: LeaseDeps, work: LedWork, stop: AbortSignal): Promise<void> {
+type LeadingDeps = LeaseDeps & { readonly metrics: Metrics; readonly failing: Alarms };
+
+async function leadForever(deps: LeadingDeps, work: LedWork, stop: AbortSignal): Promise<void> {
+  const held = deps.metrics.leasesHeld;
   while (!stop.aborted) {
     try {
-      await whileLeading(deps, work.name, stop, (lease, signal) => runRounds(deps, work, lease, signal));
+      await whileLeading(deps, work.name, stop, (lease, signal) => {
+        held.set({ lease: work.name }, 1);
+        return runRounds(deps, work, lease, signal);
+      });
     } catch (error) {
       deps.log.warn({ lease: work.name, err: error }, 'leading failed');
+    } finally {
+      held.remove({ lease: work.name });
     }
     await deps.world.timers.sleep(withJitter(deps.world, leaseMsOf(deps) * TAKEN_AFTER), stop);
   }
 }
 
-async function runRounds(deps: LeaseDeps, work: LedWork, lease: Lease, signal: AbortSignal): Promise<void> {
+async function runRounds(deps: LeadingDeps, work: LedWork, lease: Lease, signal: AbortSignal): Promise<void> {
   const round = work.start(lease, signal);
   for (let failures = 0; !signal.aborted; ) {
     try {
       await round(signal);
       failures = 0;
       await work.onRound?.(undefined);
+      await deps.failing.set(work.name, undefined);
     } catch (error) {
       if (error instanceof LeaseLostError) return;
       failures += 1;
-      const level = error instanceof ChainUnavailableError ? 'info' : 'warn';
-      deps.log[level]({ lease: work.name, failures, err: error }, 'a round failed');
+      const isAway = error instanceof ChainUnavailableError;
+      deps.log[isAway ? 'info' : 'warn']({ lease: work.name, failures, err: error }, 'a round failed');
       await work.onRound?.(error)?.catch(() => {});
+      // A chain out of reach has alerts of its own. Without the database the alert cannot be stored either.
+      const message = `The work ${work.name} failed ${failures} times in a row.`;
+      if (!isAway && failures >= FAILURES_UNTIL_ALERT) await deps.failing.set(work.name, message).catch(() => {});
       await deps.world.timers.sleep(withJitter(deps.world, backoffMs(RETRY, failures)), signal);
     }
   }

@@ -38,7 +38,7 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
   const wake = createWake(deps.world.timers);
   wakeByChanges(deps.feed, wake);
   return startLeading(
-    relayDeps,
+    { ...relayDeps, metrics },
     deps.chains.list().flatMap((connected) => worksOf(connected)),
   );
 

@@ -49,7 +49,7 @@ export function startWatching(deps: WatchingDeps): () => Promise<void> {
   const wake = createWake(deps.world.timers);
   wakeByChanges(deps.feed, wake);
   return startLeading(
-    watchDeps,
+    { ...watchDeps, metrics },
     deps.chains.list().map(({ chain }) => workOf(chain)),
   );
 

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { outdatedFiles } from '../../scripts/generate.ts';
 import { clearAlert, raiseAlert } from '../../src/actions/alerts.ts';
-import { ALERT_NAMES } from '../../src/domain/alert.ts';
+import { ALERT_NAMES, runbookOf } from '../../src/domain/alert.ts';
 import { CATALOGUE } from '../../src/errors.ts';
 import { serveMetrics } from '../../src/http/metrics-server.ts';
 import { ORDER_OF_USE } from '../../src/http/reference/order-of-use.ts';
@@ -115,12 +115,17 @@ describe('the gateway, as documented', () => {
     await secure.stop();
   });
 
-  it('names every alert on the page for operators, with its meaning and action', async () => {
+  it('names every alert on the page for operators, with its meaning and action, where its runbook link leads', async () => {
     const page = await readFile(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
-    const rows = [...page.matchAll(/^\| `(\w+)` +\| ([^|]+)\| ([^|]+)\|$/gm)];
+    const rows = [...page.matchAll(/^\| <a id="alert-\w+"><\/a>`(\w+)` \| ([^|]+)\| ([^|]+)\|$/gm)];
     const alerts = rows.filter(([, name = '']) => (ALERT_NAMES as readonly string[]).includes(name));
     assert.deepEqual(alerts.map(([, name]) => name).sort(), [...ALERT_NAMES]);
     for (const [, name, meaning = '', remedy = ''] of alerts) assert.ok(meaning.trim() && remedy.trim(), name);
+    for (const name of ALERT_NAMES) {
+      const [file, anchor] = runbookOf(name).split('#');
+      assert.equal(file, 'docs/operating.md');
+      assert.equal(page.split(`<a id="${anchor}"></a>\`${name}\``).length, 2, name);
+    }
   });
 
   it('carries a Request-Id: the client’s own if it is usable, or a new one', async () => {

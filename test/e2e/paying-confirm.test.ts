@@ -509,8 +509,8 @@ describe('confirming a payment', () => {
       assert.equal(event?.type, 'paid');
       const { block, transactionHash, logIndex } = event;
       const reported = { commitment, transactionHash, logIndex, type: 'paid', fields: {} } as const;
-      await command(paying.gateway, (tx) =>
-        putEvents(tx, SANDBOX, [{ ...reported, blockNumber: block.number, blockHash: block.hash }]),
+      await command(paying.gateway, (tx, at) =>
+        putEvents(tx, SANDBOX, [{ ...reported, blockNumber: block.number, blockHash: block.hash }], at),
       );
       assert.equal((await confirm(payment)).json().status, 'processing');
       assert.equal((await paying.items(payment.id))[0]?.commitment, commitment);

@@ -26,8 +26,17 @@ describe('the roles of a node', () => {
     await until('the node is ready', isReady);
     await until('the node watches', async () => (await leaseNames()).includes('watch eip155:31337'));
     assert.equal((await fetch(`${monitor}/health`)).status, 200);
-    assert.match(await (await fetch(`${monitor}/metrics`)).text(), /^till_/m);
+    assert.match(
+      await (await fetch(`${monitor}/metrics`)).text(),
+      /^till_lease_held\{lease="watch eip155:31337"\} 1$/m,
+    );
     await assert.rejects(fetch(`${node.baseUrl}/health`), 'nothing listens on the port of the API');
+    await until('the node checks its clock and looks for work that no node does', async () => {
+      const text = await (await fetch(`${monitor}/metrics`)).text();
+      return ['check-clock', 'check-work'].every((job) =>
+        text.includes(`till_job_runs_total{job="${job}",outcome="ok"}`),
+      );
+    });
     assert.deepEqual(await leaseNames(), ['watch eip155:31337'], 'the node leads nothing else');
     node.signal('SIGTERM');
     assert.equal(await node.ended, 0, node.output());

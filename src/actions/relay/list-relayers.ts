@@ -3,7 +3,7 @@ import type { Chains } from '../../chains/chains.ts';
 import type { Clock } from '../../runtime/world.ts';
 import { countOpenSends, lastNonce } from '../../store/chain/sends.ts';
 import type { Database } from '../../store/plumbing/database.ts';
-import { leaseEnd } from '../../store/plumbing/leases.ts';
+import { isHeld, listLeases } from '../../store/plumbing/leases.ts';
 import { relayLeaseName } from './relayer.ts';
 
 /** The state of a relayer, for the operator. */
@@ -24,15 +24,15 @@ export function listRelayers(deps: { chains: Chains; db: Database; clock: Clock 
   return Promise.all(
     asks.map(async ({ chain, address }) => {
       const id = { network: chain.network.chainId, signer: address };
-      const [balance, mined, last, inFlight, until] = await Promise.all([
+      const [balance, mined, last, inFlight, leases] = await Promise.all([
         unlessUnavailable(chain.balance(address)),
         unlessUnavailable(chain.minedNonce(address)),
         lastNonce(deps.db.sql, id),
         countOpenSends(deps.db.sql, id),
-        leaseEnd(deps.db.sql, relayLeaseName(id)),
+        listLeases(deps.db.sql),
       ]);
       const nextNonce = last === undefined ? mined : Math.max(mined ?? 0, last + 1);
-      const isLed = until !== undefined && until.getTime() > deps.clock.nowMs();
+      const isLed = isHeld(leases, relayLeaseName(id), deps.clock.nowMs());
       return { network: id.network, address, balance, nextNonce, inFlight, isLed };
     }),
   );

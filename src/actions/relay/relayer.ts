@@ -31,7 +31,7 @@ export interface RelaySettings {
 const MAX_FAILURES = 3;
 
 /** The limits for sending items again. */
-export function limitsOf({ settings }: RelayDeps, network: string): SendLimits {
+export function limitsOf({ settings }: { readonly settings: RelaySettings }, network: string): SendLimits {
   return { failures: MAX_FAILURES, gas: settings.gasPerItem?.(network) };
 }
 

@@ -33,7 +33,7 @@ export async function findMissedEvent(
     isAlone ||= heard.isAlone;
     const missed = heard.events.filter((event) => event.commitment === commitment && event.type === 'paid');
     if (missed.length === 0) continue;
-    await commandOfLeader(deps, lease, (tx) => addEvents(tx, network, missed.map(storedEvent)));
+    await commandOfLeader(deps, lease, (tx, at) => addEvents(tx, network, missed.map(storedEvent), at));
     return { isFound: true, isAlone };
   }
   return { isFound: false, isAlone };

@@ -71,7 +71,7 @@ async function withoutUnread<T extends FinishedSend>(
       if (hash === null || (await findLiveItems(deps.db.sql, { network, signer }, nonce)).length === 0) return send;
       const events = (await Promise.all(chain.witnesses().map((witness) => eventsOf(witness, hash)))).flat();
       if (events.length === 0) return send;
-      const added = await commandOfLeader(deps, lease, (tx) => addEvents(tx, network, events.map(storedEvent)));
+      const added = await commandOfLeader(deps, lease, (tx, at) => addEvents(tx, network, events.map(storedEvent), at));
       if (added === 0) return send;
       await clearFound(deps, network, events);
       deps.log.warn(

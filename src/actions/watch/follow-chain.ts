@@ -67,7 +67,7 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
   deps.world.crashPoint?.('watch.read');
   const added = await commandOfLeader(deps, watcher.lease, async (tx, at) => {
     if (hasMoved) await putBlocks(tx, network, blocks.map(seenBlock), to - historyOf(depth));
-    const count = events.length === 0 ? 0 : await putEvents(tx, network, events.map(storedEvent));
+    const count = events.length === 0 ? 0 : await putEvents(tx, network, events.map(storedEvent), at);
     if (hasProgress) await putCursor(tx, next, { fencing: watcher.lease.fencing, at });
     return count;
   });

@@ -37,7 +37,7 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
   };
   const subjects = await commandOfLeader(deps, lease, async (tx, at) => {
     await deleteBlocksAbove(tx, network, fork.number);
-    const unpaid = await deleteEventsAbove(tx, network, fork.number);
+    const unpaid = await deleteEventsAbove(tx, network, fork.number, at);
     const revived = await reopenItems(tx, unpaid, at);
     for (const { subject } of revived) {
       const message = 'A reorganisation deeper than final depth removed its transaction; it is being sent again.';

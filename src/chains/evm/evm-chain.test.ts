@@ -108,7 +108,12 @@ describe('an EVM chain', () => {
     });
     assert.deepEqual(
       { ...chain.health(), headNumber: undefined },
-      { endpoints: 1, endpointsUp: 1, headNumber: undefined, troubles: [] },
+      {
+        endpoints: 1,
+        endpointsUp: 1,
+        headNumber: undefined,
+        states: [{ name: 'endpoint 1', isUp: true, trouble: undefined }],
+      },
     );
   });
 

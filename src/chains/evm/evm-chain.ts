@@ -75,7 +75,11 @@ export function createEvmChain(input: EvmChainInput): Chain {
       endpoints: rpc.endpoints.length,
       endpointsUp: rpc.endpointsUp(),
       headNumber: rpc.head(),
-      troubles: rpc.troubles(),
+      states: rpc.endpoints.map((endpoint) => ({
+        name: endpoint.name,
+        isUp: endpoint.isUp(),
+        trouble: endpoint.trouble(),
+      })),
     }),
 
     commitmentOf,

@@ -72,12 +72,14 @@ function createPort(core: Core): Chain {
         problems: [...core.problems].map(([subject, message]) => ({ subject, message })),
       })),
     collector: () => COLLECTOR_ADDRESS,
-    health: () => ({
-      endpoints: core.testimonies.length,
-      endpointsUp: faults.isDown() ? 0 : 1,
-      headNumber: visibleHead().number,
-      troubles: faults.isDown() ? ['endpoint 1 is out of reach'] : [],
-    }),
+    health: () => {
+      const states = core.testimonies.map(({ name, silentForMs }) => {
+        const isUp = !faults.isDown() && silentForMs === undefined;
+        return { name, isUp, trouble: isUp ? undefined : 'is out of reach' };
+      });
+      const endpointsUp = states.filter(({ isUp }) => isUp).length;
+      return { endpoints: states.length, endpointsUp, headNumber: visibleHead().number, states };
+    },
     commitmentOf: rules.commitmentOf,
     walletActions: rules.walletActions,
     survey: (asked) => ask('survey', () => survey(ledgerNow(), core, asked)),

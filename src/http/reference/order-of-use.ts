@@ -18,6 +18,7 @@ export const ORDER_OF_USE: readonly string[] = [
   'get /v1/payments/{id}/status',
   'get /v1/payments/{id}',
   'get /v1/payments/{id}/receipt',
+  'get /v1/payments/{id}/timeline',
   'post /v1/payments/{id}/cancel',
   'get /v1/merchants/payments',
   'get /v1/payments',

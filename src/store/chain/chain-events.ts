@@ -16,29 +16,29 @@ export interface StoredEvent {
  * Stores events and returns how many were new. A transaction that was moved to another block has one row: that of the
  * block it is in now. A duplicate in one call is stored once: endpoints repeat logs, and two of them report the same.
  */
-export async function putEvents(tx: Tx, network: string, events: readonly StoredEvent[]): Promise<number> {
+export async function putEvents(tx: Tx, network: string, events: readonly StoredEvent[], at: Date): Promise<number> {
   const { count } = await tx`
-    ${insertedEvents(tx, network, events)}
+    ${insertedEvents(tx, network, events, at)}
     on conflict (network, transaction_hash, log_index) do update
     set block_number = excluded.block_number, block_hash = excluded.block_hash, commitment = excluded.commitment,
-      type = excluded.type, fields = excluded.fields, decided_at = null, problem = null
+      type = excluded.type, fields = excluded.fields, read_at = excluded.read_at, decided_at = null, problem = null
     where chain_events.block_hash <> excluded.block_hash`;
   return count;
 }
 
 /** Stores events that no list of logs contained, and returns the number of new ones. Stored events stay unchanged. */
-export async function addEvents(tx: Tx, network: string, events: readonly StoredEvent[]): Promise<number> {
+export async function addEvents(tx: Tx, network: string, events: readonly StoredEvent[], at: Date): Promise<number> {
   const { count } = await tx`
-    ${insertedEvents(tx, network, events)} on conflict (network, transaction_hash, log_index) do nothing`;
+    ${insertedEvents(tx, network, events, at)} on conflict (network, transaction_hash, log_index) do nothing`;
   return count;
 }
 
-function insertedEvents(tx: Tx, network: string, events: readonly StoredEvent[]) {
+function insertedEvents(tx: Tx, network: string, events: readonly StoredEvent[], at: Date) {
   return tx`
     insert into chain_events
-      (network, transaction_hash, log_index, block_number, block_hash, commitment, type, fields)
+      (network, transaction_hash, log_index, block_number, block_hash, commitment, type, fields, read_at)
     select distinct on (e."transactionHash", e."logIndex") ${network}, e."transactionHash", e."logIndex",
-      e."blockNumber", e."blockHash", e.commitment, e.type, e.fields
+      e."blockNumber", e."blockHash", e.commitment, e.type, e.fields, ${at}::timestamptz
     from jsonb_to_recordset(${tx.json(events as never)})
       as e("transactionHash" text, "logIndex" int, "blockNumber" bigint, "blockHash" text, commitment text, type text,
         fields jsonb)`;
@@ -126,12 +126,21 @@ export async function deleteEvents(
       and e.block_hash = d."blockHash"`;
 }
 
-/** Deletes events of blocks that left the chain, and returns the commitments that had been decided as paid by them. */
-export async function deleteEventsAbove(tx: Tx, network: string, number: number): Promise<string[]> {
+/**
+ * Deletes events of blocks that left the chain, and returns the commitments that had been decided as paid by them. Those of
+ * our items are kept in `lost_events`, for people.
+ */
+export async function deleteEventsAbove(tx: Tx, network: string, number: number, at: Date): Promise<string[]> {
   const rows = await tx<{ commitment: string }[]>`
     with gone as (
       delete from chain_events where network = ${network} and block_number > ${number}
-      returning commitment, type, decided_at
+      returning transaction_hash, commitment, type, block_number, block_hash, read_at, decided_at
+    ), kept as (
+      insert into lost_events
+        (network, transaction_hash, commitment, type, block_number, block_hash, fork_number, read_at, lost_at)
+      select ${network}, g.transaction_hash, g.commitment, g.type, g.block_number, g.block_hash, ${number}, g.read_at,
+        ${at}
+      from gone g join items i on i.commitment = g.commitment
     )
     select distinct commitment from gone where type = 'paid' and decided_at is not null`;
   return rows.map(({ commitment }) => commitment);

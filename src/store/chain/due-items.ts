@@ -47,15 +47,24 @@ interface DueAsk extends Carrier {
   readonly limits: SendLimits;
 }
 
-/** Items that may be sent now, with `failed_at` and `payer_retry_at` of payers that failed within the hour. */
+/** Items that the carrier may send now, with `failed_at` and `payer_retry_at` of payers that failed within the hour. */
 function sendable(db: Reader, { now, limits, ...carrier }: DueAsk) {
+  return ready(db, { now, limits }, isCarriedBy(db, carrier));
+}
+
+/** Items that may be sent now, of those that the condition names. */
+function ready(
+  db: Reader,
+  { now, limits }: { readonly now: Date; readonly limits: SendLimits },
+  isWanted: ReturnType<typeof isCarriedBy>,
+) {
   const gas = limits.gas === undefined ? db`true` : db`gas_spent < ${limits.gas.toString()}`;
   return db`items left join lateral (
       select failed_at, retry_at as payer_retry_at from payer_failures f
       where items.purpose = 'payment' and f.network = items.network and f.payer = items.payer
         and f.failed_at > ${countsSince(now)}
     ) failing on true
-    where ${isCarriedBy(db, carrier)} and state = 'due' and (retry_at is null or retry_at <= ${now})
+    where ${isWanted} and state = 'due' and (retry_at is null or retry_at <= ${now})
       and (payer_retry_at is null or payer_retry_at <= ${now}) and failures < ${limits.failures} and ${gas}
       and ${mayBeSent(db)}`;
 }
@@ -102,6 +111,35 @@ export async function findWork(db: Reader, ask: DueAsk): Promise<{ hasOpen: bool
         where network = ${ask.network} and signer = ${ask.signer} and state = 'open') as "hasOpen",
       exists (select from ${sendable(db, ask)}) as "hasDue"`;
   return one(rows);
+}
+
+/** Work that waits for longer than it should. */
+export interface OverdueWork {
+  readonly count: number;
+  /** The subject of the oldest item, and the time since which it waits. */
+  readonly oldest: string;
+  readonly since: Date;
+}
+
+/**
+ * Items that could have been sent since that time, and were not. Items that travel apart do not count: they have few places,
+ * and a payer with many of them must not alarm the operator.
+ */
+export async function findUnsent(
+  db: Reader,
+  {
+    network,
+    before,
+    deadlineAfter,
+    limits,
+  }: { network: string; before: Date; deadlineAfter: Date; limits: SendLimits },
+): Promise<OverdueWork | undefined> {
+  const isWanted = db`network = ${network} and accepted_at <= ${before} and deadline > ${deadlineAfter}`;
+  const [row] = await db<OverdueWork[]>`
+    select count(*) over ()::int as count, subject as oldest, greatest(accepted_at, retry_at, payer_retry_at) as since
+    from ${ready(db, { now: before, limits }, isWanted)} and not has_code and failures = 0 and failed_at is null
+    order by since limit 1`;
+  return row;
 }
 
 /** Marks items as sent. False when one of them is not due any more, may not be sent, or is locked by another transaction. */

@@ -90,6 +90,19 @@ export function listEvents(db: Reader, objectId: string): Promise<StoredEvent[]>
     select ${eventColumns(db)} from events e where e.object_id = ${objectId} order by e.sequence`;
 }
 
+/** The newest events of these objects, the newest first, and the number of all. */
+export async function findNewestEvents(
+  db: Reader,
+  objectIds: readonly string[],
+  limit: number,
+): Promise<{ readonly rows: readonly (StoredEvent & { readonly objectId: string })[]; readonly count: number }> {
+  const rows = await db<(StoredEvent & { objectId: string; total: number })[]>`
+    select ${eventColumns(db)}, e.object_id as "objectId", count(*) over ()::int as total from events e
+    where e.object_id = any(${objectIds as string[]}::text[])
+    order by e.at desc, e.sequence desc limit ${limit}`;
+  return { rows: rows.map(({ total: _, ...row }) => row), count: rows[0]?.total ?? 0 };
+}
+
 /** The merchants that the history of an object names: events are never changed, and an object keeps its merchant. */
 export async function findMerchantsOf(db: Reader, objectId: string): Promise<(string | null)[]> {
   const rows = await db<{ merchantId: string | null }[]>`

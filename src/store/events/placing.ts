@@ -1,4 +1,5 @@
 import type { Mode } from '../../domain/mode.ts';
+import type { Reader } from '../plumbing/database.ts';
 import type { Lease } from '../plumbing/leases.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 
@@ -14,6 +15,14 @@ export function feedName({ partnerId, mode }: { readonly partnerId: string; read
 /** Tells the name of a feed from the id of an object, which has no slash. */
 export function isFeedName(name: string): boolean {
   return name.includes('/');
+}
+
+/** The time of the oldest event without a position; undefined if all have one. */
+export async function findOldestUnplaced(db: Reader): Promise<Date | undefined> {
+  const [row] = await db<{ at: Date }[]>`
+    select e.at from events e
+    where e.batch = (select batch from outbox order by batch limit 1) and e.ordinal = 0`;
+  return row?.at;
 }
 
 /**

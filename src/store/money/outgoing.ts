@@ -94,6 +94,19 @@ function isToBegin(db: Reader, { network, now }: OutgoingToBegin) {
     and not ${isOutgoingStopped(db)}`;
 }
 
+/** Transfers that nobody has begun since that time. Those that a freeze or the hourly limit stops do not count. */
+export async function findUnbegun(
+  db: Reader,
+  { network, before }: { network: string; before: Date },
+): Promise<{ readonly count: number; readonly oldest: string; readonly since: Date } | undefined> {
+  const [row] = await db<{ count: number; oldest: string; since: Date }[]>`
+    select count(*) over ()::int as count, id as oldest, updated_at as since from outgoing o
+    where network = ${network} and state = 'sending' and not is_due and updated_at <= ${before}
+      and (retry_at is null or retry_at <= ${before}) and problem is distinct from ${LIMITED} and not ${isOutgoingStopped(db)}
+    order by updated_at limit 1`;
+  return row;
+}
+
 export interface Attempt {
   readonly id: string;
   readonly commitment: string;

@@ -94,6 +94,11 @@ export async function setKeyMacs(tx: Tx, rows: readonly { id: string; mac: strin
     from jsonb_to_recordset(${tx.json(rows as never)}) as m(id text, mac text) where k.id = m.id`;
 }
 
+/** The labels of these keys, revoked ones included. */
+export function findKeyLabels(db: Reader, ids: readonly string[]): Promise<Pick<ApiKey, 'id' | 'label'>[]> {
+  return db<Pick<ApiKey, 'id' | 'label'>[]>`select id, label from api_keys where id = any(${[...ids]}::text[])`;
+}
+
 export function listApiKeys(db: Reader, { partnerId }: { partnerId?: string | undefined }): Promise<ApiKey[]> {
   return db<ApiKey[]>`
     select ${columns(db)} from api_keys k

@@ -88,6 +88,17 @@ export function paymentStats(db: Reader, filter: PaymentFilter) {
     order by r.unit`;
 }
 
+/** The number of all payments by stored status, from the totals and the changes that are not in them yet. */
+export async function countPayments(db: Reader): Promise<{ readonly status: string; readonly count: number }[]> {
+  const rows = await db<{ status: string; count: string }[]>`
+    select status, sum(payments) as count
+    from (
+      select status, payments from payment_stats union all select status, payments from payment_stat_changes
+    ) counted
+    group by status`;
+  return rows.map(({ status, count }) => ({ status, count: Number(count) }));
+}
+
 type Fragment = ReturnType<typeof matchesOf>;
 
 function unionAll(db: Reader, [first = db``, second]: readonly Fragment[]): Fragment {

@@ -20,14 +20,23 @@ export async function upsertAlert(tx: Tx, alert: Omit<Alert, 'since'>): Promise<
   return row?.isNew ?? false;
 }
 
-/** Returns true if an alert was deleted. With a time, only an alert that was not seen since then is. */
+/**
+ * Moves an alert to the past ones, and returns true if there was one. With a time, only an alert that was not seen since
+ * then is over. Nodes go by the time of the database, so its own clock gives the end.
+ */
 export async function deleteAlert(
   tx: Tx,
   { name, subject }: Pick<Alert, 'name' | 'subject'>,
   unseenSince?: Date,
 ): Promise<boolean> {
   const isUnseen = unseenSince === undefined ? tx`true` : tx`last_seen <= ${unseenSince}`;
-  const { count } = await tx`delete from alerts where name = ${name} and subject = ${subject} and ${isUnseen}`;
+  const { count } = await tx`
+    with ended as (
+      delete from alerts where name = ${name} and subject = ${subject} and ${isUnseen}
+      returning name, subject, message, since
+    )
+    insert into past_alerts (name, subject, message, since, until)
+    select name, subject, message, since, greatest(since, now()) from ended`;
   return count === 1;
 }
 
@@ -35,4 +44,43 @@ export function listAlerts(db: Reader): Promise<Alert[]> {
   return db<
     Alert[]
   >`select name, subject, message, since, last_seen as "lastSeen" from alerts order by since, name, subject`;
+}
+
+/** An alert of the present or the past. */
+export interface RaisedAlert extends Pick<Alert, 'name' | 'subject' | 'message' | 'since'> {
+  /** Null while it is raised. */
+  readonly until: Date | null;
+}
+
+export interface AlertQuery {
+  readonly subjects: readonly string[];
+  /** Accounts and payers of a network count as well, and work on it: `eip155:1:0x…`, `watch eip155:1`. */
+  readonly networks: readonly string[];
+  readonly from: Date;
+  readonly to: Date;
+  readonly limit: number;
+}
+
+/** Alerts about these subjects that were raised at some time of the period, the newest first. */
+export function findAlertsAbout(
+  db: Reader,
+  { subjects, networks, from, to, limit }: AlertQuery,
+): Promise<RaisedAlert[]> {
+  const isAbout = db`(subject = any(${[...subjects, ...networks]}::text[])
+    or substring(subject from '^[^:]+:[^:]+') = any(${networks as string[]}::text[])
+    or split_part(subject, ' ', 2) = any(${networks as string[]}::text[]))`;
+  return db<RaisedAlert[]>`
+    select name, subject, message, since, null::timestamptz as until from alerts where since <= ${to} and ${isAbout}
+    union all
+    select name, subject, message, since, until from past_alerts
+    where until >= ${from} and since <= ${to} and ${isAbout}
+    order by since desc limit ${limit}`;
+}
+
+/** Deletes at most `limit` of the alerts that were over before then, and returns their number. */
+export async function prunePastAlerts(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const { count } = await tx`
+    delete from past_alerts where ctid = any(array(
+      select ctid from past_alerts where until < ${before} order by until limit ${limit} for update skip locked))`;
+  return count;
 }

@@ -49,6 +49,25 @@ export function listAudit(db: Reader, query: AuditQuery): Promise<StoredAuditEnt
     limit ${limit}`;
 }
 
+/** Entries about these subjects with these actions within a period, the newest first. */
+export function findAuditAbout(
+  db: Reader,
+  query: {
+    readonly subjects: readonly string[];
+    readonly actions: readonly string[];
+    readonly from: Date;
+    readonly to: Date;
+    readonly limit: number;
+  },
+): Promise<AuditEntry[]> {
+  const { subjects, actions, from, to, limit } = query;
+  return db<AuditEntry[]>`
+    select at, actor, action, subject, detail from audit_log
+    where subject = any(${subjects as string[]}::text[]) and action = any(${actions as string[]}::text[])
+      and at between ${from} and ${to}
+    order by id desc limit ${limit}`;
+}
+
 /** True if the log has an entry about that action on that subject. */
 export async function findAudit(
   db: Reader,

@@ -4,7 +4,7 @@ import type { Random } from '../../runtime/world.ts';
 import { beginText, ConnectionError, type ConnectionInput, connectionError, connectionSettings } from './connection.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { createListening, type Listener } from './listener.ts';
-import { openPool } from './pool.ts';
+import { openPool, type PoolLoad } from './pool.ts';
 import {
   createStatementNames,
   isStalePlan,
@@ -32,7 +32,13 @@ export interface Database {
   onEvents(listener: () => void): void;
   /** Receives notifications while the database is open, over a separate connection that reconnects by itself. */
   listen(channel: string, listener: Listener): Promise<void>;
+  load(): DatabaseLoad;
   close(): Promise<void>;
+}
+
+/** The use of the connections at this moment, and the failures since the start by kind. */
+export interface DatabaseLoad extends PoolLoad {
+  readonly errors: Readonly<Record<DatabaseFault | 'other', number>>;
 }
 
 const SAVEPOINT = Symbol('savepoint');
@@ -94,14 +100,25 @@ export function openDatabase(input: DatabaseInput): Database {
   let closing: Promise<void> | undefined;
   heartbeat?.onStall(listening.reopen);
 
+  const errors = { unavailable: 0, conflict: 0, busy: 0, other: 0 };
+  const countError = (error: unknown) => {
+    const kind = databaseFault(error) ?? (sqlState(error) === undefined ? undefined : 'other');
+    if (kind !== undefined) errors[kind] += 1;
+  };
+
   /** Lends out a connection. A broken connection does not go back into the pool. */
   async function borrow<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const client = await pool.take().catch((error: unknown) => {
-      throw connectionError(error);
+      const failure = connectionError(error);
+      countError(failure);
+      throw failure;
     });
     const session = openSession(client, names, heartbeat?.noteAnswer);
     try {
       return await work(session);
+    } catch (error) {
+      countError(error);
+      throw error;
     } finally {
       session.end();
       client.release(session.isLost);
@@ -145,6 +162,7 @@ export function openDatabase(input: DatabaseInput): Database {
     },
     onEvents: (listener) => void eventListeners.push(listener),
     listen: listening.add,
+    load: () => ({ ...pool.load(), errors: { ...errors } }),
     close() {
       closing ??= close();
       return closing;

@@ -6,10 +6,19 @@ import type { Heartbeat } from './heartbeat.ts';
 export interface Pool {
   /** A connection for one user, which must release it. Rejects at once while the database does not answer. */
   take(): Promise<pg.PoolClient>;
+  load(): PoolLoad;
   /** Closes all connections, also those in use. */
   cutAll(): void;
   /** Closes each connection when it is given back. */
   end(): Promise<void>;
+}
+
+/** The use of a pool at this moment. */
+export interface PoolLoad {
+  readonly inUse: number;
+  readonly idle: number;
+  /** Users that wait for a connection. */
+  readonly waiting: number;
 }
 
 export interface PoolInput {
@@ -70,6 +79,11 @@ export function openPool(settings: () => pg.ClientConfig, { poolSize, heartbeat 
         );
       });
     },
+    load: () => ({
+      inUse: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     cutAll,
     end: () => pool.end(),
   };

@@ -17,7 +17,7 @@ export class Unplaced extends Error {
 export async function noteEvent(tx: Tx, event: PaidEvent, at: Date): Promise<void> {
   const [network = ''] = event.asset.split('/');
   const stored = storedEvent(event);
-  await putEvents(tx, network, [stored]);
+  await putEvents(tx, network, [stored], at);
   await markDecided(tx, network, [{ ...stored, problem: null }], at);
 }
 

@@ -1,0 +1,33 @@
+import type { Chain } from '../chains/chain.ts';
+import type { Chains } from '../chains/chains.ts';
+import type { Log } from '../runtime/world.ts';
+import { createAlarms } from './alarms.ts';
+import type { CommandDeps } from './command.ts';
+import { createLasting } from './lasting.ts';
+
+/** Every fact that ends a payment or releases money needs this many endpoints. */
+const QUORUM = 2;
+/** Endpoints are left alone for a moment after a failure, and then asked again. */
+const LASTS_MS = 30_000;
+
+/** Raises an alert while a network has fewer endpoints than its quorum. Nodes may reach different ones. */
+export function createEndpointCheck(deps: CommandDeps & { log: Log; chains: Chains }): () => Promise<boolean> {
+  const alarms = createAlarms(deps, 'endpoints_missing', { isPerNode: true });
+  const lasting = createLasting(deps.world.clock, LASTS_MS);
+  return async () => {
+    for (const { chain } of deps.chains.list()) {
+      const network = chain.network.chainId;
+      await alarms.set(network, lasting.of(network, missing(chain)));
+    }
+    return false;
+  };
+}
+
+/** A network with a single configured endpoint has an alert of its own, `endpoint_alone`. */
+function missing(chain: Chain): string | undefined {
+  const { states } = chain.health();
+  const down = states.filter(({ trouble }) => trouble !== undefined);
+  if (states.length < QUORUM || states.length - down.length >= QUORUM) return undefined;
+  const troubles = down.map(({ name, trouble }) => `${name} ${trouble}`).join(', ');
+  return `${states.length - down.length} of ${states.length} endpoints of ${chain.network.name} can be asked, and ${QUORUM} must agree: ${troubles}. Payments there wait, or go on at three times the depth.`;
+}

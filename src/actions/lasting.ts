@@ -1,0 +1,23 @@
+import type { Clock } from '../runtime/world.ts';
+
+/** Reports a condition only when it has lasted: a restart or a hiccup is no reason to wake a person. */
+export interface Lasting {
+  /** The message, if there was one at every call for that long. Called at every look. */
+  of(subject: string, message: string | undefined): string | undefined;
+}
+
+export function createLasting(clock: Clock, forMs: number): Lasting {
+  const since = new Map<string, number>();
+  return {
+    of(subject, message) {
+      if (message === undefined) {
+        since.delete(subject);
+        return undefined;
+      }
+      const nowMs = clock.nowMs();
+      const sinceMs = since.get(subject) ?? nowMs;
+      since.set(subject, sinceMs);
+      return nowMs - sinceMs >= forMs ? message : undefined;
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { amountText } from '../../chains/amount-text.ts';
+import { isoText } from '../../domain/wait-words.ts';
+import type { AttemptRow, CarryingVersion, SeenEvent } from '../../store/chain/attempt-history.ts';
+import { networkName, type TimelineEntry } from './entry.ts';
+import type { History } from './history.ts';
+
+/** The attempts to carry the payment, its payout and its refund out, with their transactions and blocks. */
+export function attemptEntries({ attempts, versions, seen }: History): TimelineEntry[] {
+  const byCommitment = new Map(attempts.map((attempt) => [attempt.commitment, attempt]));
+  const about = <Row extends { readonly commitment: string }>(
+    rows: readonly Row[],
+    tell: (row: Row, attempt: AttemptRow) => TimelineEntry[],
+  ) => rows.flatMap((row) => tell(row, byCommitment.get(row.commitment) as AttemptRow));
+  return [
+    ...attempts.flatMap(ownEntries),
+    ...about(versions, versionEntries),
+    ...about(seen, (event, { network }) => seenEntries(event, network)),
+  ];
+}
+
+/** What an item carries out, as the subject of a sentence. */
+const NAMES = { payment: 'attempt', payout: 'payout', refund: 'refund', return: 'return' } as const;
+
+function ownEntries(attempt: AttemptRow): TimelineEntry[] {
+  const { acceptedAt, asset, amount, account, network, method, deadline, quote, purpose } = attempt;
+  const isCoin = method === 'native';
+  const sum = `${amountText(asset, amount)}`;
+  const until = `valid until ${isoText(deadline.getTime())}`;
+  const did =
+    purpose !== 'payment'
+      ? `A ${NAMES[purpose]} of ${sum} was signed, ${until}.`
+      : isCoin
+        ? `A transaction of ${sum} was handed to the wallet of ${account}, ${until}.`
+        : `The signature of ${account} over ${sum} was accepted, ${until}.`;
+  const rate = quote === null ? '' : ` Quoted by the rate ${JSON.stringify(quote)}.`;
+  const started: TimelineEntry = {
+    at: acceptedAt,
+    what: purpose === 'payment' && isCoin ? 'attempt.offered' : 'attempt.accepted',
+    text: `${did}${rate}`,
+    partnerText: did,
+    evidence: { network, asset, amount, account, deadline, method },
+    internals: { commitment: attempt.commitment, recipient: attempt.recipient, isHeld: attempt.isHeld },
+  };
+  return [started, ...endEntries(attempt)];
+}
+
+function endEntries({ state, endedAt, endReason, purpose, network, failures, gasSpent }: AttemptRow): TimelineEntry[] {
+  if (endedAt === null || state === 'paid') return [];
+  const why = ENDS[endReason ?? ''] ?? 'it can never be carried out';
+  const text = `The ${NAMES[purpose]} is over: ${why}. Nothing was charged by it.`;
+  return [
+    {
+      at: endedAt,
+      what: 'attempt.over',
+      text,
+      partnerText: text,
+      evidence: { network },
+      internals: { failures, gasSpent },
+    },
+  ];
+}
+
+/** The reasons for which attempts end, as the end of a sentence. */
+const ENDS: Readonly<Record<string, string>> = {
+  ran_out: 'a final block is later than its deadline',
+  used: 'its nonce was used for something else',
+  declined: 'its payer was declined',
+};
+
+function versionEntries(version: CarryingVersion, { network }: AttemptRow): TimelineEntry[] {
+  const { hash, signer, nonce, company, version: number, signedAt, broadcastAt, isFinal, finalHash } = version;
+  const name = networkName(network);
+  const others = company === 1 ? 'alone' : `together with ${company - 1} others`;
+  const evidence = { network, transaction: hash };
+  const internals = { signer, nonce, version: number };
+  const as =
+    number === 1
+      ? `nonce ${nonce} of ${signer}`
+      : `version ${number} of nonce ${nonce} of ${signer}, with a higher fee`;
+  const fate = isFinal && finalHash !== hash ? ' Another transaction of the nonce was mined.' : '';
+  const stored: TimelineEntry = {
+    at: signedAt,
+    what: 'transaction.stored',
+    text: `Transaction ${hash} was signed and stored, ${others}: ${as}.${fate}`,
+    evidence,
+    internals,
+  };
+  if (broadcastAt === null) return [stored];
+  const text = `Transaction ${hash} was first broadcast to ${name}.`;
+  return [stored, { at: broadcastAt, what: 'transaction.broadcast', text, partnerText: text, evidence, internals }];
+}
+
+function seenEntries(event: SeenEvent, network: string): TimelineEntry[] {
+  const { transactionHash, blockNumber, blockHash, type, reason, readAt, decidedAt, problem, lostAt, forkNumber } =
+    event;
+  const name = networkName(network);
+  const evidence = { network, transaction: transactionHash, block: blockNumber, blockHash };
+  const at = readAt ?? decidedAt;
+  const shows = type === 'paid' ? 'shows the transfer' : `shows a refusal (${reason ?? 'unknown'})`;
+  const text = `Block ${blockNumber} of ${name} ${shows}, in transaction ${transactionHash}.`;
+  const read = at === null ? [] : [{ at, what: `chain.${type}`, text, partnerText: text, evidence }];
+  const aside =
+    problem === null || decidedAt === null
+      ? []
+      : [{ at: decidedAt, what: 'chain.set_aside', text: `That event was set aside: ${problem}.`, evidence }];
+  if (lostAt === null) return [...read, ...aside];
+  const gone = `A reorganisation of ${name} took block ${blockNumber} away, with transaction ${transactionHash}. Block ${forkNumber} is the last one that stayed.`;
+  return [...read, { at: lostAt, what: 'chain.reorganised', text: gone, partnerText: gone, evidence }];
+}

@@ -1,0 +1,139 @@
+import type { Chains, ConnectedChain } from '../../chains/chains.ts';
+import { finalityOf } from '../../chains/finality.ts';
+import { aboutMs, isoText } from '../../domain/wait-words.ts';
+import type { Log } from '../../runtime/world.ts';
+import { findUnsent, type OverdueWork } from '../../store/chain/due-items.ts';
+import { findOldestSent, findOldOutgoingItems, type SentItem } from '../../store/chain/sent-items.ts';
+import { findOldestUnplaced } from '../../store/events/placing.ts';
+import { findUnbegun } from '../../store/money/outgoing.ts';
+import { listLeases } from '../../store/plumbing/leases.ts';
+import { createAlarms } from '../alarms.ts';
+import { auditLeaseName } from '../books/audit/audit-books.ts';
+import { sealLeaseName } from '../books/seal-entries.ts';
+import type { CommandDeps } from '../command.ts';
+import { createLasting } from '../lasting.ts';
+import { PLACING_LEASE } from '../place-events.ts';
+import { limitsOf, type RelaySettings, relayLeaseName } from '../relay/relayer.ts';
+import { watchLeaseName } from '../watch/watcher.ts';
+
+export interface WorkCheckDeps extends CommandDeps {
+  readonly log: Log;
+  readonly chains: Chains;
+  readonly relaying?: RelaySettings;
+}
+
+/** A relayer sends a due item within a second. */
+const UNSENT_AFTER_MS = 30_000;
+/** An item this close to its deadline is left to run out. */
+const SEND_MARGIN_MS = 60_000;
+/** A payment may take this many times as long as its blocks, and some time to be mined and read. */
+const SLACK_FACTOR = 3;
+const SLACK_MS = 90_000;
+/** Networks take up to a quarter of an hour until a block is `safe` or `finalized`. */
+const TAG_MS = 30 * 60_000;
+const OUTGOING_AFTER_MS = 15 * 60_000;
+/** The placer takes less than a second. */
+const UNPLACED_AFTER_MS = 15_000;
+/** After the death of a node its leases are free for ten seconds. */
+const UNLED_AFTER_MS = 30_000;
+const MAX_SENT = 200;
+const BLOCK_MS = 2_000;
+
+/**
+ * Raises alerts for work that nobody does, before a person asks for it. It reads rows alone, so that it also notices
+ * relayers and watchers that run nowhere.
+ */
+export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
+  const { db, chains } = deps;
+  const alarms = {
+    unsent: createAlarms(deps, 'items_unsent'),
+    stuck: createAlarms(deps, 'payments_stuck'),
+    outgoing: createAlarms(deps, 'outgoing_stuck'),
+    unplaced: createAlarms(deps, 'events_unplaced'),
+    unled: createAlarms(deps, 'work_unled'),
+  };
+  const neverTaken = createLasting(deps.world.clock, UNLED_AFTER_MS);
+
+  async function checkNetwork(connected: ConnectedChain, nowMs: number): Promise<void> {
+    const { chainId: network, name } = connected.chain.network;
+    const unsent = await findUnsent(db.sql, {
+      network,
+      before: new Date(nowMs - UNSENT_AFTER_MS),
+      deadlineAfter: new Date(nowMs + SEND_MARGIN_MS),
+      limits: limitsOf({ settings: deps.relaying ?? {} }, network),
+    });
+    await alarms.unsent.set(network, unsent && `Nobody sends ${sentence(unsent, name)}`);
+    const before = new Date(nowMs - SLACK_MS);
+    const late = (await findOldestSent(db.sql, { network, before, limit: MAX_SENT })).filter(
+      (item) => nowMs - item.sentAt.getTime() > needsMs(connected, item),
+    );
+    const [oldest] = late;
+    await alarms.stuck.set(network, oldest && stuckText(late.length, oldest, connected));
+    const old = { network, before: new Date(nowMs - OUTGOING_AFTER_MS) };
+    const outgoing = (await findUnbegun(db.sql, old)) ?? (await findOldOutgoingItems(db.sql, old));
+    await alarms.outgoing.set(
+      network,
+      outgoing && `Payouts, refunds or returns do not arrive: ${sentence(outgoing, name)}`,
+    );
+  }
+
+  async function checkLeases(nowMs: number): Promise<void> {
+    const leases = await listLeases(db.sql);
+    for (const [name, work] of expectedLeases(chains)) {
+      const message = `No node does this work: ${work}. Start a node with its role and its network.`;
+      const lease = leases.find((each) => each.name === name);
+      const isFree = lease === undefined || nowMs - lease.until.getTime() >= UNLED_AFTER_MS;
+      const told = isFree ? message : undefined;
+      // Of a lease that was never taken no time is known: the gateway may be starting for the first time.
+      await alarms.unled.set(name, lease === undefined ? neverTaken.of(name, told) : told);
+    }
+  }
+
+  return async () => {
+    const nowMs = deps.world.clock.nowMs();
+    for (const connected of chains.list()) await checkNetwork(connected, nowMs);
+    const unplaced = await findOldestUnplaced(db.sql);
+    const isLate = unplaced !== undefined && nowMs - unplaced.getTime() >= UNPLACED_AFTER_MS;
+    const message = `Events have waited for their positions since ${isoText(unplaced?.getTime() ?? 0)}. Until then nobody is told of them, and held requests answer late.`;
+    await alarms.unplaced.set('outbox', isLate ? message : undefined);
+    await checkLeases(nowMs);
+    return false;
+  };
+}
+
+/** The longest time from sending to the end that is normal for a payment of this amount. */
+function needsMs({ chain: { network } }: ConnectedChain, item: SentItem): number {
+  const { depth, tag } = finalityOf(network, item);
+  const blocksMs = depth * (network.finality?.blockTimeMs ?? BLOCK_MS);
+  return SLACK_FACTOR * blocksMs + SLACK_MS + (tag === undefined ? 0 : TAG_MS);
+}
+
+function stuckText(count: number, oldest: SentItem, connected: ConnectedChain): string {
+  const usual = aboutMs(needsMs(connected, oldest));
+  const some = count === 1 ? 'A payment' : `${count} payments`;
+  return `${some} on ${connected.chain.network.name} took longer than ${usual} since sending. \`till explain ${oldest.subject}\` tells why.`;
+}
+
+function sentence({ count, oldest, since }: OverdueWork, name: string): string {
+  const more = count === 1 ? '' : ` and ${count - 1} more`;
+  return `${oldest}${more} on ${name}, since ${isoText(since.getTime())}.`;
+}
+
+/** The leases that some node must hold, each with its work. */
+function expectedLeases(chains: Chains): (readonly [lease: string, work: string])[] {
+  const ofNetworks = chains
+    .list()
+    .flatMap(({ chain: { network }, relayers }) => [
+      [watchLeaseName(network.chainId), `watching ${network.name} (role watch)`] as const,
+      ...relayers.map(
+        ({ address }) =>
+          [
+            relayLeaseName({ network: network.chainId, signer: address }),
+            `relaying on ${network.name} by ${address} (role relay)`,
+          ] as const,
+      ),
+      [sealLeaseName(network.chainId), `sealing the books of ${network.name} (role jobs)`] as const,
+      [auditLeaseName(network.chainId), `auditing the books of ${network.name} (role jobs)`] as const,
+    ]);
+  return [...ofNetworks, [PLACING_LEASE, 'placing events (role jobs)'] as const];
+}

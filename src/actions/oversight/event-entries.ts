@@ -1,0 +1,53 @@
+import { amountText } from '../../chains/amount-text.ts';
+import { storedUnit } from '../../chains/units.ts';
+import { EVENT_TYPES } from '../../domain/event.ts';
+import { formatForPeople } from '../../domain/money.ts';
+import { isoText } from '../../domain/wait-words.ts';
+import type { Payment } from '../../store/payments/payments.ts';
+import type { TimelineEntry } from './entry.ts';
+import type { History } from './history.ts';
+
+/** The values of events that partners may see. All others, such as names of lists and accounts of ours, stay inside. */
+const PUBLIC_EVIDENCE = ['network', 'transaction', 'block', 'blockHash', 'fork', 'by'];
+
+/** The events of the payment, its payout and its refund. */
+export function eventEntries({ payment, events, keyLabels }: History): TimelineEntry[] {
+  return events.map(({ type, at, actor, data, evidence }) => {
+    const { summary } = EVENT_TYPES[type];
+    const detail = type === 'payment.created' ? orderText(payment) : detailOf(data, evidence);
+    const problem = typeof data.problem === 'string' ? ` The reason: ${data.problem}.` : '';
+    const label = keyLabels.get(actor);
+    const [known, internals] = divide(evidence);
+    return {
+      at,
+      what: type,
+      text: `${summary}${detail}${problem} By ${actor}${label === undefined ? '' : ` (${label})`}.`,
+      partnerText: `${summary}${detail}`,
+      evidence: known,
+      internals: { actor, ...internals },
+    };
+  });
+}
+
+function orderText({ amountUnit, amountValue, amountDecimals, referenceId, expiresAt }: Payment): string {
+  const { symbol, decimals } = storedUnit(amountUnit, amountDecimals);
+  const price = `${formatForPeople({ units: BigInt(amountValue), decimals })} ${symbol}`;
+  return ` ${price}, reference ${JSON.stringify(referenceId)}, payable until ${isoText(expiresAt.getTime())}.`;
+}
+
+/** The block and transaction that proved the change, or the transfer that it began. */
+function detailOf(data: Readonly<Record<string, unknown>>, evidence: Readonly<Record<string, unknown>>): string {
+  const { transaction, block, fork } = evidence;
+  if (transaction !== undefined)
+    return ` Transaction ${transaction}${block === undefined ? '' : ` in block ${block}`}.`;
+  if (fork !== undefined) return ` Block ${fork} is the last one that stayed.`;
+  const { asset, amount, recipient } = data;
+  if (asset === undefined || amount === undefined || recipient === undefined) return '';
+  return ` ${amountText(String(asset), String(amount))} to ${recipient}.`;
+}
+
+function divide(evidence: Readonly<Record<string, unknown>>) {
+  const isPublic = ([name]: [string, unknown]) => PUBLIC_EVIDENCE.includes(name);
+  const all = Object.entries(evidence);
+  return [Object.fromEntries(all.filter(isPublic)), Object.fromEntries(all.filter((each) => !isPublic(each)))] as const;
+}

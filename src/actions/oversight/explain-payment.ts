@@ -1,0 +1,44 @@
+import type { Chains } from '../../chains/chains.ts';
+import type { PaymentStatus } from '../../domain/payment.ts';
+import { waitOf } from '../../domain/wait.ts';
+import type { Wait } from '../../domain/wait-words.ts';
+import type { Payment } from '../../store/payments/payments.ts';
+import type { Reader } from '../../store/plumbing/database.ts';
+import type { RelaySettings } from '../relay/relayer.ts';
+import { readHistory } from './history.ts';
+import { type Timeline, timelineOf } from './timeline.ts';
+import { gatherFacts } from './wait-facts.ts';
+
+export interface ExplainInput {
+  readonly payment: Payment;
+  /** The reader of the explanation. Partners see no internals, and cause no call to a chain. */
+  readonly audience: 'operator' | 'partner';
+  /** The most entries. */
+  readonly limit: number;
+}
+
+export interface ExplainDeps {
+  readonly db: Reader;
+  readonly nowMs: number;
+  readonly chains: Chains;
+  readonly relaying: RelaySettings;
+}
+
+export interface Explanation extends Timeline {
+  /** As everybody sees it. */
+  readonly status: PaymentStatus;
+  /** Undefined if the payment waits for nothing. */
+  readonly wait: Wait | undefined;
+}
+
+/** Tells what happened to a payment, and why it waits. It only reads. */
+export async function explainPayment(
+  { db, nowMs, chains, relaying }: ExplainDeps,
+  { payment, audience, limit }: ExplainInput,
+): Promise<Explanation> {
+  const isOperator = audience === 'operator';
+  const history = await readHistory(db, payment, limit);
+  const facts = await gatherFacts({ db, nowMs, chains, settings: relaying, asksChain: isOperator }, history);
+  const isWanted = ({ partnerText }: { partnerText?: string }) => isOperator || partnerText !== undefined;
+  return { ...timelineOf(history, { limit, isWanted }), status: facts.status, wait: waitOf(facts) };
+}

@@ -1,0 +1,129 @@
+import { outgoingId } from '../../domain/ids.ts';
+import { isFinal } from '../../domain/payment.ts';
+import {
+  type AttemptRow,
+  type CarryingVersion,
+  findAttempts,
+  findCarryingVersions,
+  findSeenEvents,
+  type SeenEvent,
+} from '../../store/chain/attempt-history.ts';
+import { findNewestEvents, type StoredEvent } from '../../store/events/events.ts';
+import { findPayout, type Payout } from '../../store/money/payouts.ts';
+import { findRefundsOf, type Refund } from '../../store/money/refunds.ts';
+import { findKeyLabels } from '../../store/parties/api-keys.ts';
+import { findMerchantOfAnyPartner, type Merchant } from '../../store/parties/merchants.ts';
+import type { Payment } from '../../store/payments/payments.ts';
+import { findAlertsAbout, type RaisedAlert } from '../../store/plumbing/alerts.ts';
+import { type AuditEntry, findAuditAbout } from '../../store/plumbing/audit-log.ts';
+import type { Reader } from '../../store/plumbing/database.ts';
+import { findTakeovers, type Takeover } from '../../store/plumbing/leases.ts';
+import { freezeName } from '../parties/freeze-heads.ts';
+
+/** Everything that is stored about a payment, each part with a bound. The oldest rows come first. */
+export interface History {
+  readonly payment: Payment;
+  readonly merchant: Merchant | undefined;
+  readonly events: readonly (StoredEvent & { readonly objectId: string })[];
+  /** Of the payment, its payout and its refund. */
+  readonly attempts: readonly AttemptRow[];
+  readonly versions: readonly CarryingVersion[];
+  readonly seen: readonly SeenEvent[];
+  readonly payout: Payout | undefined;
+  readonly refunds: readonly Refund[];
+  /** Freezes and suspensions that were set or lifted. */
+  readonly stops: readonly AuditEntry[];
+  readonly alerts: readonly RaisedAlert[];
+  readonly takeovers: readonly Takeover[];
+  /** The labels of the keys that acted. */
+  readonly keyLabels: ReadonlyMap<string, string>;
+  /** Events and attempts that are left out. */
+  readonly omitted: number;
+}
+
+/** After the end of a payment the gateway still finishes its transactions. */
+const AFTERMATH_MS = 60_000;
+
+export async function readHistory(db: Reader, payment: Payment, limit: number): Promise<History> {
+  const [payout, refunds, merchant] = await Promise.all([
+    findPayout(db, payment.id),
+    findRefundsOf(db, [payment.id]),
+    findMerchantOfAnyPartner(db, payment.merchantId),
+  ]);
+  const subjects = [payment.id, outgoingId('pout_', payment.id), ...refunds.map(({ id }) => id)];
+  const [events, attempts] = await Promise.all([
+    findNewestEvents(db, subjects, limit),
+    findAttempts(db, subjects, limit),
+  ]);
+  const commitments = attempts.rows.map(({ commitment }) => commitment);
+  const networks = [...new Set(attempts.rows.map(({ network }) => network))];
+  const ends = endsOf(payment, { payout, refunds, lastEvent: events.rows[0] });
+  const period = { from: payment.createdAt, to: ends.work, limit };
+  const keyIds = events.rows.flatMap(({ actor }) => (actor.startsWith(KEY) ? [actor.slice(KEY.length)] : []));
+  const [keys, versions, seen, stops, alerts, takeovers] = await Promise.all([
+    findKeyLabels(db, [...new Set(keyIds)]),
+    findCarryingVersions(db, commitments, limit),
+    findSeenEvents(db, commitments, limit),
+    findAuditAbout(db, { ...period, to: ends.stops, subjects: stopSubjects(payment, networks), actions: STOPPING }),
+    findAlertsAbout(db, { ...period, subjects, networks }),
+    findTakeovers(db, { ...period, names: networks.flatMap((network) => [`watch ${network} `, `relay ${network} `]) }),
+  ]);
+  const omitted = events.count - events.rows.length + attempts.count - attempts.rows.length;
+  return {
+    payment,
+    merchant,
+    payout,
+    refunds,
+    events: events.rows.toReversed(),
+    attempts: attempts.rows.toReversed(),
+    versions: versions.toReversed(),
+    seen: seen.toReversed(),
+    stops: stops.toReversed(),
+    alerts: alerts.toReversed(),
+    takeovers: takeovers.toReversed(),
+    keyLabels: new Map(keys.map(({ id, label }) => [`${KEY}${id}`, label])),
+    omitted,
+  };
+}
+
+/** The beginning of an actor that is a key. */
+const KEY = 'key:';
+const STOPPING = ['freeze.set', 'freeze.lifted', 'merchant.changed'];
+
+function stopSubjects({ merchantId, partnerId }: Payment, networks: readonly string[]): string[] {
+  return [
+    merchantId,
+    freezeName({ scope: 'merchant', subject: merchantId }),
+    freezeName({ scope: 'partner', subject: partnerId }),
+    freezeName({ scope: 'payouts', subject: '' }),
+    freezeName({ scope: 'refunds', subject: '' }),
+    ...networks.flatMap((subject) => [
+      freezeName({ scope: 'network', subject }),
+      freezeName({ scope: 'restored', subject }),
+    ]),
+  ];
+}
+
+interface Ends {
+  /** Until then, alerts of its networks and takeovers of their work concern the payment. */
+  readonly work: Date;
+  /** Until then, freezes concern it. */
+  readonly stops: Date;
+}
+
+/** A held amount may wait for months, and only freezes concern it meanwhile. */
+function endsOf(
+  { status, updatedAt }: Payment,
+  { payout, refunds, lastEvent }: Pick<History, 'payout' | 'refunds'> & { readonly lastEvent: StoredEvent | undefined },
+): Ends {
+  const rested = new Date(Math.max(updatedAt.getTime(), lastEvent?.at.getTime() ?? 0) + AFTERMATH_MS);
+  const isUnderWay =
+    !isFinal(status) ||
+    payout?.state === 'sending' ||
+    refunds.some(({ state }) => state === 'requested' || state === 'sending');
+  const isHeld = payout?.state === 'held' || refunds.some(({ state }) => state !== 'refunded');
+  return { work: isUnderWay ? FAR : rested, stops: isUnderWay || isHeld ? FAR : rested };
+}
+
+/** Later than every stored time. */
+const FAR = new Date(Date.UTC(9999, 0, 1));

@@ -1,0 +1,261 @@
+import { amountText, tokenText } from '../../chains/amount-text.ts';
+import { type Chain, ChainUnavailableError, ContractFaultError } from '../../chains/chain.ts';
+import type { Chains } from '../../chains/chains.ts';
+import { finalityOf, isSmall } from '../../chains/finality.ts';
+import { findNetwork, type Network } from '../../chains/networks.ts';
+import { visibleStatus } from '../../domain/payment.ts';
+import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
+import type { AttemptFacts, NetworkFacts, SeenFacts, StopFacts, WaitFacts } from '../../domain/wait-facts.ts';
+import type { OutgoingFacts } from '../../domain/wait-money.ts';
+import type { AttemptRow, SeenEvent } from '../../store/chain/attempt-history.ts';
+import { type ChainCursor, findCursors } from '../../store/chain/chain-cursors.ts';
+import { listSettlements } from '../../store/parties/destinations.ts';
+import { type Freeze, listFreezes } from '../../store/parties/freezes.ts';
+import { stateOf } from '../../store/payments/payments.ts';
+import { type Alert, listAlerts } from '../../store/plumbing/alerts.ts';
+import type { Reader } from '../../store/plumbing/database.ts';
+import { isHeld, type LeaseState, listLeases } from '../../store/plumbing/leases.ts';
+import { hear, sayings } from '../evidence.ts';
+import { limitsOf, type RelaySettings } from '../relay/relayer.ts';
+import { watchLeaseName } from '../watch/watcher.ts';
+import type { History } from './history.ts';
+
+export interface FactDeps {
+  readonly db: Reader;
+  readonly nowMs: number;
+  readonly chains: Chains;
+  readonly settings: RelaySettings;
+  /** True to call the chains. Without it only the state that is known without a call is used. */
+  readonly asksChain: boolean;
+}
+
+/** The state of the gateway that concerns a payment under way. */
+interface Surroundings {
+  readonly freezes: readonly Freeze[];
+  readonly alerts: readonly Alert[];
+  readonly leases: readonly LeaseState[];
+  readonly cursors: readonly ChainCursor[];
+}
+
+/** Gathers the facts from which the reason of the wait follows. */
+export async function gatherFacts(deps: FactDeps, history: History): Promise<WaitFacts> {
+  const { db, nowMs } = deps;
+  const { payment, attempts } = history;
+  const [freezes, alerts, leases, cursors] = await Promise.all([
+    listFreezes(db),
+    listAlerts(db),
+    listLeases(db),
+    findCursors(db),
+  ]);
+  const around = { freezes, alerts, leases, cursors };
+  const own = attempts.filter(({ subject }) => subject === payment.id);
+  const open = own.filter(({ state }) => state === 'offered' || state === 'due' || state === 'sent');
+  const status = visibleStatus(stateOf(payment), nowMs);
+  const networks = new Map<string, QuietNetwork>();
+  for (const network of new Set(open.map((attempt) => attempt.network))) {
+    networks.set(network, await networkFacts(deps, network, around));
+  }
+  const factsOf = (attempt: AttemptRow) =>
+    attemptFacts(deps, { history, attempt, around, network: networks.get(attempt.network) as QuietNetwork });
+  return {
+    nowMs,
+    status,
+    sinceMs: status === payment.status ? payment.updatedAt.getTime() : payment.expiresAt.getTime(),
+    expiresAtMs: payment.expiresAt.getTime(),
+    stops: merchantStops(history, freezes),
+    attempts: await Promise.all(open.map(factsOf)),
+    isReorganised: status === 'succeeded' && own.every(({ state }) => state !== 'paid'),
+    outgoing: await outgoingFacts(db, history, freezes),
+  };
+}
+
+/** A network without its alerts: which of them concern an attempt depends on the attempt. */
+type QuietNetwork = Omit<NetworkFacts, 'alerts'>;
+
+const DEFAULT_BLOCK_MS = 2_000;
+
+async function networkFacts(
+  { chains, asksChain, nowMs }: FactDeps,
+  network: string,
+  { leases, cursors }: Surroundings,
+): Promise<QuietNetwork> {
+  const connected = chains.find(network);
+  const known: Network | undefined = connected?.chain.network ?? findNetwork(network);
+  const cursor = cursors.find((each) => each.network === network);
+  const relays = leases.filter(({ name }) => name.startsWith(`relay ${network} `));
+  return {
+    name: known?.name ?? network,
+    blockTimeMs: known?.finality?.blockTimeMs ?? DEFAULT_BLOCK_MS,
+    head: connected && (await headOf(connected.chain, asksChain)),
+    readBlock: cursor?.blockNumber,
+    finalAtMs: cursor?.finalAt.getTime(),
+    hasRelayer: connected === undefined || connected.relayers.length > 0,
+    isWatched: isHeld(leases, watchLeaseName(network), nowMs),
+    isRelayed: relays.some(({ name }) => isHeld(relays, name, nowMs)),
+  };
+}
+
+function headOf(chain: Chain, asksChain: boolean): Promise<number | undefined> | number | undefined {
+  return asksChain ? orUnknown(chain.head().then(({ number }) => number)) : chain.health().headNumber;
+}
+
+interface AttemptAsk {
+  readonly history: History;
+  readonly attempt: AttemptRow;
+  readonly network: QuietNetwork;
+  readonly around: Surroundings;
+}
+
+async function attemptFacts(deps: FactDeps, ask: AttemptAsk): Promise<AttemptFacts> {
+  const { attempt, network, history, around } = ask;
+  const { versions, seen } = history;
+  const { commitment, state, failures, gasSpent } = attempt;
+  const limits = limitsOf(deps, attempt.network);
+  const transaction = versions.findLast((version) => version.commitment === commitment && !version.isFinal);
+  const shown = seen.find((event) => event.commitment === commitment && event.type === 'paid' && event.lostAt === null);
+  const stop = around.freezes.find(({ scope, subject }) => scope === 'network' && subject === attempt.network);
+  return {
+    state: state as AttemptFacts['state'],
+    network: { ...network, alerts: alertsOn(deps, ask, transaction?.signer) },
+    acceptedAtMs: attempt.acceptedAt.getTime(),
+    deadlineMs: attempt.deadline.getTime(),
+    refusal: attempt.refusal,
+    retryAtMs: attempt.retryAt?.getTime() ?? null,
+    shortBy: await shortBy(deps, attempt, network.head),
+    isExhausted: failures >= limits.failures || (limits.gas !== undefined && BigInt(gasSpent) >= limits.gas),
+    payerRetryAtMs: attempt.payerRetryAt?.getTime() ?? null,
+    stop: stop && stopOf(stop, `The network ${network.name} is frozen`),
+    transaction: transaction && {
+      hash: transaction.hash,
+      version: transaction.version,
+      broadcastAtMs: transaction.broadcastAt?.getTime(),
+    },
+    seen: shown && (await seenFacts(deps, attempt, shown)),
+  };
+}
+
+/** The alerts about the network that concern the attempt. Others are about other payers, relayers or transactions. */
+function alertsOn({ chains }: FactDeps, { attempt, around }: AttemptAsk, signer: string | undefined) {
+  const { network, hasCode, failures, refusal, retryAt } = attempt;
+  const relayers = chains.find(network)?.relayers.length ?? 1;
+  const own = around.alerts.filter(({ subject }) => subject === network || subject.startsWith(`${network}:`));
+  const isEachShort = own.filter(({ name }) => name === 'relayer_out_of_funds').length >= relayers;
+  const concerns = ({ name, subject }: Alert) => {
+    if (name === 'send_stuck') return subject === `${network}:${signer}`;
+    if (name === 'relayer_out_of_funds') return isEachShort;
+    if (name !== 'gas_budget_spent' || subject === network) return true;
+    if (subject === `${network}:apart`) return hasCode || failures > 0;
+    return subject === `${network}:payers` && refusal === null && retryAt !== null;
+  };
+  return own.filter(concerns).map(({ name, message, since }) => ({ name, message, sinceMs: since.getTime() }));
+}
+
+/** The amount that the payer lacks, if that is why the attempt waits and the chain can be asked. */
+async function shortBy(
+  { chains, asksChain }: FactDeps,
+  attempt: AttemptRow,
+  head: number | undefined,
+): Promise<string | undefined> {
+  const chain = chains.find(attempt.network)?.chain;
+  if (!asksChain || chain === undefined || head === undefined || attempt.refusal !== 'short_balance') return undefined;
+  const held = await orUnknown(chain.holding(attempt.payer, attempt.asset, head));
+  const missing = held === undefined ? 0n : BigInt(attempt.amount) - held;
+  return missing > 0n ? tokenText(attempt.asset, missing) : undefined;
+}
+
+async function seenFacts({ chains, asksChain }: FactDeps, attempt: AttemptRow, event: SeenEvent): Promise<SeenFacts> {
+  const chain = chains.find(attempt.network)?.chain;
+  const network = chain?.network ?? findNetwork(attempt.network);
+  const { depth, tag } = network === undefined ? { depth: 1, tag: undefined } : finalityOf(network, attempt);
+  return {
+    block: event.blockNumber,
+    readAtMs: event.readAt?.getTime(),
+    depth,
+    loneDepth: network !== undefined && isSmall(network, attempt) ? depth * LONE_DEPTH_FACTOR : undefined,
+    tag,
+    said: asksChain && chain !== undefined ? await saidOf(chain, event) : undefined,
+  };
+}
+
+/** The answers of the endpoints about the transaction of an event. */
+async function saidOf(chain: Chain, { transactionHash, blockHash }: SeenEvent): Promise<string> {
+  const { statements } = await hear(chain, async (witness) => (await witness.receipt(transactionHash))?.block.hash);
+  return sayings(statements, (hash) => (hash === blockHash ? 'it is in that block' : 'it is in another block'));
+}
+
+function merchantStops({ payment, merchant }: History, freezes: readonly Freeze[]): StopFacts[] {
+  const { merchantId, partnerId } = payment;
+  const frozen = freezes.flatMap((freeze) => {
+    const { scope, subject } = freeze;
+    if (scope === 'merchant' && subject === merchantId) return [stopOf(freeze, `The merchant ${subject} is frozen`)];
+    if (scope === 'partner' && subject === partnerId) return [stopOf(freeze, `The partner ${subject} is frozen`)];
+    return [];
+  });
+  if (merchant?.status !== 'suspended') return frozen;
+  const suspension = {
+    what: `The merchant ${merchantId} is suspended`,
+    reason: '`till audit list` shows who did it',
+    by: undefined,
+    sinceMs: undefined,
+    lift: `till merchants activate ${merchantId}`,
+  };
+  return [...frozen, suspension];
+}
+
+function stopOf({ scope, subject, reason, actor, since }: Freeze, what: string): StopFacts {
+  const lift = `till unfreeze ${scope}${subject === '' ? '' : ` ${subject}`} --reason …`;
+  return { what, reason, by: actor, sinceMs: since.getTime(), lift };
+}
+
+/** The refund that is not over; else the held amount that is not paid out. */
+async function outgoingFacts(
+  db: Reader,
+  history: History,
+  freezes: readonly Freeze[],
+): Promise<OutgoingFacts | undefined> {
+  const { payment, payout, refunds, events } = history;
+  const refund = refunds.find(({ state }) => state !== 'refunded');
+  const stop = (purpose: 'refund' | 'payout', network: string, isFree = false) => {
+    const found = freezes.find(
+      ({ scope, subject }) =>
+        scope === `${purpose}s` || ((scope === 'network' || scope === 'restored') && subject === network),
+    );
+    const general =
+      found && stopOf(found, found.subject === '' ? `Every ${purpose} is frozen` : `${found.subject} is frozen`);
+    const [merchants] = isFree ? [] : merchantStops(history, freezes);
+    const named = general ?? merchants;
+    return named && `${named.what}${named.by === undefined ? '' : ` by ${named.by}`}: ${named.reason}`;
+  };
+  if (refund !== undefined && refund.state !== 'refunded') {
+    const { id, asset, amount, updatedAt, problem, network, isOperators } = refund;
+    const common = {
+      id,
+      amount: amountText(asset, amount),
+      state: refund.state,
+      sinceMs: updatedAt.getTime(),
+      problem,
+    };
+    return { purpose: 'refund', ...common, stop: stop('refund', network, isOperators), destination: undefined };
+  }
+  if (payout === undefined || (payout.state !== 'held' && payout.state !== 'sending')) return undefined;
+  const { asset, amount, problem, network } = payout;
+  const { crypto } = await listSettlements(db, payment.merchantId);
+  const destination = crypto.find((settlement) => settlement.asset === asset);
+  return {
+    purpose: 'payout',
+    id: payment.id,
+    amount: amountText(asset, amount),
+    state: payout.state,
+    sinceMs: (events.at(-1)?.at ?? payment.updatedAt).getTime(),
+    problem,
+    stop: stop('payout', network),
+    destination: destination && { heldFromMs: destination.heldFrom.getTime() },
+  };
+}
+
+function orUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((error: unknown) => {
+    if (error instanceof ChainUnavailableError || error instanceof ContractFaultError) return undefined;
+    throw error;
+  });
+}

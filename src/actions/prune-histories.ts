@@ -1,0 +1,17 @@
+import { pruneLostEvents } from '../store/chain/attempt-history.ts';
+import { prunePastAlerts } from '../store/plumbing/alerts.ts';
+import { pruneTakeovers } from '../store/plumbing/leases.ts';
+import { type CommandDeps, command } from './command.ts';
+
+/** Past alerts, takeovers of leases and lost events are kept this long. They only help people to understand. */
+const KEPT_MS = 90 * 24 * 3_600_000;
+const AT_ONCE = 1_000;
+
+/** Deletes old rows of the histories that `till explain` reads. Returns true if there are more. */
+export function pruneHistories(deps: CommandDeps): Promise<boolean> {
+  return command(deps, async (tx, now) => {
+    const old = { before: new Date(now.getTime() - KEPT_MS), limit: AT_ONCE };
+    const counts = [await prunePastAlerts(tx, old), await pruneTakeovers(tx, old), await pruneLostEvents(tx, old)];
+    return counts.includes(AT_ONCE);
+  });
+}

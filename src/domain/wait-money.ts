@@ -1,0 +1,82 @@
+import { isoText, say, type Wait } from './wait-words.ts';
+
+/** The refund of a payment, or the payout of its held amount, while it is not over. */
+export interface OutgoingFacts {
+  readonly purpose: 'refund' | 'payout';
+  readonly id: string;
+  /** As people write it, with the network: `9.90 USDC on Base`. */
+  readonly amount: string;
+  readonly state: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'held';
+  readonly sinceMs: number;
+  readonly problem: string | null;
+  /** The freeze that stops it, as a sentence without its end: `Every payout is frozen by operator: audit`. */
+  readonly stop: string | undefined;
+  /** Of a held amount: whether the merchant has a destination for it, and from when on it is in force. */
+  readonly destination: { readonly heldFromMs: number } | undefined;
+}
+
+/** The reason why money is still to be paid out or given back. */
+export function moneyWait(facts: OutgoingFacts, nowMs: number): Wait {
+  return facts.purpose === 'refund' ? refundWait(facts) : payoutWait(facts, nowMs);
+}
+
+function refundWait({ id, amount, state, sinceMs, problem, stop }: OutgoingFacts): Wait {
+  if (stop !== undefined) {
+    return say('refund_stopped', {
+      text: `Its refund of ${amount} is stopped. ${stop}. \`till freezes\` shows it.`,
+      partnerText: 'The refund is stopped by the operator of the gateway. Ask the operator.',
+      sinceMs,
+    });
+  }
+  if (state === 'awaiting_funds') {
+    return say('refund_awaiting_funds', {
+      text: `Its refund of ${amount} waits for funds: ${problem ?? 'the floats hold too little'}. \`till float add\` ends it.`,
+      partnerText: 'The refund waits until there are funds for it.',
+      sinceMs,
+    });
+  }
+  if (state === 'failed') {
+    return say('refund_failed', {
+      text: `Its refund of ${amount} failed: ${problem ?? 'no reason is stored'}. \`till refunds retry ${id}\` begins it again.`,
+      partnerText: 'The refund failed. The operator of the gateway has to begin it again.',
+      sinceMs,
+    });
+  }
+  return say('refund', {
+    text: `Its refund of ${amount} is being sent. It ends with a final block that shows the transfer.`,
+    partnerText: 'The refund is being sent.',
+    sinceMs,
+  });
+}
+
+function payoutWait({ amount, state, sinceMs, problem, stop, destination }: OutgoingFacts, nowMs: number): Wait {
+  if (stop !== undefined) {
+    return say('payout_stopped', {
+      text: `Its net amount of ${amount} is held. ${stop}. \`till freezes\` shows it.`,
+      partnerText:
+        'The net amount is held, and its payout is stopped by the operator of the gateway. Ask the operator.',
+      sinceMs,
+    });
+  }
+  if (state === 'held' && destination === undefined) {
+    return say('no_destination', {
+      text: `Its net amount of ${amount} is held, because the merchant has no settlement destination for the asset. It is paid out when there is one.`,
+      partnerText: 'The net amount is held until the merchant has a settlement destination for the asset.',
+      sinceMs,
+    });
+  }
+  if (state === 'held' && destination !== undefined && destination.heldFromMs > nowMs) {
+    return say('destination_cooling', {
+      text: `Its net amount of ${amount} is held, because the merchant’s destination cools off until ${isoText(destination.heldFromMs)}.`,
+      partnerText: 'The net amount is held until the new settlement destination has cooled off.',
+      sinceMs,
+      untilMs: destination.heldFromMs,
+    });
+  }
+  const failed = problem === null ? '' : ` The last try failed: ${problem}.`;
+  return say('payout', {
+    text: `Its net amount of ${amount} is being paid out to the merchant.${failed}`,
+    partnerText: 'The net amount is being paid out to the merchant.',
+    sinceMs,
+  });
+}

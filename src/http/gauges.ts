@@ -1,0 +1,74 @@
+import { PAYMENT_STATUSES } from '../domain/payment.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { readOpenWork } from '../store/chain/sent-items.ts';
+import { countPayments } from '../store/payments/payment-stats.ts';
+import { listAlerts } from '../store/plumbing/alerts.ts';
+import type { Database } from '../store/plumbing/database.ts';
+import type { HttpDeps } from './deps.ts';
+
+export type GaugeDeps = Pick<HttpDeps, 'db' | 'chains' | 'world'> & {
+  readonly metrics: Metrics;
+  readonly listDb: Pick<Database, 'sql' | 'load'>;
+};
+
+/** Several monitors, and monitors of several nodes, may ask for the same numbers. */
+const COUNT_EVERY_MS = 5_000;
+
+/** Sets the metrics that are read when somebody asks. A node that cannot reach the database still exports the rest. */
+export function createGauges(deps: GaugeDeps): () => Promise<void> {
+  const { metrics, world } = deps;
+  let countedAtMs = Number.NEGATIVE_INFINITY;
+
+  async function countWork(): Promise<void> {
+    const nowMs = world.clock.nowMs();
+    if (Math.abs(nowMs - countedAtMs) < COUNT_EVERY_MS) return;
+    const [payments, work] = await Promise.all([countPayments(deps.listDb.sql), readOpenWork(deps.listDb.sql)]);
+    const counts = new Map(payments.map(({ status, count }) => [status, count]));
+    for (const status of PAYMENT_STATUSES) metrics.payments.set({ status }, counts.get(status) ?? 0);
+    const oldestMs = work.oldestProcessing?.getTime() ?? nowMs;
+    metrics.oldestProcessing.set(Math.max(0, nowMs - oldestMs) / 1_000);
+    metrics.dueItems.reset();
+    for (const { chain } of deps.chains.list()) metrics.dueItems.set({ network: chain.network.chainId }, 0);
+    for (const { network, count } of work.dueItems) metrics.dueItems.set({ network }, count);
+    countedAtMs = nowMs;
+  }
+
+  async function countAlerts(): Promise<void> {
+    const alerts = await listAlerts(deps.db.sql);
+    metrics.alerts.reset();
+    for (const { name } of alerts) metrics.alerts.inc({ name });
+  }
+
+  return async () => {
+    readEndpoints(deps);
+    readPools(deps);
+    await Promise.all([countWork().catch(() => forget(metrics)), countAlerts().catch(() => metrics.alerts.reset())]);
+  };
+}
+
+/** A number that cannot be read is missing: the last one would look like news. */
+function forget({ payments, oldestProcessing, dueItems }: Metrics): void {
+  for (const gauge of [payments, oldestProcessing, dueItems]) gauge.reset();
+  oldestProcessing.remove();
+}
+
+function readEndpoints({ metrics, chains }: GaugeDeps): void {
+  metrics.endpoints.reset();
+  for (const { chain } of chains.list()) {
+    for (const { name: endpoint, isUp, trouble } of chain.health().states) {
+      if (!isUp && trouble === undefined) continue;
+      metrics.endpoints.set({ network: chain.network.chainId, endpoint, reason: trouble ?? '' }, isUp ? 1 : 0);
+    }
+  }
+}
+
+function readPools({ metrics, db, listDb }: GaugeDeps): void {
+  metrics.databaseErrors.reset();
+  for (const [pool, { load }] of [['main', db] as const, ['lists', listDb] as const]) {
+    const { inUse, idle, waiting, errors } = load();
+    metrics.databaseConnections.set({ pool, state: 'in_use' }, inUse);
+    metrics.databaseConnections.set({ pool, state: 'idle' }, idle);
+    metrics.databaseWaiting.set({ pool }, waiting);
+    for (const [kind, count] of Object.entries(errors)) metrics.databaseErrors.inc({ pool, kind }, count);
+  }
+}

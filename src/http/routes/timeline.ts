@@ -1,0 +1,37 @@
+import { explainPayment } from '../../actions/oversight/explain-payment.ts';
+import { gasBudgets } from '../../settings/chains.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { keyOf } from '../entry/access.ts';
+import { TimelineBody, viewTimeline } from '../views/timeline.ts';
+import { findOwnPayment, PaymentParams, READ } from './payments.ts';
+
+const MAX_ENTRIES = 200;
+
+/** What happened to a payment, and why it waits. */
+export async function timelineRoutes(app: App, deps: HttpDeps): Promise<void> {
+  const relaying = gasBudgets(deps.config);
+
+  app.get(
+    '/v1/payments/:id/timeline',
+    { schema: TIMELINE, config: { access: READ, priority: 'spare', errors: ['payment_not_found'] } },
+    async (request, reply) => {
+      const payment = await findOwnPayment(deps.readPayment, request);
+      const explanation = await deps.lists.read(keyOf(request).id, reply, (db) =>
+        explainPayment(
+          { db, nowMs: deps.world.clock.nowMs(), chains: deps.chains, relaying },
+          { payment, audience: 'partner', limit: MAX_ENTRIES },
+        ),
+      );
+      return viewTimeline(payment.id, explanation);
+    },
+  );
+}
+
+const TIMELINE = {
+  tags: ['Payments'],
+  summary: 'Get the timeline of a payment',
+  description:
+    'Everything that happened to the payment, in sentences, with its transactions and blocks; and why it waits, and what ends the wait. Programs should go by the status and by events: texts may change at any time.',
+  params: PaymentParams,
+  response: { 200: TimelineBody },
+};

@@ -1,0 +1,124 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+import { itemColumns, type StoredItem } from './items.ts';
+
+/** An item with the records that only people read. */
+export interface AttemptRow extends StoredItem {
+  readonly endedAt: Date | null;
+  readonly endReason: string | null;
+  readonly refusal: string | null;
+  readonly retryAt: Date | null;
+  readonly attempts: number;
+  readonly failures: number;
+  readonly gasSpent: string;
+  /** Nothing of its payer is sent before then, because the payer's transfers failed on the chain. */
+  readonly payerRetryAt: Date | null;
+}
+
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  /** All rows, also those that are left out. */
+  readonly count: number;
+}
+
+/**
+ * The newest items of these subjects: a payment, its payout, its refund. Items that were sent, are due or have paid come
+ * first: anybody may have thousands of native actions handed out.
+ */
+export async function findAttempts(db: Reader, subjects: readonly string[], limit: number): Promise<Page<AttemptRow>> {
+  const rows = await db<(AttemptRow & { total: number })[]>`
+    select ${itemColumns(db)}, ended_at as "endedAt", end_reason as "endReason", refusal, retry_at as "retryAt", attempts,
+      failures, gas_spent as "gasSpent", (
+        select f.retry_at from payer_failures f
+        where items.purpose = 'payment' and f.network = items.network and f.payer = items.payer) as "payerRetryAt",
+      count(*) over ()::int as total
+    from items where subject = any(${subjects as string[]}::text[])
+    order by state in ('due', 'sent', 'paid') desc, accepted_at desc, commitment limit ${limit}`;
+  return { rows: rows.map(({ total: _, ...row }) => row), count: rows[0]?.total ?? 0 };
+}
+
+/** A signed transaction that carries an item. */
+export interface CarryingVersion {
+  readonly commitment: string;
+  readonly network: string;
+  readonly signer: string;
+  readonly nonce: number;
+  /** The number of items in the transaction. */
+  readonly company: number;
+  /** Counts the transactions of the nonce from 1. */
+  readonly version: number;
+  readonly hash: string;
+  readonly signedAt: Date;
+  readonly broadcastAt: Date | null;
+  /** True if a transaction of the nonce is mined at final depth. */
+  readonly isFinal: boolean;
+  /** The transaction that was mined; null when a foreign one used the nonce. */
+  readonly finalHash: string | null;
+}
+
+/** The newest transactions of these items first. */
+export async function findCarryingVersions(
+  db: Reader,
+  commitments: readonly string[],
+  limit: number,
+): Promise<CarryingVersion[]> {
+  const rows = await db<(Omit<CarryingVersion, 'nonce'> & { nonce: string })[]>`
+    select c.commitment, s.network, s.signer, s.nonce, v.hash, v.created_at as "signedAt",
+      v.broadcast_at as "broadcastAt", s.state = 'final' as "isFinal", s.final_hash as "finalHash",
+      (select count(*)::int from send_items o
+        where o.network = s.network and o.signer = s.signer and o.nonce = s.nonce) as company,
+      (select count(*)::int from send_versions o
+        where o.network = s.network and o.signer = s.signer and o.nonce = s.nonce
+          and (o.created_at, o.max_fee) <= (v.created_at, v.max_fee)) as version
+    from send_items c
+    join sends s on s.network = c.network and s.signer = c.signer and s.nonce = c.nonce
+    join send_versions v on v.network = s.network and v.signer = s.signer and v.nonce = s.nonce
+    where c.commitment = any(${commitments as string[]}::text[])
+    order by v.created_at desc, v.max_fee desc limit ${limit}`;
+  return rows.map((row) => ({ ...row, nonce: Number(row.nonce) }));
+}
+
+/** An event of an item, in the chain or lost in a reorganisation. */
+export interface SeenEvent {
+  readonly commitment: string;
+  readonly type: 'paid' | 'refused';
+  readonly transactionHash: string;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  /** Null in rows of older versions. */
+  readonly readAt: Date | null;
+  readonly decidedAt: Date | null;
+  /** The reason of a refusal, and the reason for which the event was set aside. */
+  readonly reason: string | null;
+  readonly problem: string | null;
+  /** When its block left the chain, and the last block that stayed. */
+  readonly lostAt: Date | null;
+  readonly forkNumber: number | null;
+}
+
+type SeenRow = Omit<SeenEvent, 'blockNumber' | 'forkNumber'> & { blockNumber: string; forkNumber: string | null };
+
+/** The newest events of these items first. */
+export async function findSeenEvents(db: Reader, commitments: readonly string[], limit: number): Promise<SeenEvent[]> {
+  const rows = await db<SeenRow[]>`
+    select commitment, type, transaction_hash as "transactionHash", block_number as "blockNumber",
+      block_hash as "blockHash", read_at as "readAt", decided_at as "decidedAt", fields ->> 'reason' as reason, problem,
+      null::timestamptz as "lostAt", null::bigint as "forkNumber"
+    from chain_events where commitment = any(${commitments as string[]}::text[])
+    union all
+    select commitment, type, transaction_hash, block_number, block_hash, read_at, null, null, null, lost_at, fork_number
+    from lost_events where commitment = any(${commitments as string[]}::text[])
+    order by "blockNumber" desc limit ${limit}`;
+  return rows.map((row) => ({
+    ...row,
+    blockNumber: Number(row.blockNumber),
+    forkNumber: row.forkNumber === null ? null : Number(row.forkNumber),
+  }));
+}
+
+/** Deletes at most `limit` lost events from before then, and returns their number. */
+export async function pruneLostEvents(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const { count } = await tx`
+    delete from lost_events where ctid = any(array(
+      select ctid from lost_events where lost_at < ${before} order by lost_at limit ${limit} for update skip locked))`;
+  return count;
+}

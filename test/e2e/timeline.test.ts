@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openPayingShop, type PayingShop, result, SANDBOX, USDC } from './paying-shop.ts';
+import { openShop } from './shop.ts';
+
+describe('the timeline of a payment', () => {
+  let paying: PayingShop;
+  before(async () => {
+    paying = await openPayingShop();
+    // Some node watches and relays.
+    for (const name of [`watch ${SANDBOX}`, `relay ${SANDBOX} 0x1`]) {
+      await paying.gateway.db
+        .sql`insert into leases (name, holder, fencing, until) values (${name}, 'x', 1, '2100-01-01')`;
+    }
+  });
+  after(() => paying.gateway.stop());
+
+  const get = (id: string, headers = paying.shop.headers) =>
+    paying.gateway.call({ url: `/v1/payments/${id}/timeline`, headers });
+
+  async function confirmed(): Promise<{ id: string; commitment: string }> {
+    const payer = paying.newPayer({ [USDC]: 10_000_000n });
+    const id = await paying.created();
+    const option = await paying.wallet.option(id, payer.account, USDC);
+    await paying.wallet.confirm(id, option.id, [result(await payer.sign(option))]);
+    const [item] = await paying.items(id);
+    return { id, commitment: item?.commitment ?? '' };
+  }
+
+  it('tells what happened and what it waits for', async () => {
+    const { id } = await confirmed();
+    const response = await get(id);
+    assert.equal(response.statusCode, 200, response.body);
+    const { paymentId, status, entries, omitted, waiting } = response.json();
+    assert.deepEqual([paymentId, status, omitted], [id, 'processing', 0]);
+    assert.deepEqual(
+      entries.map(({ what }: { what: string }) => what),
+      ['payment.created', 'payment.processing', 'attempt.accepted'],
+    );
+    const { network, asset, amount, text } = entries[2];
+    assert.deepEqual([network, asset, amount], [SANDBOX, USDC, '10000000']);
+    assert.match(
+      text,
+      /^The signature of eip155:31337:0x\w+ over 10\.00 USDC on Till Sandbox was accepted, valid until /,
+    );
+    assert.equal(waiting.reason, 'sending');
+  });
+
+  it('tells why a transfer is refused, and until when it is tried', async () => {
+    const { id, commitment } = await confirmed();
+    await paying.gateway.db.sql`update items set refusal = 'short_balance' where commitment = ${commitment}`;
+    const { waiting } = (await get(id)).json();
+    assert.equal(waiting.reason, 'refused');
+    assert.match(waiting.text, /^It cannot be carried out now: the payer’s balance is too low\./);
+    const [item] = await paying.items(id);
+    assert.equal(waiting.until, item?.deadline.toISOString());
+  });
+
+  it('is null in `waiting` when nothing more is to come', async () => {
+    const id = await paying.created();
+    assert.equal((await get(id)).json().waiting.reason, 'payer');
+    await paying.shop.cancel(id);
+    const { status, waiting, entries } = (await get(id)).json();
+    assert.deepEqual([status, waiting, entries[1].by], ['cancelled', null, 'merchant']);
+  });
+
+  it('is not shown to others', async () => {
+    const { id } = await confirmed();
+    const other = await openShop(paying.gateway);
+    const response = await get(id, other.headers);
+    assert.deepEqual([response.statusCode, response.json().code], [404, 'payment_not_found']);
+    assert.equal((await get('pay_x')).statusCode, 404);
+    assert.equal((await get(`${id}'--`)).statusCode, 404);
+  });
+
+  it('has the newest 200 entries of a payment with thousands of attempts, and counts the others', async () => {
+    const { id, commitment } = await confirmed();
+    await paying.gateway.db.sql`
+      insert into items (commitment, subject, network, collector, asset, method, payer, account, recipient, fee_account,
+        amount, fee, deadline, buyer_name, state, accepted_at)
+      select commitment || number, subject, network, collector, asset, 'native', payer, account, recipient, fee_account,
+        amount, fee, deadline, buyer_name, 'offered', accepted_at + number * interval '1 ms'
+      from items, generate_series(1, 3000) as number where commitment = ${commitment}`;
+    const { entries, omitted, waiting } = (await get(id)).json();
+    assert.equal(entries.length, 200);
+    assert.equal(omitted, 3_003 - 200);
+    assert.equal(entries.at(-1).what, 'attempt.offered');
+    assert.ok(waiting !== null);
+  });
+});
