@@ -9,7 +9,7 @@ import type { Mode } from '../src/domain/mode.ts';
 import { createSecrets } from '../src/runtime/secrets.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
-import { SANDBOX_NETWORK } from '../src/settings/network-kinds.ts';
+import { SANDBOX_NETWORK } from '../src/chains/networks.ts';
 import { openDatabase, type Reader } from '../src/store/plumbing/database.ts';
 import { call } from './calls.ts';
 import { BENCH_SECRET, openBeside } from './gateway.ts';

@@ -21,6 +21,7 @@ import { relayerCommands } from './relayer-commands.ts';
 import { secretCommands } from './secret-commands.ts';
 import { strayCommands } from './stray-commands.ts';
 import { systemCommands } from './system-commands.ts';
+import { triggerCommands } from './trigger-commands.ts';
 
 /** The first words of commands that have two. */
 export const GROUPS = {
@@ -70,4 +71,5 @@ export const COMMANDS: readonly Command[] = [
   ...secretCommands,
   ...databaseCommands,
   ...systemCommands,
+  ...triggerCommands,
 ];

@@ -59,6 +59,7 @@ export async function startSandbox(settings: Readonly<Record<string, string>> = 
     return {
       ...describe(node.baseUrl, file),
       databaseUrl: database.url,
+      home,
       stop,
       /** Restarts the gateway in the same folder; in between it does not answer. */
       async restart(whileDown: () => Promise<void> = async () => {}) {
