@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts';
-import { unshifted } from '../runtime/shifted-clock.ts';
+import { shiftClock, unshifted } from '../runtime/shifted-clock.ts';
 import type { World } from '../runtime/world.ts';
 import { appendAudit } from '../store/plumbing/audit-log.ts';
 import { findClockShift, reachClockShift, wantClockShift } from '../store/plumbing/sandbox-clock.ts';
@@ -41,7 +41,9 @@ export async function advanceTestClock(
   // Nothing is stored if the chain does not answer, or has a time of its own.
   const { wantedMs: before } = await findClockShift(deps.db.sql);
   if (!(await deps.testClock.moveChain(before))) throw fixedTime();
-  const answer = await idempotentCommand(deps, request, async (tx, at) => {
+  // The request belongs to the time it moves to. Otherwise its Idempotency-Key could be a week old at once, and be pruned.
+  const later = { ...deps, world: { ...deps.world, clock: shiftClock(deps.world.clock, () => byMs) } };
+  const answer = await idempotentCommand(later, request, async (tx, at) => {
     const aheadMs = await wantClockShift(tx, { byMs, mostMs: MAX_AHEAD_MS });
     if (aheadMs === undefined) throw tooFar();
     await appendAudit(tx, { at, actor, action: 'clock.advanced', subject: 'sandbox', detail: { byMs, aheadMs } });

@@ -16,7 +16,7 @@ const HOUR_S = 3_600;
 /** Longer than a signature is good for. */
 const RUN_OUT_MS = 15 * 60_000;
 /** Time for the request to arrive before the payment expires. */
-const SHORT_LIFE_S = 3;
+const SHORT_LIFE_S = 5;
 
 const create: Recipe = (scene) => createPayment(scene, {});
 

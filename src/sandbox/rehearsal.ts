@@ -6,8 +6,9 @@ import { NO_REHEARSAL, type Rehearsal, type Script } from '../actions/paying/reh
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import { SANDBOX_NETWORK } from '../chains/networks.ts';
 import { parseAccount } from '../domain/caip.ts';
+import { createBatcher } from '../runtime/batcher.ts';
 import { findItemsOf } from '../store/chain/items.ts';
-import { findPaymentDetails } from '../store/payments/payment-details.ts';
+import { findDetailsOf, type PaymentDetails } from '../store/payments/payment-details.ts';
 import type { Payment } from '../store/payments/payments.ts';
 import { insertRehearsal } from '../store/payments/rehearsals.ts';
 import { SANDBOX_ACCOUNTS } from './genesis.ts';
@@ -43,6 +44,16 @@ export const EVERYBODY = { hash: '0'.repeat(64), version: 'sandbox', date: '2026
 
 /** Sets the scene for the outcomes. `stageOutcomes` brings about those that come after the confirmation. */
 export function createRehearsal(deps: RehearsalDeps): Rehearsal {
+  // Payments that are paid at the same time share a statement.
+  const readDetails = createBatcher<string, PaymentDetails>(deps.world.timers, {
+    run: async (ids) => {
+      const found = await findDetailsOf(deps.db.sql, ids);
+      return ids.map((id) => found.get(id) ?? {});
+    },
+    maxItems: 200,
+    maxConcurrent: 2,
+    isItemsFault: () => false,
+  });
   const scripts: Readonly<Record<Outcome, (payment: Payment) => Script>> = {
     wait: () => ({ methods: SIGNED, holdMs: WAIT_MS }),
     fail: (payment) => ({ methods: SIGNED, holdMs: UNSENT_MS, onConfirm: () => enroll(deps, payment, 'fail') }),
@@ -68,7 +79,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearsal {
     },
     async scriptOf(payment) {
       if (payment.mode !== 'test') return {};
-      const { metadata = {} } = await findPaymentDetails(deps.db.sql, payment.id);
+      const { metadata = {} } = await readDetails(payment.id);
       const wanted = metadata[KEY];
       return wanted !== undefined && isOutcome(wanted) ? scripts[wanted](payment) : {};
     },
