@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { runTill } from '../../src/cli/till.ts';
+import { systemWorld } from '../../src/runtime/system-world.ts';
+import { createShopper } from '../../src/sandbox/shopper.ts';
 import { until } from '../until.ts';
 import { type Sandbox, startSandbox } from '../wallet-sdk/sandbox.ts';
 import type { Json } from './list-test.ts';
@@ -41,7 +43,7 @@ describe('rehearsals in a running sandbox', () => {
   const hasEvent = (id: string, type: string) =>
     until(`${type} of ${id}`, async () => (await eventsOf(id)).includes(type), WITHIN);
 
-  for (const [type, before] of [
+  for (const [type, earlier] of [
     ['payment.created', []],
     ['payment.processing', ['payment.created']],
     ['payment.succeeded', ['payment.created', 'payment.processing']],
@@ -62,7 +64,7 @@ describe('rehearsals in a running sandbox', () => {
       assert.match(eventId, /^evt_/);
       assert.ok(steps.at(-1).includes(eventId));
       const types = await eventsOf(objectId);
-      assert.deepEqual(types.slice(0, before.length + 1), [...before, type]);
+      assert.deepEqual(types.slice(0, earlier.length + 1), [...earlier, type]);
     });
   }
 
@@ -111,8 +113,6 @@ describe('rehearsals in a running sandbox', () => {
     const { now } = await sandbox.call<Json>('GET', '/v1/test/clock');
     const expiresAt = Math.floor(Date.parse(now) / 1000) + 3_600;
     const { paymentId } = await sandbox.createPayment('iso4217/USD', '1000', { ...asking('wait'), expiresAt });
-    const { createShopper } = await import('../../src/sandbox/shopper.ts');
-    const { systemWorld } = await import('../../src/runtime/system-world.ts');
     const shopper = await createShopper(systemWorld, sandbox.home);
     await shopper.pay(paymentId, 'USDC');
     await hasEvent(paymentId, 'payment.processing');
