@@ -74,7 +74,11 @@ export function verdictOf(route: GuardedRoute, caller: Caller): Verdict {
     'no key': NO_KEY[scheme],
     'other partner': ownOr('404 merchant_not_found'),
     'other partner, own merchant': ownOr(foreignObject(route)),
-    'other mode': isShared ? '403 not_sandbox_api_key' : isGateway ? '404 payment_not_found' : ownOr('404 merchant_not_found'),
+    'other mode': isShared
+      ? '403 not_sandbox_api_key'
+      : isGateway
+        ? '404 payment_not_found'
+        : ownOr('404 merchant_not_found'),
     revoked: '401 invalid_api_key',
     expired: '401 invalid_api_key',
     'scope missing': '403 forbidden',

@@ -179,7 +179,11 @@ export const NETWORKS: readonly Network[] = [
     name: 'Till Sandbox',
     mode: 'test',
     isTrustedAlone: true,
-    finality: { blockTimeMs: 1_000, depth: 1, reason: 'one process makes all blocks, and takes one back only to rehearse it' },
+    finality: {
+      blockTimeMs: 1_000,
+      depth: 1,
+      reason: 'one process makes all blocks, and takes one back only to rehearse it',
+    },
   },
   {
     chainId: 'eip155:11155111',

@@ -15,7 +15,9 @@ const SEND = 'eth_sendRawTransaction';
 const MAX_AHEAD_MS = 4_015 * 86_400_000;
 
 /** Our own methods, for the gateway's sandbox. Each is refused if its parameters have another form. */
-const CONTROLS: Readonly<Record<string, (chain: KeptChain, params: readonly unknown[]) => Promise<unknown> | undefined>> = {
+const CONTROLS: Readonly<
+  Record<string, (chain: KeptChain, params: readonly unknown[]) => Promise<unknown> | undefined>
+> = {
   till_moveAhead: (chain, [aheadMs]) =>
     isCount(aheadMs) && aheadMs <= MAX_AHEAD_MS ? chain.moveAhead(aheadMs).then(() => true) : undefined,
   till_replaceBlocks: (chain, [number, hash]) =>

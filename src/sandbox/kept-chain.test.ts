@@ -154,7 +154,11 @@ describe('a kept chain', () => {
     assert.equal((await head()).number, number, 'the new branch is as long');
     assert.equal(await rpc('till_replaceBlocks', [Number(blockNumber), blockHash]), false, 'that block is gone');
     assert.deepEqual(await Promise.all(sent.slice(1).map(receipt)), moved);
-    for (const params of [[1, blockHash], [0, blockHash], [10_000, blockHash]]) {
+    for (const params of [
+      [1, blockHash],
+      [0, blockHash],
+      [10_000, blockHash],
+    ]) {
       assert.equal(await rpc('till_replaceBlocks', params), false, 'the first block, and blocks to come');
     }
     for (const params of [[], [-1, blockHash], ['1', blockHash], [1, 2]]) {

@@ -107,7 +107,9 @@ async function keepChain(
 
   async function block(tag: string) {
     const found = await evm.request({ method: 'eth_getBlockByNumber', params: [tag, false] });
-    const { number, hash, timestamp, transactions } = found as Readonly<Record<'number' | 'hash' | 'timestamp', string>> & {
+    const { number, hash, timestamp, transactions } = found as Readonly<
+      Record<'number' | 'hash' | 'timestamp', string>
+    > & {
       readonly transactions: readonly unknown[];
     };
     return { number: Number(number), hash, timestampS: Number(timestamp), transactions };

@@ -111,7 +111,10 @@ async function prepareSecond(deps: RehearsalDeps, payment: Payment): Promise<voi
   const options = await listOptions(unrehearsed, { payment, accounts });
   const coin = options.find(({ option }) => option.item.method === 'native');
   if (coin === undefined) {
-    deps.log.warn({ paymentId: payment.id }, 'the second wallet cannot pay: it has no coin on a chain of an older version');
+    deps.log.warn(
+      { paymentId: payment.id },
+      'the second wallet cannot pay: it has no coin on a chain of an older version',
+    );
     return;
   }
   const buyer = { name: 'Second wallet', icon: null };

@@ -119,7 +119,9 @@ describe('the clock of a sandbox', () => {
       while (!isOver) seen.push(Date.parse((await read(nodes[1])).now));
     })();
     const answers = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => advance({ advanceMs: 1_000 + index }, { on: nodes[index % 2] as TestGateway })),
+      Array.from({ length: 12 }, (_, index) =>
+        advance({ advanceMs: 1_000 + index }, { on: nodes[index % 2] as TestGateway }),
+      ),
     );
     isOver = true;
     await watching;
@@ -135,7 +137,10 @@ describe('the clock of a sandbox', () => {
       aheadMs: before.aheadMs + sum,
     });
     assert.equal(chain.aheadMs, before.aheadMs + sum);
-    assert.deepEqual(seen, seen.toSorted((a, b) => a - b));
+    assert.deepEqual(
+      seen,
+      seen.toSorted((a, b) => a - b),
+    );
   });
 
   it('finishes a move that a crash cut off between the chain and the gateway, or before the chain', async () => {
@@ -168,7 +173,9 @@ describe('the clock of a sandbox', () => {
 
   it('is in the audit log', async () => {
     const { aheadMs } = (await advance({ advanceMs: 1_234 })).json();
-    const [entry] = await nodes[0].db.sql<{ actor: string; subject: string; detail: object; origin: { address: string } }[]>`
+    const [entry] = await nodes[0].db.sql<
+      { actor: string; subject: string; detail: object; origin: { address: string } }[]
+    >`
       select actor, subject, detail, origin from audit_log where action = 'clock.advanced' order by id desc limit 1`;
     assert.deepEqual(entry?.detail, { byMs: 1_234, aheadMs });
     assert.deepEqual([entry?.actor, entry?.subject], [`key:${shop.key.id}`, 'sandbox']);
@@ -177,14 +184,22 @@ describe('the clock of a sandbox', () => {
 
   it('refuses other amounts than 1 ms to 30 days, and more than ten years in all', async () => {
     const before = await findClockShift(nodes[0].db.sql);
-    const bodies = [{}, { advanceMs: 0 }, { advanceMs: -1 }, { advanceMs: 1.5 }, { advanceMs: '60s' }, { advanceMs: null }];
+    const bodies = [
+      {},
+      { advanceMs: 0 },
+      { advanceMs: -1 },
+      { advanceMs: 1.5 },
+      { advanceMs: '60s' },
+      { advanceMs: null },
+    ];
     for (const body of [...bodies, { advanceMs: 30 * DAY_MS + 1 }, { advanceMs: 1, by: 2 }, []]) {
       const { statusCode, json } = await advance(body);
       assert.deepEqual([statusCode, json().code], [400, 'params_validation'], JSON.stringify(body));
     }
     assert.deepEqual(await findClockShift(nodes[0].db.sql), before);
     assert.equal((await advance({ advanceMs: 30 * DAY_MS })).statusCode, 200);
-    await nodes[0].db.sql`update sandbox_clock set wanted_ms = ${3_650 * DAY_MS - 500}, ahead_ms = ${3_650 * DAY_MS - 500}`;
+    await nodes[0].db
+      .sql`update sandbox_clock set wanted_ms = ${3_650 * DAY_MS - 500}, ahead_ms = ${3_650 * DAY_MS - 500}`;
     const { statusCode, json } = await advance({ advanceMs: 501 });
     assert.deepEqual([statusCode, json().code], [400, 'invalid_state']);
     assert.equal((await advance({ advanceMs: 500 })).statusCode, 200);

@@ -11,10 +11,14 @@ const ACCESS = { scheme: 'partner', scope: 'sandbox' } as const;
 
 /** The clock of a sandbox. Gateways outside a sandbox do not have these routes. */
 export async function testClockRoutes(app: App, deps: HttpDeps & { readonly testClock: TestClock }): Promise<void> {
-  app.get('/v1/test/clock', { schema: READ, config: { access: ACCESS, errors: ['not_sandbox_api_key'] } }, (request) => {
-    refuseLive(request);
-    return readTestClock(deps.world);
-  });
+  app.get(
+    '/v1/test/clock',
+    { schema: READ, config: { access: ACCESS, errors: ['not_sandbox_api_key'] } },
+    (request) => {
+      refuseLive(request);
+      return readTestClock(deps.world);
+    },
+  );
 
   const config = {
     access: ACCESS,
@@ -28,7 +32,11 @@ export async function testClockRoutes(app: App, deps: HttpDeps & { readonly test
     const idempotent = hasKey ? idempotentRequest(request, [byMs]) : undefined;
     const input = { byMs, actor: actorOf(request) };
     const { testClock } = deps;
-    return sendAnswer(deps, reply, await advanceTestClock({ ...onBehalfOf(request, deps), testClock }, input, idempotent));
+    return sendAnswer(
+      deps,
+      reply,
+      await advanceTestClock({ ...onBehalfOf(request, deps), testClock }, input, idempotent),
+    );
   });
 }
 
