@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { applyCooledOff } from '../../src/actions/parties/cool-off-destinations.ts';
 import { finishAdvance } from '../../src/actions/test-clock.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
@@ -116,7 +117,11 @@ describe('the clock of a sandbox', () => {
     const seen: number[] = [];
     let isOver = false;
     const watching = (async () => {
-      while (!isOver) seen.push(Date.parse((await read(nodes[1])).now));
+      while (!isOver) {
+        seen.push(Date.parse((await read(nodes[1])).now));
+        // The requests need no input, and would let nothing else run.
+        await nextTurn();
+      }
     })();
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
