@@ -17,16 +17,19 @@ describe('rehearsals in a running sandbox', () => {
   });
   after(() => sandbox.stop());
 
-  async function till(...words: string[]) {
+  async function till(words: readonly string[], env: Record<string, string> = {}) {
     let out = '';
     let err = '';
     const exitCode = await runTill(words, {
-      env: { TILL_HOME: sandbox.home },
+      env: { TILL_HOME: sandbox.home, ...env },
       stdout: { write: (text) => (out += text) },
       stderr: { write: (text) => (err += text) },
     });
     return { exitCode, out, err };
   }
+
+  const tillOnDatabase = (...words: string[]) =>
+    till(words, { DATABASE_URL: sandbox.databaseUrl, RPC_URLS: `eip155:31337=${sandbox.rpcUrl}` });
 
   /** The types of the events of an object, in order. */
   async function eventsOf(objectId: string): Promise<string[]> {
@@ -58,7 +61,7 @@ describe('rehearsals in a running sandbox', () => {
     ['merchant.updated', ['merchant.created']],
   ] as const) {
     it(`triggers ${type}`, async () => {
-      const { exitCode, out, err } = await till('trigger', type, '--json');
+      const { exitCode, out, err } = await till(['trigger', type, '--json']);
       assert.equal(exitCode, 0, err);
       const { objectId, eventId, steps } = JSON.parse(out);
       assert.match(eventId, /^evt_/);
@@ -69,7 +72,7 @@ describe('rehearsals in a running sandbox', () => {
   }
 
   it('triggers the events of a refund, and prints a line for each step', async () => {
-    const { exitCode, out, err } = await till('trigger', 'refund.succeeded');
+    const { exitCode, out, err } = await till(['trigger', 'refund.succeeded']);
     assert.equal(exitCode, 0, err);
     const lines = out.trim().split('\n');
     assert.match(lines[0] ?? '', /^created the payment pay_\w+ of 10\.00 USD$/);
@@ -77,8 +80,19 @@ describe('rehearsals in a running sandbox', () => {
     assert.match(lines.at(-1) ?? '', /^refund\.succeeded evt_\w+$/);
   });
 
+  it('leaves books and alerts in order after all that, with the replaced blocks', async () => {
+    const alerts = async () => {
+      const { exitCode, out } = await tillOnDatabase('alerts', '--json');
+      assert.equal(exitCode, 0);
+      return (JSON.parse(out) as Json[]).map(({ name }) => name);
+    };
+    await until('the reorg is over', async () => !(await alerts()).includes('deep_reorg'), WITHIN);
+    const verified = await tillOnDatabase('books', 'verify', '--json');
+    assert.equal(verified.exitCode, 0, verified.out + verified.err);
+  });
+
   it('names the events it can trigger, and what is missing', async () => {
-    const unknown = await till('trigger', 'payment.exploded');
+    const unknown = await till(['trigger', 'payment.exploded']);
     assert.equal(unknown.exitCode, 2);
     assert.match(unknown.err, /payment\.succeeded, .*refund\.succeeded/);
     const away = await runTill(['trigger', 'payment.succeeded'], {
@@ -129,7 +143,7 @@ describe('rehearsals in a running sandbox', () => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params: ['latest', false] });
     const head = (await (await fetch(sandbox.rpcUrl, { method: 'POST', body })).json()) as Json;
     assert.ok(Number(head.result.timestamp) * 1000 > Date.parse(after.now) - 60_000);
-    const { exitCode, err } = await till('trigger', 'payment.succeeded');
+    const { exitCode, err } = await till(['trigger', 'payment.succeeded']);
     assert.equal(exitCode, 0, err);
   });
 });

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { advanceTestClock, MAX_ADVANCE_MS, readTestClock, type TestClock } from '../../actions/test-clock.ts';
 import { ApiError } from '../../errors.ts';
@@ -11,13 +11,9 @@ const ACCESS = { scheme: 'partner', scope: 'sandbox' } as const;
 
 /** The clock of a sandbox. Gateways outside a sandbox do not have these routes. */
 export async function testClockRoutes(app: App, deps: HttpDeps & { readonly testClock: TestClock }): Promise<void> {
-  app.get(
-    '/v1/test/clock',
-    { schema: READ, config: { access: ACCESS, errors: ['not_sandbox_api_key'] } },
-    (request) => {
-      refuseLive(request);
-      return readTestClock(deps.world);
-    },
+  const readConfig = { access: ACCESS, errors: ['not_sandbox_api_key'] } as const;
+  app.get('/v1/test/clock', { schema: READ, config: readConfig, preValidation: refuseLive }, () =>
+    readTestClock(deps.world),
   );
 
   const config = {
@@ -25,24 +21,20 @@ export async function testClockRoutes(app: App, deps: HttpDeps & { readonly test
     idempotency: 'accepted',
     errors: ['not_sandbox_api_key', 'invalid_state', 'idempotency_conflict'],
   } as const;
-  app.post('/v1/test/clock', { schema: ADVANCE, config }, async (request, reply) => {
-    refuseLive(request);
+  app.post('/v1/test/clock', { schema: ADVANCE, config, preValidation: refuseLive }, async (request, reply) => {
     const { advanceMs: byMs } = request.body;
     const hasKey = idempotencyKeyOf(request) !== undefined;
     const idempotent = hasKey ? idempotentRequest(request, [byMs]) : undefined;
-    const input = { byMs, actor: actorOf(request) };
-    const { testClock } = deps;
-    return sendAnswer(
-      deps,
-      reply,
-      await advanceTestClock({ ...onBehalfOf(request, deps), testClock }, input, idempotent),
-    );
+    const clockDeps = { ...onBehalfOf(request, deps), testClock: deps.testClock };
+    const answer = await advanceTestClock(clockDeps, { byMs, actor: actorOf(request) }, idempotent);
+    return sendAnswer(deps, reply, answer);
   });
 }
 
-function refuseLive(request: FastifyRequest): void {
-  if (keyOf(request).mode === 'test') return;
-  throw new ApiError('not_sandbox_api_key', 'A live key cannot use the clock of a sandbox.');
+/** Before the body is looked at: a live key learns nothing else. */
+function refuseLive(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+  const isTest = keyOf(request).mode === 'test';
+  done(isTest ? undefined : new ApiError('not_sandbox_api_key', 'A live key cannot use the clock of a sandbox.'));
 }
 
 const TAGS = ['Sandbox'];
