@@ -12,8 +12,14 @@ export type ChainRecord =
   | { readonly atMs: number; readonly block: { readonly timestampS: number } }
   /** From here on blocks are this far ahead of the machine's time. */
   | { readonly atMs: number; readonly aheadMs: number }
-  /** The last blocks are replaced by as many others of this time, with the same transactions. */
-  | { readonly atMs: number; readonly replaced: { readonly depth: number; readonly timestampS: number } };
+  /** The last blocks are replaced by as many others, with the same transactions. */
+  | { readonly atMs: number; readonly replaced: { readonly depth: number } & BranchTimes };
+
+/** The times of a branch: that of its first block, which has the transactions, and that of all others. */
+export interface BranchTimes {
+  readonly firstS: number;
+  readonly restS: number;
+}
 
 export interface ChainJournal {
   /**

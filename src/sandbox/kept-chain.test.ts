@@ -137,11 +137,15 @@ describe('a kept chain', () => {
       return hash as string;
     };
     const first = Number(await rpc('eth_getTransactionCount', [account.address, 'latest']));
-    const sent = [await send(first), await send(first + 1), await send(first + 2)];
+    const sent = [await send(first), await send(first + 1)];
+    await rpc('till_moveAhead', [HOUR_MS]);
+    sent.push(await send(first + 2));
     const receipt = (hash?: string) => rpc('eth_getTransactionReceipt', [hash]);
     const kept = await receipt(sent[0]);
     const { blockNumber, blockHash } = await receipt(sent[1]);
-    const { number } = await head();
+    const timeOf = async (hash: string) => (await rpc('eth_getBlockByHash', [hash, false])).timestamp;
+    const minedAt = await timeOf(blockHash);
+    const before = await head();
     assert.equal(await rpc('till_replaceBlocks', [Number(blockNumber), blockHash]), true);
 
     assert.deepEqual(await receipt(sent[0]), kept, 'blocks below stay');
@@ -151,7 +155,8 @@ describe('a kept chain', () => {
       moved.map(({ status }) => status),
       ['0x1', '0x1'],
     );
-    assert.equal((await head()).number, number, 'the new branch is as long');
+    assert.deepEqual(await head(), before, 'the new branch is as long, and ends at the same time');
+    assert.equal(await timeOf(moved[0].blockHash), minedAt, 'no transaction is later than it was');
     assert.equal(await rpc('till_replaceBlocks', [Number(blockNumber), blockHash]), false, 'that block is gone');
     assert.deepEqual(await Promise.all(sent.slice(1).map(receipt)), moved);
     for (const params of [

@@ -190,10 +190,11 @@ async function keepChain(
         const head = await block('latest');
         const depth = head.number - number + 1;
         if (number <= SANDBOX_FIRST_BLOCK || depth < 1 || depth > MAX_REPLACED) return false;
-        if ((await block(`0x${number.toString(16)}`)).hash !== hash) return false;
-        // The time of the old head: no transaction misses a deadline that it had met.
-        const record = { atMs: world.clock.nowMs(), replaced: { depth, timestampS: head.timestampS } };
-        await write(record).catch(input.onBroken);
+        const first = await block(`0x${number.toString(16)}`);
+        if (first.hash !== hash) return false;
+        // No transaction comes later than before, and misses its deadline by that. The head does not go back in time.
+        const replaced = { depth, firstS: first.timestampS, restS: head.timestampS };
+        await write({ atMs: world.clock.nowMs(), replaced }).catch(input.onBroken);
         return true;
       }),
     async close() {
@@ -209,7 +210,7 @@ async function keepChain(
 async function apply(evm: LocalEvm, record: ChainRecord): Promise<void> {
   if ('transaction' in record) await evm.request({ method: 'eth_sendRawTransaction', params: [record.transaction] });
   else if ('block' in record) await evm.request({ method: 'evm_mine', params: [record.block.timestampS] });
-  else if ('replaced' in record) await evm.reorg(record.replaced.depth, 'kept', record.replaced.timestampS);
+  else if ('replaced' in record) await evm.reorg(record.replaced.depth, 'kept', record.replaced);
 }
 
 /** Changes happen one after the other, in the order of arrival, which is also the order of the journal. */

@@ -12,6 +12,7 @@ import {
 } from '@nomicfoundation/edr';
 import { systemWorld } from '../runtime/system-world.ts';
 import type { World } from '../runtime/world.ts';
+import type { BranchTimes } from './chain-journal.ts';
 
 type Hex = `0x${string}`;
 
@@ -52,10 +53,10 @@ export interface LocalEvm {
   /** Removes the last blocks with their transactions. */
   rollback(depth: number): Promise<void>;
   /**
-   * Replaces the last blocks by the same number of others, at the engine's time or all at the given one. Their
+   * Replaces the last blocks by the same number of others, at the engine's time or at the given ones. Their
    * transactions are dropped, or sent again and mined in the first new block, with those that were waiting.
    */
-  reorg(depth: number, transactions?: 'forgotten' | 'kept', timestampS?: number): Promise<void>;
+  reorg(depth: number, transactions?: 'forgotten' | 'kept', times?: BranchTimes): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -118,11 +119,12 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
   }
 
   /** Automatic mining would mine each of them in its own block. */
-  async function inOneBlock(transactions: readonly Hex[], blocks: number, timestampS?: number): Promise<void> {
+  async function inOneBlock(transactions: readonly Hex[], blocks: number, times?: BranchTimes): Promise<void> {
     await direct('evm_setAutomine', [false]);
     for (const raw of transactions) await direct('eth_sendRawTransaction', [raw]);
     sent = [...sent, ...transactions];
-    await mineBlocks(blocks, timestampS);
+    await mineBlocks(Math.min(1, blocks), times?.firstS);
+    await mineBlocks(blocks - 1, times?.restS);
     if (options.mining === 'auto') await direct('evm_setAutomine', [true]);
   }
 
@@ -217,13 +219,13 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
       inTurn(async () => {
         await goBack(depth);
       }),
-    reorg: (depth, transactions = 'forgotten', timestampS) =>
+    reorg: (depth, transactions = 'forgotten', times) =>
       inTurn(async () => {
         const undone = await goBack(depth);
         reorgs += 1;
         await direct('hardhat_setPrevRandao', [word(`0x${reorgs.toString(16)}`)]);
         if (transactions === 'kept') await sendAgain(undone.transactions);
-        await inOneBlock([], undone.blocks, timestampS);
+        await inOneBlock([], undone.blocks, times);
       }),
     close: async () => {
       isClosed = true;

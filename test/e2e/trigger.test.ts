@@ -134,6 +134,17 @@ describe('rehearsals in a running sandbox', () => {
     await hasEvent(paymentId, 'payment.succeeded');
   });
 
+  it('takes Permit2 alone, or nobody at all', async () => {
+    const shopper = await createShopper(systemWorld, sandbox.home);
+    const permit2 = await sandbox.createPayment('iso4217/USD', '1000', asking('permit2'));
+    await assert.rejects(shopper.pay(permit2.paymentId, 'USDC'), /USDC is not offered/);
+    await shopper.pay(permit2.paymentId, 'USDT');
+    await hasEvent(permit2.paymentId, 'payment.succeeded');
+    const screened = await sandbox.createPayment('iso4217/USD', '1000', asking('screened'));
+    await assert.rejects(shopper.pay(screened.paymentId, 'USDC'), /400.*sanctioned_user/);
+    assert.deepEqual(await eventsOf(screened.paymentId), ['payment.created']);
+  });
+
   it('keeps its time over a restart: the gateway, the chain and the commands agree', async () => {
     await sandbox.call('POST', '/v1/test/clock', { advanceMs: 3_600_000 });
     const before = await sandbox.call<Json>('GET', '/v1/test/clock');
