@@ -10,7 +10,7 @@ export interface ShopEvent {
   readonly data: { readonly id: string; readonly status?: string; readonly paymentId?: string };
 }
 
-/** The events that the shop has got since its node started. A shop with a database would keep them there. */
+/** The events that the shop has got, in the memory of its node. A shop with a database would keep them there. */
 export interface ShopEvents {
   /** Takes an event from any source. An event that comes again counts once. */
   take(event: ShopEvent): void;
