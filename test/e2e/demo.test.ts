@@ -78,7 +78,7 @@ describe('the sandbox shop', () => {
     await open('/demo/events');
     const id = await outer.created({ referenceId: '<script>' });
     await outer.shop.cancel(id);
-    const row = /<strong>([\w.]+)<\/strong><span><a href="\/demo\/thanks\?payment_id=(\w+)">/g;
+    const row = /<strong>([\w.]+)<\/strong><span class="faint"><a href="\/demo\/thanks\?payment_id=(\w+)">/g;
     const told = async () =>
       [...(await open('/demo/events')).body.matchAll(row)]
         .filter(([, , payment]) => payment === id)

@@ -67,7 +67,7 @@ function eventRow({ type, createdAt, sequence, data }: ShopEvent): Html {
   const paymentId = data.paymentId ?? (type.startsWith('payment.') ? data.id : undefined);
   const link =
     paymentId === undefined ? data.id : html`<a href="/demo/thanks?payment_id=${paymentId}">${paymentId}</a>`;
-  return html`<li><strong>${type}</strong><span>${link} <span class="faint">sequence ${sequence}</span></span><time class="faint">${createdAt}</time></li>`;
+  return html`<li><strong>${type}</strong><span class="faint">${link} sequence ${sequence}</span><time datetime="${createdAt}">${createdAt.slice(11, 19)}</time></li>`;
 }
 
 export function troublePage(text: string): SitePage {
