@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts';
-import { shiftClock, unshifted } from '../runtime/shifted-clock.ts';
+import { shiftClock, shiftOf, unshifted } from '../runtime/shifted-clock.ts';
 import type { World } from '../runtime/world.ts';
 import { appendAudit } from '../store/plumbing/audit-log.ts';
 import { findClockShift, reachClockShift, wantClockShift } from '../store/plumbing/sandbox-clock.ts';
@@ -24,9 +24,7 @@ const MAX_AHEAD_MS = 3_650 * 86_400_000;
 
 /** The time of the sandbox as this node sees it. */
 export function readTestClock({ clock }: Pick<World, 'clock'>) {
-  const realMs = unshifted(clock).nowMs();
-  const nowMs = clock.nowMs();
-  return { now: new Date(nowMs).toISOString(), aheadMs: nowMs - realMs };
+  return { now: new Date(clock.nowMs()).toISOString(), aheadMs: shiftOf(clock) };
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { shiftClock, unshifted, unshiftedWorld } from './shifted-clock.ts';
+import { shiftClock, shiftOf, unshifted, unshiftedWorld } from './shifted-clock.ts';
 import { systemWorld } from './system-world.ts';
 
 describe('a shifted clock', () => {
@@ -12,10 +12,12 @@ describe('a shifted clock', () => {
     aheadMs = 500;
     assert.equal(clock.nowMs(), 1_500);
     assert.equal(unshifted(clock).nowMs(), 1_000);
+    assert.equal(shiftOf(clock), 500);
     assert.equal(unshiftedWorld({ ...systemWorld, clock }).clock.nowMs(), 1_000);
   });
 
   it('is the only clock where nothing is shifted', () => {
     assert.equal(unshifted(systemWorld.clock), systemWorld.clock);
+    assert.equal(shiftOf(systemWorld.clock), 0);
   });
 });

@@ -4,10 +4,12 @@ import type { Clock, World } from './world.ts';
 interface ShiftedClock extends Clock {
   /** The clock that nobody can move. */
   readonly unshifted: Clock;
+  /** The time by which it is ahead of that one. */
+  aheadMs(): number;
 }
 
 export function shiftClock(unshifted: Clock, aheadMs: () => number): Clock {
-  const clock: ShiftedClock = { nowMs: () => unshifted.nowMs() + aheadMs(), unshifted };
+  const clock: ShiftedClock = { nowMs: () => unshifted.nowMs() + aheadMs(), unshifted, aheadMs };
   return clock;
 }
 
@@ -17,6 +19,11 @@ export function shiftClock(unshifted: Clock, aheadMs: () => number): Clock {
  */
 export function unshifted(clock: Clock): Clock {
   return 'unshifted' in clock ? (clock as ShiftedClock).unshifted : clock;
+}
+
+/** The time by which the clock is ahead; 0 outside a sandbox. */
+export function shiftOf(clock: Clock): number {
+  return 'aheadMs' in clock ? (clock as ShiftedClock).aheadMs() : 0;
 }
 
 /** The same world with the clock that nobody can move. */

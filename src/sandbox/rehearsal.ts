@@ -58,17 +58,13 @@ export function createRehearsal(deps: RehearsalDeps): Rehearsal {
     wait: () => ({ methods: SIGNED, holdMs: WAIT_MS }),
     fail: (payment) => ({ methods: SIGNED, holdMs: UNSENT_MS, onConfirm: () => enroll(deps, payment, 'fail') }),
     screened: () => ({ screening: { decide: (accounts) => ({ hits: accounts, list: EVERYBODY }) } }),
-    reorg: (payment) => ({
-      onFetched: () => enroll(deps, payment, 'reorg'),
-      onConfirm: () => enroll(deps, payment, 'reorg'),
-    }),
+    reorg: (payment) => beforePaying(() => enroll(deps, payment, 'reorg')),
     late: (payment) => ({ methods: ['native'], onFetched: () => cancel(deps, payment) }),
-    double: (payment) => ({
-      async onConfirm() {
+    double: (payment) =>
+      beforePaying(async () => {
         await prepareSecond(deps, payment);
         await enroll(deps, payment, 'double');
-      },
-    }),
+      }),
     permit2: () => ({ methods: ['permit2'] }),
   };
   return {
@@ -84,6 +80,11 @@ export function createRehearsal(deps: RehearsalDeps): Rehearsal {
       return wanted !== undefined && isOutcome(wanted) ? scripts[wanted](payment) : {};
     },
   };
+}
+
+/** A payer in coin may pay without a confirmation. */
+function beforePaying(run: () => Promise<void>): Script {
+  return { onFetched: run, onConfirm: run };
 }
 
 function isOutcome(text: unknown): text is Outcome {

@@ -5,7 +5,7 @@ import { createRehearsal, OUTCOMES } from '../../src/sandbox/rehearsal.ts';
 import { type StageDeps, stageOutcomes } from '../../src/sandbox/stage-outcomes.ts';
 import { findOpenRehearsals } from '../../src/store/payments/rehearsals.ts';
 import { ETH, EURC, openPayingShop, type PayingShop, refusal, result, USDC, USDT } from './paying-shop.ts';
-import { ORDER, openShop } from './shop.ts';
+import { happen, ORDER, openShop } from './shop.ts';
 
 const ALL = { [USDC]: 10n ** 12n, [EURC]: 10n ** 12n, [USDT]: 10n ** 12n, [ETH]: 10n ** 21n };
 const asking = (sandbox: string) => ({ metadata: { sandbox, table: '4' } });
@@ -31,8 +31,9 @@ describe('an outcome that a payment of a sandbox asks for', () => {
     return item;
   }
 
-  function stage(paySecond: StageDeps['paySecond'] = async () => {}) {
-    const control = { moveAhead: async () => true, replaceBlocks: async () => true };
+  function stage(parts: { paySecond?: StageDeps['paySecond']; control?: Partial<StageDeps['control']> } = {}) {
+    const { paySecond = async () => {} } = parts;
+    const control = { moveAhead: async () => true, replaceBlocks: async () => true, ...parts.control };
     return stageOutcomes({ ...paying.gateway, control, paySecond });
   }
 
@@ -74,6 +75,26 @@ describe('an outcome that a payment of a sandbox asks for', () => {
     assert.deepEqual(await findOpenRehearsals(paying.gateway.db.sql, 10), []);
   });
 
+  it('is reorganised: after a crash the same block is named again', async () => {
+    const id = await paying.created(asking('reorg'));
+    await confirmed(id, USDC);
+    await happen(paying.gateway, id, 'succeeded');
+    const { sql } = paying.gateway.db;
+    const block = { number: 7, hash: `0x${'ab'.repeat(32)}` };
+    await sql`update rehearsals set block = ${JSON.stringify(block)}::jsonb where payment_id = ${id}`;
+    const asked: unknown[] = [];
+    const replaceBlocks = async (each: object) => {
+      asked.push(each);
+      if (asked.length === 1) throw new Error('The chain went away.');
+      return true;
+    };
+    await stage({ control: { replaceBlocks } });
+    assert.equal((await findOpenRehearsals(sql, 10)).length, 1, 'it is not over');
+    await stage({ control: { replaceBlocks } });
+    await stage({ control: { replaceBlocks } });
+    assert.deepEqual(asked, [block, block]);
+  });
+
   it('is declined by screening before anything is offered', async () => {
     const id = await paying.created(asking('screened'));
     const payer = paying.newPayer(ALL);
@@ -107,8 +128,13 @@ describe('an outcome that a payment of a sandbox asks for', () => {
         [true, 'offered', 'native'],
       ],
     );
+    const coin = await paying.created(asking('double'));
+    const payer = paying.newPayer(ALL);
+    const option = await paying.wallet.option(coin, payer.account, ETH);
+    assert.equal((await paying.wallet.fetch(coin, option.id)).statusCode, 200);
+    assert.equal((await paying.items(coin)).length, 2, 'a payer in coin may pay without a confirmation');
     const sent: unknown[] = [];
-    await stage(async (request) => void sent.push(request));
+    await stage({ paySecond: async (request) => void sent.push(request) });
     assert.deepEqual(sent, [], 'it waits until the first has paid');
   });
 
