@@ -1,3 +1,6 @@
+import { assetsOf } from '../chains/assets.ts';
+import { SANDBOX_NETWORK } from '../chains/networks.ts';
+import { SANDBOX_ACCOUNTS } from '../sandbox/genesis.ts';
 import { createShopper, type Shopper } from '../sandbox/shopper.ts';
 import { type Command, command } from './command.ts';
 import { oneOf } from './kinds.ts';
@@ -73,6 +76,14 @@ const RECIPES = {
     const id = await merchant(scene);
     await scene.call('PATCH', `/v1/merchants/${id}`, { merchantName: 'Renamed shop' });
     scene.steps.push(`renamed ${id}`);
+    return id;
+  },
+  'settlement_destination.changed': async (scene) => {
+    const id = await merchant(scene);
+    const asset = assetsOf(SANDBOX_NETWORK).find(({ symbol }) => symbol === 'USDC')?.id;
+    const settlements = [{ asset, destination: `${SANDBOX_NETWORK}:${SANDBOX_ACCOUNTS.merchant}` }];
+    await scene.call('POST', `/v1/merchants/${id}/settlements/crypto`, { settlements });
+    scene.steps.push(`gave ${id} a destination for USDC`);
     return id;
   },
 } as const satisfies Record<string, Recipe>;

@@ -72,6 +72,12 @@ describe('rehearsals in a running sandbox', () => {
     });
   }
 
+  it('triggers settlement_destination.changed', async () => {
+    const { exitCode, out, err } = await till(['trigger', 'settlement_destination.changed']);
+    assert.equal(exitCode, 0, err);
+    assert.match(out.trim().split('\n').at(-1) ?? '', /^settlement_destination\.changed evt_\w+$/);
+  });
+
   it('triggers the events of a refund, and prints a line for each step', async () => {
     const { exitCode, out, err } = await till(['trigger', 'refund.succeeded']);
     assert.equal(exitCode, 0, err);
@@ -122,6 +128,7 @@ describe('rehearsals in a running sandbox', () => {
     assert.equal(status, 'cancelled');
     await hasEvent(paymentId, 'payment.late_money');
     assert.deepEqual(await eventsOf(paymentId), ['payment.created', 'payment.cancelled', 'payment.late_money']);
+    assert.match((await tillOnDatabase('strays', 'list', '--json')).out, new RegExp(paymentId));
   });
 
   it('waits for a minute of the sandbox, and is paid when the clock has moved on', async () => {
