@@ -30,7 +30,10 @@ export const CATALOGUE = {
     statuses: [403],
     when: 'The key is valid but lacks the scope, is not for this merchant, or is used from an address that is not allowed; or a payment was created for an inactive, suspended or frozen merchant, or a destination or refund of a suspended or frozen one was asked for.',
   },
-  not_sandbox_api_key: { statuses: [403], when: 'A live key names an asset of a test network.' },
+  not_sandbox_api_key: {
+    statuses: [403],
+    when: 'A live key names an asset of a test network, or uses the clock of a sandbox.',
+  },
   rate_limited: {
     statuses: [429],
     when: 'Too many requests, or the paying account has too many payments under way: wait for the seconds in `Retry-After`.',

@@ -1,17 +1,18 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { CommandDeps } from './actions/command.ts';
 import { OtherMasterSecretError, openReceiptKey } from './actions/open-receipt-key.ts';
 import { copyLogos } from './actions/parties/copy-logo.ts';
 import { createRescreener } from './actions/paying/rescreen-items.ts';
 import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
-import { type RowKeyDeps, rowKeysOf } from './actions/row-keys.ts';
+import { rowKeysOf } from './actions/row-keys.ts';
+import { SANDBOX_NETWORK } from './chains/networks.ts';
 import { buildApp } from './http/app.ts';
 import { loadPageBundle } from './http/checkout/page-bundle.ts';
 import { openFilesWarning } from './http/entry/open-files.ts';
 import { serveMetrics } from './http/metrics-server.ts';
 import { createImageFetcher } from './logos/fetch-image.ts';
 import { connectNetworks, openRates, openScreening } from './outside.ts';
+import { type OwnSandbox, openOwnSandbox, sandboxJobs } from './own-sandbox.ts';
 import { createParts } from './parts.ts';
 import { createLog } from './runtime/log.ts';
 import { watchProcess } from './runtime/metrics.ts';
@@ -19,17 +20,17 @@ import { steadyClock, systemWorld } from './runtime/system-world.ts';
 import type { World } from './runtime/world.ts';
 import { banner } from './sandbox/banner.ts';
 import { ChainStartError, startSandboxChain } from './sandbox/chain-process.ts';
-import { announceSandbox, openSandbox } from './sandbox/demo.ts';
+import { announceSandbox } from './sandbox/demo.ts';
 import { startEmbeddedPostgres } from './sandbox/embedded-postgres.ts';
 import { SANDBOX_FIRST_BLOCK } from './sandbox/genesis.ts';
 import { HomeInUseError, lockHome } from './sandbox/home-lock.ts';
+import { followSandboxTime } from './sandbox/sandbox-time.ts';
 import { ScreeningListError } from './screening/follow-list.ts';
 import {
   ChainSettingsError,
   gasBudgets,
   isSandbox,
   minBalanceOn,
-  type NetworkInUse,
   needsOwnChain,
   networksInUse,
 } from './settings/chains.ts';
@@ -38,7 +39,6 @@ import { drainTimeMs } from './settings/drain-time.ts';
 import { readEnvironment } from './settings/environment.ts';
 import { MasterSecretError, openSecrets } from './settings/master-secret.ts';
 import { misspeltSettings } from './settings/misspelt.ts';
-import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
 import { productionRisks } from './settings/production-risks.ts';
 import { readStartConfig } from './settings/read-config.ts';
 import type { Role } from './settings/roles.ts';
@@ -157,8 +157,11 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   });
   onStop(() => database.close());
   const { db, listDb, clockOffMs } = database;
-  // From here on the node goes by the time of the database.
-  const world: World = { ...ownWorld, clock: database.clock };
+  // From here on the node goes by the time of the database; a sandbox goes by its own time.
+  const realWorld: World = { ...ownWorld, clock: database.clock };
+  const time = isSandbox(config) ? await followSandboxTime({ db, log, world: realWorld }) : undefined;
+  onStop(() => time?.stop());
+  const world: World = { ...realWorld, clock: time?.clock ?? realWorld.clock };
 
   const secrets = await openSecrets({ config, world });
   const base = { config, world, log, db, listDb, secrets, rowKeys: rowKeysOf(secrets) };
@@ -167,7 +170,7 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   onStop(() => chains.stop());
   // A wrong master secret is found here, before anything is written.
   const receiptKey = await openReceiptKey(base);
-  const sandbox = await openOwnSandbox(base, networks);
+  const sandbox = time && (await openOwnSandbox(base, { networks, time }));
   const page = await loadPageBundle(PAGE);
   if (page === undefined) log.warn('the checkout page has not been built: run npm run build');
   const parts = await createParts({
@@ -177,13 +180,15 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
     page,
     clockOffMs,
     sandbox: sandbox?.shop,
+    testClock: sandbox?.testClock,
+    rehearse: sandbox?.rehearse,
     rates: openRates(base, onStop),
     screening: await openScreening(base, onStop),
   });
   onStop(() => parts.stop());
   watchProcess(parts.metrics);
   onStop(() => parts.keyUses.flush(parts).then(ignore, ignore));
-  const stopWorkers = startWorkers(parts);
+  const stopWorkers = startWorkers(parts, sandbox);
   onStop(stopWorkers);
 
   const metricsServer = await serveMetrics(parts, { host: config.metricsHost, port: config.metricsPort });
@@ -235,18 +240,8 @@ async function openServer(
   return openRunRole(world, embedded.url);
 }
 
-/** The demo partner and its shop, if all money is play money. */
-async function openOwnSandbox(base: CommandDeps & RowKeyDeps & { config: Config }, [network]: readonly NetworkInUse[]) {
-  const { config } = base;
-  const rpcUrl = network?.endpoints[0];
-  if (!isSandbox(config) || rpcUrl === undefined) return undefined;
-  const file = await openSandbox(base, { home: config.home, baseUrl: config.publicUrl, rpcUrl });
-  const { apiKey, merchantId } = file;
-  return { file, shop: { apiKey, merchantId, rpcUrl, chainId: SANDBOX_NETWORK } };
-}
-
 /** Starts the work of the node's roles. The returned function stops it, and may be called more than once. */
-function startWorkers(parts: Parts): () => Promise<void> {
+function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): () => Promise<void> {
   const { config, world } = parts;
   const fetchImage = createImageFetcher(world);
   const starts: Readonly<Record<Role, () => (() => Promise<void>)[]>> = {
@@ -274,6 +269,7 @@ function startWorkers(parts: Parts): () => Promise<void> {
         ...housekeepingJobs(parts),
         { name: 'rescreen-payers', everyMs: RESCREEN_MS, run: createRescreener(parts) },
         ...payingOutJobs(parts),
+        ...(sandbox === undefined ? [] : sandboxJobs(parts, sandbox)),
         { name: 'copy-logos', everyMs: COPY_LOGOS_MS, run: () => copyLogos({ ...parts, fetchImage }) },
       ]),
     ],

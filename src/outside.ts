@@ -4,6 +4,7 @@ import { OtherSandboxChainError, rememberSandboxChain } from './actions/remember
 import { assetsOf } from './chains/assets.ts';
 import type { Chain, ChainCheck } from './chains/chain.ts';
 import { type ConnectedChains, connectChains } from './chains/connect.ts';
+import { SANDBOX_NETWORK } from './chains/networks.ts';
 import { followRates } from './rates/follow-rates.ts';
 import { createHttpSource } from './rates/http-source.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
@@ -13,7 +14,6 @@ import { followScreeningList } from './screening/follow-list.ts';
 import { NO_SCREENING, type Screening } from './screening/screening.ts';
 import { chainTerms, isSandbox, type NetworkInUse } from './settings/chains.ts';
 import type { Config } from './settings/config.ts';
-import { SANDBOX_NETWORK } from './settings/network-kinds.ts';
 
 /** Connections to the outside world: chains, rates and the screening list, as configured. */
 

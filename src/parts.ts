@@ -8,6 +8,7 @@ import { openCheckout } from './actions/parties/open-checkout.ts';
 import { createKeyUseRecorder } from './actions/parties/record-key-uses.ts';
 import { createPaymentCreator } from './actions/paying/create-payment.ts';
 import { createPaymentMover } from './actions/paying/move-payment.ts';
+import { NO_REHEARSAL, type Rehearsal } from './actions/paying/rehearsal.ts';
 import { createRowCheck } from './actions/row-check.ts';
 import { rowKeysOf } from './actions/row-keys.ts';
 import type { Chains } from './chains/chains.ts';
@@ -20,8 +21,10 @@ import { createLongPolls } from './http/status/long-poll.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
 import { createMetrics } from './runtime/metrics.ts';
 import type { Secrets } from './runtime/secrets.ts';
+import { unshiftedWorld } from './runtime/shifted-clock.ts';
 import { createSparseWarning } from './runtime/sparse-log.ts';
 import type { World } from './runtime/world.ts';
+import type { RehearsalDeps } from './sandbox/rehearsal.ts';
 import { NO_SCREENING, type Screening } from './screening/screening.ts';
 import type { Config } from './settings/config.ts';
 import { valueOn } from './settings/network-kinds.ts';
@@ -52,6 +55,9 @@ export interface PartsInput {
   /** The checkout page, and the sandbox's shop. */
   readonly page?: HttpDeps['page'];
   readonly sandbox?: HttpDeps['sandbox'];
+  readonly testClock?: HttpDeps['testClock'];
+  /** Makes the outcomes that payments of the sandbox ask for. */
+  readonly rehearse?: ((deps: RehearsalDeps) => Rehearsal) | undefined;
   /** Milliseconds by which the machine's clock is ahead of the database; 0 by default. */
   readonly clockOffMs?: () => number;
 }
@@ -64,6 +70,7 @@ export async function createParts(input: PartsInput) {
   const rowKeys = rowKeysOf(input.secrets);
   const base = { ...input, chains, rates, screening, clockOffMs, rowKeys };
   const { config, world, db, listDb, secrets } = base;
+  const steady = unshiftedWorld(world);
   await adoptRows(base);
   const metrics = createMetrics();
   const payerLimits = { openItemsPerPayer: config.openItemsPerPayer };
@@ -72,19 +79,19 @@ export async function createParts(input: PartsInput) {
     isOwn: (row) => isOwnKey(base, row),
     messageOf: forgedKeyMessage,
   });
-  const keys = createFreshCache<KeyHolder>(world, {
+  const keys = createFreshCache<KeyHolder>(steady, {
     read: async (hashes) => (await findKeyHolders(db.sql, hashes)).filter(isGenuineKey),
     keyOf: (key) => key.hash,
   });
-  const apps = createFreshCache<WalletApp>(world, {
+  const apps = createFreshCache<WalletApp>(steady, {
     read: (ids) => findWalletApps(db.sql, ids),
     keyOf: (app) => app.id,
   });
-  const merchants = createFreshCache<PayableMerchant>(world, {
+  const merchants = createFreshCache<PayableMerchant>(steady, {
     read: (ids) => findPayableMerchants(db.sql, ids),
     keyOf: (merchant) => merchant.id,
   });
-  const networkStops = createFreshCache<NetworkStop>(world, {
+  const networkStops = createFreshCache<NetworkStop>(steady, {
     read: (networks) => findNetworkStops(db.sql, networks),
     keyOf: ({ network }) => network,
   });
@@ -92,7 +99,7 @@ export async function createParts(input: PartsInput) {
   await openCheckout(base);
   const feed = await openEventFeed(base);
   const longPolls = createLongPolls(world, feed);
-  return {
+  const parts = {
     ...base,
     metrics,
     keys,
@@ -101,7 +108,7 @@ export async function createParts(input: PartsInput) {
     networkStops,
     keyUses: createKeyUseRecorder(world.clock),
     feed,
-    warn: createSparseWarning(world.clock, base.log),
+    warn: createSparseWarning(steady.clock, base.log),
     leftOut: createAlarms(base, 'asset_left_out'),
     createPayment: createPaymentCreator(base),
     movePayment: createPaymentMover(base, payerLimits),
@@ -124,7 +131,7 @@ export async function createParts(input: PartsInput) {
       onRefusal,
     }),
     lists: createListReads(
-      { listDb, clock: world.clock },
+      { listDb, clock: steady.clock },
       { poolSize: config.listPoolSize, costMsPerSecond: config.listCostMsPerSecond, onRefusal },
     ),
     cursorKeys: secrets.deriveEach('cursor'),
@@ -136,4 +143,5 @@ export async function createParts(input: PartsInput) {
       for (const cache of [keys, apps, merchants, networkStops]) cache.stop();
     },
   };
+  return { ...parts, rehearsal: input.rehearse?.(parts) ?? NO_REHEARSAL };
 }

@@ -4,12 +4,14 @@ import { openReceiptKey } from '../src/actions/open-receipt-key.ts';
 import { createPartner } from '../src/actions/parties/create-partner.ts';
 import { issueKey } from '../src/actions/parties/issue-key.ts';
 import { registerApp } from '../src/actions/parties/register-app.ts';
+import type { TestClock } from '../src/actions/test-clock.ts';
 import type { Mode } from '../src/domain/mode.ts';
 import { buildApp } from '../src/http/app.ts';
 import { createParts, type PartsInput } from '../src/parts.ts';
 import { createSecrets } from '../src/runtime/secrets.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import type { World } from '../src/runtime/world.ts';
+import { followSandboxTime } from '../src/sandbox/sandbox-time.ts';
 import type { Config } from '../src/settings/config.ts';
 import { readConfig } from '../src/settings/read-config.ts';
 import { openNodeDatabase } from '../src/store/plumbing/node-database.ts';
@@ -22,13 +24,18 @@ export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
 /** Gateways of a test that share a database share it, too. */
 export const TEST_SECRET = new Uint8Array(32).fill(7);
 
-export interface TestGatewayInput extends Pick<PartsInput, 'chains' | 'rates' | 'screening' | 'page' | 'sandbox'> {
+export interface TestGatewayInput
+  extends Pick<PartsInput, 'chains' | 'rates' | 'screening' | 'page' | 'sandbox' | 'rehearse'> {
   /** A database shared with another gateway of the test; its own one otherwise. */
   readonly databaseUrl?: string;
   readonly config?: Partial<Config>;
   readonly world?: Partial<World>;
   /** True if it goes by the time of the database, as in production. Other gateways go by the time of the test. */
   readonly isOnDatabaseTime?: boolean;
+  /** True if it goes by the time of a sandbox, which the test clock moves. */
+  readonly isOnSandboxTime?: boolean;
+  /** Parts of the test clock that stand in; undefined for a gateway outside a sandbox, which has none. */
+  readonly testClock?: Partial<TestClock> | undefined;
   readonly masterSecret?: Uint8Array;
   readonly log?: Logger;
 }
@@ -39,7 +46,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
   const url = input.databaseUrl ?? own?.url ?? '';
   const ownWorld = { ...systemWorld, ...input.world };
   const { log = pino({ level: 'silent' }) } = input;
-  const { chains, rates, screening, page, sandbox } = input;
+  const { chains, rates, screening, page, sandbox, rehearse } = input;
   const config = { ...testConfig(), ...input.config };
   const database = await openNodeDatabase({
     ...config,
@@ -53,7 +60,12 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     machineClock: ownWorld.clock,
   });
   const { db, listDb, clockOffMs } = database;
-  const world = input.isOnDatabaseTime ? { ...ownWorld, clock: database.clock } : ownWorld;
+  const realWorld = input.isOnDatabaseTime ? { ...ownWorld, clock: database.clock } : ownWorld;
+  const time = input.isOnSandboxTime ? await followSandboxTime({ db, log, world: realWorld }) : undefined;
+  const world = { ...realWorld, clock: time?.clock ?? realWorld.clock };
+  // All routes are there, so that tests of every described route find them. Without a chain there is nothing to move.
+  const control = { moveChain: async () => true, look: async () => time?.look() };
+  const testClock = 'testClock' in input ? input.testClock && { ...control, ...input.testClock } : control;
   const base = { config, world, log, db, listDb, secrets: createSecrets([input.masterSecret ?? TEST_SECRET]) };
   const receiptKey = await openReceiptKey(base);
   const parts = await createParts({
@@ -64,6 +76,8 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     screening,
     page,
     sandbox,
+    testClock,
+    rehearse,
     ...(input.isOnDatabaseTime && { clockOffMs }),
   });
   // Events are placed in real time, even with a manual clock.
@@ -84,6 +98,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
       await app.close();
       await stopPlacing();
       parts.stop();
+      await time?.stop();
       await database.close();
       await own?.drop();
     },

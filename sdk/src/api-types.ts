@@ -102,7 +102,7 @@ export interface NewPayment {
   } | null | undefined;
   /** A description of the order. Shown to the payer. */
   description?: string | null | undefined;
-  /** Up to 20 texts of your own, by key. Returned to you, and never shown to the payer. */
+  /** Up to 20 texts of your own, by key. Returned to you, and never shown to the payer. In a sandbox the key `sandbox` chooses the outcome of a test payment: `wait`, `fail`, `screened`, `reorg`, `late`, `double` or `permit2`. */
   metadata?: Record<string, string> | null | undefined;
   /** The items of the order. Shown to the payer. */
   lineItems?: readonly {

@@ -1,3 +1,4 @@
+import { unshifted } from '../runtime/shifted-clock.ts';
 import type { Clock } from '../runtime/world.ts';
 
 /** Reports a condition only when it has lasted: a restart or a hiccup is no reason to wake a person. */
@@ -14,7 +15,7 @@ export function createLasting(clock: Clock, forMs: number): Lasting {
         since.delete(subject);
         return undefined;
       }
-      const nowMs = clock.nowMs();
+      const nowMs = unshifted(clock).nowMs();
       const sinceMs = since.get(subject) ?? nowMs;
       since.set(subject, sinceMs);
       return nowMs - sinceMs >= forMs ? message : undefined;

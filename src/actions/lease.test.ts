@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { type ManualTime, manualTime } from '../../test/manual-time.ts';
 import { until } from '../../test/until.ts';
+import { shiftClock } from '../runtime/shifted-clock.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import type { Timers } from '../runtime/world.ts';
 import { type Database, openDatabase } from '../store/plumbing/database.ts';
@@ -133,5 +134,22 @@ describe('a lease', () => {
     assert.ok(signal.aborted);
     second.end();
     await second.done;
+  });
+
+  it('is in real time: a sandbox whose clock is a month ahead neither takes it nor loses it', async () => {
+    const time = manualTime();
+    const ahead = node('a', time);
+    const clock = shiftClock(time.clock, () => 30 * 86_400_000);
+    const shifted = { ...ahead, world: { ...ahead.world, clock } };
+    const here = lead(node('b', time), 'shifted');
+    await here.started;
+    assert.equal(await whileLeading(shifted, 'shifted', never, async () => {}), false);
+    here.end();
+    await here.done;
+    const there = lead(shifted, 'shifted');
+    await there.started;
+    assert.equal(await whileLeading(node('b', time), 'shifted', never, async () => {}), false);
+    there.end();
+    await there.done;
   });
 });

@@ -1,3 +1,4 @@
+import { unshiftedWorld } from '../runtime/shifted-clock.ts';
 import type { Log } from '../runtime/world.ts';
 import type { Tx } from '../store/plumbing/database.ts';
 import { extendLease, type Lease, lockLease, releaseLease, takeLease } from '../store/plumbing/leases.ts';
@@ -32,11 +33,12 @@ export class LeaseLostError extends Error {
  * lease is lost. That is a courtesy: the fencing number of every write keeps two holders apart.
  */
 export async function whileLeading(
-  deps: LeaseDeps,
+  given: LeaseDeps,
   name: string,
   stop: AbortSignal,
   work: (lease: Lease, signal: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
+  const deps = { ...given, world: unshiftedWorld(given.world) };
   const leaseMs = leaseMsOf(deps);
   const lease = await command(deps, (tx, now) =>
     takeLease(tx, { name, holder: deps.holder, now, until: new Date(now.getTime() + leaseMs) }),

@@ -1,5 +1,8 @@
 import type { Mode } from '../domain/mode.ts';
 
+/** The chain that the sandbox runs. */
+export const SANDBOX_NETWORK = 'eip155:31337';
+
 /** A chain known to Till. Networks are data: a new one is a new record. */
 export interface Network {
   /** CAIP-2. */
@@ -172,11 +175,15 @@ export const NETWORKS: readonly Network[] = [
     explorer: 'https://solscan.io/tx/',
   },
   {
-    chainId: 'eip155:31337',
+    chainId: SANDBOX_NETWORK,
     name: 'Till Sandbox',
     mode: 'test',
     isTrustedAlone: true,
-    finality: { blockTimeMs: 1_000, depth: 1, reason: 'one process makes all blocks, and takes none back' },
+    finality: {
+      blockTimeMs: 1_000,
+      depth: 1,
+      reason: 'one process makes all blocks, and takes one back only to rehearse it',
+    },
   },
   {
     chainId: 'eip155:11155111',

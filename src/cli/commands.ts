@@ -22,6 +22,7 @@ import { relayerCommands } from './relayer-commands.ts';
 import { secretCommands } from './secret-commands.ts';
 import { strayCommands } from './stray-commands.ts';
 import { systemCommands } from './system-commands.ts';
+import { triggerCommands } from './trigger-commands.ts';
 
 /** The first words of commands that have two. */
 export const GROUPS = {
@@ -71,4 +72,5 @@ export const COMMANDS: readonly Command[] = [
   ...databaseCommands,
   ...listenCommands,
   ...systemCommands,
+  ...triggerCommands,
 ];

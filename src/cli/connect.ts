@@ -1,13 +1,16 @@
 import { join } from 'node:path';
 import type { Origin } from '../domain/origin.ts';
 import { ApiError } from '../errors.ts';
+import { shiftClock } from '../runtime/shifted-clock.ts';
 import type { Log, World } from '../runtime/world.ts';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../sandbox/embedded-postgres.ts';
 import { HomeInUseError, lockHome } from '../sandbox/home-lock.ts';
+import { isSandbox } from '../settings/chains.ts';
 import type { Config } from '../settings/config.ts';
 import { type Database, openDatabase } from '../store/plumbing/database.ts';
 import { migrate, migrationState } from '../store/plumbing/migrate.ts';
 import { findPrimary } from '../store/plumbing/primary.ts';
+import { findClockShift } from '../store/plumbing/sandbox-clock.ts';
 
 export interface Context {
   readonly config: Config;
@@ -47,11 +50,19 @@ export async function withDatabase<T>(context: Context, work: (deps: OperatorDep
     if (connection.isOurs) await migrate(context, connection.url);
     return await onPool(connection, async (db) => {
       if (!connection.isOurs) await requireMigrated(db);
-      return work({ ...context, db });
+      return work({ ...context, db, world: await worldOf(context, db) });
     });
   } finally {
     await connection.close();
   }
+}
+
+/** The commands of a sandbox go by its time, as its nodes do. A database alone does not make a sandbox. */
+async function worldOf({ config, world }: Context, db: Database): Promise<World> {
+  const isKnown = config.databaseUrl === undefined || config.rpcUrls !== undefined || config.sandbox === true;
+  if (!isKnown || !isSandbox(config)) return world;
+  const { aheadMs } = await findClockShift(db.sql);
+  return { ...world, clock: shiftClock(world.clock, () => aheadMs) };
 }
 
 /**

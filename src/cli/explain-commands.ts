@@ -41,7 +41,7 @@ export async function describeExplanation(
     findMerchantOfAnyPartner(db.sql, payment.merchantId),
   ]);
   const explanation = await explainPayment(
-    { db: db.sql, nowMs: world.clock.nowMs(), chains, relaying: gasBudgets(config) },
+    { db: db.sql, clock: world.clock, chains, relaying: gasBudgets(config) },
     { payment, audience: 'operator', limit: MAX_ENTRIES },
   );
   const { status, entries, omitted, wait } = explanation;

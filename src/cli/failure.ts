@@ -1,6 +1,7 @@
 import { OtherMasterSecretError } from '../actions/open-receipt-key.ts';
 import { ApiError, type ErrorCode, type Issue } from '../errors.ts';
 import { HomeInUseError } from '../sandbox/home-lock.ts';
+import { ShopperError } from '../sandbox/shopper.ts';
 import { ChainSettingsError } from '../settings/chains.ts';
 import { MasterSecretError } from '../settings/master-secret.ts';
 import { databaseFault } from '../store/plumbing/database.ts';
@@ -30,7 +31,7 @@ export class ConfigurationError extends Error {
 }
 
 /** Errors whose message is enough. */
-const REFUSALS = [HomeInUseError, OtherMasterSecretError, SchemaMismatchError];
+const REFUSALS = [HomeInUseError, OtherMasterSecretError, SchemaMismatchError, ShopperError];
 
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return describeUsage(error);

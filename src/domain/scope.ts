@@ -8,6 +8,7 @@ export const SCOPES = [
   'refunds:write',
   'events:read',
   'gateway',
+  'sandbox',
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];

@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify';
 import { ApiError } from '../errors.ts';
+import { unshifted } from '../runtime/shifted-clock.ts';
 import { checkoutRoutes } from './checkout/checkout-routes.ts';
 import { demoRoutes } from './demo/demo-routes.ts';
 import type { App, HttpDeps } from './deps.ts';
@@ -23,6 +24,7 @@ import { receiptRoutes } from './routes/receipts.ts';
 import { refundRoutes } from './routes/refunds.ts';
 import { settlementRoutes } from './routes/settlements.ts';
 import { systemRoutes } from './routes/system.ts';
+import { testClockRoutes } from './routes/test-clock.ts';
 import { timelineRoutes } from './routes/timeline.ts';
 import { siteRoutes } from './site/site-routes.ts';
 import { wantsPage } from './site/wants-page.ts';
@@ -39,8 +41,9 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   });
   const methods = followMethods(app);
   const isStopping = followStop(app, deps);
+  const clock = unshifted(deps.world.clock);
   app.addHook('onRequest', (request, reply, done) => {
-    request.startedAtMs = deps.world.clock.nowMs();
+    request.startedAtMs = clock.nowMs();
     mark(request, reply);
     const meant = request.is404 && wantsPage(request) ? withoutSlash(app, request.url) : undefined;
     if (meant !== undefined) return void reply.redirect(meant, 308);
@@ -67,6 +70,7 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   await app.register(gatewayRoutes, { ...deps, prefix: CROSS_ORIGIN_PREFIX });
   await app.register(checkoutRoutes, deps);
   await app.register(siteRoutes, deps);
+  if (deps.testClock !== undefined) await app.register(testClockRoutes, { ...deps, testClock: deps.testClock });
   if (deps.sandbox !== undefined) await app.register(demoRoutes, { ...deps, sandbox: deps.sandbox });
   methods.refuseOthers();
   await app.ready();

@@ -5,6 +5,8 @@ import type { Logger } from 'pino';
 import type { Alarms } from '../actions/alarms.ts';
 import type { CreatedPayment, PaymentOrder } from '../actions/paying/create-payment.ts';
 import type { PayerLimits, PaymentMover } from '../actions/paying/move-payment.ts';
+import type { Rehearsal } from '../actions/paying/rehearsal.ts';
+import type { TestClock } from '../actions/test-clock.ts';
 import type { Chains } from '../chains/chains.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
 import type { ReceiptKey } from '../domain/receipt.ts';
@@ -75,6 +77,10 @@ export interface HttpDeps {
   readonly page?: PageBundle | undefined;
   /** The sandbox's own shop and chain; missing outside the sandbox. */
   readonly sandbox?: DemoShop | undefined;
+  /** The outcomes that payments of a sandbox ask for. */
+  readonly rehearsal: Rehearsal;
+  /** The clock that test keys can move; missing outside the sandbox. */
+  readonly testClock?: TestClock | undefined;
   /** Milliseconds by which the machine's clock is ahead of the database. */
   readonly clockOffMs: () => number;
   readonly longPolls: LongPolls;

@@ -32,6 +32,7 @@ export async function describeApi(app: App): Promise<void> {
         { name: 'Payments', description: 'Payments to merchants: create, follow, list, cancel.' },
         { name: 'Refunds', description: 'Refunds of payments.' },
         { name: 'Gateway', description: 'For wallets and the checkout: the payer’s side of a payment.' },
+        { name: 'Sandbox', description: 'For tests. Only a sandbox has these routes.' },
         { name: 'Operations', description: 'For monitors and machines.' },
       ],
       components: {

@@ -325,6 +325,12 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'get /v1/gateway/payment/{id}/status': STATUS,
   'post /v1/gateway/payment/{id}/cancel': cancelledBy('cancelled_by_user'),
 
+  'get /v1/test/clock': { answer: { now: CREATED_AT, aheadMs: 0 } },
+  'post /v1/test/clock': {
+    body: { advanceMs: 3_600_000 },
+    answer: { now: '2026-02-18T10:30:00.000Z', aheadMs: 3_600_000 },
+  },
+
   'get /health': { answer: { status: 'ok' } },
   'get /ready': {
     answer: {

@@ -4,12 +4,22 @@ import { createBatcher } from '../runtime/batcher.ts';
 import type { Timers } from '../runtime/world.ts';
 
 /**
- * The history of a chain, in order: the transactions it accepted, and the blocks it made of them. The same transactions
- * at the same time give the same block, down to its hash.
+ * The history of a chain, in order: the transactions it accepted, the blocks it made of them, moves of its time, and
+ * blocks that were replaced. The same transactions at the same time give the same block, down to its hash.
  */
 export type ChainRecord =
   | { readonly atMs: number; readonly transaction: string }
-  | { readonly atMs: number; readonly block: { readonly timestampS: number } };
+  | { readonly atMs: number; readonly block: { readonly timestampS: number } }
+  /** From here on blocks are this far ahead of the machine's time. */
+  | { readonly atMs: number; readonly aheadMs: number }
+  /** The last blocks are replaced by as many others, with the same transactions. */
+  | { readonly atMs: number; readonly replaced: { readonly depth: number } & BranchTimes };
+
+/** The times of a branch: that of its first block, which has the transactions, and that of all others. */
+export interface BranchTimes {
+  readonly firstS: number;
+  readonly restS: number;
+}
 
 export interface ChainJournal {
   /**

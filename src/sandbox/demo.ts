@@ -6,6 +6,7 @@ import { putDestinations } from '../actions/parties/destination-rows.ts';
 import { issueKey } from '../actions/parties/issue-key.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import { assetsOf } from '../chains/assets.ts';
+import { SANDBOX_NETWORK as NETWORK } from '../chains/networks.ts';
 import { hashApiKey } from '../domain/api-key.ts';
 import { floatAddedEntry, OPERATOR_FLOAT } from '../domain/books.ts';
 import { parseAsset } from '../domain/caip.ts';
@@ -46,7 +47,6 @@ const PARTNER_ID = 'prtn_0000000000000000000000DEM0';
 const MERCHANT_ID = 'mrch_0000000000000000000000DEM0';
 const APP_ID = 'app_0000000000000000000000DEM0';
 const OWNER = { partnerId: PARTNER_ID, mode: 'test' } as const;
-const NETWORK = 'eip155:31337';
 /** The other assets, such as USDT, go to the operator's intermediate account, so that both ways are shown. */
 const PAID_DIRECTLY = ['USDC', 'EURC'];
 

@@ -21,6 +21,8 @@ import { createLocalEvm, type LocalEvm, type LocalEvmOptions, type Predeploy } f
 /** Keys of the sandbox chain. Anybody can compute them from these words: never send real money to their accounts. */
 export const SANDBOX_KEYS = {
   payer: testKey('payer'),
+  /** Pays a payment a second time, where that is rehearsed. */
+  secondPayer: testKey('second payer'),
   relayer: testKey('relayer'),
   secondRelayer: testKey('second relayer'),
   feeAccount: testKey('fee account'),

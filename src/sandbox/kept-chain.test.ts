@@ -3,10 +3,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { privateKeyToAccount } from 'viem/accounts';
 import { manualTime } from '../../test/manual-time.ts';
+import { until } from '../../test/until.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import { answer } from './chain-server.ts';
-import { SANDBOX_TOKENS } from './genesis.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS } from './genesis.ts';
 import { type KeptChain, openKeptChain } from './kept-chain.ts';
 
 const HOUR_MS = 3_600_000;
@@ -103,5 +105,74 @@ describe('a kept chain', () => {
     const { timestampMs } = await head();
     const lines = (await readFile(join(dir, 'journal'), 'latin1')).trim().split('\n');
     assert.deepEqual(JSON.parse(lines.at(-1)?.slice(9) ?? '').block, { timestampS: timestampMs / 1000 });
+  });
+
+  it('moves its time forward with a block, never back, and stays there after it was closed', async () => {
+    const { time, chain, dir, rpc, head } = await open();
+    const before = await head();
+    assert.equal(await rpc('till_moveAhead', [HOUR_MS]), true);
+    const moved = await head();
+    assert.deepEqual(moved, { number: before.number + 1, timestampMs: time.clock.nowMs() + HOUR_MS });
+    for (const aheadMs of [0, 1_000, HOUR_MS]) await rpc('till_moveAhead', [aheadMs]);
+    assert.deepEqual(await head(), moved, 'less or the same changes nothing');
+    for (const params of [[], [-1], [1.5], ['60000'], [Number.MAX_SAFE_INTEGER]]) {
+      assert.equal(await rpc('till_moveAhead', params), undefined, JSON.stringify(params));
+    }
+    await chain.close();
+    const again = await open(dir);
+    await again.time.advance(60_000);
+    assert.equal((await again.head()).timestampMs, again.time.clock.nowMs() + HOUR_MS);
+  });
+
+  it('replaces blocks by others with the same transactions, once, and rebuilds the same branch', async () => {
+    const { time, chain, dir, rpc, head } = await open();
+    const account = privateKeyToAccount(SANDBOX_KEYS.payer);
+    const send = async (nonce: number) => {
+      const fees = { gas: 21_000n, maxFeePerGas: 10_000_000_000n, maxPriorityFeePerGas: 1n };
+      const to = SANDBOX_ACCOUNTS.merchant;
+      const raw = await account.signTransaction({ type: 'eip1559', chainId: 31_337, nonce, to, value: 1n, ...fees });
+      const hash = await rpc('eth_sendRawTransaction', [raw]);
+      await time.advance(200);
+      await until('it is mined', async () => (await rpc('eth_getTransactionReceipt', [hash])) !== null);
+      return hash as string;
+    };
+    const first = Number(await rpc('eth_getTransactionCount', [account.address, 'latest']));
+    const sent = [await send(first), await send(first + 1)];
+    await rpc('till_moveAhead', [HOUR_MS]);
+    sent.push(await send(first + 2));
+    const receipt = (hash?: string) => rpc('eth_getTransactionReceipt', [hash]);
+    const kept = await receipt(sent[0]);
+    const { blockNumber, blockHash } = await receipt(sent[1]);
+    const timeOf = async (hash: string) => (await rpc('eth_getBlockByHash', [hash, false])).timestamp;
+    const minedAt = await timeOf(blockHash);
+    const before = await head();
+    assert.equal(await rpc('till_replaceBlocks', [Number(blockNumber), blockHash]), true);
+
+    assert.deepEqual(await receipt(sent[0]), kept, 'blocks below stay');
+    const moved = await Promise.all(sent.slice(1).map(receipt));
+    for (const each of moved) assert.notEqual(each.blockHash, blockHash);
+    assert.deepEqual(
+      moved.map(({ status }) => status),
+      ['0x1', '0x1'],
+    );
+    assert.deepEqual(await head(), before, 'the new branch is as long, and ends at the same time');
+    assert.equal(await timeOf(moved[0].blockHash), minedAt, 'no transaction is later than it was');
+    assert.equal(await rpc('till_replaceBlocks', [Number(blockNumber), blockHash]), false, 'that block is gone');
+    assert.deepEqual(await Promise.all(sent.slice(1).map(receipt)), moved);
+    for (const params of [
+      [1, blockHash],
+      [0, blockHash],
+      [10_000, blockHash],
+    ]) {
+      assert.equal(await rpc('till_replaceBlocks', params), false, 'the first block, and blocks to come');
+    }
+    for (const params of [[], [-1, blockHash], ['1', blockHash], [1, 2]]) {
+      assert.equal(await rpc('till_replaceBlocks', params), undefined, JSON.stringify(params));
+    }
+
+    await chain.close();
+    const again = await open(dir);
+    const rebuilt = await Promise.all(sent.slice(1).map((hash) => again.rpc('eth_getTransactionReceipt', [hash])));
+    assert.deepEqual(rebuilt, moved);
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { World } from '../runtime/world.ts';
 import { keptGenesis, newGenesis } from './chain-genesis.ts';
 import { type ChainJournal, type ChainRecord, openChainJournal } from './chain-journal.ts';
-import { sandboxFirstBlock } from './genesis.ts';
+import { SANDBOX_FIRST_BLOCK, sandboxFirstBlock } from './genesis.ts';
 import { createLocalEvm, type LocalEvm } from './local-evm.ts';
 
 /** A durable local chain: every answer stays true after its process is killed. */
@@ -15,6 +15,10 @@ export interface KeptChain {
   send(call: RpcCall): Promise<string>;
   /** Mines a block when the head is too old to judge deadlines by. */
   freshen(): Promise<void>;
+  /** Moves its time that far ahead of the machine's, with a block of the new time. It never goes back. */
+  moveAhead(aheadMs: number): Promise<void>;
+  /** Replaces the blocks from this one on by others with the same transactions. False if that block is gone or too deep. */
+  replaceBlocks(from: { readonly number: number; readonly hash: string }): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -41,6 +45,8 @@ export interface KeptChainInput {
  */
 const FRESH_MS = 15_000;
 const LATE_SHARE = 20;
+/** Fewer than the blocks that the engine can go back. */
+const MAX_REPLACED = 100;
 
 const USES = /^eth_(call|estimateGas|sendRawTransaction)$/;
 
@@ -60,12 +66,14 @@ export async function openKeptChain(world: World, input: KeptChainInput): Promis
   });
   let replayed = 0;
   let hasBegun = false;
+  let aheadMs = 0;
   const journal = input.isScriptable
     ? undefined
     : await openChainJournal(world.timers, join(input.dir, 'journal'), async (record) => {
         await apply(evm, record);
         replayed += 1;
         hasBegun ||= 'block' in record;
+        if ('aheadMs' in record) ({ aheadMs } = record);
       });
   // A kill during the creation of the chain may have left a part of its journal.
   const beginning = hasBegun ? [] : await firstRecords(chainId, timestampS);
@@ -73,7 +81,7 @@ export async function openKeptChain(world: World, input: KeptChainInput): Promis
     await journal?.append(record);
     await apply(evm, record);
   }
-  return keepChain(world, { ...input, evm, journal });
+  return keepChain(world, { ...input, evm, journal, aheadMs });
 }
 
 async function firstRecords(chainId: number, timestampS: number): Promise<ChainRecord[]> {
@@ -84,27 +92,39 @@ async function firstRecords(chainId: number, timestampS: number): Promise<ChainR
 
 async function keepChain(
   world: World,
-  input: KeptChainInput & { readonly evm: LocalEvm; readonly journal: ChainJournal | undefined },
+  input: KeptChainInput & {
+    readonly evm: LocalEvm;
+    readonly journal: ChainJournal | undefined;
+    readonly aheadMs: number;
+  },
 ): Promise<KeptChain> {
   const { evm, journal } = input;
   const inTurn = createTurns();
   let usedAtMs = world.clock.nowMs();
+  let { aheadMs } = input;
   let cancelTick: (() => void) | undefined;
   let isClosed = false;
 
-  async function block(tag: string): Promise<{ hash: string; timestampS: number; transactions: readonly unknown[] }> {
+  async function block(tag: string) {
     const found = await evm.request({ method: 'eth_getBlockByNumber', params: [tag, false] });
-    const { hash, timestamp, transactions } = found as { hash: string; timestamp: string; transactions: unknown[] };
-    return { hash, timestampS: Number(timestamp), transactions };
+    const { number, hash, timestamp, transactions } = found as Readonly<
+      Record<'number' | 'hash' | 'timestamp', string>
+    > & {
+      readonly transactions: readonly unknown[];
+    };
+    return { number: Number(number), hash, timestampS: Number(timestamp), transactions };
   }
 
   /** A block is on disk before it is mined, so no visible block is lost by a kill. */
   async function mine(headTimestampS: number): Promise<void> {
     const atMs = world.clock.nowMs();
-    const timestampS = Math.max(headTimestampS, Math.floor(atMs / 1000));
+    const timestampS = Math.max(headTimestampS, Math.floor((atMs + aheadMs) / 1000));
     if (journal === undefined) return evm.mine();
-    const record = { atMs, block: { timestampS } };
-    await journal.append(record);
+    await write({ atMs, block: { timestampS } });
+  }
+
+  async function write(record: ChainRecord): Promise<void> {
+    await journal?.append(record);
     await apply(evm, record);
   }
 
@@ -156,7 +176,26 @@ async function keepChain(
         const nowMs = world.clock.nowMs();
         const { timestampS } = await block('latest');
         const allowedMs = Math.max(FRESH_MS, (nowMs - usedAtMs) / LATE_SHARE);
-        if (nowMs - timestampS * 1000 >= allowedMs) await mine(timestampS).catch(input.onBroken);
+        if (nowMs + aheadMs - timestampS * 1000 >= allowedMs) await mine(timestampS).catch(input.onBroken);
+      }),
+    moveAhead: (ms) =>
+      inTurn(async () => {
+        if (ms <= aheadMs) return;
+        await write({ atMs: world.clock.nowMs(), aheadMs: ms }).catch(input.onBroken);
+        aheadMs = ms;
+        await mine((await block('latest')).timestampS).catch(input.onBroken);
+      }),
+    replaceBlocks: ({ number, hash }) =>
+      inTurn(async () => {
+        const head = await block('latest');
+        const depth = head.number - number + 1;
+        if (number <= SANDBOX_FIRST_BLOCK || depth < 1 || depth > MAX_REPLACED) return false;
+        const first = await block(`0x${number.toString(16)}`);
+        if (first.hash !== hash) return false;
+        // No transaction comes later than before, and misses its deadline by that. The head does not go back in time.
+        const replaced = { depth, firstS: first.timestampS, restS: head.timestampS };
+        await write({ atMs: world.clock.nowMs(), replaced }).catch(input.onBroken);
+        return true;
       }),
     async close() {
       isClosed = true;
@@ -170,7 +209,8 @@ async function keepChain(
 
 async function apply(evm: LocalEvm, record: ChainRecord): Promise<void> {
   if ('transaction' in record) await evm.request({ method: 'eth_sendRawTransaction', params: [record.transaction] });
-  else await evm.request({ method: 'evm_mine', params: [record.block.timestampS] });
+  else if ('block' in record) await evm.request({ method: 'evm_mine', params: [record.block.timestampS] });
+  else if ('replaced' in record) await evm.reorg(record.replaced.depth, 'kept', record.replaced);
 }
 
 /** Changes happen one after the other, in the order of arrival, which is also the order of the journal. */

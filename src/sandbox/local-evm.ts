@@ -12,6 +12,7 @@ import {
 } from '@nomicfoundation/edr';
 import { systemWorld } from '../runtime/system-world.ts';
 import type { World } from '../runtime/world.ts';
+import type { BranchTimes } from './chain-journal.ts';
 
 type Hex = `0x${string}`;
 
@@ -52,10 +53,10 @@ export interface LocalEvm {
   /** Removes the last blocks with their transactions. */
   rollback(depth: number): Promise<void>;
   /**
-   * Replaces the last blocks by the same number of others. Their transactions are dropped, or sent again and mined in
-   * the first new block.
+   * Replaces the last blocks by the same number of others, at the engine's time or at the given ones. Their
+   * transactions are dropped, or sent again and mined in the first new block, with those that were waiting.
    */
-  reorg(depth: number, transactions?: 'forgotten' | 'kept'): Promise<void>;
+  reorg(depth: number, transactions?: 'forgotten' | 'kept', times?: BranchTimes): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -110,34 +111,49 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     if (ring.length > KEPT_BLOCKS + 1) ring.shift();
   }
 
-  async function mineBlocks(count: number): Promise<void> {
+  async function mineBlocks(count: number, timestampS?: number): Promise<void> {
     for (let mined = 0; mined < count; mined += 1) {
-      await direct('evm_mine');
+      await direct('evm_mine', timestampS === undefined ? [] : [timestampS]);
       await checkpoint(await height());
     }
   }
 
   /** Automatic mining would mine each of them in its own block. */
-  async function inOneBlock(transactions: readonly Hex[], blocks: number): Promise<void> {
+  async function inOneBlock(transactions: readonly Hex[], blocks: number, times?: BranchTimes): Promise<void> {
     await direct('evm_setAutomine', [false]);
     for (const raw of transactions) await direct('eth_sendRawTransaction', [raw]);
-    sent = [...transactions];
-    await mineBlocks(blocks);
+    sent = [...sent, ...transactions];
+    await mineBlocks(Math.min(1, blocks), times?.firstS);
+    await mineBlocks(blocks - 1, times?.restS);
     if (options.mining === 'auto') await direct('evm_setAutomine', [true]);
   }
 
-  /** Returns the undone transactions. */
+  /** Sends undone transactions again. One that cannot be sent again is dropped, as it may be in any reorg. */
+  async function sendAgain(transactions: readonly Hex[]): Promise<void> {
+    await direct('evm_setAutomine', [false]);
+    for (const raw of transactions) {
+      try {
+        await direct('eth_sendRawTransaction', [raw]);
+        sent.push(raw);
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error;
+      }
+    }
+  }
+
+  /** Returns the undone transactions, and those that were waiting. */
   async function goBack(depth: number): Promise<{ blocks: number; transactions: Hex[] }> {
     const head = await height();
     const index = ring.findIndex(({ block }) => block === head - depth);
     const target = ring[index];
     if (target === undefined) throw new RangeError(`Block ${head - depth} was not kept: cannot go back to it`);
     const undone = ring.splice(index).slice(1);
+    const waiting = sent;
     await direct('evm_revert', [target.snapshot]);
     // A revert uses up the snapshot, and drops the transactions that were pending.
     ring.push({ ...target, snapshot: (await direct('evm_snapshot')) as Hex });
     sent = [];
-    return { blocks: depth, transactions: undone.flatMap((block) => block.sent) };
+    return { blocks: depth, transactions: [...undone.flatMap((block) => block.sent), ...waiting] };
   }
 
   /** Runs one call unchanged, and checks afterwards whether the number of blocks changed. */
@@ -203,12 +219,13 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
       inTurn(async () => {
         await goBack(depth);
       }),
-    reorg: (depth, transactions = 'forgotten') =>
+    reorg: (depth, transactions = 'forgotten', times) =>
       inTurn(async () => {
         const undone = await goBack(depth);
         reorgs += 1;
         await direct('hardhat_setPrevRandao', [word(`0x${reorgs.toString(16)}`)]);
-        await inOneBlock(transactions === 'kept' ? undone.transactions : [], undone.blocks);
+        if (transactions === 'kept') await sendAgain(undone.transactions);
+        await inOneBlock([], undone.blocks, times);
       }),
     close: async () => {
       isClosed = true;

@@ -3,11 +3,12 @@ import type { ChainTerms } from '../chains/connect.ts';
 import { createEvmChain } from '../chains/evm/evm-chain.ts';
 import { createExternalSigner } from '../chains/evm/external-signer.ts';
 import { createLocalSigner } from '../chains/evm/local-signer.ts';
-import { findNetwork, type Network } from '../chains/networks.ts';
+import { findNetwork, type Network, SANDBOX_NETWORK } from '../chains/networks.ts';
+import { unshiftedWorld } from '../runtime/shifted-clock.ts';
 import type { Log, World } from '../runtime/world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';
 import type { Config } from './config.ts';
-import { isAddress, type PerNetwork, SANDBOX_NETWORK, valueOn } from './network-kinds.ts';
+import { isAddress, type PerNetwork, valueOn } from './network-kinds.ts';
 
 /** A hundredth of a coin: some hundred batches on networks with expensive gas. */
 const DEFAULT_MIN_BALANCE = 10n ** 16n;
@@ -75,8 +76,10 @@ export function chainTerms(
   deps: { world: World; log: Log; config: Config },
   networks: readonly NetworkInUse[],
 ): ChainTerms[] {
+  // Endpoints are judged by how long they take: their budgets, pauses and timeouts are in real time.
+  const world = unshiftedWorld(deps.world);
   return networks.map(({ network, endpoints }) => ({
-    chain: createEvmChain({ world: deps.world, log: deps.log, network, endpoints }),
+    chain: createEvmChain({ world, log: deps.log, network, endpoints }),
     relayers: relayersOf(deps, network),
     feeAccount: accountOf(deps.config.feeAccount, network, SANDBOX_ACCOUNTS.feeAccount),
     intermediateAccount: accountOf(deps.config.intermediateAccount, network, SANDBOX_ACCOUNTS.intermediate),

@@ -1,6 +1,6 @@
-import { isTestNetwork } from '../chains/networks.ts';
+import { isTestNetwork, SANDBOX_NETWORK } from '../chains/networks.ts';
 import type { Config } from './config.ts';
-import { isAddress, SANDBOX_NETWORK, valueOn } from './network-kinds.ts';
+import { isAddress, valueOn } from './network-kinds.ts';
 
 /** Problems of settings that are valid alone and contradict each other. */
 export function contradictions(config: Config): string[] {

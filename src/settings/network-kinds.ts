@@ -9,8 +9,6 @@ export interface PerNetwork<T> {
   readonly on: ReadonlyMap<string, T>;
 }
 
-export const SANDBOX_NETWORK = 'eip155:31337';
-
 const MAX_ENDPOINTS = 8;
 const MAX_RELAYERS = 16;
 const MAX_DEPTH = 10_000;

@@ -5,6 +5,7 @@ import { watchOnce } from '../actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../actions/watch/watcher.ts';
 import { type Chain, ChainUnavailableError } from '../chains/chain.ts';
 import type { Chains } from '../chains/chains.ts';
+import { unshifted } from '../runtime/shifted-clock.ts';
 import type { Screening } from '../screening/screening.ts';
 import { hasOpenItems } from '../store/chain/due-items.ts';
 import type { EventFeed } from '../store/events/event-feed.ts';
@@ -62,19 +63,20 @@ export function startWatching(deps: WatchingDeps): () => Promise<void> {
       isInUse: () => hasOpenItems(deps.db.sql, network),
       nap: wake.sleeper(),
     });
-    let answeredAtMs = deps.world.clock.nowMs();
+    const clock = unshifted(deps.world.clock);
+    let answeredAtMs = clock.nowMs();
     return {
       name: watchLeaseName(network),
       start: (lease) => {
         const memory = newWatchMemory();
         const watcher = { chain, network, depth, lease, undetermined, disputed, alone, memory };
-        answeredAtMs = deps.world.clock.nowMs();
+        answeredAtMs = clock.nowMs();
         return async (signal) => {
           if (!(await watchOnce(watchDeps, watcher))) await rest(signal);
         };
       },
       onRound: async (error) => {
-        const nowMs = deps.world.clock.nowMs();
+        const nowMs = clock.nowMs();
         if (!(error instanceof ChainUnavailableError)) answeredAtMs = nowMs;
         const isAway = nowMs - answeredAtMs >= UNAVAILABLE_AFTER_MS;
         if (error === undefined || isAway) await unavailable.set(network, isAway ? UNAVAILABLE : undefined);

@@ -126,6 +126,7 @@ describe('authorisation', () => {
       'POST /v1/payments': ORDER,
       'POST /v1/merchant/payment': ORDER,
       'POST /v1/refunds': { paymentId: scene.paymentId },
+      'POST /v1/test/clock': { advanceMs: 1 },
       'POST /v1/gateway/payment/{id}/options': { accounts: [ACCOUNT] },
       'POST /v1/gateway/payment/{id}/fetch': { optionId: 'opt_unknown', data: '' },
       'POST /v1/gateway/payment/{id}/confirm': { optionId: 'opt_unknown', results: [] },

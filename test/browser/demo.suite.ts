@@ -30,6 +30,8 @@ describe('a newcomer in the sandbox', { skip: missingBrowser(), concurrency: 2 }
       await page.getByRole('navigation').getByRole('link', { name: 'Blocks' }).click();
       await page.getByRole('heading', { name: 'Blocks' }).waitFor();
       assert.ok((await page.locator('.blocks > li').count()) > 1);
+      await page.getByRole('navigation').getByRole('link', { name: 'Events' }).click();
+      await page.getByText('payment.succeeded').first().waitFor();
       assert.deepEqual(problems, []);
       assert.ok(requests.every((url) => url.startsWith(origin) || url.startsWith('data:')));
       await close();

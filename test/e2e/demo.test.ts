@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { until } from '../until.ts';
 import { standInPage } from './checkout-page.ts';
 import { openPayingShop, type PayingShop, SANDBOX } from './paying-shop.ts';
 
@@ -73,6 +74,23 @@ describe('the sandbox shop', () => {
     }
   });
 
+  it('shows the events it has got since somebody first looked, newest first', async () => {
+    await open('/demo/events');
+    const id = await outer.created({ referenceId: '<script>' });
+    await outer.shop.cancel(id);
+    const row = /<strong>([\w.]+)<\/strong><span class="faint"><a href="\/demo\/thanks\?payment_id=(\w+)">/g;
+    const told = async () =>
+      [...(await open('/demo/events')).body.matchAll(row)]
+        .filter(([, , payment]) => payment === id)
+        .map(([, type]) => type);
+    await until('the shop has got both events', async () => (await told()).length === 2);
+    assert.deepEqual(await told(), ['payment.cancelled', 'payment.created']);
+    const { statusCode, body } = await open('/demo/events');
+    assert.equal(statusCode, 200);
+    assert.doesNotMatch(body, /<script/);
+    assert.match(body, /http-equiv="refresh"/);
+  });
+
   it('passes reading and raw transactions on to the chain, and nothing else', async () => {
     const call = async (payload: unknown) =>
       outer.gateway.app.inject({ url: '/sandbox/rpc', method: 'POST', payload: payload as object });
@@ -124,7 +142,7 @@ describe('the sandbox shop', () => {
 
   it('is there only in the sandbox', async () => {
     const plain = await openPayingShop();
-    for (const url of ['/demo', '/demo/thanks', '/sandbox/blocks', '/sandbox/rpc']) {
+    for (const url of ['/demo', '/demo/events', '/demo/thanks', '/sandbox/blocks', '/sandbox/rpc']) {
       assert.equal((await plain.gateway.app.inject({ url })).statusCode, 404, url);
     }
     await plain.gateway.stop();

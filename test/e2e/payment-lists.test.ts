@@ -239,6 +239,8 @@ describe('lists of payments', () => {
       ]);
       assert.deepEqual(await of({ startTs: first.replace('Z', '000001Z'), endTs: second }), ['signed']);
       assert.equal((await of({ startTs: '1969-01-01T00:00Z', endTs: '9999-12-31T23:59:59.999Z' })).length, 7);
+      assert.equal((await of({ startTs: '0000-01-01T00:00:00Z', endTs: '9999-12-31T23:59:59-23:59' })).length, 7);
+      assert.equal((await of({ startTs: '0000-01-01T00:00:00+00:01' })).length, 7);
     });
 
     it('by tokens and networks', async () => {

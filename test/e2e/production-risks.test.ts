@@ -24,7 +24,7 @@ describe('a gateway with live networks', () => {
     await gateway.stop();
   });
 
-  it('logs each risk once at its start', async () => {
+  it('logs each risk once at its start, and has nothing of a sandbox', async () => {
     const database = await createTestDatabase();
     const home = await mkdtemp(join(tmpdir(), 'till-risks-'));
     const node = await startNodeProcess({
@@ -41,6 +41,11 @@ describe('a gateway with live networks', () => {
     const { remarks } = (await (await fetch(`${node.baseUrl}/ready`)).json()) as { remarks: string[] };
     assert.ok(remarks.length >= 3);
     for (const remark of remarks) assert.equal(node.output().split(remark).length, 2, remark);
+    for (const path of ['/v1/test/clock', '/demo', '/demo/events', '/sandbox/blocks']) {
+      assert.equal((await fetch(node.baseUrl + path)).status, 404, path);
+    }
+    const moved = await fetch(`${node.baseUrl}/v1/test/clock`, { method: 'POST', body: '{"advanceMs":1}' });
+    assert.equal(moved.status, 404);
     node.signal('SIGTERM');
     assert.equal(await node.ended, 0);
     await database.drop();

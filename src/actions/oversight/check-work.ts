@@ -1,6 +1,7 @@
 import type { Chains, ConnectedChain } from '../../chains/chains.ts';
 import { finalityOf } from '../../chains/finality.ts';
 import { aboutMs, isoText } from '../../domain/wait-words.ts';
+import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { Log } from '../../runtime/world.ts';
 import { findUnsent, type OverdueWork } from '../../store/chain/due-items.ts';
 import { findOldestSent, findOldOutgoingItems, type SentItem } from '../../store/chain/sent-items.ts';
@@ -96,7 +97,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     const isLate = unplaced !== undefined && nowMs - unplaced.getTime() >= UNPLACED_AFTER_MS;
     const message = `Events have waited for their positions since ${isoText(unplaced?.getTime() ?? 0)}. Until then nobody is told of them, and held requests answer late.`;
     await alarms.unplaced.set('outbox', isLate ? message : undefined);
-    await checkLeases(nowMs);
+    await checkLeases(unshifted(deps.world.clock).nowMs());
     return false;
   };
 }

@@ -2,6 +2,7 @@ import type { Chains } from '../../chains/chains.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import { waitOf } from '../../domain/wait.ts';
 import type { Wait } from '../../domain/wait-words.ts';
+import type { Clock } from '../../runtime/world.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { RelaySettings } from '../relay/relayer.ts';
@@ -19,7 +20,7 @@ export interface ExplainInput {
 
 export interface ExplainDeps {
   readonly db: Reader;
-  readonly nowMs: number;
+  readonly clock: Clock;
   readonly chains: Chains;
   readonly relaying: RelaySettings;
 }
@@ -33,12 +34,12 @@ export interface Explanation extends Timeline {
 
 /** Tells what happened to a payment, and why it waits. It only reads. */
 export async function explainPayment(
-  { db, nowMs, chains, relaying }: ExplainDeps,
+  { db, clock, chains, relaying }: ExplainDeps,
   { payment, audience, limit }: ExplainInput,
 ): Promise<Explanation> {
   const isOperator = audience === 'operator';
   const history = await readHistory(db, payment, limit);
-  const facts = await gatherFacts({ db, nowMs, chains, settings: relaying, asksChain: isOperator }, history);
+  const facts = await gatherFacts({ db, clock, chains, settings: relaying, asksChain: isOperator }, history);
   const isWanted = ({ partnerText }: { partnerText?: string }) => isOperator || partnerText !== undefined;
   return { ...timelineOf(history, { limit, isWanted }), status: facts.status, wait: waitOf(facts) };
 }

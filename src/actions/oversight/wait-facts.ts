@@ -7,6 +7,8 @@ import { visibleStatus } from '../../domain/payment.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import type { AttemptFacts, NetworkFacts, SeenFacts, StopFacts, WaitFacts } from '../../domain/wait-facts.ts';
 import type { OutgoingFacts } from '../../domain/wait-money.ts';
+import { unshifted } from '../../runtime/shifted-clock.ts';
+import type { Clock } from '../../runtime/world.ts';
 import type { AttemptRow, SeenEvent } from '../../store/chain/attempt-history.ts';
 import { type ChainCursor, findCursors } from '../../store/chain/chain-cursors.ts';
 import { listSettlements } from '../../store/parties/destinations.ts';
@@ -22,7 +24,7 @@ import type { History } from './history.ts';
 
 export interface FactDeps {
   readonly db: Reader;
-  readonly nowMs: number;
+  readonly clock: Clock;
   readonly chains: Chains;
   readonly settings: RelaySettings;
   /** True to call the chains. Without it only the state that is known without a call is used. */
@@ -39,7 +41,8 @@ interface Surroundings {
 
 /** Gathers the facts from which the reason of the wait follows. */
 export async function gatherFacts(deps: FactDeps, history: History): Promise<WaitFacts> {
-  const { db, nowMs } = deps;
+  const { db, clock } = deps;
+  const nowMs = clock.nowMs();
   const { payment, attempts } = history;
   const [freezes, alerts, leases, cursors] = await Promise.all([
     listFreezes(db),
@@ -75,11 +78,12 @@ type QuietNetwork = Omit<NetworkFacts, 'alerts'>;
 const DEFAULT_BLOCK_MS = 2_000;
 
 async function networkFacts(
-  { chains, asksChain, nowMs }: FactDeps,
+  { chains, asksChain, clock }: FactDeps,
   network: string,
   { leases, cursors }: Surroundings,
 ): Promise<QuietNetwork> {
   const connected = chains.find(network);
+  const realMs = unshifted(clock).nowMs();
   const known: Network | undefined = connected?.chain.network ?? findNetwork(network);
   const cursor = cursors.find((each) => each.network === network);
   const relays = leases.filter(({ name }) => name.startsWith(`relay ${network} `));
@@ -90,8 +94,8 @@ async function networkFacts(
     readBlock: cursor?.blockNumber,
     finalAtMs: cursor?.finalAt.getTime(),
     hasRelayer: connected === undefined || connected.relayers.length > 0,
-    isWatched: isHeld(leases, watchLeaseName(network), nowMs),
-    isRelayed: relays.some(({ name }) => isHeld(relays, name, nowMs)),
+    isWatched: isHeld(leases, watchLeaseName(network), realMs),
+    isRelayed: relays.some(({ name }) => isHeld(relays, name, realMs)),
   };
 }
 

@@ -61,13 +61,15 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   if (values === undefined || hash === undefined || !doResultsFit(option.steps, values)) {
     throw wrongResults(option.steps);
   }
+  const script = await deps.rehearsal.scriptOf(payment);
+  await script.onConfirm?.();
   if (option.item.method === 'native') {
     return keepHint(deps, { payment, option, transaction: values[0] ?? '', hash, actor: input.actor });
   }
 
   const { chain, relayers, intermediateAccount } = await refuseOutdated(deps, payment, option);
   const { item, account } = option;
-  const { list } = refuseScreened(deps.screening, [`${item.network}:${item.payer}`]);
+  const { list } = refuseScreened(script.screening ?? deps.screening, [`${item.network}:${item.payer}`]);
   const signature = values.at(-1) ?? '';
   const commitment = chain.commitmentOf(item);
   const verdict = await chain.judge(item, signature, relayers[0]?.address);
@@ -93,6 +95,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
     hasCode: verdict.is === 'good' && verdict.hasCode,
     resultsHash: hash,
     hintedHash: null,
+    ...(script.holdMs && { sendAfter: new Date(deps.world.clock.nowMs() + script.holdMs) }),
   } as const;
   const outcome = await deps.movePayment({
     paymentId: payment.id,

@@ -47,7 +47,8 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
   if (data !== '' && data !== buildData(item, requests)) throw otherData();
   if (item.method !== 'native') return requests;
 
-  refuseScreened(deps.screening, [`${item.network}:${item.payer}`]);
+  const script = await deps.rehearsal.scriptOf(payment);
+  refuseScreened(script.screening ?? deps.screening, [`${item.network}:${item.payer}`]);
   const offered = {
     commitment: chain.commitmentOf(item),
     item,
@@ -74,6 +75,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
     return true;
   });
   if (!isPayable) throw new ApiError('invalid_state', 'The payment cannot be paid any more.');
+  await script.onFetched?.();
   return requests;
 }
 

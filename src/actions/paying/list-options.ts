@@ -13,6 +13,7 @@ import type { Alarms } from '../alarms.ts';
 import { type PayerLimits, payerOf } from './move-payment.ts';
 import { payerBusy, refuseScreened } from './option-refusals.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
+import type { Script } from './rehearsal.ts';
 import { openNetworks } from './served-networks.ts';
 import { type OptionDeps, promiseOf, readTerms, type Terms } from './terms-in-force.ts';
 import { listedActions, type OptionAction, stepsOf, walletRequests } from './wallet-requests.ts';
@@ -56,14 +57,15 @@ export async function listOptions(
   deps: ListOptionsDeps,
   { payment, accounts }: { payment: Payment; accounts: readonly OfferedAccount[] },
 ): Promise<readonly ListedOption[]> {
+  const script = await deps.rehearsal.scriptOf(payment);
   refuseScreened(
-    deps.screening,
+    script.screening ?? deps.screening,
     accounts.map(({ id }) => id),
   );
   const [terms, open] = await Promise.all([readTerms(deps, payment), openNetworks(deps, payment.mode)]);
   if (terms.isStopped) return [];
   const networks = open
-    .map((connected) => networkOffer(deps, { payment, accounts, terms, connected }))
+    .map((connected) => networkOffer(deps, { payment, accounts, terms, connected, script }))
     .filter((network) => network.accounts.length > 0 && network.offers.length > 0);
   const [surveys, busy] = await Promise.all([surveyAll(deps, networks), findBusy(deps, accounts)]);
   const found = networks.flatMap((network, index) =>
@@ -113,19 +115,21 @@ interface NetworkInput {
   readonly accounts: readonly OfferedAccount[];
   readonly terms: Terms;
   readonly connected: ConnectedChain;
+  readonly script: Script;
 }
 
-function networkOffer(deps: ListOptionsDeps, { payment, accounts, terms, connected }: NetworkInput): NetworkOffer {
+function networkOffer(deps: ListOptionsDeps, input: NetworkInput): NetworkOffer {
+  const { payment, accounts, terms, connected, script } = input;
+  const isRehearsed = ({ asset }: PayableAsset) => script.methods?.includes(asset.pay.method) ?? true;
   const { network } = connected.chain;
   const { blockTimeMs = 0, depth = 0 } = network.finality ?? {};
   return {
     connected,
     etaS: Math.max(1, Math.ceil((blockTimeMs * depth) / 1000)),
     accounts: accounts.filter(({ chainId }) => chainId === network.chainId),
-    offers: payableAssets(deps, payment, connected).map((payable) => ({
-      ...payable,
-      recipient: terms.recipientOf(connected, payable.asset.id),
-    })),
+    offers: payableAssets(deps, payment, connected)
+      .filter(isRehearsed)
+      .map((payable) => ({ ...payable, recipient: terms.recipientOf(connected, payable.asset.id) })),
   };
 }
 

@@ -14,6 +14,7 @@ import type { Payment } from '../../store/payments/payments.ts';
 import type { FreshCache } from '../../store/plumbing/fresh-cache.ts';
 import { merchantStopped, noExecutor, quoteExpired } from './option-refusals.ts';
 import { type PayableAsset, type QuoteDeps, quoteAgain } from './payable-assets.ts';
+import type { Rehearsal } from './rehearsal.ts';
 import { servedNetworks } from './served-networks.ts';
 
 /** The recipients and the fee of a payment, by the settings in force. */
@@ -65,6 +66,7 @@ export interface OptionDeps extends TermsDeps, QuoteDeps {
   readonly chains: Chains;
   readonly screening: Screening;
   readonly optionKeys: KeyRing;
+  readonly rehearsal: Rehearsal;
 }
 
 /** The promise of an option: who pays whom, how much, and the parts of the fee. */

@@ -1,5 +1,6 @@
 import { ChainUnavailableError } from '../../chains/chain.ts';
 import type { Chains } from '../../chains/chains.ts';
+import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { Clock } from '../../runtime/world.ts';
 import { countOpenSends, lastNonce } from '../../store/chain/sends.ts';
 import type { Database } from '../../store/plumbing/database.ts';
@@ -32,7 +33,7 @@ export function listRelayers(deps: { chains: Chains; db: Database; clock: Clock 
         listLeases(deps.db.sql),
       ]);
       const nextNonce = last === undefined ? mined : Math.max(mined ?? 0, last + 1);
-      const isLed = isHeld(leases, relayLeaseName(id), deps.clock.nowMs());
+      const isLed = isHeld(leases, relayLeaseName(id), unshifted(deps.clock).nowMs());
       return { network: id.network, address, balance, nextNonce, inFlight, isLed };
     }),
   );

@@ -7,7 +7,8 @@ import type { SitePage } from '../site/site-page.ts';
 import { blockPage, blocksPage, transactionPage } from './block-pages.ts';
 import { checkOrder, DemoApiError, orderProduct, PRODUCTS, type ShopDeps } from './demo-shop.ts';
 import { passToChain } from './sandbox-rpc.ts';
-import { shopPage, thanksPage, troublePage } from './shop-pages.ts';
+import { createShopEvents } from './shop-events.ts';
+import { eventsPage, shopPage, thanksPage, troublePage } from './shop-pages.ts';
 
 /** Routes of the sandbox alone: the shop, the block view, and the chain's RPC for the page's own wallet. */
 export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
@@ -23,12 +24,21 @@ export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
     },
   };
 
+  const events = createShopEvents(app, deps);
+
   app.get('/demo', page, (request, reply) => send(request, reply, shopPage()));
+
+  app.get('/demo/events', page, async (request, reply) => {
+    await events.catchUp();
+    return send(request, reply, eventsPage(events.list()));
+  });
 
   app.post('/demo/buy/:product', { ...page, config: { ignoresBody: true } }, async (request, reply) => {
     const { product: id } = request.params as { product: string };
     const product = PRODUCTS.find((one) => one.id === id);
     if (product === undefined) return send(request, reply.code(404), troublePage('The shop does not have that.'));
+    // From the first sale on the shop gets every event.
+    await events.catchUp();
     const { gatewayUrl } = await orderProduct(app, deps, product);
     return reply.redirect(gatewayUrl, 303);
   });

@@ -71,7 +71,7 @@ export function checkOrder(app: App, { sandbox }: ShopDeps, paymentId: string): 
 }
 
 /** Calls this gateway's own API in process. */
-async function callApi<T>(
+export async function callApi<T>(
   app: App,
   { apiKey, merchantId }: DemoShop,
   method: 'GET' | 'POST',

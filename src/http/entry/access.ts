@@ -8,6 +8,7 @@ import type { Origin } from '../../domain/origin.ts';
 import type { Scope } from '../../domain/scope.ts';
 import { checkVersionForm, DEFAULT_PIN, resolveVersion, type Version } from '../../domain/version.ts';
 import { ApiError } from '../../errors.ts';
+import { unshiftedWorld } from '../../runtime/shifted-clock.ts';
 import type { KeyHolder } from '../../store/parties/api-keys.ts';
 import { findPayableMerchants, type Owner, type PayableMerchant } from '../../store/parties/merchants.ts';
 import type { WalletApp } from '../../store/parties/wallet-apps.ts';
@@ -89,16 +90,17 @@ const CHEAP_FACTOR = 20;
 export function createGates(deps: HttpDeps): Gates {
   const onRefusal = () => deps.metrics.refusals.inc({ reason: 'rate_limited' });
   const { addressRequestsPerSecond, keyRequestsPerSecond } = deps.config;
+  const world = unshiftedWorld(deps.world);
   const limits = {
-    address: createRateLimit(deps.world.clock, { name: 'address', perSecond: addressRequestsPerSecond, onRefusal }),
-    key: createRateLimit(deps.world.clock, { name: 'key', perSecond: keyRequestsPerSecond, onRefusal }),
-    cheap: createRateLimit(deps.world.clock, {
+    address: createRateLimit(world.clock, { name: 'address', perSecond: addressRequestsPerSecond, onRefusal }),
+    key: createRateLimit(world.clock, { name: 'key', perSecond: keyRequestsPerSecond, onRefusal }),
+    cheap: createRateLimit(world.clock, {
       name: 'cheap',
       perSecond: addressRequestsPerSecond * CHEAP_FACTOR,
       onRefusal,
     }),
   };
-  const load = createLoadGauge(deps.world, {
+  const load = createLoadGauge(world, {
     maxDelayMs: deps.config.maxEventLoopDelayMs,
     onRefusal: () => deps.metrics.refusals.inc({ reason: 'overloaded' }),
   });
@@ -184,7 +186,7 @@ function count(admission: Admission, key: KeyHolder, nowMs: number): void {
   const { deps, limits } = gate;
   checkKey(key, nowMs);
   checkAddress(admission, key);
-  limits.key.take(reply, key.id, nowMs);
+  limits.key.take(reply, key.id);
   deps.keyUses.note(key.id);
 }
 

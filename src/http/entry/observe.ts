@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { App, HttpDeps } from '../deps.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** By the clock that nobody can move. */
     startedAtMs: number;
   }
 }
@@ -12,12 +14,13 @@ declare module 'fastify' {
  * private data.
  */
 export function observe(app: App, { log, metrics, world, drain }: HttpDeps): void {
+  const clock = unshifted(world.clock);
   app.decorateRequest('startedAtMs', 0);
   app.addHook('onRoute', (route) => {
     const timers = new Map<number, { observe(seconds: number): void }>();
     const onSend = (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: () => void) => {
       const { statusCode: status } = reply;
-      const ms = world.clock.nowMs() - request.startedAtMs;
+      const ms = clock.nowMs() - request.startedAtMs;
       let timer = timers.get(status);
       if (timer === undefined) {
         timer = metrics.requestTimes.labels(request.method, route.url, String(status));

@@ -11,7 +11,7 @@ export interface RateLimit {
    * Takes one token; throws `rate_limited` when there is none. The headers show the remaining tokens once half of them
    * are gone.
    */
-  take(answer: { header(name: string, value: string): unknown }, caller: string, nowMs?: number): void;
+  take(answer: { header(name: string, value: string): unknown }, caller: string): void;
 }
 
 export interface RateLimitInput {
@@ -38,7 +38,8 @@ export function createRateLimit(clock: Clock, { name, perSecond, onRefusal }: Ra
   }
 
   return {
-    take(answer, caller, nowMs = clock.nowMs()) {
+    take(answer, caller) {
+      const nowMs = clock.nowMs();
       const bucket = bucketOf(caller, nowMs);
       refill(bucket, nowMs);
       const isAllowed = bucket.tokens >= 1;

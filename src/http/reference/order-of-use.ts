@@ -33,6 +33,9 @@ export const ORDER_OF_USE: readonly string[] = [
   'get /v1/gateway/payment/{id}/status',
   'post /v1/gateway/payment/{id}/cancel',
 
+  'get /v1/test/clock',
+  'post /v1/test/clock',
+
   'get /ready',
   'get /health',
 ];

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import { ApiError } from '../../errors.ts';
+import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { PlacedEvent } from '../../store/events/events.ts';
 import { type FeedView, findFeedEvent, lastPosition, readFeed } from '../../store/events/partner-feed.ts';
 import { feedName } from '../../store/events/placing.ts';
@@ -37,7 +38,7 @@ export async function eventRoutes(app: App, deps: HttpDeps): Promise<void> {
       const untilMs = request.startedAtMs + Math.min(maxPollMs, MAX_HOLD_MS);
       const first = await read();
       const page =
-        first.events.length > 0 || deps.world.clock.nowMs() >= untilMs
+        first.events.length > 0 || unshifted(deps.world.clock).nowMs() >= untilMs
           ? first
           : await holdUntil(deps, {
               watched: feedName(view),

@@ -40,7 +40,8 @@ export const OrderDetails = {
         pattern: '^([^\\p{Cc}\\p{Cs}]|[\\t\\n\\r])*$',
         'x-rule': 'must be text without control characters',
       },
-      description: 'Up to 20 texts of your own, by key. Returned to you, and never shown to the payer.',
+      description:
+        'Up to 20 texts of your own, by key. Returned to you, and never shown to the payer. In a sandbox the key `sandbox` chooses the outcome of a test payment: `wait`, `fail`, `screened`, `reorg`, `late`, `double` or `permit2`.',
       examples: [{ table: '14' }],
     }),
   ),

@@ -131,6 +131,8 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Pa
   if (unit?.ok === false) issues.push({ field: 'amount.unit', message: unit.problem });
   const value = hasForm('amount.value') ? parseUnits(body.amount.value) : undefined;
   const details = readDetails(body, { hasForm, issues });
+  const rehearsalProblem = details?.metadata && deps.rehearsal.problemOf(key.mode, details.metadata);
+  if (rehearsalProblem !== undefined) issues.push({ field: 'metadata.sandbox', message: rehearsalProblem });
   const urls = parseCheckoutUrls(body.checkout ?? null, { mode: key.mode, hasForm, issues });
   const expiresAtS = (hasForm('expiresAt') ? body.expiresAt : null) ?? Math.floor(nowMs / 1000) + DEFAULT_LIFETIME_S;
   if (expiresAtS * 1000 <= nowMs)

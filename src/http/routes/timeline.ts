@@ -18,7 +18,7 @@ export async function timelineRoutes(app: App, deps: HttpDeps): Promise<void> {
       const payment = await findOwnPayment(deps.readPayment, request);
       const explanation = await deps.lists.read(keyOf(request).id, reply, (db) =>
         explainPayment(
-          { db, nowMs: deps.world.clock.nowMs(), chains: deps.chains, relaying },
+          { db, clock: deps.world.clock, chains: deps.chains, relaying },
           { payment, audience: 'partner', limit: MAX_ENTRIES },
         ),
       );

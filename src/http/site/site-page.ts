@@ -21,6 +21,7 @@ export interface SiteFrame {
 
 const SANDBOX_LINKS = [
   { href: '/demo', name: 'Shop' },
+  { href: '/demo/events', name: 'Events' },
   { href: '/sandbox/blocks', name: 'Blocks' },
 ] as const;
 const API_LINK = { href: '/docs', name: 'API' };

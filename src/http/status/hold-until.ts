@@ -1,3 +1,4 @@
+import { unshifted } from '../../runtime/shifted-clock.ts';
 import { databaseFault } from '../../store/plumbing/database.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { HoldPlace } from './hold-places.ts';
@@ -7,6 +8,7 @@ export interface Held<T> {
   /** The id or the name that is announced with each change. */
   readonly watched: string;
   readonly place: HoldPlace;
+  /** By the clock that nobody can move. */
   readonly untilMs: number;
   readonly find: () => Promise<T>;
   /** Nothing is left to wait for. */
@@ -26,7 +28,8 @@ const READ_AGAIN_MS = 1_000;
 export async function holdUntil<T>({ longPolls, world }: HttpDeps, held: Held<T>): Promise<T> {
   const { place, untilMs, waitMs = () => Number.POSITIVE_INFINITY } = held;
   const watch = longPolls.watch(held.watched, place.gone);
-  const leftMs = () => untilMs - world.clock.nowMs();
+  const clock = unshifted(world.clock);
+  const leftMs = () => untilMs - clock.nowMs();
   const isEnd = () => leftMs() <= 0 || place.gone.aborted || longPolls.isReleased;
   try {
     for (;;) {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { isFinal, visibleStatus } from '../../domain/payment.ts';
+import { unshifted } from '../../runtime/shifted-clock.ts';
 import { type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
 import { viewStatus } from '../views/payment.ts';
@@ -63,14 +64,14 @@ export async function holdRequest(deps: HttpDeps, held: HeldRequest): Promise<Pa
   const { request, reply, payment, since, find, everyMs = Number.POSITIVE_INFINITY } = held;
   const { forMs = Math.min(request.query.maxPollMs ?? 0, MAX_HOLD_MS) } = held;
   const untilMs = request.startedAtMs + forMs;
-  if (isOver(payment, { since, untilMs }, deps.world.clock.nowMs())) return payment;
   const nowMs = () => deps.world.clock.nowMs();
+  if (unshifted(deps.world.clock).nowMs() >= untilMs || isOver(payment, since, nowMs())) return payment;
   return holdUntil(deps, {
     watched: payment.id,
     place: deps.holdPlaces.take(request, reply),
     untilMs,
     find,
-    isOver: (found) => isOver(found, { since, untilMs }, nowMs()),
+    isOver: (found) => isOver(found, since, nowMs()),
     waitMs: (found) => Math.min(wakeAtMs(found, nowMs()) - nowMs(), everyMs),
   });
 }
@@ -84,14 +85,10 @@ function isAmong(header: string, etag: string): boolean {
   return header === etag || header === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
-/** Nothing is left to wait for: the status is another one or the last one, or the time is over. */
-function isOver(
-  payment: PaymentGlance,
-  { since, untilMs }: { readonly since: string; readonly untilMs: number },
-  nowMs: number,
-): boolean {
+/** Nothing is left to wait for: the status is another one or the last one. */
+function isOver(payment: PaymentGlance, since: string, nowMs: number): boolean {
   const status = visibleStatus(stateOf(payment), nowMs);
-  return nowMs >= untilMs || isFinal(status) || !isAmong(since, `"${status}"`);
+  return isFinal(status) || !isAmong(since, `"${status}"`);
 }
 
 /** The time at which the clock alone changes the visible status. */

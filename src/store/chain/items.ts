@@ -64,6 +64,8 @@ export interface NewItem {
   readonly hasCode: boolean;
   readonly resultsHash: string | null;
   readonly hintedHash: string | null;
+  /** A due item is not sent before; at once if undefined. */
+  readonly sendAfter?: Date;
 }
 
 /**
@@ -96,16 +98,17 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
     has_code: rest.hasCode,
     results_hash: rest.resultsHash,
     hinted_hash: rest.hintedHash,
+    retry_at: rest.sendAfter ?? null,
   }));
   const inserted = await tx<{ commitment: string }[]>`
     insert into items (commitment, subject, purpose, network, collector, asset, method, payer, account, recipient,
       fee_account, amount, fee, deadline, quote, is_held, fee_terms, buyer_name, buyer_icon, state, signature, has_code,
-      results_hash, hinted_hash, accepted_at)
+      results_hash, hinted_hash, retry_at, accepted_at)
     select i.*, ${at}::timestamptz from jsonb_to_recordset(${tx.json(rows as never)}) as i(
       commitment text, subject text, purpose text, network text, collector text, asset text, method text, payer text,
       account text, recipient text, fee_account text, amount numeric, fee numeric, deadline timestamptz, quote jsonb,
       is_held boolean, fee_terms jsonb, buyer_name text, buyer_icon text, state text, signature text,
-      has_code boolean, results_hash text, hinted_hash text)
+      has_code boolean, results_hash text, hinted_hash text, retry_at timestamptz)
     on conflict (commitment) do nothing
     returning commitment`;
   return inserted.map(({ commitment }) => commitment);

@@ -57,8 +57,13 @@ function sourcesOf(filter: PaymentFilter): Sources {
   };
 }
 
+/** The year 9999 is the last that has four digits. */
+const LAST_DAY_MS = Date.UTC(9999, 11, 31);
+
+/** PostgreSQL has no year 0, and other years are spelled in other ways. No payment is older than 1970. */
 function dayAt(ms: number | undefined): string | undefined {
-  return ms === undefined ? undefined : new Date(ms).toISOString().slice(0, 10);
+  if (ms === undefined) return undefined;
+  return new Date(Math.min(Math.max(ms, 0), LAST_DAY_MS)).toISOString().slice(0, 10);
 }
 
 /**

@@ -1,0 +1,71 @@
+import { ApiError } from '../errors.ts';
+import { shiftClock, shiftOf, unshifted } from '../runtime/shifted-clock.ts';
+import type { World } from '../runtime/world.ts';
+import { appendAudit } from '../store/plumbing/audit-log.ts';
+import { findClockShift, reachClockShift, wantClockShift } from '../store/plumbing/sandbox-clock.ts';
+import { type Answer, type CommandDeps, command, type IdempotentRequest, idempotentCommand } from './command.ts';
+
+/** The parts of a sandbox that move its time. */
+export interface TestClock {
+  /** Moves the chain's time that far ahead, or leaves it if it is further. False if its time cannot be moved. */
+  moveChain(aheadMs: number): Promise<boolean>;
+  /** Reads the stored shift, so that this node goes by it at once. Other nodes notice it within a second. */
+  look(): Promise<void>;
+}
+
+export interface TestClockDeps extends CommandDeps {
+  readonly testClock: TestClock;
+}
+
+/** The most that one request moves the time. */
+export const MAX_ADVANCE_MS = 30 * 86_400_000;
+/** The most that a sandbox is ahead: ten years. Later dates would test the date arithmetic of wallets. */
+const MAX_AHEAD_MS = 3_650 * 86_400_000;
+
+/** The time of the sandbox as this node sees it. */
+export function readTestClock({ clock }: Pick<World, 'clock'>) {
+  return { now: new Date(clock.nowMs()).toISOString(), aheadMs: shiftOf(clock) };
+}
+
+/**
+ * Moves the time of the sandbox forward. The sum is stored first, then the chain is moved, then the shift is in force on all
+ * nodes. After a crash in between `finishAdvance` does the rest, so the chain is never behind the gateway.
+ */
+export async function advanceTestClock(
+  deps: TestClockDeps,
+  { byMs, actor }: { readonly byMs: number; readonly actor: string },
+  request: IdempotentRequest | undefined,
+): Promise<Answer & { isReplayed: boolean }> {
+  // Nothing is stored if the chain does not answer, or has a time of its own.
+  const { wantedMs: before } = await findClockShift(deps.db.sql);
+  if (!(await deps.testClock.moveChain(before))) throw fixedTime();
+  // The request belongs to the time it moves to. Otherwise its Idempotency-Key could be a week old at once, and be pruned.
+  const later = { ...deps, world: { ...deps.world, clock: shiftClock(deps.world.clock, () => byMs) } };
+  const answer = await idempotentCommand(later, request, async (tx, at) => {
+    const aheadMs = await wantClockShift(tx, { byMs, mostMs: MAX_AHEAD_MS });
+    if (aheadMs === undefined) throw tooFar();
+    await appendAudit(tx, { at, actor, action: 'clock.advanced', subject: 'sandbox', detail: { byMs, aheadMs } });
+    const now = new Date(unshifted(deps.world.clock).nowMs() + aheadMs).toISOString();
+    return { status: 200, body: { now, aheadMs } };
+  });
+  await finishAdvance(deps);
+  await deps.testClock.look();
+  return answer;
+}
+
+/** Moves the chain and then the gateway to the time that was asked for. Any number of nodes may do it at once. */
+export async function finishAdvance(deps: TestClockDeps): Promise<boolean> {
+  const { wantedMs, aheadMs } = await findClockShift(deps.db.sql);
+  if (wantedMs > aheadMs && (await deps.testClock.moveChain(wantedMs))) {
+    await command(deps, (tx) => reachClockShift(tx, wantedMs));
+  }
+  return false;
+}
+
+function fixedTime(): ApiError {
+  return new ApiError('invalid_state', "The time of this sandbox's chain cannot be moved.");
+}
+
+function tooFar(): ApiError {
+  return new ApiError('invalid_state', 'The sandbox would be more than ten years ahead.');
+}

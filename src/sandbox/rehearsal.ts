@@ -1,0 +1,123 @@
+import { type CommandDeps, command } from '../actions/command.ts';
+import { fetchActions } from '../actions/paying/fetch-actions.ts';
+import { type ListOptionsDeps, listOptions } from '../actions/paying/list-options.ts';
+import type { PaymentMover } from '../actions/paying/move-payment.ts';
+import { NO_REHEARSAL, type Rehearsal, type Script } from '../actions/paying/rehearsal.ts';
+import type { RowKeyDeps } from '../actions/row-keys.ts';
+import { SANDBOX_NETWORK } from '../chains/networks.ts';
+import { parseAccount } from '../domain/caip.ts';
+import { createBatcher } from '../runtime/batcher.ts';
+import { findItemsOf } from '../store/chain/items.ts';
+import { findDetailsOf, type PaymentDetails } from '../store/payments/payment-details.ts';
+import type { Payment } from '../store/payments/payments.ts';
+import { insertRehearsal } from '../store/payments/rehearsals.ts';
+import { SANDBOX_ACCOUNTS } from './genesis.ts';
+
+/** The values of `metadata.sandbox`, and what each of them does. */
+export const OUTCOMES = {
+  wait: 'stays processing for a minute, then succeeds',
+  fail: 'is declined while it is processing, and ends as failed',
+  screened: 'counts every account as listed, and takes no payer',
+  reorg: 'succeeds, then its block is replaced by another one, once',
+  late: 'is cancelled as soon as the payer has a transaction to send, so the coin arrives late',
+  double: 'succeeds, and is then paid a second time by another wallet',
+  permit2: 'can be paid through Permit2 only',
+} as const;
+
+export type Outcome = keyof typeof OUTCOMES;
+
+/** The key of the metadata that names the outcome. */
+const KEY = 'sandbox';
+
+export interface RehearsalDeps extends CommandDeps, RowKeyDeps, Omit<ListOptionsDeps, 'rehearsal'> {
+  readonly movePayment: PaymentMover;
+}
+
+/** A signature can be held back. A payer's own transaction cannot. */
+const SIGNED = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;
+const WAIT_MS = 60_000;
+/** Longer than any signature is good for: the payment is declined before. */
+const UNSENT_MS = 3_600_000;
+
+/** The list that has everybody on it. */
+export const EVERYBODY = { hash: '0'.repeat(64), version: 'sandbox', date: '2026-01-01' } as const;
+
+/** Sets the scene for the outcomes. `stageOutcomes` brings about those that come after the confirmation. */
+export function createRehearsal(deps: RehearsalDeps): Rehearsal {
+  // Payments that are paid at the same time share a statement.
+  const readDetails = createBatcher<string, PaymentDetails>(deps.world.timers, {
+    run: async (ids) => {
+      const found = await findDetailsOf(deps.db.sql, ids);
+      return ids.map((id) => found.get(id) ?? {});
+    },
+    maxItems: 200,
+    maxConcurrent: 2,
+    isItemsFault: () => false,
+  });
+  const scripts: Readonly<Record<Outcome, (payment: Payment) => Script>> = {
+    wait: () => ({ methods: SIGNED, holdMs: WAIT_MS }),
+    fail: (payment) => ({ methods: SIGNED, holdMs: UNSENT_MS, onConfirm: () => enroll(deps, payment, 'fail') }),
+    screened: () => ({ screening: { decide: (accounts) => ({ hits: accounts, list: EVERYBODY }) } }),
+    reorg: (payment) => beforePaying(() => enroll(deps, payment, 'reorg')),
+    late: (payment) => ({ methods: ['native'], onFetched: () => cancel(deps, payment) }),
+    double: (payment) =>
+      beforePaying(async () => {
+        await prepareSecond(deps, payment);
+        await enroll(deps, payment, 'double');
+      }),
+    permit2: () => ({ methods: ['permit2'] }),
+  };
+  return {
+    problemOf(mode, metadata) {
+      const wanted = metadata[KEY];
+      if (mode !== 'test' || wanted === undefined || isOutcome(wanted)) return undefined;
+      return `must be one of ${Object.keys(OUTCOMES).join(', ')} in a sandbox`;
+    },
+    async scriptOf(payment) {
+      if (payment.mode !== 'test') return {};
+      const { metadata = {} } = await readDetails(payment.id);
+      const wanted = metadata[KEY];
+      return wanted !== undefined && isOutcome(wanted) ? scripts[wanted](payment) : {};
+    },
+  };
+}
+
+/** A payer in coin may pay without a confirmation. */
+function beforePaying(run: () => Promise<void>): Script {
+  return { onFetched: run, onConfirm: run };
+}
+
+function isOutcome(text: unknown): text is Outcome {
+  return typeof text === 'string' && Object.hasOwn(OUTCOMES, text);
+}
+
+function enroll(deps: CommandDeps, { id }: Payment, outcome: Outcome): Promise<void> {
+  return command(deps, (tx) => insertRehearsal(tx, { paymentId: id, outcome }));
+}
+
+/** As the merchant would. A payment that is over stays as it is. */
+function cancel({ movePayment }: RehearsalDeps, { id }: Payment) {
+  const by = 'merchant';
+  return movePayment({ paymentId: id, event: { type: 'cancelled', by }, actor: 'sandbox', evidence: { by } });
+}
+
+/** The second wallet asks for the transaction that pays in coin, while the payment can still be paid. */
+async function prepareSecond(deps: RehearsalDeps, payment: Payment): Promise<void> {
+  const account = parseAccount(`${SANDBOX_NETWORK}:${SANDBOX_ACCOUNTS.secondPayer}`);
+  if (!account.ok || payment.status !== 'requires_action') return;
+  const items = await findItemsOf(deps.db.sql, payment.id);
+  if (items.some((item) => item.payer === account.value.address && item.state === 'offered')) return;
+  const unrehearsed = { ...deps, rehearsal: NO_REHEARSAL };
+  const accounts = [{ ...account.value, spelling: account.value.id }];
+  const options = await listOptions(unrehearsed, { payment, accounts });
+  const coin = options.find(({ option }) => option.item.method === 'native');
+  if (coin === undefined) {
+    deps.log.warn(
+      { paymentId: payment.id },
+      'the second wallet cannot pay: it has no coin on a chain of an older version',
+    );
+    return;
+  }
+  const buyer = { name: 'Second wallet', icon: null };
+  await fetchActions(unrehearsed, { payment, optionId: coin.id, data: '', buyer });
+}

@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Hex, TypedDataDefinition } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { World } from '../runtime/world.ts';
+import type { Sandbox } from './demo.ts';
+
+/** A shop and a payer in one, who use the public API of a running sandbox with the keys of its `sandbox.json`. */
+export interface Shopper {
+  call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: object): Promise<Answer>;
+  /** Pays as a wallet does, in the asset with this symbol. */
+  pay(paymentId: string, symbol: string): Promise<void>;
+  /** The next event of this type about this object, from the time the shopper came on. */
+  waitFor(type: string, objectId: string): Promise<SeenEvent>;
+}
+
+export interface SeenEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: { readonly id: string; readonly paymentId?: string; readonly merchantId?: string };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the API answers with JSON, and its shape is that of openapi.json
+type Answer = any;
+
+/** The sandbox cannot be used, or refuses a request. Its message is enough. */
+export class ShopperError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ShopperError';
+  }
+}
+
+const REQUEST_MS = 40_000;
+const HOLD_MS = 5_000;
+const WAIT_MS = 60_000;
+
+/** Reads `sandbox.json` of this folder, and makes sure that a sandbox answers. */
+export async function createShopper(world: Pick<World, 'clock' | 'random'>, home: string): Promise<Shopper> {
+  const { baseUrl, apiKey, merchantId, chains, payer } = await readSandbox(home);
+  const account = privateKeyToAccount(payer.privateKey as Hex);
+
+  async function call(method: string, path: string, body?: object): Promise<Answer> {
+    const headers = {
+      'api-key': apiKey,
+      'merchant-id': merchantId,
+      ...(body && { 'content-type': 'application/json' }),
+      ...(method === 'POST' && { 'idempotency-key': Buffer.from(world.random.bytes(12)).toString('hex') }),
+    };
+    let answer: Response;
+    try {
+      const signal = AbortSignal.timeout(REQUEST_MS);
+      answer = await fetch(baseUrl + path, { method, headers, signal, ...(body && { body: JSON.stringify(body) }) });
+    } catch {
+      throw new ShopperError(`The sandbox does not answer at ${baseUrl}: start it with npm start.`);
+    }
+    const text = await answer.text();
+    if (answer.ok) return JSON.parse(text);
+    throw new ShopperError(`${method} ${path} was answered with ${answer.status}: ${text.slice(0, 500)}`);
+  }
+
+  function assetOf(symbol: string): string {
+    return Object.values(chains).flatMap(({ assets }) => assets[symbol] ?? [])[0] ?? symbol;
+  }
+
+  const isSandbox = await call('GET', '/v1/test/clock').then(
+    () => true,
+    (error: unknown) => {
+      if (!(error instanceof ShopperError) || !error.message.includes('answered with 404')) throw error;
+      return false;
+    },
+  );
+  if (!isSandbox) throw new ShopperError(`The gateway at ${baseUrl} is no sandbox.`);
+  const { nextCursor: start } = await call('GET', '/v1/events?after=latest&limit=1');
+
+  return {
+    call,
+    async pay(paymentId, symbol) {
+      const path = `/v1/gateway/payment/${paymentId}`;
+      const { options } = await call('POST', `${path}/options`, { accounts: payer.accounts });
+      const option = options.find(({ amount }: Answer) => amount.unit === `caip19/${assetOf(symbol)}`);
+      if (option === undefined) throw new ShopperError(`${symbol} is not offered for ${paymentId}.`);
+      const [first] = option.actions;
+      const { actions } =
+        first.type === 'build'
+          ? await call('POST', `${path}/fetch`, { optionId: option.id, data: first.data.data })
+          : option;
+      const results = await Promise.all(
+        actions.map(async ({ data }: Answer) => {
+          const typedData = JSON.parse(data.params[1]) as TypedDataDefinition;
+          return { type: 'walletRpc', data: [await account.signTypedData(typedData)] };
+        }),
+      );
+      await call('POST', `${path}/confirm`, { optionId: option.id, results });
+    },
+    async waitFor(type, objectId) {
+      const untilMs = world.clock.nowMs() + WAIT_MS;
+      for (let after = start; world.clock.nowMs() < untilMs; ) {
+        const { events, nextCursor } = await call(
+          'GET',
+          `/v1/events?after=${encodeURIComponent(after)}&types=${type}&maxPollMs=${HOLD_MS}`,
+        );
+        const found = (events as SeenEvent[]).find(({ data }) =>
+          [data.id, data.paymentId, data.merchantId].includes(objectId),
+        );
+        if (found !== undefined) return found;
+        after = nextCursor;
+      }
+      throw new ShopperError(`No event ${type} of ${objectId} came within a minute.`);
+    },
+  };
+}
+
+async function readSandbox(home: string): Promise<Sandbox> {
+  const file = join(home, 'sandbox.json');
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) throw new ShopperError(`There is no ${file}: start a sandbox with npm start first.`);
+  try {
+    return JSON.parse(text) as Sandbox;
+  } catch {
+    throw new ShopperError(`${file} cannot be read: start the sandbox again, which writes it.`);
+  }
+}

@@ -1,0 +1,82 @@
+import { type CommandDeps, command } from '../actions/command.ts';
+import { declineItem } from '../actions/paying/decline-item.ts';
+import { walletRequests } from '../actions/paying/wallet-requests.ts';
+import type { Chains } from '../chains/chains.ts';
+import { SANDBOX_NETWORK } from '../chains/networks.ts';
+import { isFinal } from '../domain/payment.ts';
+import type { Log } from '../runtime/world.ts';
+import { findPaidEvent } from '../store/chain/chain-events.ts';
+import { findItemsOf, itemOf } from '../store/chain/items.ts';
+import { chooseBlock, findOpenRehearsals, markStaged, type OpenRehearsal } from '../store/payments/rehearsals.ts';
+import type { ChainControl } from './chain-control.ts';
+import { SANDBOX_ACCOUNTS } from './genesis.ts';
+import { EVERYBODY, type Outcome } from './rehearsal.ts';
+
+export interface StageDeps extends CommandDeps {
+  readonly log: Log;
+  readonly chains: Chains;
+  readonly control: ChainControl;
+  /** Sends the transaction as the second wallet. */
+  readonly paySecond: (request: { readonly params: readonly unknown[] }) => Promise<void>;
+}
+
+const PAGE = 50;
+
+/** Brings an outcome about, and returns true when there is nothing left to do. It may run again after a crash. */
+type Stage = (deps: StageDeps, rehearsal: OpenRehearsal) => Promise<boolean>;
+
+const STAGES: Readonly<Partial<Record<Outcome, Stage>>> = {
+  async fail(deps, { paymentId, status }) {
+    if (status !== 'processing') return isFinal(status);
+    for (const { commitment, state } of await findItemsOf(deps.db.sql, paymentId)) {
+      const evidence = { screening: EVERYBODY };
+      if (state === 'due') await declineItem(deps, { commitment, actor: 'screening', evidence });
+    }
+    return true;
+  },
+
+  async reorg(deps, { paymentId, status, block }) {
+    if (status !== 'succeeded') return isFinal(status);
+    if (block !== null) {
+      await deps.control.replaceBlocks(block);
+      return true;
+    }
+    const paid = (await findItemsOf(deps.db.sql, paymentId)).find(({ state }) => state === 'paid');
+    const event = paid && (await findPaidEvent(deps.db.sql, { network: paid.network, commitment: paid.commitment }));
+    if (event === undefined) return true;
+    // The choice is stored first: after a crash the same block is named again, and it is replaced once.
+    const chosen = { number: event.blockNumber, hash: event.blockHash };
+    await command(deps, (tx) => chooseBlock(tx, paymentId, chosen));
+    await deps.control.replaceBlocks(chosen);
+    return true;
+  },
+
+  async double(deps, { paymentId, status }) {
+    if (status !== 'succeeded') return isFinal(status);
+    const items = await findItemsOf(deps.db.sql, paymentId);
+    const ready = items.find(({ payer, state }) => payer === SANDBOX_ACCOUNTS.secondPayer && state === 'offered');
+    const chain = deps.chains.find(SANDBOX_NETWORK)?.chain;
+    if (ready === undefined || chain === undefined) return true;
+    // The Collector takes an item once, so a transaction that is sent twice pays once.
+    for (const request of walletRequests(chain, itemOf(ready), 0n)) await deps.paySecond(request);
+    return true;
+  },
+};
+
+/** Brings about the outcomes that come after the confirmation. Two nodes may do so at once. */
+export async function stageOutcomes(deps: StageDeps): Promise<boolean> {
+  const open = await findOpenRehearsals(deps.db.sql, PAGE);
+  for (const rehearsal of open) {
+    const { paymentId, outcome } = rehearsal;
+    try {
+      const stage = STAGES[outcome as Outcome];
+      if (stage !== undefined && !(await stage(deps, rehearsal))) continue;
+      await command(deps, (tx, now) => markStaged(tx, paymentId, now));
+      deps.log.info({ paymentId, outcome }, 'outcome rehearsed');
+    } catch (error) {
+      // The others must not wait for it. It is tried again in the next round.
+      deps.log.warn({ paymentId, outcome, err: error }, 'an outcome could not be rehearsed');
+    }
+  }
+  return false;
+}

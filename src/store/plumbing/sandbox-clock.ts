@@ -1,0 +1,31 @@
+import type { Reader, Tx } from './database.ts';
+
+/** The shift of a sandbox's time. The chain is moved to `wantedMs` first, then `aheadMs` follows. */
+export interface ClockShift {
+  readonly wantedMs: number;
+  readonly aheadMs: number;
+}
+
+export async function findClockShift(db: Reader): Promise<ClockShift> {
+  const [row] = await db<{ wanted: string; ahead: string }[]>`
+    select wanted_ms as wanted, ahead_ms as ahead from sandbox_clock`;
+  return { wantedMs: Number(row?.wanted ?? 0), aheadMs: Number(row?.ahead ?? 0) };
+}
+
+/** Asks for more. Requests at the same time add up. Undefined if the sum would exceed the most. */
+export async function wantClockShift(
+  tx: Tx,
+  { byMs, mostMs }: { byMs: number; mostMs: number },
+): Promise<number | undefined> {
+  const [row] = await tx<{ wanted: string }[]>`
+    insert into sandbox_clock as c (wanted_ms) values (${byMs})
+    on conflict (is_only) do update set wanted_ms = c.wanted_ms + excluded.wanted_ms
+      where c.wanted_ms + excluded.wanted_ms <= ${mostMs}
+    returning wanted_ms as wanted`;
+  return row && Number(row.wanted);
+}
+
+/** The chain has been moved that far ahead. */
+export async function reachClockShift(tx: Tx, aheadMs: number): Promise<void> {
+  await tx`update sandbox_clock set ahead_ms = greatest(ahead_ms, ${aheadMs}::bigint)`;
+}
