@@ -76,11 +76,12 @@ export async function announceSandbox(home: string, sandbox: Sandbox): Promise<v
 }
 
 /** The sandbox that `npm start` announced in this folder. */
-export async function readSandbox(home: string): Promise<Pick<Sandbox, 'baseUrl' | 'apiKey'> | undefined> {
+export async function readSandbox(home: string): Promise<Sandbox | undefined> {
   const text = await readFile(fileIn(home), 'utf8').catch(unlessCode('ENOENT'));
   if (text === undefined) return undefined;
-  const { baseUrl, apiKey } = parseLoosely(text);
-  return typeof baseUrl === 'string' && typeof apiKey === 'string' ? { baseUrl, apiKey } : undefined;
+  const sandbox = parseLoosely(text) as Partial<Sandbox>;
+  const isWhole = typeof sandbox.baseUrl === 'string' && typeof sandbox.apiKey === 'string';
+  return isWhole && sandbox.chains && sandbox.payer ? (sandbox as Sandbox) : undefined;
 }
 
 function fileIn(home: string): string {

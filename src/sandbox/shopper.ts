@@ -1,9 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Hex, TypedDataDefinition } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { World } from '../runtime/world.ts';
-import type { Sandbox } from './demo.ts';
+import { readSandbox } from './demo.ts';
 
 /** A shop and a payer in one, who use the public API of a running sandbox with the keys of its `sandbox.json`. */
 export interface Shopper {
@@ -37,7 +35,9 @@ const WAIT_MS = 60_000;
 
 /** Reads `sandbox.json` of this folder, and makes sure that a sandbox answers. */
 export async function createShopper(world: Pick<World, 'clock' | 'random'>, home: string): Promise<Shopper> {
-  const { baseUrl, apiKey, merchantId, chains, payer } = await readSandbox(home);
+  const sandbox = await readSandbox(home);
+  if (sandbox === undefined) throw new ShopperError(`There is no sandbox.json in ${home}: start a sandbox with npm start first.`);
+  const { baseUrl, apiKey, merchantId, chains, payer } = sandbox;
   const account = privateKeyToAccount(payer.privateKey as Hex);
 
   async function call(method: string, path: string, body?: object): Promise<Answer> {
@@ -109,15 +109,4 @@ export async function createShopper(world: Pick<World, 'clock' | 'random'>, home
       throw new ShopperError(`No event ${type} of ${objectId} came within a minute.`);
     },
   };
-}
-
-async function readSandbox(home: string): Promise<Sandbox> {
-  const file = join(home, 'sandbox.json');
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) throw new ShopperError(`There is no ${file}: start a sandbox with npm start first.`);
-  try {
-    return JSON.parse(text) as Sandbox;
-  } catch {
-    throw new ShopperError(`${file} cannot be read: start the sandbox again, which writes it.`);
-  }
 }
