@@ -7,6 +7,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/sandbox/emb
 import { migrate } from '../src/store/plumbing/migrate.ts';
 import { missingBrowser } from './browser/chromium.ts';
 import { makeTemplate, TEST_SERVER } from './database.ts';
+import { missingHaproxy } from './haproxy.ts';
 import { missingPgBouncer } from './pgbouncer.ts';
 import { missingReplication } from './replicated-postgres.ts';
 
@@ -16,7 +17,7 @@ let folder: string | undefined;
 /** One real PostgreSQL for the whole run, with a migrated database that each test file clones. */
 export async function globalSetup(): Promise<void> {
   // One after the other: two installations at a time would wait for the same lock.
-  for (const isMissing of [missingBrowser, missingPgBouncer, missingReplication]) isMissing();
+  for (const isMissing of [missingBrowser, missingHaproxy, missingPgBouncer, missingReplication]) isMissing();
   const log = pino({ level: 'warn' });
   folder = await mkdtemp(join(await temporaryFolder(), 'till-test-'));
   await chmod(folder, 0o777);
