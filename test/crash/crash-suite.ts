@@ -1,26 +1,37 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { FAULTS, type Run, runFault } from './faults.ts';
+import type { Run } from './fault.ts';
+import { FAULTS, runFault, sceneFor } from './faults.ts';
 import { countPayments, judgeOrders } from './judge-orders.ts';
 import { startLoad } from './load.ts';
 import { openCrashScene } from './scene.ts';
 
+interface CrashSuite {
+  isChosen(name: string): boolean;
+  /** True if only the long test run has time for it. */
+  readonly isLong: boolean;
+}
+
+/** Few, and patient: the processor time of the tests goes to the nodes that start again. */
+const CUSTOMERS = { shoppers: 4, askEveryMs: 150 };
+
 /** Causes each chosen fault once, one soon after the other, and then follows every order to its end. */
-export function crashSuite(title: string, isChosen: (name: string) => boolean): void {
-  const skip = process.env.TILL_TEST_LONG === undefined && 'part of npm run test:long';
+export function crashSuite(title: string, { isChosen, isLong }: CrashSuite): void {
+  const skip = isLong && process.env.TILL_TEST_LONG === undefined && 'part of npm run test:long';
+  const chosen = FAULTS.filter(({ name }) => isChosen(name));
   describe(title, { skip }, () => {
     let run: Run;
     before(async () => {
-      const scene = await openCrashScene();
-      run = { scene, load: startLoad(scene) };
+      const scene = await openCrashScene(sceneFor(chosen));
+      run = { scene, load: startLoad(scene, CUSTOMERS) };
     });
     after(async () => {
       await run.scene.close();
       await run.load.stop();
     });
 
-    for (const fault of FAULTS.filter(({ name }) => isChosen(name))) {
-      it(`is repaired after ${fault.name}`, async () => {
+    for (const fault of chosen) {
+      it(`is repaired after ${fault.name}`, { skip: fault.skip ?? false }, async () => {
         await runFault(run, fault, { isPatient: false });
       });
     }
