@@ -75,7 +75,6 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
   const { shoppers = SHOPPERS, everyMs, answerWithinMs = ANSWER_WITHIN_MS, firstNumber = 0, onSent } = input;
   const { askEveryMs = ASK_EVERY_MS } = input;
   const orders: Order[] = [];
-  let failures = 0;
   const asset = `${scene.network}/erc20:${TOKEN}`;
   let isStopped = false;
   const shopping = everyMs === undefined ? Promise.all(Array.from({ length: shoppers }, shop)) : shopByClock(everyMs);
@@ -180,7 +179,6 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
         const fromMs = performance.now();
         const answer = await send(url, { method, headers, body, withinMs: answerWithinMs });
         const problem = typeof answer === 'string' ? answer : answer.status >= 500 ? `${answer.status}` : undefined;
-        if (problem !== undefined) failures += 1;
         onSent?.({ fromMs, toMs: performance.now(), problem: problem && `${method} ${path}: ${problem}` });
         // 409: the first request with this key was cut off, and its transaction has yet to end.
         if (typeof answer !== 'string' && answer.status < 500 && answer.status !== 409) {
@@ -194,8 +192,6 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
 
   return {
     orders,
-    /** The number of requests without an answer, and with a refusal by the server. */
-    failures: () => failures,
     /** Orders that are under way. */
     open: () => orders.filter(({ isOver, misreports }) => !isOver && misreports.length === 0),
     /** Takes no new orders, and waits for the end of those under way. */

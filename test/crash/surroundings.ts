@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { databaseFault } from '../../src/store/plumbing/database.ts';
+import { connectTo } from '../database.ts';
 import type { TcpProxy } from '../tcp-proxy.ts';
-import { until } from '../until.ts';
 import type { Fault } from './fault.ts';
 import type { Wire } from './scene.ts';
 
 /** Longer than a node needs to notice that a server hangs. */
 const OUTAGE_MS = 4_000;
-const RECOVERED = { withinMs: 90_000 };
 
 const NAMES: Readonly<Record<Wire, string>> = { postgres: 'PostgreSQL', chain: 'the chain' };
 
@@ -40,12 +40,11 @@ export const SURROUNDING_FAULTS: readonly Fault[] = [
     name: 'disk of PostgreSQL is full',
     scene: { hasSmallDisk: true },
     skip: process.getuid?.() === 0 ? false : 'only root may mount a small disk',
-    async cause({ scene: { disk }, load }) {
+    async cause({ scene: { disk, postgres } }) {
       if (disk === undefined) throw new Error('The scene has no disk that can be full.');
-      const before = load.failures();
       await disk.fill();
       try {
-        await until('requests fail', () => load.failures() > before, RECOVERED);
+        if (await canWrite(postgres.url)) throw new Error('PostgreSQL found room on a full disk.');
         await pause(OUTAGE_MS);
       } finally {
         await disk.free();
@@ -54,3 +53,18 @@ export const SURROUNDING_FAULTS: readonly Fault[] = [
     async repair() {},
   },
 ];
+
+/** True if PostgreSQL can store some pages more. */
+async function canWrite(url: string): Promise<boolean> {
+  const sql = connectTo(url);
+  try {
+    await sql`create table more as select repeat('x', 1000) from generate_series(1, 1000)`;
+    await sql`drop table more`;
+    return true;
+  } catch (error) {
+    if (databaseFault(error) !== 'unavailable') throw error;
+    return false;
+  } finally {
+    await sql.end();
+  }
+}
