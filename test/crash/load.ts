@@ -37,6 +37,8 @@ export interface LoadInput {
   /** Instead, an order begins every so many milliseconds. */
   readonly everyMs?: number;
   readonly answerWithinMs?: number;
+  /** An order that takes longer is lost. */
+  readonly endsWithinMs?: number;
   /** The pause between two questions for a status. */
   readonly askEveryMs?: number;
   /** The number of the first order. Each order of a scene needs another one. */
@@ -52,7 +54,6 @@ const UNITS_PER_CENT = 10_000n;
 const ASK_EVERY_MS = 40;
 /** A request without an answer is repeated, as clients do. */
 const ANSWER_WITHIN_MS = 2_000;
-/** An order that takes longer is lost. */
 const ENDS_WITHIN_MS = 90_000;
 const payer = privateKeyToAccount(SANDBOX_KEYS.payer);
 export const TOKEN = SANDBOX_TOKENS.USDC;
@@ -73,7 +74,7 @@ class LostError extends Error {}
 /** Customers who buy, pay and get a refund, until the load is stopped. */
 export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
   const { shoppers = SHOPPERS, everyMs, answerWithinMs = ANSWER_WITHIN_MS, firstNumber = 0, onSent } = input;
-  const { askEveryMs = ASK_EVERY_MS } = input;
+  const { askEveryMs = ASK_EVERY_MS, endsWithinMs = ENDS_WITHIN_MS } = input;
   const orders: Order[] = [];
   const asset = `${scene.network}/erc20:${TOKEN}`;
   let isStopped = false;
@@ -101,7 +102,7 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
     const placed: Order = { number, units, misreports: [], isOver: false };
     orders.push(placed);
     try {
-      await buy(placed, performance.now() + ENDS_WITHIN_MS);
+      await buy(placed, performance.now() + endsWithinMs);
       placed.isOver = true;
     } catch (error) {
       if (!(error instanceof LostError)) placed.misreports.push(String(error));
