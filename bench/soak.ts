@@ -6,6 +6,7 @@ import { type Sent, startLoad } from '../test/crash/load.ts';
 import { type CrashScene, openCrashScene } from '../test/crash/scene.ts';
 import { type Chart, drawChart } from './chart.ts';
 import { median, quantile, round } from './figures.ts';
+import { until } from './processes.ts';
 import { SOAK_FAULTS, type Victim } from './soak-faults.ts';
 
 /** The state of the whole system during one interval. */
@@ -29,7 +30,9 @@ const PICTURE = new URL('../docs/pictures/soak.svg', import.meta.url);
 const FAULT_EVERY_MS = 30_000;
 const SAMPLE_MS = 5_000;
 /** Customers at once, and the time, for the measured maximum. */
-const MOST = { shoppers: 24, warmUpMs: 5_000, forMs: 20_000 };
+const MOST = { shoppers: 48, forMs: 20_000, withinMs: 180_000 };
+/** Customers ask seldom: else the orders that wait during a fault would be most of the load. */
+const PATIENCE = { askEveryMs: 500, answerWithinMs: 10_000, endsWithinMs: 300_000 };
 /** A shorter run says nothing about growth: a node takes minutes to reach its usual size. */
 const JUDGED_FROM_MINUTES = 10;
 const MAX_GROWTH = 1.25;
@@ -49,6 +52,7 @@ export async function runSoak(args: readonly string[]): Promise<number> {
     say(`measured maximum: ${round(most, 1)} orders/s. The soak runs at ${round(perSecond, 1)} orders/s.`);
     let sent: Sent[] = [];
     load = startLoad(scene, {
+      ...PATIENCE,
       everyMs: 1_000 / perSecond,
       firstNumber: first.orders.length,
       onSent: (each) => void sent.push(each),
@@ -88,11 +92,12 @@ function say(text: string): void {
 
 /** The orders per second that customers get served who wait for nothing else. */
 async function measureMost(scene: CrashScene) {
-  const load = startLoad(scene, { shoppers: MOST.shoppers });
+  const load = startLoad(scene, { ...PATIENCE, shoppers: MOST.shoppers });
   const ended = () => load.orders.filter(({ isOver }) => isOver).length;
-  await pause(MOST.warmUpMs);
+  await until('orders end', async () => (ended() >= MOST.shoppers ? true : undefined), MOST);
   const [before, startMs] = [ended(), performance.now()];
   await pause(MOST.forMs);
+  await until('more orders end', async () => (ended() > before ? true : undefined), MOST);
   const perSecond = ((ended() - before) * 1_000) / (performance.now() - startMs);
   await load.stop();
   return { perSecond, orders: load.orders };

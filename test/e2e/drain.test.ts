@@ -9,9 +9,9 @@ import { until } from '../until.ts';
 import { type OwnChainScene, openOwnChainScene } from './own-chain-scene.ts';
 
 const DRAIN_MS = 2_000;
-const CLIENTS = 8;
+const CLIENTS = 4;
 /** The requests that are answered between two steps of a restart. */
-const BURST = 100;
+const BURST = 40;
 
 describe('a node that drains', () => {
   let scene: OwnChainScene;
@@ -33,6 +33,7 @@ describe('a node that drains', () => {
 
   it('loses no request of keep-alive clients behind HAProxy, while three nodes are restarted one after the other', {
     skip: missingHaproxy(),
+    timeout: 240_000,
   }, async () => {
     const nodes: [NodeProcess, NodeProcess, NodeProcess] = [await start(), await start(), await start()];
     const [{ apiKey, merchantId } = {}] = await Promise.all(nodes.map((node) => node.ready()));

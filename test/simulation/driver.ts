@@ -99,6 +99,8 @@ function hookDriver(): void {
     if (done === undefined || own === undefined) return connect.call(this, done);
     const opening: Opening = { finish: undefined };
     openings.push(opening);
+    // A crash may come before the pool has the connection and listens for its errors.
+    this.on('error', () => {});
     this.once('end', () => void own.delete(this));
     return connect.call(this, (error) => {
       if (error === null) own.add(this);
