@@ -64,6 +64,7 @@ const LATE_ANSWER = 0.06;
 const CHANGES =
   /\b(insert into|update|delete from)\s+(payments|items|events|outbox|outgoing|payouts|refunds|sends|book_entries|chain_cursors)\b/;
 
+const LOCKS_LEASE = /\bfrom leases where\b/;
 const APPENDS_EVENTS = /\binsert into outbox\b/;
 
 /** What a transaction has done so far. */
@@ -71,6 +72,8 @@ interface OpenTransaction {
   /** True if it has changed something that an invariant is about. */
   hasChanged: boolean;
   hasEvents: boolean;
+  /** True if it has locked a lease. The server lets those who wait for a lease go on in no fixed order, so it is not slow. */
+  hasLease: boolean;
 }
 
 const drivers = new Map<string, (client: NodeClient, query: Query, send: Send) => Promise<pg.QueryResult>>();
@@ -132,7 +135,7 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
     return new Promise((resolve, reject) => {
       // A transaction takes nothing before its first statement: its beginning is no step.
       if (query.text === 'begin' && by.isAlive) begin(resolve, reject);
-      else scheduler.ready(by, label, () => begin(resolve, reject));
+      else scheduler.ready(by, label, () => begin(resolve, reject), isPrompt(client.processID));
     });
 
     function begin(resolve: (result: pg.QueryResult) => void, reject: (error: unknown) => void): void {
@@ -160,16 +163,19 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
     }
   }
 
+  const isPrompt = (pid: number) => transactions.get(pid)?.hasLease ?? false;
+
   /** Follows the transaction of a connection. Returns true if the statement has committed events. */
   function follow(pid: number, text: string): boolean {
     if (text.includes('pg_notify')) hasNotified = true;
     if (text === 'begin') {
-      transactions.set(pid, { hasChanged: false, hasEvents: false });
+      transactions.set(pid, { hasChanged: false, hasEvents: false, hasLease: false });
       return false;
     }
-    const open = transactions.get(pid) ?? { hasChanged: false, hasEvents: false };
+    const open = transactions.get(pid) ?? { hasChanged: false, hasEvents: false, hasLease: false };
     open.hasChanged ||= CHANGES.test(text);
     open.hasEvents ||= APPENDS_EVENTS.test(text);
+    open.hasLease ||= LOCKS_LEASE.test(text);
     const isCommitted = text === 'commit' || !transactions.has(pid);
     if (text === 'commit' || text === 'rollback') transactions.delete(pid);
     if (isCommitted) hasChanged ||= open.hasChanged;
@@ -210,7 +216,12 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
     const wasParked = parked.delete(statement);
     if (!statement.by.isAlive) return;
     if (statement.label !== 'begin' && (wasParked || random.chance(LATE_ANSWER))) {
-      scheduler.ready(statement.by, `the answer arrives: ${statement.label}`, statement.deliver);
+      scheduler.ready(
+        statement.by,
+        `the answer arrives: ${statement.label}`,
+        statement.deliver,
+        isPrompt(statement.pid),
+      );
     } else if (statement.by.pausedUntilMs > scheduler.nowMs()) {
       scheduler.ready(statement.by, `the answer arrives: ${statement.label}`, statement.deliver);
     } else statement.deliver();
