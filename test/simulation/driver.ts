@@ -64,7 +64,7 @@ const LATE_ANSWER = 0.06;
 const CHANGES =
   /\b(insert into|update|delete from)\s+(payments|items|events|outbox|outgoing|payouts|refunds|sends|book_entries|chain_cursors)\b/;
 
-const LOCKS_LEASE = /\bfrom leases where\b/;
+const LOCKS_LEASE = /\bleases\b/;
 const APPENDS_EVENTS = /\binsert into outbox\b/;
 
 /** What a transaction has done so far. */
