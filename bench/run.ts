@@ -14,6 +14,7 @@ import { optionsMeasurement } from './options.ts';
 import { stopAllProcesses } from './processes.ts';
 import { settleMeasurement } from './settle.ts';
 import { settleOnceMeasurement } from './settle-once.ts';
+import { runSoak } from './soak.ts';
 import { statusMeasurement } from './status.ts';
 import { removeAllFolders } from './temporary.ts';
 import { requireWrk } from './wrk.ts';
@@ -36,6 +37,7 @@ const MEASUREMENTS: readonly Measurement[] = [
 const USAGE = `npm run bench                    every figure but the large ones
 npm run bench -- --large         every figure
 npm run bench -- create status   these figures
+npm run bench -- soak            30 minutes at half of the maximum, with faults; --minutes <n> for another length
 
 Figures: ${MEASUREMENTS.flatMap(({ names, isLarge }) => names.map((name) => (isLarge ? `${name} (large)` : name))).join(', ')}
 `;
@@ -51,6 +53,7 @@ async function cleanUp(): Promise<void> {
 }
 
 async function main(args: readonly string[]): Promise<number> {
+  if (args[0] === 'soak') return runSoak(args.slice(1));
   const known = new Set(MEASUREMENTS.flatMap(({ names }) => names));
   const named = args.filter((arg) => arg !== '--large');
   if (named.some((name) => !known.has(name))) {

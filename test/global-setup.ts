@@ -7,9 +7,12 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/sandbox/emb
 import { migrate } from '../src/store/plumbing/migrate.ts';
 import { missingBrowser } from './browser/chromium.ts';
 import { makeTemplate, TEST_SERVER } from './database.ts';
+import { missingHaproxy } from './haproxy.ts';
 import { missingPhp, missingPython } from './interpreters.ts';
 import { missingPgBouncer } from './pgbouncer.ts';
 import { missingReplication } from './replicated-postgres.ts';
+
+const PROGRAMS = [missingBrowser, missingHaproxy, missingPgBouncer, missingReplication, missingPhp, missingPython];
 
 let server: EmbeddedPostgres | undefined;
 let folder: string | undefined;
@@ -17,8 +20,7 @@ let folder: string | undefined;
 /** One real PostgreSQL for the whole run, with a migrated database that each test file clones. */
 export async function globalSetup(): Promise<void> {
   // One after the other: two installations at a time would wait for the same lock.
-  for (const isMissing of [missingBrowser, missingPgBouncer, missingReplication, missingPhp, missingPython])
-    isMissing();
+  for (const isMissing of PROGRAMS) isMissing();
   const log = pino({ level: 'warn' });
   folder = await mkdtemp(join(await temporaryFolder(), 'till-test-'));
   await chmod(folder, 0o777);

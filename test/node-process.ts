@@ -25,6 +25,8 @@ export interface NodeProcess {
   /** Signals the process and its children, as a terminal does; only for a process that leads a group. */
   signalGroup(name: NodeJS.Signals): void;
   isOver(): boolean;
+  /** True if it has printed its example of a request, after it began to listen. */
+  hasStarted(): boolean;
   /** The exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
@@ -68,12 +70,14 @@ async function startProcess(
     return (code ?? signal) as number | NodeJS.Signals | null;
   });
   const baseUrl = `http://127.0.0.1:${port}`;
+  const hasStarted = () => output.includes('curl ');
   return {
     baseUrl,
     pid: child.pid ?? 0,
     output: () => output,
     ended,
     isOver: () => isOver,
+    hasStarted,
     signal: (name) => void child.kill(name),
     tell: (message) => void child.send(message),
     signalGroup: (name) => {
@@ -90,7 +94,7 @@ async function startProcess(
         async () => {
           if (isOver) throw new Error(`The node ended before it was ready: ${output}`);
           const answer = await fetch(`${baseUrl}/ready`).catch(() => undefined);
-          return answer?.status === 200 && output.includes('curl ');
+          return answer?.status === 200 && hasStarted();
         },
         { withinMs: 90_000 },
       ).catch((error: Error) => {

@@ -13,36 +13,28 @@ import { until } from './until.ts';
 const PGBOUNCER: DebianProgram = { names: ['pgbouncer'], debianPackage: 'pgbouncer' };
 /** Fewer than a gateway uses at once, so that transactions of different requests share connections. */
 const SERVER_CONNECTIONS = 3;
+const MAX_CLIENTS = 500;
 
 export const missingPgBouncer = () => missingProgram(PGBOUNCER);
 
 export interface PgBouncer {
   /** The database, reached through PgBouncer in transaction mode. */
   readonly url: string;
+  /** Leads to another server from now on, as an operator does after a failover. */
+  pointAt(databaseUrl: string): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** A real PgBouncer in front of the database. */
-export async function startPgBouncer(databaseUrl: string): Promise<PgBouncer> {
-  const { hostname, port, username, password, pathname } = new URL(databaseUrl);
+export async function startPgBouncer(
+  databaseUrl: string,
+  { serverConnections = SERVER_CONNECTIONS }: { readonly serverConnections?: number } = {},
+): Promise<PgBouncer> {
   const folder = await mkdtemp(join(tmpdir(), 'till-pgbouncer-'));
   const file = join(folder, 'pgbouncer.ini');
   const listenPort = await findPort(systemWorld.random);
-  const name = pathname.slice(1);
-  await writeFile(
-    file,
-    `[databases]
-${name} = host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${listenPort}
-unix_socket_dir =
-auth_type = any
-pool_mode = transaction
-default_pool_size = ${SERVER_CONNECTIONS}
-max_client_conn = 200
-`,
-  );
+  const configure = (url: string) => writeFile(file, configurationOf(url, { listenPort, serverConnections }));
+  await configure(databaseUrl);
   // PgBouncer refuses to run as root.
   const account = await postgresAccount();
   if (account !== undefined) await chown(file, account.uid, account.gid);
@@ -59,12 +51,36 @@ max_client_conn = 200
   await until(`PgBouncer listens: ${output}`, () => isListening(listenPort));
   return {
     url: Object.assign(new URL(databaseUrl), { host: `127.0.0.1:${listenPort}` }).href,
+    async pointAt(otherUrl) {
+      await configure(otherUrl);
+      child.kill('SIGHUP');
+    },
     async stop() {
       child.kill('SIGTERM');
       await ended;
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function configurationOf(
+  databaseUrl: string,
+  { listenPort, serverConnections }: { readonly listenPort: number; readonly serverConnections: number },
+): string {
+  const { hostname, port, username, password, pathname } = new URL(databaseUrl);
+  const secret = password === '' ? '' : ` password=${decodeURIComponent(password)}`;
+  return `[databases]
+${pathname.slice(1)} = host=${hostname} port=${port} user=${username}${secret}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${listenPort}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = ${serverConnections}
+max_client_conn = ${MAX_CLIENTS}
+server_login_retry = 1
+`;
 }
 
 function isListening(port: number): Promise<boolean> {

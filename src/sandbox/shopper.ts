@@ -36,7 +36,9 @@ const WAIT_MS = 60_000;
 /** Reads `sandbox.json` of this folder, and makes sure that a sandbox answers. */
 export async function createShopper(world: Pick<World, 'clock' | 'random'>, home: string): Promise<Shopper> {
   const sandbox = await readSandbox(home);
-  if (sandbox === undefined) throw new ShopperError(`There is no sandbox.json in ${home}: start a sandbox with npm start first.`);
+  if (sandbox?.merchantId === undefined || sandbox.chains === undefined || sandbox.payer === undefined) {
+    throw new ShopperError(`There is no sandbox.json in ${home}: start a sandbox with npm start first.`);
+  }
   const { baseUrl, apiKey, merchantId, chains, payer } = sandbox;
   const account = privateKeyToAccount(payer.privateKey as Hex);
 

@@ -1,22 +1,10 @@
 import { CRASH_POINTS, type CrashPoint } from '../../src/runtime/crash-points.ts';
 import type { NodeProcess } from '../node-process.ts';
 import { until } from '../until.ts';
-import type { Load, Order } from './load.ts';
-import type { CrashScene } from './scene.ts';
-
-/** A fault that the harness causes while orders are under way. */
-export interface Fault {
-  readonly name: string;
-  /** Returns when the fault has happened. */
-  cause(run: Run): Promise<void>;
-  /** Does what an operator or a process manager does afterwards. */
-  repair(run: Run): Promise<void>;
-}
-
-export interface Run {
-  readonly scene: CrashScene;
-  readonly load: Load;
-}
+import type { Fault, Run } from './fault.ts';
+import type { Order } from './load.ts';
+import type { CrashSceneInput } from './scene.ts';
+import { SURROUNDING_FAULTS } from './surroundings.ts';
 
 /** A fault that happened, with the orders that were under way. */
 export interface Incident {
@@ -53,7 +41,13 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   stopPastLease(),
+  ...SURROUNDING_FAULTS,
 ];
+
+/** The scene that all of these faults need. */
+export function sceneFor(faults: readonly Fault[]): CrashSceneInput {
+  return Object.assign({}, ...faults.map(({ scene }) => scene));
+}
 
 /** The node kills itself at the point, and is started again. */
 function crashAt(point: CrashPoint): Fault {

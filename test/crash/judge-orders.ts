@@ -3,6 +3,9 @@ import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
 import { type Order, TOKEN } from './load.ts';
 import type { CrashScene } from './scene.ts';
 
+/** The part of a scene that the judgement needs. */
+export type JudgedScene = Pick<CrashScene, 'chain' | 'baseUrls' | 'apiKey' | 'merchantId'>;
+
 /** The outcome of orders, read from the API and the chain. */
 export interface Judgement {
   /** Orders that did not come to their end in time. */
@@ -25,7 +28,7 @@ interface Log {
  * Compares every order with the transfers of its payer and with its events: one transfer to pay and one to be refunded, by
  * the transactions that the API named, one event of its success, and no gap between its events.
  */
-export async function judgeOrders(scene: CrashScene, orders: readonly Order[]): Promise<Judgement> {
+export async function judgeOrders(scene: JudgedScene, orders: readonly Order[]): Promise<Judgement> {
   const { payer } = SANDBOX_ACCOUNTS;
   const [paid, refunded, events] = await Promise.all([
     transfers(scene, { from: payer }),
@@ -60,7 +63,7 @@ export async function judgeOrders(scene: CrashScene, orders: readonly Order[]): 
 }
 
 /** Payments that exist on top of those the clients know: an order that was created twice. */
-export async function countPayments({ baseUrls, apiKey, merchantId }: CrashScene): Promise<number> {
+export async function countPayments({ baseUrls, apiKey, merchantId }: JudgedScene): Promise<number> {
   const answer = await fetch(`${baseUrls[0]}/v1/merchants/payments?limit=1`, {
     headers: { 'Api-Key': apiKey, 'Merchant-Id': merchantId },
   });
@@ -75,7 +78,7 @@ interface FeedEvent {
 }
 
 /** The events of payments as a partner reads them, by payment. */
-async function eventsByPayment({ baseUrls, apiKey }: CrashScene): Promise<Map<string, FeedEvent[]>> {
+async function eventsByPayment({ baseUrls, apiKey }: JudgedScene): Promise<Map<string, FeedEvent[]>> {
   const all: FeedEvent[] = [];
   for (let after = ''; ; ) {
     const answer = await fetch(`${baseUrls[0]}/v1/events?types=payment.*&limit=100${after}`, {
@@ -89,7 +92,7 @@ async function eventsByPayment({ baseUrls, apiKey }: CrashScene): Promise<Map<st
 }
 
 /** The hashes of token transfers from or to an account, by amount. */
-async function transfers({ chain }: CrashScene, args: { from?: Hex; to?: Hex }): Promise<Map<bigint, Hex[]>> {
+async function transfers({ chain }: JudgedScene, args: { from?: Hex; to?: Hex }): Promise<Map<bigint, Hex[]>> {
   const topics = encodeEventTopics({ abi: ABI, eventName: 'Transfer', args });
   const call = { jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params: [{ address: TOKEN, fromBlock: '0x0', topics }] };
   const answer = await fetch(chain.rpcUrl, {

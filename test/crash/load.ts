@@ -18,15 +18,42 @@ export interface Order {
   isOver: boolean;
 }
 
+/** A request, as its client saw it. */
+export interface Sent {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** The reason why it is repeated; undefined if it was answered. */
+  readonly problem: string | undefined;
+}
+
 export type Load = ReturnType<typeof startLoad>;
 
+/** The part of a scene that customers need. */
+export type LoadedScene = Pick<CrashScene, 'network' | 'baseUrls' | 'apiKey' | 'merchantId'>;
+
+export interface LoadInput {
+  /** The customers who buy one thing after the other. */
+  readonly shoppers?: number;
+  /** Instead, an order begins every so many milliseconds. */
+  readonly everyMs?: number;
+  readonly answerWithinMs?: number;
+  /** An order that takes longer is lost. */
+  readonly endsWithinMs?: number;
+  /** The pause between two questions for a status. */
+  readonly askEveryMs?: number;
+  /** The number of the first order. Each order of a scene needs another one. */
+  readonly firstNumber?: number;
+  readonly onSent?: (sent: Sent) => void;
+}
+
 const SHOPPERS = 8;
+/** Orders at once, if they begin by the clock. */
+const MAX_OPEN = 300;
 const FIRST_CENTS = 1_000;
 const UNITS_PER_CENT = 10_000n;
 const ASK_EVERY_MS = 40;
 /** A request without an answer is repeated, as clients do. */
 const ANSWER_WITHIN_MS = 2_000;
-/** An order that takes longer is lost. */
 const ENDS_WITHIN_MS = 90_000;
 const payer = privateKeyToAccount(SANDBOX_KEYS.payer);
 export const TOKEN = SANDBOX_TOKENS.USDC;
@@ -44,25 +71,41 @@ interface OptionBody {
 
 class LostError extends Error {}
 
-/** Customers who buy, pay and get a refund, one order after the other, until the load is stopped. */
-export function startLoad(scene: CrashScene) {
+/** Customers who buy, pay and get a refund, until the load is stopped. */
+export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
+  const { shoppers = SHOPPERS, everyMs, answerWithinMs = ANSWER_WITHIN_MS, firstNumber = 0, onSent } = input;
+  const { askEveryMs = ASK_EVERY_MS, endsWithinMs = ENDS_WITHIN_MS } = input;
   const orders: Order[] = [];
   const asset = `${scene.network}/erc20:${TOKEN}`;
   let isStopped = false;
-  const shoppers = Promise.all(Array.from({ length: SHOPPERS }, shop));
+  const shopping = everyMs === undefined ? Promise.all(Array.from({ length: shoppers }, shop)) : shopByClock(everyMs);
 
   async function shop(): Promise<void> {
-    while (!isStopped) {
-      const number = orders.length;
-      const units = BigInt(FIRST_CENTS + number) * UNITS_PER_CENT;
-      const order: Order = { number, units, misreports: [], isOver: false };
-      orders.push(order);
-      try {
-        await buy(order, performance.now() + ENDS_WITHIN_MS);
-        order.isOver = true;
-      } catch (error) {
-        if (!(error instanceof LostError)) order.misreports.push(String(error));
+    while (!isStopped) await order();
+  }
+
+  async function shopByClock(pauseMs: number): Promise<void> {
+    const open = new Set<Promise<void>>();
+    for (let nextMs = performance.now(); !isStopped; nextMs += pauseMs) {
+      if (open.size < MAX_OPEN) {
+        const begun = order().finally(() => open.delete(begun));
+        open.add(begun);
       }
+      await pause(Math.max(0, nextMs + pauseMs - performance.now()));
+    }
+    await Promise.all(open);
+  }
+
+  async function order(): Promise<void> {
+    const number = firstNumber + orders.length;
+    const units = BigInt(FIRST_CENTS + number) * UNITS_PER_CENT;
+    const placed: Order = { number, units, misreports: [], isOver: false };
+    orders.push(placed);
+    try {
+      await buy(placed, performance.now() + endsWithinMs);
+      placed.isOver = true;
+    } catch (error) {
+      if (!(error instanceof LostError)) placed.misreports.push(String(error));
     }
   }
 
@@ -81,7 +124,7 @@ export function startLoad(scene: CrashScene) {
         throw new Error(`a confirmed payment was called ${body.status}`);
       }
       status = body.status;
-      await pause(ASK_EVERY_MS);
+      await pause(askEveryMs);
     }
     order.paidBy = (await details(ask, id)).info?.txId ?? '';
     await ask('POST', '/v1/refunds', { paymentId: id }, 'refund');
@@ -93,19 +136,27 @@ export function startLoad(scene: CrashScene) {
         order.refundedBy = refund.txId ?? '';
         return;
       }
-      await pause(ASK_EVERY_MS);
+      await pause(askEveryMs);
     }
   }
 
   type Ask = ReturnType<typeof asker>;
 
   async function sign(ask: Ask, path: string) {
-    const { body } = await ask('POST', `${path}/options`, { accounts: [`${scene.network}:${payer.address}`] });
-    const option = (body.options as OptionBody[]).find(({ amount }) => amount.unit === `caip19/${asset}`);
-    if (option === undefined) throw new Error(`nothing was offered: ${JSON.stringify(body)}`);
+    const option = await choose(ask, path);
     const request = JSON.parse(Buffer.from(option.actions[0]?.data.data ?? '', 'hex').toString());
     const signature = await payer.signTypedData(JSON.parse(String(request.params[1])) as TypedDataDefinition);
     return { optionId: option.id, results: [{ type: 'walletRpc', data: [signature] }] };
+  }
+
+  /** Asks until the token is offered: it is not while its chain is out of reach. */
+  async function choose(ask: Ask, path: string): Promise<OptionBody> {
+    for (;;) {
+      const { body } = await ask('POST', `${path}/options`, { accounts: [`${scene.network}:${payer.address}`] });
+      const option = (body.options as OptionBody[]).find(({ amount }) => amount.unit === `caip19/${asset}`);
+      if (option !== undefined) return option;
+      await pause(askEveryMs);
+    }
   }
 
   async function details(ask: Ask, id: string) {
@@ -125,14 +176,17 @@ export function startLoad(scene: CrashScene) {
       for (let attempt = 0; ; attempt += 1) {
         if (performance.now() > deadline) throw new LostError();
         const { baseUrls } = scene;
-        const answer = await send(`${baseUrls[attempt % baseUrls.length]}${path}`, { method, headers, body });
+        const url = `${baseUrls[(order.number + attempt) % baseUrls.length]}${path}`;
+        const fromMs = performance.now();
+        const answer = await send(url, { method, headers, body, withinMs: answerWithinMs });
+        const problem = typeof answer === 'string' ? answer : answer.status >= 500 ? `${answer.status}` : undefined;
+        onSent?.({ fromMs, toMs: performance.now(), problem: problem && `${method} ${path}: ${problem}` });
         // 409: the first request with this key was cut off, and its transaction has yet to end.
-        const isOpen = answer === undefined || answer.status >= 500 || answer.status === 409;
-        if (!isOpen && answer.status >= 400) {
+        if (typeof answer !== 'string' && answer.status < 500 && answer.status !== 409) {
+          if (answer.status < 400) return answer;
           throw new Error(`${method} ${path} was answered ${answer.status} ${JSON.stringify(answer.body)}`);
         }
-        if (!isOpen) return answer;
-        await pause(ASK_EVERY_MS);
+        await pause(askEveryMs);
       }
     };
   }
@@ -144,24 +198,31 @@ export function startLoad(scene: CrashScene) {
     /** Takes no new orders, and waits for the end of those under way. */
     async stop() {
       isStopped = true;
-      await shoppers;
+      await shopping;
     },
   };
 }
 
-/** The answer, or undefined when there was none. */
-async function send(
-  url: string,
-  { body, ...init }: { method: string; headers: Record<string, string>; body: object | undefined },
-): Promise<Answer | undefined> {
+interface Sending {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: object | undefined;
+  readonly withinMs: number;
+}
+
+/** The answer, or the reason why there was none. */
+async function send(url: string, { body, withinMs, ...init }: Sending): Promise<Answer | string> {
   try {
     const answer = await fetch(url, {
       ...init,
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      signal: AbortSignal.timeout(withinMs),
     });
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
-  } catch {
-    return undefined;
+    const text = await answer.text();
+    // A load balancer answers with a page of its own when it has no node.
+    return { status: answer.status, body: answer.status >= 500 ? { text } : JSON.parse(text) };
+  } catch (error) {
+    const { name, cause } = error as Error & { cause?: { code?: string } };
+    return cause?.code ?? name;
   }
 }

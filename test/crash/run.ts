@@ -1,9 +1,18 @@
 import { parseArgs } from 'node:util';
 import { layoutTable } from '../../src/cli/table.ts';
-import { FAULTS, type Incident, runFault } from './faults.ts';
+import { FAULTS, type Incident, runFault, sceneFor } from './faults.ts';
 import { countPayments, type Judgement, judgeOrders } from './judge-orders.ts';
 import { startLoad } from './load.ts';
+import { type NodesReport, runNodes } from './nodes-run.ts';
+import { missingForNodes } from './nodes-scene.ts';
 import { openCrashScene } from './scene.ts';
+
+const USAGE = `npm run crash -- [options]
+  --runs <n>         cause every fault so many times (default 1)
+  --only <text>      only the faults whose names contain this text
+  --scene nodes      instead: three nodes behind HAProxy and PgBouncer, one killed every 5 s, and a failover of PostgreSQL
+  --minutes <n>      the length of that scene (default 2)
+`;
 
 interface Row extends Judgement {
   readonly name: string;
@@ -24,18 +33,35 @@ const COLUMNS = [
 
 if (import.meta.main) process.exitCode = await main();
 
-/** Causes every fault several times, waits for the recovery from each, and prints a table. */
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { runs: { type: 'string', default: '1' }, only: { type: 'string' } } });
-  const faults = FAULTS.filter(({ name }) => name.includes(values.only ?? ''));
-  const scene = await openCrashScene();
+  const { values } = parseArgs({
+    options: {
+      runs: { type: 'string', default: '1' },
+      only: { type: 'string', default: '' },
+      scene: { type: 'string' },
+      minutes: { type: 'string', default: '2' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.scene === 'nodes') return killNodes(Number(values.minutes));
+  if (!values.help && values.scene === undefined) return causeFaults(Number(values.runs), values.only);
+  process.stdout.write(USAGE);
+  return values.help ? 0 : 2;
+}
+
+/** Causes every fault several times, waits for the recovery from each, and prints a table. */
+async function causeFaults(runs: number, only: string): Promise<number> {
+  const named = FAULTS.filter(({ name }) => name.includes(only));
+  for (const { name, skip } of named) if (skip) process.stderr.write(`${name}: left out, as ${skip}\n`);
+  const faults = named.filter(({ skip = false }) => skip === false);
+  const scene = await openCrashScene(sceneFor(faults));
   const load = startLoad(scene);
   try {
     const incidents: Incident[] = [];
     for (const fault of faults) {
-      for (let run = 1; run <= Number(values.runs); run += 1) {
+      for (let run = 1; run <= runs; run += 1) {
         incidents.push(await runFault({ scene, load }, fault, { isPatient: true }));
-        process.stderr.write(`${fault.name}: run ${run} of ${values.runs}, ${load.orders.length} orders\n`);
+        process.stderr.write(`${fault.name}: run ${run} of ${runs}, ${load.orders.length} orders\n`);
       }
     }
     await load.stop();
@@ -65,4 +91,28 @@ async function main(): Promise<number> {
 
 function sumOf({ lost, doubled, misreported }: Judgement): string {
   return `${lost.length} lost, ${doubled.length} doubled, ${misreported.length} misreported.`;
+}
+
+/** Prints a table of the scene with three nodes. */
+async function killNodes(minutes: number): Promise<number> {
+  const missing = missingForNodes();
+  if (missing) {
+    process.stderr.write(`${missing}\n`);
+    return 1;
+  }
+  const report = await runNodes({ minutes, say: (text) => void process.stderr.write(`${text}\n`) });
+  const columns = [
+    { title: 'trouble', cell: ({ kind }: NodesReport['rows'][number]) => kind },
+    { title: 'times', cell: ({ times }: NodesReport['rows'][number]) => String(times) },
+    { title: 'failed requests', cell: ({ failed }: NodesReport['rows'][number]) => String(failed) },
+  ];
+  process.stdout.write(`${layoutTable(report.rows, columns)}\n\n`);
+  process.stdout.write(`${report.orders} orders by ${report.requests} requests. ${sumOf(report)}\n`);
+  process.stdout.write(
+    `Requests that failed without such a reason: ${report.unexplained.length}. ` +
+      `Payments without an order: ${report.surplus}. Books against the chain: ${report.books || 'equal'}.\n`,
+  );
+  const problems = [...report.lost, ...report.doubled, ...report.misreported, ...report.unexplained];
+  for (const problem of problems) process.stdout.write(`  ${problem}\n`);
+  return problems.length === 0 && report.surplus === 0 && report.books === '' ? 0 : 1;
 }

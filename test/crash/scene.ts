@@ -1,44 +1,50 @@
-import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { runTill } from '../../src/cli/till.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { startSandboxChain } from '../../src/sandbox/chain-process.ts';
 import { startEmbeddedPostgres } from '../../src/sandbox/embedded-postgres.ts';
 import { type NodeProcess, startCrashNode } from '../node-process.ts';
+import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
+import { compareBooks, NETWORK, nodeSettings } from './settings.ts';
+import { mountSmallDisk } from './small-disk.ts';
 
-/** Short, so that a crash is repaired soon: a dead node's work waits for the end of its leases. */
-export const LEASE_MS = 1_000;
 const BLOCK_MS = 100;
-const NETWORK = 'eip155:31337';
+/** PostgreSQL keeps little of its log, so that it has room on a small disk. */
+const SMALL_LOG = { max_wal_size: '96MB', min_wal_size: '32MB' };
 
 export type CrashScene = Awaited<ReturnType<typeof openCrashScene>>;
 
+export interface CrashSceneInput {
+  /** The nodes reach PostgreSQL and the chain through proxies, which can break. */
+  readonly hasNetwork?: boolean;
+  /** The data of PostgreSQL is on a small disk, which can be full. */
+  readonly hasSmallDisk?: boolean;
+}
+
 /** PostgreSQL, a chain and a gateway, each in processes of its own, that the harness may kill at any time. */
-export async function openCrashScene() {
+export async function openCrashScene({ hasNetwork = false, hasSmallDisk = false }: CrashSceneInput = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'till-crash-'));
   // PostgreSQL runs as another user when the harness runs as root.
   await chmod(folder, 0o777);
   const deps = { world: systemWorld, log: pino({ level: 'silent' }) };
+  const disk = hasSmallDisk ? mountSmallDisk(join(folder, 'disk')) : undefined;
   const [postgres, chain] = await Promise.all([
-    startEmbeddedPostgres(deps, { dir: join(folder, 'postgres'), settings: { synchronous_commit: 'on' } }),
+    startEmbeddedPostgres(deps, {
+      dir: join(disk?.dir ?? folder, 'postgres'),
+      settings: { synchronous_commit: 'on', ...(disk !== undefined && SMALL_LOG) },
+    }),
     startSandboxChain(deps, { dir: join(folder, 'chain'), blockMs: BLOCK_MS }),
   ]);
-  const settings = {
-    TILL_HOME: join(folder, 'home'),
-    TILL_SECRET: randomBytes(32).toString('base64'),
-    DATABASE_URL: postgres.url,
-    RPC_URLS: `${NETWORK}=${chain.rpcUrl}`,
-    LEASE_MS: String(LEASE_MS),
-    LOG_LEVEL: 'error',
-    RATE_LIMIT_KEY_PER_SECOND: '100000',
-    RATE_LIMIT_ADDRESS_PER_SECOND: '100000',
-    // One account pays for everything.
-    OPEN_PAYMENTS_PER_PAYER: '1000',
-    GAS_PER_PAYER_HOUR: '1000000000000',
-  };
+  const wires: Record<Wire, TcpProxy> | undefined = hasNetwork
+    ? { postgres: await startTcpProxy(postgres.url), chain: await startTcpProxy(chain.rpcUrl) }
+    : undefined;
+  const settings = nodeSettings({
+    folder,
+    databaseUrl: wires?.postgres.url ?? postgres.url,
+    rpcUrl: wires?.chain.url ?? chain.rpcUrl,
+  });
   const started: NodeProcess[] = [];
   const startNode = async (port?: string) => {
     const node = await startCrashNode({ ...settings, ...(port !== undefined && { PORT: port }) });
@@ -52,6 +58,9 @@ export async function openCrashScene() {
     postgres,
     chain,
     network: NETWORK,
+    /** The connections of the nodes to each server; undefined if nothing can break them. */
+    wires,
+    disk,
     apiKey,
     merchantId,
     startNode,
@@ -61,7 +70,7 @@ export async function openCrashScene() {
     },
     /** Where the API answers. A client tries the next node when one does not. */
     get baseUrls() {
-      return started.filter(({ isOver }) => !isOver()).map(({ baseUrl }) => baseUrl);
+      return started.filter((each) => each.hasStarted() && !each.isOver()).map(({ baseUrl }) => baseUrl);
     },
     /** Another node takes the place of the node under test. */
     replace(next: NodeProcess) {
@@ -72,18 +81,17 @@ export async function openCrashScene() {
       node = await startNode(new URL(node.baseUrl).port);
       await node.ready();
     },
-    /** The differences between the books and the chain, in words; empty if there are none. */
-    async compareBooks(): Promise<string> {
-      let said = '';
-      const write = (text: string) => (said += text);
-      const exitCode = await runTill(['reconcile'], { env: settings, stdout: { write }, stderr: { write } });
-      return exitCode === 0 ? '' : said;
-    },
+    compareBooks: () => compareBooks(settings),
     async close() {
       for (const each of started) each.signal('SIGKILL');
       await Promise.all(started.map(({ ended }) => ended));
       await Promise.all([chain.stop(), postgres.stop()]);
+      for (const wire of Object.values(wires ?? {})) await wire.cut();
+      disk?.unmount();
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
+
+/** The servers that the nodes reach over a network. */
+export type Wire = 'postgres' | 'chain';

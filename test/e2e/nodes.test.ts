@@ -8,10 +8,10 @@ import { pino } from 'pino';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { startSandboxChain } from '../../src/sandbox/chain-process.ts';
 import { connectTo, createEmptyDatabase, createTestDatabase } from '../database.ts';
-import { startDatabaseProxy } from '../database-proxy.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway } from '../gateway.ts';
 import { type NodeProcess, startNodeProcess } from '../node-process.ts';
 import { listen, openSocket, readAnswers } from '../sockets.ts';
+import { startTcpProxy } from '../tcp-proxy.ts';
 import { until } from '../until.ts';
 
 const SHOP = { merchantName: 'Shop', merchantEmail: 'shop@example.com' };
@@ -205,7 +205,7 @@ describe('a node', { concurrency: true }, () => {
 describe('a node that loses its database', { concurrency: true }, () => {
   it('answers 503 for as long as that lasts, and recovers by itself', async () => {
     const database = await createTestDatabase();
-    const proxy = await startDatabaseProxy(database.url);
+    const proxy = await startTcpProxy(database.url);
     const admin = connectTo(database.url);
     const gateway = await startTestGateway({ databaseUrl: proxy.url });
     const { headers } = await createTestPartner(gateway);
@@ -260,7 +260,7 @@ describe('a node that loses its database', { concurrency: true }, () => {
 
   it('continues after its connections break for a moment, and answers every request', async () => {
     const database = await createTestDatabase();
-    const proxy = await startDatabaseProxy(database.url);
+    const proxy = await startTcpProxy(database.url);
     const gateway = await startTestGateway({ databaseUrl: proxy.url });
     const { headers } = await createTestPartner(gateway);
     const { id } = await createTestMerchant(gateway, headers);

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
-import { type DatabaseProxy, startDatabaseProxy } from '../database-proxy.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
 import { type NodeProcess, startNodeProcess } from '../node-process.ts';
 import { signalTree } from '../process-tree.ts';
+import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
 import { until } from '../until.ts';
 
 const SHOP = { merchantName: 'Shop', merchantEmail: 'shop@example.com' };
@@ -21,14 +21,14 @@ const STALLED = /the database does not answer/;
 
 describe('a database that hangs without closing its connections', () => {
   let database: TestDatabase;
-  let proxy: DatabaseProxy;
+  let proxy: TcpProxy;
   let gateway: TestGateway;
   let headers: Record<string, string>;
   let merchantId: string;
   const lines: string[] = [];
   before(async () => {
     database = await createTestDatabase();
-    proxy = await startDatabaseProxy(database.url);
+    proxy = await startTcpProxy(database.url);
     const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
     gateway = await startTestGateway({ databaseUrl: proxy.url, log });
     ({ headers } = await createTestPartner(gateway));

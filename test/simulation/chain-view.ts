@@ -1,4 +1,4 @@
-import { type Chain, ChainUnavailableError, type Witness } from '../../src/chains/chain.ts';
+import { type Chain, type ChainEvent, ChainUnavailableError, type Witness } from '../../src/chains/chain.ts';
 import { METHODS } from '../../src/chains/memory/faults.ts';
 import type { Participant, Scheduler } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
@@ -17,23 +17,33 @@ export interface ChainViewInput {
   readonly isCutOff: () => boolean;
   /** True if the next list of events is empty, as from a replica that has a block but not yet its logs. */
   readonly takeMissingLogs: () => boolean;
+  /** Payments that the lying endpoint adds to its lists of events. */
+  readonly forged: readonly ChainEvent[];
   /** Called before a transaction reaches the chain. */
   readonly onBroadcast: (bytes: string) => Promise<void>;
 }
 
 /** The chain as one node reaches it. */
 export function viewChain(input: ChainViewInput): Chain {
-  const { chain, by, scheduler, random, isCutOff, takeMissingLogs, onBroadcast } = input;
+  const { chain, by, scheduler, random, isCutOff, takeMissingLogs, forged, onBroadcast } = input;
 
   function gated(name: string, call: (...args: readonly unknown[]) => unknown) {
     return async (...args: readonly unknown[]) => {
       await scheduler.pass(by, `asks the chain: ${name}`);
       if (isCutOff()) throw new ChainUnavailableError(chain.network.chainId, 'out of reach');
       if (name === 'broadcast') await onBroadcast(String(args[0]));
-      const answer = name === 'events' && takeMissingLogs() ? [] : await call(...args);
+      const answer = name === 'events' ? await listed(call, args) : await call(...args);
       if (random.chance(LATE_ANSWER)) await scheduler.pass(by, `the chain answers: ${name}`);
       return answer;
     };
+  }
+
+  /** The list of events that one endpoint gives: without some, or with some that it has made up. */
+  async function listed(call: (...args: readonly unknown[]) => unknown, args: readonly unknown[]) {
+    if (takeMissingLogs()) return [];
+    const [from, to] = args as readonly [number, number];
+    const added = forged.filter(({ block }) => block.number >= from && block.number <= to);
+    return [...((await call(...args)) as readonly ChainEvent[]), ...added];
   }
 
   function wrap<T extends object>(target: T, calls: ReadonlySet<string>, prefix: string): T {

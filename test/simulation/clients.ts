@@ -1,48 +1,9 @@
-import type { InjectOptions } from 'fastify';
-import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
-import { revokeKey } from '../../src/actions/parties/issue-key.ts';
 import { isFinal, type PaymentStatus } from '../../src/domain/payment.ts';
-import { listFreezes } from '../../src/store/parties/freezes.ts';
-import { countAccepted } from './invariants.ts';
-import type { SimNode } from './node.ts';
+import { COIN, type Payer, type SimMerchant, USDC } from './parties.ts';
+import { type Answer, type Asking, request } from './requests.ts';
 import type { Participant } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
-import { COIN, type Payer, type SimMerchant, type Stage, USDC, Violation } from './stage.ts';
-
-interface Answer {
-  readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: the body of any route
-  readonly body: any;
-}
-
-/** Sends a request to a node that runs. Undefined when no answer came: the client cannot know the outcome. */
-async function request(
-  stage: Stage,
-  by: Participant,
-  random: Seeded,
-  options: InjectOptions & { readonly url: string },
-): Promise<Answer | undefined> {
-  const { scheduler } = stage;
-  await scheduler.pass(by, `sends ${options.method ?? 'GET'} ${options.url}`);
-  const running = stage.nodes.filter((node): node is SimNode => node?.isAlive === true && node.app !== undefined);
-  if (running.length === 0) return undefined;
-  const node = random.pick(running);
-  const answer = await Promise.race([receive(stage, node, options), node.crashed.then(() => undefined)]);
-  // A client that has lost its connection does not learn the answer either.
-  if (answer === undefined || random.chance(0.05)) return undefined;
-  scheduler.note(`${by.name}: is answered ${answer.status} ${answer.body?.code ?? answer.body?.status ?? ''}`);
-  if (answer.status === 500) {
-    const [error = ''] = stage.errors.slice(-1);
-    throw new Violation('no answer is an internal error', `${options.url} was answered 500: ${error}`);
-  }
-  return answer;
-}
-
-async function receive(stage: Stage, node: SimNode, options: InjectOptions): Promise<Answer | undefined> {
-  await stage.scheduler.pass(node, `receives ${options.method ?? 'GET'} ${options.url}`);
-  const response = await node.app?.inject(options);
-  return response && { status: response.statusCode, body: response.body === '' ? undefined : response.json() };
-}
+import { type Stage, Violation } from './stage.ts';
 
 /** Checks what a client was told about a payment at the moment it is told. */
 async function tell(stage: Stage, paymentId: string, status: unknown): Promise<void> {
@@ -126,7 +87,7 @@ async function create(shopping: Shopping): Promise<string | undefined> {
 async function ask(
   { stage, by, random, headers }: Shopping,
   paymentId: string,
-  options: InjectOptions & { readonly url: string },
+  options: Asking,
 ): Promise<Answer | undefined> {
   const answer = await request(stage, by, random, { headers, ...options });
   if (answer?.status === 200) await tell(stage, paymentId, answer.body?.status);
@@ -164,17 +125,20 @@ async function pay(shopping: Shopping, paymentId: string): Promise<void> {
 }
 
 async function sign(shopping: Shopping, paymentId: string, option: OptionBody): Promise<boolean> {
-  const { stage, random, payer } = shopping;
+  const { stage, random, payer, merchant } = shopping;
   const data = option.actions[0]?.data.data ?? '';
   const [, typed = ''] = JSON.parse(Buffer.from(data, 'hex').toString()).params as string[];
-  const confirm = async (signer: Payer, id = paymentId) =>
-    ask(shopping, id, {
+  const confirm = async (signer: Payer, id = paymentId) => {
+    const data = [await signer.signTypedData(typed)];
+    stage.noteConfirm(merchant.id);
+    return ask(shopping, id, {
       method: 'POST',
       url: `/v1/gateway/payment/${id}/confirm${random.chance(0.2) ? '?maxPollMs=8000' : ''}`,
-      payload: { optionId: option.id, results: [{ type: 'walletRpc', data: [await signer.signTypedData(typed)] }] },
+      payload: { optionId: option.id, results: [{ type: 'walletRpc', data }] },
     });
+  };
   if (random.chance(0.15)) await cheat(shopping, paymentId, confirm);
-  if (random.chance(0.3)) confirm(payer).catch((error: unknown) => stage.violations.push(error));
+  if (random.chance(0.3)) stage.act(confirm(payer));
   const answers = await Promise.all(random.chance(0.3) ? [confirm(payer), confirm(payer)] : [confirm(payer)]);
   return answers.some((answer) => answer?.status === 200);
 }
@@ -239,69 +203,4 @@ async function follow(shopping: Shopping, paymentId: string): Promise<void> {
   const refund = () =>
     request(stage, by, random, { method: 'POST', url: '/v1/refunds', headers, payload: { paymentId } });
   await Promise.all(random.chance(0.5) ? [refund(), refund()] : [refund()]);
-}
-
-/** The operator freezes and lifts, registers a destination for held money, and revokes a key. */
-export async function operate(stage: Stage): Promise<void> {
-  const random = stage.random.fork('operator');
-  const by = stage.newClient('operator');
-  const registering = stage.scheduler
-    .sleep(by, random.between(10_000, 70_000))
-    .then(() =>
-      withNode(stage, by, random, 'registers a destination for held money', (deps) => stage.registerHeld(deps)),
-    );
-  for (let rounds = random.below(4); rounds > 0; rounds -= 1) {
-    await stage.scheduler.sleep(by, random.between(3_000, 40_000));
-    const merchant = random.pick(stage.merchants);
-    const target = { scope: 'merchant', subject: merchant.id, reason: 'simulation', actor: 'operator' } as const;
-    await withNode(stage, by, random, `freezes merchant ${merchant.name}`, async (deps) => {
-      await freeze(deps, target);
-      stage.frozen.set(merchant.id, await countAccepted(stage.sql, merchant.id));
-      stage.fault('freeze');
-    });
-    await stage.scheduler.sleep(by, random.between(1_000, 20_000));
-    stage.frozen.delete(merchant.id);
-    await withNode(stage, by, random, `unfreezes merchant ${merchant.name}`, async (deps) => {
-      const frozen = await listFreezes(deps.db.sql);
-      if (frozen.some(({ subject }) => subject === merchant.id)) await unfreeze(deps, target);
-    });
-  }
-  if (random.chance(0.3)) {
-    await withNode(stage, by, random, 'revokes a key', (deps) =>
-      revokeKey(deps, { actor: 'operator', keyId: stage.keys[1]?.id ?? '' }),
-    );
-    stage.fault('key revoked');
-  }
-  await registering;
-}
-
-/** Runs a command of the operator on a node, as a program of its own on the same database would. */
-async function withNode(
-  stage: Stage,
-  by: Participant,
-  random: Seeded,
-  label: string,
-  run: (deps: NonNullable<SimNode['parts']>) => Promise<unknown>,
-): Promise<void> {
-  await stage.scheduler.pass(by, label);
-  const running = stage.nodes.filter((node): node is SimNode => node?.isAlive === true && node.parts !== undefined);
-  if (running.length === 0) return;
-  const node = random.pick(running);
-  const { parts } = node;
-  if (parts === undefined) return;
-  await Promise.race([
-    run(parts).catch((error: unknown) => stage.scheduler.note(`${label}: ${String(error)}`)),
-    node.crashed,
-  ]);
-}
-
-/** Lifts every freeze, when the faults are over. */
-export async function liftAll(stage: Stage): Promise<void> {
-  const by = stage.newClient('operator');
-  stage.frozen.clear();
-  await withNode(stage, by, stage.random.fork('lift'), 'lifts all freezes', async (deps) => {
-    for (const { scope, subject } of await listFreezes(deps.db.sql)) {
-      await unfreeze(deps, { scope, subject, reason: 'simulation', actor: 'operator' });
-    }
-  });
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
+import type { Rings } from './rings.ts';
 import type { Participant, Scheduler } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
 
@@ -52,6 +53,7 @@ export interface DriverInput {
   readonly url: string;
   readonly scheduler: Scheduler;
   readonly random: Seeded;
+  readonly rings: Rings;
   /** Alters statements, for a mutant. */
   readonly alter?: ((text: string) => string) | undefined;
 }
@@ -61,6 +63,18 @@ const PATIENCE_MS = 2;
 const LATE_ANSWER = 0.06;
 const CHANGES =
   /\b(insert into|update|delete from)\s+(payments|items|events|outbox|outgoing|payouts|refunds|sends|book_entries|chain_cursors)\b/;
+
+const LOCKS_LEASE = /\bleases\b/;
+const APPENDS_EVENTS = /\binsert into outbox\b/;
+
+/** What a transaction has done so far. */
+interface OpenTransaction {
+  /** True if it has changed something that an invariant is about. */
+  hasChanged: boolean;
+  hasEvents: boolean;
+  /** True if it has locked a lease. The server lets those who wait for a lease go on in no fixed order, so it is not slow. */
+  hasLease: boolean;
+}
 
 const drivers = new Map<string, (client: NodeClient, query: Query, send: Send) => Promise<pg.QueryResult>>();
 /** The open connections of each name. */
@@ -88,6 +102,8 @@ function hookDriver(): void {
     if (done === undefined || own === undefined) return connect.call(this, done);
     const opening: Opening = { finish: undefined };
     openings.push(opening);
+    // A crash may come before the pool has the connection and listens for its errors.
+    this.on('error', () => {});
     this.once('end', () => void own.delete(this));
     return connect.call(this, (error) => {
       if (error === null) own.add(this);
@@ -96,7 +112,7 @@ function hookDriver(): void {
   };
 }
 
-export async function openDriver({ url, scheduler, random, alter = same }: DriverInput): Promise<Driver> {
+export async function openDriver({ url, scheduler, random, rings, alter = same }: DriverInput): Promise<Driver> {
   hookDriver();
   // Connections of the simulation itself: one asks about locks, one hears notifications.
   const [observer, ear] = [new pg.Client(url), new pg.Client(url)];
@@ -106,8 +122,8 @@ export async function openDriver({ url, scheduler, random, alter = same }: Drive
   await ear.query('listen till_outbox; listen till_events');
   const names = new Set<string>();
   const sent = new Set<Sent>();
-  /** Open transactions by process, and whether they have changed something that an invariant is about. */
-  const transactions = new Map<number, boolean>();
+  /** By process. */
+  const transactions = new Map<number, OpenTransaction>();
   let order = 0;
   let working = 0;
   let mayHaveMoved = false;
@@ -119,33 +135,51 @@ export async function openDriver({ url, scheduler, random, alter = same }: Drive
     return new Promise((resolve, reject) => {
       // A transaction takes nothing before its first statement: its beginning is no step.
       if (query.text === 'begin' && by.isAlive) begin(resolve, reject);
-      else scheduler.ready(by, label, () => begin(resolve, reject));
+      else scheduler.ready(by, label, () => begin(resolve, reject), isPrompt(client.processID));
     });
 
     function begin(resolve: (result: pg.QueryResult) => void, reject: (error: unknown) => void): void {
-      const text = alter(query.text);
+      const text = alter(withoutTimeout(query.text));
       order += 1;
       const statement = { order, by, label, pid: client.processID, isDone: false };
       const end = (deliver: () => void) => {
         Object.assign(statement, { isDone: true, deliver });
         mayHaveMoved = true;
-        follow(client.processID, text);
       };
       sent.add(statement as Sent);
       send.call(client, { ...query, text }).then(
-        (result) => end(() => resolve(result)),
-        (error: unknown) => end(() => reject(error)),
+        (result) => {
+          const hasAppended = follow(client.processID, text) && result.command !== 'ROLLBACK';
+          end(() => {
+            if (hasAppended) rings.owe(by);
+            resolve(result);
+          });
+        },
+        (error: unknown) => {
+          follow(client.processID, text);
+          end(() => reject(error));
+        },
       );
     }
   }
 
-  function follow(pid: number, text: string): void {
+  const isPrompt = (pid: number) => transactions.get(pid)?.hasLease ?? false;
+
+  /** Follows the transaction of a connection. Returns true if the statement has committed events. */
+  function follow(pid: number, text: string): boolean {
     if (text.includes('pg_notify')) hasNotified = true;
-    if (text === 'begin') transactions.set(pid, false);
-    else if (text === 'commit') hasChanged ||= transactions.get(pid) === true;
-    else if (CHANGES.test(text) && transactions.has(pid)) transactions.set(pid, true);
-    else if (CHANGES.test(text)) hasChanged = true;
+    if (text === 'begin') {
+      transactions.set(pid, { hasChanged: false, hasEvents: false, hasLease: false });
+      return false;
+    }
+    const open = transactions.get(pid) ?? { hasChanged: false, hasEvents: false, hasLease: false };
+    open.hasChanged ||= CHANGES.test(text);
+    open.hasEvents ||= APPENDS_EVENTS.test(text);
+    open.hasLease ||= LOCKS_LEASE.test(text);
+    const isCommitted = text === 'commit' || !transactions.has(pid);
     if (text === 'commit' || text === 'rollback') transactions.delete(pid);
+    if (isCommitted) hasChanged ||= open.hasChanged;
+    return isCommitted && open.hasEvents;
   }
 
   async function settle(): Promise<void> {
@@ -182,7 +216,12 @@ export async function openDriver({ url, scheduler, random, alter = same }: Drive
     const wasParked = parked.delete(statement);
     if (!statement.by.isAlive) return;
     if (statement.label !== 'begin' && (wasParked || random.chance(LATE_ANSWER))) {
-      scheduler.ready(statement.by, `the answer arrives: ${statement.label}`, statement.deliver);
+      scheduler.ready(
+        statement.by,
+        `the answer arrives: ${statement.label}`,
+        statement.deliver,
+        isPrompt(statement.pid),
+      );
     } else if (statement.by.pausedUntilMs > scheduler.nowMs()) {
       scheduler.ready(statement.by, `the answer arrives: ${statement.label}`, statement.deliver);
     } else statement.deliver();
@@ -281,6 +320,11 @@ function isInCircle(blockers: ReadonlyMap<number, readonly number[]>, pid: numbe
 }
 
 const same = (text: string) => text;
+
+/** A wait for a lock ends by the time of the simulation alone. */
+function withoutTimeout(text: string): string {
+  return text.replace("set_config('lock_timeout', $1,", "set_config('lock_timeout', left($1, 0) || '0',");
+}
 
 /** The beginning of a statement, in one line. */
 function labelOf(text: string): string {

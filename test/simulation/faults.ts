@@ -1,5 +1,6 @@
+import { idBytes } from '../../src/domain/ids.ts';
 import type { Seeded } from './seeded.ts';
-import { BLOCK_MS, DEPTH, ENDPOINTS, type Stage } from './stage.ts';
+import { BLOCK_MS, DEPTH, ENDPOINTS, type PaidEvent, type Stage } from './stage.ts';
 
 /** A kind of trouble, brought about once. */
 interface Fault {
@@ -79,17 +80,18 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     label: 'endpoint lies',
-    cause: ({ control }, random) => {
+    cause: ({ control, forged }, random) => {
       const lie = random.pick([
         { hasOtherBlocks: true },
         { deniesUse: true },
         { silentForMs: 60_000 },
         { headAhead: 3 },
       ]);
-      control.testify(LIAR, lie);
+      control.testify(LIAR, { ...lie, invented: [...forged] });
     },
   },
-  { label: 'endpoints are honest', cause: ({ control }) => honest(control) },
+  { label: 'endpoint forges a payment', cause: forge },
+  { label: 'endpoints are honest', cause: honest },
   {
     label: 'logs missing',
     cause: (stage, random) => {
@@ -111,7 +113,32 @@ export const FAULTS: readonly Fault[] = [
 /** Only one of the endpoints lies: a quorum of the two others is the promise. */
 const LIAR = 0;
 
-function honest(control: Stage['control']): void {
+/** The lying endpoint shows the transfer of a payment that nobody has carried out, in a block that everybody has. */
+async function forge({ sql, connected, control, forged }: Stage, random: Seeded): Promise<void> {
+  const items = await sql<Record<ItemColumn, string>[]>`
+    select commitment, subject, collector, payer, asset, amount::text, fee::text, recipient from items
+    where purpose = 'payment' and state in ('due', 'sent') order by commitment`;
+  if (items.length === 0) return;
+  const { subject, amount, fee, ...item } = random.pick(items);
+  const { number, hash } = await connected.chain.head();
+  const event: PaidEvent = {
+    ...item,
+    type: 'paid',
+    block: { number, hash },
+    transactionHash: `0x${Buffer.from(random.bytes(32)).toString('hex')}`,
+    logIndex: 0,
+    subject: Buffer.from(idBytes(subject)).toString('hex'),
+    amount: BigInt(amount),
+    fee: BigInt(fee),
+  };
+  forged.push(event);
+  control.testify(LIAR, { invented: [...forged] });
+}
+
+type ItemColumn = 'commitment' | 'subject' | 'collector' | 'payer' | 'asset' | 'amount' | 'fee' | 'recipient';
+
+function honest({ control, forged }: Stage): void {
+  forged.length = 0;
   for (let place = 0; place < ENDPOINTS; place += 1) control.testify(place);
 }
 
@@ -147,7 +174,7 @@ export async function trouble(stage: Stage, { kinds, untilMs }: { kinds: readonl
 export function heal(stage: Stage): void {
   const { control, nodes, scheduler } = stage;
   scheduler.note('all faults are over');
-  honest(control);
+  honest(stage);
   control.releaseBroadcasts();
   control.setFees({ base: 1_000_000_000n, tip: 1_000_000_000n });
   control.revertNextBatches(0);

@@ -2,7 +2,8 @@ import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from '../global-setup.ts';
 import { KEPT_SEEDS } from './kept-seeds.ts';
 import { MUTANTS, type Mutant, unusedEdits } from './mutants.ts';
-import { type Plan, planOf, type RunResult, runPlan } from './run.ts';
+import { type Plan, planOf } from './plan.ts';
+import { type RunResult, runPlan } from './run.ts';
 import { shrink } from './shrink.ts';
 
 const USAGE = `npm run simulate -- [options]
@@ -119,8 +120,7 @@ async function tryMutants(): Promise<number> {
     let seeds = 0;
     while (caught === undefined && seeds < MUTANT_SEEDS) {
       seeds += 1;
-      const plan = planOf(seeds);
-      const result = await runPlan({ ...plan, faults: mutant.faults ?? plan.faults }, mutant);
+      const result = await runPlan({ ...planOf(seeds), ...mutant.plan }, mutant);
       steps += result.steps;
       if (result.violation !== undefined) caught = result;
     }
@@ -129,5 +129,5 @@ async function tryMutants(): Promise<number> {
   }
   const unused = values.only === '' ? unusedEdits() : [];
   for (const text of unused) say(`never found in a statement: ${text}`);
-  return missed + unused.length;
+  return missed + unused.length === 0 ? 0 : 1;
 }

@@ -1,17 +1,20 @@
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { verifyBooks } from '../../src/actions/books/verify-books.ts';
+import { weightOf } from '../../src/chains/weight.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
 import { isFinal, type PaymentStatus } from '../../src/domain/payment.ts';
 import { readEvents } from '../../src/store/events/events.ts';
-import { OPEN_ITEMS_PER_PAYER } from './node.ts';
-import { type Stage, Violation } from './stage.ts';
+import { findUnfollowed } from './event-follower.ts';
+import { OPEN_ITEMS_PER_PAYER, OUTGOING_PER_HOUR } from './node.ts';
+import type { PaidEvent, Stage } from './stage.ts';
 
 /**
  * The promises of the gateway. `always` holds after every commit that changed money, payments or events. `atEnd` holds
  * after the faults are over and time has passed. A violation is a sentence about the first case that was found.
  *
- * Three promises are checked where they can be broken: "sends are journalled" at every broadcast (`stage.ts`),
- * "answers are true" and "no answer is an internal error" at every answer (`clients.ts`).
+ * Some promises are checked where they can be broken: "sends are journalled" at every broadcast (`stage.ts`), "rings follow
+ * commits" at every commit (`rings.ts`), "answers are true" and "no answer is an internal error" at every answer
+ * (`clients.ts`, `requests.ts`).
  */
 export interface Invariant {
   readonly name: string;
@@ -139,6 +142,30 @@ export const INVARIANTS: readonly Invariant[] = [
           group by payer having count(*) > ${OPEN_ITEMS_PER_PAYER} order by payer limit 1`,
   },
   {
+    name: 'one signature per transfer',
+    promise: 'A payout, refund or return is never signed again while an earlier signature can still be used.',
+    when: 'always',
+    find: (sql) => sql`
+          select subject || ' has ' || count(*) || ' open items' as problem from items
+          where purpose <> 'payment' and state in ('due', 'sent')
+          group by subject having count(*) > 1 order by subject limit 1`,
+  },
+  {
+    name: 'transfers keep their limit',
+    promise: `No more than ${OUTGOING_PER_HOUR} tokens of an asset are signed away within an hour.`,
+    when: 'atEnd',
+    check: async ({ sql }) => {
+      const rows = await sql<{ asset: string; units: string }[]>`
+        select asset, max(units)::text as units from (
+          select asset, sum(amount) over (
+            partition by asset order by begun_at range between interval '59 minutes' preceding and current row) as units
+          from outgoing where begun_at is not null) as windows
+        group by asset order by asset`;
+      const over = rows.find(({ asset, units }) => weightOf(asset, BigInt(units)) > OUTGOING_PER_HOUR);
+      return over && `${over.units} units of ${over.asset} were signed away within an hour`;
+    },
+  },
+  {
     name: 'held money leaves once',
     promise: 'A held amount is paid out or refunded, never both.',
     when: 'always',
@@ -203,7 +230,10 @@ export const INVARIANTS: readonly Invariant[] = [
         select id, status, transaction_hash as hash from payments order by id`;
       for (const { id, status, hash } of rows) {
         const paid = await stage.paidOnChain(id);
-        const isShown = paid.some(({ transactionHash }) => transactionHash === hash);
+        // The commitment covers the amount and the recipient.
+        const offered = await stage.sql<{ commitment: string }[]>`select commitment from items where subject = ${id}`;
+        const commitments = new Set(offered.map(({ commitment }) => commitment));
+        const isShown = paid.some((event) => event.transactionHash === hash && commitments.has(event.commitment));
         if (status === 'succeeded' && !isShown) return `${id} has succeeded without a transfer on the chain`;
         const items = await stage.sql<{ count: number }[]>`
           select count(*)::int as count from items where subject = ${id} and method <> 'native'
@@ -218,14 +248,32 @@ export const INVARIANTS: readonly Invariant[] = [
     promise: 'A payout or refund is paid exactly if the chain shows its transfer, and none is left on its way.',
     when: 'atEnd',
     check: async (stage) => {
-      const rows = await stage.sql<{ id: string; state: string }[]>`select id, state from outgoing order by id`;
-      for (const { id, state } of rows) {
-        const paid = (await stage.paidOnChain(id)).length;
+      // A transfer above the hourly limit waits for longer than a run.
+      const rows = await stage.sql<{ id: string; state: string; amount: string; recipient: string }[]>`
+        select id, state, amount, recipient from outgoing where problem is distinct from 'limited' order by id`;
+      for (const { id, state, amount, recipient } of rows) {
+        const paid = await stage.paidOnChain(id);
         if (state === 'sending') return `${id} is still on its way`;
-        if ((state === 'paid') !== (paid === 1)) return `${id} is ${state}, and the chain shows ${paid} transfers`;
+        if ((state === 'paid') !== (paid.length === 1)) {
+          return `${id} is ${state}, and the chain shows ${paid.length} transfers`;
+        }
+        const isOther = (event: PaidEvent) => event.amount !== BigInt(amount) || event.recipient !== recipient;
+        if (paid.some(isOther)) return `${id} went to another account, or with another amount`;
       }
       return undefined;
     },
+  },
+  {
+    name: 'merchants keep their credit',
+    promise: 'The net amount of a payment to the intermediate account is held until it is paid out or refunded.',
+    when: 'atEnd',
+    find: (sql) => sql`
+          select p.id || ' has paid ' || i.amount - i.fee || ', and ' || coalesce(o.amount::text, 'nothing') || ' is held'
+            as problem
+          from items i join payments p on p.id = i.subject left join payouts o on o.payment_id = p.id
+          where i.purpose = 'payment' and i.is_held and i.state = 'paid' and i.end_reason is null
+            and p.status = 'succeeded' and i.amount > i.fee and o.amount is distinct from i.amount - i.fee
+          order by p.id limit 1`,
   },
   {
     name: 'books equal the chain',
@@ -260,6 +308,12 @@ export const INVARIANTS: readonly Invariant[] = [
     },
   },
   {
+    name: 'followers miss nothing',
+    promise: 'A program that follows the feed of the API gets every event once, and those of an object in order.',
+    when: 'atEnd',
+    check: findUnfollowed,
+  },
+  {
     name: 'events are placed',
     promise: 'Every event gets a position.',
     when: 'atEnd',
@@ -277,26 +331,4 @@ export async function countAccepted(sql: Stage['sql'], merchantId: string): Prom
     select count(*)::int as count from items i join payments p on p.id = i.subject
     where p.merchant_id = ${merchantId} and i.purpose = 'payment' and i.method <> 'native'`;
   return rows[0]?.count ?? 0;
-}
-
-/** Throws the first violation. */
-export async function checkInvariants(stage: Stage, when: Invariant['when']): Promise<void> {
-  const { sql } = stage;
-  const asked = INVARIANTS.filter((invariant) => invariant.when === when);
-  const [found] = await sql<{ name: string; problem: string }[]>`
-    with found as (select '' as name, '' as problem where false ${union(sql, asked)})
-    select name, problem from found order by name, problem limit 1`;
-  if (found !== undefined) throw new Violation(found.name, found.problem);
-  for (const { name, check } of asked) {
-    const problem = await check?.(stage);
-    if (problem !== undefined) throw new Violation(name, problem);
-  }
-}
-
-function union(sql: Stage['sql'], invariants: readonly Invariant[]): ReturnType<Stage['sql']> {
-  return invariants.reduce(
-    (all, { name, find }) =>
-      find === undefined ? all : sql`${all} union all select ${name}::text, problem from (${find(sql)}) as f`,
-    sql``,
-  );
 }

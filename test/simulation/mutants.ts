@@ -1,14 +1,18 @@
 import type { ConnectedChain } from '../../src/chains/chains.ts';
+import type { Database } from '../../src/store/plumbing/database.ts';
+import type { Plan } from './plan.ts';
 
 /** A gateway with one promise broken on purpose. The simulation must notice it. */
 export interface Mutant {
   readonly name: string;
-  /** The faults that bring out the difference; those of the seed by default. */
-  readonly faults?: readonly string[];
+  /** The part of the plan that brings out the difference. The rest is that of the seed. */
+  readonly plan?: Partial<Pick<Plan, 'faults' | 'hasOperator'>>;
   /** Alters the statements of all nodes. */
   readonly alter?: (text: string) => string;
   /** Alters the chain as each node sees it. */
   readonly alterChain?: (connected: ConnectedChain) => ConnectedChain;
+  /** Alters the database as each node uses it. */
+  readonly alterDatabase?: (db: Database) => Database;
 }
 
 /** Replaces parts of statements. Each part must be in some statement of the gateway: see `unusedEdits`. */
@@ -38,7 +42,7 @@ const LOCKED = 'from payments where id = any($1::text[]) order by id for update'
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a former leaseholder may write',
-    faults: ['zombie'],
+    plan: { faults: ['zombie'] },
     alter: edited(['where name = $1 and fencing = $2 for share', 'where name = $1 and $2::bigint > 0 for share']),
   },
   {
@@ -95,7 +99,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an item is sent by two relayers',
-    faults: ['endpoints out of reach', 'zombie'],
+    plan: { faults: ['endpoints out of reach', 'zombie'] },
     alter: edited(["any($1::text[]) and state = 'due'", "any($1::text[]) and state in ('due', 'sent')"]),
   },
   {
@@ -107,6 +111,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a signature is accepted by a cached freeze',
+    plan: { hasOperator: true },
     alter: edited([
       'select m.id from merchants m where m.id = any($1::text[]) and',
       'select m.id from merchants m where m.id = any($1::text[]) and false and',
@@ -118,7 +123,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'one endpoint is believed',
-    faults: ['endpoint lies', 'reorg'],
+    plan: { faults: ['endpoint lies', 'endpoint forges a payment', 'reorg'] },
     alterChain: (connected) => ({
       ...connected,
       chain: {
@@ -133,7 +138,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'payments count before their blocks are final',
-    faults: ['reorg'],
+    plan: { faults: ['reorg'] },
     alterChain: (connected) => {
       const { network } = connected.chain;
       const finality = { ...network.finality, depth: 1, blockTimeMs: 6_000, reason: 'a mutant' };
@@ -142,12 +147,44 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a payout is signed again by another node',
+    plan: { hasOperator: true },
     alter: edited(
       ["and state = 'sending' and commitment is null and not", "and state = 'sending' and not"],
       ["and state = 'sending' and not is_due\n", "and state = 'sending'\n"],
     ),
   },
+  {
+    name: 'the placer is woken before the commit',
+    alterDatabase: wakingEarly,
+  },
 ];
+
+/** Calls the listeners at the end of a transaction's work, and not after its commit. */
+function wakingEarly(db: Database): Database {
+  const listeners: (() => void)[] = [];
+  const announce = () => {
+    for (const listener of listeners) listener();
+  };
+  return {
+    ...db,
+    onEvents: (listener) => void listeners.push(listener),
+    begin: (random, work, origin) =>
+      db.begin(
+        random,
+        async (tx) => {
+          const result = await work(tx);
+          if (tx.outbox.hasEvents) announce();
+          return result;
+        },
+        origin,
+      ),
+    single: async (statement) => {
+      const result = await db.single(statement);
+      if (statement.appendsEvents) announce();
+      return result;
+    },
+  };
+}
 
 /** The payments under way look as if nobody had confirmed them. */
 const blindToConfirms = edited(

@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { openReceiptKey } from '../../src/actions/open-receipt-key.ts';
+import type { ChainEvent } from '../../src/chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../src/chains/chains.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { App } from '../../src/http/deps.ts';
@@ -19,6 +20,7 @@ import { startRelaying } from '../../src/workers/relaying.ts';
 import { startWatching } from '../../src/workers/watching.ts';
 import { viewChain } from './chain-view.ts';
 import type { Driver } from './driver.ts';
+import type { Rings } from './rings.ts';
 import type { Participant, Scheduler } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
 
@@ -26,6 +28,8 @@ import type { Seeded } from './seeded.ts';
 export const MASTER_SECRET = new Uint8Array(32).fill(7);
 /** A payer may have this many open items at once. */
 export const OPEN_ITEMS_PER_PAYER = 2;
+/** The whole tokens of one asset that may leave within an hour: some runs reach it. */
+export const OUTGOING_PER_HOUR = 120;
 /** More connections than a node ever needs at once: a full pool would order statements by itself. */
 const POOL_SIZE = 40;
 
@@ -59,6 +63,11 @@ export interface SimNodeInput {
   readonly connected: ConnectedChain;
   /** Alters the chain as this node sees it, for a mutant. */
   readonly alterChain?: ((connected: ConnectedChain) => ConnectedChain) | undefined;
+  /** Alters the database as this node uses it, for a mutant. */
+  readonly alterDatabase?: ((db: Database) => Database) | undefined;
+  readonly rings: Rings;
+  /** Payments that the lying endpoint adds to its lists of events. */
+  readonly forged: readonly ChainEvent[];
   readonly onBroadcast: (bytes: string) => Promise<void>;
   /** Called with every error that a node logs. */
   readonly onError: (text: string) => void;
@@ -66,7 +75,8 @@ export interface SimNodeInput {
 
 /** Starts a node as `main.ts` does: the same parts, workers and routes. */
 export function startNode(input: SimNodeInput): SimNode {
-  const { name, skewMs, url, driver, scheduler, random, connected, alterChain = same, onBroadcast, onError } = input;
+  const { name, skewMs, url, driver, scheduler, random, connected, rings, forged, onBroadcast, onError } = input;
+  const { alterChain = same, alterDatabase = same } = input;
   const applicationName = `sim-${name}-${Buffer.from(random.fork('name').bytes(6)).toString('hex')}`;
   const { promise: crashed, resolve: onCrash } = Promise.withResolvers<void>();
   const { promise: started, resolve: onStarted } = Promise.withResolvers<void>();
@@ -106,6 +116,7 @@ export function startNode(input: SimNodeInput): SimNode {
       node.missingLogs -= 1;
       return node.missingLogs >= 0;
     },
+    forged,
     onBroadcast,
   });
   const own = alterChain({ ...connected, chain });
@@ -124,14 +135,16 @@ export function startNode(input: SimNodeInput): SimNode {
 
   async function begin(): Promise<void> {
     const world = scheduler.worldOf(node, random.fork('world'));
-    const opened = openDatabase({ url, poolSize: POOL_SIZE, applicationName });
-    const db: Database = {
+    // The timeouts of the server would pass in real time.
+    const opened = openDatabase({ url, poolSize: POOL_SIZE, applicationName, statementTimeoutMs: 0 });
+    const db = alterDatabase({
       ...opened,
       listen: async (channel, listener) => {
         listeners.set(channel, listener);
         listener.onConnected();
       },
-    };
+    });
+    db.onEvents(() => rings.ring(node));
     const log = errorLog(onError);
     const base = { config: nodeConfig(), world, log, db, listDb: db, secrets: createSecrets([MASTER_SECRET]) };
     const receiptKey = await openReceiptKey(base);
@@ -148,10 +161,14 @@ export function startNode(input: SimNodeInput): SimNode {
   }
 }
 
-const same = (connected: ConnectedChain) => connected;
+const same = <T>(value: T) => value;
 
 function nodeConfig(): Config {
-  const read = readConfig({ RATE_LIMIT_KEY_PER_SECOND: '100000', RATE_LIMIT_ADDRESS_PER_SECOND: '100000' });
+  const read = readConfig({
+    RATE_LIMIT_KEY_PER_SECOND: '100000',
+    RATE_LIMIT_ADDRESS_PER_SECOND: '100000',
+    OUTGOING_PER_HOUR: String(OUTGOING_PER_HOUR),
+  });
   if ('problems' in read) throw new Error(read.problems.join('; '));
   return { ...read.config, maxEventLoopDelayMs: 0, openItemsPerPayer: OPEN_ITEMS_PER_PAYER };
 }

@@ -1,21 +1,12 @@
-import { liftAll, operate, shop } from './clients.ts';
+import { checkInvariants } from './check-invariants.ts';
+import { shop } from './clients.ts';
+import { followEvents } from './event-follower.ts';
 import { FAULTS, heal, mine, trouble } from './faults.ts';
-import { checkInvariants } from './invariants.ts';
 import type { Mutant } from './mutants.ts';
-import { hash, seeded } from './seeded.ts';
+import { liftAll, operate } from './operator.ts';
+import type { Plan } from './plan.ts';
+import { hash } from './seeded.ts';
 import { openStage, type Stage, Violation } from './stage.ts';
-
-/** Everything that a run follows from. The same plan gives the same run. */
-export interface Plan {
-  readonly seed: number;
-  readonly nodes: number;
-  readonly clients: number;
-  readonly hasOperator: boolean;
-  /** Labels of the faults that may happen. */
-  readonly faults: readonly string[];
-  /** The time during which faults happen. */
-  readonly troubleMs: number;
-}
 
 export interface RunResult {
   readonly plan: Plan;
@@ -35,21 +26,9 @@ const QUIET_WITHIN_MS = 45 * 60_000;
 const HEALING_STRIDE_MS = 6_000;
 const CHECK_QUIET_EVERY = 250;
 
-export function planOf(seed: number): Plan {
-  const random = seeded(seed, 'plan');
-  return {
-    seed,
-    nodes: random.pick([2, 2, 2, 3]),
-    clients: random.between(3, 7),
-    hasOperator: random.chance(0.6),
-    faults: FAULTS.map(({ label }) => label).filter(() => random.chance(0.6)),
-    troubleMs: random.between(25_000, 60_000),
-  };
-}
-
 export async function runPlan(plan: Plan, mutant?: Mutant): Promise<RunResult> {
-  const { alter, alterChain } = mutant ?? {};
-  const stage = await openStage({ seed: plan.seed, nodes: plan.nodes, alter, alterChain });
+  const { alter, alterChain, alterDatabase } = mutant ?? {};
+  const stage = await openStage({ seed: plan.seed, nodes: plan.nodes, alter, alterChain, alterDatabase });
   const startMs = stage.scheduler.nowMs();
   let violation: Violation | undefined;
   try {
@@ -75,21 +54,12 @@ export async function runPlan(plan: Plan, mutant?: Mutant): Promise<RunResult> {
 }
 
 async function live(stage: Stage, plan: Plan): Promise<void> {
-  const { scheduler } = stage;
-  const { violations } = stage;
-  let acting = 0;
-  const act = (actor: Promise<unknown>) => {
-    acting += 1;
-    actor
-      .catch((error: unknown) => violations.push(error))
-      .finally(() => {
-        acting -= 1;
-      });
-  };
+  const { scheduler, violations, act } = stage;
   const untilMs = scheduler.nowMs() + plan.troubleMs;
   act(startAll(stage));
   scheduler.setStride(3_000);
   void mine(stage);
+  void followEvents(stage).catch((error: unknown) => violations.push(error));
   for (let index = 0; index < plan.clients; index += 1) act(shop(stage, index));
   if (plan.hasOperator) act(operate(stage));
   act(trouble(stage, { kinds: FAULTS.filter(({ label }) => plan.faults.includes(label)), untilMs }));
@@ -99,21 +69,22 @@ async function live(stage: Stage, plan: Plan): Promise<void> {
   act(liftAll(stage));
   scheduler.setStride(HEALING_STRIDE_MS);
   const deadlineMs = scheduler.nowMs() + QUIET_WITHIN_MS;
-  let isQuiet = false;
   let nextLook = 0;
   await advance(async () => {
     if (scheduler.nowMs() >= deadlineMs) return true;
     if (scheduler.steps() < nextLook) return false;
     nextLook = scheduler.steps() + CHECK_QUIET_EVERY;
-    isQuiet = acting === 0 && (await isAllDone(stage));
-    return isQuiet;
+    stage.isQuiet = stage.acting() === 0 && (await isAllDone(stage));
+    return stage.isQuiet;
   });
+  await advance(() => stage.followed.isUpToDate || scheduler.nowMs() >= deadlineMs);
   await checkInvariants(stage, 'always');
   await checkInvariants(stage, 'atEnd');
 
   async function advance(isOver: () => boolean | Promise<boolean>): Promise<void> {
     for (;;) {
       await stage.driver.settle();
+      stage.rings.check();
       if (violations.length > 0) throw violations[0];
       if (stage.driver.takeChanged()) await checkInvariants(stage, 'always');
       if (await isOver()) return;
@@ -139,7 +110,8 @@ async function startAll({ nodes, startNode }: Stage): Promise<void> {
 async function isAllDone({ sql }: Stage): Promise<boolean> {
   const rows = await sql<{ open: number }[]>`
     select ((select count(*) from payments where status in ('requires_action', 'processing'))
-      + (select count(*) from outgoing where state = 'sending') + (select count(*) from outbox)
+      + (select count(*) from outgoing where state = 'sending' and problem is distinct from 'limited')
+      + (select count(*) from outbox)
       + (select count(*) from chain_events where decided_at is null)
       + (select count(*) from sends where state = 'open')
       + (select count(*) from book_entries where sequence is null))::int as open`;

@@ -28,8 +28,8 @@ export interface Scheduler {
   readonly steps: () => number;
   /** Lines of the trace, the newest last. */
   readonly trace: readonly string[];
-  /** Queues work that may run now, in an order that the seed decides. */
-  ready(by: Participant, label: string, run: () => void): void;
+  /** Queues work that may run now, in an order that the seed decides. Prompt work is never slow. */
+  ready(by: Participant, label: string, run: () => void, isPrompt?: boolean): void;
   /** Resolves when the seed lets this work go on. */
   pass(by: Participant, label: string): Promise<void>;
   after(by: Participant, delayMs: number, run: () => void, label?: string): () => void;
@@ -49,6 +49,9 @@ export interface Scheduler {
 
 /** The chance that time passes although work is ready: everything else is slow for a moment. */
 const IMPATIENCE = 0.01;
+/** The chance that some work is slow, such as a statement on a busy server, and how slow it can be. */
+const SLOW = 0.03;
+const SLOW_MS = 3_000;
 const START_MS = Date.UTC(2026, 2, 1);
 
 export function createScheduler(random: Seeded): Scheduler {
@@ -64,8 +67,10 @@ export function createScheduler(random: Seeded): Scheduler {
   const canRun = ({ by }: Work) => by.isAlive && by.pausedUntilMs <= nowMs;
   const note = (text: string) => void trace.push(`${((nowMs - START_MS) / 1000).toFixed(3)}s ${text}`);
 
-  function ready(by: Participant, label: string, run: () => void): void {
-    if (by.isAlive) queue.push({ by, label, run });
+  function ready(by: Participant, label: string, run: () => void, isPrompt = false): void {
+    if (!by.isAlive) return;
+    if (!isPrompt && random.chance(SLOW)) after(by, random.between(1, SLOW_MS), run, label);
+    else queue.push({ by, label, run });
   }
 
   function after(by: Participant, delayMs: number, run: () => void, label = 'a timer'): () => void {

@@ -1,5 +1,6 @@
 import type { Mutant } from './mutants.ts';
-import { type Plan, type RunResult, runPlan } from './run.ts';
+import type { Plan } from './plan.ts';
+import { type RunResult, runPlan } from './run.ts';
 
 /** A failing plan is tried in at most this many smaller forms. */
 const MAX_RUNS = 24;

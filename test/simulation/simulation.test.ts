@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KEPT_SEEDS } from './kept-seeds.ts';
 import { MUTANTS } from './mutants.ts';
-import { planOf, runPlan } from './run.ts';
+import { planOf } from './plan.ts';
+import { runPlan } from './run.ts';
 import { seeded } from './seeded.ts';
 
 const IS_LONG = process.env.TILL_TEST_LONG !== undefined;

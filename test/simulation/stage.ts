@@ -1,26 +1,20 @@
-import { privateKeyToAccount } from 'viem/accounts';
-import { type CommandDeps, command } from '../../src/actions/command.ts';
-import { createPartner } from '../../src/actions/parties/create-partner.ts';
-import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
-import { issueKey } from '../../src/actions/parties/issue-key.ts';
-import { type RowKeyDeps, rowKeysOf } from '../../src/actions/row-keys.ts';
+import type { CommandDeps } from '../../src/actions/command.ts';
+import type { RowKeyDeps } from '../../src/actions/row-keys.ts';
 import type { ChainEvent } from '../../src/chains/chain.ts';
 import type { ConnectedChain } from '../../src/chains/chains.ts';
 import type { MemoryChainControl } from '../../src/chains/memory/control.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import { findNetwork } from '../../src/chains/networks.ts';
-import { checksumAddress, parseAsset } from '../../src/domain/caip.ts';
-import { termsOfNew } from '../../src/domain/cooling-off.ts';
-import { idBytes, newId } from '../../src/domain/ids.ts';
-import { createSecrets } from '../../src/runtime/secrets.ts';
-import { insertMerchant } from '../../src/store/parties/merchants.ts';
+import { checksumAddress } from '../../src/domain/caip.ts';
+import { idBytes } from '../../src/domain/ids.ts';
 import { type Database, openDatabase, type Reader } from '../../src/store/plumbing/database.ts';
 import { type Rows, readerOf } from '../../src/store/plumbing/statement.ts';
-import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { signerFromKey } from '../chains/signer.ts';
 import { createTestDatabase } from '../database.ts';
 import { type Driver, openDriver } from './driver.ts';
-import { MASTER_SECRET, type SimNode, startNode } from './node.ts';
+import { type SimNode, startNode } from './node.ts';
+import { COIN, NETWORK, openParties, type Payer, payerOf, register, type SimMerchant, USDC } from './parties.ts';
+import { createRings, type Rings } from './rings.ts';
 import { createScheduler, type Participant, type Scheduler } from './scheduler.ts';
 import { type Seeded, seeded } from './seeded.ts';
 
@@ -33,32 +27,26 @@ export class Violation extends Error {
   }
 }
 
-export const NETWORK = 'eip155:31337';
 export const BLOCK_MS = 6_000;
 export const DEPTH = 3;
-export const USDC = SANDBOX_ASSETS['eip3009-vrs'];
-export const COIN = SANDBOX_ASSETS.native;
 export const ENDPOINTS = 3;
 const FEE_ACCOUNT = checksumAddress('0xfee0000000000000000000000000000000000fee');
-const DESTINATION = checksumAddress('0xde50000000000000000000000000000000000de5');
 const RELAYER_KEYS = [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(64)}`] as const;
 const INTERMEDIATE_KEY = `0x${'7'.repeat(64)}` as const;
-
-export interface Payer {
-  readonly address: string;
-  readonly account: string;
-  signTypedData(text: string): Promise<string>;
-}
-
-export interface SimMerchant {
-  readonly id: string;
-  readonly name: string;
-}
 
 /** Something that a client was told about a payment. */
 interface Told {
   readonly status: string;
   readonly step: number;
+}
+
+/** The events that a program of the partner has got from the API. */
+interface Followed {
+  cursor: string | undefined;
+  readonly ids: Set<string>;
+  readonly sequences: Map<string, number>;
+  /** True after a page without events that was asked for when the run was quiet. */
+  isUpToDate: boolean;
 }
 
 /** Everything that a run consists of: a database, a chain, nodes, merchants and payers. */
@@ -84,6 +72,12 @@ export interface Stage {
   readonly fencing: Map<string, number>;
   /** Events that a consumer has read, in the order of their positions. */
   readonly consumed: { after: number; readonly ids: Set<string>; readonly sequences: Map<string, number> };
+  readonly followed: Followed;
+  /** True when everything has come to its end. */
+  isQuiet: boolean;
+  /** Payments that the lying endpoint has made up. */
+  readonly forged: PaidEvent[];
+  readonly rings: Rings;
   /** Signed items of a frozen merchant, counted when the freeze was answered. */
   readonly frozen: Map<string, number>;
   readonly faults: Map<string, number>;
@@ -92,6 +86,12 @@ export interface Stage {
   /** Violations that were found in the middle of a step. The run ends with the first. */
   readonly violations: unknown[];
   fault(label: string): void;
+  /** Work that must end before the run does. An error of it is a violation. */
+  act(work: Promise<unknown>): void;
+  readonly acting: () => number;
+  /** Resolves with the merchant of the next signature that is sent. */
+  nextConfirm(): Promise<string>;
+  noteConfirm(merchantId: string): void;
   newClient(name: string): Participant;
   startNode(index: number): void;
   registerHeld(deps: CommandDeps & RowKeyDeps): Promise<void>;
@@ -107,6 +107,7 @@ export interface StageInput {
   readonly nodes: number;
   readonly alter?: ((text: string) => string) | undefined;
   readonly alterChain?: ((connected: ConnectedChain) => ConnectedChain) | undefined;
+  readonly alterDatabase?: ((db: Database) => Database) | undefined;
 }
 
 export async function openStage(input: StageInput): Promise<Stage> {
@@ -116,16 +117,21 @@ export async function openStage(input: StageInput): Promise<Stage> {
   const db = openDatabase({ url: database.url, poolSize: 2, applicationName: 'simulation' });
   // A statement in a circle of locks fails at once, and always the same one: the last that came.
   await db.sql.unsafe(`alter database ${new URL(database.url).pathname.slice(1)} set deadlock_timeout = '3ms'`);
+  const violations: unknown[] = [];
+  const rings = createRings((problem) => violations.push(new Violation('rings follow commits', problem)));
   const driver = await openDriver({
     url: database.url,
     scheduler,
     random: random.fork('driver'),
+    rings,
     alter: input.alter,
   });
   const { control, connected } = openChain(scheduler);
   const payers = [1, 2, 3].map((index) => payerOf(control, `0x${`${index}`.repeat(2).padStart(64, 'a')}`));
   const parties = await openParties(db, scheduler, random.fork('parties'));
   const incarnations: number[] = [];
+  const confirmListeners: ((merchantId: string) => void)[] = [];
+  let acting = 0;
 
   const stage: Stage = {
     scheduler,
@@ -144,10 +150,27 @@ export async function openStage(input: StageInput): Promise<Stage> {
     seen: new Map(),
     fencing: new Map(),
     consumed: { after: 0, ids: new Set(), sequences: new Map() },
+    followed: { cursor: undefined, ids: new Set(), sequences: new Map(), isUpToDate: false },
+    isQuiet: false,
+    forged: [],
+    rings,
     frozen: new Map(),
     faults: new Map(),
     errors: [],
-    violations: [],
+    violations,
+    act(work) {
+      acting += 1;
+      work
+        .catch((error: unknown) => violations.push(error))
+        .finally(() => {
+          acting -= 1;
+        });
+    },
+    acting: () => acting,
+    nextConfirm: () => new Promise((resolve) => void confirmListeners.push(resolve)),
+    noteConfirm(merchantId) {
+      for (const listener of confirmListeners.splice(0)) listener(merchantId);
+    },
     fault(label) {
       stage.faults.set(label, (stage.faults.get(label) ?? 0) + 1);
       scheduler.note(`fault: ${label}`);
@@ -166,6 +189,9 @@ export async function openStage(input: StageInput): Promise<Stage> {
         random: own,
         connected,
         alterChain: input.alterChain,
+        alterDatabase: input.alterDatabase,
+        rings,
+        forged: stage.forged,
         onBroadcast: (bytes) => checkJournalled(stage, bytes),
         onError: (text) => void stage.errors.push(text),
       });
@@ -218,55 +244,4 @@ function openChain(scheduler: Scheduler) {
     problems: () => [],
   };
   return { control, connected };
-}
-
-function payerOf(control: MemoryChainControl, key: string): Payer {
-  const signer = privateKeyToAccount(key as `0x${string}`);
-  control.setBalance(signer.address, USDC, 10n ** 12n);
-  control.setBalance(signer.address, COIN, 10n ** 21n);
-  return {
-    address: signer.address,
-    account: `${NETWORK}:${signer.address}`,
-    signTypedData: (text) => signer.signTypedData(JSON.parse(text)),
-  };
-}
-
-async function openParties(db: Database, scheduler: Scheduler, random: Seeded) {
-  const operator: Participant = { name: 'operator', isAlive: true, pausedUntilMs: 0, skewMs: 0 };
-  const rowKeys = rowKeysOf(createSecrets([MASTER_SECRET]));
-  const deps = { db, world: scheduler.worldOf(operator, random), rowKeys };
-  const partner = await createPartner(deps, { actor: 'operator', name: 'Partner' });
-  const limits = { scopes: null, merchantIds: null, addresses: null, expiresAt: null };
-  const keys = [];
-  for (const label of ['first', 'second']) {
-    const issued = await issueKey(deps, { actor: 'operator', partnerId: partner.id, mode: 'test', label, ...limits });
-    keys.push({ id: issued.key.id, secret: issued.secret });
-  }
-  const merchants: SimMerchant[] = [];
-  for (const name of ['direct', 'held']) {
-    const merchant = {
-      id: newId('mrch_', scheduler.nowMs(), random.bytes(10)),
-      partnerId: partner.id,
-      mode: 'test',
-    } as const;
-    await command(deps, async (tx, now) => {
-      const facts = { name, email: null, status: 'active', iconUrl: null, createdAt: now, updatedAt: now } as const;
-      await insertMerchant(tx, { ...merchant, ...facts });
-    });
-    merchants.push({ id: merchant.id, name });
-  }
-  await register(deps, merchants[0]?.id ?? '', random);
-  return { merchants, keys };
-}
-
-/** Registers the destination of a merchant. */
-async function register(deps: CommandDeps & RowKeyDeps, merchantId: string, random: Seeded): Promise<void> {
-  const parsed = parseAsset(USDC);
-  if (!parsed.ok) throw new Error(parsed.problem);
-  const { key: assetKey } = parsed.value;
-  await command(deps, async (tx, now) => {
-    const id = newId('crypto_', now.getTime(), random.bytes(10));
-    const terms = termsOfNew(`${NETWORK}:${DESTINATION}`, undefined, { now, periodMs: 0 });
-    await putDestinations(tx, deps, [{ id, merchantId, asset: USDC, assetKey, ...terms, createdAt: now }]);
-  });
 }

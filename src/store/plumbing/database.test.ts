@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { selfSignedCertificate } from '../../../test/certificate.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../../test/database.ts';
-import { type DatabaseProxy, startDatabaseProxy } from '../../../test/database-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../../../test/tcp-proxy.ts';
 import { until } from '../../../test/until.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { type Database, databaseFault, isDataFault, openDatabase, savepoint, type Tx } from './database.ts';
@@ -123,6 +123,13 @@ describe('a statement', () => {
     await one.close();
   });
 
+  it('that fails because the server has no room or a broken disk can be sent again', async () => {
+    for (const condition of ['disk_full', 'out_of_memory', 'too_many_connections', 'io_error']) {
+      const raise = `do $$ begin raise exception using errcode = '${condition}'; end $$`;
+      assert.equal(await faultOf(db.sql.unsafe(raise)), 'unavailable', condition);
+    }
+  });
+
   it('is prepared again when a migration has changed the type of a column', async () => {
     await db.sql`create table migrated (n int)`;
     await db.sql`insert into migrated values (1)`;
@@ -230,16 +237,16 @@ describe('a transaction', () => {
 });
 
 const KINDS = ['plain', 'TLS'] as const;
-async function startProxy(kind: (typeof KINDS)[number]): Promise<DatabaseProxy> {
-  if (kind === 'plain') return startDatabaseProxy(own.url);
-  const proxy = await startDatabaseProxy(own.url, { certificate: selfSignedCertificate() });
+async function startProxy(kind: (typeof KINDS)[number]): Promise<TcpProxy> {
+  if (kind === 'plain') return startTcpProxy(own.url);
+  const proxy = await startTcpProxy(own.url, { certificate: selfSignedCertificate() });
   return { ...proxy, url: `${proxy.url}?sslmode=require` };
 }
 
 for (const kind of KINDS) {
   // One connection, so that the next statement shows what a loss has left behind.
   describe(`a lost connection (${kind})`, () => {
-    let proxy: DatabaseProxy;
+    let proxy: TcpProxy;
     let db: Database;
     before(async () => {
       proxy = await startProxy(kind);
@@ -392,7 +399,7 @@ describe('the way to the server', () => {
 
   it('is encrypted with sslmode=require, and also checked with sslmode=verify-full', async () => {
     const certificate = selfSignedCertificate();
-    const proxy = await startDatabaseProxy(own.url, { certificate });
+    const proxy = await startTcpProxy(own.url, { certificate });
     const root = join(folder, 'root.crt');
     await writeFile(root, certificate.cert);
     const named = proxy.url.replace('127.0.0.1', 'localhost');

@@ -233,7 +233,6 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   '55000': 'unavailable', // the database takes no connections
   '25006': 'unavailable', // read-only: the primary has moved elsewhere
   '25P03': 'unavailable', // idle in transaction for too long
-  '53300': 'unavailable', // too many connections
   '57014': 'unavailable', // statement timeout
   '57P01': 'unavailable', // stopped by the administrator
   '57P02': 'unavailable', // crashed
@@ -242,6 +241,9 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   '40P01': 'conflict',
   '55P03': 'busy',
 };
+
+/** 08: the connection. 53: no disk, memory or connection is left. 58: the server's system fails, such as its disk. */
+const UNAVAILABLE_CLASS = /^(08|53|58)/;
 
 /** True if PostgreSQL refused the data itself. A retry would fail again. */
 export function isDataFault(error: unknown): boolean {
@@ -259,7 +261,7 @@ export function databaseFault(error: unknown): DatabaseFault | undefined {
   if (isStalePlan(error)) return 'conflict';
   const code = sqlState(error);
   if (code === undefined) return undefined;
-  return FAULTS[code] ?? (code.startsWith('08') ? 'unavailable' : undefined);
+  return FAULTS[code] ?? (UNAVAILABLE_CLASS.test(code) ? 'unavailable' : undefined);
 }
 
 /** The row a statement that always returns one has returned. */

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { systemWorld } from '../src/runtime/system-world.ts';
+import { findPort } from '../src/sandbox/free-port.ts';
+import { type DebianProgram, missingProgram, programPath } from './debian-program.ts';
+import { until } from './until.ts';
+
+const HAPROXY: DebianProgram = { names: ['haproxy'], debianPackage: 'haproxy' };
+/** The example of the documentation, as it is. */
+const CONFIGURATION = join(import.meta.dirname, '../docs/examples/haproxy.cfg');
+
+export const missingHaproxy = () => missingProgram(HAPROXY);
+
+export interface Haproxy {
+  readonly url: string;
+  /** The number of nodes that get requests. */
+  inUse(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** A real HAProxy in front of three nodes. */
+export async function startHaproxy([first, second, third]: readonly [string, string, string]): Promise<Haproxy> {
+  const [port, statusPort] = [await findPort(systemWorld.random), await findPort(systemWorld.random)];
+  const child: ChildProcess = spawn(programPath(HAPROXY) ?? '', ['-db', '-f', CONFIGURATION], {
+    env: {
+      TILL_LISTEN: `127.0.0.1:${port}`,
+      TILL_STATUS: `127.0.0.1:${statusPort}`,
+      TILL_NODE_1: new URL(first).host,
+      TILL_NODE_2: new URL(second).host,
+      TILL_NODE_3: new URL(third).host,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let output = '';
+  child.stderr?.on('data', (bytes) => {
+    output += bytes;
+  });
+  const ended = once(child, 'close');
+  const inUse = async () => {
+    const answer = await fetch(`http://127.0.0.1:${statusPort}/;csv`).catch(() => undefined);
+    return answer === undefined ? 0 : countUp(await answer.text());
+  };
+  await until('HAProxy uses the nodes', async () => {
+    if (child.exitCode !== null) throw new Error(`HAProxy ended: ${output}`);
+    return (await inUse()) === 3;
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    inUse,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** The rows of the table of HAProxy that are nodes which answer their checks. */
+function countUp(csv: string): number {
+  const [titles = [], ...rows] = csv.split('\n').map((line) => line.split(','));
+  const [name, status] = [titles.indexOf('svname'), titles.indexOf('status')];
+  return rows.filter((row) => /^node\d$/.test(row[name] ?? '') && row[status] === 'UP').length;
+}

@@ -1,0 +1,85 @@
+import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
+import { revokeKey } from '../../src/actions/parties/issue-key.ts';
+import { listFreezes } from '../../src/store/parties/freezes.ts';
+import { countAccepted } from './invariants.ts';
+import type { SimNode } from './node.ts';
+import type { SimMerchant } from './parties.ts';
+import type { Participant } from './scheduler.ts';
+import type { Seeded } from './seeded.ts';
+import type { Stage } from './stage.ts';
+
+/** The steps of the whole run in which a signature is judged and stored, at most. */
+const STEPS_OF_A_CONFIRM = 60;
+
+/** The operator freezes and lifts, registers a destination for held money, and revokes a key. */
+export async function operate(stage: Stage): Promise<void> {
+  const random = stage.random.fork('operator');
+  const by = stage.newClient('operator');
+  const registering = stage.scheduler
+    .sleep(by, random.between(10_000, 70_000))
+    .then(() =>
+      withNode(stage, by, random, 'registers a destination for held money', (deps) => stage.registerHeld(deps)),
+    );
+  for (let rounds = random.below(4); rounds > 0; rounds -= 1) {
+    const merchant = await chooseMerchant(stage, by, random);
+    const target = { scope: 'merchant', subject: merchant.id, reason: 'simulation', actor: 'operator' } as const;
+    await withNode(stage, by, random, `freezes merchant ${merchant.name}`, async (deps) => {
+      await freeze(deps, target);
+      stage.frozen.set(merchant.id, await countAccepted(stage.sql, merchant.id));
+      stage.fault('freeze');
+    });
+    await stage.scheduler.sleep(by, random.between(1_000, 20_000));
+    stage.frozen.delete(merchant.id);
+    await withNode(stage, by, random, `unfreezes merchant ${merchant.name}`, async (deps) => {
+      const frozen = await listFreezes(deps.db.sql);
+      if (frozen.some(({ subject }) => subject === merchant.id)) await unfreeze(deps, target);
+    });
+  }
+  if (random.chance(0.3)) {
+    await withNode(stage, by, random, 'revokes a key', (deps) =>
+      revokeKey(deps, { actor: 'operator', keyId: stage.keys[1]?.id ?? '' }),
+    );
+    stage.fault('key revoked');
+  }
+  await registering;
+}
+
+/** Often a merchant for which a signature is being judged at this moment. */
+async function chooseMerchant(stage: Stage, by: Participant, random: Seeded): Promise<SimMerchant> {
+  const pause = stage.scheduler.sleep(by, random.between(3_000, 40_000)).then(() => undefined);
+  const confirmed = random.chance(0.7) ? stage.nextConfirm() : pause;
+  const merchantId = await Promise.race([confirmed, pause]);
+  if (merchantId !== undefined) await stage.scheduler.afterSteps(random.below(STEPS_OF_A_CONFIRM));
+  return stage.merchants.find(({ id }) => id === merchantId) ?? random.pick(stage.merchants);
+}
+
+/** Runs a command of the operator on a node, as a program of its own on the same database would. */
+async function withNode(
+  stage: Stage,
+  by: Participant,
+  random: Seeded,
+  label: string,
+  run: (deps: NonNullable<SimNode['parts']>) => Promise<unknown>,
+): Promise<void> {
+  await stage.scheduler.pass(by, label);
+  const running = stage.nodes.filter((node): node is SimNode => node?.isAlive === true && node.parts !== undefined);
+  if (running.length === 0) return;
+  const node = random.pick(running);
+  const { parts } = node;
+  if (parts === undefined) return;
+  await Promise.race([
+    run(parts).catch((error: unknown) => stage.scheduler.note(`${label}: ${String(error)}`)),
+    node.crashed,
+  ]);
+}
+
+/** Lifts every freeze, when the faults are over. */
+export async function liftAll(stage: Stage): Promise<void> {
+  const by = stage.newClient('operator');
+  stage.frozen.clear();
+  await withNode(stage, by, stage.random.fork('lift'), 'lifts all freezes', async (deps) => {
+    for (const { scope, subject } of await listFreezes(deps.db.sql)) {
+      await unfreeze(deps, { scope, subject, reason: 'simulation', actor: 'operator' });
+    }
+  });
+}

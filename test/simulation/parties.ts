@@ -1,0 +1,85 @@
+import { privateKeyToAccount } from 'viem/accounts';
+import { type CommandDeps, command } from '../../src/actions/command.ts';
+import { createPartner } from '../../src/actions/parties/create-partner.ts';
+import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
+import { issueKey } from '../../src/actions/parties/issue-key.ts';
+import { type RowKeyDeps, rowKeysOf } from '../../src/actions/row-keys.ts';
+import type { MemoryChainControl } from '../../src/chains/memory/control.ts';
+import { checksumAddress, parseAsset } from '../../src/domain/caip.ts';
+import { termsOfNew } from '../../src/domain/cooling-off.ts';
+import { newId } from '../../src/domain/ids.ts';
+import { createSecrets } from '../../src/runtime/secrets.ts';
+import { insertMerchant } from '../../src/store/parties/merchants.ts';
+import type { Database } from '../../src/store/plumbing/database.ts';
+import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
+import { MASTER_SECRET } from './node.ts';
+import type { Participant, Scheduler } from './scheduler.ts';
+import type { Seeded } from './seeded.ts';
+
+export const NETWORK = 'eip155:31337';
+export const USDC = SANDBOX_ASSETS['eip3009-vrs'];
+export const COIN = SANDBOX_ASSETS.native;
+const DESTINATION = checksumAddress('0xde50000000000000000000000000000000000de5');
+
+export interface Payer {
+  readonly address: string;
+  readonly account: string;
+  signTypedData(text: string): Promise<string>;
+}
+
+export interface SimMerchant {
+  readonly id: string;
+  readonly name: string;
+}
+
+export function payerOf(control: MemoryChainControl, key: string): Payer {
+  const signer = privateKeyToAccount(key as `0x${string}`);
+  control.setBalance(signer.address, USDC, 10n ** 12n);
+  control.setBalance(signer.address, COIN, 10n ** 21n);
+  return {
+    address: signer.address,
+    account: `${NETWORK}:${signer.address}`,
+    signTypedData: (text) => signer.signTypedData(JSON.parse(text)),
+  };
+}
+
+/** A partner with two keys, a merchant with a destination, and a merchant whose money is held. */
+export async function openParties(db: Database, scheduler: Scheduler, random: Seeded) {
+  const operator: Participant = { name: 'operator', isAlive: true, pausedUntilMs: 0, skewMs: 0 };
+  const rowKeys = rowKeysOf(createSecrets([MASTER_SECRET]));
+  const deps = { db, world: scheduler.worldOf(operator, random), rowKeys };
+  const partner = await createPartner(deps, { actor: 'operator', name: 'Partner' });
+  const limits = { scopes: null, merchantIds: null, addresses: null, expiresAt: null };
+  const keys = [];
+  for (const label of ['first', 'second']) {
+    const issued = await issueKey(deps, { actor: 'operator', partnerId: partner.id, mode: 'test', label, ...limits });
+    keys.push({ id: issued.key.id, secret: issued.secret });
+  }
+  const merchants: SimMerchant[] = [];
+  for (const name of ['direct', 'held']) {
+    const merchant = {
+      id: newId('mrch_', scheduler.nowMs(), random.bytes(10)),
+      partnerId: partner.id,
+      mode: 'test',
+    } as const;
+    await command(deps, async (tx, now) => {
+      const facts = { name, email: null, status: 'active', iconUrl: null, createdAt: now, updatedAt: now } as const;
+      await insertMerchant(tx, { ...merchant, ...facts });
+    });
+    merchants.push({ id: merchant.id, name });
+  }
+  await register(deps, merchants[0]?.id ?? '', random);
+  return { merchants, keys };
+}
+
+/** Registers the destination of a merchant. */
+export async function register(deps: CommandDeps & RowKeyDeps, merchantId: string, random: Seeded): Promise<void> {
+  const parsed = parseAsset(USDC);
+  if (!parsed.ok) throw new Error(parsed.problem);
+  const { key: assetKey } = parsed.value;
+  await command(deps, async (tx, now) => {
+    const id = newId('crypto_', now.getTime(), random.bytes(10));
+    const terms = termsOfNew(`${NETWORK}:${DESTINATION}`, undefined, { now, periodMs: 0 });
+    await putDestinations(tx, deps, [{ id, merchantId, asset: USDC, assetKey, ...terms, createdAt: now }]);
+  });
+}

@@ -1,0 +1,26 @@
+import { FAULTS } from './faults.ts';
+import { seeded } from './seeded.ts';
+
+/** Everything that a run follows from. The same plan gives the same run. */
+export interface Plan {
+  readonly seed: number;
+  readonly nodes: number;
+  readonly clients: number;
+  readonly hasOperator: boolean;
+  /** Labels of the faults that may happen. */
+  readonly faults: readonly string[];
+  /** The time during which faults happen. */
+  readonly troubleMs: number;
+}
+
+export function planOf(seed: number): Plan {
+  const random = seeded(seed, 'plan');
+  return {
+    seed,
+    nodes: random.pick([2, 2, 2, 3]),
+    clients: random.between(3, 7),
+    hasOperator: random.chance(0.6),
+    faults: FAULTS.map(({ label }) => label).filter(() => random.chance(0.6)),
+    troubleMs: random.between(25_000, 60_000),
+  };
+}
