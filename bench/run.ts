@@ -16,6 +16,7 @@ import { settleMeasurement } from './settle.ts';
 import { settleOnceMeasurement } from './settle-once.ts';
 import { statusMeasurement } from './status.ts';
 import { removeAllFolders } from './temporary.ts';
+import { webhooksMeasurement } from './webhooks.ts';
 import { requireWrk } from './wrk.ts';
 
 const MEASUREMENTS: readonly Measurement[] = [
@@ -31,6 +32,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   noisyNeighbourMeasurement,
   growthMeasurement,
   listsMeasurement,
+  webhooksMeasurement,
 ];
 
 const USAGE = `npm run bench                    every figure but the large ones

@@ -37,6 +37,7 @@ export const ALERT_NAMES = [
   'send_stuck',
   'signer_refused',
   'stray_money',
+  'webhook_endpoint_disabled',
 ] as const;
 
 export type AlertName = (typeof ALERT_NAMES)[number];

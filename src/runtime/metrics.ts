@@ -13,6 +13,8 @@ export interface Metrics {
   readonly chainBlocks: Gauge<'network' | 'which'>;
   readonly chainEvents: Counter<'network' | 'outcome'>;
   readonly reorgBlocks: Counter<'network'>;
+  readonly webhookAttempts: Histogram<'outcome'>;
+  readonly webhooksInFlight: Gauge;
 }
 
 export function createMetrics(): Metrics {
@@ -84,6 +86,18 @@ export function createMetrics(): Metrics {
       name: 'till_reorg_blocks_total',
       help: 'Blocks that had been read and were reorganised away.',
       labelNames: ['network'],
+      registers,
+    }),
+    webhookAttempts: new Histogram({
+      name: 'till_webhook_attempt_seconds',
+      help: 'How long attempts to deliver webhooks took, by outcome: succeeded, failed.',
+      labelNames: ['outcome'],
+      buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    webhooksInFlight: new Gauge({
+      name: 'till_webhooks_in_flight',
+      help: 'Attempts to deliver webhooks that have no answer yet.',
       registers,
     }),
   };

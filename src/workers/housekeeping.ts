@@ -7,6 +7,7 @@ import { expirePayments } from '../actions/paying/expire-payments.ts';
 import { foldStats } from '../actions/paying/fold-stats.ts';
 import { pruneIdempotencyKeys } from '../actions/prune-idempotency-keys.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
+import { pruneDeliveries } from '../actions/webhooks/prune-deliveries.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
 /** Jobs that keep the tables small and the records current. */
@@ -20,6 +21,11 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps & ClockCheckDeps)
     { name: 'prune-idempotency-keys', everyMs: 60_000, run: () => pruneIdempotencyKeys(deps) },
     { name: 'check-clock', everyMs: 10_000, run: createClockCheck(deps) },
   ];
+}
+
+/** Removes old deliveries of webhooks. */
+export function pruneDeliveriesJob(deps: WorkerDeps, input: { readonly keptDays: number }): Job {
+  return { name: 'prune-deliveries', everyMs: 60_000, run: () => pruneDeliveries(deps, input) };
 }
 
 /** Stores the uses of keys that this node has seen. */

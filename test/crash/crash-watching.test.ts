@@ -1,3 +1,5 @@
 import { crashSuite } from './crash-suite.ts';
 
-crashSuite('a gateway that dies while it decides payments and places events', (name) => /^(events|watch)\./.test(name));
+crashSuite('a gateway that dies while it decides payments, places events and sends webhooks', (name) =>
+  /^(events|hooks|watch)\./.test(name),
+);

@@ -1,5 +1,6 @@
 import { decodeEventLog, encodeEventTopics, type Hex, parseAbi } from 'viem';
 import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
+import { until } from '../until.ts';
 import { type Order, TOKEN } from './load.ts';
 import type { CrashScene } from './scene.ts';
 
@@ -23,7 +24,8 @@ interface Log {
 
 /**
  * Compares every order with the transfers of its payer and with its events: one transfer to pay and one to be refunded, by
- * the transactions that the API named, one event of its success, and no gap between its events.
+ * the transactions that the API named, one event of its success, which the receiver of webhooks got, and no gap between
+ * its events.
  */
 export async function judgeOrders(scene: CrashScene, orders: readonly Order[]): Promise<Judgement> {
   const { payer } = SANDBOX_ACCOUNTS;
@@ -32,6 +34,8 @@ export async function judgeOrders(scene: CrashScene, orders: readonly Order[]): 
     transfers(scene, { to: payer }),
     eventsByPayment(scene),
   ]);
+  const paidIds = orders.flatMap(({ id, paidBy }) => (id !== undefined && paidBy !== undefined ? [id] : []));
+  const told = await successesTold(scene, paidIds);
   const lost: string[] = [];
   const doubled: string[] = [];
   const misreported: string[] = [];
@@ -42,6 +46,7 @@ export async function judgeOrders(scene: CrashScene, orders: readonly Order[]): 
     const own = events.get(id ?? '') ?? [];
     const successes = own.filter(({ type }) => type === 'payment.succeeded').length;
     if (paidBy !== undefined && successes !== 1) misreported.push(`${name}: ${successes} events of its success`);
+    if (paidBy !== undefined && !told.has(id ?? '')) lost.push(`${name}: no webhook told of its success`);
     const [first] = own;
     const hasGap = own.some(({ sequence }, index) => sequence !== (first?.sequence ?? 0) + index);
     if (hasGap) misreported.push(`${name}: its events are not in order, or one is missing`);
@@ -66,6 +71,16 @@ export async function countPayments({ baseUrls, apiKey, merchantId }: CrashScene
   });
   const { stats } = (await answer.json()) as { stats: { totalTransactions: number } };
   return stats.totalTransactions;
+}
+
+/** Deliveries of a node that was killed are sent again when its claims have ended. */
+const TOLD = { withinMs: 90_000 };
+
+/** The payments whose success the receiver of webhooks got. Waits for all of these. */
+async function successesTold({ receiver }: CrashScene, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const told = () => new Set(receiver.received.map(({ body }) => String(JSON.parse(body).data.id)));
+  await until('the receiver has all successes', () => ids.every((id) => told().has(id)), TOLD).catch(() => {});
+  return told();
 }
 
 interface FeedEvent {

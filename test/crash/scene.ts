@@ -8,6 +8,7 @@ import { systemWorld } from '../../src/runtime/system-world.ts';
 import { startSandboxChain } from '../../src/sandbox/chain-process.ts';
 import { startEmbeddedPostgres } from '../../src/sandbox/embedded-postgres.ts';
 import { type NodeProcess, startCrashNode } from '../node-process.ts';
+import { startReceiver } from '../receiver.ts';
 
 /** Short, so that a crash is repaired soon: a dead node's work waits for the end of its leases. */
 export const LEASE_MS = 1_000;
@@ -47,11 +48,20 @@ export async function openCrashScene() {
   };
   let node = await startNode();
   const { apiKey, merchantId } = await node.ready();
+  const receiver = await startReceiver();
+  const subscribed = await fetch(`${node.baseUrl}/v1/webhook-endpoints`, {
+    method: 'POST',
+    headers: { 'Api-Key': apiKey, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ url: `${receiver.origin}/hook`, events: ['payment.succeeded'] }),
+  });
+  if (subscribed.status !== 201) throw new Error(`No webhook endpoint: ${await subscribed.text()}`);
 
   return {
     postgres,
     chain,
     network: NETWORK,
+    /** Gets the successes of payments. */
+    receiver,
     apiKey,
     merchantId,
     startNode,
@@ -82,7 +92,7 @@ export async function openCrashScene() {
     async close() {
       for (const each of started) each.signal('SIGKILL');
       await Promise.all(started.map(({ ended }) => ended));
-      await Promise.all([chain.stop(), postgres.stop()]);
+      await Promise.all([chain.stop(), postgres.stop(), receiver.stop()]);
       await rm(folder, { recursive: true, force: true });
     },
   };
