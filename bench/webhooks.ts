@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call, createPayments } from './calls.ts';
 import { describeOthers, perSecond, takeTurn } from './contest.ts';
+import { readCpuUse } from './cpu-use.ts';
 import { createSide } from './create.ts';
 import { compare, type Figure, type Measurement, quantile, round } from './figures.ts';
 import { addMerchants, type Gateway, merchantId, startGateway } from './gateway.ts';
@@ -72,13 +73,17 @@ async function measureFirst({ gateway, receiver }: Scene): Promise<Figure> {
 async function measureRate({ gateway, receiver }: Scene): Promise<Figure> {
   await createPayments(gateway, { count: BACKLOG, merchants: MERCHANTS });
   const endpointId = await subscribe(gateway, receiver.url('/rate'));
+  const before = await readCpuUse(gateway.pid);
   const { others } = await shareDuring(async () => {
     // As many deliveries as there are events, all due at once.
     await gateway.sql`
       insert into webhook_deliveries (endpoint_id, event_id, created_at, begun_at, due_at)
-      select ${endpointId}, id, now(), now(), now() from events where type = 'payment.created'`;
+      select ${endpointId}, id, now(), now(), now() from events where type = 'payment.created'
+      on conflict do nothing`;
     await drained(gateway);
   });
+  const after = await readCpuUse(gateway.pid);
+  const eachUs = [after.ownMs - before.ownMs, after.belowMs - before.belowMs].map((ms) => round((ms * 1000) / BACKLOG));
   const { atMs } = await arrivedAt(receiver, '/rate', BACKLOG);
   const tookMs = (atMs.at(-1) ?? 0) - (atMs[0] ?? 0);
   return {
@@ -88,6 +93,7 @@ async function measureRate({ gateway, receiver }: Scene): Promise<Figure> {
     unit: '/s',
     detail: {
       deliveries: atMs.length,
+      'processor time per delivery in µs: the gateway, PostgreSQL': eachUs,
       'seconds from the first to the last': round(tookMs / 1000, 1),
       ...describeOthers([others]),
     },
@@ -183,7 +189,8 @@ async function createSteadily(gateway: Gateway, seconds: number): Promise<void> 
   const startMs = performance.now();
   for (let number = 0; number < seconds * PAYMENTS_PER_SECOND; number += 1) {
     const dueMs = startMs + (number * 1000) / PAYMENTS_PER_SECOND;
-    if (dueMs > performance.now()) await sleep(dueMs - performance.now());
+    const waitMs = dueMs - performance.now();
+    if (waitMs > 0) await sleep(waitMs);
     const headers = {
       'Api-Key': gateway.apiKey,
       'Merchant-Id': merchantId((number % MERCHANTS) + 1),

@@ -25,10 +25,11 @@ export function listWaiting(db: Reader, now: Date): Promise<Endpoint[]> {
     )
     select ${endpointColumns(db)}
     from pending p join webhook_endpoints w on w.id = p.endpoint_id and w.status = 'active'
-    where exists (
+    cross join lateral (
+      -- With its limit it stays one look into the index. As a condition it would be a join with all due deliveries.
       select from webhook_deliveries d
-      where d.endpoint_id = p.endpoint_id and d.status = 'pending' and d.due_at <= ${now}
-    )
+      where d.endpoint_id = p.endpoint_id and d.status = 'pending' and d.due_at <= ${now} order by d.due_at limit 1
+    ) due
     limit ${MAX_WAITING}`;
 }
 
