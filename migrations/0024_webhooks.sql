@@ -35,8 +35,10 @@ create table webhook_deliveries (
   -- The start of the schedule: the creation, or the last request to redeliver. `tries` counts from there.
   begun_at timestamptz not null,
   tries integer not null default 0,
-  -- Attempts that were begun. It is the fencing number: a result names it, and an old one is refused.
+  -- Attempts that have a result.
   attempts integer not null default 0,
+  -- The number of the last claim. It is a fencing number: a result names it, and an old one is refused.
+  claim integer not null default 0,
   -- The next attempt. Of a claimed delivery: the end of the claim. Null when the delivery is over.
   due_at timestamptz,
   is_claimed boolean not null default false,

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Applicant, MAX_WINDOW, newPace, noteFailure, noteSuccess, roomOf, shareOut } from './webhook-pace.ts';
+import {
+  type Applicant,
+  claimsOf,
+  MAX_WINDOW,
+  newPace,
+  noteFailure,
+  noteSuccess,
+  roomOf,
+  shareOut,
+} from './webhook-pace.ts';
 
 describe('the pace of an endpoint', () => {
   const failAt = (pace: ReturnType<typeof newPace>, atMs: number, retryAfterMs?: number) =>
@@ -9,7 +18,7 @@ describe('the pace of an endpoint', () => {
 
   it('rises with successes up to a bound', () => {
     const pace = newPace();
-    for (let count = 0; count < 100; count += 1) noteSuccess(pace);
+    for (let count = 0; count < 100; count += 1) noteSuccess(pace, 5);
     assert.equal(roomOf(pace, 0), MAX_WINDOW);
   });
 
@@ -26,8 +35,18 @@ describe('the pace of an endpoint', () => {
     assert.deepEqual(pauses.slice(0, 6), [0, 0, 1_000, 2_000, 4_000, 8_000]);
     assert.equal(pauses.at(-1), 60_000);
     assert.equal(roomOf(pace, nowMs), 1);
-    noteSuccess(pace);
+    noteSuccess(pace, 5);
     assert.equal(roomOf(pace, nowMs), 2);
+  });
+
+  it('claims ahead for quick endpoints, in few large rounds, and never for slow or failing ones', () => {
+    const pace = newPace();
+    const claims = (held: number) => claimsOf(pace, { held, nowMs: 0 });
+    assert.deepEqual([claims(0), claims(16), claims(17), claims(32)], [32, 16, 0, 0]);
+    for (let count = 0; count < 60; count += 1) noteSuccess(pace, 5_000);
+    assert.deepEqual([claims(0), claims(31), claims(32), claims(40)], [32, 1, 0, 0]);
+    failAt(pace, 0);
+    assert.deepEqual([claims(0), claims(16)], [16, 0]);
   });
 
   it('counts failures of attempts that were in flight together once', () => {

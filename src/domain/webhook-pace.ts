@@ -11,17 +11,24 @@ export interface Pace {
   failures: number;
   countedAtMs: number;
   pausedUntilMs: number;
+  /** A moving average of the answers. */
+  latencyMs: number;
 }
 
 export const MAX_WINDOW = 32;
 const FIRST_WINDOW = 8;
 /** With this many failures in a row an endpoint is probed by single attempts. */
 const PROBED_FROM = 3;
+/** Claims ahead of the window, as a multiple of it, for endpoints that answer within this time. */
+const AHEAD = 4;
+const QUICK_MS = 500;
+/** The weight of the newest answer in the average. */
+const WEIGHT = 0.1;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
 export function newPace(): Pace {
-  return { window: FIRST_WINDOW, failures: 0, countedAtMs: 0, pausedUntilMs: 0 };
+  return { window: FIRST_WINDOW, failures: 0, countedAtMs: 0, pausedUntilMs: 0, latencyMs: 0 };
 }
 
 /** The number of attempts that may be in flight now. */
@@ -29,7 +36,19 @@ export function roomOf({ window, pausedUntilMs }: Pace, nowMs: number): number {
   return nowMs < pausedUntilMs ? 0 : window;
 }
 
-export function noteSuccess(pace: Pace): void {
+/**
+ * The number of deliveries to claim, of an endpoint that has so many claimed. Claims ahead of the window keep it full
+ * between two rounds. A slow or failing endpoint gets none ahead: their claims would run out.
+ */
+export function claimsOf(pace: Pace, { held, nowMs }: { readonly held: number; readonly nowMs: number }): number {
+  const isQuick = pace.failures === 0 && pace.latencyMs < QUICK_MS;
+  const most = roomOf(pace, nowMs) * (isQuick ? AHEAD : 1);
+  // Few large rounds cost less than many small ones.
+  return isQuick && held > most / 2 ? 0 : Math.max(0, most - held);
+}
+
+export function noteSuccess(pace: Pace, latencyMs: number): void {
+  pace.latencyMs += WEIGHT * (latencyMs - pace.latencyMs);
   pace.window = Math.min(MAX_WINDOW, pace.window + 1);
   pace.failures = 0;
   pace.pausedUntilMs = 0;

@@ -47,7 +47,7 @@ export async function startDelivering(deps: DeliveringDeps): Promise<() => Promi
   const loop = deliverForever(deps, { takeDue: courier.takeDue, nap: wake.sleeper(), stop: stop.signal });
   return async () => {
     stop.abort();
-    const ended = Promise.all([stopFanOut(), loop.then(courier.idle)]);
+    const ended = Promise.all([stopFanOut(), loop.then(() => courier.stop())]);
     await Promise.race([ended, deps.world.timers.sleep(STOP_WAIT_MS)]);
   };
 }

@@ -565,7 +565,20 @@ describe('webhooks', () => {
     answerLate();
     await dying.idle();
     const [delivery] = await scene.deliveries(shop.headers, endpoint.id);
-    assert.deepEqual([delivery?.status, delivery?.attempts, delivery?.lastAttempt?.status], ['succeeded', 2, 200]);
+    assert.deepEqual([delivery?.status, delivery?.attempts, delivery?.lastAttempt?.status], ['succeeded', 1, 200]);
+  });
+
+  it('are handed over at once by a node that stops', async () => {
+    const { shop, received } = await openHooked({ events: ['payment.created'] });
+    for (let count = 0; count < 12; count += 1) await shop.created();
+    await scene.fanOut();
+    const stopping = newCourier(scene.gateway);
+    await stopping.takeDue();
+    await stopping.stop();
+    assert.ok(received().length < 12);
+    await scene.deliver();
+    assert.equal(new Set(received().map((request) => bodyOf(request).id)).size, 12);
+    assert.equal(received().length, 12, 'none is sent twice');
   });
 
   it('are within the limits of a key for certain merchants', async () => {

@@ -1,7 +1,7 @@
-import type { Mode } from '../../domain/mode.ts';
-import { isGivenUp, nextAttemptMs } from '../../domain/webhook.ts';
+import { isGivenUp } from '../../domain/webhook.ts';
 import {
   type Applicant,
+  claimsOf,
   newPace,
   noteFailure,
   noteSuccess,
@@ -9,30 +9,29 @@ import {
   roomOf,
   shareOut,
 } from '../../domain/webhook-pace.ts';
-import type { Exchange } from '../../guarded-http/exchange.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import type { Secrets } from '../../runtime/secrets.ts';
-import type { Log, World } from '../../runtime/world.ts';
+import type { Log } from '../../runtime/world.ts';
 import {
   type AttemptResult,
   type ClaimedDelivery,
   claimDeliveries,
   listWaiting,
+  releaseDeliveries,
   storeResults,
 } from '../../store/webhooks/deliveries.ts';
 import type { Endpoint } from '../../store/webhooks/endpoints.ts';
 import { type CommandDeps, commandOfOne } from '../command.ts';
-import { ATTEMPT_LIMITS, attempt, type Outcome } from './attempt.ts';
+import { ATTEMPT_LIMITS, type Outcome } from './attempt.ts';
+import { type AttemptDeps, attemptDelivery, type Claimed, jitterOf, resultOf } from './attempt-delivery.ts';
 import { disableEndpoint } from './disable-endpoint.ts';
-import { createSecretOpener, type SecretOpener } from './endpoint-secrets.ts';
+import { createSecretOpener } from './endpoint-secrets.ts';
 import type { BodyReader } from './event-bodies.ts';
 
-export interface CourierDeps extends CommandDeps {
+export interface CourierDeps extends CommandDeps, Pick<AttemptDeps, 'exchangeFor'> {
   readonly log: Log;
   readonly secrets: Secrets;
   readonly readBodies: BodyReader;
-  /** The way to receivers of a mode. */
-  readonly exchangeFor: (mode: Mode) => Exchange;
   readonly meters: CourierMeters;
   /** Called when places became free. */
   readonly onFree: () => void;
@@ -49,25 +48,39 @@ export interface Courier {
   takeDue(): Promise<number>;
   /** Resolves when no attempt is in flight. */
   idle(): Promise<void>;
+  /** Hands claims that were not used to other nodes, and waits for attempts in flight. */
+  stop(): Promise<void>;
 }
 
-/** Attempts in flight on this node, and among them those of one partner. Each endpoint has its own window. */
-const PLACES = 1_024;
-const PLACES_PER_PARTNER = 128;
-/** Longer than an attempt and the storing of its result. */
+/** Deliveries that this node has claimed, and among them those of one partner. */
+const PLACES = 4_096;
+const PLACES_PER_PARTNER = 1_024;
+/** Attempts of one partner in flight. Each endpoint has its own window as well. */
+const IN_FLIGHT_PER_PARTNER = 128;
+/** Longer than an attempt, its wait for the window and the storing of its result. */
 const CLAIM_MS = 30_000;
 const RESULTS_PER_STATEMENT = 500;
+/** Turns of the event loop for which results gather. */
+const GATHERED_TURNS = 8;
 const STORE_RETRY_MS = 500;
 /** Endpoints whose pace is remembered. The others begin anew. */
-const MAX_PACES = 20_000;
+const MAX_LANES = 20_000;
+
+/** The deliveries of one endpoint on this node. */
+interface Lane {
+  endpoint: Endpoint;
+  readonly pace: Pace;
+  readonly queue: Claimed[];
+  inFlight: number;
+}
 
 export function createCourier(deps: CourierDeps): Courier {
   const { clock, timers } = deps.world;
-  const paces = new Map<string, Pace>();
-  const heldByEndpoint = new Map<string, number>();
+  const lanes = new Map<string, Lane>();
   const heldByPartner = new Map<string, number>();
+  const inFlightByPartner = new Map<string, number>();
   const underWay = new Set<Promise<void>>();
-  const openSecrets = createSecretOpener(deps);
+  const attemptDeps = { ...deps, openSecrets: createSecretOpener(deps) };
   const store = createBatcher<AttemptResult, undefined>(timers, {
     run: async (results) => {
       const failing = await commandOfOne(deps, (now) => storeResults(results, now));
@@ -79,35 +92,82 @@ export function createCourier(deps: CourierDeps): Courier {
       return results.map(() => undefined);
     },
     maxItems: RESULTS_PER_STATEMENT,
-    maxConcurrent: 2,
+    maxConcurrent: 1,
+    turns: GATHERED_TURNS,
     isItemsFault: () => false,
   });
 
-  function hold({ id, partnerId }: Endpoint, change: 1 | -1): void {
-    add(heldByEndpoint, id, change);
-    add(heldByPartner, partnerId, change);
+  function laneOf(endpoint: Endpoint): Lane {
+    const lane = lanes.get(endpoint.id) ?? { endpoint, pace: newPace(), queue: [], inFlight: 0 };
+    lane.endpoint = endpoint;
+    lanes.set(endpoint.id, lane);
+    return lane;
+  }
+
+  function forgetIdleLanes(): void {
+    for (const [id, { queue, inFlight }] of lanes) {
+      if (lanes.size <= MAX_LANES) return;
+      if (queue.length + inFlight === 0) lanes.delete(id);
+    }
+  }
+
+  /** Begins attempts of the lane until its window or its partner's places are full. */
+  function pump(lane: Lane): void {
+    const { partnerId } = lane.endpoint;
+    for (;;) {
+      dropLate(lane);
+      const nowMs = clock.nowMs();
+      const isFull = (inFlightByPartner.get(partnerId) ?? 0) >= IN_FLIGHT_PER_PARTNER;
+      if (lane.queue.length === 0 || isFull || lane.inFlight >= roomOf(lane.pace, nowMs)) return;
+      const claimed = lane.queue.shift();
+      if (claimed !== undefined) begin(lane, claimed);
+    }
+  }
+
+  /** Gives up claims that cannot be used in time. The deliveries are due again when they end. Older claims come first. */
+  function dropLate({ endpoint, queue }: Lane): void {
+    const lateMs = clock.nowMs() + ATTEMPT_LIMITS.timeoutMs;
+    while (queue[0] !== undefined && queue[0].untilMs <= lateMs) {
+      queue.shift();
+      add(heldByPartner, endpoint.partnerId, -1);
+    }
+  }
+
+  function begin(lane: Lane, claimed: Claimed): void {
+    const { endpoint } = lane;
+    const work = deliver(lane, claimed)
+      .catch((error: unknown) => {
+        // The claim runs out, and the delivery is attempted again.
+        deps.log.warn({ endpoint: endpoint.id, event: claimed.eventId, err: error }, 'a delivery has no result');
+      })
+      .finally(() => {
+        underWay.delete(work);
+        add(heldByPartner, endpoint.partnerId, -1);
+      });
+    underWay.add(work);
+    lane.inFlight += 1;
+    add(inFlightByPartner, endpoint.partnerId, 1);
     deps.meters.inFlight(underWay.size);
   }
 
-  function paceOf(endpointId: string): Pace {
-    const pace = paces.get(endpointId) ?? newPace();
-    if (paces.size >= MAX_PACES && !paces.has(endpointId)) paces.delete(paces.keys().next().value ?? '');
-    paces.set(endpointId, pace);
-    return pace;
-  }
-
-  async function deliver(endpoint: Endpoint, claimed: Claimed): Promise<void> {
-    const outcome = await attemptOf({ ...deps, openSecrets }, endpoint, claimed);
-    if (outcome.isReceivers) {
-      const pace = paceOf(endpoint.id);
-      const { startedAtMs, retryAfterMs } = outcome;
-      if (outcome.verdict === 'succeeded') noteSuccess(pace);
-      else noteFailure(pace, { startedAtMs, nowMs: clock.nowMs(), retryAfterMs, jitter: jitterOf(deps.world) });
-    }
+  async function deliver(lane: Lane, claimed: Claimed): Promise<void> {
+    const { endpoint, pace } = lane;
+    const outcome = await attemptDelivery(attemptDeps, endpoint, claimed).finally(() => {
+      lane.inFlight -= 1;
+      add(inFlightByPartner, endpoint.partnerId, -1);
+    });
+    if (outcome.isReceivers) notePace(pace, outcome);
+    pump(lane);
+    if (claimsOf(pace, { held: lane.queue.length + lane.inFlight, nowMs: clock.nowMs() }) > 0) deps.onFree();
     deps.meters.attempt(outcome.verdict === 'succeeded' ? 'succeeded' : 'failed', outcome.latencyMs);
     deps.world.crashPoint?.('hooks.answered');
     await storeWhileClaimed(resultOf(deps.world, endpoint, { claimed, outcome }), claimed.untilMs);
     if (outcome.verdict === 'gone') await disableEndpoint(deps, { endpointId: endpoint.id, reason: 'gone' });
+  }
+
+  function notePace(pace: Pace, { verdict, startedAtMs, latencyMs, retryAfterMs }: Outcome): void {
+    if (verdict === 'succeeded') noteSuccess(pace, latencyMs);
+    else noteFailure(pace, { startedAtMs, nowMs: clock.nowMs(), retryAfterMs, jitter: jitterOf(deps.world) });
   }
 
   /** The database may be away for a moment. A result that is not stored costs the receiver a second delivery. */
@@ -122,36 +182,26 @@ export function createCourier(deps: CourierDeps): Courier {
     }
   }
 
-  function begin(endpoint: Endpoint, claimed: Claimed): void {
-    const work = deliver(endpoint, claimed)
-      .catch((error: unknown) => {
-        // The claim runs out, and the delivery is attempted again.
-        deps.log.warn({ endpoint: endpoint.id, event: claimed.eventId, err: error }, 'a delivery has no result');
-      })
-      .finally(() => {
-        underWay.delete(work);
-        hold(endpoint, -1);
-        deps.onFree();
-      });
-    underWay.add(work);
-    hold(endpoint, 1);
+  function sharesOf(waiting: readonly Endpoint[], nowMs: number): Map<string, number> {
+    const applicants = waiting.map((endpoint): Applicant => {
+      const lane = laneOf(endpoint);
+      dropLate(lane);
+      const room = claimsOf(lane.pace, { held: lane.queue.length + lane.inFlight, nowMs });
+      return { id: endpoint.id, partnerId: endpoint.partnerId, room };
+    });
+    const held = [...heldByPartner.values()].reduce((sum, count) => sum + count, 0);
+    return shareOut(applicants, {
+      total: PLACES - held,
+      ofPartner: (partnerId) => PLACES_PER_PARTNER - (heldByPartner.get(partnerId) ?? 0),
+    });
   }
 
   return {
     async takeDue() {
       const nowMs = clock.nowMs();
       const waiting = await listWaiting(deps.db.sql, new Date(nowMs));
-      const applicants = waiting.map(
-        ({ id, partnerId }): Applicant => ({
-          id,
-          partnerId,
-          room: roomOf(paces.get(id) ?? newPace(), nowMs) - (heldByEndpoint.get(id) ?? 0),
-        }),
-      );
-      const shares = shareOut(applicants, {
-        total: PLACES - underWay.size,
-        ofPartner: (partnerId) => PLACES_PER_PARTNER - (heldByPartner.get(partnerId) ?? 0),
-      });
+      const shares = sharesOf(waiting, nowMs);
+      forgetIdleLanes();
       if (shares.size === 0) return 0;
       const untilMs = nowMs + CLAIM_MS;
       const claimed = await commandOfOne(deps, (now) => claimDeliveries({ shares, now, until: new Date(untilMs) }));
@@ -162,93 +212,27 @@ export function createCourier(deps: CourierDeps): Courier {
       const bodies = await deps.readBodies(
         claimed.map((each) => ({ eventId: each.eventId, version: versionOf(each) })),
       );
+      const touched = new Set<Lane>();
       for (const [index, each] of claimed.entries()) {
         const endpoint = endpoints.get(each.endpointId);
-        // Bodies that took long to read leave too little of the claim. The deliveries are due again at its end.
-        if (endpoint !== undefined && clock.nowMs() + ATTEMPT_LIMITS.timeoutMs < untilMs)
-          begin(endpoint, { ...each, untilMs, body: bodies[index] });
+        if (endpoint === undefined) continue;
+        const lane = laneOf(endpoint);
+        lane.queue.push({ ...each, untilMs, body: bodies[index] });
+        add(heldByPartner, endpoint.partnerId, 1);
+        touched.add(lane);
       }
+      for (const lane of touched) pump(lane);
       return claimed.length;
     },
     async idle() {
       while (underWay.size > 0) await Promise.all(underWay);
     },
+    async stop() {
+      const unused = [...lanes.values()].flatMap(({ queue }) => queue.splice(0));
+      if (unused.length > 0) await commandOfOne(deps, (now) => releaseDeliveries(unused, now));
+      await this.idle();
+    },
   };
-}
-
-interface Claimed extends ClaimedDelivery {
-  readonly untilMs: number;
-  /** Undefined if the event cannot be shown. */
-  readonly body: Uint8Array | undefined;
-}
-
-type JudgedOutcome = Outcome & { readonly isReceivers: boolean };
-
-async function attemptOf(
-  deps: CourierDeps & { readonly openSecrets: SecretOpener },
-  endpoint: Endpoint,
-  { eventId, body }: Claimed,
-): Promise<JudgedOutcome> {
-  const { clock } = deps.world;
-  const startedAtMs = clock.nowMs();
-  const unsent = (problem: string): JudgedOutcome => ({
-    verdict: 'failed',
-    startedAtMs,
-    latencyMs: 0,
-    answerStatus: null,
-    answer: null,
-    problem,
-    isReceivers: false,
-  });
-  if (body === undefined) return unsent('The gateway could not make the body of the event.');
-  let secrets: Uint8Array[];
-  try {
-    secrets = deps.openSecrets(endpoint, new Date(startedAtMs));
-  } catch (error) {
-    deps.log.error({ endpoint: endpoint.id, err: error }, 'the secret of a webhook endpoint cannot be opened');
-    return unsent('The gateway could not open the secret of the endpoint. Rotate it.');
-  }
-  if (secrets.length === 0) return unsent('The endpoint has no secret. Rotate it.');
-  const exchange = deps.exchangeFor(endpoint.mode);
-  return { ...(await attempt({ exchange, clock }, { url: endpoint.url, eventId, body, secrets })), isReceivers: true };
-}
-
-function resultOf(
-  world: World,
-  { url }: Endpoint,
-  { claimed, outcome }: { readonly claimed: Claimed; readonly outcome: JudgedOutcome },
-): AttemptResult {
-  const { endpointId, eventId, attempts, tries, begunAt } = claimed;
-  const { verdict, startedAtMs, retryAfterMs, answerStatus, answer, problem, latencyMs, isReceivers } = outcome;
-  const dueMs =
-    verdict === 'failed'
-      ? nextAttemptMs({
-          tries: tries + 1,
-          begunAtMs: begunAt.getTime(),
-          nowMs: world.clock.nowMs(),
-          retryAfterMs,
-          jitter: jitterOf(world),
-        })
-      : undefined;
-  return {
-    endpointId,
-    eventId,
-    attempts,
-    status: verdict === 'succeeded' ? 'succeeded' : dueMs === undefined ? 'failed' : 'pending',
-    dueAt: dueMs === undefined ? null : new Date(dueMs),
-    attemptedAt: new Date(startedAtMs),
-    url,
-    answerStatus,
-    answer,
-    problem,
-    latencyMs,
-    isReceivers,
-  };
-}
-
-/** Between 0.8 and 1.2. */
-function jitterOf({ random }: World): number {
-  return 0.8 + ((random.bytes(1)[0] ?? 0) / 255) * 0.4;
 }
 
 function add(counts: Map<string, number>, key: string, change: number): void {

@@ -105,7 +105,7 @@ export const DeliveryBody = Type.Object({
   eventId: Type.String(),
   eventType: Type.String(),
   status: enumOf(DELIVERY_STATUSES, '`failed`: it is not attempted again by itself.'),
-  attempts: Type.Integer({ minimum: 0, description: 'Attempts that were begun.' }),
+  attempts: Type.Integer({ minimum: 0, description: 'Attempts that have a result.' }),
   createdAt: Timestamp,
   nextAttemptAt: nullable({
     ...Timestamp,

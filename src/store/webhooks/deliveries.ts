@@ -38,7 +38,7 @@ export interface ClaimedDelivery {
   readonly endpointId: string;
   readonly eventId: string;
   /** The fencing number of the claim. */
-  readonly attempts: number;
+  readonly claim: number;
   /** Failed tries before this one, since the start of the schedule. */
   readonly tries: number;
   readonly begunAt: Date;
@@ -65,16 +65,33 @@ export function claimDeliveries({ shares, now, until }: ClaimInput): SingleState
           order by due_at limit s.share for update skip locked
         ) d
       )
-      update webhook_deliveries d set due_at = ${until}, is_claimed = true, attempts = attempts + 1
+      update webhook_deliveries d set due_at = ${until}, is_claimed = true, claim = claim + 1
       from chosen c where d.endpoint_id = c.endpoint_id and d.event_id = c.event_id
-      returning d.endpoint_id as "endpointId", d.event_id as "eventId", d.attempts, d.tries, d.begun_at as "begunAt"`,
+      returning d.endpoint_id as "endpointId", d.event_id as "eventId", d.claim, d.tries, d.begun_at as "begunAt"`,
     read: (rows) => rows as unknown as ClaimedDelivery[],
     appendsEvents: false,
   };
 }
 
+/** Ends claims that were not used. The deliveries are due at once. */
+export function releaseDeliveries(
+  claims: readonly Pick<ClaimedDelivery, 'endpointId' | 'eventId' | 'claim'>[],
+  now: Date,
+): SingleStatement<void> {
+  const rows = claims.map(({ endpointId, eventId, claim }) => ({ endpointId, eventId, claim }));
+  return {
+    draft: (sql) => sql`
+      update webhook_deliveries d set due_at = ${now}, is_claimed = false
+      from jsonb_to_recordset(${sql.json(rows)}) as c("endpointId" text, "eventId" text, claim int)
+      where d.endpoint_id = c."endpointId" and d.event_id = c."eventId" and d.claim = c.claim and d.is_claimed
+        and d.status = 'pending'`,
+    read: () => {},
+    appendsEvents: false,
+  };
+}
+
 /** The result of an attempt. */
-export interface AttemptResult extends Pick<ClaimedDelivery, 'endpointId' | 'eventId' | 'attempts'> {
+export interface AttemptResult extends Pick<ClaimedDelivery, 'endpointId' | 'eventId' | 'claim'> {
   readonly status: DeliveryStatus;
   /** The next attempt, of a pending delivery. */
   readonly dueAt: Date | null;
@@ -100,15 +117,15 @@ export function storeResults(
     draft: (sql) => sql`
       with results as (
         select * from jsonb_to_recordset(${sql.json(results)}) as r(
-          "endpointId" text, "eventId" text, attempts int, status text, "dueAt" timestamptz, "attemptedAt" timestamptz,
+          "endpointId" text, "eventId" text, claim int, status text, "dueAt" timestamptz, "attemptedAt" timestamptz,
           url text, "answerStatus" int, answer text, problem text, "latencyMs" int, "isReceivers" boolean)
       ), stored as (
         update webhook_deliveries d
-        set status = r.status, due_at = r."dueAt", is_claimed = false, tries = d.tries + 1,
+        set status = r.status, due_at = r."dueAt", is_claimed = false, tries = d.tries + 1, attempts = d.attempts + 1,
           attempted_at = r."attemptedAt", url = r.url, answer_status = r."answerStatus", answer = r.answer,
           problem = r.problem, latency_ms = r."latencyMs"
         from results r
-        where d.endpoint_id = r."endpointId" and d.event_id = r."eventId" and d.attempts = r.attempts and d.is_claimed
+        where d.endpoint_id = r."endpointId" and d.event_id = r."eventId" and d.claim = r.claim and d.is_claimed
           and d.status = 'pending'
         returning r."endpointId", r.status, r."isReceivers"
       ), health as (
