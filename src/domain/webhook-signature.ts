@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 
 /** Signatures of webhooks, as Standard Webhooks defines them. */
 
@@ -18,7 +18,7 @@ export interface SignedMessage {
 }
 
 /** The value of `webhook-signature`: one signature for each secret, separated by blanks. */
-export function signatureOf({ id, timestampS, body }: SignedMessage, secrets: readonly Uint8Array[]): string {
+export function signatureOf({ id, timestampS, body }: SignedMessage, secrets: readonly KeyObject[]): string {
   return secrets
     .map((secret) => {
       const hmac = createHmac('sha256', secret).update(`${id}.${timestampS}.`).update(body);

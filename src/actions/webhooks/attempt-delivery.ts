@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { Mode } from '../../domain/mode.ts';
 import { nextAttemptMs } from '../../domain/webhook.ts';
 import type { Exchange } from '../../guarded-http/exchange.ts';
@@ -42,7 +43,7 @@ export async function attemptDelivery(
     isReceivers: false,
   });
   if (body === undefined) return unsent('The gateway could not make the body of the event.');
-  let secrets: Uint8Array[];
+  let secrets: KeyObject[];
   try {
     secrets = deps.openSecrets(endpoint, new Date(startedAtMs));
   } catch (error) {

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { retryAfterMs } from '../../domain/webhook.ts';
 import { signatureOf } from '../../domain/webhook-signature.ts';
 import { type Answer, type Exchange, ExchangeError } from '../../guarded-http/exchange.ts';
@@ -20,7 +21,7 @@ export interface Message {
   readonly url: string;
   readonly eventId: string;
   readonly body: Uint8Array;
-  readonly secrets: readonly Uint8Array[];
+  readonly secrets: readonly KeyObject[];
 }
 
 /** The time and the size of an answer. */

@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import { SECRET_BYTES, secretText } from '../../domain/webhook-signature.ts';
 import type { Secrets } from '../../runtime/secrets.ts';
 import type { World } from '../../runtime/world.ts';
@@ -20,21 +21,21 @@ export function newSecret({ world, secrets }: SecretDeps, endpointId: string): {
 }
 
 /** The secrets that sign now, the newest first. Fails with a `WrongSecretError`. */
-export type SecretOpener = (endpoint: Pick<Endpoint, 'id' | 'secrets'>, now: Date) => Uint8Array[];
+export type SecretOpener = (endpoint: Pick<Endpoint, 'id' | 'secrets'>, now: Date) => KeyObject[];
 
-/** Opened secrets that are kept: opening one takes as long as signing ten messages. */
+/** Opened secrets that are kept. To open one, or to make a key of its bytes, takes several times as long as to sign. */
 const MAX_OPENED = 10_000;
 
 export function createSecretOpener({ secrets }: Pick<SecretDeps, 'secrets'>): SecretOpener {
-  const opened = new Map<string, Uint8Array>();
+  const opened = new Map<string, KeyObject>();
   return (endpoint, now) =>
     inForce(endpoint, now).map(({ wrapped }) => {
       const purpose = purposeOf(endpoint.id);
       const key = `${purpose} ${wrapped}`;
-      const bytes = opened.get(key) ?? secrets.unwrap(purpose, wrapped);
+      const secret = opened.get(key) ?? createSecretKey(secrets.unwrap(purpose, wrapped));
       if (opened.size >= MAX_OPENED) opened.clear();
-      opened.set(key, bytes);
-      return bytes;
+      opened.set(key, secret);
+      return secret;
     });
 }
 
