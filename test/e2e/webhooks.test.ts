@@ -7,11 +7,14 @@ import { command } from '../../src/actions/command.ts';
 import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { pruneDeliveries } from '../../src/actions/webhooks/prune-deliveries.ts';
 import { rewrapEndpointSecrets } from '../../src/actions/webhooks/rewrap-secrets.ts';
+import { openReceivers } from '../../src/outside.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
+import { systemWorld } from '../../src/runtime/system-world.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { listAudit } from '../../src/store/plumbing/audit-log.ts';
-import { createTestKey, createTestMerchant, TEST_SECRET } from '../gateway.ts';
-import type { ReceivedRequest } from '../receiver.ts';
+import { startDelivering } from '../../src/workers/delivering.ts';
+import { createTestKey, createTestMerchant, startTestGateway, TEST_SECRET, type TestGateway } from '../gateway.ts';
+import { type ReceivedRequest, startReceiver } from '../receiver.ts';
 import { until } from '../until.ts';
 import { openShop, type Shop } from './shop.ts';
 import { type EndpointView, newCourier, openWebhookScene, type WebhookScene } from './webhook-scene.ts';
@@ -667,5 +670,39 @@ describe('webhooks', () => {
     assert.ok(secretsSeen.length > 10);
     for (const secret of secretsSeen) assert.ok(!logged.includes(secret.slice('whsec_'.length)));
     assert.doesNotMatch(logged, /whsec_/);
+  });
+});
+
+describe('a node', () => {
+  it('delivers webhooks by itself, together with another node, and goes on after one of them has stopped', async () => {
+    const receiver = await startReceiver();
+    const first = await startTestGateway();
+    const second = await startTestGateway({ databaseUrl: first.databaseUrl });
+    const start = (node: TestGateway) =>
+      startDelivering({
+        ...node,
+        exchangeFor: openReceivers({ config: node.config, world: systemWorld }),
+      });
+    const stops = [await start(first), await start(second)];
+    const shop = await openShop(first);
+    const payload = { url: `${receiver.origin}/hook`, events: ['payment.created'] };
+    await first.call({ method: 'POST', url: '/v1/webhook-endpoints', headers: shop.headers, payload });
+    const expected = new Set<string>();
+    const buy = async (count: number) => {
+      const created = await Promise.all(Array.from({ length: count }, () => shop.created()));
+      for (const { paymentId } of created) expected.add(paymentId);
+    };
+    const got = () => receiver.received.map(({ body }) => JSON.parse(body).data.id);
+    await buy(40);
+    await until('all have arrived', () => new Set(got()).size === expected.size);
+    await stops[0]?.();
+    await buy(40);
+    await until('all have arrived from the other node', () => new Set(got()).size === expected.size);
+    assert.deepEqual(new Set(got()), expected);
+    assert.equal(got().length, expected.size, 'each came once');
+    await stops[1]?.();
+    await second.stop();
+    await first.stop();
+    await receiver.stop();
   });
 });
