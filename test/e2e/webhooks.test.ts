@@ -571,6 +571,35 @@ describe('webhooks', () => {
     assert.deepEqual([delivery?.status, delivery?.attempts, delivery?.lastAttempt?.status], ['succeeded', 1, 200]);
   });
 
+  it('share the places of a partner among its endpoints, and send nothing late to a deleted one', async () => {
+    const shop = await openShop(scene.gateway);
+    const paths = Array.from({ length: 20 }, newPath);
+    const ids: string[] = [];
+    for (const path of paths) ids.push((await scene.subscribe(shop.headers, path, { events: ['payment.created'] })).id);
+    for (let count = 0; count < 10; count += 1) await shop.created();
+    await scene.fanOut();
+    const held: (() => void)[] = [];
+    scene.receiver.answerWith((request, response) => {
+      if (paths.includes(request.path)) held.push(() => response.end());
+      else response.end();
+    });
+    const courier = newCourier(scene.gateway);
+    await courier.takeDue();
+    await until('the places of the partner are in use', () => held.length === 128);
+    const silent = paths.filter((path) => scene.receiver.at(path).length === 0);
+    assert.ok(silent.length > 0);
+    held.splice(0, 1)[0]?.();
+    await until('the free place is used by another endpoint', () => held.length === 128);
+    for (const id of ids) await scene.call('DELETE', `/v1/webhook-endpoints/${id}`, shop.headers);
+    await scene.time.advance(4 * SECOND_MS);
+    const arrived = () => paths.reduce((sum, path) => sum + scene.receiver.at(path).length, 0);
+    const before = arrived();
+    await courier.takeDue();
+    for (const release of held.splice(0)) release();
+    await courier.idle();
+    assert.equal(arrived(), before);
+  });
+
   it('are handed over at once by a node that stops', async () => {
     const { shop, received } = await openHooked({ events: ['payment.created'] });
     for (let count = 0; count < 12; count += 1) await shop.created();

@@ -22,7 +22,7 @@ import {
 } from '../../store/webhooks/deliveries.ts';
 import type { Endpoint } from '../../store/webhooks/endpoints.ts';
 import { type CommandDeps, commandOfOne } from '../command.ts';
-import { ATTEMPT_LIMITS, type Outcome } from './attempt.ts';
+import type { Outcome } from './attempt.ts';
 import { type AttemptDeps, attemptDelivery, type Claimed, jitterOf, resultOf } from './attempt-delivery.ts';
 import { disableEndpoint } from './disable-endpoint.ts';
 import { createSecretOpener } from './endpoint-secrets.ts';
@@ -59,6 +59,8 @@ const PLACES_PER_PARTNER = 1_024;
 const IN_FLIGHT_PER_PARTNER = 128;
 /** Longer than an attempt, its wait for the window and the storing of its result. */
 const CLAIM_MS = 30_000;
+/** A claim waits this long for a place at most. So a changed or deleted endpoint is heeded within seconds. */
+const MAX_WAIT_MS = 3_000;
 const RESULTS_PER_STATEMENT = 500;
 /** Turns of the event loop for which results gather. */
 const GATHERED_TURNS = 8;
@@ -80,6 +82,10 @@ export function createCourier(deps: CourierDeps): Courier {
   const heldByPartner = new Map<string, number>();
   const inFlightByPartner = new Map<string, number>();
   const underWay = new Set<Promise<void>>();
+  /** Lanes with claims that wait for a place. */
+  const queued = new Set<Lane>();
+  /** Claims that waited for too long. The next round gives them back. */
+  const stale: Claimed[] = [];
   const attemptDeps = { ...deps, openSecrets: createSecretOpener(deps) };
   const store = createBatcher<AttemptResult, undefined>(timers, {
     run: async (results) => {
@@ -114,23 +120,31 @@ export function createCourier(deps: CourierDeps): Courier {
   /** Begins attempts of the lane until its window or its partner's places are full. */
   function pump(lane: Lane): void {
     const { partnerId } = lane.endpoint;
-    for (;;) {
-      dropLate(lane);
-      const nowMs = clock.nowMs();
-      const isFull = (inFlightByPartner.get(partnerId) ?? 0) >= IN_FLIGHT_PER_PARTNER;
-      if (lane.queue.length === 0 || isFull || lane.inFlight >= roomOf(lane.pace, nowMs)) return;
+    dropStale(lane);
+    while (!isFull(partnerId) && lane.inFlight < roomOf(lane.pace, clock.nowMs())) {
       const claimed = lane.queue.shift();
-      if (claimed !== undefined) begin(lane, claimed);
+      if (claimed === undefined) break;
+      begin(lane, claimed);
     }
+    if (lane.queue.length === 0) queued.delete(lane);
   }
 
-  /** Gives up claims that cannot be used in time. The deliveries are due again when they end. Older claims come first. */
-  function dropLate({ endpoint, queue }: Lane): void {
-    const lateMs = clock.nowMs() + ATTEMPT_LIMITS.timeoutMs;
-    while (queue[0] !== undefined && queue[0].untilMs <= lateMs) {
+  function isFull(partnerId: string): boolean {
+    return (inFlightByPartner.get(partnerId) ?? 0) >= IN_FLIGHT_PER_PARTNER;
+  }
+
+  /** Gives claims up that waited for too long: the endpoint may have been changed or deleted. Older claims come first. */
+  function dropStale({ endpoint, queue }: Lane): void {
+    const staleMs = clock.nowMs() + CLAIM_MS - MAX_WAIT_MS;
+    for (let first = queue[0]; first !== undefined && first.untilMs < staleMs; first = queue[0]) {
+      stale.push(first);
       queue.shift();
       add(heldByPartner, endpoint.partnerId, -1);
     }
+  }
+
+  async function release(claims: readonly Claimed[]): Promise<void> {
+    if (claims.length > 0) await commandOfOne(deps, (now) => releaseDeliveries(claims, now));
   }
 
   function begin(lane: Lane, claimed: Claimed): void {
@@ -152,12 +166,17 @@ export function createCourier(deps: CourierDeps): Courier {
 
   async function deliver(lane: Lane, claimed: Claimed): Promise<void> {
     const { endpoint, pace } = lane;
+    const { partnerId } = endpoint;
+    let wasFull = false;
     const outcome = await attemptDelivery(attemptDeps, endpoint, claimed).finally(() => {
+      wasFull = isFull(partnerId);
       lane.inFlight -= 1;
-      add(inFlightByPartner, endpoint.partnerId, -1);
+      add(inFlightByPartner, partnerId, -1);
     });
     if (outcome.isReceivers) notePace(pace, outcome);
     pump(lane);
+    // A place of the partner became free, and its other endpoints may wait for one.
+    if (wasFull) for (const other of queued) if (other.endpoint.partnerId === partnerId) pump(other);
     if (claimsOf(pace, { held: lane.queue.length + lane.inFlight, nowMs: clock.nowMs() }) > 0) deps.onFree();
     deps.meters.attempt(outcome.verdict === 'succeeded' ? 'succeeded' : 'failed', outcome.latencyMs);
     deps.world.crashPoint?.('hooks.answered');
@@ -185,7 +204,7 @@ export function createCourier(deps: CourierDeps): Courier {
   function sharesOf(waiting: readonly Endpoint[], nowMs: number): Map<string, number> {
     const applicants = waiting.map((endpoint): Applicant => {
       const lane = laneOf(endpoint);
-      dropLate(lane);
+      dropStale(lane);
       const room = claimsOf(lane.pace, { held: lane.queue.length + lane.inFlight, nowMs });
       return { id: endpoint.id, partnerId: endpoint.partnerId, room };
     });
@@ -198,6 +217,8 @@ export function createCourier(deps: CourierDeps): Courier {
 
   return {
     async takeDue() {
+      for (const lane of queued) pump(lane);
+      await release(stale.splice(0));
       const nowMs = clock.nowMs();
       const waiting = await listWaiting(deps.db.sql, new Date(nowMs));
       const shares = sharesOf(waiting, nowMs);
@@ -212,24 +233,22 @@ export function createCourier(deps: CourierDeps): Courier {
       const bodies = await deps.readBodies(
         claimed.map((each) => ({ eventId: each.eventId, version: versionOf(each) })),
       );
-      const touched = new Set<Lane>();
       for (const [index, each] of claimed.entries()) {
         const endpoint = endpoints.get(each.endpointId);
         if (endpoint === undefined) continue;
         const lane = laneOf(endpoint);
         lane.queue.push({ ...each, untilMs, body: bodies[index] });
         add(heldByPartner, endpoint.partnerId, 1);
-        touched.add(lane);
+        queued.add(lane);
       }
-      for (const lane of touched) pump(lane);
+      for (const lane of queued) pump(lane);
       return claimed.length;
     },
     async idle() {
       while (underWay.size > 0) await Promise.all(underWay);
     },
     async stop() {
-      const unused = [...lanes.values()].flatMap(({ queue }) => queue.splice(0));
-      if (unused.length > 0) await commandOfOne(deps, (now) => releaseDeliveries(unused, now));
+      await release([...stale.splice(0), ...[...queued].flatMap(({ queue }) => queue.splice(0))]);
       await this.idle();
     },
   };
