@@ -1,4 +1,4 @@
-import { type CourierDeps, createCourier } from '../actions/webhooks/courier.ts';
+import { type Courier, type CourierDeps, createCourier } from '../actions/webhooks/courier.ts';
 import { type BodyReader, createBodyReader, type RenderEvents } from '../actions/webhooks/event-bodies.ts';
 import { FAN_OUT_LEASE, fanOutOnce, REPLAY_LEASE, replayOnce } from '../actions/webhooks/fan-out.ts';
 import { withJitter } from '../runtime/backoff.ts';
@@ -21,9 +21,18 @@ const LOOK_MS = 1_000;
 /** The least time between two rounds: events and results meanwhile share the next one. */
 const GATHER_MS = 10;
 /** The fan-out rests this many times as long as it worked: a flood of events must not slow down the payments behind it. */
-const REST_FACTOR = 5;
-/** Rounds are rarer while the node answers many requests a second: payments come first, and deliveries wait in rows. */
+const REST_FACTOR = 9;
+/** A node that answers more requests a second than this gives way to them. */
+const QUIET_PER_SECOND = 10;
+/** The rest before a round then grows with the lateness of the event loop, and with the requests. */
+const REST_PER_LATE_MS = 10;
 const REST_MS_PER_REQUEST = 0.1;
+const MAX_REST_MS = 1_000;
+/** An event loop that is later than this is busy: a round then claims few deliveries. */
+const BUSY_LATE_MS = 10;
+const BUSY_CLAIMS = 64;
+/** The weight of the newest measurement in the average. */
+const WEIGHT = 0.3;
 /** A stop waits this long for attempts in flight. The others are attempted again at the end of their claims. */
 const STOP_WAIT_MS = 5_000;
 
@@ -77,19 +86,41 @@ function startFanOut(deps: DeliveringDeps): () => Promise<void> {
 }
 
 interface DeliverLoop {
-  readonly takeDue: () => Promise<unknown>;
+  readonly takeDue: Courier['takeDue'];
   readonly nap: Nap;
   readonly stop: AbortSignal;
 }
 
 async function deliverForever(deps: DeliveringDeps, { takeDue, nap, stop }: DeliverLoop): Promise<void> {
+  const manners = createManners(deps);
   while (!stop.aborted) {
     try {
-      await takeDue();
+      await takeDue(manners.mostClaims());
     } catch (error) {
       deps.log.warn({ err: error }, 'due webhooks could not be claimed');
     }
-    await deps.world.timers.sleep(GATHER_MS + deps.requestRate.perSecond() * REST_MS_PER_REQUEST, stop);
+    await manners.rest(stop);
     await nap(withJitter(deps.world, LOOK_MS), stop);
   }
+}
+
+/** Payments come first, and deliveries wait in rows: rounds are smaller and rarer while the node is busy with requests. */
+function createManners({ world, requestRate }: DeliveringDeps) {
+  const { clock, timers } = world;
+  let lateMs = 0;
+  const perSecond = () => {
+    const rate = requestRate.perSecond();
+    return rate > QUIET_PER_SECOND ? rate : 0;
+  };
+  return {
+    mostClaims: () => (perSecond() > 0 && lateMs > BUSY_LATE_MS ? BUSY_CLAIMS : Number.POSITIVE_INFINITY),
+    async rest(stop: AbortSignal) {
+      const startMs = clock.nowMs();
+      await timers.sleep(GATHER_MS, stop);
+      lateMs += WEIGHT * (Math.max(0, clock.nowMs() - startMs - GATHER_MS) - lateMs);
+      const rate = perSecond();
+      if (rate > 0)
+        await timers.sleep(Math.min(MAX_REST_MS, lateMs * REST_PER_LATE_MS + rate * REST_MS_PER_REQUEST), stop);
+    },
+  };
 }

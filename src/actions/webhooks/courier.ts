@@ -44,8 +44,8 @@ export interface CourierMeters {
 
 /** Attempts deliveries, on every node. Nodes share the work by claims. */
 export interface Courier {
-  /** Claims due deliveries and begins their attempts. Returns their number. */
-  takeDue(): Promise<number>;
+  /** Claims due deliveries, up to a number, and begins their attempts. Returns their number. */
+  takeDue(most?: number): Promise<number>;
   /** Resolves when no attempt is in flight. */
   idle(): Promise<void>;
   /** Hands claims that were not used to other nodes, and waits for attempts in flight. */
@@ -201,7 +201,10 @@ export function createCourier(deps: CourierDeps): Courier {
     }
   }
 
-  function sharesOf(waiting: readonly Endpoint[], nowMs: number): Map<string, number> {
+  function sharesOf(
+    waiting: readonly Endpoint[],
+    { most, nowMs }: { most: number; nowMs: number },
+  ): Map<string, number> {
     const applicants = waiting.map((endpoint): Applicant => {
       const lane = laneOf(endpoint);
       dropStale(lane);
@@ -210,18 +213,18 @@ export function createCourier(deps: CourierDeps): Courier {
     });
     const held = [...heldByPartner.values()].reduce((sum, count) => sum + count, 0);
     return shareOut(applicants, {
-      total: PLACES - held,
+      total: Math.min(PLACES - held, most),
       ofPartner: (partnerId) => PLACES_PER_PARTNER - (heldByPartner.get(partnerId) ?? 0),
     });
   }
 
   return {
-    async takeDue() {
+    async takeDue(most = Number.POSITIVE_INFINITY) {
       for (const lane of queued) pump(lane);
       await release(stale.splice(0));
       const nowMs = clock.nowMs();
       const waiting = await listWaiting(deps.db.sql, new Date(nowMs));
-      const shares = sharesOf(waiting, nowMs);
+      const shares = sharesOf(waiting, { most, nowMs });
       forgetIdleLanes();
       if (shares.size === 0) return 0;
       const untilMs = nowMs + CLAIM_MS;
