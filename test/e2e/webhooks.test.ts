@@ -692,6 +692,20 @@ describe('webhooks', () => {
     await scene.deliver();
     assert.equal(received().length, 1);
     assert.equal(await statusOf(shop, endpoint.id), 'active');
+
+    await rewrap(createSecrets([new Uint8Array(32).fill(3)]), true);
+    assert.equal(await statusOf(shop, endpoint.id), 'disabled');
+    await change(shop, endpoint.id, { status: 'active' });
+    await shop.created();
+    await scene.deliver();
+    assert.equal(received().length, 1, 'nothing is sent without a signature');
+    const [unsent] = await scene.deliveries(shop.headers, endpoint.id);
+    assert.equal(unsent?.lastAttempt?.problem, 'The endpoint has no secret. Rotate it.');
+    const url = `/v1/webhook-endpoints/${endpoint.id}/rotate-secret`;
+    secretsSeen.push((await scene.call('POST', url, shop.headers)).json().webhookEndpoint.secret);
+    await scene.time.advance(10 * SECOND_MS);
+    await scene.deliver();
+    assert.equal(received().length, 2);
   });
 
   it('have no secret in any log', () => {
