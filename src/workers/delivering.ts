@@ -20,12 +20,12 @@ export interface DeliveringDeps extends WorkerDeps, Pick<CourierDeps, 'secrets' 
 const LOOK_MS = 1_000;
 /** The least time between two rounds: events and results meanwhile share the next one. */
 const GATHER_MS = 10;
-/** The fan-out rests this many times as long as it worked: a flood of events must not slow down the payments behind it. */
+/** After many events the fan-out rests this many times as long as it worked: a flood must not slow down the payments behind it. */
 const REST_FACTOR = 9;
+const FEW_EVENTS = 50;
 /** A node that answers more requests a second than this gives way to them. */
 const QUIET_PER_SECOND = 10;
-/** The rest before a round then grows with the lateness of the event loop, and with the requests. */
-const REST_PER_LATE_MS = 10;
+/** The rest before a round then grows with the requests, and once more with every 10 ms by which the event loop is late. */
 const REST_MS_PER_REQUEST = 0.1;
 const MAX_REST_MS = 1_000;
 /** An event loop that is later than this is busy: a round then claims few deliveries. */
@@ -71,9 +71,10 @@ function startFanOut(deps: DeliveringDeps): () => Promise<void> {
       name: FAN_OUT_LEASE,
       start: (lease) => async (signal) => {
         const startMs = clock.nowMs();
-        const hasMore = await fanOutOnce(deps, lease);
-        await timers.sleep(Math.max(GATHER_MS, (clock.nowMs() - startMs) * REST_FACTOR), signal);
-        if (!hasMore) await nap(LOOK_MS, signal);
+        const events = await fanOutOnce(deps, lease);
+        const restMs = events > FEW_EVENTS ? (clock.nowMs() - startMs) * REST_FACTOR : 0;
+        await timers.sleep(Math.max(GATHER_MS, restMs), signal);
+        if (events === 0) await nap(LOOK_MS, signal);
       },
     },
     {
@@ -118,9 +119,8 @@ function createManners({ world, requestRate }: DeliveringDeps) {
       const startMs = clock.nowMs();
       await timers.sleep(GATHER_MS, stop);
       lateMs += WEIGHT * (Math.max(0, clock.nowMs() - startMs - GATHER_MS) - lateMs);
-      const rate = perSecond();
-      if (rate > 0)
-        await timers.sleep(Math.min(MAX_REST_MS, lateMs * REST_PER_LATE_MS + rate * REST_MS_PER_REQUEST), stop);
+      const restMs = perSecond() * REST_MS_PER_REQUEST * (1 + lateMs / BUSY_LATE_MS);
+      if (restMs > 0) await timers.sleep(Math.min(MAX_REST_MS, restMs), stop);
     },
   };
 }

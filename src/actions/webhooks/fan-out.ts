@@ -6,11 +6,11 @@ import { commandOfLeader } from '../lease.ts';
 export const FAN_OUT_LEASE = 'webhooks';
 export const REPLAY_LEASE = 'webhook redeliveries';
 
-/** Creates deliveries of the next events. Returns true if there are more. */
-export async function fanOutOnce(deps: CommandDeps, lease: Lease): Promise<boolean> {
-  const { events, hasMore } = await commandOfOne(deps, (now) => fanOutEvents(lease, now));
+/** Creates deliveries of the next events. Returns the number of these events; there may be more unless it is 0. */
+export async function fanOutOnce(deps: CommandDeps, lease: Lease): Promise<number> {
+  const events = await commandOfOne(deps, (now) => fanOutEvents(lease, now));
   if (events > 0) deps.world.crashPoint?.('hooks.fanned');
-  return hasMore;
+  return events;
 }
 
 /** Creates some deliveries of a request to redeliver. Returns true if there are more. */

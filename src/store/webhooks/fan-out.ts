@@ -14,12 +14,9 @@ const MAX_EVENTS = 2_000;
 /**
  * Creates the deliveries of the next events, and moves the cursor behind them. One statement, so that a crash leaves both or
  * none: every event that is placed gets one delivery for each endpoint that is subscribed at this moment. Only the holder of
- * the lease can commit it. Returns true if there may be more events.
+ * the lease can commit it. Returns the number of these events.
  */
-export function fanOutEvents(
-  { name, fencing }: Lease,
-  now: Date,
-): SingleStatement<{ events: number; hasMore: boolean }> {
+export function fanOutEvents({ name, fencing }: Lease, now: Date): SingleStatement<number> {
   return {
     draft: (sql) => sql`
       with held as materialized (
@@ -49,12 +46,8 @@ export function fanOutEvents(
       ), told as (
         select pg_notify(${DELIVERIES_CHANNEL}, '') where exists (select from added)
       )
-      select (select count(*)::int from taken) as batches, (select coalesce(sum(size), 0)::int from taken) as events,
-        (select count(*)::int from told) as told`,
-    read: ([row]) => ({
-      events: Number(row?.events),
-      hasMore: Number(row?.batches) === MAX_BATCHES || Number(row?.events) >= MAX_EVENTS,
-    }),
+      select (select coalesce(sum(size), 0)::int from taken) as events, (select count(*)::int from told) as told`,
+    read: ([row]) => Number(row?.events),
     appendsEvents: false,
   };
 }
