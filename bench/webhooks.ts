@@ -156,6 +156,8 @@ async function measureCreate({ gateway, receiver }: Scene): Promise<Figure> {
     for (const id of ids) await change(gateway, id, { status });
   };
   const turn = { connections: 64, seconds: CREATE_SECONDS };
+  await setAll('disabled');
+  await side.run({ ...turn, isWarmUp: true });
   const withEndpoints: number[] = [];
   const without: number[] = [];
   for (let done = 0; done < CREATE_ROUNDS; done += 1) {
