@@ -11,7 +11,7 @@ export interface PaymentRef {
 
 export interface Call {
   readonly port: number;
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;

@@ -17,6 +17,7 @@ import { settleOnceMeasurement } from './settle-once.ts';
 import { runSoak } from './soak.ts';
 import { statusMeasurement } from './status.ts';
 import { removeAllFolders } from './temporary.ts';
+import { webhooksMeasurement } from './webhooks.ts';
 import { requireWrk } from './wrk.ts';
 
 const MEASUREMENTS: readonly Measurement[] = [
@@ -32,6 +33,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   noisyNeighbourMeasurement,
   growthMeasurement,
   listsMeasurement,
+  webhooksMeasurement,
 ];
 
 const USAGE = `npm run bench                    every figure but the large ones

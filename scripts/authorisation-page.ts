@@ -24,7 +24,7 @@ export const CALLERS = {
   'no key': 'no credentials',
   'other partner': 'a key of another partner, naming the merchant of the owner',
   'other partner, own merchant':
-    'a key of another partner, naming its own merchant and the payment, settlement or event of the owner',
+    'a key of another partner, naming its own merchant and the payment, settlement, event or webhook endpoint of the owner',
   'other mode': 'a key of the owner for live data; the objects are test data',
   revoked: 'a revoked key of the owner',
   expired: 'an expired key of the owner',
@@ -67,7 +67,7 @@ export function verdictOf(route: GuardedRoute, caller: Caller): Verdict {
   const ownOr = (refusal: Verdict) => {
     if (isGateway || isShared) return 'yes';
     if (merchant !== undefined) return refusal;
-    return path.endsWith('/{id}') ? '404 invalid_params' : 'own';
+    return path.includes('/{id}') ? '404 invalid_params' : 'own';
   };
   const verdicts: Readonly<Record<Caller, Verdict>> = {
     'own key': 'yes',

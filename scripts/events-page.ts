@@ -8,7 +8,7 @@ export function eventsPage(): string {
   });
   return `# Events
 
-Each change of a payment, refund, merchant or settlement destination is one event. Events are kept.
+Each change of a payment, refund, merchant or settlement destination is one event, and so is the end of a webhook endpoint. Events are kept.
 
 \`\`\`
 GET /v1/events?after=<cursor>&types=payment.*&merchantId=…&limit=50&maxPollMs=25000
@@ -41,7 +41,8 @@ from 1, without gaps: of two events of one object the one with the greater \`seq
 |---|---|
 ${rows.join('\n')}
 
-No event of type \`webhook_endpoint.disabled\` is written yet: webhook endpoints are not part of this version.
+Events are also sent to [webhook endpoints](webhooks.md). A body has at most 64 KB: the line items of a payment are left out of a
+larger one, and \`GET /v1/payments/{id}\` has them.
 
 This page is generated from \`src/domain/event.ts\` and \`scripts/events-page.ts\`.
 `;

@@ -40,7 +40,7 @@ export const CATALOGUE = {
   },
   invalid_params: {
     statuses: [400, 404, 405, 413, 415],
-    when: 'The request cannot be read: broken JSON or an unusable cursor (400), an unknown route, settlement id or event id (404), a method the route does not take (405), a body that is too large (413) or not JSON (415).',
+    when: 'The request cannot be read: broken JSON or an unusable cursor (400), an unknown route, settlement, event, webhook endpoint or delivery (404), a method the route does not take (405), a body that is too large (413) or not JSON (415).',
   },
   params_validation: {
     statuses: [400, 422],
@@ -55,7 +55,7 @@ export const CATALOGUE = {
   invalid_state: {
     statuses: [400, 409],
     isReplayed: true,
-    when: 'The state of the resource does not allow it, or the merchant of a payment is suspended or frozen; 409 for a second settlement destination of one asset.',
+    when: 'The state of the resource does not allow it, or the merchant of a payment is suspended or frozen; 409 for a second settlement destination of one asset, a 21st webhook endpoint, and deliveries of a disabled one.',
   },
   payment_expired: { statuses: [410], when: 'The payment has expired.' },
   quote_expired: { statuses: [400], when: 'The option is no longer in force: ask for options again.' },

@@ -11,7 +11,7 @@ import { loadPageBundle } from './http/checkout/page-bundle.ts';
 import { openFilesWarning } from './http/entry/open-files.ts';
 import { serveMetrics } from './http/metrics-server.ts';
 import { createImageFetcher } from './logos/fetch-image.ts';
-import { connectNetworks, openRates, openScreening } from './outside.ts';
+import { connectNetworks, openRates, openReceivers, openScreening } from './outside.ts';
 import { type OwnSandbox, openOwnSandbox, sandboxJobs } from './own-sandbox.ts';
 import { createParts } from './parts.ts';
 import { createLog } from './runtime/log.ts';
@@ -48,7 +48,8 @@ import { openRunRole } from './store/plumbing/database-roles.ts';
 import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
 import { openNodeDatabase } from './store/plumbing/node-database.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
-import { checks, housekeepingJobs, keyUsesJob } from './workers/housekeeping.ts';
+import { startDelivering } from './workers/delivering.ts';
+import { checks, housekeepingJobs, keyUsesJob, pruneDeliveriesJob } from './workers/housekeeping.ts';
 import { startJobs } from './workers/loop.ts';
 import { payingOutJobs } from './workers/paying-out.ts';
 import { startPlacing } from './workers/placing.ts';
@@ -188,7 +189,7 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   onStop(() => parts.stop());
   watchProcess(parts.metrics);
   onStop(() => parts.keyUses.flush(parts).then(ignore, ignore));
-  const stopWorkers = startWorkers(parts, sandbox);
+  const stopWorkers = await startWorkers(parts, sandbox);
   onStop(stopWorkers);
 
   const metricsServer = await serveMetrics(parts, { host: config.metricsHost, port: config.metricsPort });
@@ -240,11 +241,13 @@ async function openServer(
   return openRunRole(world, embedded.url);
 }
 
+type Promised<T> = T | Promise<T>;
+
 /** Starts the work of the node's roles. The returned function stops it, and may be called more than once. */
-function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): () => Promise<void> {
+async function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): Promise<() => Promise<void>> {
   const { config, world } = parts;
   const fetchImage = createImageFetcher(world);
-  const starts: Readonly<Record<Role, () => (() => Promise<void>)[]>> = {
+  const starts: Readonly<Record<Role, () => Promised<() => Promise<void>>[]>> = {
     api: () => [startJobs(parts, [keyUsesJob(parts)])],
     relay: () => [
       startRelaying({
@@ -264,9 +267,11 @@ function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): () => Prom
     ],
     jobs: () => [
       startPlacing(parts),
+      startDelivering({ ...parts, exchangeFor: openReceivers(parts) }),
       startBookkeeping(parts),
       startJobs(parts, [
         ...housekeepingJobs(parts),
+        pruneDeliveriesJob(parts, { keptDays: config.webhookKeptDays }),
         { name: 'rescreen-payers', everyMs: RESCREEN_MS, run: createRescreener(parts) },
         ...payingOutJobs(parts),
         ...(sandbox === undefined ? [] : sandboxJobs(parts, sandbox)),
@@ -275,7 +280,7 @@ function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): () => Prom
     ],
   };
   const own = startJobs(parts, checks({ ...parts, relaying: gasBudgets(config) }));
-  const stops = [own, ...config.roles.flatMap((role) => starts[role]())];
+  const stops = await Promise.all([own, ...config.roles.flatMap((role) => starts[role]())]);
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
   };

@@ -1,10 +1,14 @@
 import { createAlarms } from './actions/alarms.ts';
 import type { CommandDeps } from './actions/command.ts';
 import { OtherSandboxChainError, rememberSandboxChain } from './actions/remember-sandbox-chain.ts';
+import { ATTEMPT_LIMITS } from './actions/webhooks/attempt.ts';
 import { assetsOf } from './chains/assets.ts';
 import type { Chain, ChainCheck } from './chains/chain.ts';
 import { type ConnectedChains, connectChains } from './chains/connect.ts';
 import { SANDBOX_NETWORK } from './chains/networks.ts';
+import { MODES, type Mode } from './domain/mode.ts';
+import { isAllowedReceiver } from './domain/webhook-url.ts';
+import { createExchange, type Exchange } from './guarded-http/exchange.ts';
 import { followRates } from './rates/follow-rates.ts';
 import { createHttpSource } from './rates/http-source.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
@@ -14,6 +18,7 @@ import { followScreeningList } from './screening/follow-list.ts';
 import { NO_SCREENING, type Screening } from './screening/screening.ts';
 import { chainTerms, isSandbox, type NetworkInUse } from './settings/chains.ts';
 import type { Config } from './settings/config.ts';
+import { allowsLocalReceivers } from './settings/webhooks.ts';
 
 /** Connections to the outside world: chains, rates and the screening list, as configured. */
 
@@ -78,6 +83,17 @@ export function openRates(base: Base, onStop: OnStop): Rates {
   });
   onStop(() => rates.stop());
   return rates;
+}
+
+/** The way to the receivers of webhooks: public addresses, and for test data of a sandbox this machine. */
+export function openReceivers({ config, world }: Pick<Base, 'config' | 'world'>): (mode: Mode) => Exchange {
+  const exchanges = MODES.map((mode) => {
+    const allowsLocal = allowsLocalReceivers(config, mode);
+    const isAllowed = (address: string) => isAllowedReceiver(address, { allowsLocal });
+    return [mode, createExchange({ timers: world.timers, isAllowed }, ATTEMPT_LIMITS)] as const;
+  });
+  const byMode = Object.fromEntries(exchanges) as Record<Mode, Exchange>;
+  return (mode) => byMode[mode];
 }
 
 /** The configured list. The start fails if it cannot be read. */

@@ -13,13 +13,16 @@ import { createRowCheck } from './actions/row-check.ts';
 import { rowKeysOf } from './actions/row-keys.ts';
 import type { Chains } from './chains/chains.ts';
 import type { ReceiptKey } from './domain/receipt.ts';
+import type { Version } from './domain/version.ts';
 import type { HttpDeps } from './http/deps.ts';
 import { createDrain } from './http/drain.ts';
 import { createListReads } from './http/entry/list-reads.ts';
+import { eventBodies } from './http/event-bodies.ts';
 import { createHoldPlaces } from './http/status/hold-places.ts';
 import { createLongPolls } from './http/status/long-poll.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
 import { createMetrics } from './runtime/metrics.ts';
+import { createRequestRate } from './runtime/request-rate.ts';
 import type { Secrets } from './runtime/secrets.ts';
 import { unshiftedWorld } from './runtime/shifted-clock.ts';
 import { createSparseWarning } from './runtime/sparse-log.ts';
@@ -29,6 +32,7 @@ import { NO_SCREENING, type Screening } from './screening/screening.ts';
 import type { Config } from './settings/config.ts';
 import { valueOn } from './settings/network-kinds.ts';
 import { openEventFeed } from './store/events/event-feed.ts';
+import type { PlacedEvent } from './store/events/events.ts';
 import { findKeyHolders, type KeyHolder, type StoredKeyRights } from './store/parties/api-keys.ts';
 import { createDestinationReader, type StoredDestination } from './store/parties/destinations.ts';
 import { findNetworkStops, type NetworkStop } from './store/parties/freezes.ts';
@@ -107,6 +111,7 @@ export async function createParts(input: PartsInput) {
     merchants,
     networkStops,
     keyUses: createKeyUseRecorder(world.clock),
+    requestRate: createRequestRate(world.clock),
     feed,
     warn: createSparseWarning(steady.clock, base.log),
     leftOut: createAlarms(base, 'asset_left_out'),
@@ -136,6 +141,7 @@ export async function createParts(input: PartsInput) {
     ),
     cursorKeys: secrets.deriveEach('cursor'),
     optionKeys: secrets.deriveEach('option'),
+    renderEvents: (events: readonly PlacedEvent[], version: Version) => eventBodies(base, events, version),
     host: hostname(),
     leaseMs: config.leaseMs,
     hourlyLimit: (network: string) => valueOn(config.outgoingPerHour, network),

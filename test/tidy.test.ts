@@ -23,10 +23,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   chains: ['domain', 'runtime'],
   rates: ['domain', 'runtime'],
   screening: ['domain', 'runtime'],
-  logos: ['domain', 'runtime'],
+  'guarded-http': ['domain', 'runtime'],
+  logos: ['domain', 'runtime', 'guarded-http'],
   settings: ['domain', 'runtime', 'chains', 'rates', 'sandbox'],
   store: ['domain', 'runtime'],
-  actions: ['domain', 'runtime', 'chains', 'rates', 'screening', 'logos', 'store', 'errors.ts'],
+  actions: ['domain', 'runtime', 'chains', 'rates', 'screening', 'guarded-http', 'logos', 'store', 'errors.ts'],
   http: ['domain', 'runtime', 'settings', 'chains', 'rates', 'screening', 'store', 'actions', 'errors.ts'],
   workers: ['domain', 'runtime', 'chains', 'screening', 'store', 'actions'],
   sandbox: ['domain', 'runtime', 'chains', 'store', 'actions'],
@@ -38,6 +39,7 @@ const ACTION_ROOMS = [
   '',
   'books',
   'parties',
+  'webhooks',
   'paying',
   'outgoing',
   'relay',
@@ -47,7 +49,7 @@ const ACTION_ROOMS = [
   'oversight',
 ];
 /** The rooms of `store`, likewise. */
-const STORE_ROOMS = ['plumbing', 'events', 'parties', 'chain', 'payments', 'money'];
+const STORE_ROOMS = ['plumbing', 'events', 'parties', 'webhooks', 'chain', 'payments', 'money'];
 
 /** Which outside packages only one place may know. */
 const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {

@@ -442,9 +442,9 @@ export interface Deleted {
   deleted: true;
 }
 
-export type EventType = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled';
+export type EventType = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test';
 
-export type EventPattern = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'payment.*' | 'refund.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*';
+export type EventPattern = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*';
 
 export interface EventQuery {
   /** The `nextCursor` of the answer before. Without it the feed begins with the first event. `latest` begins with the next event. */
@@ -501,6 +501,20 @@ export interface DestinationData {
   deleted?: true;
 }
 
+export interface WebhookEndpointData {
+  /** Begins with `whe_`. */
+  id: string;
+  url: string;
+  events: string[];
+  merchantIds: string[] | null;
+  description: string | null;
+  /** A disabled endpoint gets no deliveries. Those that were pending continue when it is active again. */
+  status: 'active' | 'disabled';
+  apiVersion: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+}
+
 export interface EventOf<Type extends EventType, Data> {
   id: string;
   /** ISO 8601, UTC, with milliseconds. */
@@ -521,7 +535,7 @@ export type TillEvent =
   | EventOf<'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed', RefundData>
   | EventOf<'merchant.created' | 'merchant.updated', MerchantData>
   | EventOf<'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed', DestinationData>
-  | EventOf<'webhook_endpoint.disabled', Record<string, unknown>>;
+  | EventOf<'webhook_endpoint.disabled' | 'webhook_endpoint.test', WebhookEndpointData>;
 
 export interface EventPage {
   events: TillEvent[];

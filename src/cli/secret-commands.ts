@@ -5,6 +5,7 @@ import { renewFreezeHead } from '../actions/parties/freeze-heads.ts';
 import { isOwnKey, renewKeyMacs } from '../actions/parties/key-rows.ts';
 import { rotateSecrets } from '../actions/rotate-secrets.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
+import { rewrapEndpointSecrets } from '../actions/webhooks/rewrap-secrets.ts';
 import { openSecrets } from '../settings/master-secret.ts';
 import type { Outgoing } from '../store/money/outgoing.ts';
 import type { Tx } from '../store/plumbing/database.ts';
@@ -44,6 +45,7 @@ const rotate = databaseCommand({
       destinations: await renewDestinationMacs(tx, keys, (row) => isLost || isOwnDestination(keys, row)),
       history: await renewHistory(tx, keys, { isTrusted: (row) => isLost || isOwnHistory(keys, row), now }),
       keys: await renewKeyMacs(tx, keys, (row) => isLost || isOwnKey(keys, row)),
+      webhooks: await rewrapEndpointSecrets(tx, { secrets }, { isLost, now }),
     });
     const { receiptKeyId } = await rotateSecrets(
       { ...deps, secrets },

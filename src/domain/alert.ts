@@ -44,6 +44,7 @@ export const ALERT_NAMES = [
   'signer_refused',
   'stray_money',
   'work_unled',
+  'webhook_endpoint_disabled',
 ] as const;
 
 export type AlertName = (typeof ALERT_NAMES)[number];

@@ -26,7 +26,11 @@ export const EVENT_TYPES = {
   'settlement_destination.pending': of('settlement_destination', 'A change was requested and is cooling off.'),
   'settlement_destination.changed': of('settlement_destination', 'A destination was added, changed or removed.'),
   'settlement_destination.vetoed': of('settlement_destination', 'A change that was cooling off was refused.'),
-  'webhook_endpoint.disabled': of('webhook_endpoint', 'A webhook endpoint was disabled because its deliveries failed.'),
+  'webhook_endpoint.disabled': of(
+    'webhook_endpoint',
+    'A webhook endpoint was disabled: it failed for three days, or answered 410.',
+  ),
+  'webhook_endpoint.test': of('webhook_endpoint', 'A test of a webhook endpoint. Only this endpoint gets it.'),
   'payout.begun': internal('payout', 'A held amount is being sent to its merchant.'),
   'payout.paid': internal('payout', 'A held amount has arrived, at final depth.'),
   'payout.failed': internal('payout', 'A held amount did not arrive; it is held again.'),
@@ -34,6 +38,22 @@ export const EVENT_TYPES = {
 } as const satisfies Record<`${EventObject}.${string}`, EventKind>;
 
 export type EventType = keyof typeof EVENT_TYPES;
+
+/** The types that partners see. */
+export const PUBLIC_EVENT_TYPES = (Object.keys(EVENT_TYPES) as EventType[]).filter(
+  (type) => EVENT_TYPES[type].isPublic,
+);
+
+/** Public types, and `payment.*` for all types of an object. */
+export const EVENT_PATTERNS: readonly string[] = [
+  ...PUBLIC_EVENT_TYPES,
+  ...new Set(PUBLIC_EVENT_TYPES.map(allOfObject)),
+];
+
+/** The pattern for all types of the object of a type. */
+function allOfObject(type: EventType): string {
+  return `${EVENT_TYPES[type].object}.*`;
+}
 
 /** The object of an event. */
 export type EventObject = 'payment' | 'refund' | 'merchant' | 'settlement_destination' | 'webhook_endpoint' | 'payout';

@@ -11,6 +11,7 @@ export const ID_PREFIXES = [
   'key_',
   'app_',
   'evt_',
+  'whe_',
 ] as const;
 export type IdPrefix = (typeof ID_PREFIXES)[number];
 

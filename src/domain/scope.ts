@@ -7,6 +7,7 @@ export const SCOPES = [
   'payments:write',
   'refunds:write',
   'events:read',
+  'webhooks',
   'gateway',
   'sandbox',
 ] as const;

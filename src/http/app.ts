@@ -26,6 +26,8 @@ import { settlementRoutes } from './routes/settlements.ts';
 import { systemRoutes } from './routes/system.ts';
 import { testClockRoutes } from './routes/test-clock.ts';
 import { timelineRoutes } from './routes/timeline.ts';
+import { webhookDeliveryRoutes } from './routes/webhook-deliveries.ts';
+import { webhookEndpointRoutes } from './routes/webhook-endpoints.ts';
 import { siteRoutes } from './site/site-routes.ts';
 import { wantsPage } from './site/wants-page.ts';
 import { withoutSlash } from './site/without-slash.ts';
@@ -67,6 +69,8 @@ export async function buildApp(deps: HttpDeps): Promise<App> {
   await app.register(timelineRoutes, deps);
   await app.register(refundRoutes, deps);
   await app.register(eventRoutes, deps);
+  await app.register(webhookEndpointRoutes, deps);
+  await app.register(webhookDeliveryRoutes, deps);
   await app.register(gatewayRoutes, { ...deps, prefix: CROSS_ORIGIN_PREFIX });
   await app.register(checkoutRoutes, deps);
   await app.register(siteRoutes, deps);

@@ -12,6 +12,8 @@ import type { KeyRing } from '../domain/key-ring.ts';
 import type { ReceiptKey } from '../domain/receipt.ts';
 import type { Rates } from '../rates/rates.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { RequestRate } from '../runtime/request-rate.ts';
+import type { Secrets } from '../runtime/secrets.ts';
 import type { SparseWarning } from '../runtime/sparse-log.ts';
 import type { World } from '../runtime/world.ts';
 import type { Screening } from '../screening/screening.ts';
@@ -49,6 +51,7 @@ export interface HttpDeps {
   /** Lists and searches: on connections of their own, within the limits of the key. */
   readonly lists: ListReads;
   readonly metrics: Metrics;
+  readonly requestRate: RequestRate;
   /** API keys by hash, and wallet apps by id. */
   readonly keys: FreshCache<KeyHolder>;
   readonly apps: FreshCache<WalletApp>;
@@ -92,6 +95,8 @@ export interface HttpDeps {
   readonly rowKeys: KeyRing;
   /** Encrypt options; the same on every node. */
   readonly optionKeys: KeyRing;
+  /** Wrap secrets that are stored. */
+  readonly secrets: Secrets;
   /** Signs receipts; the same on every node. */
   readonly receiptKey: ReceiptKey;
 }

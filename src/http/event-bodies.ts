@@ -9,6 +9,9 @@ import type { Database, Reader } from '../store/plumbing/database.ts';
 import { type EventSubjects, viewEvent } from './views/event.ts';
 import type { Origin } from './views/icons.ts';
 
+/** The most bytes of a body. Only line items can make a payment larger. */
+const MAX_BYTES = 64 * 1024;
+
 /** The public bodies of events, in a version of the API. */
 export async function eventBodies(
   { db, config }: { readonly db: Pick<Database, 'sql'>; readonly config: Origin },
@@ -18,7 +21,14 @@ export async function eventBodies(
   // Most answers of a follower are empty.
   if (events.length === 0) return [];
   const subjects = await readSubjects(db.sql, events);
-  return events.map((event) => viewEvent(config, event, { subjects, version }));
+  return events.map((event) => withinLimit(viewEvent(config, event, { subjects, version })));
+}
+
+function withinLimit<Body extends { readonly data: object }>(body: Body): Body {
+  const { data } = body;
+  const hasItems = 'lineItems' in data && data.lineItems !== null;
+  if (!hasItems || Buffer.byteLength(JSON.stringify(body)) <= MAX_BYTES) return body;
+  return { ...body, data: { ...data, lineItems: null } };
 }
 
 async function readSubjects(db: Reader, events: readonly PlacedEvent[]): Promise<EventSubjects> {

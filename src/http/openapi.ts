@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import type { FastifySchema, RouteOptions } from 'fastify';
+import { EVENT_TYPES, PUBLIC_EVENT_TYPES } from '../domain/event.ts';
 import { SCOPES } from '../domain/scope.ts';
 import { KNOWN_VERSIONS } from '../domain/version.ts';
 import { CATALOGUE, type ErrorCode } from '../errors.ts';
@@ -8,6 +9,7 @@ import type { Access } from './entry/access.ts';
 import { withoutNames } from './entry/unknown-fields.ts';
 import { SAMPLES } from './samples.ts';
 import { ErrorBody } from './schemas.ts';
+import { EventBody } from './views/event.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -31,10 +33,13 @@ export async function describeApi(app: App): Promise<void> {
         { name: 'Settlement destinations', description: 'The destinations of a merchant’s money.' },
         { name: 'Payments', description: 'Payments to merchants: create, follow, list, cancel.' },
         { name: 'Refunds', description: 'Refunds of payments.' },
+        { name: 'Events', description: 'Everything that happened to a partner’s objects, in order.' },
+        { name: 'Webhooks', description: 'Events as requests to a URL of your own, signed.' },
         { name: 'Gateway', description: 'For wallets and the checkout: the payer’s side of a payment.' },
         { name: 'Sandbox', description: 'For tests. Only a sandbox has these routes.' },
         { name: 'Operations', description: 'For monitors and machines.' },
       ],
+      webhooks: describeWebhooks(),
       components: {
         securitySchemes: {
           apiKey: {
@@ -56,6 +61,7 @@ export async function describeApi(app: App): Promise<void> {
             description: 'A public wallet app id; needs `Client-Id` beside it.',
           },
         },
+        schemas: { Event: withoutNames(EventBody) as object },
       },
     },
     refResolver: {
@@ -67,6 +73,43 @@ export async function describeApi(app: App): Promise<void> {
     }),
   });
 }
+
+/** The requests that receivers of webhooks get, one for each type of event. */
+function describeWebhooks() {
+  const parameters = Object.entries(SIGNED_HEADERS).map(([name, description]) => ({
+    in: 'header' as const,
+    name,
+    required: true,
+    description,
+    schema: { type: 'string' as const },
+  }));
+  return Object.fromEntries(
+    PUBLIC_EVENT_TYPES.map((type) => [
+      type,
+      {
+        post: {
+          summary: EVENT_TYPES[type].summary,
+          parameters,
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': {
+                schema: { allOf: [{ $ref: '#/components/schemas/Event' }], properties: { type: { const: type } } },
+              },
+            },
+          },
+          responses: { '2XX': { description: 'The delivery has succeeded. Every other answer is a failure.' } },
+        },
+      },
+    ]),
+  );
+}
+
+const SIGNED_HEADERS = {
+  'webhook-id': 'The id of the event, the same for all attempts.',
+  'webhook-timestamp': 'The time of the attempt, in seconds since 1970.',
+  'webhook-signature': '`v1,` and the signature in base64; several with blanks between them while a secret is rotated.',
+};
 
 const INTRODUCTION = `An open, self-hosted payment gateway. All bodies are JSON.
 
@@ -174,7 +217,7 @@ const CREDENTIALS: Readonly<Record<Access['scheme'], readonly ErrorCode[]>> = {
 
 /** One response per status, naming the codes it may carry. */
 function errorResponses(access: Access, errors: readonly ErrorCode[], route: RouteOptions) {
-  const hasInput = readsBody(route) || route.schema?.querystring !== undefined || route.url.endsWith('/:id');
+  const hasInput = readsBody(route) || route.schema?.querystring !== undefined || namesOwnObject(access, route);
   const codes = new Set([
     ...ALWAYS,
     ...CREDENTIALS[access.scheme],
@@ -197,13 +240,17 @@ function errorResponses(access: Access, errors: readonly ErrorCode[], route: Rou
 }
 
 /** The statuses of a code that this route can give. */
-function statusesOf(code: ErrorCode, { scheme }: Access, route: RouteOptions): readonly number[] {
+function statusesOf(code: ErrorCode, access: Access, route: RouteOptions): readonly number[] {
   const { statuses } = CATALOGUE[code];
-  const hasSubresource = route.url.endsWith('/:id');
   if (code === 'invalid_params')
-    return [400, ...(hasSubresource ? [404] : []), ...(readsBody(route) ? [413, 415] : [])];
-  if (code === 'params_validation') return scheme === 'gateway' ? statuses : [400];
+    return [400, ...(namesOwnObject(access, route) ? [404] : []), ...(readsBody(route) ? [413, 415] : [])];
+  if (code === 'params_validation') return access.scheme === 'gateway' ? statuses : [400];
   return statuses;
+}
+
+/** True if the route is about an object that has no error code of its own: 404 `invalid_params` if it is unknown. */
+function namesOwnObject({ scheme, merchant }: Access, { url }: RouteOptions): boolean {
+  return url.endsWith('/:id') || (scheme === 'partner' && merchant === undefined && url.includes('/:id/'));
 }
 
 /** A sent body is always read and may be invalid, even on a route without a body. */

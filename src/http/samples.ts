@@ -1,17 +1,11 @@
+import type { Sample } from './sample.ts';
 import { sampleTimeline } from './sample-timeline.ts';
+import { webhookSamples } from './webhook-samples.ts';
 
 /**
  * One story for all examples of the reference: Corner Coffee takes 10.00 USD, and is paid in USDC on Base. A test
  * checks each body against the schema of its route.
  */
-export interface Sample {
-  /** Values of the path's parameters. */
-  readonly params?: Readonly<Record<string, string>>;
-  readonly body?: object;
-  /** The body of the answer, where the request succeeds. */
-  readonly answer: object;
-}
-
 const MERCHANT_ID = 'mrch_01KHRZ4M7KA1M3N5P7Q9R1S3T5';
 const PAYMENT_ID = 'pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6';
 const SETTLEMENT_ID = 'crypto_01KHRZ52NWC3P5Q7R9S1T3V5W7';
@@ -238,6 +232,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     params: { id: PAYMENT_ID },
     answer: sampleTimeline({ paymentId: PAYMENT_ID, payer: PAYER, asset: USDC, transaction: TRANSACTION }),
   },
+  ...webhookSamples(PAID_EVENT),
   'post /v1/payments/{id}/cancel': cancelledBy('cancelled_by_merchant'),
   'get /v1/merchants/payments': LIST,
   'get /v1/payments': LIST,

@@ -21,6 +21,8 @@ export interface Metrics {
   readonly databaseConnections: Gauge<'pool' | 'state'>;
   readonly databaseWaiting: Gauge<'pool'>;
   readonly databaseErrors: Counter<'pool' | 'kind'>;
+  readonly webhookAttempts: Histogram<'outcome'>;
+  readonly webhooksInFlight: Gauge;
 }
 
 export function createMetrics(): Metrics {
@@ -139,6 +141,18 @@ export function createMetrics(): Metrics {
       name: 'till_database_errors_total',
       help: 'Failed statements and transactions by kind: unavailable, conflict (run again), busy (a lock), other.',
       labelNames: ['pool', 'kind'],
+      registers,
+    }),
+    webhookAttempts: new Histogram({
+      name: 'till_webhook_attempt_seconds',
+      help: 'How long attempts to deliver webhooks took, by outcome: succeeded, failed.',
+      labelNames: ['outcome'],
+      buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    webhooksInFlight: new Gauge({
+      name: 'till_webhooks_in_flight',
+      help: 'Attempts to deliver webhooks that have no answer yet.',
       registers,
     }),
   };

@@ -307,6 +307,12 @@ export const SETTINGS = {
     'Hours until a change of a settlement destination applies, so that a stolen key redirects nothing at once. Until then the old one stays in force, and operators can veto the change.',
     '24 for live merchants; 0 for test merchants, and in the sandbox',
   ),
+  webhookKeptDays: setting(
+    'WEBHOOK_DELIVERIES_KEPT_DAYS',
+    integer(4, 3_650),
+    30,
+    'Days after which deliveries of webhooks are removed. Events are kept.',
+  ),
   rateSources: setting(
     'RATE_SOURCES',
     secret(rateSources()),

@@ -10,6 +10,7 @@ import { foldStats } from '../actions/paying/fold-stats.ts';
 import { pruneHistories } from '../actions/prune-histories.ts';
 import { pruneIdempotencyKeys } from '../actions/prune-idempotency-keys.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
+import { pruneDeliveries } from '../actions/webhooks/prune-deliveries.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
 /** Jobs that keep the tables small and the records current. */
@@ -35,6 +36,11 @@ export function checks(deps: WorkerDeps & ClockCheckDeps & WorkCheckDeps): reado
     { name: 'check-endpoints', everyMs: 10_000, run: createEndpointCheck(deps) },
     { name: 'check-work', everyMs: 10_000, run: createWorkCheck(deps) },
   ];
+}
+
+/** Removes old deliveries of webhooks. */
+export function pruneDeliveriesJob(deps: WorkerDeps, input: { readonly keptDays: number }): Job {
+  return { name: 'prune-deliveries', everyMs: 60_000, run: () => pruneDeliveries(deps, input) };
 }
 
 /** Stores the uses of keys that this node has seen. */

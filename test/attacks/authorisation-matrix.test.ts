@@ -33,6 +33,8 @@ const ELSEWHERE = '198.51.100.1';
 const ASSET = 'eip155:1/slip44:60';
 const ACCOUNT = `eip155:1:0x${'1'.repeat(40)}`;
 
+const ENDPOINT = { url: 'https://shop.example/hook', events: ['*'] };
+
 type Headers = Record<string, string>;
 
 /** Objects of the owner that no earlier request has changed. */
@@ -42,6 +44,8 @@ interface Scene {
   readonly settlementId: string;
   /** The creation of the payment. */
   readonly eventId: string;
+  /** With a delivery of the event. */
+  readonly endpointId: string;
 }
 
 describe('authorisation', () => {
@@ -49,7 +53,7 @@ describe('authorisation', () => {
   let owner: Awaited<ReturnType<typeof createTestPartner>>;
   let stranger: Headers;
   /** For requests that change nothing. */
-  let still: Scene;
+  let still: Scene | undefined;
   let credentials: (route: GuardedRoute) => Readonly<Record<Caller, Headers>>;
 
   before(async () => {
@@ -109,13 +113,35 @@ describe('authorisation', () => {
     };
     await until('the event is placed', async () => (await findEvent()) !== undefined);
     const settlementId = registered.json().settlements[0].id;
-    return { merchantId, settlementId, paymentId, eventId: await findEvent() };
+    const eventId = await findEvent();
+    return { merchantId, settlementId, paymentId, eventId, endpointId: await newEndpoint(eventId) };
+  }
+
+  /** Earlier endpoints are deleted, because a partner has at most 20. */
+  async function newEndpoint(eventId: string): Promise<string> {
+    const { sql } = gateway.db;
+    await sql`update webhook_endpoints set status = 'deleted' where id <> ${still?.endpointId ?? ''}`;
+    const created = await gateway.call({
+      method: 'POST',
+      url: '/v1/webhook-endpoints',
+      headers: owner.headers,
+      payload: ENDPOINT,
+    });
+    const { id } = created.json().webhookEndpoint;
+    await sql`
+      insert into webhook_deliveries (endpoint_id, event_id, created_at, begun_at, due_at)
+      values (${id}, ${eventId}, now(), now(), now())`;
+    return id;
   }
 
   /** A request that the owner could send with success, or as near to it as a gateway without a network allows. */
   function requestOf({ method, path }: GuardedRoute, scene: Scene, merchantId: string) {
-    const { settlementId, eventId, paymentId } = scene;
-    const id = path.includes('/settlements/') ? settlementId : path.includes('/events/') ? eventId : paymentId;
+    const ids = [
+      ['/settlements/', scene.settlementId],
+      ['/events/', scene.eventId],
+      ['/webhook-endpoints/', scene.endpointId],
+    ] as const;
+    const id = ids.find(([part]) => path.includes(part))?.[1] ?? scene.paymentId;
     const body: Readonly<Record<string, object>> = {
       'POST /v1/merchants': { merchantName: 'New shop', merchantEmail: 'new@example.com' },
       'PATCH /v1/merchants/{merchantId}': { merchantName: 'Another name' },
@@ -127,13 +153,16 @@ describe('authorisation', () => {
       'POST /v1/merchant/payment': ORDER,
       'POST /v1/refunds': { paymentId: scene.paymentId },
       'POST /v1/test/clock': { advanceMs: 1 },
+      'POST /v1/webhook-endpoints': ENDPOINT,
+      'PATCH /v1/webhook-endpoints/{id}': { description: 'Changed' },
+      'POST /v1/webhook-endpoints/{id}/redeliver': { since: '2026-01-01T00:00:00Z' },
       'POST /v1/gateway/payment/{id}/options': { accounts: [ACCOUNT] },
       'POST /v1/gateway/payment/{id}/fetch': { optionId: 'opt_unknown', data: '' },
       'POST /v1/gateway/payment/{id}/confirm': { optionId: 'opt_unknown', results: [] },
     };
     return {
       method: method as InjectOptions['method'],
-      url: path.replace('{merchantId}', merchantId).replace('{id}', id),
+      url: path.replace('{merchantId}', merchantId).replace('{id}', id).replace('{deliveryId}', scene.eventId),
       payload: body[`${method} ${path}`],
     };
   }
@@ -143,7 +172,8 @@ describe('authorisation', () => {
     caller: Caller,
   ): Promise<{ scene: Scene; response: LightMyRequestResponse }> {
     const isAdmitted = ['yes', 'own'].includes(verdictOf(route, caller));
-    const scene = caller === 'frozen' || (isAdmitted && route.method !== 'GET') ? await newScene() : still;
+    const scene =
+      caller === 'frozen' || (isAdmitted && route.method !== 'GET') ? await newScene() : (still ?? (await newScene()));
     if (caller === 'frozen') {
       // A refund is refused for its payment first, so this one is paid.
       if (route.path === '/v1/refunds') await happen(gateway, scene.paymentId, 'confirmed', 'succeeded');

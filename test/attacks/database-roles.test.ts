@@ -37,6 +37,8 @@ const FORBIDDEN = [
   'alter role till_run superuser',
   'delete from payments',
   'truncate payments',
+  'delete from webhook_endpoints',
+  'delete from webhook_cursor',
   'alter table payments disable trigger payments_never_removed',
   "update book_entries set note = 'mine'",
   'alter table book_entries disable trigger book_entries_unchanging',

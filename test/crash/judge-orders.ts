@@ -1,10 +1,12 @@
 import { decodeEventLog, encodeEventTopics, type Hex, parseAbi } from 'viem';
 import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
+import { until } from '../until.ts';
 import { type Order, TOKEN } from './load.ts';
 import type { CrashScene } from './scene.ts';
 
 /** The part of a scene that the judgement needs. */
-export type JudgedScene = Pick<CrashScene, 'chain' | 'baseUrls' | 'apiKey' | 'merchantId'>;
+export type JudgedScene = Pick<CrashScene, 'chain' | 'baseUrls' | 'apiKey' | 'merchantId'> &
+  Partial<Pick<CrashScene, 'receiver'>>;
 
 /** The outcome of orders, read from the API and the chain. */
 export interface Judgement {
@@ -26,7 +28,8 @@ interface Log {
 
 /**
  * Compares every order with the transfers of its payer and with its events: one transfer to pay and one to be refunded, by
- * the transactions that the API named, one event of its success, and no gap between its events.
+ * the transactions that the API named, one event of its success, which the receiver of webhooks got, and no gap between
+ * its events.
  */
 export async function judgeOrders(scene: JudgedScene, orders: readonly Order[]): Promise<Judgement> {
   const { payer } = SANDBOX_ACCOUNTS;
@@ -35,6 +38,8 @@ export async function judgeOrders(scene: JudgedScene, orders: readonly Order[]):
     transfers(scene, { to: payer }),
     eventsByPayment(scene),
   ]);
+  const paidIds = orders.flatMap(({ id, paidBy }) => (id !== undefined && paidBy !== undefined ? [id] : []));
+  const told = scene.receiver && (await successesTold(scene.receiver, paidIds));
   const lost: string[] = [];
   const doubled: string[] = [];
   const misreported: string[] = [];
@@ -45,6 +50,7 @@ export async function judgeOrders(scene: JudgedScene, orders: readonly Order[]):
     const own = events.get(id ?? '') ?? [];
     const successes = own.filter(({ type }) => type === 'payment.succeeded').length;
     if (paidBy !== undefined && successes !== 1) misreported.push(`${name}: ${successes} events of its success`);
+    if (paidBy !== undefined && told?.has(id ?? '') === false) lost.push(`${name}: no webhook told of its success`);
     const [first] = own;
     const hasGap = own.some(({ sequence }, index) => sequence !== (first?.sequence ?? 0) + index);
     if (hasGap) misreported.push(`${name}: its events are not in order, or one is missing`);
@@ -69,6 +75,16 @@ export async function countPayments({ baseUrls, apiKey, merchantId }: JudgedScen
   });
   const { stats } = (await answer.json()) as { stats: { totalTransactions: number } };
   return stats.totalTransactions;
+}
+
+/** Deliveries of a node that was killed are sent again when its claims have ended. */
+const TOLD = { withinMs: 90_000 };
+
+/** The payments whose success the receiver of webhooks got. Waits for all of these. */
+async function successesTold(receiver: CrashScene['receiver'], ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const told = () => new Set(receiver.received.map(({ body }) => String(JSON.parse(body).data.id)));
+  await until('the receiver has all successes', () => ids.every((id) => told().has(id)), TOLD).catch(() => {});
+  return told();
 }
 
 interface FeedEvent {

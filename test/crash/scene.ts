@@ -6,6 +6,7 @@ import { systemWorld } from '../../src/runtime/system-world.ts';
 import { startSandboxChain } from '../../src/sandbox/chain-process.ts';
 import { startEmbeddedPostgres } from '../../src/sandbox/embedded-postgres.ts';
 import { type NodeProcess, startCrashNode } from '../node-process.ts';
+import { startReceiver } from '../receiver.ts';
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
 import { compareBooks, NETWORK, nodeSettings } from './settings.ts';
 import { mountSmallDisk } from './small-disk.ts';
@@ -53,6 +54,13 @@ export async function openCrashScene({ hasNetwork = false, hasSmallDisk = false 
   };
   let node = await startNode();
   const { apiKey, merchantId } = await node.ready();
+  const receiver = await startReceiver();
+  const subscribed = await fetch(`${node.baseUrl}/v1/webhook-endpoints`, {
+    method: 'POST',
+    headers: { 'Api-Key': apiKey, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ url: `${receiver.origin}/hook`, events: ['payment.succeeded'] }),
+  });
+  if (subscribed.status !== 201) throw new Error(`No webhook endpoint: ${await subscribed.text()}`);
 
   return {
     postgres,
@@ -61,6 +69,8 @@ export async function openCrashScene({ hasNetwork = false, hasSmallDisk = false 
     /** The connections of the nodes to each server; undefined if nothing can break them. */
     wires,
     disk,
+    /** Gets the successes of payments. */
+    receiver,
     apiKey,
     merchantId,
     startNode,
@@ -85,7 +95,7 @@ export async function openCrashScene({ hasNetwork = false, hasSmallDisk = false 
     async close() {
       for (const each of started) each.signal('SIGKILL');
       await Promise.all(started.map(({ ended }) => ended));
-      await Promise.all([chain.stop(), postgres.stop()]);
+      await Promise.all([chain.stop(), postgres.stop(), receiver.stop()]);
       for (const wire of Object.values(wires ?? {})) await wire.cut();
       disk?.unmount();
       await rm(folder, { recursive: true, force: true });

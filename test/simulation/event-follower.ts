@@ -1,4 +1,4 @@
-import { PUBLIC_EVENT_TYPES } from '../../src/http/views/event.ts';
+import { PUBLIC_EVENT_TYPES } from '../../src/domain/event.ts';
 import { request } from './requests.ts';
 import { type Stage, Violation } from './stage.ts';
 

@@ -13,7 +13,7 @@ declare module 'fastify' {
  * One log line and one measurement per request, when its answer is sent. Only the path is logged: a query may hold
  * private data.
  */
-export function observe(app: App, { log, metrics, world, drain }: HttpDeps): void {
+export function observe(app: App, { log, metrics, world, drain, requestRate }: HttpDeps): void {
   const clock = unshifted(world.clock);
   app.decorateRequest('startedAtMs', 0);
   app.addHook('onRoute', (route) => {
@@ -27,6 +27,7 @@ export function observe(app: App, { log, metrics, world, drain }: HttpDeps): voi
         timers.set(status, timer);
       }
       timer.observe(ms / 1000);
+      requestRate.note();
       // A client that kept its connection would keep a stopping node waiting.
       if (drain.hasBegun) reply.header('Connection', 'close');
       logRequest(log, request, status, ms);

@@ -26,6 +26,17 @@ export const ORDER_OF_USE: readonly string[] = [
   'get /v1/events',
   'get /v1/events/{id}',
 
+  'post /v1/webhook-endpoints',
+  'post /v1/webhook-endpoints/{id}/test',
+  'get /v1/webhook-endpoints/{id}/deliveries',
+  'post /v1/webhook-endpoints/{id}/deliveries/{deliveryId}/redeliver',
+  'post /v1/webhook-endpoints/{id}/redeliver',
+  'get /v1/webhook-endpoints',
+  'get /v1/webhook-endpoints/{id}',
+  'patch /v1/webhook-endpoints/{id}',
+  'post /v1/webhook-endpoints/{id}/rotate-secret',
+  'delete /v1/webhook-endpoints/{id}',
+
   'get /v1/gateway/payment/{id}',
   'post /v1/gateway/payment/{id}/options',
   'post /v1/gateway/payment/{id}/fetch',

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
+import { EVENT_PATTERNS, PUBLIC_EVENT_TYPES } from '../../domain/event.ts';
 import { ApiError } from '../../errors.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { PlacedEvent } from '../../store/events/events.ts';
@@ -14,7 +15,7 @@ import { eventBodies } from '../event-bodies.ts';
 import { limitOf } from '../schemas.ts';
 import { holdUntil } from '../status/hold-until.ts';
 import { MAX_HOLD_MS } from '../status/status.ts';
-import { EventBody, EventTypeField, PUBLIC_EVENT_TYPES } from '../views/event.ts';
+import { EventBody, EventTypeField } from '../views/event.ts';
 
 const READ = { scheme: 'partner', scope: 'events:read' } as const;
 
@@ -113,10 +114,6 @@ function bodiesFor(deps: HttpDeps, request: FastifyRequest, events: readonly Pla
 const LIMIT = 50;
 const LATEST = 'latest';
 const TAGS = ['Events'];
-const PATTERNS = [
-  ...PUBLIC_EVENT_TYPES,
-  ...new Set(PUBLIC_EVENT_TYPES.map((type) => `${type.split('.')[0]}.*`)),
-] as const;
 
 const FeedQuery = Type.Object({
   after: Type.Optional(
@@ -128,7 +125,7 @@ const FeedQuery = Type.Object({
     }),
   ),
   types: several(
-    Type.Unsafe<string>({ ...EventTypeField, enum: [...PATTERNS] }),
+    Type.Unsafe<string>({ ...EventTypeField, enum: [...EVENT_PATTERNS] }),
     'Only events of these types. `payment.*` stands for all types that begin so.',
   ),
   merchantId: Type.Optional(

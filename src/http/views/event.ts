@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
+import { EVENT_TYPES, PUBLIC_EVENT_TYPES } from '../../domain/event.ts';
 import { MODES } from '../../domain/mode.ts';
 import { withRecordedFacts } from '../../domain/payment-facts.ts';
 import type { Version } from '../../domain/version.ts';
@@ -13,11 +13,7 @@ import { enumOf, nullable, Timestamp } from '../schemas.ts';
 import type { Origin } from './icons.ts';
 import { DetailsBody, viewDetails } from './payment.ts';
 import { RefundBody, viewRefund } from './refund.ts';
-
-/** The types that partners see. */
-export const PUBLIC_EVENT_TYPES = (Object.keys(EVENT_TYPES) as EventType[]).filter(
-  (type) => EVENT_TYPES[type].isPublic,
-);
+import { EndpointBody } from './webhook-endpoint.ts';
 
 /** The parts of an event's object that never change. The event has the others, as the change left them. */
 export interface EventSubjects {
@@ -57,6 +53,8 @@ function viewObject(origin: Origin, event: PlacedEvent, subjects: EventSubjects)
       return viewMerchant(event, found(subjects.merchants, event.objectId));
     case 'settlement_destination':
       return viewDestination(event);
+    case 'webhook_endpoint':
+      return { id: event.objectId, ...event.data };
     default:
       throw new Error(`Events of type ${event.type} are not shown.`);
   }
@@ -149,7 +147,7 @@ export const EventBody = Type.Object(
     merchantId: nullable(Type.String()),
     sequence: Type.Integer({ minimum: 1, description: 'Counts the events of the object, without gaps.' }),
     data: Type.Unsafe<object>({
-      anyOf: [DetailsBody, RefundData, MerchantData, DestinationData],
+      anyOf: [DetailsBody, RefundData, MerchantData, DestinationData, EndpointBody],
       description: 'The object, as its own route answered at that moment.',
     }),
   },

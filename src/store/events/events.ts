@@ -4,9 +4,13 @@ import type { Mode } from '../../domain/mode.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 export interface NewEvent {
+  /** From `newEventId`, if the caller wants to know it. */
+  readonly id?: string;
   readonly type: EventType;
   readonly objectId: string;
-  readonly merchantId: string;
+  /** Null for objects of a partner, such as a webhook endpoint: these name their owner. */
+  readonly merchantId: string | null;
+  readonly owner?: { readonly partnerId: string; readonly mode: Mode };
   readonly at: Date;
   /** `key:<id>`, `app:<id>`, `operator`, or a worker's name. */
   readonly actor: string;
@@ -31,22 +35,26 @@ export function newEventId({ outbox }: Tx, at: Date): string {
 export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
   tx.outbox.hasEvents = true;
-  const rows = events.map(({ objectId, merchantId, ...event }, place) => ({
+  const rows = events.map(({ objectId, merchantId, owner, ...event }, place) => ({
     ...event,
     place,
-    id: newEventId(tx, event.at),
+    id: event.id ?? newEventId(tx, event.at),
     object_id: objectId,
     merchant_id: merchantId,
+    partner_id: owner?.partnerId,
+    mode: owner?.mode,
   }));
   const [row] = await tx<{ count: number }[]>`
     with happened as (
-      select m.partner_id, m.mode, i.merchant_id, i.id, i.type, i.object_id, i.at, i.actor, i.data, i.evidence,
+      select coalesce(m.partner_id, i.partner_id) as partner_id, coalesce(m.mode, i.mode) as mode, i.merchant_id, i.id,
+        i.type, i.object_id, i.at, i.actor, i.data, i.evidence,
         coalesce((select max(e.sequence) from events e where e.object_id = i.object_id), 0)
           + row_number() over (partition by i.object_id order by i.place) as sequence
       from jsonb_to_recordset(${tx.json(rows as never)}) as i(
-        place int, id text, type text, object_id text, merchant_id text, at timestamptz, actor text, data jsonb,
-        evidence jsonb)
-      join merchants m on m.id = i.merchant_id
+        place int, id text, type text, object_id text, merchant_id text, partner_id text, mode text, at timestamptz,
+        actor text, data jsonb, evidence jsonb)
+      left join merchants m on m.id = i.merchant_id
+      where m.id is not null or (i.merchant_id is null and i.partner_id is not null)
     ), ${appendHappened(tx)}
     select count(*)::int as count from happened`;
   if (row?.count !== events.length) throw new Error('An event is about a merchant that does not exist.');

@@ -71,6 +71,14 @@ export function findPayableMerchants(db: Reader, ids: readonly string[]): Promis
     from merchants m where id = any(${ids as string[]}::text[])`;
 }
 
+/** Those of the ids that are merchants of the owner and not deleted. */
+export async function listOwnMerchants(db: Reader, owner: Owner, ids: readonly string[]): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from merchants
+    where id = any(${ids}::text[]) and partner_id = ${owner.partnerId} and mode = ${owner.mode} and deleted_at is null`;
+  return rows.map(({ id }) => id);
+}
+
 /** For operators; also finds deleted ones. */
 export async function findMerchantOfAnyPartner(db: Reader, id: string): Promise<Merchant | undefined> {
   const [row] = await db<Merchant[]>`select ${columns(db)} from merchants where id = ${id}`;

@@ -44,7 +44,8 @@ grant usage on all sequences in schema public to ${RUN};
 revoke update, delete on ${APPEND_ONLY.join(', ')} from ${RUN};
 -- The seal of an entry is its only change.
 grant update (sequence, hash) on book_entries to ${RUN};
-revoke delete on payments from ${RUN};
+revoke delete on payments, webhook_endpoints from ${RUN};
+revoke insert, delete on webhook_cursor from ${RUN};
 revoke insert, update, delete on migrations from ${RUN};`;
 }
 

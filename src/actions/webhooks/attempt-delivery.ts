@@ -1,0 +1,95 @@
+import type { KeyObject } from 'node:crypto';
+import type { Mode } from '../../domain/mode.ts';
+import { nextAttemptMs } from '../../domain/webhook.ts';
+import type { Exchange } from '../../guarded-http/exchange.ts';
+import type { Log, World } from '../../runtime/world.ts';
+import type { AttemptResult, ClaimedDelivery } from '../../store/webhooks/deliveries.ts';
+import type { Endpoint } from '../../store/webhooks/endpoints.ts';
+import { attempt, type Outcome } from './attempt.ts';
+import type { SecretOpener } from './endpoint-secrets.ts';
+
+export interface AttemptDeps {
+  readonly world: World;
+  readonly log: Log;
+  readonly openSecrets: SecretOpener;
+  /** The way to receivers of a mode. */
+  readonly exchangeFor: (mode: Mode) => Exchange;
+}
+
+/** A claimed delivery with everything that an attempt needs. */
+export interface Claimed extends ClaimedDelivery {
+  readonly untilMs: number;
+  /** Undefined if the event cannot be shown. */
+  readonly body: Uint8Array | undefined;
+}
+
+export type JudgedOutcome = Outcome & { readonly isReceivers: boolean };
+
+/** Signs and sends the delivery once. Failures of our own are results as well. */
+export async function attemptDelivery(
+  deps: AttemptDeps,
+  endpoint: Endpoint,
+  { eventId, body }: Claimed,
+): Promise<JudgedOutcome> {
+  const { clock } = deps.world;
+  const startedAtMs = clock.nowMs();
+  const unsent = (problem: string): JudgedOutcome => ({
+    verdict: 'failed',
+    startedAtMs,
+    latencyMs: 0,
+    answerStatus: null,
+    answer: null,
+    problem,
+    isReceivers: false,
+  });
+  if (body === undefined) return unsent('The gateway could not make the body of the event.');
+  let secrets: KeyObject[];
+  try {
+    secrets = deps.openSecrets(endpoint, new Date(startedAtMs));
+  } catch (error) {
+    deps.log.error({ endpoint: endpoint.id, err: error }, 'the secret of a webhook endpoint cannot be opened');
+    return unsent('The gateway could not open the secret of the endpoint. Rotate it.');
+  }
+  if (secrets.length === 0) return unsent('The endpoint has no secret. Rotate it.');
+  const exchange = deps.exchangeFor(endpoint.mode);
+  return { ...(await attempt({ exchange, clock }, { url: endpoint.url, eventId, body, secrets })), isReceivers: true };
+}
+
+/** The row of an attempt, with the next one if there is to be one. */
+export function resultOf(
+  world: World,
+  { url }: Endpoint,
+  { claimed, outcome }: { readonly claimed: Claimed; readonly outcome: JudgedOutcome },
+): AttemptResult {
+  const { endpointId, eventId, claim, tries, begunAt } = claimed;
+  const { verdict, startedAtMs, retryAfterMs, answerStatus, answer, problem, latencyMs, isReceivers } = outcome;
+  const dueMs =
+    verdict === 'failed'
+      ? nextAttemptMs({
+          tries: tries + 1,
+          begunAtMs: begunAt.getTime(),
+          nowMs: world.clock.nowMs(),
+          retryAfterMs,
+          jitter: jitterOf(world),
+        })
+      : undefined;
+  return {
+    endpointId,
+    eventId,
+    claim,
+    status: verdict === 'succeeded' ? 'succeeded' : dueMs === undefined ? 'failed' : 'pending',
+    dueAt: dueMs === undefined ? null : new Date(dueMs),
+    attemptedAt: new Date(startedAtMs),
+    url,
+    answerStatus,
+    answer,
+    problem,
+    latencyMs,
+    isReceivers,
+  };
+}
+
+/** Between 0.8 and 1.2. */
+export function jitterOf({ random }: World): number {
+  return 0.8 + ((random.bytes(1)[0] ?? 0) / 255) * 0.4;
+}

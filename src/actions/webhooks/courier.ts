@@ -1,0 +1,264 @@
+import { isGivenUp } from '../../domain/webhook.ts';
+import {
+  type Applicant,
+  claimsOf,
+  newPace,
+  noteFailure,
+  noteSuccess,
+  type Pace,
+  roomOf,
+  shareOut,
+} from '../../domain/webhook-pace.ts';
+import { createBatcher } from '../../runtime/batcher.ts';
+import type { Secrets } from '../../runtime/secrets.ts';
+import type { Log } from '../../runtime/world.ts';
+import {
+  type AttemptResult,
+  type ClaimedDelivery,
+  claimDeliveries,
+  listWaiting,
+  releaseDeliveries,
+  storeResults,
+} from '../../store/webhooks/deliveries.ts';
+import type { Endpoint } from '../../store/webhooks/endpoints.ts';
+import { type CommandDeps, commandOfOne } from '../command.ts';
+import type { Outcome } from './attempt.ts';
+import { type AttemptDeps, attemptDelivery, type Claimed, jitterOf, resultOf } from './attempt-delivery.ts';
+import { disableEndpoint } from './disable-endpoint.ts';
+import { createSecretOpener } from './endpoint-secrets.ts';
+import type { BodyReader } from './event-bodies.ts';
+
+export interface CourierDeps extends CommandDeps, Pick<AttemptDeps, 'exchangeFor'> {
+  readonly log: Log;
+  readonly secrets: Secrets;
+  readonly readBodies: BodyReader;
+  readonly meters: CourierMeters;
+  /** Called when places became free. */
+  readonly onFree: () => void;
+}
+
+export interface CourierMeters {
+  attempt(outcome: 'succeeded' | 'failed', latencyMs: number): void;
+  inFlight(count: number): void;
+}
+
+/** Attempts deliveries, on every node. Nodes share the work by claims. */
+export interface Courier {
+  /** Claims due deliveries, up to a number, and begins their attempts. Returns their number. */
+  takeDue(most?: number): Promise<number>;
+  /** Resolves when no attempt is in flight. */
+  idle(): Promise<void>;
+  /** Hands claims that were not used to other nodes, and waits for attempts in flight. */
+  stop(): Promise<void>;
+}
+
+/** Deliveries that this node has claimed, and among them those of one partner. */
+const PLACES = 4_096;
+const PLACES_PER_PARTNER = 1_024;
+/** Attempts of one partner in flight. Each endpoint has its own window as well. */
+const IN_FLIGHT_PER_PARTNER = 128;
+/** Longer than an attempt, its wait for the window and the storing of its result. */
+const CLAIM_MS = 30_000;
+/** A claim waits this long for a place at most. So a changed or deleted endpoint is heeded within seconds. */
+const MAX_WAIT_MS = 3_000;
+const RESULTS_PER_STATEMENT = 500;
+/** Turns of the event loop for which results gather. */
+const GATHERED_TURNS = 8;
+const STORE_RETRY_MS = 500;
+/** Endpoints whose pace is remembered. The others begin anew. */
+const MAX_LANES = 20_000;
+
+/** The deliveries of one endpoint on this node. */
+interface Lane {
+  endpoint: Endpoint;
+  readonly pace: Pace;
+  readonly queue: Claimed[];
+  inFlight: number;
+}
+
+export function createCourier(deps: CourierDeps): Courier {
+  const { clock, timers } = deps.world;
+  const lanes = new Map<string, Lane>();
+  const heldByPartner = new Map<string, number>();
+  const inFlightByPartner = new Map<string, number>();
+  const underWay = new Set<Promise<void>>();
+  /** Lanes with claims that wait for a place. */
+  const queued = new Set<Lane>();
+  /** Claims that waited for too long. The next round gives them back. */
+  const stale: Claimed[] = [];
+  const attemptDeps = { ...deps, openSecrets: createSecretOpener(deps) };
+  const store = createBatcher<AttemptResult, undefined>(timers, {
+    run: async (results) => {
+      const failing = await commandOfOne(deps, (now) => storeResults(results, now));
+      for (const { endpointId, failingSince } of failing) {
+        if (isGivenUp(failingSince.getTime(), clock.nowMs())) {
+          await disableEndpoint(deps, { endpointId, reason: 'failing' });
+        }
+      }
+      return results.map(() => undefined);
+    },
+    maxItems: RESULTS_PER_STATEMENT,
+    maxConcurrent: 1,
+    turns: GATHERED_TURNS,
+    isItemsFault: () => false,
+  });
+
+  function laneOf(endpoint: Endpoint): Lane {
+    const lane = lanes.get(endpoint.id) ?? { endpoint, pace: newPace(), queue: [], inFlight: 0 };
+    lane.endpoint = endpoint;
+    lanes.set(endpoint.id, lane);
+    return lane;
+  }
+
+  function forgetIdleLanes(): void {
+    for (const [id, { queue, inFlight }] of lanes) {
+      if (lanes.size <= MAX_LANES) return;
+      if (queue.length + inFlight === 0) lanes.delete(id);
+    }
+  }
+
+  /** Begins attempts of the lane until its window or its partner's places are full. */
+  function pump(lane: Lane): void {
+    const { partnerId } = lane.endpoint;
+    dropStale(lane);
+    while (!isFull(partnerId) && lane.inFlight < roomOf(lane.pace, clock.nowMs())) {
+      const claimed = lane.queue.shift();
+      if (claimed === undefined) break;
+      begin(lane, claimed);
+    }
+    if (lane.queue.length === 0) queued.delete(lane);
+  }
+
+  function isFull(partnerId: string): boolean {
+    return (inFlightByPartner.get(partnerId) ?? 0) >= IN_FLIGHT_PER_PARTNER;
+  }
+
+  /** Gives claims up that waited for too long: the endpoint may have been changed or deleted. Older claims come first. */
+  function dropStale({ endpoint, queue }: Lane): void {
+    const staleMs = clock.nowMs() + CLAIM_MS - MAX_WAIT_MS;
+    for (let first = queue[0]; first !== undefined && first.untilMs < staleMs; first = queue[0]) {
+      stale.push(first);
+      queue.shift();
+      add(heldByPartner, endpoint.partnerId, -1);
+    }
+  }
+
+  async function release(claims: readonly Claimed[]): Promise<void> {
+    if (claims.length > 0) await commandOfOne(deps, (now) => releaseDeliveries(claims, now));
+  }
+
+  function begin(lane: Lane, claimed: Claimed): void {
+    const { endpoint } = lane;
+    const work = deliver(lane, claimed)
+      .catch((error: unknown) => {
+        // The claim runs out, and the delivery is attempted again.
+        deps.log.warn({ endpoint: endpoint.id, event: claimed.eventId, err: error }, 'a delivery has no result');
+      })
+      .finally(() => {
+        underWay.delete(work);
+        add(heldByPartner, endpoint.partnerId, -1);
+      });
+    underWay.add(work);
+    lane.inFlight += 1;
+    add(inFlightByPartner, endpoint.partnerId, 1);
+    deps.meters.inFlight(underWay.size);
+  }
+
+  async function deliver(lane: Lane, claimed: Claimed): Promise<void> {
+    const { endpoint, pace } = lane;
+    const { partnerId } = endpoint;
+    let wasFull = false;
+    const outcome = await attemptDelivery(attemptDeps, endpoint, claimed).finally(() => {
+      wasFull = isFull(partnerId);
+      lane.inFlight -= 1;
+      add(inFlightByPartner, partnerId, -1);
+    });
+    if (outcome.isReceivers) notePace(pace, outcome);
+    pump(lane);
+    // A place of the partner became free, and its other endpoints may wait for one.
+    if (wasFull) for (const other of queued) if (other.endpoint.partnerId === partnerId) pump(other);
+    if (claimsOf(pace, { held: lane.queue.length + lane.inFlight, nowMs: clock.nowMs() }) > 0) deps.onFree();
+    deps.meters.attempt(outcome.verdict === 'succeeded' ? 'succeeded' : 'failed', outcome.latencyMs);
+    deps.world.crashPoint?.('hooks.answered');
+    await storeWhileClaimed(resultOf(deps.world, endpoint, { claimed, outcome }), claimed.untilMs);
+    if (outcome.verdict === 'gone') await disableEndpoint(deps, { endpointId: endpoint.id, reason: 'gone' });
+  }
+
+  function notePace(pace: Pace, { verdict, startedAtMs, latencyMs, retryAfterMs }: Outcome): void {
+    if (verdict === 'succeeded') noteSuccess(pace, latencyMs);
+    else noteFailure(pace, { startedAtMs, nowMs: clock.nowMs(), retryAfterMs, jitter: jitterOf(deps.world) });
+  }
+
+  /** The database may be away for a moment. A result that is not stored costs the receiver a second delivery. */
+  async function storeWhileClaimed(result: AttemptResult, untilMs: number): Promise<void> {
+    for (;;) {
+      try {
+        return await store(result);
+      } catch (error) {
+        if (clock.nowMs() + STORE_RETRY_MS >= untilMs) throw error;
+        await timers.sleep(STORE_RETRY_MS);
+      }
+    }
+  }
+
+  function sharesOf(
+    waiting: readonly Endpoint[],
+    { most, nowMs }: { most: number; nowMs: number },
+  ): Map<string, number> {
+    const applicants = waiting.map((endpoint): Applicant => {
+      const lane = laneOf(endpoint);
+      dropStale(lane);
+      const room = claimsOf(lane.pace, { held: lane.queue.length + lane.inFlight, nowMs });
+      return { id: endpoint.id, partnerId: endpoint.partnerId, room };
+    });
+    const held = [...heldByPartner.values()].reduce((sum, count) => sum + count, 0);
+    return shareOut(applicants, {
+      total: Math.min(PLACES - held, most),
+      ofPartner: (partnerId) => PLACES_PER_PARTNER - (heldByPartner.get(partnerId) ?? 0),
+    });
+  }
+
+  return {
+    async takeDue(most = Number.POSITIVE_INFINITY) {
+      for (const lane of queued) pump(lane);
+      await release(stale.splice(0));
+      const nowMs = clock.nowMs();
+      const waiting = await listWaiting(deps.db.sql, new Date(nowMs));
+      const shares = sharesOf(waiting, { most, nowMs });
+      forgetIdleLanes();
+      if (shares.size === 0) return 0;
+      const untilMs = nowMs + CLAIM_MS;
+      const claimed = await commandOfOne(deps, (now) => claimDeliveries({ shares, now, until: new Date(untilMs) }));
+      if (claimed.length === 0) return 0;
+      deps.world.crashPoint?.('hooks.claimed');
+      const endpoints = new Map(waiting.map((endpoint) => [endpoint.id, endpoint]));
+      const versionOf = ({ endpointId }: ClaimedDelivery) => endpoints.get(endpointId)?.apiVersion;
+      const bodies = await deps.readBodies(
+        claimed.map((each) => ({ eventId: each.eventId, version: versionOf(each) })),
+      );
+      for (const [index, each] of claimed.entries()) {
+        const endpoint = endpoints.get(each.endpointId);
+        if (endpoint === undefined) continue;
+        const lane = laneOf(endpoint);
+        lane.queue.push({ ...each, untilMs, body: bodies[index] });
+        add(heldByPartner, endpoint.partnerId, 1);
+        queued.add(lane);
+      }
+      for (const lane of queued) pump(lane);
+      return claimed.length;
+    },
+    async idle() {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+    async stop() {
+      await release([...stale.splice(0), ...[...queued].flatMap(({ queue }) => queue.splice(0))]);
+      await this.idle();
+    },
+  };
+}
+
+function add(counts: Map<string, number>, key: string, change: number): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}

@@ -1,0 +1,57 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { SECRET_BYTES, secretText } from '../../domain/webhook-signature.ts';
+import type { Secrets } from '../../runtime/secrets.ts';
+import type { World } from '../../runtime/world.ts';
+import type { Endpoint, StoredSecret } from '../../store/webhooks/endpoints.ts';
+
+interface SecretDeps {
+  readonly world: World;
+  readonly secrets: Secrets;
+}
+
+/** A secret belongs to one endpoint: a row that somebody copied to another endpoint does not open. */
+function purposeOf(endpointId: string): string {
+  return `webhook secret ${endpointId}`;
+}
+
+/** A new secret: for the partner, who sees it once, and for the database. */
+export function newSecret({ world, secrets }: SecretDeps, endpointId: string): { text: string; stored: StoredSecret } {
+  const bytes = world.random.bytes(SECRET_BYTES);
+  return { text: secretText(bytes), stored: { wrapped: secrets.wrap(purposeOf(endpointId), bytes), until: null } };
+}
+
+/** The secrets that sign now, the newest first. Fails with a `WrongSecretError`. */
+export type SecretOpener = (endpoint: Pick<Endpoint, 'id' | 'secrets'>, now: Date) => KeyObject[];
+
+/** Opened secrets that are kept. To open one, or to make a key of its bytes, takes several times as long as to sign. */
+const MAX_OPENED = 10_000;
+
+export function createSecretOpener({ secrets }: Pick<SecretDeps, 'secrets'>): SecretOpener {
+  const opened = new Map<string, KeyObject>();
+  return (endpoint, now) =>
+    inForce(endpoint, now).map(({ wrapped }) => {
+      const purpose = purposeOf(endpoint.id);
+      const key = `${purpose} ${wrapped}`;
+      const secret = opened.get(key) ?? createSecretKey(secrets.unwrap(purpose, wrapped));
+      if (opened.size >= MAX_OPENED) opened.clear();
+      opened.set(key, secret);
+      return secret;
+    });
+}
+
+/** The same secrets, wrapped with the newest master secret. Fails with a `WrongSecretError`. */
+export function rewrap(
+  { secrets }: Pick<SecretDeps, 'secrets'>,
+  endpoint: Pick<Endpoint, 'id' | 'secrets'>,
+  now: Date,
+): StoredSecret[] {
+  const purpose = purposeOf(endpoint.id);
+  return inForce(endpoint, now).map(({ wrapped, until }) => ({
+    wrapped: secrets.wrap(purpose, secrets.unwrap(purpose, wrapped)),
+    until,
+  }));
+}
+
+export function inForce({ secrets }: Pick<Endpoint, 'secrets'>, now: Date): StoredSecret[] {
+  return secrets.filter(({ until }) => until === null || new Date(until) > now);
+}

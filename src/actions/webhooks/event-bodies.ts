@@ -1,0 +1,90 @@
+import type { Version } from '../../domain/version.ts';
+import type { Log } from '../../runtime/world.ts';
+import type { PlacedEvent } from '../../store/events/events.ts';
+import type { Database } from '../../store/plumbing/database.ts';
+import { findEvents } from '../../store/webhooks/deliveries.ts';
+
+/** The public bodies of events in a version, as `GET /v1/events/{id}` answers. */
+export type RenderEvents = (events: readonly PlacedEvent[], version: Version) => Promise<readonly object[]>;
+
+export interface BodyWish {
+  readonly eventId: string;
+  readonly version: Version | undefined;
+}
+
+/** The bodies in the order of the wishes. Undefined for an event that cannot be shown. */
+export type BodyReader = (wishes: readonly BodyWish[]) => Promise<(Uint8Array | undefined)[]>;
+
+export interface BodyReaderDeps {
+  readonly db: Pick<Database, 'sql'>;
+  readonly log: Log;
+  readonly renderEvents: RenderEvents;
+}
+
+/** Bodies of the last events. An event goes to several endpoints, and never changes. */
+const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+
+/** Makes the body of an event once for each version, and keeps it for a while. */
+export function createBodyReader(deps: BodyReaderDeps): BodyReader {
+  const kept = new Map<string, Uint8Array>();
+  let keptBytes = 0;
+
+  function keep(key: string, body: Uint8Array): void {
+    if (kept.has(key)) return;
+    kept.set(key, body);
+    keptBytes += body.length;
+    for (const [oldest, { length }] of kept) {
+      if (keptBytes <= MAX_KEPT_BYTES) return;
+      kept.delete(oldest);
+      keptBytes -= length;
+    }
+  }
+
+  return async (wishes) => {
+    const made = new Map<string, Uint8Array>();
+    const missing = new Map<Version, Set<string>>();
+    for (const { eventId, version } of wishes) {
+      if (version === undefined) continue;
+      const body = kept.get(keyOf(eventId, version));
+      if (body !== undefined) made.set(keyOf(eventId, version), body);
+      else missing.set(version, (missing.get(version) ?? new Set()).add(eventId));
+    }
+    for (const [version, ids] of missing) {
+      for (const [eventId, body] of await render(deps, [...ids], version)) {
+        made.set(keyOf(eventId, version), body);
+        keep(keyOf(eventId, version), body);
+      }
+    }
+    return wishes.map(({ eventId, version }) => made.get(keyOf(eventId, version)));
+  };
+}
+
+function keyOf(eventId: string, version: Version | undefined): string {
+  return `${eventId} ${version}`;
+}
+
+async function render(
+  { db, log, renderEvents }: BodyReaderDeps,
+  ids: readonly string[],
+  version: Version,
+): Promise<[eventId: string, body: Uint8Array][]> {
+  const events = await findEvents(db.sql, ids);
+  const renderSome = async (some: readonly PlacedEvent[]): Promise<[string, Uint8Array][]> => {
+    const bodies = await renderEvents(some, version);
+    return some.map(({ id }, index) => [id, Buffer.from(JSON.stringify(bodies[index]))]);
+  };
+  try {
+    return await renderSome(events);
+  } catch {
+    // One event that cannot be shown must not stop the others.
+    const rendered: [string, Uint8Array][] = [];
+    for (const event of events) {
+      try {
+        rendered.push(...(await renderSome([event])));
+      } catch (error) {
+        log.error({ event: event.id, err: error }, 'the body of an event cannot be made');
+      }
+    }
+    return rendered;
+  }
+}

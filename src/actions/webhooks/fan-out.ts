@@ -1,0 +1,24 @@
+import type { Lease } from '../../store/plumbing/leases.ts';
+import { fanOutEvents, replayEvents, takeReplay } from '../../store/webhooks/fan-out.ts';
+import { type CommandDeps, commandOfOne } from '../command.ts';
+import { commandOfLeader } from '../lease.ts';
+
+export const FAN_OUT_LEASE = 'webhooks';
+export const REPLAY_LEASE = 'webhook redeliveries';
+
+/** Creates deliveries of the next events. Returns the number of these events; there may be more unless it is 0. */
+export async function fanOutOnce(deps: CommandDeps, lease: Lease): Promise<number> {
+  const events = await commandOfOne(deps, (now) => fanOutEvents(lease, now));
+  if (events > 0) deps.world.crashPoint?.('hooks.fanned');
+  return events;
+}
+
+/** Creates some deliveries of a request to redeliver. Returns true if there are more. */
+export function replayOnce(deps: CommandDeps, lease: Lease): Promise<boolean> {
+  return commandOfLeader(deps, lease, async (tx, now) => {
+    const replay = await takeReplay(tx);
+    if (replay === undefined) return false;
+    await replayEvents(tx, replay, now);
+    return true;
+  });
+}

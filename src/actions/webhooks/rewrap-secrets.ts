@@ -1,0 +1,55 @@
+import { type Secrets, WrongSecretError } from '../../runtime/secrets.ts';
+import { appendEvents } from '../../store/events/events.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
+import { type Endpoint, lockEndpoints, updateEndpoint } from '../../store/webhooks/endpoints.ts';
+import { rewrap } from './endpoint-secrets.ts';
+import { recordEndpoint } from './record-endpoint.ts';
+
+const PAGE = 1_000;
+
+/**
+ * Wraps the secrets of all endpoints with the newest master secret, and returns the number of endpoints. If the older
+ * master secret is lost, endpoints whose secrets cannot be opened are disabled until their partners rotate them.
+ */
+export async function rewrapEndpointSecrets(
+  tx: Tx,
+  deps: { readonly secrets: Secrets },
+  { isLost, now }: { readonly isLost: boolean; readonly now: Date },
+): Promise<number> {
+  let rewrapped = 0;
+  for (let after = ''; ; ) {
+    const page = await lockEndpoints(tx, { after, limit: PAGE });
+    for (const endpoint of page) {
+      const secrets = openable(deps, endpoint, { isLost, now });
+      if (secrets === undefined) await disable(tx, endpoint, now);
+      else {
+        await updateEndpoint(tx, { ...endpoint, secrets });
+        rewrapped += 1;
+      }
+    }
+    if (page.length < PAGE) return rewrapped;
+    after = page.at(-1)?.id ?? after;
+  }
+}
+
+function openable(
+  deps: { readonly secrets: Secrets },
+  endpoint: Endpoint,
+  { isLost, now }: { readonly isLost: boolean; readonly now: Date },
+): Endpoint['secrets'] | undefined {
+  try {
+    return rewrap(deps, endpoint, now);
+  } catch (error) {
+    if (isLost && error instanceof WrongSecretError) return undefined;
+    throw error;
+  }
+}
+
+/** Forgets secrets that nobody can open. */
+async function disable(tx: Tx, endpoint: Endpoint, now: Date): Promise<void> {
+  const disabled = { ...endpoint, status: 'disabled', secrets: [], updatedAt: now } as const;
+  await updateEndpoint(tx, disabled);
+  if (endpoint.status !== 'active') return;
+  const event = { type: 'webhook_endpoint.disabled', at: now, actor: 'operator' } as const;
+  await appendEvents(tx, [{ ...event, ...recordEndpoint(disabled) }]);
+}

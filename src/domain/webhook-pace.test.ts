@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  type Applicant,
+  claimsOf,
+  MAX_WINDOW,
+  newPace,
+  noteFailure,
+  noteSuccess,
+  roomOf,
+  shareOut,
+} from './webhook-pace.ts';
+
+describe('the pace of an endpoint', () => {
+  const failAt = (pace: ReturnType<typeof newPace>, atMs: number, retryAfterMs?: number) =>
+    noteFailure(pace, { startedAtMs: atMs, nowMs: atMs + 10, retryAfterMs, jitter: 1 });
+
+  it('rises with successes up to a bound', () => {
+    const pace = newPace();
+    for (let count = 0; count < 100; count += 1) noteSuccess(pace, 5);
+    assert.equal(roomOf(pace, 0), MAX_WINDOW);
+  });
+
+  it('falls to single probes with growing pauses, and rises again from there', () => {
+    const pace = newPace();
+    let nowMs = 1_000;
+    const pauses: number[] = [];
+    for (let count = 0; count < 12; count += 1) {
+      failAt(pace, nowMs);
+      pauses.push(Math.max(0, pace.pausedUntilMs - nowMs - 10));
+      assert.equal(roomOf(pace, nowMs + 10), pace.failures >= 3 ? 0 : pace.window);
+      nowMs = Math.max(nowMs + 20, pace.pausedUntilMs);
+    }
+    assert.deepEqual(pauses.slice(0, 6), [0, 0, 1_000, 2_000, 4_000, 8_000]);
+    assert.equal(pauses.at(-1), 60_000);
+    assert.equal(roomOf(pace, nowMs), 1);
+    noteSuccess(pace, 5);
+    assert.equal(roomOf(pace, nowMs), 2);
+  });
+
+  it('claims ahead for quick endpoints, in few large rounds, and never for slow or failing ones', () => {
+    const pace = newPace();
+    const claims = (held: number) => claimsOf(pace, { held, nowMs: 0 });
+    assert.deepEqual([claims(0), claims(16), claims(17), claims(32)], [32, 16, 0, 0]);
+    for (let count = 0; count < 60; count += 1) noteSuccess(pace, 5_000);
+    assert.deepEqual([claims(0), claims(31), claims(32), claims(40)], [32, 1, 0, 0]);
+    failAt(pace, 0);
+    assert.deepEqual([claims(0), claims(16)], [16, 0]);
+  });
+
+  it('counts failures of attempts that were in flight together once', () => {
+    const pace = newPace();
+    for (let count = 0; count < 30; count += 1) {
+      noteFailure(pace, { startedAtMs: 5, nowMs: 100 + count, jitter: 1 });
+    }
+    assert.equal(pace.failures, 1);
+    assert.equal(pace.pausedUntilMs, 0);
+  });
+
+  it('pauses as long as the receiver asks for, up to an hour', () => {
+    const pace = newPace();
+    failAt(pace, 1_000, 30_000);
+    assert.equal(pace.pausedUntilMs, 31_010);
+    failAt(pace, 31_010, 86_400_000);
+    assert.equal(pace.pausedUntilMs, 31_020 + 3_600_000);
+  });
+});
+
+describe('places', () => {
+  it('are shared within all bounds, and none is left while somebody has room', () => {
+    const applicants = fc.array(
+      fc.record({ partner: fc.integer({ min: 0, max: 4 }), room: fc.integer({ min: -3, max: 40 }) }),
+      { maxLength: 20 },
+    );
+    fc.assert(
+      fc.property(
+        applicants,
+        fc.integer({ min: -2, max: 200 }),
+        fc.integer({ min: -2, max: 50 }),
+        (list, total, each) => {
+          const all = list.map(
+            ({ partner, room }, index): Applicant => ({ id: `${index}`, partnerId: `${partner}`, room }),
+          );
+          const shares = shareOut(all, { total, ofPartner: () => each });
+          const used = new Map<string, number>();
+          let sum = 0;
+          for (const { id, partnerId, room } of all) {
+            const share = shares.get(id) ?? 0;
+            assert.ok(share >= 0 && share <= Math.max(0, room));
+            used.set(partnerId, (used.get(partnerId) ?? 0) + share);
+            sum += share;
+          }
+          assert.ok(sum <= Math.max(0, total));
+          for (const count of used.values()) assert.ok(count <= Math.max(0, each));
+          const isLeft = all.some(
+            ({ id, partnerId, room }) =>
+              (shares.get(id) ?? 0) < room && (used.get(partnerId) ?? 0) < each && sum < total,
+          );
+          assert.ok(!isLeft);
+        },
+      ),
+    );
+  });
+
+  it('go first to partners that have few in use', () => {
+    const applicant = (id: string, partnerId: string): Applicant => ({ id, partnerId, room: 32 });
+    const crowd = Array.from({ length: 20 }, (_, index) => applicant(`many-${index}`, 'many'));
+    const shares = shareOut([...crowd, applicant('few', 'few')], {
+      total: 8,
+      ofPartner: (partnerId) => (partnerId === 'many' ? 10 : 128),
+    });
+    assert.equal(shares.get('few'), 4);
+  });
+});

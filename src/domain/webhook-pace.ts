@@ -1,0 +1,115 @@
+import { MAX_RETRY_AFTER_MS } from './webhook.ts';
+
+/**
+ * The pace of the attempts to one endpoint, on one node. The window is the number of attempts in flight. It grows with
+ * every success and shrinks with failures, so that a receiver that comes back gets its backlog step by step. An endpoint
+ * that keeps failing is only probed, with growing pauses: its deliveries wait, and cost neither connections nor statements.
+ */
+export interface Pace {
+  window: number;
+  /** Failures in a row. Those of attempts that were in flight together count once. */
+  failures: number;
+  countedAtMs: number;
+  pausedUntilMs: number;
+  /** A moving average of the answers. */
+  latencyMs: number;
+}
+
+export const MAX_WINDOW = 32;
+const FIRST_WINDOW = 8;
+/** With this many failures in a row an endpoint is probed by single attempts. */
+const PROBED_FROM = 3;
+/** Claims ahead of the window, as a multiple of it, for endpoints that answer within this time. */
+const AHEAD = 4;
+const QUICK_MS = 500;
+/** The weight of the newest answer in the average. */
+const WEIGHT = 0.1;
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 60_000;
+
+export function newPace(): Pace {
+  return { window: FIRST_WINDOW, failures: 0, countedAtMs: 0, pausedUntilMs: 0, latencyMs: 0 };
+}
+
+/** The number of attempts that may be in flight now. */
+export function roomOf({ window, pausedUntilMs }: Pace, nowMs: number): number {
+  return nowMs < pausedUntilMs ? 0 : window;
+}
+
+/**
+ * The number of deliveries to claim, of an endpoint that has so many claimed. Claims ahead of the window keep it full
+ * between two rounds. A slow or failing endpoint gets none ahead: their claims would run out.
+ */
+export function claimsOf(pace: Pace, { held, nowMs }: { readonly held: number; readonly nowMs: number }): number {
+  const isQuick = pace.failures === 0 && pace.latencyMs < QUICK_MS;
+  const most = roomOf(pace, nowMs) * (isQuick ? AHEAD : 1);
+  // Few large rounds cost less than many small ones.
+  return isQuick && held > most / 2 ? 0 : Math.max(0, most - held);
+}
+
+export function noteSuccess(pace: Pace, latencyMs: number): void {
+  pace.latencyMs += WEIGHT * (latencyMs - pace.latencyMs);
+  pace.window = Math.min(MAX_WINDOW, pace.window + 1);
+  pace.failures = 0;
+  pace.pausedUntilMs = 0;
+}
+
+export interface NotedFailure {
+  readonly startedAtMs: number;
+  readonly nowMs: number;
+  readonly retryAfterMs?: number | undefined;
+  readonly jitter: number;
+}
+
+export function noteFailure(pace: Pace, { startedAtMs, nowMs, retryAfterMs = 0, jitter }: NotedFailure): void {
+  if (startedAtMs >= pace.countedAtMs) {
+    pace.failures += 1;
+    pace.countedAtMs = nowMs;
+    pace.window = pace.failures >= PROBED_FROM ? 1 : Math.max(1, Math.floor(pace.window / 2));
+  }
+  const doublings = Math.min(Math.max(pace.failures - PROBED_FROM, 0), 10);
+  const ownMs = pace.failures >= PROBED_FROM ? Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** doublings) * jitter : 0;
+  const pauseMs = Math.max(ownMs, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
+  if (pauseMs > 0) pace.pausedUntilMs = Math.max(pace.pausedUntilMs, nowMs + pauseMs);
+}
+
+/** An endpoint with due deliveries. */
+export interface Applicant {
+  readonly id: string;
+  readonly partnerId: string;
+  /** The number of further attempts that it may have in flight. */
+  readonly room: number;
+}
+
+export interface Places {
+  /** Free places of the node, and of each partner. */
+  readonly total: number;
+  readonly ofPartner: (partnerId: string) => number;
+}
+
+/** Places that an endpoint gets in one turn. */
+const PER_TURN = 4;
+
+/**
+ * Shares the free places of a node among endpoints. Partners with most free places come first, and endpoints take turns, so
+ * that a partner with many or slow endpoints delays no other.
+ */
+export function shareOut(applicants: readonly Applicant[], { total, ofPartner }: Places): Map<string, number> {
+  const shares = new Map<string, number>();
+  const free = new Map(applicants.map(({ partnerId }) => [partnerId, ofPartner(partnerId)]));
+  const inOrder = applicants.toSorted((a, b) => (free.get(b.partnerId) ?? 0) - (free.get(a.partnerId) ?? 0));
+  let left = total;
+  for (let isGiven = true; isGiven && left > 0; ) {
+    isGiven = false;
+    for (const { id, partnerId, room } of inOrder) {
+      const share = shares.get(id) ?? 0;
+      const places = Math.min(PER_TURN, room - share, free.get(partnerId) ?? 0, left);
+      if (places <= 0) continue;
+      shares.set(id, share + places);
+      free.set(partnerId, (free.get(partnerId) ?? 0) - places);
+      left -= places;
+      isGiven = true;
+    }
+  }
+  return shares;
+}

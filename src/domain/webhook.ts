@@ -1,0 +1,72 @@
+export const ENDPOINT_STATUSES = ['active', 'disabled'] as const;
+export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
+
+export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** The most endpoints of a partner in one mode. */
+export const MAX_ENDPOINTS = 20;
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Waits after the first, second … failed attempt. The last one is repeated. */
+export const RETRY_AFTER_MS = [
+  5 * SECOND_MS,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  12 * HOUR_MS,
+] as const;
+
+/** A delivery is tried for this long, with a last attempt at the end. */
+export const TRIED_FOR_MS = 3 * DAY_MS;
+/** An endpoint may ask for a longer wait, up to this. */
+export const MAX_RETRY_AFTER_MS = HOUR_MS;
+
+/**
+ * An endpoint that only failed for this long is disabled. The last attempt of a delivery comes three days after its event,
+ * and the first failure is a little later than the event.
+ */
+const DISABLED_AFTER_MS = TRIED_FOR_MS - HOUR_MS;
+
+export interface FailedTry {
+  /** The number of failed tries, including this one. */
+  readonly tries: number;
+  /** The start of the schedule. */
+  readonly begunAtMs: number;
+  readonly nowMs: number;
+  /** The wait that the receiver asked for. */
+  readonly retryAfterMs?: number | undefined;
+  /** Between 0.8 and 1.2, so that deliveries that failed together do not come back together. */
+  readonly jitter: number;
+}
+
+/** The time of the next attempt. Undefined when the delivery has failed for good. */
+export function nextAttemptMs({ tries, begunAtMs, nowMs, retryAfterMs = 0, jitter }: FailedTry): number | undefined {
+  const lastMs = begunAtMs + TRIED_FOR_MS;
+  if (nowMs >= lastMs) return undefined;
+  const waitMs = RETRY_AFTER_MS[Math.min(tries, RETRY_AFTER_MS.length) - 1] ?? 0;
+  const dueMs = nowMs + Math.max(waitMs * jitter, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
+  return Math.min(Math.round(dueMs), lastMs);
+}
+
+/** True if an endpoint that has failed since then is to be disabled. */
+export function isGivenUp(failingSinceMs: number, nowMs: number): boolean {
+  return nowMs - failingSinceMs >= DISABLED_AFTER_MS;
+}
+
+/** The wait that a `Retry-After` header asks for: seconds, or a date. Undefined if there is none, or it cannot be read. */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * SECOND_MS;
+  const atMs = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/.test(header)
+    ? Date.parse(header)
+    : Number.NaN;
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}

@@ -1,0 +1,160 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { isPublicAddress } from '../domain/public-address.ts';
+import type { Timers } from '../runtime/world.ts';
+import { createGuardedLookup, ForbiddenAddressError, type IsAllowed, refuseForbiddenHost } from './guarded-lookup.ts';
+
+/** A request to a URL that a stranger chose. */
+export interface OutgoingRequest {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** The beginning of the body, up to `maxBytes`. */
+  readonly bytes: Buffer;
+  /** The body ended, within the limits of size and time. */
+  readonly isWhole: boolean;
+}
+
+/** Why there is no answer. The message never contains text from the server. */
+export class ExchangeError extends Error {
+  /** True if a retry may succeed. */
+  readonly isPassing: boolean;
+  constructor(reason: string, { isPassing }: { readonly isPassing: boolean }) {
+    super(reason);
+    this.name = 'ExchangeError';
+    this.isPassing = isPassing;
+  }
+}
+
+/** Sends a request and reads the answer. Redirects are not followed: the server would choose whom we ask next. */
+export type Exchange = (request: OutgoingRequest) => Promise<Answer>;
+
+export interface ExchangeDeps {
+  readonly timers: Timers;
+  /** The addresses that may be connected to; public ones by default. */
+  readonly isAllowed?: IsAllowed | undefined;
+  /** Certificate authorities in place of the usual ones. */
+  readonly ca?: string | undefined;
+}
+
+export interface ExchangeLimits {
+  /** For everything: the look-up, the connection, the request and the answer. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  /** Connections to one host that are kept for later requests. None by default. */
+  readonly keptConnections?: number;
+}
+
+/** Idle connections are closed before most servers close them. */
+const IDLE_MS = 4_000;
+
+/** A connection is checked when it is made. A kept connection leads to the address that was checked. */
+export function createExchange(deps: ExchangeDeps, limits: ExchangeLimits): Exchange {
+  const { timers, isAllowed = isPublicAddress, ca } = deps;
+  const { timeoutMs, maxBytes, keptConnections = 0 } = limits;
+  const lookup = createGuardedLookup(isAllowed);
+  const agents = keptConnections === 0 ? undefined : keepingAgents(keptConnections);
+
+  return (request) =>
+    new Promise((resolve, reject) => {
+      const target = URL.parse(request.url);
+      if (target === null) return reject(new ExchangeError('its URL is not valid', { isPassing: false }));
+      const isSecure = target.protocol === 'https:';
+      let answered: { response: IncomingMessage; parts: Buffer[] } | undefined;
+      let isOver = false;
+      let cancelSending = () => {};
+
+      const end = (run: () => void) => {
+        if (isOver) return;
+        isOver = true;
+        cancelTimer();
+        run();
+      };
+      const finish = (isWhole: boolean) => {
+        if (answered === undefined) return;
+        const { response, parts } = answered;
+        const { statusCode: status = 0, headers } = response;
+        end(() => resolve({ status, headers, bytes: Buffer.concat(parts).subarray(0, maxBytes), isWhole }));
+        // Without this the rest of the body would be read before the connection is used again.
+        if (!isWhole) response.destroy();
+      };
+      const fail = (error: Error) => {
+        // The status is the answer. A body that breaks off changes nothing of it.
+        if (answered !== undefined) finish(false);
+        else end(() => reject(failureOf(error)));
+      };
+      const cancelTimer = timers.after(timeoutMs, () => {
+        fail(new ExchangeError(`it took longer than ${timeoutMs / 1000} s`, { isPassing: true }));
+        cancelSending();
+      });
+
+      const send = (canReuse: boolean) => {
+        const agent = canReuse && agents !== undefined ? (isSecure ? agents.https : agents.http) : false;
+        const { method, headers, body } = request;
+        const options = { method, lookup, ca, headers: { ...headers, ...lengthOf(body) }, agent };
+        const outgoing = isSecure ? httpsRequest(target, options) : httpRequest(target, options);
+        cancelSending = () => outgoing.destroy();
+        outgoing.on('response', (response) => {
+          const parts: Buffer[] = [];
+          answered = { response, parts };
+          let length = 0;
+          response.on('data', (part: Buffer) => {
+            parts.push(part);
+            length += part.length;
+            if (length > maxBytes) finish(false);
+          });
+          response.on('error', fail);
+          response.on('end', () => finish(response.complete));
+        });
+        outgoing.on('error', (error: NodeJS.ErrnoException) => {
+          // The server closed a kept connection in the same moment. It has not seen the request, or not all of it.
+          const isStale = outgoing.reusedSocket && answered === undefined && !isOver && error.code === 'ECONNRESET';
+          if (isStale) send(false);
+          else fail(error);
+        });
+        outgoing.end(body);
+      };
+
+      try {
+        refuseForbiddenHost(target, isAllowed);
+        send(true);
+      } catch (error) {
+        fail(error as Error);
+      }
+    });
+}
+
+function keepingAgents(keptConnections: number) {
+  const options = { keepAlive: true, maxFreeSockets: keptConnections, timeout: IDLE_MS, scheduling: 'lifo' } as const;
+  return { http: new HttpAgent(options), https: new HttpsAgent(options) };
+}
+
+function lengthOf(body: Uint8Array | undefined): Record<string, string> {
+  return body === undefined ? {} : { 'content-length': String(body.length) };
+}
+
+function failureOf(error: Error): ExchangeError {
+  if (error instanceof ExchangeError) return error;
+  const isForbidden = error instanceof ForbiddenAddressError;
+  return isForbidden
+    ? new ExchangeError(error.message, { isPassing: false })
+    : new ExchangeError(reasonOf(error as NodeJS.ErrnoException), { isPassing: true });
+}
+
+/** Words for the codes of Node.js. Its messages may contain text from the server. */
+function reasonOf({ code = '' }: NodeJS.ErrnoException): string {
+  if (['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'ETIMEOUT', 'ECANCELLED', 'EREFUSED'].includes(code)) {
+    return 'its name could not be resolved';
+  }
+  if (code === 'ECONNREFUSED') return 'its server refused the connection';
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'its server closed the connection without an answer';
+  if (code.startsWith('HPE_')) return 'its server did not answer in HTTP';
+  if (/CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO/.test(code)) return 'its certificate or TLS is not valid';
+  return 'its server could not be reached';
+}

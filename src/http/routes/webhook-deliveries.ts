@@ -1,0 +1,162 @@
+import { Type } from 'typebox';
+import { redeliverOne, redeliverSince, testEndpoint } from '../../actions/webhooks/redeliver.ts';
+import { openCursor, sealCursor } from '../../domain/cursor.ts';
+import { parseTimestamp } from '../../domain/timestamp.ts';
+import { DELIVERY_STATUSES } from '../../domain/webhook.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import type { Reader } from '../../store/plumbing/database.ts';
+import { type Delivery, findEvents, listDeliveries } from '../../store/webhooks/deliveries.ts';
+import type { Endpoint } from '../../store/webhooks/endpoints.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { keyOf, onBehalfOf } from '../entry/access.ts';
+import { isPlausibleId } from '../entry/plausible-id.ts';
+import { eventBodies } from '../event-bodies.ts';
+import { Cursor, enumOf, limitOf, NextCursor, Timestamp } from '../schemas.ts';
+import { DeliveryBody, viewDelivery } from '../views/webhook-endpoint.ts';
+import { EndpointParams, endpointRequest, findOwnEndpoint, WEBHOOKS } from './webhook-endpoints.ts';
+
+/** Deliveries of webhook endpoints, and everything that orders some. */
+export async function webhookDeliveryRoutes(app: App, deps: HttpDeps): Promise<void> {
+  // The serialisers made from schemas support no choice between objects.
+  const serializerCompiler = () => JSON.stringify;
+  const config = { access: WEBHOOKS, errors: ['invalid_state'] } as const;
+
+  app.post('/v1/webhook-endpoints/:id/test', { schema: TEST, config }, async (request, reply) => {
+    const eventId = await testEndpoint(onBehalfOf(request, deps), endpointRequest(request));
+    return reply.code(202).send({ eventId });
+  });
+
+  app.get(
+    '/v1/webhook-endpoints/:id/deliveries',
+    { schema: LIST, config: { access: WEBHOOKS, priority: 'spare' }, serializerCompiler },
+    async (request, reply) => {
+      const { status, cursor, limit = LIMIT } = request.query;
+      const { id: keyId } = keyOf(request);
+      const endpoint = await findOwnEndpoint(deps.db.sql, request);
+      const question = JSON.stringify(['deliveries', endpoint.id, status]);
+      const before = openBefore(deps, question, cursor);
+      return deps.lists.read(keyId, reply, async (db) => {
+        const found = await listDeliveries(db, { endpointId: endpoint.id, status, before, limit: limit + 1 });
+        const page = found.slice(0, limit);
+        const last = found.length > limit ? page.at(-1) : undefined;
+        const nextCursor = last === undefined ? null : sealCursor(deps.cursorKeys, question, [last.eventId]);
+        return { deliveries: await viewDeliveries(deps, db, { endpoint, page }), nextCursor };
+      });
+    },
+  );
+
+  app.post(
+    '/v1/webhook-endpoints/:id/deliveries/:deliveryId/redeliver',
+    { schema: REDELIVER, config, serializerCompiler },
+    async (request, reply) => {
+      const { deliveryId: eventId } = request.params;
+      const about = endpointRequest(request);
+      if (!isPlausibleId(eventId)) throw deliveryNotFound();
+      const endpoint = await findOwnEndpoint(deps.db.sql, request);
+      const delivery = await redeliverOne(onBehalfOf(request, deps), { ...about, eventId });
+      if (delivery === undefined) throw deliveryNotFound();
+      const [shown] = await viewDeliveries(deps, deps.db.sql, { endpoint, page: [delivery] });
+      return reply.code(202).send({ delivery: shown as NonNullable<typeof shown> });
+    },
+  );
+
+  app.post('/v1/webhook-endpoints/:id/redeliver', { schema: REDELIVER_SINCE, config }, async (request, reply) => {
+    const parsed = parseTimestamp(request.body.since);
+    if (!parsed.ok) throw validationError([{ field: 'since', message: parsed.problem }]);
+    if (parsed.value > deps.world.clock.nowMs()) {
+      throw validationError([{ field: 'since', message: 'must not be in the future' }]);
+    }
+    const since = new Date(Math.max(parsed.value, 0));
+    await redeliverSince(onBehalfOf(request, deps), { ...endpointRequest(request), since });
+    return reply.code(202).send({ since: since.toISOString() });
+  });
+}
+
+async function viewDeliveries(
+  { config }: HttpDeps,
+  db: Reader,
+  { endpoint, page }: { readonly endpoint: Endpoint; readonly page: readonly Delivery[] },
+) {
+  const events = await findEvents(
+    db,
+    page.map(({ eventId }) => eventId),
+  );
+  const bodies = await eventBodies({ db: { sql: db }, config }, events, endpoint.apiVersion);
+  const byId = new Map(bodies.map((body) => [body.id, body]));
+  return page.map((delivery) =>
+    viewDelivery(delivery, { endpointUrl: endpoint.url, event: byId.get(delivery.eventId) ?? null }),
+  );
+}
+
+function openBefore({ cursorKeys }: HttpDeps, question: string, cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const [before] = openCursor(cursorKeys, question, cursor) ?? [];
+  if (before === undefined) {
+    throw new ApiError(
+      'invalid_params',
+      'The cursor is not one of ours for this query: use nextCursor with the same filters.',
+    );
+  }
+  return before;
+}
+
+function deliveryNotFound(): ApiError {
+  return new ApiError('invalid_params', 'The delivery was not found.', { status: 404 });
+}
+
+const LIMIT = 20;
+const TAGS = ['Webhooks'];
+const Nothing = Type.Unsafe<unknown>({ type: ['object', 'null'], properties: {}, additionalProperties: false });
+
+const TEST = {
+  tags: TAGS,
+  summary: 'Test a webhook endpoint',
+  description:
+    'Sends an event of type `webhook_endpoint.test` to this endpoint, whatever its types and merchants. Its deliveries show the result.',
+  params: EndpointParams,
+  body: Nothing,
+  response: { 202: Type.Object({ eventId: Type.String() }, { description: 'The event is on its way.' }) },
+};
+
+const LIST = {
+  tags: TAGS,
+  summary: 'List deliveries of a webhook endpoint',
+  description:
+    'Those of the newest events first. Deliveries are kept for 30 days, unless the operator has chosen otherwise.',
+  params: EndpointParams,
+  querystring: Type.Object({
+    status: Type.Optional(enumOf(DELIVERY_STATUSES)),
+    cursor: Type.Optional(Cursor),
+    limit: limitOf(50, LIMIT),
+  }),
+  response: {
+    200: Type.Object({ deliveries: Type.Array(DeliveryBody), nextCursor: NextCursor }, { description: 'One page.' }),
+  },
+};
+
+const REDELIVER = {
+  tags: TAGS,
+  summary: 'Redeliver an event',
+  description: 'Attempts the delivery at once, and starts its schedule again, also if it has succeeded.',
+  params: Type.Object({
+    ...EndpointParams.properties,
+    deliveryId: Type.String({ description: 'The delivery.' }),
+  }),
+  body: Nothing,
+  response: { 202: Type.Object({ delivery: DeliveryBody }, { description: 'The delivery is due.' }) },
+};
+
+const REDELIVER_SINCE = {
+  tags: TAGS,
+  summary: 'Redeliver all events since a time',
+  description:
+    'All events since then that the endpoint is subscribed to, also those that were delivered, and those that happened while the endpoint was disabled. The deliveries are created in the background.',
+  params: EndpointParams,
+  body: Type.Object(
+    { since: Type.String({ 'x-form': 'timestamp', maxLength: 64, examples: ['2026-02-18T09:30:00Z'] }) },
+    { additionalProperties: false },
+  ),
+  response: {
+    202: Type.Object({ since: Timestamp }, { description: 'The deliveries will be created.' }),
+  },
+};

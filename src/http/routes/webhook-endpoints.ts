@@ -1,0 +1,229 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import {
+  changeEndpoint,
+  deleteEndpoint,
+  endpointNotFound,
+  rotateEndpointSecret,
+} from '../../actions/webhooks/change-endpoint.ts';
+import { createEndpoint } from '../../actions/webhooks/create-endpoint.ts';
+import { isPinnable, type PinnableVersion } from '../../domain/version.ts';
+import { receiverProblem } from '../../domain/webhook-url.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import { allowsLocalReceivers } from '../../settings/webhooks.ts';
+import type { KeyHolder } from '../../store/parties/api-keys.ts';
+import type { Reader } from '../../store/plumbing/database.ts';
+import { type Endpoint, findEndpoint, listEndpoints } from '../../store/webhooks/endpoints.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { actorOf, keyOf, onBehalfOf, ownerOf } from '../entry/access.ts';
+import { isPlausibleId } from '../entry/plausible-id.ts';
+import { EndpointBody, EndpointField, EndpointWithSecret, viewEndpoint } from '../views/webhook-endpoint.ts';
+
+export const WEBHOOKS = { scheme: 'partner', scope: 'webhooks' } as const;
+const DAY_S = 86_400;
+
+/** The webhook endpoints of a partner. */
+export async function webhookEndpointRoutes(app: App, deps: HttpDeps): Promise<void> {
+  app.post(
+    '/v1/webhook-endpoints',
+    { schema: CREATE, config: { access: WEBHOOKS, errors: ['invalid_state'] } },
+    async (request, reply) => {
+      const { url, events, merchantIds = null, description = null, apiVersion } = request.body;
+      refuseBadUrl(deps, request, url);
+      const { endpoint, secret } = await createEndpoint(onBehalfOf(request, deps), {
+        owner: ownerOf(request),
+        actor: actorOf(request),
+        url,
+        events,
+        merchantIds: merchantsWithin(keyOf(request), merchantIds),
+        description,
+        apiVersion: apiVersion ?? ownVersion(request),
+      });
+      return reply.code(201).send({ webhookEndpoint: { ...viewEndpoint(endpoint), secret } });
+    },
+  );
+
+  app.get('/v1/webhook-endpoints', { schema: LIST, config: { access: WEBHOOKS } }, async (request) => {
+    const endpoints = await listEndpoints(deps.db.sql, ownerOf(request));
+    return { webhookEndpoints: endpoints.filter(ownershipOf(request)).map(viewEndpoint) };
+  });
+
+  app.get('/v1/webhook-endpoints/:id', { schema: GET, config: { access: WEBHOOKS } }, async (request) => ({
+    webhookEndpoint: viewEndpoint(await findOwnEndpoint(deps.db.sql, request)),
+  }));
+
+  app.patch('/v1/webhook-endpoints/:id', { schema: PATCH, config: { access: WEBHOOKS } }, async (request) => {
+    const { merchantIds, ...changes } = request.body;
+    if (changes.url !== undefined) refuseBadUrl(deps, request, changes.url);
+    const endpoint = await changeEndpoint(onBehalfOf(request, deps), {
+      ...endpointRequest(request),
+      changes: {
+        ...changes,
+        ...(merchantIds !== undefined && { merchantIds: merchantsWithin(keyOf(request), merchantIds) }),
+      },
+    });
+    return { webhookEndpoint: viewEndpoint(endpoint) };
+  });
+
+  app.delete('/v1/webhook-endpoints/:id', { schema: DELETE, config: { access: WEBHOOKS } }, async (request) => {
+    await deleteEndpoint(onBehalfOf(request, deps), endpointRequest(request));
+    return { id: request.params.id, deleted: true as const };
+  });
+
+  app.post(
+    '/v1/webhook-endpoints/:id/rotate-secret',
+    { schema: ROTATE, config: { access: WEBHOOKS, errors: ['invalid_state'] } },
+    async (request) => {
+      const { overlapSeconds = DAY_S } = request.body ?? {};
+      const { endpoint, secret } = await rotateEndpointSecret(onBehalfOf(request, deps), {
+        ...endpointRequest(request),
+        overlapMs: overlapSeconds * 1000,
+      });
+      return { webhookEndpoint: { ...viewEndpoint(endpoint), secret } };
+    },
+  );
+}
+
+type IdRequest = FastifyRequest<{ Params: { id: string } }>;
+
+/** The parts of a request about an endpoint that its action needs. */
+export function endpointRequest(request: FastifyRequest) {
+  const { id: endpointId } = (request as IdRequest).params;
+  if (!isPlausibleId(endpointId)) throw endpointNotFound();
+  return { endpointId, actor: actorOf(request), isOwn: ownershipOf(request) };
+}
+
+export async function findOwnEndpoint(db: Reader, request: FastifyRequest): Promise<Endpoint> {
+  const { endpointId, isOwn } = endpointRequest(request);
+  const endpoint = await findEndpoint(db, endpointId);
+  if (endpoint === undefined || endpoint.status === 'deleted' || !isOwn(endpoint)) throw endpointNotFound();
+  return endpoint;
+}
+
+/** A key for certain merchants sees only endpoints that are for some of these. */
+function ownershipOf(request: FastifyRequest): (endpoint: Endpoint) => boolean {
+  const { partnerId, mode, merchantIds } = keyOf(request);
+  return (endpoint) =>
+    endpoint.partnerId === partnerId &&
+    endpoint.mode === mode &&
+    (merchantIds === null || (endpoint.merchantIds?.every((id) => merchantIds.includes(id)) ?? false));
+}
+
+/** The merchants of an endpoint: at most those that the key may act for. */
+function merchantsWithin(
+  { merchantIds: allowed }: Pick<KeyHolder, 'merchantIds'>,
+  wanted: readonly string[] | null,
+): readonly string[] | null {
+  if (allowed === null) return wanted;
+  if (wanted?.some((id) => !allowed.includes(id))) {
+    throw new ApiError('forbidden', 'This Api-Key is not for one of these merchants.');
+  }
+  return wanted ?? allowed;
+}
+
+function refuseBadUrl({ config }: HttpDeps, request: FastifyRequest, url: string): void {
+  const allowsLocal = allowsLocalReceivers(config, keyOf(request).mode);
+  const problem = receiverProblem(url, { allowsLocal });
+  if (problem !== undefined) throw validationError([{ field: 'url', message: problem }]);
+}
+
+/** The version of the request. A preview is good for one request only: then it is the pin of the partner. */
+function ownVersion(request: FastifyRequest): PinnableVersion {
+  const { apiVersion } = request;
+  return apiVersion !== undefined && isPinnable(apiVersion) ? apiVersion : keyOf(request).pinnedVersion;
+}
+
+const TAGS = ['Webhooks'];
+const { url, events, merchantIds, description, apiVersion, status } = EndpointField;
+export const EndpointParams = Type.Object({ id: Type.String({ description: 'The webhook endpoint.' }) });
+const One = Type.Object({ webhookEndpoint: EndpointBody }, { description: 'The webhook endpoint.' });
+const OneWithSecret = Type.Object(
+  { webhookEndpoint: EndpointWithSecret },
+  { description: 'The webhook endpoint with its secret.' },
+);
+
+const CREATE = {
+  tags: TAGS,
+  summary: 'Create a webhook endpoint',
+  description:
+    'Events from now on are delivered to the URL, signed as Standard Webhooks defines it. The secret is shown once. At most 20 endpoints for each mode. A repeated request creates another endpoint.',
+  body: Type.Object(
+    {
+      url,
+      events,
+      merchantIds: Type.Optional(merchantIds),
+      description: Type.Optional(description),
+      apiVersion: Type.Optional(apiVersion),
+    },
+    { additionalProperties: false },
+  ),
+  response: { 201: OneWithSecret },
+};
+
+const LIST = {
+  tags: TAGS,
+  summary: 'List webhook endpoints',
+  description: 'All endpoints that the key may see, the oldest first.',
+  response: { 200: Type.Object({ webhookEndpoints: Type.Array(EndpointBody) }, { description: 'The endpoints.' }) },
+};
+
+const GET = { tags: TAGS, summary: 'Get a webhook endpoint', params: EndpointParams, response: { 200: One } };
+
+const CHANGES = { url, events, merchantIds, description, apiVersion, status };
+const PATCH = {
+  tags: TAGS,
+  summary: 'Change a webhook endpoint',
+  description: 'Give at least one field. Deliveries that are pending go to the new URL.',
+  params: EndpointParams,
+  body: Type.Object(
+    {
+      url: Type.Optional(url),
+      events: Type.Optional(events),
+      merchantIds: Type.Optional(merchantIds),
+      description: Type.Optional(description),
+      apiVersion: Type.Optional(apiVersion),
+      status: Type.Optional(status),
+    },
+    {
+      additionalProperties: false,
+      anyOf: Object.keys(CHANGES).map((name) => ({ required: [name] })),
+      'x-rule': `must have at least one of ${Object.keys(CHANGES).join(', ')}`,
+    },
+  ),
+  response: { 200: One },
+};
+
+const DELETE = {
+  tags: TAGS,
+  summary: 'Delete a webhook endpoint',
+  description: 'Stops its deliveries, also those that are pending. Repeating it changes nothing.',
+  params: EndpointParams,
+  response: {
+    200: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { description: 'It is deleted.' }),
+  },
+};
+
+const ROTATE = {
+  tags: TAGS,
+  summary: 'Rotate the secret of a webhook endpoint',
+  description:
+    'Makes a new secret. Older secrets sign as well until the overlap is over, so a receiver that knows either of them verifies every delivery.',
+  params: EndpointParams,
+  body: Type.Unsafe<{ overlapSeconds?: number } | null>({
+    ...Type.Object(
+      {
+        overlapSeconds: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: 7 * DAY_S,
+            default: DAY_S,
+            description: 'Seconds for which older secrets still sign. 0 ends them now.',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    type: ['object', 'null'],
+  }),
+  response: { 200: OneWithSecret },
+};

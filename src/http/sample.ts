@@ -1,0 +1,8 @@
+/** The example of a route. */
+export interface Sample {
+  /** Values of the path's parameters. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly body?: object;
+  /** The body of the answer, where the request succeeds. */
+  readonly answer: object;
+}

@@ -1,0 +1,241 @@
+import type { EventType } from '../../domain/event.ts';
+import type { DeliveryStatus } from '../../domain/webhook.ts';
+import { type PlacedEvent, type PlacedRow, placedColumns, placedEvent } from '../events/events.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
+import type { SingleStatement } from '../plumbing/single-statement.ts';
+import { type Endpoint, endpointColumns } from './endpoints.ts';
+
+/** A bound for the memory of a round. Others are found when some of these have no due delivery any more. */
+const MAX_WAITING = 5_000;
+
+/**
+ * Active endpoints with due deliveries. The statement jumps from one endpoint to the next in the index of pending
+ * deliveries, so it costs as much as there are such endpoints, however many deliveries wait.
+ */
+export function listWaiting(db: Reader, now: Date): Promise<Endpoint[]> {
+  return db<Endpoint[]>`
+    with recursive pending as (
+      (select endpoint_id from webhook_deliveries where status = 'pending' order by endpoint_id limit 1)
+      union all
+      select (
+        select d.endpoint_id from webhook_deliveries d
+        where d.status = 'pending' and d.endpoint_id > p.endpoint_id order by d.endpoint_id limit 1
+      )
+      from pending p where p.endpoint_id is not null
+    )
+    select ${endpointColumns(db)}
+    from pending p join webhook_endpoints w on w.id = p.endpoint_id and w.status = 'active'
+    cross join lateral (
+      -- With its limit it stays one look into the index. As a condition it would be a join with all due deliveries.
+      select from webhook_deliveries d
+      where d.endpoint_id = p.endpoint_id and d.status = 'pending' and d.due_at <= ${now} order by d.due_at limit 1
+    ) due
+    limit ${MAX_WAITING}`;
+}
+
+/** A delivery that this node may attempt until the end of its claim. */
+export interface ClaimedDelivery {
+  readonly endpointId: string;
+  readonly eventId: string;
+  /** The fencing number of the claim. */
+  readonly claim: number;
+  /** Failed tries before this one, since the start of the schedule. */
+  readonly tries: number;
+  readonly begunAt: Date;
+}
+
+export interface ClaimInput {
+  /** The number of deliveries to claim, by endpoint. */
+  readonly shares: ReadonlyMap<string, number>;
+  readonly now: Date;
+  readonly until: Date;
+}
+
+/** Claims the oldest due deliveries of each endpoint. If this node dies they are due again at the end of the claim. */
+export function claimDeliveries({ shares, now, until }: ClaimInput): SingleStatement<ClaimedDelivery[]> {
+  return {
+    draft: (sql) => sql`
+      with chosen as (
+        select d.endpoint_id, d.event_id
+        from unnest(${[...shares.keys()]}::text[], ${[...shares.values()].map(String)}::int[]) as s(endpoint_id, share)
+        join webhook_endpoints w on w.id = s.endpoint_id and w.status = 'active'
+        cross join lateral (
+          select endpoint_id, event_id from webhook_deliveries
+          where endpoint_id = s.endpoint_id and status = 'pending' and due_at <= ${now}
+          order by due_at limit s.share for update skip locked
+        ) d
+      )
+      update webhook_deliveries d set due_at = ${until}, is_claimed = true, claim = claim + 1
+      from chosen c where d.endpoint_id = c.endpoint_id and d.event_id = c.event_id
+      returning d.endpoint_id as "endpointId", d.event_id as "eventId", d.claim, d.tries, d.begun_at as "begunAt"`,
+    read: (rows) => rows as unknown as ClaimedDelivery[],
+    appendsEvents: false,
+  };
+}
+
+/** Ends claims that were not used. The deliveries are due at once. */
+export function releaseDeliveries(
+  claims: readonly Pick<ClaimedDelivery, 'endpointId' | 'eventId' | 'claim'>[],
+  now: Date,
+): SingleStatement<void> {
+  const rows = claims.map(({ endpointId, eventId, claim }) => ({ endpointId, eventId, claim }));
+  return {
+    draft: (sql) => sql`
+      update webhook_deliveries d set due_at = ${now}, is_claimed = false
+      from jsonb_to_recordset(${sql.json(rows)}) as c("endpointId" text, "eventId" text, claim int)
+      where d.endpoint_id = c."endpointId" and d.event_id = c."eventId" and d.claim = c.claim and d.is_claimed
+        and d.status = 'pending'`,
+    read: () => {},
+    appendsEvents: false,
+  };
+}
+
+/** The result of an attempt. */
+export interface AttemptResult extends Pick<ClaimedDelivery, 'endpointId' | 'eventId' | 'claim'> {
+  readonly status: DeliveryStatus;
+  /** The next attempt, of a pending delivery. */
+  readonly dueAt: Date | null;
+  readonly attemptedAt: Date;
+  readonly url: string;
+  readonly answerStatus: number | null;
+  readonly answer: string | null;
+  readonly problem: string | null;
+  readonly latencyMs: number;
+  /** False if the attempt failed for a reason of ours. It then says nothing about the endpoint. */
+  readonly isReceivers: boolean;
+}
+
+/**
+ * Stores results of claims that are still in force, and the health of their endpoints. Returns the endpoints that failed,
+ * with the time since when they only fail.
+ */
+export function storeResults(
+  results: readonly AttemptResult[],
+  now: Date,
+): SingleStatement<{ endpointId: string; failingSince: Date }[]> {
+  return {
+    draft: (sql) => sql`
+      with results as (
+        select * from jsonb_to_recordset(${sql.json(results)}) as r(
+          "endpointId" text, "eventId" text, claim int, status text, "dueAt" timestamptz, "attemptedAt" timestamptz,
+          url text, "answerStatus" int, answer text, problem text, "latencyMs" int, "isReceivers" boolean)
+      ), stored as (
+        update webhook_deliveries d
+        set status = r.status, due_at = r."dueAt", is_claimed = false, tries = d.tries + 1, attempts = d.attempts + 1,
+          attempted_at = r."attemptedAt", url = r.url, answer_status = r."answerStatus", answer = r.answer,
+          problem = r.problem, latency_ms = r."latencyMs"
+        from results r
+        where d.endpoint_id = r."endpointId" and d.event_id = r."eventId" and d.claim = r.claim and d.is_claimed
+          and d.status = 'pending'
+        returning r."endpointId", r.status, r."isReceivers"
+      ), health as (
+        select "endpointId", bool_or(status = 'succeeded') as is_well, bool_or("isReceivers") as is_known
+        from stored group by "endpointId"
+      ), recovered as (
+        update webhook_endpoints w set failing_since = null
+        from health h where w.id = h."endpointId" and h.is_well and w.failing_since is not null
+      ), broken as (
+        update webhook_endpoints w set failing_since = ${now}
+        from health h where w.id = h."endpointId" and not h.is_well and h.is_known and w.failing_since is null
+      )
+      select h."endpointId", coalesce(w.failing_since, ${now}) as "failingSince"
+      from health h join webhook_endpoints w on w.id = h."endpointId" where not h.is_well and h.is_known`,
+    read: (rows) => rows as unknown as { endpointId: string; failingSince: Date }[],
+    appendsEvents: false,
+  };
+}
+
+/** Events by their ids, as far as they are placed. */
+export async function findEvents(db: Reader, ids: readonly string[]): Promise<PlacedEvent[]> {
+  const rows = await db<PlacedRow[]>`
+    select ${placedColumns(db)} from events e join event_batches b on b.batch = e.batch
+    where e.id = any(${ids}::text[])`;
+  return rows.map(placedEvent);
+}
+
+/** A delivery as partners see it. */
+export interface Delivery {
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly eventType: EventType;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  readonly createdAt: Date;
+  readonly dueAt: Date | null;
+  readonly isClaimed: boolean;
+  readonly attemptedAt: Date | null;
+  readonly url: string | null;
+  readonly answerStatus: number | null;
+  readonly answer: string | null;
+  readonly problem: string | null;
+  readonly latencyMs: number | null;
+}
+
+export interface DeliveryQuery {
+  readonly endpointId: string;
+  readonly status: DeliveryStatus | undefined;
+  /** Only deliveries of older events. */
+  readonly before: string | undefined;
+  readonly limit: number;
+}
+
+/** Deliveries of an endpoint, those of the newest events first. */
+export function listDeliveries(db: Reader, { endpointId, status, before, limit }: DeliveryQuery): Promise<Delivery[]> {
+  return db<Delivery[]>`
+    select ${deliveryColumns(db)}
+    from webhook_deliveries d join events e on e.id = d.event_id
+    where d.endpoint_id = ${endpointId} and ${status === undefined ? db`true` : db`d.status = ${status}`}
+      and ${before === undefined ? db`true` : db`d.event_id < ${before}`}
+    order by d.event_id desc limit ${limit}`;
+}
+
+export async function findDelivery(db: Reader, endpointId: string, eventId: string): Promise<Delivery | undefined> {
+  const [row] = await db<Delivery[]>`
+    select ${deliveryColumns(db)}
+    from webhook_deliveries d join events e on e.id = d.event_id
+    where d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`;
+  return row;
+}
+
+/** Makes a delivery due, unless it is being attempted, and starts its schedule again. */
+export async function renewDelivery(
+  tx: Tx,
+  { endpointId, eventId }: Pick<Delivery, 'endpointId' | 'eventId'>,
+  now: Date,
+): Promise<void> {
+  await tx`
+    update webhook_deliveries
+    set status = 'pending', due_at = ${now}, begun_at = ${now}, tries = 0, is_claimed = false
+    where endpoint_id = ${endpointId} and event_id = ${eventId} and not (status = 'pending' and is_claimed)`;
+}
+
+export interface Pruning {
+  readonly before: Date;
+  readonly limit: number;
+}
+
+/** Removes some deliveries that are over and old. Returns their number. */
+export async function pruneOver(tx: Tx, { before, limit }: Pruning): Promise<number> {
+  const { count } = await tx`
+    delete from webhook_deliveries where ctid = any(array(
+      select ctid from webhook_deliveries where status <> 'pending' and created_at < ${before}
+      order by created_at limit ${limit} for update skip locked))`;
+  return count;
+}
+
+/** Removes some deliveries that wait at deleted endpoints, and old ones at disabled endpoints. Returns their number. */
+export async function pruneStopped(tx: Tx, { before, limit }: Pruning): Promise<number> {
+  const { count } = await tx`
+    delete from webhook_deliveries where ctid = any(array(
+      select d.ctid
+      from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id and d.status = 'pending'
+      where w.status = 'deleted' or (w.status = 'disabled' and d.created_at < ${before})
+      limit ${limit} for update of d skip locked))`;
+  return count;
+}
+
+function deliveryColumns(db: Reader) {
+  return db`d.endpoint_id as "endpointId", d.event_id as "eventId", e.type as "eventType", d.status, d.attempts,
+    d.created_at as "createdAt", d.due_at as "dueAt", d.is_claimed as "isClaimed", d.attempted_at as "attemptedAt",
+    d.url, d.answer_status as "answerStatus", d.answer, d.problem, d.latency_ms as "latencyMs"`;
+}

@@ -1,0 +1,93 @@
+import type { Mode } from '../../domain/mode.ts';
+import type { PinnableVersion } from '../../domain/version.ts';
+import type { EndpointStatus } from '../../domain/webhook.ts';
+import type { Owner } from '../parties/merchants.ts';
+import { one, type Reader, type Tx } from '../plumbing/database.ts';
+
+export interface Endpoint {
+  readonly id: string;
+  readonly partnerId: string;
+  readonly mode: Mode;
+  readonly url: string;
+  /** Types and patterns. */
+  readonly events: readonly string[];
+  /** Null: all merchants of the partner. */
+  readonly merchantIds: readonly string[] | null;
+  readonly description: string | null;
+  readonly status: EndpointStatus | 'deleted';
+  readonly apiVersion: PinnableVersion;
+  readonly secrets: readonly StoredSecret[];
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** The first failure after the last success. */
+  readonly failingSince: Date | null;
+}
+
+/** A secret that signs deliveries, wrapped with the master secret. */
+export interface StoredSecret {
+  readonly wrapped: string;
+  /** ISO 8601. Null for the newest, which signs without an end. */
+  readonly until: string | null;
+}
+
+export async function insertEndpoint(tx: Tx, endpoint: Endpoint): Promise<void> {
+  const { merchantIds, secrets } = endpoint;
+  await tx`
+    insert into webhook_endpoints (id, partner_id, mode, url, events, merchant_ids, description, status, api_version,
+      secrets, created_at, updated_at)
+    values (${endpoint.id}, ${endpoint.partnerId}, ${endpoint.mode}, ${endpoint.url}, ${endpoint.events},
+      ${merchantIds}, ${endpoint.description}, ${endpoint.status}, ${endpoint.apiVersion}, ${tx.json(secrets)},
+      ${endpoint.createdAt}, ${endpoint.updatedAt})`;
+}
+
+/** The endpoints of a partner, the oldest first. Deleted ones are left out. */
+export function listEndpoints(db: Reader, { partnerId, mode }: Owner): Promise<Endpoint[]> {
+  return db<Endpoint[]>`
+    select ${endpointColumns(db)} from webhook_endpoints w
+    where w.partner_id = ${partnerId} and w.mode = ${mode} and w.status <> 'deleted' order by w.id`;
+}
+
+export async function countEndpoints(db: Reader, { partnerId, mode }: Owner): Promise<number> {
+  const rows = await db<{ count: number }[]>`
+    select count(*)::int as count from webhook_endpoints
+    where partner_id = ${partnerId} and mode = ${mode} and status <> 'deleted'`;
+  return one(rows).count;
+}
+
+/** Of any partner, deleted ones too: the caller decides. */
+export async function findEndpoint(db: Reader, id: string): Promise<Endpoint | undefined> {
+  const [row] = await db<Endpoint[]>`select ${endpointColumns(db)} from webhook_endpoints w where w.id = ${id}`;
+  return row;
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockEndpoint(tx: Tx, id: string): Promise<Endpoint | undefined> {
+  const [row] = await tx<Endpoint[]>`
+    select ${endpointColumns(tx)} from webhook_endpoints w where w.id = ${id} for no key update`;
+  return row;
+}
+
+/** Locks a page of all endpoints that are not deleted, by id. */
+export function lockEndpoints(tx: Tx, { after, limit }: { after: string; limit: number }): Promise<Endpoint[]> {
+  return tx<Endpoint[]>`
+    select ${endpointColumns(tx)} from webhook_endpoints w
+    where w.id > ${after} and w.status <> 'deleted' order by w.id limit ${limit} for no key update`;
+}
+
+/** Writes everything of a locked endpoint that can change. */
+export async function updateEndpoint(tx: Tx, endpoint: Endpoint): Promise<void> {
+  await tx`
+    update webhook_endpoints
+    set url = ${endpoint.url}, events = ${endpoint.events}, merchant_ids = ${endpoint.merchantIds},
+      description = ${endpoint.description}, status = ${endpoint.status}, api_version = ${endpoint.apiVersion},
+      secrets = ${tx.json(endpoint.secrets)}, updated_at = ${endpoint.updatedAt},
+      failing_since = ${endpoint.failingSince}
+    where id = ${endpoint.id}`;
+}
+
+/** The columns of `webhook_endpoints w`. */
+export function endpointColumns(db: Reader) {
+  return db`w.id, w.partner_id as "partnerId", w.mode, w.url, to_json(w.events) as events,
+    to_json(w.merchant_ids) as "merchantIds", w.description, w.status, w.api_version as "apiVersion", w.secrets,
+    w.created_at as "createdAt", w.updated_at as "updatedAt", w.failing_since as "failingSince"`;
+}

@@ -1,0 +1,149 @@
+import { PUBLIC_EVENT_TYPES } from '../../domain/event.ts';
+import type { Owner } from '../parties/merchants.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
+import type { Lease } from '../plumbing/leases.ts';
+import type { SingleStatement } from '../plumbing/single-statement.ts';
+
+/** Rings on every node when there are new deliveries. */
+export const DELIVERIES_CHANNEL = 'till_webhooks';
+
+/** Keeps a round short: its deliveries begin when it ends. A batch has up to 1,000 events. */
+const MAX_BATCHES = 500;
+const MAX_EVENTS = 2_000;
+
+/**
+ * Creates the deliveries of the next events, and moves the cursor behind them. One statement, so that a crash leaves both or
+ * none: every event that is placed gets one delivery for each endpoint that is subscribed at this moment. Only the holder of
+ * the lease can commit it. Returns the number of these events.
+ */
+export function fanOutEvents({ name, fencing }: Lease, now: Date): SingleStatement<number> {
+  return {
+    draft: (sql) => sql`
+      with held as materialized (
+        select from leases where name = ${name} and fencing = ${fencing} for share
+      ), reached as materialized (
+        select position from webhook_cursor where exists (select from held) for update
+      ), later as (
+        select position, batch, size, partner_id, mode, sum(size) over (order by position) - size as before
+        from (
+          select position, batch, size, partner_id, mode from event_batches
+          where position > (select position from reached) order by position limit ${MAX_BATCHES}
+        ) next
+      ), taken as materialized (
+        select position, batch, size, partner_id, mode from later where before < ${MAX_EVENTS}
+      ), added as (
+        insert into webhook_deliveries (endpoint_id, event_id, created_at, begun_at, due_at)
+        select w.id, e.id, ${now}, ${now}, ${now}
+        from taken b
+        join webhook_endpoints w on w.partner_id = b.partner_id and w.mode = b.mode and w.status = 'active'
+        join events e on e.batch = b.batch
+        where ${isSubscribed(sql)}
+        on conflict do nothing
+        returning endpoint_id
+      ), moved as (
+        update webhook_cursor set position = (select max(position + size - 1) from taken)
+        where exists (select from taken)
+      ), told as (
+        select pg_notify(${DELIVERIES_CHANNEL}, '') where exists (select from added)
+      )
+      select (select coalesce(sum(size), 0)::int from taken) as events, (select count(*)::int from told) as told`,
+    read: ([row]) => Number(row?.events),
+    appendsEvents: false,
+  };
+}
+
+/** True if the endpoint `w` gets the event `e`. A test of an endpoint is for this endpoint alone. */
+function isSubscribed<Fragment>(
+  sql: (text: TemplateStringsArray, ...values: (readonly string[])[]) => Fragment,
+): Fragment {
+  return sql`e.type = any(${PUBLIC_EVENT_TYPES}::text[]) and case
+    when e.type = 'webhook_endpoint.test' then e.object_id = w.id
+    else w.events && array['*', e.type, split_part(e.type, '.', 1) || '.*']
+      and (w.merchant_ids is null or e.merchant_id = any(w.merchant_ids))
+    end`;
+}
+
+/** A request to redeliver all events of an endpoint since a time. */
+export interface Replay {
+  readonly endpointId: string;
+  /** Positions after this one, up to that one. */
+  readonly after: number;
+  readonly until: number;
+  readonly since: Date;
+}
+
+/** Stores a request. One that is under way is widened. */
+export async function startReplay(tx: Tx, { endpointId, after, until, since }: Replay): Promise<void> {
+  await tx`
+    update webhook_endpoints
+    set replay_after = least(replay_after, ${after}::bigint), replay_until = ${until}::bigint,
+      replay_since = least(replay_since, ${since})
+    where id = ${endpointId}`;
+}
+
+/** Locks a request that is under way, if there is one that no other transaction has. */
+export async function takeReplay(tx: Tx): Promise<(Replay & Owner) | undefined> {
+  const [row] = await tx<(Omit<Replay, 'after' | 'until'> & Owner & { after: string; until: string })[]>`
+    select id as "endpointId", partner_id as "partnerId", mode, replay_after as after, replay_until as until,
+      replay_since as since
+    from webhook_endpoints where replay_after is not null and status = 'active'
+    order by id limit 1 for no key update skip locked`;
+  return row && { ...row, after: Number(row.after), until: Number(row.until) };
+}
+
+/** Creates or renews the deliveries of some events. Those that are pending stay as they are. */
+export async function replayEvents(tx: Tx, replay: Replay & Owner, now: Date): Promise<void> {
+  const { endpointId, after, until, since, partnerId, mode } = replay;
+  await tx`
+    with later as (
+      select position, batch, size, sum(size) over (order by position) - size as before
+      from (
+        select position, batch, size from event_batches
+        where partner_id = ${partnerId} and mode = ${mode} and position > ${after} and position <= ${until}
+        order by position limit ${MAX_BATCHES}
+      ) next
+    ), taken as materialized (
+      select position, batch, size from later where before < ${MAX_EVENTS}
+    ), moved as (
+      update webhook_endpoints w
+      set replay_after = last.position, replay_until = case when last.position is null then null else w.replay_until end,
+        replay_since = case when last.position is null then null else w.replay_since end
+      from (select max(position + size - 1) as position from taken) last
+      where w.id = ${endpointId}
+    )
+    insert into webhook_deliveries as d (endpoint_id, event_id, created_at, begun_at, due_at)
+    select w.id, e.id, ${now}, ${now}, ${now}
+    from taken b join webhook_endpoints w on w.id = ${endpointId} join events e on e.batch = b.batch
+    where e.at >= ${since} and ${isSubscribed(tx)} and e.type <> 'webhook_endpoint.test'
+    on conflict (endpoint_id, event_id) do update
+      set status = 'pending', begun_at = excluded.begun_at, due_at = excluded.due_at, tries = 0, is_claimed = false
+      where d.status <> 'pending'`;
+}
+
+/** Events are appended soon after their time. The clocks of nodes are those of the database. */
+const MARGIN_MS = 10 * 60_000;
+/** Halves of any number of positions. */
+const MAX_STEPS = 64;
+
+/** A position before all events of the partner since that time. Positions follow time, up to the margin. */
+export async function findPositionBefore(db: Reader, { partnerId, mode }: Owner, since: Date): Promise<number> {
+  const at = new Date(since.getTime() - MARGIN_MS);
+  let low = 0;
+  let high = Number.MAX_SAFE_INTEGER;
+  const last = await db<{ position: string }[]>`
+    select position from event_batches where partner_id = ${partnerId} and mode = ${mode}
+    order by position desc limit 1`;
+  high = Number(last[0]?.position ?? 0);
+  for (let step = 0; step < MAX_STEPS && low < high; step += 1) {
+    const middle = Math.floor((low + high) / 2);
+    const [row] = await db<{ position: string; isBefore: boolean }[]>`
+      select b.position, e.at < ${at} as "isBefore"
+      from (
+        select position, batch from event_batches
+        where partner_id = ${partnerId} and mode = ${mode} and position > ${middle} order by position limit 1
+      ) b join events e on e.batch = b.batch and e.ordinal = 0`;
+    if (row?.isBefore) low = Number(row.position);
+    else high = middle;
+  }
+  return Math.max(0, low - 1);
+}
