@@ -68,6 +68,8 @@ function namesIn(api: Api): Named[] {
   const query = (path: string) => queryOf(operationOf(api, 'get', path));
   const error = api.components.schemas.ErrorBody ?? {};
   const ofMerchant = '/v1/merchants/{merchantId}';
+  const hooks = '/v1/webhook-endpoints';
+  const oneHook = `${hooks}/{id}`;
   return [
     { name: 'ErrorCode', schema: within(error, ['code']) },
     { name: 'Issue', schema: within(error, ['issues', '[]']) },
@@ -100,6 +102,14 @@ function namesIn(api: Api): Named[] {
     { name: 'MerchantQuery', schema: query('/v1/merchants'), isInput: true },
     { name: 'MerchantPage', schema: answer('get', '/v1/merchants') },
     { name: 'Deleted', schema: answer('delete', ofMerchant) },
+    { name: 'WebhookEndpoint', schema: answer('get', oneHook, 'webhookEndpoint') },
+    { name: 'WebhookEndpointWithSecret', schema: answer('post', hooks, 'webhookEndpoint') },
+    { name: 'NewWebhookEndpoint', schema: body('post', hooks), isInput: true },
+    { name: 'WebhookEndpointChange', schema: body('patch', oneHook), isInput: true },
+    { name: 'SecretRotation', schema: nonNull(body('post', `${oneHook}/rotate-secret`)), isInput: true },
+    { name: 'WebhookDelivery', schema: answer('get', `${oneHook}/deliveries`, 'deliveries', '[]') },
+    { name: 'DeliveryPage', schema: answer('get', `${oneHook}/deliveries`) },
+    { name: 'DeliveryQuery', schema: query(`${oneHook}/deliveries`), isInput: true },
     { name: 'EventType', schema: answer('get', '/v1/events/{id}', 'type') },
     { name: 'EventPattern', schema: within(query('/v1/events'), ['types', '[]']) },
     { name: 'EventQuery', schema: query('/v1/events'), isInput: true },

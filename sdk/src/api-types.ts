@@ -442,6 +442,115 @@ export interface Deleted {
   deleted: true;
 }
 
+export interface WebhookEndpoint {
+  /** Begins with `whe_`. */
+  id: string;
+  url: string;
+  events: string[];
+  merchantIds: string[] | null;
+  description: string | null;
+  /** A disabled endpoint gets no deliveries. Those that were pending continue when it is active again. */
+  status: 'active' | 'disabled';
+  apiVersion: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+}
+
+export interface WebhookEndpointWithSecret {
+  /** Begins with `whe_`. */
+  id: string;
+  url: string;
+  events: string[];
+  merchantIds: string[] | null;
+  description: string | null;
+  /** A disabled endpoint gets no deliveries. Those that were pending continue when it is active again. */
+  status: 'active' | 'disabled';
+  apiVersion: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+  /** Verifies signatures. It is shown only here: store it. */
+  secret: string;
+}
+
+export interface NewWebhookEndpoint {
+  /** The URL that gets the events: HTTPS, with a public host, without credentials and fragment. With test keys of a sandbox also HTTP, and this machine. */
+  url: string;
+  /** The types to deliver. `payment.*` stands for all types that begin so, `*` for all. */
+  events: readonly ('*' | 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*')[];
+  /** Only events of these merchants. Null: all merchants that the key may act for. */
+  merchantIds?: readonly string[] | null | undefined;
+  /** A note of your own. */
+  description?: string | null | undefined;
+  /** The version of the API that bodies are in. */
+  apiVersion?: '2026-02-18' | undefined;
+}
+
+export interface WebhookEndpointChange {
+  /** The URL that gets the events: HTTPS, with a public host, without credentials and fragment. With test keys of a sandbox also HTTP, and this machine. */
+  url?: string | undefined;
+  /** The types to deliver. `payment.*` stands for all types that begin so, `*` for all. */
+  events?: readonly ('*' | 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*')[] | undefined;
+  /** Only events of these merchants. Null: all merchants that the key may act for. */
+  merchantIds?: readonly string[] | null | undefined;
+  /** A note of your own. */
+  description?: string | null | undefined;
+  /** The version of the API that bodies are in. */
+  apiVersion?: '2026-02-18' | undefined;
+  /** A disabled endpoint gets no deliveries. Those that were pending continue when it is active again. */
+  status?: 'active' | 'disabled' | undefined;
+}
+
+export interface SecretRotation {
+  /** Seconds for which older secrets still sign. 0 ends them now. */
+  overlapSeconds?: number | undefined;
+}
+
+export interface WebhookDelivery {
+  /** The id of the event: an endpoint has one delivery of each event. */
+  id: string;
+  eventId: string;
+  eventType: string;
+  /** `failed`: it is not attempted again by itself. */
+  status: 'pending' | 'succeeded' | 'failed';
+  /** Attempts that have a result. */
+  attempts: number;
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+  /** Null when the delivery is over, and while it is being attempted. */
+  nextAttemptAt: string | null;
+  request: {
+    url: string;
+    headers: Record<string, string>;
+    /** The event. */
+    body: Record<string, unknown> | null;
+  };
+  lastAttempt: {
+    /** ISO 8601, UTC, with milliseconds. */
+    at: string;
+    latencyMs: number;
+    /** The HTTP status of the answer. Null: there was no answer. */
+    status: number | null;
+    /** The first 4 KB of the answer. */
+    answer: string | null;
+    problem: string | null;
+  } | null;
+}
+
+/** One page. */
+export interface DeliveryPage {
+  deliveries: WebhookDelivery[];
+  /** Pass it as `cursor` for the next page; null at the end. */
+  nextCursor: string | null;
+}
+
+export interface DeliveryQuery {
+  status?: 'pending' | 'succeeded' | 'failed' | undefined;
+  /** Opaque: the `nextCursor` of the page before, with the same filters. */
+  cursor?: string | undefined;
+  /** Size of the page. */
+  limit?: number | undefined;
+}
+
 export type EventType = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test';
 
 export type EventPattern = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*';
@@ -501,19 +610,7 @@ export interface DestinationData {
   deleted?: true;
 }
 
-export interface WebhookEndpointData {
-  /** Begins with `whe_`. */
-  id: string;
-  url: string;
-  events: string[];
-  merchantIds: string[] | null;
-  description: string | null;
-  /** A disabled endpoint gets no deliveries. Those that were pending continue when it is active again. */
-  status: 'active' | 'disabled';
-  apiVersion: string;
-  /** ISO 8601, UTC, with milliseconds. */
-  createdAt: string;
-}
+export type WebhookEndpointData = WebhookEndpoint;
 
 export interface EventOf<Type extends EventType, Data> {
   id: string;

@@ -42,14 +42,5 @@ export { ApiError, ConnectionError, TillError, WaitTimeoutError, WebhookError } 
 export type { FollowOptions } from './events.ts';
 export type { List } from './list.ts';
 export type { StatusOptions, WaitOptions } from './payments.ts';
-export type {
-  DeliveryPage,
-  DeliveryQuery,
-  NewWebhookEndpoint,
-  WebhookDelivery,
-  WebhookEndpoint,
-  WebhookEndpointChange,
-  WebhookEndpointWithSecret,
-} from './webhook-endpoints.ts';
 export { webhooks };
 // biome-ignore-end lint/performance/noBarrelFile: this is the entry of the package.

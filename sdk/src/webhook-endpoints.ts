@@ -1,71 +1,18 @@
-import type { Deleted, TillEvent } from './api-types.ts';
+import type {
+  Deleted,
+  DeliveryPage,
+  DeliveryQuery,
+  NewWebhookEndpoint,
+  SecretRotation,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointWithSecret,
+} from './api-types.ts';
 import { type CallOptions, type Connection, segment } from './connection.ts';
 import { type List, listOf } from './list.ts';
 
 const PATH = '/v1/webhook-endpoints';
-
-/** A receiver of webhooks. */
-export interface WebhookEndpoint {
-  id: string;
-  url: string;
-  /** The types of events that it gets, such as `payment.succeeded`, `payment.*` or `*`. */
-  events: string[];
-  /** The merchants whose events it gets; null for all. */
-  merchantIds: string[] | null;
-  description: string | null;
-  status: 'active' | 'disabled';
-  /** The version of the API that the events are in. */
-  apiVersion: string;
-  createdAt: string;
-}
-
-export interface WebhookEndpointWithSecret extends WebhookEndpoint {
-  /** `whsec_…`, which signs its webhooks. It is shown only now. */
-  secret: string;
-}
-
-export interface NewWebhookEndpoint {
-  url: string;
-  events: readonly string[];
-  merchantIds?: readonly string[] | null | undefined;
-  description?: string | null | undefined;
-  apiVersion?: string | undefined;
-}
-
-export type WebhookEndpointChange = Partial<NewWebhookEndpoint> & { status?: 'active' | 'disabled' | undefined };
-
-/** One event on its way to a receiver. */
-export interface WebhookDelivery {
-  /** The id of the event: a receiver has one delivery of each event. */
-  id: string;
-  eventId: string;
-  eventType: string;
-  status: 'pending' | 'succeeded' | 'failed';
-  attempts: number;
-  createdAt: string;
-  nextAttemptAt: string | null;
-  request: { url: string; headers: Record<string, string>; body: TillEvent | null };
-  lastAttempt: {
-    at: string;
-    latencyMs: number;
-    /** The HTTP status of the answer; null if there was none. */
-    status: number | null;
-    /** The first 4 KB of the answer. */
-    answer: string | null;
-    problem: string | null;
-  } | null;
-}
-
-export interface DeliveryQuery {
-  status?: WebhookDelivery['status'] | undefined;
-  cursor?: string | undefined;
-  limit?: number | undefined;
-}
-
-export interface DeliveryPage {
-  deliveries: WebhookDelivery[];
-  nextCursor: string | null;
-}
 
 interface One<T> {
   readonly webhookEndpoint: T;
@@ -143,7 +90,7 @@ export function webhookEndpointsOf(connection: Connection) {
      */
     async rotateSecret(
       id: string,
-      rotation: { readonly overlapSeconds?: number | undefined } = {},
+      rotation: SecretRotation = {},
       options?: CallOptions,
     ): Promise<WebhookEndpointWithSecret> {
       const path = `${pathOf(id)}/rotate-secret`;

@@ -3,10 +3,6 @@ const FORM = /^whsec_([A-Za-z0-9+/]{32,86}={0,2})$/;
 const LEAST_BYTES = 24;
 const MOST_BYTES = 64;
 
-export function webhookSecretText(bytes: Uint8Array): string {
-  return `whsec_${Buffer.from(bytes).toString('base64')}`;
-}
-
 export function isWebhookSecret(text: string): boolean {
   const encoded = FORM.exec(text)?.[1];
   if (encoded === undefined) return false;

@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { webhookSecretText } from '../domain/webhook-secret.ts';
+import { secretText } from '../domain/webhook-signature.ts';
 import type { World } from '../runtime/world.ts';
 import { createWholeFile } from './whole-file.ts';
 
@@ -11,6 +11,6 @@ const BYTES = 32;
 export async function readListenSecret({ random }: Pick<World, 'random'>, home: string): Promise<string> {
   await mkdir(home, { recursive: true, mode: 0o700 });
   const path = join(home, FILE);
-  await createWholeFile(path, `${webhookSecretText(random.bytes(BYTES))}\n`);
+  await createWholeFile(path, `${secretText(random.bytes(BYTES))}\n`);
   return (await readFile(path, 'utf8')).trim();
 }

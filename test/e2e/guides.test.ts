@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { PaymentPage } from '../../sdk/src/api-types.ts';
-import { sign } from '../../sdk/src/webhooks.ts';
+import { createTill } from '../../sdk/src/till.ts';
+import { sign, verify } from '../../sdk/src/webhooks.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { findPort } from '../../src/sandbox/free-port.ts';
 import { EXPECTED_OF_FAILURES, startFailingGateway } from '../clients/failing-gateway.ts';
@@ -220,6 +221,33 @@ describe('the programs of the guides', () => {
       program.output(),
       new RegExp(`Ship ORDER-45\\n(pay_\\w{26}\\n)*${paymentId}\\n(pay_\\w{26}\\n)*ORDER-45\\n$`),
     );
+  });
+
+  it('client library: verifies the webhooks of the gateway, also while their secret is rotated', async () => {
+    const till = createTill(sandbox);
+    const got: string[] = [];
+    let secret = '';
+    let paymentId = '';
+    const server = createServer(async (request, response) => {
+      const body = Buffer.concat(await request.toArray());
+      const told = await verify(body, request.headers, secret).then(({ type, data }) => `${type} ${data.id}`, String);
+      // Payments of other tests may end meanwhile.
+      if (told.endsWith(paymentId)) got.push(told);
+      response.writeHead(204).end();
+    }).listen(0, '127.0.0.1');
+    servers.push(server);
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+    const endpoint = await till.webhookEndpoints.create({ url, events: ['payment.*'] });
+    ({ secret } = endpoint);
+    const order = { amount: { unit: 'iso4217/USD', value: '1000' }, referenceId: 'ORDER-47' };
+    ({ paymentId } = await till.payments.create(order));
+    await until('the first webhook has come', () => got.length === 1);
+    await till.webhookEndpoints.rotateSecret(endpoint.id);
+    await till.payments.cancel(paymentId);
+    await until('the second webhook has come', () => got.length === 2);
+    assert.deepEqual(got, [`payment.created ${paymentId}`, `payment.cancelled ${paymentId}`]);
+    await till.webhookEndpoints.delete(endpoint.id);
   });
 
   it('client library: the example of every method works', async () => {
