@@ -8,7 +8,7 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
-export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** A server that gets webhooks, and answers 200 until it is told otherwise. */
 export async function startReceiver() {

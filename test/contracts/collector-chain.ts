@@ -34,7 +34,7 @@ import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from '../../src/sa
 
 /** A local chain with helpers for tests of the Collector. */
 
-export const CHAIN_ID = 31337;
+const CHAIN_ID = 31337;
 export const DEADLINE = 4_000_000_000;
 export const { USDC, USDT } = SANDBOX_TOKENS;
 export const FEE_ACCOUNT = SANDBOX_ACCOUNTS.feeAccount;

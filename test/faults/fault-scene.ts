@@ -220,4 +220,4 @@ function hasty(timers: Timers, haste: number): Timers {
   };
 }
 
-export const isBroadcast = ({ method }: { method: string }) => method === 'eth_sendRawTransaction';
+const isBroadcast = ({ method }: { method: string }) => method === 'eth_sendRawTransaction';

@@ -15,7 +15,12 @@ it('is stamped with real time, because receivers refuse messages from the future
         return { status: 204, headers: {}, bytes: Buffer.alloc(0), isWhole: true };
       },
     },
-    { url: 'https://shop.example/hook', eventId: 'evt_1', body: '{}', secrets: [createSecretKey(Buffer.alloc(32))] },
+    {
+      url: 'https://shop.example/hook',
+      eventId: 'evt_1',
+      body: Buffer.from('{}'),
+      secrets: [createSecretKey(Buffer.alloc(32))],
+    },
   );
   assert.equal(verdict, 'succeeded');
   assert.deepEqual(stamps, ['1700000000']);
