@@ -8,8 +8,6 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
-type Receiver = Awaited<ReturnType<typeof startReceiver>>;
-
 /** A server that gets webhooks, and answers 200 until it is told otherwise. */
 export async function startReceiver() {
   const received: ReceivedRequest[] = [];
