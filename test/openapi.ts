@@ -30,6 +30,8 @@ export interface DescribedOperation {
   readonly url: string;
   /** Names of query parameters, and of members of the body. */
   readonly parameters: readonly string[];
+  /** The example of its body. */
+  readonly example: object | undefined;
   readonly members: readonly string[];
 }
 
@@ -43,6 +45,7 @@ export function operations(prefix: string): DescribedOperation[] {
         path,
         url: path.replace(/\{\w+\}/g, 'x'),
         parameters: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
+        example: requestBody?.content['application/json']?.example as object | undefined,
         members: Object.keys(requestBody?.content['application/json']?.schema.properties ?? {}),
       })),
     );

@@ -16,7 +16,7 @@ const GROUP_TIMEOUT_MS = 600_000;
 /** Files that need a process of their own: they take long, replace globals, or have hooks outside of any `describe`. */
 const ALONE: readonly RegExp[] = [
   /^test\/(browser|crash|simulation|contracts|chains|wallet-sdk)\//,
-  /^test\/e2e\/(bad-input|drain|nodes|npm-start|long-poll)\.test\.ts$/,
+  /^test\/e2e\/(bad-input|drain|guides|nodes|npm-start|long-poll|payments|test-clock|trigger|wallet-sdk)\.test\.ts$/,
   /^test\/attacks\/(fuzz-routes|hostile-|noisy-lists)/,
   /^src\/(cli|sandbox)\//,
   /^src\/store\/(plumbing\/database|payments\/payment-lists)\.test\.ts$/,
@@ -81,7 +81,8 @@ function runGroup(files: readonly string[]): Promise<Outcome> {
       [
         '--test',
         '--test-isolation=none',
-        '--import=./test/leave.ts',
+        // Tests leave connections and timers open.
+        '--test-force-exit',
         `--test-timeout=${TEST_TIMEOUT_MS}`,
         '--test-reporter=spec',
         ...files,

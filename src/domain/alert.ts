@@ -43,8 +43,8 @@ export const ALERT_NAMES = [
   'send_stuck',
   'signer_refused',
   'stray_money',
-  'work_unled',
   'webhook_endpoint_disabled',
+  'work_unled',
 ] as const;
 
 export type AlertName = (typeof ALERT_NAMES)[number];

@@ -22,7 +22,7 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] 
     { name: 'recheck-refusals', everyMs: 60_000, run: () => recheckRefusals(deps) },
     { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },
     { name: 'prune-idempotency-keys', everyMs: 60_000, run: () => pruneIdempotencyKeys(deps) },
-    { name: 'prune-histories', everyMs: 600_000, run: () => pruneHistories(deps) },
+    { name: 'prune-histories', everyMs: 60_000, run: () => pruneHistories(deps) },
   ];
 }
 

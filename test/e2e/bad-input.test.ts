@@ -318,11 +318,12 @@ describe('bad input', () => {
       '__proto__',
       'null',
     ]) {
-      for (const { method, path } of operations('/v1/')) {
+      for (const { method, path, example } of operations('/v1/')) {
         if (!path.includes('{')) continue;
         const url = path.replace(/\{\w+\}/g, id);
         const as = { ...house.scoped, 'idempotency-key': freshKey() };
-        const answer = await refused({ method, url, headers: as }, `${method} ${url.slice(0, 100)}`);
+        const body = example && { payload: example };
+        const answer = await refused({ method, url, headers: as, ...body }, `${method} ${url.slice(0, 100)}`);
         assert.equal(answer.status, 404, `${method} ${url.slice(0, 100)}`);
       }
     }
