@@ -3,6 +3,7 @@ import { type BodyReader, createBodyReader, type RenderEvents } from '../actions
 import { FAN_OUT_LEASE, fanOutOnce, REPLAY_LEASE, replayOnce } from '../actions/webhooks/fan-out.ts';
 import { withJitter } from '../runtime/backoff.ts';
 import type { RequestRate } from '../runtime/request-rate.ts';
+import { unshifted } from '../runtime/shifted-clock.ts';
 import type { EventFeed } from '../store/events/event-feed.ts';
 import { DELIVERIES_CHANNEL } from '../store/webhooks/fan-out.ts';
 import { newHolder, startLeading } from './leading.ts';
@@ -62,7 +63,8 @@ export async function startDelivering(deps: DeliveringDeps): Promise<() => Promi
 }
 
 function startFanOut(deps: DeliveringDeps): () => Promise<void> {
-  const { clock, timers } = deps.world;
+  const { timers } = deps.world;
+  const clock = unshifted(deps.world.clock);
   const wake = createWake(timers);
   deps.feed.subscribe(wake.all);
   const nap = wake.sleeper();
@@ -107,7 +109,8 @@ async function deliverForever(deps: DeliveringDeps, { takeDue, nap, stop }: Deli
 
 /** Payments come first, and deliveries wait in rows: rounds are smaller and rarer while the node is busy with requests. */
 function createManners({ world, requestRate }: DeliveringDeps) {
-  const { clock, timers } = world;
+  const { timers } = world;
+  const clock = unshifted(world.clock);
   let lateMs = 0;
   const perSecond = () => {
     const rate = requestRate.perSecond();
