@@ -3,11 +3,14 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { applyCooledOff } from '../../src/actions/parties/cool-off-destinations.ts';
 import { finishAdvance } from '../../src/actions/test-clock.ts';
+import { fanOutOnce } from '../../src/actions/webhooks/fan-out.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
 import { findClockShift } from '../../src/store/plumbing/sandbox-clock.ts';
 import { createTestKey, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
+import { startReceiver } from '../receiver.ts';
 import { until } from '../until.ts';
 import { openShop, type Shop } from './shop.ts';
+import { newCourier, takeFanOut } from './webhook-scene.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -68,6 +71,32 @@ describe('the clock of a sandbox', () => {
   const read = async (on = nodes[0]) => (await on.call({ url: '/v1/test/clock', headers: shop.headers })).json();
   const statusOn = async (on: TestGateway, id: string) =>
     (await on.call({ url: `/v1/payments/${id}/status`, headers: shop.headers })).json().status;
+
+  it('brings the next attempt of a webhook forward, and stamps it with real time', async () => {
+    const [node] = nodes;
+    const receiver = await startReceiver();
+    receiver.answerWith((_request, response) => void response.writeHead(500).end());
+    const payload = { url: `${receiver.origin}/hook`, events: ['payment.created'] };
+    await node.call({ method: 'POST', url: '/v1/webhook-endpoints', headers: shop.headers, payload });
+    const lease = await takeFanOut(node);
+    const courier = newCourier(node);
+    await shop.created();
+    await until('the event has a delivery', async () => (await fanOutOnce(node, lease)) > 0);
+    const attempt = async () => {
+      await courier.takeDue();
+      await courier.idle();
+      return receiver.received.length;
+    };
+    assert.equal(await attempt(), 1);
+    // In real time the fourth attempt would be six minutes away.
+    for (const attempts of [2, 3, 4]) {
+      await advance({ advanceMs: DAY_MS / 4 });
+      await until('the node has the new time', async () => (await attempt()) === attempts);
+    }
+    const stampS = Number(receiver.received[3]?.headers['webhook-timestamp']);
+    assert.ok(Math.abs(stampS - Date.now() / 1000) < DAY_MS / 8000, String(stampS));
+    await receiver.stop();
+  });
 
   it('moves expiries on every node within a second, and new payments begin at the new time', async () => {
     const { paymentId, expiresAt } = await shop.created();

@@ -58,7 +58,7 @@ const ADVANCE = {
   tags: TAGS,
   summary: 'Move the clock of the sandbox forward',
   description:
-    'Only in a sandbox, with a test key. Other gateways do not have this route. Everybody in the sandbox gets the new time, and so does its chain: payments expire, quotes and signatures run out, changed destinations come into force. The clock never goes back. Send an `Idempotency-Key`, so that a retry does not move the clock twice.',
+    'Only in a sandbox, with a test key. Other gateways do not have this route. Everybody in the sandbox gets the new time, and so does its chain: payments expire, quotes and signatures run out, changed destinations come into force, webhooks are tried again. The clock never goes back. Send an `Idempotency-Key`, so that a retry does not move the clock twice.',
   body: Type.Object(
     {
       advanceMs: Type.Integer({
