@@ -25,6 +25,11 @@ export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
   };
 
   const events = createShopEvents(app, deps);
+  // The shop gets every event from the start of its node on.
+  app.addHook(
+    'onListen',
+    () => void events.catchUp().catch((err: unknown) => deps.log.warn({ err }, 'the shop could not read its events')),
+  );
 
   app.get('/demo', page, (request, reply) => send(request, reply, shopPage()));
 
@@ -37,8 +42,6 @@ export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
     const { product: id } = request.params as { product: string };
     const product = PRODUCTS.find((one) => one.id === id);
     if (product === undefined) return send(request, reply.code(404), troublePage('The shop does not have that.'));
-    // From the first sale on the shop gets every event.
-    await events.catchUp();
     const { gatewayUrl } = await orderProduct(app, deps, product);
     return reply.redirect(gatewayUrl, 303);
   });

@@ -58,7 +58,7 @@ export function eventsPage(events: readonly ShopEvent[]): SitePage {
     of: 'shop',
     at: EVENTS_AT,
     refreshS: REFRESH_S,
-    body: html`<div class="top"><h1>Events</h1><p class="lead">What the gateway has told this shop since its first sale, or since somebody first looked here. The newest comes first.</p></div>
+    body: html`<div class="top"><h1>Events</h1><p class="lead">What the gateway has told this shop since it was started. The newest comes first.</p></div>
 ${events.length === 0 ? none : html`<ol class="rows links">${events.map(eventRow)}</ol>`}`,
   };
 }
