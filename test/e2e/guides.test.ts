@@ -202,7 +202,7 @@ describe('the programs of the guides', () => {
       ROOT,
     );
     await listening.says(/Following .*, signed with whsec_\S+/);
-    const program = run(['sh', '-c', onPort(shopLine).replace('node ', `${process.execPath} `)]);
+    const program = run(['sh', '-c', `exec env ${onPort(shopLine).replace('node ', `${process.execPath} `)}`]);
     const paymentId = await payFor(program);
     await program.says('Ship ORDER-42');
     await listening.says(new RegExp(`payment.succeeded  ${paymentId}  10.00 USD  ORDER-42  204 in \\d+ ms`));
