@@ -6,7 +6,7 @@ import { type Command, command } from './command.ts';
 import { oneOf } from './kinds.ts';
 import { required } from './options.ts';
 
-/** What the commands do in a sandbox, one line at a time. */
+/** The steps of a command in a sandbox, printed one line at a time. */
 interface Scene extends Shopper {
   readonly steps: string[];
 }
@@ -44,7 +44,7 @@ const merchant: Recipe = async (scene) => {
   return made.id;
 };
 
-/** How a real payment of the sandbox gets to each event. Other events need an operator, or time that nobody can move. */
+/** The way of a real payment of the sandbox to each event. Other events need an operator, or time that nobody can move. */
 const RECIPES = {
   'payment.created': create,
   'payment.processing': paid,

@@ -1,6 +1,6 @@
 import { ChainUnavailableError } from '../chains/chain.ts';
 
-/** What the gateway may do to its sandbox chain beyond the methods of a public node. */
+/** The methods of the sandbox chain that a public node does not have. Only the gateway of the sandbox calls them. */
 export interface ChainControl {
   /** Moves the chain's time that far ahead of the real time; never back. False if this chain has no such control. */
   moveAhead(aheadMs: number): Promise<boolean>;

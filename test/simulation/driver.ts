@@ -67,7 +67,7 @@ const CHANGES =
 const LOCKS_LEASE = /\bleases\b/;
 const APPENDS_EVENTS = /\binsert into outbox\b/;
 
-/** What a transaction has done so far. */
+/** The effects of a transaction so far. */
 interface OpenTransaction {
   /** True if it has changed something that an invariant is about. */
   hasChanged: boolean;

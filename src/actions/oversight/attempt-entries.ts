@@ -18,7 +18,7 @@ export function attemptEntries({ attempts, versions, seen }: History): TimelineE
   ];
 }
 
-/** What an item carries out, as the subject of a sentence. */
+/** The purpose of an item, as the subject of a sentence. */
 const NAMES = { payment: 'attempt', payout: 'payout', refund: 'refund', return: 'return' } as const;
 
 function ownEntries(attempt: AttemptRow): TimelineEntry[] {

@@ -13,7 +13,7 @@ export interface Rehearsal {
   scriptOf(payment: Payment): Promise<Script>;
 }
 
-/** What is different for one payment. */
+/** The differences of one payment from a usual one. */
 export interface Script {
   /** In place of the operator's list. */
   readonly screening?: Screening;

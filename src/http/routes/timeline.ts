@@ -7,7 +7,7 @@ import { findOwnPayment, PaymentParams, READ } from './payments.ts';
 
 const MAX_ENTRIES = 200;
 
-/** What happened to a payment, and why it waits. */
+/** The history of a payment, and the reason for its wait. */
 export async function timelineRoutes(app: App, deps: HttpDeps): Promise<void> {
   const relaying = gasBudgets(deps.config);
 
