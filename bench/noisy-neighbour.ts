@@ -1,23 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
-import { createPartner } from '../src/actions/parties/create-partner.ts';
-import { issueKey } from '../src/actions/parties/issue-key.ts';
-import { rowKeysOf } from '../src/actions/row-keys.ts';
-import { createSecrets } from '../src/runtime/secrets.ts';
-import { systemWorld } from '../src/runtime/system-world.ts';
 import { call } from './calls.ts';
 import { compare, type Figure, type Measurement, quantile, round } from './figures.ts';
-import {
-  addMerchants,
-  BENCH_SECRET,
-  type Gateway,
-  merchantId,
-  openBeside,
-  startGateway,
-  USUAL_LIMITS,
-} from './gateway.ts';
+import { addMerchants, type Gateway, merchantId, startGateway, USUAL_LIMITS } from './gateway.ts';
 import { loadPayments } from './loader.ts';
 import type { Noise, NoiseOrder, NoiseReport } from './noise-client.ts';
+import { createPartners } from './partners.ts';
 import { messageOf, startClient, stopProcess } from './processes.ts';
 
 /** `NOISE_PAYMENTS=20000` measures with fewer, in less time. */
@@ -96,34 +83,16 @@ async function timesOf({ port }: Gateway, headers: Readonly<Record<string, strin
 
 /** A second partner with one merchant. */
 async function quietPartner({ databaseUrl, port }: Gateway): Promise<Record<string, string>> {
-  const db = openBeside(databaseUrl.href);
-  try {
-    const rowKeys = rowKeysOf(createSecrets([BENCH_SECRET]));
-    const deps = { db, world: systemWorld, log: pino({ level: 'silent' }), rowKeys };
-    const { id: partnerId } = await createPartner(deps, { actor: 'bench', name: 'Quiet' });
-    const { secret } = await issueKey(deps, {
-      actor: 'bench',
-      partnerId,
-      mode: 'test',
-      label: 'bench',
-      scopes: null,
-      merchantIds: null,
-      addresses: null,
-      expiresAt: null,
-    });
-    const headers = { 'Api-Key': secret, 'Content-Type': 'application/json' };
-    const body = JSON.stringify({ merchantName: 'Quiet', merchantEmail: 'quiet@example.com' });
-    const { text } = await call({
-      port,
-      method: 'POST',
-      path: '/v1/merchants',
-      headers: { ...headers, 'Idempotency-Key': 'quiet' },
-      body,
-    });
-    return { ...headers, 'Merchant-Id': (JSON.parse(text) as { merchant: { id: string } }).merchant.id };
-  } finally {
-    await db.close();
-  }
+  const [partner] = await createPartners(databaseUrl.href, { count: 1 });
+  const headers = { 'Api-Key': partner?.apiKey ?? '', 'Content-Type': 'application/json' };
+  const { text } = await call({
+    port,
+    method: 'POST',
+    path: '/v1/merchants',
+    headers: { ...headers, 'Idempotency-Key': 'quiet' },
+    body: JSON.stringify({ merchantName: 'Quiet', merchantEmail: 'quiet@example.com' }),
+  });
+  return { ...headers, 'Merchant-Id': (JSON.parse(text) as { merchant: { id: string } }).merchant.id };
 }
 
 /** Requests of the partner with many payments: together as many as its key, and its address, may send. */

@@ -2,17 +2,13 @@ import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keccak256, stringToBytes } from 'viem';
-import { createPartner } from '../src/actions/parties/create-partner.ts';
-import { issueKey } from '../src/actions/parties/issue-key.ts';
-import { rowKeysOf } from '../src/actions/row-keys.ts';
 import { SANDBOX_NETWORK } from '../src/chains/networks.ts';
 import type { Mode } from '../src/domain/mode.ts';
-import { createSecrets } from '../src/runtime/secrets.ts';
-import { systemWorld } from '../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
-import { openDatabase, type Reader } from '../src/store/plumbing/database.ts';
+import type { Reader } from '../src/store/plumbing/database.ts';
 import { call } from './calls.ts';
 import { BENCH_SECRET, openBeside } from './gateway.ts';
+import { createPartners } from './partners.ts';
 import { freePort, GATEWAY, startProcess, stopProcess, until } from './processes.ts';
 import { makeFolder, removeFolder } from './temporary.ts';
 
@@ -72,7 +68,7 @@ export async function startPayingGateway(input: PayingGatewayInput): Promise<Pay
   let child = await launch();
   const { url } = JSON.parse(await readFile(join(home, 'postgres', 'connection.json'), 'utf8')) as { url: string };
   const db = openBeside(url);
-  const apiKey = await createKey(url, input.mode ?? 'test');
+  const [{ apiKey } = { apiKey: '' }] = await createPartners(url, { count: 1, mode: input.mode ?? 'test' });
   const merchants = await createMerchants({ port, apiKey }, input.destinations);
   return {
     port,
@@ -103,20 +99,6 @@ async function readiness(child: ChildProcess, port: number): Promise<true | unde
   if (child.exitCode !== null) throw new Error('The gateway ended at its start.');
   const answer = await fetch(`http://127.0.0.1:${port}/ready`).catch(() => undefined);
   return answer?.ok ? true : undefined;
-}
-
-/** The setup that an operator would do with the commands. */
-async function createKey(databaseUrl: string, mode: Mode): Promise<string> {
-  const db = openDatabase({ url: databaseUrl, poolSize: 1, applicationName: 'till-bench' });
-  const deps = { db, world: systemWorld, rowKeys: rowKeysOf(createSecrets([BENCH_SECRET])) };
-  try {
-    const { id: partnerId } = await createPartner(deps, { actor: 'bench', name: 'Benchmark' });
-    const rights = { scopes: null, merchantIds: null, addresses: null, expiresAt: null };
-    const { secret } = await issueKey(deps, { actor: 'bench', partnerId, mode, label: 'Benchmark', ...rights });
-    return secret;
-  } finally {
-    await db.close();
-  }
 }
 
 /** The setup that a partner would do over the API. */

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { cpus, release, totalmem } from 'node:os';
 import { checkoutMeasurement } from './checkout.ts';
 import { createMeasurement } from './create.ts';
+import { eventsFeedMeasurement } from './events-feed.ts';
 import { faultsMeasurement } from './faults.ts';
 import { type Figure, isMet, type Measurement } from './figures.ts';
 import { gasMeasurement } from './gas.ts';
@@ -14,6 +15,7 @@ import { optionsMeasurement } from './options.ts';
 import { stopAllProcesses } from './processes.ts';
 import { settleMeasurement } from './settle.ts';
 import { settleOnceMeasurement } from './settle-once.ts';
+import { settleWithWebhooksMeasurement } from './settle-with-webhooks.ts';
 import { runSoak } from './soak.ts';
 import { statusMeasurement } from './status.ts';
 import { removeAllFolders } from './temporary.ts';
@@ -34,6 +36,8 @@ const MEASUREMENTS: readonly Measurement[] = [
   growthMeasurement,
   listsMeasurement,
   webhooksMeasurement,
+  settleWithWebhooksMeasurement,
+  eventsFeedMeasurement,
 ];
 
 const USAGE = `npm run bench                    every figure but the large ones

@@ -40,16 +40,11 @@ export const settleMeasurement: Measurement = {
 };
 
 export async function measureSettle(sizes: SettleSizes): Promise<Figure> {
-  const chain = await startPayingChain({ chainId: CHAIN_ID, blockMs: BLOCK_MS });
-  const shops = await createPayers('shop', MERCHANTS);
-  const gateway = await startPayingGateway({
-    rpcUrls: { [NETWORK]: [chain.rpcUrl] },
-    destinations: shops.map(({ address }) => ({ asset: ASSET, destination: `${NETWORK}:${address}` })),
-  });
+  const { chain, gateway, shops } = await startShops();
   const relayerKey = SANDBOX_KEYS.secondRelayer;
   const facilitator = await startFacilitator({ rpcUrl: chain.rpcUrl, chainId: CHAIN_ID, relayerKey });
   try {
-    const payments = await prepareOurs(chain, gateway, sizes.ours);
+    const payments = await prepareOurs(chain, gateway, { count: sizes.ours, name: 'ours' });
     const ours = await shareDuring(() => settleOurs(chain, gateway, payments));
     const trials = PEER_CONCURRENCIES.length * sizes.trial;
     const peers = await preparePeers(chain, shops, trials + sizes.theirs);
@@ -83,8 +78,24 @@ export async function measureSettle(sizes: SettleSizes): Promise<Figure> {
   }
 }
 
-async function prepareOurs(chain: PayingChain, gateway: PayingGateway, count: number): Promise<SignedPayment[]> {
-  const payers = await createPayers('ours', count);
+/** A chain, and a gateway with merchants on it. */
+export async function startShops() {
+  const chain = await startPayingChain({ chainId: CHAIN_ID, blockMs: BLOCK_MS });
+  const shops = await createPayers('shop', MERCHANTS);
+  const gateway = await startPayingGateway({
+    rpcUrls: { [NETWORK]: [chain.rpcUrl] },
+    destinations: shops.map(({ address }) => ({ asset: ASSET, destination: `${NETWORK}:${address}` })),
+  });
+  return { chain, gateway, shops };
+}
+
+/** Creates, funds and signs payments. The name makes their payers different from those of other calls. */
+export async function prepareOurs(
+  chain: PayingChain,
+  gateway: PayingGateway,
+  { count, name }: { readonly count: number; readonly name: string },
+): Promise<SignedPayment[]> {
+  const payers = await createPayers(name, count);
   await fund(chain, payers);
   return forEachAtOnce(payers, PREPARE_AT_ONCE, (payer, index) => {
     const merchant = gateway.merchants[index % gateway.merchants.length] ?? '';
@@ -92,15 +103,19 @@ async function prepareOurs(chain: PayingChain, gateway: PayingGateway, count: nu
   });
 }
 
-async function settleOurs(chain: PayingChain, gateway: PayingGateway, payments: readonly SignedPayment[]) {
+export async function settleOurs(chain: PayingChain, gateway: PayingGateway, payments: readonly SignedPayment[]) {
   const used = async () => ({ gateway: await readCpuUse(gateway.pid), chain: await readCpuUse(chain.pid) });
   const before = await used();
   const startMs = performance.now();
   const taken = forEachAtOnce(payments, CONFIRM_AT_ONCE, (payment) => confirm(gateway, payment)).then(
     () => performance.now() - startMs,
   );
-  const count = async (status: string) =>
-    Number((await gateway.sql`select count(*) from payments where status = ${status}`)[0]?.count);
+  const ids = payments.map(({ id }) => id);
+  const count = async (status: string) => {
+    const [row] = await gateway.sql`
+      select count(*) from payments where id = any(${ids}::text[]) and status = ${status}`;
+    return Number(row?.count);
+  };
   const allEnded = async () => {
     const [{ open } = { open: '' }] = await gateway.sql<{ open: string }[]>`
       select count(*) as open from payments where status in ('requires_action', 'processing')`;

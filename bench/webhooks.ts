@@ -1,17 +1,16 @@
-import type { ChildProcess } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { call, createPayments } from './calls.ts';
 import { describeOthers, perSecond, takeTurn } from './contest.ts';
 import { readCpuUse } from './cpu-use.ts';
 import { createSide } from './create.ts';
 import { compare, type Figure, type Measurement, quantile, round } from './figures.ts';
 import { addMerchants, type Gateway, merchantId, settle, startGateway } from './gateway.ts';
-import { messageOf, startClient, stopProcess, until } from './processes.ts';
+import { until } from './processes.ts';
 import { createQuiet, shareDuring } from './quiet.ts';
-import type { Arrivals, ReceiverOrder, ReceiverReport } from './webhook-receiver.ts';
+import { atRate } from './steadily.ts';
+import { type Receiver, startReceiver, subscribe, subscribeMany } from './webhook-endpoints.ts';
+import type { Arrivals } from './webhook-receiver.ts';
 
 const MERCHANTS = 50;
-const REPORT_MS = 30_000;
 const PAYMENTS_PER_SECOND = 200;
 const FIRST_SECONDS = 15;
 const BACKLOG = 20_000;
@@ -50,7 +49,7 @@ export const webhooksMeasurement: Measurement = {
 
 interface Scene {
   gateway: Gateway;
-  readonly receiver: Awaited<ReturnType<typeof startReceiver>>;
+  readonly receiver: Receiver;
 }
 
 async function measureFirst({ gateway, receiver }: Scene): Promise<Figure> {
@@ -149,22 +148,18 @@ async function measureOutage(scene: Scene): Promise<Figure> {
 async function measureCreate({ gateway, receiver }: Scene): Promise<Figure> {
   const side = createSide(gateway);
   const quiet = createQuiet();
-  const ids = await Promise.all(
-    Array.from({ length: ENDPOINTS }, (_, index) => subscribe(gateway, receiver.url(`/create-${index}`))),
-  );
-  const setAll = async (status: string) => {
-    for (const id of ids) await change(gateway, id, { status });
-  };
+  const endpoints = await subscribeMany(gateway, { receiver, count: ENDPOINTS, events: ['payment.created'] });
   const turn = { connections: 64, seconds: CREATE_SECONDS };
-  await setAll('disabled');
+  await endpoints.set('disabled');
   await side.run({ ...turn, isWarmUp: true });
   const withEndpoints: number[] = [];
   const without: number[] = [];
   for (let done = 0; done < CREATE_ROUNDS; done += 1) {
-    await setAll('active');
+    await endpoints.set('active');
     withEndpoints.push(perSecond(await takeTurn(quiet, side, turn)));
-    await setAll('disabled');
-    await dropBacklog(gateway);
+    await endpoints.set('disabled');
+    await settle(gateway);
+    await endpoints.dropBacklog();
     without.push(perSecond(await takeTurn(quiet, side, turn)));
   }
   const { ratio, byRound } = compare(withEndpoints, without);
@@ -184,47 +179,14 @@ async function measureCreate({ gateway, receiver }: Scene): Promise<Figure> {
 const PATIENT = { withinMs: DRAINED_WITHIN_MS, everyMs: 250 };
 
 /** Creates payments at a steady rate. */
-async function createSteadily(gateway: Gateway, seconds: number): Promise<void> {
+async function createSteadily({ port, apiKey }: Gateway, seconds: number): Promise<void> {
   const expiresAt = Math.floor(Date.now() / 1000) + 24 * 3600;
   const body = JSON.stringify({ amount: { unit: 'iso4217/USD', value: '1000' }, referenceId: 'STEADY', expiresAt });
-  const calls: Promise<unknown>[] = [];
-  const startMs = performance.now();
-  for (let number = 0; number < seconds * PAYMENTS_PER_SECOND; number += 1) {
-    const dueMs = startMs + (number * 1000) / PAYMENTS_PER_SECOND;
-    const waitMs = dueMs - performance.now();
-    if (waitMs > 0) await sleep(waitMs);
-    const headers = {
-      'Api-Key': gateway.apiKey,
-      'Merchant-Id': merchantId((number % MERCHANTS) + 1),
-      'Content-Type': 'application/json',
-    };
-    calls.push(call({ port: gateway.port, method: 'POST', path: '/v1/payments', headers, body }));
-  }
-  await Promise.all(calls);
-}
-
-async function subscribe({ port, apiKey }: Gateway, url: string): Promise<string> {
-  const { text } = await call({
-    port,
-    method: 'POST',
-    path: '/v1/webhook-endpoints',
-    headers: { 'Api-Key': apiKey, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ url, events: ['payment.created'] }),
+  await atRate({ seconds, perSecond: PAYMENTS_PER_SECOND }, (number) => {
+    const merchant = merchantId((number % MERCHANTS) + 1);
+    const headers = { 'Api-Key': apiKey, 'Merchant-Id': merchant, 'Content-Type': 'application/json' };
+    return call({ port, method: 'POST', path: '/v1/payments', headers, body });
   });
-  return (JSON.parse(text) as { webhookEndpoint: { id: string } }).webhookEndpoint.id;
-}
-
-async function change({ port, apiKey }: Gateway, id: string, fields: object): Promise<void> {
-  const headers = { 'Api-Key': apiKey, 'Content-Type': 'application/json' };
-  await call({ port, method: 'PATCH', path: `/v1/webhook-endpoints/${id}`, headers, body: JSON.stringify(fields) });
-}
-
-/** Removes the deliveries of a turn: to attempt them all would take minutes. */
-async function dropBacklog(gateway: Gateway): Promise<void> {
-  await settle(gateway);
-  await gateway.sql`update webhook_cursor set position = (select max(position + size - 1) from event_batches)`;
-  // Not row by row: the attempts in flight lock rows in another order.
-  await gateway.sql`truncate webhook_deliveries`;
 }
 
 /** Waits until no delivery is pending. */
@@ -248,7 +210,7 @@ async function isServed({ sql }: Gateway, url: string): Promise<true | undefined
   return row?.isLeft ? undefined : true;
 }
 
-async function arrivedAt(receiver: Scene['receiver'], path: string, count: number): Promise<Arrivals> {
+async function arrivedAt(receiver: Receiver, path: string, count: number): Promise<Arrivals> {
   const all = { ids: [] as string[], sinceEventMs: [] as number[], atMs: [] as number[] };
   await until(
     `${count} webhooks have arrived`,
@@ -262,20 +224,4 @@ async function arrivedAt(receiver: Scene['receiver'], path: string, count: numbe
     PATIENT,
   );
   return all;
-}
-
-async function startReceiver() {
-  const child: ChildProcess = startClient(new URL('./webhook-receiver.ts', import.meta.url));
-  const ask = <T extends ReceiverReport>(order: ReceiverOrder): Promise<T> => {
-    const report = messageOf<T>(child, { withinMs: REPORT_MS });
-    child.send(order);
-    return report;
-  };
-  const port = await ask<number>({ ask: 'port' });
-  return {
-    url: (path: string) => `http://127.0.0.1:${port}${path}`,
-    arrivals: () => ask<Readonly<Record<string, Arrivals>>>({ ask: 'arrivals' }),
-    answer: (path: string, status: number) => ask<number>({ ask: 'answer', path, status }),
-    stop: () => stopProcess(child),
-  };
 }

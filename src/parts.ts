@@ -17,6 +17,7 @@ import type { Version } from './domain/version.ts';
 import type { HttpDeps } from './http/deps.ts';
 import { createDrain } from './http/drain.ts';
 import { createListReads } from './http/entry/list-reads.ts';
+import { createTurns } from './http/entry/turns.ts';
 import { eventBodies } from './http/event-bodies.ts';
 import { createHoldPlaces } from './http/status/hold-places.ts';
 import { createLongPolls } from './http/status/long-poll.ts';
@@ -100,6 +101,7 @@ export async function createParts(input: PartsInput) {
     keyOf: ({ network }) => network,
   });
   const onRefusal = () => metrics.refusals.inc({ reason: 'rate_limited' });
+  const turns = createTurns(world.timers, { onRefusal });
   await openCheckout(base);
   const feed = await openEventFeed(base);
   const longPolls = createLongPolls(world, feed);
@@ -111,6 +113,7 @@ export async function createParts(input: PartsInput) {
     merchants,
     networkStops,
     keyUses: createKeyUseRecorder(world.clock),
+    turns,
     requestRate: createRequestRate(world.clock),
     feed,
     warn: createSparseWarning(steady.clock, base.log),
@@ -136,7 +139,7 @@ export async function createParts(input: PartsInput) {
       onRefusal,
     }),
     lists: createListReads(
-      { listDb, clock: steady.clock },
+      { listDb, clock: steady.clock, turns },
       { poolSize: config.listPoolSize, costMsPerSecond: config.listCostMsPerSecond, onRefusal },
     ),
     cursorKeys: secrets.deriveEach('cursor'),

@@ -19,7 +19,8 @@ export async function addTotals(sql: Reader): Promise<void> {
       coalesce(token_asset, ''), count(*)
     from payments where buyer_account is not null group by 1, 2, 3, 4, 5, 6, 7`;
   await sql`
-    insert into payment_customers (partner_id, mode, merchant_id, buyer_account, status, token_asset, payments)
-    select partner_id, mode, merchant_id, buyer_account, status, token_asset, sum(payments)
+    insert into payment_customers
+      (partner_id, mode, merchant_id, buyer_account, status, token_asset, payments, first_day, last_day)
+    select partner_id, mode, merchant_id, buyer_account, status, token_asset, sum(payments), min(day), max(day)
     from payment_day_customers group by 1, 2, 3, 4, 5, 6`;
 }

@@ -30,6 +30,7 @@ import type { FreshCache } from '../store/plumbing/fresh-cache.ts';
 import type { PageBundle } from './checkout/page-bundle.ts';
 import type { Drain } from './drain.ts';
 import type { ListReads } from './entry/list-reads.ts';
+import type { Turns } from './entry/turns.ts';
 import type { HoldPlaces } from './status/hold-places.ts';
 import type { LongPolls } from './status/long-poll.ts';
 
@@ -50,6 +51,8 @@ export interface HttpDeps {
   readonly db: Database;
   /** Lists and searches: on connections of their own, within the limits of the key. */
   readonly lists: ListReads;
+  /** Turns of work that can wait. */
+  readonly turns: Turns;
   readonly metrics: Metrics;
   readonly requestRate: RequestRate;
   /** API keys by hash, and wallet apps by id. */

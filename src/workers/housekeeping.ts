@@ -6,6 +6,7 @@ import { applyCooledOff } from '../actions/parties/cool-off-destinations.ts';
 import { createFreezeCheck } from '../actions/parties/freeze-heads.ts';
 import type { KeyUseRecorder } from '../actions/parties/record-key-uses.ts';
 import { expirePayments } from '../actions/paying/expire-payments.ts';
+import { findCustomerDays } from '../actions/paying/find-customer-days.ts';
 import { foldStats } from '../actions/paying/fold-stats.ts';
 import { pruneHistories } from '../actions/prune-histories.ts';
 import { pruneIdempotencyKeys } from '../actions/prune-idempotency-keys.ts';
@@ -21,6 +22,7 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] 
     { name: 'check-freezes', everyMs: 2_000, run: createFreezeCheck(deps) },
     { name: 'recheck-refusals', everyMs: 60_000, run: () => recheckRefusals(deps) },
     { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },
+    { name: 'find-customer-days', everyMs: 1_000, run: () => findCustomerDays(deps) },
     { name: 'prune-idempotency-keys', everyMs: 60_000, run: () => pruneIdempotencyKeys(deps) },
     { name: 'prune-histories', everyMs: 60_000, run: () => pruneHistories(deps) },
   ];

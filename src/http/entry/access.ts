@@ -17,6 +17,7 @@ import { createLoadGauge, type LoadGauge, type Priority } from './load-shedding.
 import { isPlausibleId } from './plausible-id.ts';
 import { publicGate } from './public-gate.ts';
 import { addressGroup, createRateLimit, type RateLimit } from './rate-limit.ts';
+import { canWait, turnGate } from './turns.ts';
 
 /**
  * The callers that a route admits. Every `/v1` route declares them in its `config`, and the hook below checks it before
@@ -121,13 +122,16 @@ export function guardRoutes(app: App, gates: Gates): void {
   app.decorateRequest('merchant', undefined);
   app.addHook('onClose', async () => gates.load.stop());
   app.addHook('onRoute', (route) => {
-    const { access } = route.config ?? {};
+    const { access, isCheap, takesTurns } = route.config ?? {};
+    const { priority = access === undefined ? 'spare' : 'normal' } = route.config ?? {};
     const before = [route.onRequest ?? []].flat();
+    if (takesTurns ?? (canWait(priority) && !isCheap)) {
+      route.preHandler = [...[route.preHandler ?? []].flat(), turnGate(gates.deps.turns)];
+    }
     if (access === undefined) {
-      route.onRequest = [publicGate(gates, route), ...before];
+      route.onRequest = [publicGate(gates, { priority, isCheap }), ...before];
       return;
     }
-    const { priority = 'normal' } = route.config ?? {};
     route.onRequest = [...before, guardOf({ ...gates, access, priority })];
   });
 }

@@ -4,6 +4,7 @@ import { fullBucket, refill, type TokenBucket, waitMs } from '../../runtime/toke
 import type { Clock } from '../../runtime/world.ts';
 import { type Database, isStatementTimeout, type Reader } from '../../store/plumbing/database.ts';
 import { createFairQueue } from './fair-queue.ts';
+import type { Turns } from './turns.ts';
 
 /**
  * The only way to the connections for lists and searches. They are separate from the connections of all other requests
@@ -27,10 +28,10 @@ const WAITING_PER_KEY = 8;
 const MAX_BUCKETS = 10_000;
 
 export function createListReads(
-  deps: { readonly listDb: Pick<Database, 'sql'>; readonly clock: Clock },
+  deps: { readonly listDb: Pick<Database, 'sql'>; readonly clock: Clock; readonly turns: Turns },
   { poolSize, costMsPerSecond, onRefusal }: ListReadsInput,
 ): ListReads {
-  const { listDb, clock } = deps;
+  const { listDb, clock, turns } = deps;
   const queue = createFairQueue({
     places: poolSize,
     perCaller: Math.min(PER_KEY, poolSize - 1),
@@ -81,7 +82,10 @@ export function createListReads(
         throw refusal(`More than ${limit} lists at once.`);
       }
       try {
-        return await answer;
+        const rows = await answer;
+        // Views and their JSON are another piece of work.
+        await turns.take(keyId);
+        return rows;
       } catch (error) {
         throw isStatementTimeout(error) ? refusal('This list takes too much time. Narrow it by a time range.') : error;
       }

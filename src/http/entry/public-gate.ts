@@ -1,5 +1,5 @@
-import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import type { LoadGauge } from './load-shedding.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { LoadGauge, Priority } from './load-shedding.ts';
 import { addressGroup, type RateLimit } from './rate-limit.ts';
 
 declare module 'fastify' {
@@ -18,8 +18,10 @@ interface PublicGates {
  * The gate of every route without access rules: its requests count against the address of the client, and are refused
  * while the node is overloaded. No public route can be added without it.
  */
-export function publicGate({ load, limits }: PublicGates, { config }: Pick<RouteOptions, 'config'>) {
-  const { priority = 'spare', isCheap } = config ?? {};
+export function publicGate(
+  { load, limits }: PublicGates,
+  { priority, isCheap }: { readonly priority: Priority; readonly isCheap: true | undefined },
+) {
   const limit = isCheap ? limits.cheap : limits.address;
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     try {

@@ -32,7 +32,12 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
     {
       schema: OPTIONS,
       preValidation,
-      config: { access: GATEWAY_ACCESS, priority: 'money', errors: [...COMMON, 'sanctioned_user', 'payment_expired'] },
+      config: {
+        access: GATEWAY_ACCESS,
+        priority: 'money',
+        takesTurns: true,
+        errors: [...COMMON, 'sanctioned_user', 'payment_expired'],
+      },
     },
     async (request) => {
       const payment = await findPayable(deps, deps.readPayment, request);

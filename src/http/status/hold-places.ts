@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors.ts';
-import { addressGroup } from '../entry/rate-limit.ts';
+import { sharerOf } from '../entry/turns.ts';
 
 /** The limit of held requests per caller. They cost memory, not work, so they have a limit of their own. */
 export interface HoldPlaces {
@@ -24,9 +24,8 @@ export function createHoldPlaces({ perKey, perAddress, onRefusal }: HoldPlacesIn
   const taken = new Map<string, number>();
   return {
     take(request, reply) {
-      const { caller } = request;
-      const isKey = caller?.via === 'key';
-      const name = isKey ? caller.key.id : addressGroup(request.ip);
+      const isKey = request.caller?.via === 'key';
+      const name = sharerOf(request);
       const limit = isKey ? perKey : perAddress;
       const count = taken.get(name) ?? 0;
       if (count >= limit) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { connectTo, createEmptyDatabase, type TestConnection, type TestDatabase } from '../../../test/database.ts';
 import { newId } from '../../domain/ids.ts';
-import type { PaymentFilter } from './payment-lists.ts';
+import type { PaymentFilter } from './payment-filter.ts';
 import { readPaymentStats } from './payment-stats.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../migrations');
@@ -25,7 +25,9 @@ describe('the migration to totals by token and day', () => {
     for (const file of files.slice(0, last)) await run(file);
     await addOldPayments(sql);
     // In a transaction, like every migration.
-    await sql.unsafe(`begin; ${readFileSync(join(FOLDER, files[last] ?? ''), 'utf8')}; commit`);
+    for (const file of files.slice(last)) {
+      await sql.unsafe(`begin; ${readFileSync(join(FOLDER, file), 'utf8')}; commit`);
+    }
   });
   after(async () => {
     await sql.end();

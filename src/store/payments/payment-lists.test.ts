@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { addTotals } from '../../../test/add-totals.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { command } from '../../actions/command.ts';
 import { firstIdAt } from '../../domain/ids.ts';
+import { systemWorld } from '../../runtime/system-world.ts';
 import { type Database, LIST_SETTINGS, one, openDatabase } from '../plumbing/database.ts';
-import { listPayments, type PaymentFilter, type PaymentPageQuery } from './payment-lists.ts';
-import { paymentStats, readPaymentStats } from './payment-stats.ts';
+import type { PaymentFilter } from './payment-filter.ts';
+import { listPayments, type PaymentPageQuery } from './payment-lists.ts';
+import { findDaysOfCustomers, paymentStats, readPaymentStats } from './payment-stats.ts';
 
 const ROWS = Number(process.env.TILL_TEST_LONG === undefined ? 60_000 : 400_000);
 const CHUNK = 20_000;
@@ -143,10 +146,14 @@ describe('lists of a merchant with many payments', () => {
     'a range of time': range,
     'a range within one day': { fromMs: START_MS + 1.2 * DAY_MS, untilMs: START_MS + 1.4 * DAY_MS },
     'the end of a range': { fromMs: range.untilMs },
+    'the beginning of a range': { untilMs: range.fromMs },
+    'the beginning of a range and a status': { untilMs: range.fromMs, statuses: ['failed'] },
+    'a time before all payments': { untilMs: START_MS - DAY_MS },
     'a range, overdue payments and a token': { ...range, statuses: ['expired'], assets: ['eip155:1/slip44:60'] },
     'a rare token of a range': { ...range, networks: ['eip155:10'] },
     'open payments': { statuses: ['requires_action'] },
     'a search in a range': { ...range, referencePart: '42' },
+    'a search that also finds open payments': { referencePart: '002' },
   })) {
     it(`the sum of ${name}: the same as a recount of the rows`, async () => {
       const wanted = { ...filter, ...more };
@@ -156,35 +163,71 @@ describe('lists of a merchant with many payments', () => {
     });
   }
 
-  it('the largest amounts: in the same order as computed from the rows', async () => {
-    const rows = await listPayments(db.sql, { ...page, sortBy: 'amount' });
-    const expected = await db.sql<{ id: string }[]>`
-      select id from payments where merchant_id = ${LARGE} order by amount_value desc, id desc limit ${LIMIT}`;
-    assert.deepEqual(
-      rows.map(({ id }) => id),
-      expected.map(({ id }) => id),
-    );
+  const inMarch = new Date(START_MS + 70.2 * DAY_MS);
+  const OPEN = { statuses: ['requires_action', 'expired'] } satisfies Partial<PaymentFilter>;
+  for (const [name, query] of Object.entries<Partial<PaymentPageQuery>>({
+    'the largest amounts': { sortBy: 'amount' },
+    'the smallest amounts': { sortBy: 'amount', sortDir: 'asc' },
+    'the smallest amounts of open payments': { ...OPEN, sortBy: 'amount', sortDir: 'asc' },
+    'the same, while some are new': { ...OPEN, sortBy: 'amount', sortDir: 'asc', now: inMarch },
+    'the same, in a range of time': { ...OPEN, ...range, sortBy: 'amount', now: inMarch },
+    'a search in open payments': { ...OPEN, referencePart: '002', now: inMarch },
+    'a search in open payments by amount': { ...OPEN, referencePart: '002', sortBy: 'amount', now: inMarch },
+    'open payments with a token': { ...OPEN, networks: ['eip155:1'], now: inMarch },
+    'open payments with a token by amount': { ...OPEN, networks: ['eip155:1'], sortBy: 'amount' },
+  })) {
+    it(`${name}: the same as computed from the rows`, async () => {
+      const wanted = { ...page, ...query, limit: 200 };
+      const rows = await listPayments(db.sql, wanted);
+      const direction = db.sql.unsafe(wanted.sortDir);
+      const order = wanted.sortBy === 'amount' ? db.sql`amount_value ${direction}, id ${direction}` : db.sql`id desc`;
+      const expected = await db.sql<{ id: string }[]>`
+        select id from payments where ${isWanted(db, wanted)} order by ${order} limit 200`;
+      assert.ok(expected.length > 5);
+      assert.deepEqual(
+        rows.map(({ id }) => id),
+        expected.map(({ id }) => id),
+      );
+    });
+  }
+
+  it('customers whose first and last days are unknown are counted by their days', async () => {
+    const ranges = [{ fromMs: range.fromMs }, { untilMs: range.untilMs }, { untilMs: START_MS + 0.01 * DAY_MS }];
+    const read = () => Promise.all(ranges.map((each) => readPaymentStats(db.sql, { ...filter, ...each })));
+    const before = await read();
+    await db.sql`update payment_customers set first_day = null, last_day = null where buyer_account like '%7'`;
+    assert.deepEqual(await read(), before);
+    while ((await command({ db, world: systemWorld }, (tx) => findDaysOfCustomers(tx, 100))) > 0) {
+      // Until all are known.
+    }
+    assert.deepEqual(await read(), before);
+    const [row] = await db.sql`select count(*)::int as count from payment_customers where first_day is null`;
+    assert.equal(row?.count, 0);
   });
 });
 
 /** A scan of the large merchant's part of an index would take far more: some 1,000 pages of the 30,000 payments. */
-const MOST_PAGES = 150;
+const MOST_PAGES = 200;
 
 /** The sums of the large merchant, from its rows alone. */
-async function recount({ sql }: Database, filter: PaymentFilter): Promise<[number, number, bigint]> {
-  const { fromMs = 0, untilMs = 2 ** 47, assets, networks, statuses, referencePart = '', now } = filter;
-  const rows = await sql<{ transactions: string; customers: string; revenue: string }[]>`
+async function recount(db: Database, filter: PaymentFilter): Promise<[number, number, bigint]> {
+  const rows = await db.sql<{ transactions: string; customers: string; revenue: string }[]>`
     select count(*) as transactions, count(distinct buyer_account) as customers,
       coalesce(sum(amount_value) filter (where status = 'succeeded'), 0) as revenue
-    from payments
-    where merchant_id = ${LARGE} and id >= ${firstIdAt('pay_', fromMs)} and id < ${firstIdAt('pay_', untilMs)}
-      and reference_id like ${`%${referencePart}%`}
-      and (${assets === undefined} or token_asset = any(${(assets ?? []) as string[]}::text[]))
-      and (${networks === undefined} or split_part(token_asset, '/', 1) = any(${(networks ?? []) as string[]}::text[]))
-      and (${statuses === undefined} or case when status = 'requires_action' and expires_at <= ${now} then 'expired'
-        else status end = any(${(statuses ?? []) as string[]}::text[]))`;
+    from payments where ${isWanted(db, filter)}`;
   const { transactions, customers, revenue } = one(rows);
   return [Number(transactions), Number(customers), BigInt(revenue)];
+}
+
+/** The filter, written once more and without regard to indexes. */
+function isWanted({ sql }: Database, filter: PaymentFilter) {
+  const { fromMs = 0, untilMs = 2 ** 47, assets, networks, statuses, referencePart = '', now } = filter;
+  return sql`merchant_id = ${LARGE} and id >= ${firstIdAt('pay_', fromMs)} and id < ${firstIdAt('pay_', untilMs)}
+    and reference_id like ${`%${referencePart}%`}
+    and (${assets === undefined} or token_asset = any(${(assets ?? []) as string[]}::text[]))
+    and (${networks === undefined} or split_part(token_asset, '/', 1) = any(${(networks ?? []) as string[]}::text[]))
+    and (${statuses === undefined} or case when status = 'requires_action' and expires_at <= ${now} then 'expired'
+      else status end = any(${(statuses ?? []) as string[]}::text[]))`;
 }
 
 async function idNear({ sql }: Database, bound: string): Promise<string> {
@@ -213,7 +256,8 @@ async function fill({ sql }: Database): Promise<void> {
         status, created_at, updated_at, expires_at, token_asset, token_value, buyer_account, transaction_hash)
       select id, 'prtn_1', 'test', case when n % 2 = 0 then ${LARGE} else 'mrch_' || n % ${SMALL_MERCHANTS}::int end,
         'ORDER-' || n, 'iso4217/USD', 1000 + n::bigint * 7919 % 100003, 2, status, at, at,
-        case when n % 4000 = 2 then timestamptz '2026-05-01' else timestamptz '2026-07-01' end,
+        case when n % 8000 = 2 then at + interval '1 hour' when n % 4000 = 2 then timestamptz '2026-05-01'
+          else timestamptz '2026-07-01' end,
         case when n % 30000 = 10 then 'eip155:10/slip44:60' else 'eip155:1/slip44:60' end, 1000,
         case when n % 1000 <> 2 then 'eip155:1:0x' || lpad((n % 500)::text, 40, '0') end, '0x' || lpad(n::text, 64, '0')
       from unnest(${ids}::text[], ${numbers.map(String)}::text[]::int[]) as i(id, n),

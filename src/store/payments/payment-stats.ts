@@ -1,6 +1,14 @@
 import type { Decimal } from '../../domain/money.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
-import { isTokenMatch, matchesOf, type PaymentFilter, seenStatus } from './payment-lists.ts';
+import {
+  type Fragment,
+  isTokenMatch,
+  matchesOf,
+  overduePayments,
+  type PaymentFilter,
+  seenStatus,
+  unionAll,
+} from './payment-filter.ts';
 
 /** Totals of all payments that match a filter. */
 export interface PaymentStats {
@@ -104,12 +112,6 @@ export async function countPayments(db: Reader): Promise<{ readonly status: stri
   return rows.map(({ status, count }) => ({ status, count: Number(count) }));
 }
 
-type Fragment = ReturnType<typeof matchesOf>;
-
-function unionAll(db: Reader, [first = db``, second]: readonly Fragment[]): Fragment {
-  return second === undefined ? first : db`${first} union all ${second}`;
-}
-
 /** Without repetitions. */
 function union(db: Reader, [first = db``, second]: readonly Fragment[]): Fragment {
   return second === undefined ? db`select distinct * from (${first}) b` : db`${first} union ${second}`;
@@ -134,9 +136,28 @@ function countedTotals(db: Reader, filter: PaymentFilter, totals: Totals): Fragm
     ${statuses === undefined ? db`` : seen}`;
 }
 
+/**
+ * The customers of the totals, with repetitions. In a range with one end, a customer's first or last day decides. The few
+ * customers whose days are unknown, and those of a range with two ends, are found by their days.
+ */
 function customersOf(db: Reader, filter: PaymentFilter, totals: Totals): Fragment {
-  const table = isByDay(totals) ? db`payment_day_customers` : db`payment_customers`;
-  return db`select buyer_account from ${table} where ${isTotalWanted(db, filter, totals)} and payments > 0`;
+  const { fromDay, untilDay } = totals;
+  const ever = db`select buyer_account from payment_customers c
+    where ${isTotalWanted(db, filter, { fromDay: undefined, untilDay: undefined })} and payments > 0`;
+  if (!isByDay(totals)) return ever;
+  const ofDays = db`select buyer_account from payment_day_customers d
+    where ${isTotalWanted(db, filter, totals)} and payments > 0`;
+  if (fromDay !== undefined && untilDay !== undefined) return ofDays;
+  const isInRange =
+    fromDay === undefined ? db`first_day < ${untilDay ?? null}::date` : db`last_day >= ${fromDay}::date`;
+  return db`
+    ${ever} and ${isInRange}
+    union all
+    ${ofDays} and exists (
+      select from payment_customers c
+      where (c.partner_id, c.mode, c.merchant_id, c.buyer_account, c.status, c.token_asset)
+          = (d.partner_id, d.mode, d.merchant_id, d.buyer_account, d.status, d.token_asset)
+        and c.first_day is null and c.payments > 0)`;
 }
 
 function isByDay({ fromDay, untilDay }: Totals): boolean {
@@ -157,22 +178,12 @@ function isOwn(db: Reader, { partnerId, mode, merchantIds }: PaymentFilter): Fra
     and ${merchantIds === null ? db`true` : db`merchant_id = any(${merchantIds as string[]}::text[])`}`;
 }
 
-/**
- * The payments that the sweeper and the watcher have yet to check. They are read for all merchants: with a filter on one
- * merchant the planner might scan all payments of that merchant instead of these few.
- */
+/** The visible statuses of payments that the sweeper and the watcher have yet to check. */
 function overdue(db: Reader, filter: PaymentFilter, totals: Totals): Fragment {
   const columns = db`partner_id, mode, merchant_id, created_at, token_asset, ${seenStatus(db, filter.now)} as seen`;
   const { fromDay, untilDay } = totals;
   return db`
-    select seen from (
-      select ${columns} from payments p
-      where status = 'requires_action' and native_deadline is null and expires_at <= ${filter.now}
-      union all
-      select ${columns} from payments p
-      where status = 'requires_action' and native_deadline is not null and expires_at <= ${filter.now}
-      offset 0
-    ) p
+    select seen from (${overduePayments(db, columns, filter.now)}) p
     where ${isOwn(db, filter)} and ${isTokenMatch(db, filter, db`token_asset`)}
       and ${fromDay === undefined ? db`true` : db`created_at >= ${fromDay}::timestamp at time zone 'UTC'`}
       and ${untilDay === undefined ? db`true` : db`created_at < ${untilDay}::timestamp at time zone 'UTC'`}`;
@@ -221,4 +232,34 @@ export async function foldStatChanges(tx: Tx, limit: number): Promise<number> {
     )
     select count(*)::int as folded from taken`;
   return one(rows).folded;
+}
+
+/**
+ * Finds the first and the last day of customers that lack them, and returns their number. The rows are locked first: a
+ * payment that moves meanwhile waits, and then adds its day.
+ */
+export async function findDaysOfCustomers(tx: Tx, limit: number): Promise<number> {
+  const keys = await tx<{ key: string }[]>`
+    select ctid::text as key from payment_customers where first_day is null and payments > 0
+    limit ${limit} for update skip locked`;
+  if (keys.length === 0) return 0;
+  await tx`
+    update payment_customers c set (first_day, last_day) = (
+      select min(d.day), max(d.day)
+      from (
+        select day from payment_day_customers
+        where partner_id = c.partner_id and mode = c.mode and merchant_id = c.merchant_id order by day limit 1
+      ) oldest
+      cross join lateral (
+        select day from payment_day_customers
+        where partner_id = c.partner_id and mode = c.mode and merchant_id = c.merchant_id order by day desc limit 1
+      ) newest
+      -- A look into the index for each day, because it has the days before the customers.
+      cross join lateral generate_series(oldest.day::timestamp, newest.day, interval '1 day') as days(at)
+      join payment_day_customers d on d.partner_id = c.partner_id and d.mode = c.mode and d.merchant_id = c.merchant_id
+        and d.day = days.at::date and d.buyer_account = c.buyer_account and d.status = c.status
+        and d.token_asset = c.token_asset
+      where d.payments > 0)
+    where c.ctid = any(${keys.map(({ key }) => key)}::tid[])`;
+  return keys.length;
 }

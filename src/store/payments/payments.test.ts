@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { command, commandOfOne } from '../../actions/command.ts';
 import { expirePayments } from '../../actions/paying/expire-payments.ts';
+import { findCustomerDays } from '../../actions/paying/find-customer-days.ts';
 import { foldStats } from '../../actions/paying/fold-stats.ts';
 import { createPaymentMover } from '../../actions/paying/move-payment.ts';
 import { newId } from '../../domain/ids.ts';
@@ -20,6 +21,7 @@ import { findPayments, lockPayments, type Move, movePayments, type Payment } fro
 
 const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
 const START_MS = Date.UTC(2026, 2, 1);
+const DAY_MS = 86_400_000;
 const NODES = 3;
 
 const BUYERS = [1, 2, 3].map((digit) => `eip155:1:0x${String(digit).repeat(40)}`);
@@ -126,7 +128,16 @@ describe('stored payments', () => {
     select 'kept' as side, t::text from (table kept except all table recount) t
     union all select 'recounted', t::text from (table recount except all table kept) t
     union all select 'kept', t::text from (table kept_customers except all table recount_customers) t
-    union all select 'recounted', t::text from (table recount_customers except all table kept_customers) t`;
+    union all select 'recounted', t::text from (table recount_customers except all table kept_customers) t
+    union all
+    select 'days', c::text from payment_customers c, lateral (
+      select min(day) as first_day, max(day) as last_day from recount_customers r
+      where (r.partner_id, r.mode, r.merchant_id, r.buyer_account, r.status, r.coalesce)
+        = (c.partner_id, c.mode, c.merchant_id, c.buyer_account, c.status, c.token_asset)
+    ) r
+    where c.payments > 0 and c.first_day is not null and (c.first_day, c.last_day) <> (r.first_day, r.last_day)`;
+  const unknownDays = () => sql()`
+    select buyer_account from payment_customers where payments > 0 and (first_day is null or last_day is null)`;
 
   /** Every payment's history is one unbroken line from its creation to where it stands. */
   async function checkHistories(ids: readonly string[]): Promise<void> {
@@ -161,6 +172,7 @@ describe('stored payments', () => {
     amountValue: fc.bigInt({ min: 1n, max: 10n ** 30n }).map(String),
     livesS: fc.integer({ min: 1, max: 60 }),
     isNative: fc.boolean(),
+    daysAgo: fc.integer({ min: 0, max: 2 }),
   });
   const buyer = fc.constantFrom(...BUYERS).map((account) => ({ account, name: 'Wallet', icon: null }));
   const event: fc.Arbitrary<PaymentEvent> = fc.oneof(
@@ -202,12 +214,12 @@ describe('stored payments', () => {
   it('keep to their rules whatever happens to them, on any number of nodes at once', { timeout: 600_000 }, () =>
     fc.assert(
       fc.asyncProperty(script, async ({ payments, steps, atOnce }) => {
+        const ids: string[] = [];
+        for (const { merchantId, amountValue, unit, livesS, daysAgo } of payments) {
+          nowMs = START_MS - daysAgo * DAY_MS;
+          ids.push(...(await create([{ merchantId, amountValue, ...unit, expiresAtMs: START_MS + livesS * 1000 }])));
+        }
         nowMs = START_MS;
-        const ids = await create(
-          payments.map(({ merchantId, amountValue, unit, livesS }) => {
-            return { merchantId, amountValue, ...unit, expiresAtMs: START_MS + livesS * 1000 };
-          }),
-        );
         await handOutNative(
           ids.filter((_, index) => payments[index]?.isNative),
           START_MS + 60_000,
@@ -231,6 +243,7 @@ describe('stored payments', () => {
           meanwhile(() => expirePayments(nodes[1] as Node)),
           meanwhile(() => expirePayments(nodes[2] as Node)),
           meanwhile(() => foldStats(nodes[2] as Node)),
+          meanwhile(() => findCustomerDays(nodes[1] as Node)),
           meanwhile(async () => assert.deepEqual([...(await wrongSums())], [])),
         ]);
         try {
@@ -254,7 +267,9 @@ describe('stored payments', () => {
         while (await foldStats(first())) {
           // Until everything is in the totals.
         }
+        await findCustomerDays(first());
         assert.deepEqual([...(await wrongSums())], []);
+        assert.deepEqual([...(await unknownDays())], []);
         await sweepAll();
       }),
       { numRuns: IS_LONG ? 1_000 : 30 },
@@ -307,6 +322,24 @@ describe('stored payments', () => {
       evidence: {},
     });
     assert.deepEqual(nobody, { ok: false, refusal: 'not_found', payment: undefined });
+  });
+
+  it('lose the days of a customer when a node of an older version counts another payment', async () => {
+    const [id = ''] = await create([{ merchantId: 'mrch_one' }]);
+    const buyer = { account: `${BUYERS[0]}9`, name: 'Wallet', icon: null };
+    const confirmed = { type: 'confirmed', buyer, token: TOKEN, isNative: false } as const;
+    assert.ok((await first().move({ paymentId: id, event: confirmed, actor: 'test', evidence: {} })).ok);
+    const days = () => sql()<{ first: string | null; last: string | null }[]>`
+      select first_day::text as first, last_day::text as last from payment_customers
+      where buyer_account = ${buyer.account} and payments > 0`;
+    assert.deepEqual([...(await days())], [{ first: '2026-03-01', last: '2026-03-01' }]);
+    const add = (change: number) => sql()`
+      update payment_customers set payments = payments + ${change} where buyer_account = ${buyer.account}`;
+    await add(1);
+    assert.deepEqual([...(await days())], [{ first: null, last: null }]);
+    await add(-1);
+    await findCustomerDays(first());
+    assert.deepEqual([...(await days())], [{ first: '2026-03-01', last: '2026-03-01' }]);
   });
 
   it('are not moved by a decision on an outdated state', async () => {

@@ -172,13 +172,6 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
           as s(buyer, status, asset, sign)
       where s.buyer is not null
       group by partner_id, mode, merchant_id, day, s.buyer, s.status, s.asset having sum(s.sign) <> 0
-    ), customers as (
-      insert into payment_customers (partner_id, mode, merchant_id, buyer_account, status, token_asset, payments)
-      select partner_id, mode, merchant_id, buyer, status, asset, sum(payments) from bought
-      group by partner_id, mode, merchant_id, buyer, status, asset
-      order by partner_id, mode, merchant_id, buyer, status, asset
-      on conflict (partner_id, mode, merchant_id, buyer_account, status, token_asset)
-        do update set payments = payment_customers.payments + excluded.payments
     ), day_customers as (
       insert into payment_day_customers
         (partner_id, mode, merchant_id, day, buyer_account, status, token_asset, payments)
@@ -186,6 +179,26 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
       order by partner_id, mode, merchant_id, day, buyer, status, asset
       on conflict (partner_id, mode, merchant_id, day, buyer_account, status, token_asset)
         do update set payments = payment_day_customers.payments + excluded.payments
+      returning partner_id, mode, merchant_id, day, buyer_account, status, token_asset, payments
+    ), customers as (
+      -- A day without payments any more may have been the first or the last. Both are then unknown, which is null.
+      insert into payment_customers
+        (partner_id, mode, merchant_id, buyer_account, status, token_asset, payments, first_day, last_day)
+      select b.partner_id, b.mode, b.merchant_id, b.buyer, b.status, b.asset, sum(b.payments),
+        case when min(d.payments) > 0 then min(b.day) end, case when min(d.payments) > 0 then max(b.day) end
+      from bought b join day_customers d
+        on (d.partner_id, d.mode, d.merchant_id, d.day, d.buyer_account, d.status, d.token_asset)
+          = (b.partner_id, b.mode, b.merchant_id, b.day, b.buyer, b.status, b.asset)
+      group by b.partner_id, b.mode, b.merchant_id, b.buyer, b.status, b.asset
+      order by b.partner_id, b.mode, b.merchant_id, b.buyer, b.status, b.asset
+      on conflict (partner_id, mode, merchant_id, buyer_account, status, token_asset) do update
+        set payments = payment_customers.payments + excluded.payments, day_changes = payment_customers.day_changes + 1,
+          first_day = case when payment_customers.payments = 0 then excluded.first_day
+            when payment_customers.first_day is not null and excluded.first_day is not null
+              then least(payment_customers.first_day, excluded.first_day) end,
+          last_day = case when payment_customers.payments = 0 then excluded.last_day
+            when payment_customers.last_day is not null and excluded.last_day is not null
+              then greatest(payment_customers.last_day, excluded.last_day) end
     )
     select id from moved`;
   return moved.map(({ id }) => id);

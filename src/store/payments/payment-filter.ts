@@ -1,0 +1,178 @@
+import { firstIdAt } from '../../domain/ids.ts';
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/payment.ts';
+import type { Owner } from '../parties/merchants.ts';
+import type { Reader } from '../plumbing/database.ts';
+
+/** A filter. Undefined members do not narrow it. */
+export interface PaymentFilter extends Owner {
+  /** Of these merchants, as far as they are the owner's; null for all of the owner's. */
+  readonly merchantIds: readonly string[] | null;
+  /** Made at this time or later. */
+  readonly fromMs: number | undefined;
+  /** Made before this time. */
+  readonly untilMs: number | undefined;
+  /** Paid, or to be paid, with one of these assets, on one of these chains. */
+  readonly assets: readonly string[] | undefined;
+  readonly networks: readonly string[] | undefined;
+  /** Visible statuses: an overdue payment counts as expired before the sweeper has moved it. */
+  readonly statuses: readonly PaymentStatus[] | undefined;
+  /** A part of the reference id, to the letter. */
+  readonly referencePart: string | undefined;
+  readonly now: Date;
+}
+
+/** A part of a statement. */
+export type Fragment = ReturnType<Reader>;
+
+/** All payments that match, as a table `p`. */
+export function matchesOf(db: Reader, filter: PaymentFilter): Fragment {
+  return db`(
+    select p.* from merchants m cross join lateral (${matchesOfMerchant(db, filter)}) p where ${isAmong(db, filter)}
+  ) p`;
+}
+
+/**
+ * The payments of the merchant `m` that match. Those of a search are found by `payments_by_reference`, and by the sources of
+ * open payments. All others are found by `payments_by_status`. The `offset` keeps the planner from going through the
+ * payments of all merchants.
+ */
+export function matchesOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
+  if (filter.referencePart === undefined) {
+    return db`
+      select p.* from unnest(${storedStatuses(filter)}::text[]) as s(status)
+      cross join lateral (
+        select * from payments p
+        where ${isOfMerchant(db, filter)} and p.status = s.status and ${isMatch(db, filter)} offset 0
+      ) p`;
+  }
+  const hasPart = hasReferencePart(db, filter, filter.referencePart);
+  const closed = db`(
+    select * from payments p
+    where ${isOfMerchant(db, filter)} and ${isClosed(db)} and ${hasPart} and ${isClosedMatch(db, filter)} offset 0
+  )`;
+  if (!isOpenWanted(filter)) return closed;
+  const { recent, longLived, unswept } = openSources(db, filter);
+  const sources = [recent, db`${longLived} and ${hasPart}`, unswept];
+  return unionAll(db, [
+    closed,
+    ...sources.map((source) => db`(select p.* from ${source} and ${isMatch(db, filter)} offset 0)`),
+  ]);
+}
+
+/** The index finds payments that have all parts of the text, in any order. */
+function hasReferencePart(db: Reader, filter: PaymentFilter, text: string): Fragment {
+  return db`reference_parts(p.merchant_id, p.reference_id) @> reference_parts(${merchantOf(db, filter)}, ${text})
+    and strpos(p.reference_id, ${text}) > 0`;
+}
+
+/**
+ * A payment of the merchant `m`. A single merchant is named by its id, because the planner knows the number of its
+ * payments then. Otherwise it expects the average of all merchants, and takes an index without the order of the page.
+ */
+export function isOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
+  return db`p.merchant_id = ${merchantOf(db, filter)}`;
+}
+
+function merchantOf(db: Reader, { merchantIds }: PaymentFilter): Fragment {
+  const [id, ...others] = merchantIds ?? [];
+  return id === undefined || others.length > 0 ? db`m.id` : db`${id}::text`;
+}
+
+/** The statuses in the table that may be seen as one of the wanted ones: an overdue open payment is seen as over. */
+export function storedStatuses(filter: PaymentFilter): string[] {
+  const { statuses = PAYMENT_STATUSES } = filter;
+  const isWanted = (status: PaymentStatus) =>
+    status === 'requires_action' ? isOpenWanted(filter) : statuses.includes(status);
+  return PAYMENT_STATUSES.filter(isWanted);
+}
+
+export function isOpenWanted({ statuses = PAYMENT_STATUSES }: PaymentFilter): boolean {
+  return statuses.some((status) => SEEN_WHILE_OPEN.has(status));
+}
+
+export function hasTokens({ assets, networks }: PaymentFilter): boolean {
+  return assets !== undefined || networks !== undefined;
+}
+
+const SEEN_WHILE_OPEN: ReadonlySet<PaymentStatus> = new Set(['requires_action', 'processing', 'expired']);
+
+/** The predicate of the indexes that leave open payments out. */
+export const isClosed = (db: Reader) => db`p.status <> 'requires_action'`;
+
+export function isAmong(db: Reader, { partnerId, mode, merchantIds }: PaymentFilter): Fragment {
+  return db`m.partner_id = ${partnerId} and m.mode = ${mode}
+    and ${merchantIds === null ? db`true` : db`m.id = any(${merchantIds as string[]}::text[])`}`;
+}
+
+/** Uses only columns of `payments_by_status`, so that the index alone is enough. */
+export function isMatch(db: Reader, filter: PaymentFilter): Fragment {
+  const { statuses, referencePart, now } = filter;
+  const isSeen = db`(p.status <> 'requires_action' or ${seenStatus(db, now)} = any(${statuses as string[]}::text[]))`;
+  return db`${isInRange(db, filter)} and ${isTokenMatch(db, filter, db`p.token_asset`)}
+    and ${statuses === undefined ? db`true` : isSeen}
+    and ${referencePart === undefined ? db`true` : db`strpos(p.reference_id, ${referencePart}) > 0`}`;
+}
+
+/** The filters for a payment that is not open, without the search. */
+export function isClosedMatch(db: Reader, filter: PaymentFilter): Fragment {
+  const { statuses } = filter;
+  return db`${isInRange(db, filter)} and ${isTokenMatch(db, filter, db`p.token_asset`)}
+    and ${statuses === undefined ? db`true` : db`p.status = any(${statuses as string[]}::text[])`}`;
+}
+
+function isInRange(db: Reader, { fromMs, untilMs }: PaymentFilter): Fragment {
+  return db`${fromMs === undefined ? db`true` : db`p.id >= ${firstIdAt('pay_', fromMs)}`}
+    and ${untilMs === undefined ? db`true` : db`p.id < ${firstIdAt('pay_', untilMs)}`}`;
+}
+
+export function isTokenMatch(db: Reader, { assets, networks }: PaymentFilter, asset: Fragment): Fragment {
+  const chain = db`split_part(${asset}, '/', 1)`;
+  return db`${assets === undefined ? db`true` : db`${asset} = any(${assets as string[]}::text[])`}
+    and ${networks === undefined ? db`true` : db`${chain} = any(${networks as string[]}::text[])`}`;
+}
+
+/** `visibleStatus` of `domain/payment.ts`, in SQL. */
+export function seenStatus(db: Reader, now: Date): Fragment {
+  return db`case when p.status <> 'requires_action' or p.expires_at > ${now} then p.status
+    when p.native_deadline is null then 'expired' else 'processing' end`;
+}
+
+/** Longer than most payments are open. Longer-lived ones are in indexes of their own, so that creating the others is cheap. */
+const LONG_MS = 48 * 3_600_000;
+/** More than the time of an id and the time of its payment can differ. */
+const MARGIN_MS = 3_600_000;
+
+/**
+ * The open payments of the merchant `m`, each in one of three sources `p`. A merchant may have any number of old ones that
+ * live for weeks, and an index has their order. The new ones are those of two days. An old one that does not live long is
+ * overdue, and the sweeper is about to end it.
+ */
+export function openSources(db: Reader, filter: PaymentFilter) {
+  const isOpen = db`${isOfMerchant(db, filter)} and p.status = 'requires_action'`;
+  const firstRecentId = firstIdAt('pay_', filter.now.getTime() - LONG_MS - MARGIN_MS);
+  const life = db`p.expires_at - p.created_at`;
+  return {
+    recent: db`payments p where ${isOpen} and p.id >= ${firstRecentId}`,
+    longLived: db`payments p where ${isOpen} and ${life} > interval '48 hours' and p.id < ${firstRecentId}`,
+    unswept: db`(${overduePayments(db, db`*`, filter.now)}) p
+      where ${isOpen} and ${life} <= interval '48 hours' and p.id < ${firstRecentId}`,
+  };
+}
+
+/**
+ * The payments of all merchants that the sweeper and the watcher have yet to check. With a filter on one merchant the
+ * planner might scan all payments of that merchant instead of these few.
+ */
+export function overduePayments(db: Reader, columns: Fragment, now: Date): Fragment {
+  return db`
+    select ${columns} from payments p
+    where status = 'requires_action' and native_deadline is null and expires_at <= ${now}
+    union all
+    select ${columns} from payments p
+    where status = 'requires_action' and native_deadline is not null and expires_at <= ${now}
+    offset 0`;
+}
+
+export function unionAll(db: Reader, [first = db``, ...others]: readonly Fragment[]): Fragment {
+  return others.reduce((all, other) => db`${all} union all ${other}`, first);
+}
