@@ -17,6 +17,7 @@ import { settleOnceMeasurement } from './settle-once.ts';
 import { runSoak } from './soak.ts';
 import { statusMeasurement } from './status.ts';
 import { removeAllFolders } from './temporary.ts';
+import { webhookOutageMeasurement } from './webhook-outage.ts';
 import { webhooksMeasurement } from './webhooks.ts';
 import { requireWrk } from './wrk.ts';
 
@@ -34,6 +35,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   growthMeasurement,
   listsMeasurement,
   webhooksMeasurement,
+  webhookOutageMeasurement,
 ];
 
 const USAGE = `npm run bench                    every figure but the large ones
