@@ -19,6 +19,7 @@ import { settleWithWebhooksMeasurement } from './settle-with-webhooks.ts';
 import { runSoak } from './soak.ts';
 import { statusMeasurement } from './status.ts';
 import { removeAllFolders } from './temporary.ts';
+import { webhookOutageMeasurement } from './webhook-outage.ts';
 import { webhooksMeasurement } from './webhooks.ts';
 import { requireWrk } from './wrk.ts';
 
@@ -38,6 +39,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   webhooksMeasurement,
   settleWithWebhooksMeasurement,
   eventsFeedMeasurement,
+  webhookOutageMeasurement,
 ];
 
 const USAGE = `npm run bench                    every figure but the large ones

@@ -4,7 +4,7 @@ import type { Gateway } from './gateway.ts';
 import { messageOf, startClient, stopProcess } from './processes.ts';
 import type { Arrivals, ReceiverOrder, ReceiverReport } from './webhook-receiver.ts';
 
-const REPORT_MS = 30_000;
+const REPORT_MS = 60_000;
 
 /** A gateway whose partner has endpoints. */
 type Sender = Pick<Gateway, 'port' | 'apiKey' | 'sql'>;

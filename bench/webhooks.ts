@@ -1,58 +1,45 @@
-import { call, createPayments } from './calls.ts';
 import { describeOthers, perSecond, takeTurn } from './contest.ts';
 import { readCpuUse } from './cpu-use.ts';
 import { createSide } from './create.ts';
 import { compare, type Figure, type Measurement, quantile, round } from './figures.ts';
-import { addMerchants, type Gateway, merchantId, settle, startGateway } from './gateway.ts';
+import { type Gateway, settle } from './gateway.ts';
 import { until } from './processes.ts';
 import { createQuiet, shareDuring } from './quiet.ts';
-import { atRate } from './steadily.ts';
-import { type Receiver, startReceiver, subscribe, subscribeMany } from './webhook-endpoints.ts';
-import type { Arrivals } from './webhook-receiver.ts';
+import { subscribe, subscribeMany } from './webhook-endpoints.ts';
+import {
+  arrivedAt,
+  createMany,
+  createSteadily,
+  inWebhookScene,
+  PATIENT,
+  PAYMENTS_PER_SECOND,
+  type WebhookScene,
+} from './webhook-scene.ts';
 
-const MERCHANTS = 50;
-const PAYMENTS_PER_SECOND = 200;
 const FIRST_SECONDS = 15;
 const BACKLOG = 20_000;
-const DRAINED_WITHIN_MS = 300_000;
 const ENDPOINTS = 10;
 const CREATE_SECONDS = 4;
 const CREATE_ROUNDS = 3;
 
-/** Webhooks: the first attempt, the rate, an outage of a receiver, and the cost for creating payments. */
+/** Webhooks: the first attempt, the rate, and the cost for creating payments. */
 export const webhooksMeasurement: Measurement = {
-  names: ['webhook_first_p99_ms', 'webhooks_per_s', 'webhook_outage', 'create_with_webhooks'],
+  names: ['webhook_first_p99_ms', 'webhooks_per_s', 'create_with_webhooks'],
   async measure(wanted) {
     const measures = {
       webhook_first_p99_ms: measureFirst,
       webhooks_per_s: measureRate,
-      webhook_outage: measureOutage,
       create_with_webhooks: measureCreate,
     };
     const figures: Figure[] = [];
     for (const [name, measure] of Object.entries(measures)) {
-      if (!wanted.has(name)) continue;
-      const gateway = await startGateway();
-      const receiver = await startReceiver();
-      const scene: Scene = { gateway, receiver };
-      try {
-        await addMerchants(gateway, MERCHANTS);
-        figures.push(await measure(scene));
-      } finally {
-        await receiver.stop();
-        await scene.gateway.stop();
-      }
+      if (wanted.has(name)) figures.push(await inWebhookScene(measure));
     }
     return figures;
   },
 };
 
-interface Scene {
-  gateway: Gateway;
-  readonly receiver: Receiver;
-}
-
-async function measureFirst({ gateway, receiver }: Scene): Promise<Figure> {
+async function measureFirst({ gateway, receiver }: WebhookScene): Promise<Figure> {
   await subscribe(gateway, receiver.url('/first'));
   const { others } = await shareDuring(() => createSteadily(gateway, FIRST_SECONDS));
   const { sinceEventMs } = await arrivedAt(receiver, '/first', PAYMENTS_PER_SECOND * FIRST_SECONDS);
@@ -69,8 +56,8 @@ async function measureFirst({ gateway, receiver }: Scene): Promise<Figure> {
   };
 }
 
-async function measureRate({ gateway, receiver }: Scene): Promise<Figure> {
-  await createPayments(gateway, { count: BACKLOG, merchants: MERCHANTS });
+async function measureRate({ gateway, receiver }: WebhookScene): Promise<Figure> {
+  await createMany(gateway, BACKLOG);
   const endpointId = await subscribe(gateway, receiver.url('/rate'));
   const before = await readCpuUse(gateway.pid);
   const { others } = await shareDuring(async () => {
@@ -99,53 +86,8 @@ async function measureRate({ gateway, receiver }: Scene): Promise<Figure> {
   };
 }
 
-/** One receiver is away while events happen, and the gateway is killed meanwhile. Another receiver is served all the time. */
-async function measureOutage(scene: Scene): Promise<Figure> {
-  const { receiver } = scene;
-  await subscribe(scene.gateway, receiver.url('/well'));
-  await createSteadily(scene.gateway, FIRST_SECONDS);
-  const calm = await arrivedAt(receiver, '/well', PAYMENTS_PER_SECOND * FIRST_SECONDS);
-  await subscribe(scene.gateway, receiver.url('/away'));
-  await receiver.answer('/away', 503);
-  await createPayments(scene.gateway, { count: BACKLOG, merchants: MERCHANTS });
-  process.kill(scene.gateway.pid, 'SIGKILL');
-  scene.gateway = await scene.gateway.restart();
-  await until('the other receiver has all', () => isServed(scene.gateway, receiver.url('/well')), PATIENT);
-  await receiver.arrivals();
-  await createSteadily(scene.gateway, FIRST_SECONDS);
-  const beside = await arrivedAt(receiver, '/well', PAYMENTS_PER_SECOND * FIRST_SECONDS);
-  await receiver.answer('/away', 200);
-  // The schedule waits for hours: the waits are cut, and what is due is delivered as it would be then.
-  await until(
-    'the receiver that was away has all',
-    async () => {
-      await scene.gateway.sql`
-        update webhook_deliveries set due_at = now() where status = 'pending' and not is_claimed and due_at > now()`;
-      return isServed(scene.gateway, receiver.url('/away'));
-    },
-    { ...PATIENT, everyMs: 1_000 },
-  );
-  const { ids } = (await receiver.arrivals())['/away'] ?? { ids: [] };
-  const delivered = new Set(ids).size;
-  const sent = BACKLOG + PAYMENTS_PER_SECOND * FIRST_SECONDS;
-  return {
-    name: 'webhook_outage',
-    value: round(delivered / sent, 4),
-    target: { atLeast: 1 },
-    unit: 'x',
-    detail: {
-      'events, of them delivered': [sent, delivered],
-      'duplicates per 1,000': round(((ids.length - delivered) * 1000) / sent, 2),
-      'p99 of another receiver in ms, before and beside the outage': [
-        quantile(calm.sinceEventMs, 0.99),
-        quantile(beside.sinceEventMs, 0.99),
-      ],
-    },
-  };
-}
-
 /** Creating payments with ten endpoints subscribed, compared with none. */
-async function measureCreate({ gateway, receiver }: Scene): Promise<Figure> {
+async function measureCreate({ gateway, receiver }: WebhookScene): Promise<Figure> {
   const side = createSide(gateway);
   const quiet = createQuiet();
   const endpoints = await subscribeMany(gateway, { receiver, count: ENDPOINTS, events: ['payment.created'] });
@@ -176,19 +118,6 @@ async function measureCreate({ gateway, receiver }: Scene): Promise<Figure> {
   };
 }
 
-const PATIENT = { withinMs: DRAINED_WITHIN_MS, everyMs: 250 };
-
-/** Creates payments at a steady rate. */
-async function createSteadily({ port, apiKey }: Gateway, seconds: number): Promise<void> {
-  const expiresAt = Math.floor(Date.now() / 1000) + 24 * 3600;
-  const body = JSON.stringify({ amount: { unit: 'iso4217/USD', value: '1000' }, referenceId: 'STEADY', expiresAt });
-  await atRate({ seconds, perSecond: PAYMENTS_PER_SECOND }, (number) => {
-    const merchant = merchantId((number % MERCHANTS) + 1);
-    const headers = { 'Api-Key': apiKey, 'Merchant-Id': merchant, 'Content-Type': 'application/json' };
-    return call({ port, method: 'POST', path: '/v1/payments', headers, body });
-  });
-}
-
 /** Waits until no delivery is pending. */
 async function drained({ sql }: Gateway): Promise<void> {
   const isDone = async () => {
@@ -197,31 +126,4 @@ async function drained({ sql }: Gateway): Promise<void> {
     return row?.isLeft ? undefined : true;
   };
   await until('all webhooks are delivered', isDone, PATIENT);
-}
-
-/** True if all events so far are delivered to the URL. */
-async function isServed({ sql }: Gateway, url: string): Promise<true | undefined> {
-  const [row] = await sql<{ isLeft: boolean }[]>`
-    select exists (select from outbox) or (select position from webhook_cursor) < (
-        select position + size - 1 from event_batches order by event_batches.position desc limit 1)
-      or exists (
-        select from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
-        where w.url = ${url} and d.status = 'pending') as "isLeft"`;
-  return row?.isLeft ? undefined : true;
-}
-
-async function arrivedAt(receiver: Receiver, path: string, count: number): Promise<Arrivals> {
-  const all = { ids: [] as string[], sinceEventMs: [] as number[], atMs: [] as number[] };
-  await until(
-    `${count} webhooks have arrived`,
-    async () => {
-      const some = (await receiver.arrivals())[path];
-      all.ids.push(...(some?.ids ?? []));
-      all.sinceEventMs.push(...(some?.sinceEventMs ?? []));
-      all.atMs.push(...(some?.atMs ?? []));
-      return all.ids.length >= count ? true : undefined;
-    },
-    PATIENT,
-  );
-  return all;
 }

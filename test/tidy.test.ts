@@ -142,8 +142,9 @@ describe('the house', () => {
           const isContract = target.startsWith('../contracts/artifacts/') && ['chains', 'sandbox'].includes(layer);
           // The one thing the server and the browser share: what the page begins with.
           const isPageState = target === '../web/src/checkout/page-state.ts' && layer === 'http';
-          // A command that uses the gateway as partners do, by its client library.
-          const isClient = target.startsWith('../sdk/src/') && layer === 'cli';
+          // Commands and the demo shop use the gateway as partners do, by its client library.
+          const isPartner = layer === 'cli' || name.startsWith('src/http/demo/');
+          const isClient = target.startsWith('../sdk/src/') && isPartner;
           return head !== layer && !allowed.includes(head) && !isContract && !isPageState && !isClient;
         })
         .map((target) => `${name} imports ${target}`);

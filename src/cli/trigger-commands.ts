@@ -1,7 +1,9 @@
 import { assetsOf } from '../chains/assets.ts';
 import { SANDBOX_NETWORK } from '../chains/networks.ts';
+import type { PublicEventType } from '../domain/event.ts';
 import { SANDBOX_ACCOUNTS } from '../sandbox/genesis.ts';
 import { createShopper, type Shopper } from '../sandbox/shopper.ts';
+import { SLOW_ADDRESS } from '../settings/cooling-off.ts';
 import { type Command, command } from './command.ts';
 import { oneOf } from './kinds.ts';
 import { required } from './options.ts';
@@ -29,8 +31,9 @@ const paid: Recipe = async (scene) => {
   return id;
 };
 
-const refunded: Recipe = async (scene) => {
-  const id = await paid(scene);
+const refunded = async (scene: Scene, fields: object = {}): Promise<string> => {
+  const id = await createPayment(scene, fields);
+  await pay(scene, id);
   await arrived(scene, 'payment.succeeded', id);
   await scene.call('POST', '/v1/refunds', { paymentId: id });
   scene.steps.push(`asked for the refund of ${id}`);
@@ -44,7 +47,33 @@ const merchant: Recipe = async (scene) => {
   return made.id;
 };
 
-/** The way of a real payment of the sandbox to each event. Other events need an operator, or time that nobody can move. */
+/** A merchant asks for another destination, which waits as in live mode, and then perhaps for the first one again. */
+const redirected = async (scene: Scene, ...thenTo: readonly string[]): Promise<string> => {
+  const id = await merchant(scene);
+  const settlementId = await register(scene, id);
+  for (const address of [SLOW_ADDRESS, ...thenTo]) {
+    const destination = `${SANDBOX_NETWORK}:${address}`;
+    await scene.call('PUT', `/v1/merchants/${id}/settlements/crypto/${settlementId}`, { destination });
+    scene.steps.push(`asked to change it to ${address}`);
+  }
+  return id;
+};
+
+/** An endpoint whose receiver wants no webhooks. It is tested, disabled and deleted. */
+const unwelcome: Recipe = async (scene) => {
+  const body = { url: `${scene.baseUrl}/demo/gone`, events: ['webhook_endpoint.test'], description: 'till trigger' };
+  const { webhookEndpoint } = await scene.call('POST', '/v1/webhook-endpoints', body);
+  const { id } = webhookEndpoint;
+  scene.steps.push(`registered the webhook endpoint ${id}, whose receiver answers 410`);
+  await scene.call('POST', `/v1/webhook-endpoints/${id}/test`, {});
+  scene.steps.push('sent it a test');
+  await scene.waitFor('webhook_endpoint.disabled', id);
+  await scene.call('DELETE', `/v1/webhook-endpoints/${id}`);
+  scene.steps.push('deleted it');
+  return id;
+};
+
+/** The way of a real payment, refund, merchant or endpoint of the sandbox to each event. */
 const RECIPES = {
   'payment.created': create,
   'payment.processing': paid,
@@ -68,9 +97,10 @@ const RECIPES = {
   'payment.settled': paid,
   'payment.reorged': (scene) => rehearsed(scene, 'reorg'),
   'payment.late_money': (scene) => rehearsed(scene, 'double'),
-  'refund.created': refunded,
-  'refund.processing': refunded,
-  'refund.succeeded': refunded,
+  'refund.created': (scene) => refunded(scene),
+  'refund.processing': (scene) => refunded(scene),
+  'refund.succeeded': (scene) => refunded(scene),
+  'refund.failed': (scene) => refunded(scene, asking('refund_fails')),
   'merchant.created': merchant,
   'merchant.updated': async (scene) => {
     const id = await merchant(scene);
@@ -80,19 +110,20 @@ const RECIPES = {
   },
   'settlement_destination.changed': async (scene) => {
     const id = await merchant(scene);
-    const asset = assetsOf(SANDBOX_NETWORK).find(({ symbol }) => symbol === 'USDC')?.id;
-    const settlements = [{ asset, destination: `${SANDBOX_NETWORK}:${SANDBOX_ACCOUNTS.merchant}` }];
-    await scene.call('POST', `/v1/merchants/${id}/settlements/crypto`, { settlements });
-    scene.steps.push(`gave ${id} a destination for USDC`);
+    await register(scene, id);
     return id;
   },
-} as const satisfies Record<string, Recipe>;
+  'settlement_destination.pending': (scene) => redirected(scene),
+  'settlement_destination.vetoed': (scene) => redirected(scene, SANDBOX_ACCOUNTS.merchant),
+  'webhook_endpoint.disabled': unwelcome,
+  'webhook_endpoint.test': unwelcome,
+} as const satisfies Record<PublicEventType, Recipe>;
 
 const TYPES = Object.keys(RECIPES) as (keyof typeof RECIPES)[];
 
 const trigger = command({
   name: 'trigger',
-  summary: 'Make an event happen in the running sandbox, by a real payment, refund or merchant.',
+  summary: 'Make an event happen in the running sandbox, by a real payment, refund, merchant or webhook endpoint.',
   positionals: { type: required(oneOf(TYPES), 'The event.') },
   options: {},
   examples: ['trigger payment.succeeded', 'trigger refund.succeeded --json'],
@@ -130,6 +161,15 @@ async function rehearsed(scene: Scene, outcome: string): Promise<string> {
   scene.steps.push(`it asks for the outcome "${outcome}"`);
   await pay(scene, id);
   return id;
+}
+
+/** Gives a merchant a destination for USDC, and returns the id of the settlement. */
+async function register(scene: Scene, merchantId: string): Promise<string> {
+  const asset = assetsOf(SANDBOX_NETWORK).find(({ symbol }) => symbol === 'USDC')?.id;
+  const settlements = [{ asset, destination: `${SANDBOX_NETWORK}:${SANDBOX_ACCOUNTS.merchant}` }];
+  const answer = await scene.call('POST', `/v1/merchants/${merchantId}/settlements/crypto`, { settlements });
+  scene.steps.push(`gave ${merchantId} a destination for USDC`);
+  return answer.settlements[0].id;
 }
 
 async function arrived(scene: Scene, type: string, objectId: string): Promise<void> {

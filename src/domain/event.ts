@@ -39,7 +39,9 @@ export const EVENT_TYPES = {
 
 export type EventType = keyof typeof EVENT_TYPES;
 
-/** The types that partners see. */
+/** The types that partners see: those of all objects but payouts. */
+export type PublicEventType = Exclude<EventType, `payout.${string}`>;
+
 export const PUBLIC_EVENT_TYPES = (Object.keys(EVENT_TYPES) as EventType[]).filter(
   (type) => EVENT_TYPES[type].isPublic,
 );

@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import Fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify';
+import Fastify, { type FastifyReply, type FastifyRequest, type FastifyServerOptions, type RouteOptions } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { unshifted } from '../runtime/shifted-clock.ts';
 import { checkoutRoutes } from './checkout/checkout-routes.ts';
@@ -32,11 +32,14 @@ import { siteRoutes } from './site/site-routes.ts';
 import { wantsPage } from './site/wants-page.ts';
 import { withoutSlash } from './site/without-slash.ts';
 
+/** Several apps of one process may share compiled schemas. */
+export type AppOptions = Pick<FastifyServerOptions, 'schemaController'>;
+
 /** The whole HTTP side. `main.ts` makes it listen; tests may inject requests instead. */
-export async function buildApp(deps: HttpDeps): Promise<App> {
+export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promise<App> {
   const mark = answerMarker(deps);
   const gates = createGates(deps);
-  const app = createApp(deps, mark);
+  const app = createApp(deps, { mark, options });
   app.setErrorHandler(errorSender(deps));
   app.setNotFoundHandler(() => {
     throw noSuchRoute();
@@ -92,11 +95,12 @@ function strangerLimit({ limits }: Gates, request: FastifyRequest, reply: Fastif
   }
 }
 
-function createApp(deps: HttpDeps, mark: AnswerMarker): App {
+function createApp(deps: HttpDeps, { mark, options }: { mark: AnswerMarker; options: AppOptions }): App {
   const { config } = deps;
   const sendError = errorSender(deps);
   return Fastify({
     ...SERVER_OPTIONS,
+    ...options,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     clientErrorHandler: answerBrokenRequest,
     // Requests the router cannot read pass no hook.

@@ -22,6 +22,7 @@ export const OUTCOMES = {
   late: 'is cancelled as soon as the payer has a transaction to send, so the coin arrives late',
   double: 'succeeds, and is then paid a second time by another wallet',
   permit2: 'can be paid through Permit2 only',
+  refund_fails: 'succeeds, and its refund is declined',
 } as const;
 
 export type Outcome = keyof typeof OUTCOMES;
@@ -42,6 +43,10 @@ const UNSENT_MS = 3_600_000;
 /** The list that has everybody on it. */
 export const EVERYBODY = { hash: '0'.repeat(64), version: 'sandbox', date: '2026-01-01' } as const;
 
+const LISTS_EVERYBODY: NonNullable<Script['screening']> = {
+  decide: (accounts) => ({ hits: accounts, list: EVERYBODY }),
+};
+
 /** Sets the scene for the outcomes. `stageOutcomes` brings about those that come after the confirmation. */
 export function createRehearsal(deps: RehearsalDeps): Rehearsal {
   // Payments that are paid at the same time share a statement.
@@ -57,7 +62,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearsal {
   const scripts: Readonly<Record<Outcome, (payment: Payment) => Script>> = {
     wait: () => ({ methods: SIGNED, holdMs: WAIT_MS }),
     fail: (payment) => ({ methods: SIGNED, holdMs: UNSENT_MS, onConfirm: () => enroll(deps, payment, 'fail') }),
-    screened: () => ({ screening: { decide: (accounts) => ({ hits: accounts, list: EVERYBODY }) } }),
+    screened: () => ({ screening: LISTS_EVERYBODY }),
     reorg: (payment) => beforePaying(() => enroll(deps, payment, 'reorg')),
     late: (payment) => ({ methods: ['native'], onFetched: () => cancel(deps, payment) }),
     double: (payment) =>
@@ -66,7 +71,9 @@ export function createRehearsal(deps: RehearsalDeps): Rehearsal {
         await enroll(deps, payment, 'double');
       }),
     permit2: () => ({ methods: ['permit2'] }),
+    refund_fails: () => ({}),
   };
+  const outcomeOf = async (paymentId: string) => (await readDetails(paymentId)).metadata?.[KEY];
   return {
     problemOf(mode, metadata) {
       const wanted = metadata[KEY];
@@ -75,9 +82,11 @@ export function createRehearsal(deps: RehearsalDeps): Rehearsal {
     },
     async scriptOf(payment) {
       if (payment.mode !== 'test') return {};
-      const { metadata = {} } = await readDetails(payment.id);
-      const wanted = metadata[KEY];
+      const wanted = await outcomeOf(payment.id);
       return wanted !== undefined && isOutcome(wanted) ? scripts[wanted](payment) : {};
+    },
+    async refundScreening(mode, paymentId) {
+      return mode === 'test' && (await outcomeOf(paymentId)) === 'refund_fails' ? LISTS_EVERYBODY : undefined;
     },
   };
 }

@@ -5,7 +5,9 @@ import { readSandbox } from './demo.ts';
 
 /** A shop and a payer in one, who use the public API of a running sandbox with the keys of its `sandbox.json`. */
 export interface Shopper {
-  call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: object): Promise<Answer>;
+  /** The address of the sandbox. */
+  readonly baseUrl: string;
+  call(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<Answer>;
   /** Pays as a wallet does, in the asset with this symbol. */
   pay(paymentId: string, symbol: string): Promise<void>;
   /** The next event of this type about this object, from the time the shopper came on. */
@@ -76,6 +78,7 @@ export async function createShopper(world: Pick<World, 'clock' | 'random'>, home
   const { nextCursor: start } = await call('GET', '/v1/events?after=latest&limit=1');
 
   return {
+    baseUrl,
     call,
     async pay(paymentId, symbol) {
       const path = `/v1/gateway/payment/${paymentId}`;

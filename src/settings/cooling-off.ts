@@ -1,3 +1,4 @@
+import type { Account } from '../domain/caip.ts';
 import type { Mode } from '../domain/mode.ts';
 import { isSandbox } from './chains.ts';
 import type { Config } from './config.ts';
@@ -5,8 +6,12 @@ import type { Config } from './config.ts';
 const HOUR_MS = 3_600_000;
 const LIVE_HOURS = 24;
 
-/** How long a change of a settlement destination waits. Without a setting only real money waits. */
-export function coolingOffMs(config: Config, mode: Mode): number {
-  const hours = config.coolingOffHours ?? (mode === 'live' && !isSandbox(config) ? LIVE_HOURS : 0);
+/** In a sandbox a change to this account waits as in live mode, so that a veto can be rehearsed. */
+export const SLOW_ADDRESS = '0x2400000000000000000000000000000000000024';
+
+/** How long a change of a settlement destination to this account waits. Without a setting only real money waits. */
+export function coolingOffMs(config: Config, mode: Mode, to?: Pick<Account, 'address'>): number {
+  const isSlow = isSandbox(config) ? to?.address === SLOW_ADDRESS : mode === 'live';
+  const hours = config.coolingOffHours ?? (isSlow ? LIVE_HOURS : 0);
   return hours * HOUR_MS;
 }

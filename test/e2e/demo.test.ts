@@ -3,9 +3,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { sign } from '../../sdk/src/webhooks.ts';
+import { fanOutOnce } from '../../src/actions/webhooks/fan-out.ts';
+import { systemWorld } from '../../src/runtime/system-world.ts';
 import { until } from '../until.ts';
 import { standInPage } from './checkout-page.ts';
 import { openPayingShop, type PayingShop, SANDBOX } from './paying-shop.ts';
+import { newCourier, takeFanOut } from './webhook-scene.ts';
 
 describe('the sandbox shop', () => {
   let outer: PayingShop;
@@ -74,21 +78,60 @@ describe('the sandbox shop', () => {
     }
   });
 
-  it('shows the events it has got since somebody first looked, newest first', async () => {
-    await open('/demo/events');
+  it('gets webhooks at its own address, and shows them, newest first', async () => {
+    const { gateway, shop } = outer;
+    await gateway.app.listen({ port: 0, host: '127.0.0.1' });
+    const endpoints = async () =>
+      (await gateway.call({ url: '/v1/webhook-endpoints', headers: shop.headers })).json().webhookEndpoints;
+    await until('the shop has an endpoint', async () => (await endpoints()).length === 1);
+    const { port } = gateway.app.server.address() as AddressInfo;
+    assert.equal((await endpoints())[0].url, `http://127.0.0.1:${port}/demo/webhooks`);
+
     const id = await outer.created({ referenceId: '<script>' });
-    await outer.shop.cancel(id);
+    await shop.cancel(id);
     const row = /<strong>([\w.]+)<\/strong><span class="faint"><a href="\/demo\/thanks\?payment_id=(\w+)">/g;
     const told = async () =>
       [...(await open('/demo/events')).body.matchAll(row)]
         .filter(([, , payment]) => payment === id)
         .map(([, type]) => type);
-    await until('the shop has got both events', async () => (await told()).length === 2);
+    assert.deepEqual(await told(), []);
+    const lease = await takeFanOut(gateway);
+    // Signatures carry the time of the machine.
+    const courier = newCourier(gateway, { world: { clock: systemWorld.clock } });
+    await until('the shop has got both webhooks', async () => {
+      while (await fanOutOnce(gateway, lease));
+      await courier.takeDue();
+      await courier.idle();
+      return (await told()).length === 2;
+    });
     assert.deepEqual(await told(), ['payment.cancelled', 'payment.created']);
     const { statusCode, body } = await open('/demo/events');
     assert.equal(statusCode, 200);
     assert.doesNotMatch(body, /<script/);
     assert.match(body, /http-equiv="refresh"/);
+  });
+
+  it('believes no webhook that the gateway has not signed', async () => {
+    const event = {
+      id: 'evt_1',
+      type: 'payment.succeeded',
+      createdAt: '2026-01-01',
+      sequence: 1,
+      data: { id: 'pay_forged' },
+    };
+    const payload = JSON.stringify(event);
+    const secret = `whsec_${Buffer.alloc(32).toString('base64')}`;
+    const signed = await sign({ id: event.id, body: payload, secret });
+    for (const headers of [{}, signed, { ...signed, 'webhook-signature': 'v1,' }]) {
+      const answer = await outer.gateway.app.inject({
+        url: '/demo/webhooks',
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        payload,
+      });
+      assert.equal(answer.statusCode, 400);
+    }
+    assert.doesNotMatch((await open('/demo/events')).body, /pay_forged/);
   });
 
   it('passes reading and raw transactions on to the chain, and nothing else', async () => {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { fanOutOnce } from '../../src/actions/webhooks/fan-out.ts';
+import { until } from '../until.ts';
 import { openPayingShop, type PayingShop, result, SANDBOX, USDC } from './paying-shop.ts';
 import { openShop } from './shop.ts';
+import { newCourier, takeFanOut } from './webhook-scene.ts';
 
 describe('the timeline of a payment', () => {
   let paying: PayingShop;
@@ -62,6 +65,51 @@ describe('the timeline of a payment', () => {
     await paying.shop.cancel(id);
     const { status, waiting, entries } = (await get(id)).json();
     assert.deepEqual([status, waiting, entries[1].by], ['cancelled', null, 'merchant']);
+  });
+
+  it('tells which webhooks were delivered, and which are not', async () => {
+    const { gateway, shop } = paying;
+    const subscribe = async (path: string) => {
+      const payload = { url: `http://127.0.0.1${path}`, events: ['payment.*'] };
+      const response = await gateway.call({
+        method: 'POST',
+        url: '/v1/webhook-endpoints',
+        headers: shop.headers,
+        payload,
+      });
+      return response.json().webhookEndpoint.id as string;
+    };
+    const [well, ill] = [await subscribe('/well?token=secret'), await subscribe('/ill')];
+    const lease = await takeFanOut(gateway);
+    const id = await paying.created();
+    await until('the event is placed', async () => {
+      await fanOutOnce(gateway, lease);
+      const texts = (await get(id)).json().entries.map(({ text }: { text: string }) => text);
+      return texts.includes(`The webhook payment.created waits for its first attempt to reach ${well}.`);
+    });
+    const courier = newCourier(gateway, {
+      exchange: async ({ url }) => ({
+        status: url.includes('/well') ? 200 : 500,
+        headers: {},
+        bytes: Buffer.alloc(0),
+        isWhole: true,
+      }),
+    });
+    await courier.takeDue();
+    await courier.idle();
+    const { entries } = (await get(id)).json();
+    const told = new Map(entries.map(({ what, text }: { what: string; text: string }) => [what, text]));
+    assert.equal(
+      told.get('webhook.succeeded'),
+      `The webhook payment.created was delivered to ${well}, by attempt 1: 200.`,
+    );
+    assert.match(
+      String(told.get('webhook.pending')),
+      new RegExp(
+        `^The webhook payment.created is not delivered to ${ill} yet. Attempt 1 failed. The receiver answered 500. The next`,
+      ),
+    );
+    assert.doesNotMatch(JSON.stringify(entries), /secret|127\.0\.0\.1/);
   });
 
   it('is not shown to others', async () => {

@@ -60,6 +60,8 @@ describe('rehearsals in a running sandbox', () => {
     ['payment.late_money', ['payment.created', 'payment.processing', 'payment.succeeded', 'payment.settled']],
     ['merchant.created', []],
     ['merchant.updated', ['merchant.created']],
+    ['webhook_endpoint.test', []],
+    ['webhook_endpoint.disabled', ['webhook_endpoint.test']],
   ] as const) {
     it(`triggers ${type}`, async () => {
       const { exitCode, out, err } = await till(['trigger', type, '--json']);
@@ -72,10 +74,27 @@ describe('rehearsals in a running sandbox', () => {
     });
   }
 
-  it('triggers settlement_destination.changed', async () => {
-    const { exitCode, out, err } = await till(['trigger', 'settlement_destination.changed']);
-    assert.equal(exitCode, 0, err);
-    assert.match(out.trim().split('\n').at(-1) ?? '', /^settlement_destination\.changed evt_\w+$/);
+  for (const type of [
+    'settlement_destination.changed',
+    'settlement_destination.pending',
+    'settlement_destination.vetoed',
+    'refund.failed',
+  ]) {
+    it(`triggers ${type}`, async () => {
+      const { exitCode, out, err } = await till(['trigger', type]);
+      assert.equal(exitCode, 0, err);
+      assert.match(out.trim().split('\n').at(-1) ?? '', new RegExp(`^${type.replace('.', '\\.')} evt_\\w+$`));
+    });
+  }
+
+  it('leaves no webhook endpoint behind but that of the shop, which has got its events', async () => {
+    const { webhookEndpoints } = await sandbox.call<Json>('GET', '/v1/webhook-endpoints');
+    assert.deepEqual(
+      webhookEndpoints.map(({ description, status }: Json) => [description, status]),
+      [['Demo shop', 'active']],
+    );
+    const page = async () => (await fetch(`${sandbox.baseUrl}/demo/events`)).text();
+    await until('the shop shows a refund that failed', async () => (await page()).includes('refund.failed'), WITHIN);
   });
 
   it('triggers the events of a refund, and prints a line for each step', async () => {

@@ -1,17 +1,32 @@
+import type { WatchedTable } from './driver.ts';
 import { INVARIANTS, type Invariant } from './invariants.ts';
 import { type Stage, Violation } from './stage.ts';
 
-/** Throws the first violation. */
-export async function checkInvariants(stage: Stage, when: Invariant['when']): Promise<void> {
+/** Checks the promises that the changed tables are about. Throws the first violation. */
+export async function checkChanged(stage: Stage, changed: ReadonlySet<WatchedTable>): Promise<void> {
+  if (changed.size === 0) return;
+  await check(
+    stage,
+    INVARIANTS.filter(({ about }) => about?.some((table) => changed.has(table))),
+  );
+}
+
+/** Checks all promises. Throws the first violation. */
+export async function checkAll(stage: Stage): Promise<void> {
+  await check(stage, INVARIANTS);
+}
+
+async function check(stage: Stage, asked: readonly Invariant[]): Promise<void> {
   const { sql } = stage;
-  const asked = INVARIANTS.filter((invariant) => invariant.when === when);
-  const [found] = await sql<{ name: string; problem: string }[]>`
-    with found as (select '' as name, '' as problem where false ${union(sql, asked)})
-    select name, problem from found order by name, problem limit 1`;
-  if (found !== undefined) throw new Violation(found.name, found.problem);
-  for (const { name, check } of asked) {
-    const problem = await check?.(stage);
-    if (problem !== undefined) throw new Violation(name, problem);
+  const found = asked.some(({ find }) => find !== undefined)
+    ? await sql<{ name: string; problem: string }[]>`
+        with found as (select '' as name, '' as problem where false ${union(sql, asked)})
+        select name, problem from found order by name, problem limit 1`
+    : [];
+  for (const { name, problem } of found) throw new Violation(name, problem);
+  const problems = await Promise.all(asked.map((invariant) => invariant.check?.(stage)));
+  for (const [index, problem] of problems.entries()) {
+    if (problem !== undefined) throw new Violation(asked[index]?.name ?? '', problem);
   }
 }
 

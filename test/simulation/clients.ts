@@ -27,6 +27,11 @@ interface Shopping {
   readonly headers: Record<string, string>;
 }
 
+/** Clients of a short run do everything in less time. */
+function rest({ stage, by }: Pick<Shopping, 'stage' | 'by'>, ms: number): Promise<void> {
+  return stage.scheduler.sleep(by, Math.round(ms * stage.pace));
+}
+
 /** The time within which clients begin. */
 const OPENING_MS = 25_000;
 
@@ -38,12 +43,12 @@ export async function shop(stage: Stage, index: number): Promise<void> {
   const key = random.pick(stage.keys);
   const headers = { 'api-key': key.secret, 'merchant-id': merchant.id, 'content-type': 'application/json' };
   const shopping: Shopping = { stage, by, random, payer: random.pick(stage.payers), merchant, headers };
-  await stage.scheduler.sleep(by, random.below(OPENING_MS));
+  await rest(shopping, random.below(OPENING_MS));
   const paymentId = await create(shopping);
   if (paymentId === undefined) return;
   const paying = pay(shopping, paymentId);
   if (random.chance(0.2)) {
-    await stage.scheduler.sleep(by, random.below(30_000));
+    await rest(shopping, random.below(30_000));
     await ask(shopping, paymentId, { method: 'POST', url: `/v1/payments/${paymentId}/cancel` });
   }
   await paying;
@@ -53,7 +58,7 @@ export async function shop(stage: Stage, index: number): Promise<void> {
 async function create(shopping: Shopping): Promise<string | undefined> {
   const { stage, by, random, headers } = shopping;
   const referenceId = by.name.replace(' ', '-');
-  const lifetimeS = random.pick([12, 25, 40]);
+  const lifetimeS = Math.ceil(random.pick([12, 25, 40]) * stage.pace);
   const payload = {
     amount: { unit: 'iso4217/USD', value: String(random.between(100, 5_000)) },
     referenceId,
@@ -78,7 +83,7 @@ async function create(shopping: Shopping): Promise<string | undefined> {
     }
     const created = stage.created.get(referenceId);
     if (created !== undefined) return created;
-    await stage.scheduler.sleep(by, 2_000);
+    await rest(shopping, 2_000);
   }
   return undefined;
 }
@@ -101,9 +106,9 @@ interface OptionBody {
 }
 
 async function pay(shopping: Shopping, paymentId: string): Promise<void> {
-  const { stage, by, random, payer } = shopping;
+  const { random, payer } = shopping;
   const gateway = `/v1/gateway/payment/${paymentId}`;
-  await stage.scheduler.sleep(by, random.below(10_000));
+  await rest(shopping, random.below(10_000));
   for (let tries = 0; tries < 3; tries += 1) {
     const listed = await ask(shopping, paymentId, {
       method: 'POST',
@@ -115,12 +120,12 @@ async function pay(shopping: Shopping, paymentId: string): Promise<void> {
     const option = options.find(({ amount }) => amount.unit === `caip19/${asset}`);
     if (option !== undefined) {
       // Some payers hesitate until the payment or the quote runs out.
-      await stage.scheduler.sleep(by, random.chance(0.25) ? random.below(45_000) : random.below(4_000));
+      await rest(shopping, random.chance(0.25) ? random.below(45_000) : random.below(4_000));
       const isDone =
         asset === COIN ? await payCoin(shopping, paymentId, option) : await sign(shopping, paymentId, option);
       if (isDone) return;
     }
-    await stage.scheduler.sleep(by, random.between(500, 6_000));
+    await rest(shopping, random.between(500, 6_000));
   }
 }
 
@@ -197,7 +202,7 @@ async function follow(shopping: Shopping, paymentId: string): Promise<void> {
       if (status === 'succeeded' && wantsRefund) break;
       return;
     }
-    await stage.scheduler.sleep(by, random.between(2_000, 15_000));
+    await rest(shopping, random.between(2_000, 15_000));
   }
   if (!wantsRefund) return;
   const refund = () =>

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Rings } from './rings.ts';
 import type { Participant, Scheduler } from './scheduler.ts';
@@ -30,6 +30,8 @@ interface Sent {
   readonly pid: number;
   readonly deliver: () => void;
   isDone: boolean;
+  /** Resolves when it is done. */
+  readonly ended: Promise<void>;
 }
 
 /** The statements of all nodes of a run. Each is sent when the seed says so, and the next one only after its end. */
@@ -42,8 +44,8 @@ export interface Driver {
   busy<T>(work: Promise<T>): Promise<T>;
   /** Ends the connections of a name, as the server does after a crash of its client or by an operator's command. */
   cut(applicationName: string): Promise<void>;
-  /** True once after a commit that may have changed money, payments or events. */
-  takeChanged(): boolean;
+  /** The tables that commits may have changed since the last call. */
+  takeChanged(): ReadonlySet<WatchedTable>;
   /** Calls the listener with every notification that was sent. */
   onNotification(listener: (channel: string, payload: string) => void): void;
   close(): Promise<void>;
@@ -61,16 +63,26 @@ export interface DriverInput {
 const PATIENCE_MS = 2;
 /** An answer of the server may arrive later than others: so a crash can come between a commit and its answer. */
 const LATE_ANSWER = 0.06;
-const CHANGES =
-  /\b(insert into|update|delete from)\s+(payments|items|events|outbox|outgoing|payouts|refunds|sends|book_entries|chain_cursors)\b/;
+/** The tables that invariants are about. */
+const WATCHED_TABLES = [
+  'payments',
+  'items',
+  'events',
+  'event_batches',
+  'outgoing',
+  'refunds',
+  'sends',
+  'chain_cursors',
+] as const;
+export type WatchedTable = (typeof WATCHED_TABLES)[number];
+const CHANGES = new RegExp(`\\b(?:insert into|update|delete from)\\s+(${WATCHED_TABLES.join('|')})\\b`, 'g');
 
 const LOCKS_LEASE = /\bleases\b/;
 const APPENDS_EVENTS = /\binsert into outbox\b/;
 
 /** The effects of a transaction so far. */
 interface OpenTransaction {
-  /** True if it has changed something that an invariant is about. */
-  hasChanged: boolean;
+  readonly changed: Set<WatchedTable>;
   hasEvents: boolean;
   /** True if it has locked a lease. The server lets those who wait for a lease go on in no fixed order, so it is not slow. */
   hasLease: boolean;
@@ -119,7 +131,7 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
   await Promise.all([observer.connect(), ear.connect()]);
   // A connection that breaks fails the next question to it.
   for (const client of [observer, ear]) client.on('error', () => {});
-  await ear.query('listen till_outbox; listen till_events');
+  await ear.query('listen till_outbox; listen till_events; listen till_webhooks');
   const names = new Set<string>();
   const sent = new Set<Sent>();
   /** By process. */
@@ -128,7 +140,8 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
   let working = 0;
   let mayHaveMoved = false;
   let hasNotified = false;
-  let hasChanged = false;
+  const changed = new Set<WatchedTable>();
+  const changes = createChangeFinder();
 
   function gate(by: Participant, client: NodeClient, query: Query, send: Send): Promise<pg.QueryResult> {
     const label = labelOf(query.text);
@@ -141,10 +154,12 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
     function begin(resolve: (result: pg.QueryResult) => void, reject: (error: unknown) => void): void {
       const text = alter(withoutTimeout(query.text));
       order += 1;
-      const statement = { order, by, label, pid: client.processID, isDone: false };
+      const { promise: ended, resolve: onEnd } = Promise.withResolvers<void>();
+      const statement = { order, by, label, pid: client.processID, isDone: false, ended };
       const end = (deliver: () => void) => {
         Object.assign(statement, { isDone: true, deliver });
         mayHaveMoved = true;
+        onEnd();
       };
       sent.add(statement as Sent);
       send.call(client, { ...query, text }).then(
@@ -169,16 +184,16 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
   function follow(pid: number, text: string): boolean {
     if (text.includes('pg_notify')) hasNotified = true;
     if (text === 'begin') {
-      transactions.set(pid, { hasChanged: false, hasEvents: false, hasLease: false });
+      transactions.set(pid, { changed: new Set(), hasEvents: false, hasLease: false });
       return false;
     }
-    const open = transactions.get(pid) ?? { hasChanged: false, hasEvents: false, hasLease: false };
-    open.hasChanged ||= CHANGES.test(text);
+    const open = transactions.get(pid) ?? { changed: new Set(), hasEvents: false, hasLease: false };
+    for (const table of changes(text)) open.changed.add(table);
     open.hasEvents ||= APPENDS_EVENTS.test(text);
     open.hasLease ||= LOCKS_LEASE.test(text);
     const isCommitted = text === 'commit' || !transactions.has(pid);
     if (text === 'commit' || text === 'rollback') transactions.delete(pid);
-    if (isCommitted) hasChanged ||= open.hasChanged;
+    if (isCommitted) for (const table of open.changed) changed.add(table);
     return isCommitted && open.hasEvents;
   }
 
@@ -229,18 +244,16 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
 
   /** True if each of these statements waits for a lock, and not in a circle, which the server breaks by itself. */
   async function areParked(open: readonly Sent[]): Promise<boolean> {
-    for (let waited = 0; waited < PATIENCE_MS && open.some(({ isDone }) => !isDone); ) {
-      const from = performance.now();
-      await nextTurn();
-      waited += performance.now() - from;
-    }
+    await Promise.race([Promise.all(open.map(({ ended }) => ended)), pause(PATIENCE_MS)]);
     const waiting = open.filter(({ isDone }) => !isDone);
     if (waiting.length === 0) return false;
     const { rows } = await observer.query<{ pid: number; by: number[] }>(
       'select pid, pg_blocking_pids(pid) as by from unnest($1::int[]) as pid',
       [waiting.map(({ pid }) => pid)],
     );
-    const blockers = new Map(rows.map(({ pid, by }) => [pid, by]));
+    // Commits with a notification wait for those of other databases, and tables for the server's own jobs: for a moment only.
+    const pids = new Set([...transactions.keys(), ...waiting.map(({ pid }) => pid)]);
+    const blockers = new Map(rows.map(({ pid, by }) => [pid, by.filter((each) => pids.has(each))]));
     const isBlocked = ({ pid }: Sent) => (blockers.get(pid)?.length ?? 0) > 0 && !isInCircle(blockers, pid);
     if (waiting.some((each) => each.isDone || !isBlocked(each))) {
       mayHaveMoved = true;
@@ -287,9 +300,9 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
       mayHaveMoved = true;
     },
     takeChanged() {
-      const had = hasChanged;
-      hasChanged = false;
-      return had;
+      const taken = new Set(changed);
+      changed.clear();
+      return taken;
     },
     onNotification: (listener) => void heard.push(listener),
     async close() {
@@ -320,6 +333,16 @@ function isInCircle(blockers: ReadonlyMap<number, readonly number[]>, pid: numbe
 }
 
 const same = (text: string) => text;
+
+/** Finds the tables that a statement changes. The same statements come again and again. */
+function createChangeFinder(): (text: string) => readonly WatchedTable[] {
+  const known = new Map<string, readonly WatchedTable[]>();
+  return (text) => {
+    const found = known.get(text) ?? [...text.matchAll(CHANGES)].map(([, table]) => table as WatchedTable);
+    known.set(text, found);
+    return found;
+  };
+}
 
 /** A wait for a lock ends by the time of the simulation alone. */
 function withoutTimeout(text: string): string {

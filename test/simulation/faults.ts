@@ -1,4 +1,6 @@
 import { idBytes } from '../../src/domain/ids.ts';
+import { MOODS } from './receivers.ts';
+import { request } from './requests.ts';
 import type { Seeded } from './seeded.ts';
 import { BLOCK_MS, DEPTH, ENDPOINTS, type PaidEvent, type Stage } from './stage.ts';
 
@@ -108,6 +110,8 @@ export const FAULTS: readonly Fault[] = [
   },
   { label: 'gas price rises', cause: ({ control }) => control.spikeGas(2n) },
   { label: 'batch reverts', cause: ({ control }) => control.revertNextBatches() },
+  { label: 'receiver misbehaves', cause: upset },
+  { label: 'webhooks redelivered', cause: askAgain },
 ];
 
 /** Only one of the endpoints lies: a quorum of the two others is the promise. */
@@ -133,6 +137,24 @@ async function forge({ sql, connected, control, forged }: Stage, random: Seeded)
   };
   forged.push(event);
   control.testify(LIAR, { invented: [...forged] });
+}
+
+function upset({ receivers, scheduler, newClient }: Stage, random: Seeded): void {
+  const receiver = random.pick(receivers);
+  receiver.mood = random.pick(MOODS);
+  scheduler.note(`${receiver.url} is ${receiver.mood}`);
+  scheduler.after(newClient('receiver'), random.between(1_000, 30_000), () => {
+    receiver.mood = 'well';
+  });
+}
+
+/** The partner lets all events come to a receiver once more. */
+function askAgain(stage: Stage, random: Seeded): void {
+  const { endpointId } = random.pick(stage.receivers);
+  const headers = { 'api-key': stage.keys[0]?.secret ?? '' };
+  const payload = { since: new Date(stage.scheduler.nowMs() - random.below(60_000)).toISOString() };
+  const url = `/v1/webhook-endpoints/${endpointId}/redeliver`;
+  stage.act(request(stage, stage.newClient('partner'), random, { method: 'POST', url, headers, payload }));
 }
 
 type ItemColumn = 'commitment' | 'subject' | 'collector' | 'payer' | 'asset' | 'amount' | 'fee' | 'recipient';
@@ -170,14 +192,15 @@ export async function trouble(stage: Stage, { kinds, untilMs }: { kinds: readonl
   }
 }
 
-/** Ends all trouble: nodes run, clocks are right, the chain and its endpoints are honest. */
+/** Ends all trouble: nodes run, clocks are right, receivers answer, the chain and its endpoints are honest. */
 export function heal(stage: Stage): void {
-  const { control, nodes, scheduler } = stage;
+  const { control, nodes, receivers, scheduler } = stage;
   scheduler.note('all faults are over');
   honest(stage);
   control.releaseBroadcasts();
   control.setFees({ base: 1_000_000_000n, tip: 1_000_000_000n });
   control.revertNextBatches(0);
+  for (const receiver of receivers) receiver.mood = 'well';
   nodes.forEach((node, index) => {
     if (node?.isAlive) Object.assign(node, { pausedUntilMs: 0, skewMs: 0, isCutOff: false, missingLogs: 0 });
     else stage.startNode(index);

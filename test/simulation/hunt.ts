@@ -1,13 +1,20 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from '../global-setup.ts';
+import type { HuntOrder, HuntReport } from './hunter.ts';
 import { KEPT_SEEDS } from './kept-seeds.ts';
 import { MUTANTS, type Mutant, unusedEdits } from './mutants.ts';
-import { type Plan, planOf } from './plan.ts';
+import { type Plan, planOf, shortPlanOf } from './plan.ts';
 import { type RunResult, runPlan } from './run.ts';
 import { shrink } from './shrink.ts';
 
 const USAGE = `npm run simulate -- [options]
   --minutes <n>   run new seeds for that long (default 10)
+  --seeds <n>     run that many new seeds, however long it takes
+  --first <n>     begin with this seed, so that another run has the same ones
+  --short         seeds of one or two orders, each of a few thousand steps
   --seed <n>      run this seed twice, and compare the traces
   --plan <json>   run this plan, as printed for a violation
   --mutants       run the broken variants until each is caught
@@ -24,6 +31,9 @@ const REPLAY_EVERY = 10;
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
+    seeds: { type: 'string' },
+    first: { type: 'string' },
+    short: { type: 'boolean', default: false },
     seed: { type: 'string' },
     plan: { type: 'string' },
     mutants: { type: 'boolean', default: false },
@@ -34,6 +44,7 @@ const { values } = parseArgs({
   },
 });
 
+const newPlanOf = values.short ? shortPlanOf : planOf;
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 if (values.help) say(USAGE);
@@ -45,42 +56,65 @@ async function main(): Promise<number> {
     if (values.mutants) return await tryMutants();
     if (values.kept) return await repeat(KEPT_SEEDS.map(({ seed }) => planOf(seed)));
     if (values.plan !== undefined) return await repeat([JSON.parse(values.plan) as Plan]);
-    if (values.seed !== undefined) return await repeat([planOf(Number(values.seed))]);
-    return await hunt(Number(values.minutes));
+    if (values.seed !== undefined) return await repeat([newPlanOf(Number(values.seed))]);
+    return await hunt();
   } finally {
     await globalTeardown();
   }
 }
 
-/** Runs new seeds until the time is over or a promise is broken. */
-async function hunt(minutes: number): Promise<number> {
+/** Runs new seeds on all cores until the time is over, there were enough, or a promise is broken. */
+async function hunt(): Promise<number> {
   const startMs = Date.now();
-  const first = Math.floor(startMs / 1000) % 1_000_000_000;
+  const first = Number(values.first ?? Math.floor(startMs / 1000) % 1_000_000_000);
+  const most = Number(values.seeds ?? Number.POSITIVE_INFINITY);
+  const untilMs = values.seeds === undefined ? startMs + Number(values.minutes) * 60_000 : Number.POSITIVE_INFINITY;
   const total = { seeds: 0, steps: 0, virtualMs: 0, faults: 0, replays: 0, same: 0 };
   const labels = new Set<string>();
-  say(`seeds from ${first} on, for ${minutes} minutes`);
-  while (Date.now() - startMs < minutes * 60_000) {
-    const plan = planOf(first + total.seeds);
-    const result = await runPlan(plan);
+  let begun = 0;
+  let broken: HuntReport | undefined;
+  say(`seeds from ${first} on`);
+  await Promise.all(Array.from({ length: availableParallelism() }, runSome));
+  say(`labels: ${[...labels].sort().join(', ')}`);
+  if (broken !== undefined) return report(await runPlan(broken.plan));
+  return total.same === total.replays ? 0 : 1;
+
+  async function runSome(): Promise<void> {
+    const child = fork(new URL('./hunter.ts', import.meta.url));
+    try {
+      while (broken === undefined && begun < most && Date.now() < untilMs) {
+        const isRepeated = begun % REPLAY_EVERY === 0;
+        const plan = newPlanOf(first + begun);
+        begun += 1;
+        child.send({ plan, isRepeated } satisfies HuntOrder);
+        const [result] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [HuntReport | number];
+        if (typeof result !== 'object') throw new Error(`seed ${plan.seed} ended its process`);
+        add(result);
+      }
+    } finally {
+      child.kill('SIGKILL');
+    }
+  }
+
+  function add(result: HuntReport): void {
+    if (result.violation !== undefined) broken = result;
     total.seeds += 1;
     total.steps += result.steps;
     total.virtualMs += result.virtualMs;
-    for (const count of result.faults.values()) total.faults += count;
-    for (const label of [...result.labels, ...result.faults.keys()]) labels.add(label);
-    if (result.violation !== undefined) return report(result);
-    if (total.seeds % REPLAY_EVERY === 1) {
+    total.faults += result.faults;
+    for (const label of result.labels) labels.add(label);
+    if (result.isSame !== undefined) {
       total.replays += 1;
-      if ((await runPlan(plan)).traceHash === result.traceHash) total.same += 1;
-      else say(`seed ${plan.seed} did not replay to the same trace`);
+      if (result.isSame) total.same += 1;
+      else say(`seed ${result.plan.seed} did not replay to the same trace`);
     }
     const hours = (total.virtualMs / 3_600_000).toFixed(1);
+    const minutes = ((Date.now() - startMs) / 60_000).toFixed(1);
     say(
-      `${total.seeds} seeds, ${total.steps} steps, ${hours} virtual hours, ${total.faults} faults, ` +
+      `${minutes} minutes: ${total.seeds} seeds, ${total.steps} steps, ${hours} virtual hours, ${total.faults} faults, ` +
         `${labels.size} labels, ${total.same} of ${total.replays} replays the same`,
     );
   }
-  say(`labels: ${[...labels].sort().join(', ')}`);
-  return total.same === total.replays ? 0 : 1;
 }
 
 /** Runs each plan twice. */

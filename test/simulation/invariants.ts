@@ -1,25 +1,29 @@
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { verifyBooks } from '../../src/actions/books/verify-books.ts';
 import { weightOf } from '../../src/chains/weight.ts';
+import { PUBLIC_EVENT_TYPES } from '../../src/domain/event.ts';
 import { outgoingId } from '../../src/domain/ids.ts';
 import { isFinal, type PaymentStatus } from '../../src/domain/payment.ts';
 import { readEvents } from '../../src/store/events/events.ts';
+import type { WatchedTable } from './driver.ts';
 import { findUnfollowed } from './event-follower.ts';
 import { OPEN_ITEMS_PER_PAYER, OUTGOING_PER_HOUR } from './node.ts';
 import type { PaidEvent, Stage } from './stage.ts';
 
 /**
- * The promises of the gateway. `always` holds after every commit that changed money, payments or events. `atEnd` holds
- * after the faults are over and time has passed. A violation is a sentence about the first case that was found.
+ * The promises of the gateway. `always` holds after every commit, and is checked after those that changed its tables. `atEnd`
+ * holds after the faults are over and time has passed. A violation is a sentence about the first case that was found.
  *
  * Some promises are checked where they can be broken: "sends are journalled" at every broadcast (`stage.ts`), "rings follow
- * commits" at every commit (`rings.ts`), "answers are true" and "no answer is an internal error" at every answer
- * (`clients.ts`, `requests.ts`).
+ * commits" at every commit (`rings.ts`), "webhooks are genuine" at every webhook (`receivers.ts`), "answers are true" and
+ * "no answer is an internal error" at every answer (`clients.ts`, `requests.ts`).
  */
 export interface Invariant {
   readonly name: string;
   readonly promise: string;
   readonly when: 'always' | 'atEnd';
+  /** The tables whose changes can break it, of a promise that always holds. */
+  readonly about?: readonly WatchedTable[];
   /** Selects violations, each as a sentence in the column `problem`. All of these are one statement. */
   readonly find?: (sql: Stage['sql']) => ReturnType<Stage['sql']>;
   readonly check?: (stage: Stage) => Promise<string | undefined>;
@@ -30,6 +34,7 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'final states stay',
     promise: 'A payment that has succeeded, failed, expired or been cancelled never changes its status again.',
     when: 'always',
+    about: ['payments'],
     check: async ({ sql, seen }) => {
       const rows = await sql<{ id: string; status: PaymentStatus; version: number }[]>`
         select id, status, version from payments order by id`;
@@ -48,6 +53,7 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'one terminal event',
     promise: 'A payment has exactly one event of its final status, and none of another final status.',
     when: 'always',
+    about: ['payments', 'events'],
     find: (sql) => sql`
           select p.id || ' is ' || p.status || ' and has ' || count(e.*) filter (where e.type = 'payment.' || p.status)
             || ' such events and ' || count(e.*) filter (where e.type <> 'payment.' || p.status) || ' others' as problem
@@ -63,6 +69,7 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'events without gaps',
     promise: 'The events of an object are numbered from 1 without a gap.',
     when: 'always',
+    about: ['events'],
     find: (sql) => sql`
           select object_id || ' has ' || count(*) || ' events up to ' || max(sequence) as problem
           from events group by object_id having count(*) <> max(sequence) order by object_id limit 1`,
@@ -71,6 +78,7 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'versions match events',
     promise: 'Every move of a payment has its event: the version of a payment counts its events after the first.',
     when: 'always',
+    about: ['payments', 'events'],
     find: (sql) => sql`
           select p.id || ' has version ' || p.version || ' and ' || count(e.*) || ' events' as problem
           from payments p left join events e on e.object_id = p.id
@@ -80,6 +88,7 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'consumers miss nothing',
     promise: 'A consumer that reads events by position sees every event once, and those of an object in order.',
     when: 'always',
+    about: ['event_batches'],
     check: async ({ sql, consumed }) => {
       for (const event of await readEvents(sql, { after: consumed.after, limit: 1_000 })) {
         if (consumed.ids.has(event.id)) return `${event.id} was read twice`;
@@ -100,6 +109,7 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'fencing numbers grow',
     promise: 'A former leaseholder never takes a nonce or moves a cursor after its successor has.',
     when: 'always',
+    about: ['sends', 'chain_cursors'],
     check: async ({ sql, fencing }) => {
       const rows = await sql<{ subject: string; number: number }[]>`
         select 'the cursor of ' || network as subject, fencing::int as number from chain_cursors
@@ -118,6 +128,7 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'one send per item',
     promise: 'An item is in at most one transaction that is on its way.',
     when: 'always',
+    about: ['sends'],
     find: (sql) => sql`
           select i.commitment || ' is in ' || count(*) || ' open sends' as problem
           from send_items i join sends s using (network, signer, nonce) where s.state = 'open'
@@ -127,6 +138,7 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'sent items have a send',
     promise: 'An item that counts as sent is in a transaction of the journal.',
     when: 'always',
+    about: ['items', 'sends'],
     find: (sql) => sql`
           select commitment || ' counts as sent, and no send has it' as problem from items i
           where state = 'sent' and not exists (select from send_items s where s.commitment = i.commitment)
@@ -136,6 +148,7 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'payers keep their limit',
     promise: `A payer never has more than ${OPEN_ITEMS_PER_PAYER} open items.`,
     when: 'always',
+    about: ['items'],
     find: (sql) => sql`
           select payer || ' has ' || count(*) || ' open items' as problem from items
           where purpose = 'payment' and state in ('due', 'sent')
@@ -145,6 +158,7 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'one signature per transfer',
     promise: 'A payout, refund or return is never signed again while an earlier signature can still be used.',
     when: 'always',
+    about: ['items'],
     find: (sql) => sql`
           select subject || ' has ' || count(*) || ' open items' as problem from items
           where purpose <> 'payment' and state in ('due', 'sent')
@@ -169,6 +183,7 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'held money leaves once',
     promise: 'A held amount is paid out or refunded, never both.',
     when: 'always',
+    about: ['refunds', 'outgoing'],
     check: async ({ sql }) => {
       const refunds = await sql<{ paymentId: string }[]>`
         select payment_id as "paymentId" from refunds where from_held > 0 and state <> 'failed' order by 1`;
@@ -183,6 +198,7 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'freezes hold',
     promise: 'After a freeze of a merchant was answered, no signature for it is accepted until it is lifted.',
     when: 'always',
+    about: ['items'],
     check: async ({ sql, frozen }) => {
       for (const [merchantId, before] of frozen) {
         const count = await countAccepted(sql, merchantId);
@@ -195,6 +211,7 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'one payment per key',
     promise: 'Requests with the same Idempotency-Key make one payment.',
     when: 'always',
+    about: ['payments'],
     find: (sql) => sql`
           select count(*) || ' payments for ' || reference_id as problem from payments
           group by reference_id having count(*) > 1 order by reference_id limit 1`,
@@ -314,6 +331,12 @@ export const INVARIANTS: readonly Invariant[] = [
     check: findUnfollowed,
   },
   {
+    name: 'receivers miss nothing',
+    promise: 'Every event reaches every webhook endpoint that is subscribed to it, at least once.',
+    when: 'atEnd',
+    check: findUndelivered,
+  },
+  {
     name: 'events are placed',
     promise: 'Every event gets a position.',
     when: 'atEnd',
@@ -324,6 +347,18 @@ export const INVARIANTS: readonly Invariant[] = [
     },
   },
 ];
+
+/** The first event that a subscribed receiver did not accept. */
+async function findUndelivered({ sql, receivers }: Stage): Promise<string | undefined> {
+  const events = await sql<{ id: string; type: string; merchantId: string | null }[]>`
+    select id, type, merchant_id as "merchantId" from events
+    where type = any(${PUBLIC_EVENT_TYPES as string[]}::text[]) order by id`;
+  for (const { url, wants, accepted } of receivers) {
+    const missed = events.find((event) => wants(event) && !accepted.has(event.id));
+    if (missed !== undefined) return `${missed.type} ${missed.id} never came to ${url}`;
+  }
+  return undefined;
+}
 
 /** The signatures that were accepted for a merchant. */
 export async function countAccepted(sql: Stage['sql'], merchantId: string): Promise<number> {

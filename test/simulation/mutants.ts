@@ -154,6 +154,18 @@ export const MUTANTS: readonly Mutant[] = [
     ),
   },
   {
+    name: 'a webhook counts as delivered when it is claimed',
+    plan: { faults: ['receiver misbehaves', 'crash'] },
+    alter: edited([
+      'set due_at = $4, is_claimed = true, claim = claim + 1',
+      "set due_at = null, status = 'succeeded', claim = claim + 1",
+    ]),
+  },
+  {
+    name: 'the fan-out skips an event',
+    alter: edited(['select max(position + size - 1) from taken', 'select max(position + size) from taken']),
+  },
+  {
     name: 'the placer is woken before the commit',
     alterDatabase: wakingEarly,
   },

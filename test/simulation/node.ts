@@ -12,14 +12,17 @@ import { readConfig } from '../../src/settings/read-config.ts';
 import { type Database, openDatabase } from '../../src/store/plumbing/database.ts';
 import type { Listener } from '../../src/store/plumbing/listener.ts';
 import { startBookkeeping } from '../../src/workers/bookkeeping.ts';
+import { startDelivering } from '../../src/workers/delivering.ts';
 import { housekeepingJobs } from '../../src/workers/housekeeping.ts';
 import { startJobs } from '../../src/workers/loop.ts';
 import { payingOutJobs } from '../../src/workers/paying-out.ts';
 import { startPlacing } from '../../src/workers/placing.ts';
 import { startRelaying } from '../../src/workers/relaying.ts';
 import { startWatching } from '../../src/workers/watching.ts';
+import { SHARED_COMPILERS } from '../shared-compilers.ts';
 import { viewChain } from './chain-view.ts';
 import type { Driver } from './driver.ts';
+import { type Receiver, wayToReceivers } from './receivers.ts';
 import type { Rings } from './rings.ts';
 import type { Participant, Scheduler } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
@@ -68,6 +71,9 @@ export interface SimNodeInput {
   readonly rings: Rings;
   /** Payments that the lying endpoint adds to its lists of events. */
   readonly forged: readonly ChainEvent[];
+  readonly receivers: readonly Receiver[];
+  /** Called when a receiver gets something wrong. */
+  readonly onMisdelivery: (problem: string) => void;
   readonly onBroadcast: (bytes: string) => Promise<void>;
   /** Called with every error that a node logs. */
   readonly onError: (text: string) => void;
@@ -76,7 +82,7 @@ export interface SimNodeInput {
 /** Starts a node as `main.ts` does: the same parts, workers and routes. */
 export function startNode(input: SimNodeInput): SimNode {
   const { name, skewMs, url, driver, scheduler, random, connected, rings, forged, onBroadcast, onError } = input;
-  const { alterChain = same, alterDatabase = same } = input;
+  const { alterChain = same, alterDatabase = same, receivers, onMisdelivery } = input;
   const applicationName = `sim-${name}-${Buffer.from(random.fork('name').bytes(6)).toString('hex')}`;
   const { promise: crashed, resolve: onCrash } = Promise.withResolvers<void>();
   const { promise: started, resolve: onStarted } = Promise.withResolvers<void>();
@@ -151,10 +157,18 @@ export function startNode(input: SimNodeInput): SimNode {
     const parts = await createParts({ ...base, receiptKey, chains, rates: sandboxRates() });
     startJobs(parts, [...housekeepingJobs(parts), ...payingOutJobs(parts)]);
     startPlacing(parts);
+    const exchange = wayToReceivers({
+      by: node,
+      scheduler,
+      random: random.fork('receivers'),
+      receivers,
+      onProblem: onMisdelivery,
+    });
+    await startDelivering({ ...parts, exchangeFor: () => exchange });
     startBookkeeping(parts);
     startRelaying(parts);
     startWatching({ ...parts, watching: { startAt: () => 0 } });
-    node.app = await driver.busy(buildApp(parts));
+    node.app = await driver.busy(buildApp(parts, { schemaController: SHARED_COMPILERS }));
     node.parts = parts;
     scheduler.note(`${name}: has started`);
     onStarted();

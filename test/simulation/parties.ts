@@ -13,6 +13,7 @@ import { insertMerchant } from '../../src/store/parties/merchants.ts';
 import type { Database } from '../../src/store/plumbing/database.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { MASTER_SECRET } from './node.ts';
+import { openReceivers } from './receivers.ts';
 import type { Participant, Scheduler } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
 
@@ -43,11 +44,11 @@ export function payerOf(control: MemoryChainControl, key: string): Payer {
   };
 }
 
-/** A partner with two keys, a merchant with a destination, and a merchant whose money is held. */
+/** A partner with two keys and receivers of webhooks, a merchant with a destination, and one whose money is held. */
 export async function openParties(db: Database, scheduler: Scheduler, random: Seeded) {
   const operator: Participant = { name: 'operator', isAlive: true, pausedUntilMs: 0, skewMs: 0 };
-  const rowKeys = rowKeysOf(createSecrets([MASTER_SECRET]));
-  const deps = { db, world: scheduler.worldOf(operator, random), rowKeys };
+  const secrets = createSecrets([MASTER_SECRET]);
+  const deps = { db, world: scheduler.worldOf(operator, random), secrets, rowKeys: rowKeysOf(secrets) };
   const partner = await createPartner(deps, { actor: 'operator', name: 'Partner' });
   const limits = { scopes: null, merchantIds: null, addresses: null, expiresAt: null };
   const keys = [];
@@ -69,7 +70,8 @@ export async function openParties(db: Database, scheduler: Scheduler, random: Se
     merchants.push({ id: merchant.id, name });
   }
   await register(deps, merchants[0]?.id ?? '', random);
-  return { merchants, keys };
+  const receivers = await openReceivers(deps, { partnerId: partner.id, mode: 'test' }, merchants[0]?.id ?? '');
+  return { merchants, keys, receivers };
 }
 
 /** Registers the destination of a merchant. */

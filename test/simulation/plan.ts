@@ -11,6 +11,15 @@ export interface Plan {
   readonly faults: readonly string[];
   /** The time during which faults happen. */
   readonly troubleMs: number;
+  /** The share of the usual time that clients take. */
+  readonly pace: number;
+}
+
+/** A run of a few thousand steps: one order or two, on two nodes, and a moment of trouble. */
+export function shortPlanOf(seed: number): Plan {
+  const random = seeded(seed, 'short plan');
+  const clients = random.between(1, 2);
+  return { ...planOf(seed), nodes: 2, clients, troubleMs: random.between(6_000, 15_000), pace: 0.4 };
 }
 
 export function planOf(seed: number): Plan {
@@ -22,5 +31,6 @@ export function planOf(seed: number): Plan {
     hasOperator: random.chance(0.6),
     faults: FAULTS.map(({ label }) => label).filter(() => random.chance(0.6)),
     troubleMs: random.between(25_000, 60_000),
+    pace: 1,
   };
 }

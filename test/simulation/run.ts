@@ -1,4 +1,4 @@
-import { checkInvariants } from './check-invariants.ts';
+import { checkAll, checkChanged } from './check-invariants.ts';
 import { shop } from './clients.ts';
 import { followEvents } from './event-follower.ts';
 import { FAULTS, heal, mine, trouble } from './faults.ts';
@@ -28,7 +28,7 @@ const CHECK_QUIET_EVERY = 250;
 
 export async function runPlan(plan: Plan, mutant?: Mutant): Promise<RunResult> {
   const { alter, alterChain, alterDatabase } = mutant ?? {};
-  const stage = await openStage({ seed: plan.seed, nodes: plan.nodes, alter, alterChain, alterDatabase });
+  const stage = await openStage({ ...plan, alter, alterChain, alterDatabase });
   const startMs = stage.scheduler.nowMs();
   let violation: Violation | undefined;
   try {
@@ -78,15 +78,14 @@ async function live(stage: Stage, plan: Plan): Promise<void> {
     return stage.isQuiet;
   });
   await advance(() => stage.followed.isUpToDate || scheduler.nowMs() >= deadlineMs);
-  await checkInvariants(stage, 'always');
-  await checkInvariants(stage, 'atEnd');
+  await checkAll(stage);
 
   async function advance(isOver: () => boolean | Promise<boolean>): Promise<void> {
     for (;;) {
       await stage.driver.settle();
       stage.rings.check();
       if (violations.length > 0) throw violations[0];
-      if (stage.driver.takeChanged()) await checkInvariants(stage, 'always');
+      await checkChanged(stage, stage.driver.takeChanged());
       if (await isOver()) return;
       if (scheduler.steps() >= MAX_STEPS) throw new Violation('the run ends', `it took more than ${MAX_STEPS} steps`);
       if (!scheduler.step()) throw new Violation('the run goes on', 'nothing is left to do');
@@ -106,12 +105,15 @@ async function startAll({ nodes, startNode }: Stage): Promise<void> {
   }
 }
 
-/** True if every payment is final, nothing is on its way, and everything is booked and sealed. */
+/** True if every payment is final, nothing is on its way, every webhook is delivered, and everything is booked and sealed. */
 async function isAllDone({ sql }: Stage): Promise<boolean> {
   const rows = await sql<{ open: number }[]>`
     select ((select count(*) from payments where status in ('requires_action', 'processing'))
       + (select count(*) from outgoing where state = 'sending' and problem is distinct from 'limited')
       + (select count(*) from outbox)
+      + (select count(*) from event_batches where position > (select position from webhook_cursor))
+      + (select count(*) from webhook_deliveries where status = 'pending')
+      + (select count(*) from webhook_endpoints where replay_after is not null)
       + (select count(*) from chain_events where decided_at is null)
       + (select count(*) from sends where state = 'open')
       + (select count(*) from book_entries where sequence is null))::int as open`;
@@ -123,6 +125,8 @@ async function labelsOf({ sql }: Stage): Promise<string[]> {
     select 'payment ' || status as label from payments union select 'refund ' || state from refunds
     union select 'outgoing ' || purpose || ' ' || state from outgoing
     union select 'event ' || type from events union select 'item ' || state || ' ' || coalesce(end_reason, '') from items
-    union select 'send ' || kind from sends order by 1`;
+    union select 'send ' || kind from sends
+    union select 'webhook ' || status || case when attempts > 1 then ' at last' else '' end from webhook_deliveries
+    order by 1`;
   return rows.map(({ label }) => label);
 }

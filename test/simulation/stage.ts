@@ -14,6 +14,7 @@ import { createTestDatabase } from '../database.ts';
 import { type Driver, openDriver } from './driver.ts';
 import { type SimNode, startNode } from './node.ts';
 import { COIN, NETWORK, openParties, type Payer, payerOf, register, type SimMerchant, USDC } from './parties.ts';
+import type { Receiver } from './receivers.ts';
 import { createRings, type Rings } from './rings.ts';
 import { createScheduler, type Participant, type Scheduler } from './scheduler.ts';
 import { type Seeded, seeded } from './seeded.ts';
@@ -26,6 +27,13 @@ export class Violation extends Error {
     this.invariant = invariant;
   }
 }
+
+const SERVER_SETTINGS = {
+  // A statement in a circle of locks fails at once, and always the same one: the last that came.
+  deadlock_timeout: '3ms',
+  // Every connection plans a statement once. Otherwise planning takes most of the server's time.
+  plan_cache_mode: 'force_generic_plan',
+};
 
 export const BLOCK_MS = 6_000;
 export const DEPTH = 3;
@@ -52,6 +60,8 @@ interface Followed {
 /** Everything that a run consists of: a database, a chain, nodes, merchants and payers. */
 export interface Stage {
   readonly scheduler: Scheduler;
+  /** The share of the usual time that clients take: less than 1 in a short run. */
+  readonly pace: number;
   readonly driver: Driver;
   readonly random: Seeded;
   readonly control: MemoryChainControl;
@@ -63,6 +73,8 @@ export interface Stage {
   readonly merchants: readonly SimMerchant[];
   readonly keys: readonly { readonly id: string; readonly secret: string }[];
   readonly payers: readonly Payer[];
+  /** The partner's receivers of webhooks. */
+  readonly receivers: readonly Receiver[];
   /** Payments by Idempotency-Key. */
   readonly created: Map<string, string>;
   readonly told: Map<string, Told>;
@@ -105,6 +117,7 @@ export type PaidEvent = Extract<ChainEvent, { readonly type: 'paid' }>;
 export interface StageInput {
   readonly seed: number;
   readonly nodes: number;
+  readonly pace: number;
   readonly alter?: ((text: string) => string) | undefined;
   readonly alterChain?: ((connected: ConnectedChain) => ConnectedChain) | undefined;
   readonly alterDatabase?: ((db: Database) => Database) | undefined;
@@ -115,8 +128,9 @@ export async function openStage(input: StageInput): Promise<Stage> {
   const scheduler = createScheduler(random.fork('scheduler'));
   const database = await createTestDatabase();
   const db = openDatabase({ url: database.url, poolSize: 2, applicationName: 'simulation' });
-  // A statement in a circle of locks fails at once, and always the same one: the last that came.
-  await db.sql.unsafe(`alter database ${new URL(database.url).pathname.slice(1)} set deadlock_timeout = '3ms'`);
+  for (const [name, value] of Object.entries(SERVER_SETTINGS)) {
+    await db.sql.unsafe(`alter database ${new URL(database.url).pathname.slice(1)} set ${name} = '${value}'`);
+  }
   const violations: unknown[] = [];
   const rings = createRings((problem) => violations.push(new Violation('rings follow commits', problem)));
   const driver = await openDriver({
@@ -135,6 +149,7 @@ export async function openStage(input: StageInput): Promise<Stage> {
 
   const stage: Stage = {
     scheduler,
+    pace: input.pace,
     driver,
     random,
     control,
@@ -192,6 +207,8 @@ export async function openStage(input: StageInput): Promise<Stage> {
         alterDatabase: input.alterDatabase,
         rings,
         forged: stage.forged,
+        receivers: stage.receivers,
+        onMisdelivery: (problem) => void violations.push(new Violation('webhooks are genuine', problem)),
         onBroadcast: (bytes) => checkJournalled(stage, bytes),
         onError: (text) => void stage.errors.push(text),
       });

@@ -18,6 +18,7 @@ import { findAlertsAbout, type RaisedAlert } from '../../store/plumbing/alerts.t
 import { type AuditEntry, findAuditAbout } from '../../store/plumbing/audit-log.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import { findTakeovers, type Takeover } from '../../store/plumbing/leases.ts';
+import { findDeliveriesOf, type ToldDelivery } from '../../store/webhooks/deliveries.ts';
 import { freezeName } from '../parties/freeze-heads.ts';
 
 /** Everything that is stored about a payment, each part with a bound. The oldest rows come first. */
@@ -33,6 +34,8 @@ export interface History {
   readonly refunds: readonly Refund[];
   /** Freezes and suspensions that were set or lifted. */
   readonly stops: readonly AuditEntry[];
+  /** Of the events to webhook endpoints. */
+  readonly deliveries: readonly ToldDelivery[];
   readonly alerts: readonly RaisedAlert[];
   readonly takeovers: readonly Takeover[];
   /** The labels of the keys that acted. */
@@ -60,11 +63,13 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
   const ends = endsOf(payment, { payout, refunds, lastEvent: events.rows[0] });
   const period = { from: payment.createdAt, to: ends.work, limit };
   const keyIds = events.rows.flatMap(({ actor }) => (actor.startsWith(KEY) ? [actor.slice(KEY.length)] : []));
-  const [keys, versions, seen, stops, alerts, takeovers] = await Promise.all([
+  const eventIds = events.rows.map(({ id }) => id);
+  const [keys, versions, seen, stops, deliveries, alerts, takeovers] = await Promise.all([
     findKeyLabels(db, [...new Set(keyIds)]),
     findCarryingVersions(db, commitments, limit),
     findSeenEvents(db, commitments, limit),
     findAuditAbout(db, { ...period, to: ends.stops, subjects: stopSubjects(payment, networks), actions: STOPPING }),
+    findDeliveriesOf(db, payment, { eventIds, limit }),
     findAlertsAbout(db, { ...period, subjects, networks }),
     findTakeovers(db, { ...period, names: networks.flatMap((network) => [`watch ${network} `, `relay ${network} `]) }),
   ]);
@@ -79,6 +84,7 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
     versions: versions.toReversed(),
     seen: seen.toReversed(),
     stops: stops.toReversed(),
+    deliveries: deliveries.toReversed(),
     alerts: alerts.toReversed(),
     takeovers: takeovers.toReversed(),
     keyLabels: new Map(keys.map(({ id, label }) => [`${KEY}${id}`, label])),

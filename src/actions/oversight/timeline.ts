@@ -3,12 +3,14 @@ import type { TimelineEntry } from './entry.ts';
 import { eventEntries } from './event-entries.ts';
 import { alertEntries, stopEntries, takeoverEntries } from './gateway-entries.ts';
 import type { History } from './history.ts';
+import { webhookEntries } from './webhook-entries.ts';
 
 /** The sources of a timeline. Entries of the same moment are shown in this order: causes before the events they lead to. */
 const SOURCES: readonly ((history: History) => readonly TimelineEntry[])[] = [
   attemptEntries,
   stopEntries,
   eventEntries,
+  webhookEntries,
   alertEntries,
   takeoverEntries,
 ];

@@ -11,6 +11,8 @@ export interface Rehearsal {
   /** The rule that the metadata of a new payment breaks. */
   problemOf(mode: Mode, metadata: Readonly<Record<string, string>>): string | undefined;
   scriptOf(payment: Payment): Promise<Script>;
+  /** The list for a refund of the payment, in place of the operator's. Undefined if the payment asks for none. */
+  refundScreening(mode: Mode, paymentId: string): Promise<Screening | undefined>;
 }
 
 /** The differences of one payment from a usual one. */
@@ -30,4 +32,8 @@ export interface Script {
 const NOTHING: Script = {};
 
 /** For gateways outside a sandbox: metadata is the merchant's own, and no payment is different. */
-export const NO_REHEARSAL: Rehearsal = { problemOf: () => undefined, scriptOf: async () => NOTHING };
+export const NO_REHEARSAL: Rehearsal = {
+  problemOf: () => undefined,
+  scriptOf: async () => NOTHING,
+  refundScreening: async () => undefined,
+};

@@ -9,6 +9,7 @@ import { checkOrder, DemoApiError, orderProduct, PRODUCTS, type ShopDeps } from 
 import { passToChain } from './sandbox-rpc.ts';
 import { createShopEvents } from './shop-events.ts';
 import { eventsPage, shopPage, thanksPage, troublePage } from './shop-pages.ts';
+import { createShopWebhooks, WEBHOOKS_AT } from './shop-webhooks.ts';
 
 /** Routes of the sandbox alone: the shop, the block view, and the chain's RPC for the page's own wallet. */
 export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
@@ -24,19 +25,29 @@ export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
     },
   };
 
-  const events = createShopEvents(app, deps);
-  // The shop gets every event from the start of its node on.
+  const events = createShopEvents();
+  const webhooks = createShopWebhooks(app, deps, events);
   app.addHook(
     'onListen',
-    () => void events.catchUp().catch((err: unknown) => deps.log.warn({ err }, 'the shop could not read its events')),
+    () => void webhooks.register().catch((err: unknown) => deps.log.warn({ err }, 'the shop gets no webhooks')),
   );
+  await app.register(async (scope: App) => {
+    // A signature is over the bytes of the body.
+    scope.removeContentTypeParser('application/json');
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    scope.post(WEBHOOKS_AT, route, async (request, reply) => {
+      const { body } = request;
+      const isTaken = body instanceof Uint8Array && (await webhooks.receive(body, request.headers));
+      return reply.code(isTaken ? 204 : 400).send();
+    });
+  });
+
+  // The receiver of a shop that is no more: the gateway disables endpoints that lead here.
+  app.post('/demo/gone', { ...route, config: { ignoresBody: true } }, (_request, reply) => reply.code(410).send());
 
   app.get('/demo', page, (request, reply) => send(request, reply, shopPage()));
 
-  app.get('/demo/events', page, async (request, reply) => {
-    await events.catchUp();
-    return send(request, reply, eventsPage(events.list()));
-  });
+  app.get('/demo/events', page, (request, reply) => send(request, reply, eventsPage(events.list())));
 
   app.post('/demo/buy/:product', { ...page, config: { ignoresBody: true } }, async (request, reply) => {
     const { product: id } = request.params as { product: string };

@@ -74,7 +74,7 @@ export function checkOrder(app: App, { sandbox }: ShopDeps, paymentId: string): 
 export async function callApi<T>(
   app: App,
   { apiKey, merchantId }: DemoShop,
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   url: string,
   payload?: object,
 ): Promise<T> {

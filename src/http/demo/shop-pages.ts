@@ -1,7 +1,7 @@
+import type { TillEvent } from '../../../sdk/src/api-types.ts';
 import { type Content, type Html, html } from '../reference/html.ts';
 import type { SitePage } from '../site/site-page.ts';
 import { type OrderState, PRODUCTS, type Product } from './demo-shop.ts';
-import type { ShopEvent } from './shop-events.ts';
 
 /** The pages of things under way reload this often. */
 const REFRESH_S = 2;
@@ -50,21 +50,21 @@ export function thanksPage(order: OrderState | undefined, product: Product | und
   return { ...page, refreshS: REFRESH_S };
 }
 
-/** The events that the shop has got. A real shop acts on them: it sends the goods. */
-export function eventsPage(events: readonly ShopEvent[]): SitePage {
+/** The webhooks that the shop has got. A real shop acts on them: it sends the goods. */
+export function eventsPage(events: readonly TillEvent[]): SitePage {
   const none = html`<p class="lead">Nothing yet. Buy something, or run <code>npm run till -- trigger payment.succeeded</code>.</p>`;
   return {
     title: 'Events · Demo shop',
     of: 'shop',
     at: EVENTS_AT,
     refreshS: REFRESH_S,
-    body: html`<div class="top"><h1>Events</h1><p class="lead">What the gateway has told this shop since it was started. The newest comes first.</p></div>
+    body: html`<div class="top"><h1>Events</h1><p class="lead">The webhooks that this shop has got since it was started. The newest comes first.</p></div>
 ${events.length === 0 ? none : html`<ol class="rows links">${events.map(eventRow)}</ol>`}`,
   };
 }
 
-function eventRow({ type, createdAt, sequence, data }: ShopEvent): Html {
-  const paymentId = data.paymentId ?? (type.startsWith('payment.') ? data.id : undefined);
+function eventRow({ type, createdAt, sequence, data }: TillEvent): Html {
+  const paymentId = 'paymentId' in data ? data.paymentId : type.startsWith('payment.') ? data.id : undefined;
   const link =
     paymentId === undefined ? data.id : html`<a href="/demo/thanks?payment_id=${paymentId}">${paymentId}</a>`;
   return html`<li><strong>${type}</strong><span class="faint">${link} sequence ${sequence}</span><time datetime="${createdAt}">${createdAt.slice(11, 19)}</time></li>`;

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { requestRefund } from '../../actions/outgoing/refund/request-refund.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, merchantOf, onBehalfOf } from '../entry/access.ts';
+import { actorOf, keyOf, merchantOf, onBehalfOf } from '../entry/access.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 
 const WRITE = { scheme: 'partner', merchant: 'header', scope: 'refunds:write', takesDeleted: true } as const;
@@ -18,7 +18,8 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
     const input = { paymentId, merchantId: merchantOf(request).id, actor: actorOf(request), isOperators: false };
     const hasKey = idempotencyKeyOf(request) !== undefined;
     const idempotent = hasKey ? idempotentRequest(request, [paymentId]) : undefined;
-    const answer = await requestRefund(onBehalfOf(request, deps), input, idempotent, (id) => ({
+    const screening = (await deps.rehearsal.refundScreening(keyOf(request).mode, paymentId)) ?? deps.screening;
+    const answer = await requestRefund({ ...onBehalfOf(request, deps), screening }, input, idempotent, (id) => ({
       status: 200,
       body: { paymentId: id },
     }));

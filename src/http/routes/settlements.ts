@@ -68,7 +68,7 @@ export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> 
       const changed = await changeDestination(onBehalfOf(request, deps), {
         ...targetOf(request),
         destination,
-        coolingOffMs: coolingOffMs(deps.config, keyOf(request).mode),
+        coolingOffMs: coolingOffMs(deps.config, keyOf(request).mode, destination),
       });
       return viewCrypto(changed);
     },

@@ -1,6 +1,7 @@
 import type { EventType } from '../../domain/event.ts';
 import type { DeliveryStatus } from '../../domain/webhook.ts';
 import { type PlacedEvent, type PlacedRow, placedColumns, placedEvent } from '../events/events.ts';
+import type { Owner } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 import { type Endpoint, endpointColumns } from './endpoints.ts';
@@ -195,6 +196,39 @@ export async function findDelivery(db: Reader, endpointId: string, eventId: stri
     from webhook_deliveries d join events e on e.id = d.event_id
     where d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`;
   return row;
+}
+
+/** The last attempt of a delivery, as the story of an object tells it. */
+export interface ToldDelivery
+  extends Pick<
+    Delivery,
+    | 'endpointId'
+    | 'eventId'
+    | 'eventType'
+    | 'status'
+    | 'attempts'
+    | 'createdAt'
+    | 'dueAt'
+    | 'attemptedAt'
+    | 'answerStatus'
+    | 'problem'
+  > {
+  readonly endpointUrl: string;
+}
+
+/** Deliveries of these events to the endpoints of their partner, the newest first. Deleted endpoints are left out. */
+export function findDeliveriesOf(
+  db: Reader,
+  { partnerId, mode }: Owner,
+  { eventIds, limit }: { readonly eventIds: readonly string[]; readonly limit: number },
+): Promise<ToldDelivery[]> {
+  return db<ToldDelivery[]>`
+    select ${deliveryColumns(db)}, w.url as "endpointUrl"
+    from webhook_endpoints w cross join unnest(${eventIds as string[]}::text[]) as wanted(event_id)
+    join webhook_deliveries d on d.endpoint_id = w.id and d.event_id = wanted.event_id
+    join events e on e.id = d.event_id
+    where w.partner_id = ${partnerId} and w.mode = ${mode} and w.status <> 'deleted'
+    order by coalesce(d.attempted_at, d.created_at) desc, d.event_id, d.endpoint_id limit ${limit}`;
 }
 
 /** Makes a delivery due, unless it is being attempted, and starts its schedule again. */

@@ -1,0 +1,41 @@
+import type { Plan } from './plan.ts';
+import { runPlan } from './run.ts';
+
+export interface HuntOrder {
+  readonly plan: Plan;
+  /** True if the plan is run a second time, to compare the traces. */
+  readonly isRepeated: boolean;
+}
+
+export interface HuntReport {
+  readonly plan: Plan;
+  /** The message of the violated promise. */
+  readonly violation: string | undefined;
+  readonly steps: number;
+  readonly virtualMs: number;
+  readonly faults: number;
+  readonly labels: readonly string[];
+  /** Whether the second run had the same trace; undefined if there was none. */
+  readonly isSame: boolean | undefined;
+}
+
+async function hunt({ plan, isRepeated }: HuntOrder): Promise<HuntReport> {
+  const { violation, steps, virtualMs, faults, labels, traceHash } = await runPlan(plan);
+  const isSame = isRepeated && violation === undefined ? (await runPlan(plan)).traceHash === traceHash : undefined;
+  const count = [...faults.values()].reduce((sum, times) => sum + times, 0);
+  return {
+    plan,
+    violation: violation?.message,
+    steps,
+    virtualMs,
+    faults: count,
+    labels: [...labels, ...faults.keys()],
+    isSame,
+  };
+}
+
+/** A process that runs one plan after the other, as it is told. */
+if (process.send !== undefined) {
+  process.on('message', (order: HuntOrder) => void hunt(order).then((report) => process.send?.(report)));
+  process.on('disconnect', () => process.exit());
+}
