@@ -87,6 +87,7 @@ const WRITING: Readonly<Record<string, string>> = {
   'strays return': 'stray.returned',
   'refunds create': 'refund.requested',
   'refunds approve': 'refund.approved',
+  'refunds cover': 'refund.covered',
   'refunds retry': 'refund.retried',
   'collector deploy': 'collector.deploy.done',
   rebuild: 'books.rebuild.done',
@@ -243,6 +244,7 @@ describe('the audit log', () => {
       {
         db,
         world: systemWorld,
+        rowKeys: [new Uint8Array(32)],
         chains: { find: () => connected, list: () => [connected] },
         screening: { decide: (accounts) => ({ hits: accounts, list }) },
       },
