@@ -41,9 +41,15 @@ function checkSignature({ receipt, signature }, { keys }) {
   check(Object.hasOwn(FORMS, receipt?.form), 'this is not a receipt in a form known here');
   const { refunds = [], ...payment } = receipt;
   const isWhole = Object.keys(receipt).sort().join(' ') === FORMS[receipt.form];
-  check(isWhole && Array.isArray(refunds), 'members are missing from the receipt, or there are some that do not belong');
+  check(
+    isWhole && Array.isArray(refunds),
+    'members are missing from the receipt, or there are some that do not belong',
+  );
   for (const refund of refunds) {
-    const hasMembers = Object.keys(refund ?? {}).sort().join(' ') === REFUND_MEMBERS;
+    const hasMembers =
+      Object.keys(refund ?? {})
+        .sort()
+        .join(' ') === REFUND_MEMBERS;
     check(hasMembers, 'members are missing from a refund, or there are some that do not belong');
   }
   check(

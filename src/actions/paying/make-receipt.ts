@@ -1,10 +1,10 @@
 import { committedPlace } from '../../chains/committed.ts';
 import {
   RECEIPT_FORM,
+  REFUNDED_FORM,
   type Receipt,
   type ReceiptKey,
   type ReceiptSignature,
-  REFUNDED_FORM,
   type RefundReceipt,
   signReceipt,
 } from '../../domain/receipt.ts';
@@ -103,7 +103,10 @@ function notPaid(): ApiError {
 
 /** A deep reorg has removed its transaction, and it is not mined again yet. */
 function notOnChain(): ApiError {
-  return new ApiError('invalid_state', 'The transaction of this payment, or of a refund of it, is not in the chain at this moment.');
+  return new ApiError(
+    'invalid_state',
+    'The transaction of this payment, or of a refund of it, is not in the chain at this moment.',
+  );
 }
 
 /** A payment restored from the chain alone may lack parts of its commitment. */
