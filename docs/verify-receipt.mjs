@@ -20,6 +20,13 @@ const COLLECTORS = ['0x005CE28BE7dC9eAea013Bbd2790c45FeaDF9290A'];
 const MEMBERS =
   'amount asset blockHash blockNumber chainId collector commitment deadline fee feeAccount form logIndex merchantId ' +
   'network payer paymentId priceUnit priceValue recipient referenceId succeededAt token transaction';
+/** The second form names the refunds of the payment. */
+const FORMS = {
+  'till-receipt/1': MEMBERS,
+  'till-receipt/2': MEMBERS.replace('referenceId', 'referenceId refunds'),
+};
+const REFUND_MEMBERS =
+  'amount blockHash blockNumber collector commitment deadline feeAccount logIndex payer recipient refundId transaction';
 const NATIVE = `0x${'0'.repeat(40)}`;
 const RPC_WITHIN_MS = 20_000;
 
@@ -31,11 +38,22 @@ function check(isRight, problem) {
 
 /** The signature is the operator's word for the receipt; everything else can be seen without believing it. */
 function checkSignature({ receipt, signature }, { keys }) {
-  check(receipt?.form === 'till-receipt/1', 'this is not a receipt in a form known here');
-  const names = Object.keys(receipt).sort();
-  check(names.join(' ') === MEMBERS, 'members are missing from the receipt, or there are some that do not belong');
+  check(Object.hasOwn(FORMS, receipt?.form), 'this is not a receipt in a form known here');
+  const { refunds = [], ...payment } = receipt;
+  const isWhole = Object.keys(receipt).sort().join(' ') === FORMS[receipt.form];
   check(
-    names.every((name) => typeof receipt[name] === 'string'),
+    isWhole && Array.isArray(refunds),
+    'members are missing from the receipt, or there are some that do not belong',
+  );
+  for (const refund of refunds) {
+    const hasMembers =
+      Object.keys(refund ?? {})
+        .sort()
+        .join(' ') === REFUND_MEMBERS;
+    check(hasMembers, 'members are missing from a refund, or there are some that do not belong');
+  }
+  check(
+    [payment, ...refunds].every((part) => Object.values(part).every((value) => typeof value === 'string')),
     'a member of the receipt is not text',
   );
   const key = keys.find(({ kid }) => kid === signature?.keyId);
@@ -43,10 +61,27 @@ function checkSignature({ receipt, signature }, { keys }) {
     key !== undefined && signature.algorithm === 'ed25519',
     'it is signed with a key that is not among those given',
   );
-  const text = JSON.stringify(Object.fromEntries(names.map((name) => [name, receipt[name]])));
+  const text = JSON.stringify(sorted({ ...receipt, ...(receipt.refunds && { refunds: refunds.map(sorted) }) }));
   const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key.x }, format: 'jwk' });
   const isSigned = verify(null, Buffer.from(text), publicKey, Buffer.from(String(signature.value), 'base64url'));
   check(isSigned, 'the signature is not of this receipt: it was altered, or not made by the operator');
+}
+
+const sorted = (members) => Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/**
+ * Each refund as a receipt of its own. Its id is that of the payment, but for the first four bits, which number it. All of
+ * them together are at most the payment.
+ */
+function refundsOf({ refunds = [], ...payment }) {
+  const ids = new Set(refunds.map(({ refundId }) => refundId));
+  check(ids.size === refunds.length, 'a refund is named twice');
+  const tail = subject(payment.paymentId).slice(1);
+  const isOwn = ({ refundId }) => subject(refundId).slice(1) === tail && /[25-9a-f]/.test(subject(refundId)[0]);
+  check(refunds.every(isOwn), 'a refund belongs to another payment');
+  const total = refunds.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  check(total <= BigInt(payment.amount), 'the refunds are more than the payment');
+  return refunds.map(({ refundId, ...refund }) => ({ ...payment, ...refund, paymentId: refundId, fee: '0' }));
 }
 
 /** The commitment is what the payer signed. Hashing it again shows that the payer agreed to every one of its ten parts. */
@@ -137,11 +172,11 @@ function address(text) {
   return text.slice(2).toLowerCase().padStart(64, '0');
 }
 
-/** The 16 bytes behind a payment's id: its 26 characters are digits of base 32, after Crockford. */
-function subject(paymentId) {
-  check(/^pay_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(paymentId), 'its payment id is none');
+/** The 16 bytes behind the id of a payment or refund: its 26 characters are digits of base 32, after Crockford. */
+function subject(id) {
+  check(/^(pay|rfnd)_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(id), 'its payment id or a refund id is none');
   let value = 0n;
-  for (const digit of paymentId.slice(4))
+  for (const digit of id.slice(id.indexOf('_') + 1))
     value = value * 32n + BigInt('0123456789ABCDEFGHJKMNPQRSTVWXYZ'.indexOf(digit));
   return value.toString(16).padStart(32, '0');
 }
@@ -223,12 +258,18 @@ async function main() {
   checkSignature(signed, await readJson(values.key));
   say('signed     by the operator, and unaltered since');
   const { receipt } = signed;
-  checkCommitment(receipt);
+  const refunds = refundsOf(receipt);
+  for (const each of [receipt, ...refunds]) checkCommitment(each);
   say('committed  the payer signed these very terms');
   if (values.rpc !== undefined) {
-    const depth = await checkChain(receipt, openRpc(values.rpc));
+    const rpc = openRpc(values.rpc);
+    const depth = await checkChain(receipt, rpc);
     const net = BigInt(receipt.amount) - BigInt(receipt.fee);
     say(`on chain   ${net} of ${receipt.asset} reached ${receipt.recipient}, ${depth} blocks deep`);
+    for (const refund of refunds) {
+      const below = await checkChain(refund, rpc);
+      say(`refunded   ${refund.amount} of ${refund.asset} reached ${refund.recipient}, ${below} blocks deep`);
+    }
   }
 }
 

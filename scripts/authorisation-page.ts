@@ -91,9 +91,10 @@ export function verdictOf(route: GuardedRoute, caller: Caller): Verdict {
 }
 
 /** The refusal of an object that is not the named merchant's. Routes about the merchant alone name none. */
-function foreignObject({ path, merchant }: GuardedRoute): Verdict {
-  if (merchant === 'path') return path.endsWith('/{id}') ? '404 invalid_params' : 'own';
-  return path.includes('{id}') || path === '/v1/refunds' ? '404 payment_not_found' : 'own';
+function foreignObject({ method, path, merchant }: GuardedRoute): Verdict {
+  if (merchant === 'path' || path === '/v1/refunds/{id}') return path.endsWith('/{id}') ? '404 invalid_params' : 'own';
+  const namesPayment = path.includes('{id}') || (method === 'POST' && path === '/v1/refunds');
+  return namesPayment ? '404 payment_not_found' : 'own';
 }
 
 export function guardedRoutes({ paths }: ApiDocument): GuardedRoute[] {

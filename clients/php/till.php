@@ -101,10 +101,19 @@ final class Client
         return $this->send('GET', '/v1/payments/' . self::segment($paymentId));
     }
 
-    /** Refunds a payment that has succeeded. `refund` of the payment shows the progress. */
-    public function refund(string $paymentId, ?string $idempotencyKey = null): array
+    /**
+     * Refunds a payment that has succeeded: all that is left, or the `amount` of `$wish`, which needs a key. `reason` and
+     * `destination` are optional. `refunds` of the payment shows the progress.
+     */
+    public function refund(string $paymentId, ?string $idempotencyKey = null, array $wish = []): array
     {
-        return $this->send('POST', '/v1/refunds', ['paymentId' => $paymentId], $idempotencyKey);
+        return $this->send('POST', '/v1/refunds', ['paymentId' => $paymentId] + $wish, $idempotencyKey);
+    }
+
+    /** A refund, and what it waits for. */
+    public function getRefund(string $refundId): array
+    {
+        return $this->send('GET', '/v1/refunds/' . self::segment($refundId));
     }
 
     /** Waits for the end of a payment. Ship if its status is `succeeded`, and only then. */

@@ -96,9 +96,16 @@ class Till:
         """A payment with its price, its order and how it stands."""
         return self._send("GET", f"/v1/payments/{_segment(payment_id)}")
 
-    def refund(self, payment_id, idempotency_key=None):
-        """Refunds a payment that has succeeded. `refund` of the payment shows the progress."""
-        return self._send("POST", "/v1/refunds", {"paymentId": payment_id}, idempotency_key)
+    def refund(self, payment_id, idempotency_key=None, **wish):
+        """Refunds a payment that has succeeded: all that is left, or the `amount` that is given, which needs a key.
+
+        `reason` and `destination` are optional. `refunds` of the payment shows the progress.
+        """
+        return self._send("POST", "/v1/refunds", {"paymentId": payment_id, **wish}, idempotency_key)
+
+    def get_refund(self, refund_id):
+        """A refund, and what it waits for."""
+        return self._send("GET", f"/v1/refunds/{_segment(refund_id)}")
 
     def wait_until_final(self, payment_id, timeout_s=900):
         """Waits for the end of a payment. Ship if its status is `succeeded`, and only then."""

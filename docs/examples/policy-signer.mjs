@@ -32,6 +32,8 @@ const PERMIT2 = '0x000000000022d473030f116ddee9f6b43ac78ba3';
 const PAY = parseAbi(['function pay(address,bytes16,uint256,uint256,address,uint256) payable']);
 /** The first digit of the recorded subject is the purpose of an item. */
 const PURPOSES = { 0: 'payment', 1: 'payout', 2: 'refund', 3: 'return', 4: 'return' };
+/** The first refund of a payment has the digit 2, the others have 5 to f. */
+for (const digit of '56789abcdef') PURPOSES[digit] = 'refund';
 const HOUR_MS = 3_600_000;
 const MAX_BODY_BYTES = 1_000_000;
 

@@ -32,8 +32,8 @@ export interface PaidWith {
   txId: string;
 }
 
-/** Only if a refund was requested. */
-export interface Refund {
+/** Only if one refund gives back the whole payment. `refunds` has all of them. */
+export interface WholeRefund {
   /** The state of the refund; `refunded` is the last one. */
   status: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
   /** The refunded amount: all that was paid. */
@@ -44,6 +44,37 @@ export interface Refund {
   requestedAt: string;
   /** ISO 8601, UTC, with milliseconds. */
   lastUpdatedAt: string;
+}
+
+export interface PaymentRefund {
+  refundId: string;
+  /** The state of the refund; `refunded` is the last one. */
+  status: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
+  /** The refunded amount, in the paid asset. */
+  amount: Amount;
+  /** The part of the price that is given back. */
+  priceAmount: Amount;
+  /** The account that gets it, CAIP-10. */
+  destination: string;
+  /** Your words, if you gave some. */
+  reason: string | null;
+  /** The transaction, once it is final. */
+  txId: string | null;
+  /** ISO 8601, UTC, with milliseconds. */
+  requestedAt: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  lastUpdatedAt: string;
+  /** What the refund waits for at this moment. Not in events and lists of payments. */
+  waitingFor?: {
+    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. */
+    what: 'float' | 'network' | 'unfreeze';
+    /** CAIP-19. */
+    asset: string;
+    /** The amount that is missing; of the other two, the amount that waits. */
+    amount: Amount;
+    /** ISO 8601, UTC, with milliseconds. */
+    since: string;
+  } | null;
 }
 
 /** The payment. */
@@ -72,8 +103,10 @@ export interface Payment {
       txId: string;
     };
   } | null;
-  /** Only if a refund was requested. */
-  refund?: Refund;
+  /** Only if one refund gives back the whole payment. `refunds` has all of them. */
+  refund?: WholeRefund;
+  /** Only if a refund was requested; the oldest first. */
+  refunds?: PaymentRefund[];
   /** As given. */
   description: string | null;
   /** The given items, with the data to format their amounts. */
@@ -222,8 +255,10 @@ export interface ListedPayment {
     amount?: Amount;
     txHash?: string;
   };
-  /** Only if a refund was requested. */
-  refund?: Refund;
+  /** Only if one refund gives back the whole payment. `refunds` has all of them. */
+  refund?: WholeRefund;
+  /** Only if a refund was requested; the oldest first. */
+  refunds?: PaymentRefund[];
   /** ISO 8601, UTC, with milliseconds. */
   createdAt: string;
   /** ISO 8601, UTC, with milliseconds. */
@@ -239,7 +274,7 @@ export interface PaymentPage {
   nextCursor: string | null;
   /** Over all matching payments, not only this page. */
   stats: {
-    /** The prices of the succeeded ones, before fees: one sum per currency, by its code. */
+    /** The prices of the succeeded ones, before fees, less the parts that were refunded: one sum per currency, by its code. */
     totalRevenue: {
       /** Major units, exact: read it with a decimal type if the last digit matters. */
       amount: number;
@@ -256,17 +291,110 @@ export interface PaymentPage {
 export interface NewRefund {
   /** The payment, which must have succeeded. */
   paymentId: string;
+  /** A part of the payment; all that is left, if it is missing. It is converted at the payment’s own rate. Needs an `Idempotency-Key`. */
+  amount?: {
+    /** The unit of the price, or `caip19/` and the paid asset. */
+    unit: string;
+    /** Minor units: `300` is 3.00 USD. */
+    value: string;
+  } | undefined;
+  /** Your own words, for your records. The payer does not see them. */
+  reason?: string | undefined;
+  /** The account that gets the refund, CAIP-10, on the chain of the payment. The account that paid, if it is missing. Needs a key that may also change destinations (`destinations:write`). */
+  destination?: string | undefined;
 }
 
 /** The refund was accepted. */
 export interface AcceptedRefund {
   paymentId: string;
+  merchantId?: string;
+  refundId?: string;
+  /** The state of the refund; `refunded` is the last one. */
+  status?: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
+  /** The refunded amount, in the paid asset. */
+  amount?: Amount;
+  /** The part of the price that is given back. */
+  priceAmount?: Amount;
+  /** The account that gets it, CAIP-10. */
+  destination?: string;
+  /** Your words, if you gave some. */
+  reason?: string | null;
+  /** The transaction, once it is final. */
+  txId?: string | null;
+  /** ISO 8601, UTC, with milliseconds. */
+  requestedAt?: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  lastUpdatedAt?: string;
+  /** What the refund waits for at this moment. Not in events and lists of payments. */
+  waitingFor?: {
+    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. */
+    what: 'float' | 'network' | 'unfreeze';
+    /** CAIP-19. */
+    asset: string;
+    /** The amount that is missing; of the other two, the amount that waits. */
+    amount: Amount;
+    /** ISO 8601, UTC, with milliseconds. */
+    since: string;
+  } | null;
+}
+
+/** The refund. */
+export interface Refund {
+  paymentId: string;
+  merchantId: string;
+  refundId: string;
+  /** The state of the refund; `refunded` is the last one. */
+  status: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
+  /** The refunded amount, in the paid asset. */
+  amount: Amount;
+  /** The part of the price that is given back. */
+  priceAmount: Amount;
+  /** The account that gets it, CAIP-10. */
+  destination: string;
+  /** Your words, if you gave some. */
+  reason: string | null;
+  /** The transaction, once it is final. */
+  txId: string | null;
+  /** ISO 8601, UTC, with milliseconds. */
+  requestedAt: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  lastUpdatedAt: string;
+  /** What the refund waits for at this moment. Not in events and lists of payments. */
+  waitingFor?: {
+    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. */
+    what: 'float' | 'network' | 'unfreeze';
+    /** CAIP-19. */
+    asset: string;
+    /** The amount that is missing; of the other two, the amount that waits. */
+    amount: Amount;
+    /** ISO 8601, UTC, with milliseconds. */
+    since: string;
+  } | null;
+}
+
+export interface RefundQuery {
+  /** Only refunds of this payment. */
+  paymentId?: string | undefined;
+  /** Only in these states. May be repeated, or hold several with commas between them. */
+  status?: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded' | readonly ('requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded')[] | undefined;
+  /** Opaque: the `nextCursor` of the page before, with the same filters. */
+  cursor?: string | undefined;
+  /** Size of the page. */
+  limit?: number | undefined;
+}
+
+/** One page. */
+export interface RefundPage {
+  refunds: Refund[];
+  /** Pass it as `cursor` for the next page; null at the end. */
+  nextCursor: string | null;
 }
 
 /** The receipt. */
 export interface SignedReceipt {
   receipt: {
-    form: 'till-receipt/1';
+    /** The second form names the refunds of a payment. */
+    form: 'till-receipt/1' | 'till-receipt/2';
     paymentId: string;
     merchantId: string;
     referenceId: string;
@@ -306,6 +434,30 @@ export interface SignedReceipt {
     blockHash: string;
     /** The number of the event in its block. */
     logIndex: string;
+    /** The refunds that are final, by their numbers. Only in the second form. */
+    refunds?: {
+      refundId: string;
+      /** The contract that carried it out. */
+      collector: string;
+      /** The account that gave it back. */
+      payer: string;
+      /** The recipient. */
+      recipient: string;
+      /** A part of the commitment; a refund has no fee. */
+      feeAccount: string;
+      /** The refunded amount, in the smallest unit. */
+      amount: string;
+      /** The deadline of the signature, in seconds since the epoch. */
+      deadline: string;
+      /** The hash of all terms. */
+      commitment: string;
+      /** The hash of the transaction. */
+      transaction: string;
+      blockNumber: string;
+      blockHash: string;
+      /** The number of the event in its block. */
+      logIndex: string;
+    }[];
   };
   signature: {
     algorithm: 'ed25519';
@@ -572,16 +724,34 @@ export interface RefundData {
   id: string;
   paymentId: string;
   merchantId: string;
+  refundId: string;
   /** The state of the refund; `refunded` is the last one. */
   status: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
-  /** The refunded amount: all that was paid. */
+  /** The refunded amount, in the paid asset. */
   amount: Amount;
+  /** The part of the price that is given back. */
+  priceAmount: Amount;
+  /** The account that gets it, CAIP-10. */
+  destination: string;
+  /** Your words, if you gave some. */
+  reason: string | null;
   /** The transaction, once it is final. */
   txId: string | null;
   /** ISO 8601, UTC, with milliseconds. */
   requestedAt: string;
   /** ISO 8601, UTC, with milliseconds. */
   lastUpdatedAt: string;
+  /** What the refund waits for at this moment. Not in events and lists of payments. */
+  waitingFor?: {
+    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. */
+    what: 'float' | 'network' | 'unfreeze';
+    /** CAIP-19. */
+    asset: string;
+    /** The amount that is missing; of the other two, the amount that waits. */
+    amount: Amount;
+    /** ISO 8601, UTC, with milliseconds. */
+    since: string;
+  } | null;
 }
 
 export interface MerchantData {

@@ -1,18 +1,55 @@
-import type { AcceptedRefund, NewRefund } from './api-types.ts';
-import type { CallOptions, Connection } from './connection.ts';
+import type { AcceptedRefund, NewRefund, Refund, RefundPage, RefundQuery } from './api-types.ts';
+import { type CallOptions, type Connection, segment } from './connection.ts';
+import { type List, listOf } from './list.ts';
+
+const PATH = '/v1/refunds';
 
 export function refundsOf(connection: Connection) {
   return {
     /**
-     * Refunds a payment that has succeeded. `refund` in the payment shows the progress.
+     * Refunds a payment that has succeeded: all that is left of it, or `amount`. Give your own `idempotencyKey`, so that the
+     * same part is not refunded twice when your program calls again.
      *
      * @example
-     * await till.refunds.create({ paymentId: paidId }, { idempotencyKey: 'refund-order-42' });
-     * const { refund } = await till.payments.get(paidId);
-     * console.log(refund.status);
+     * const { refundId } = await till.refunds.create(
+     *   { paymentId: paidId, amount: { unit: 'iso4217/USD', value: '100' }, reason: 'One cup of three came back' },
+     *   { idempotencyKey: 'return-1-of-order-42' },
+     * );
+     * console.log(refundId);
      */
     create(refund: NewRefund, options?: CallOptions): Promise<AcceptedRefund> {
-      return connection.ask({ method: 'POST', path: '/v1/refunds', body: refund, isOfMerchant: true }, options);
+      return connection.ask({ method: 'POST', path: PATH, body: refund, isOfMerchant: true }, options);
+    },
+
+    /**
+     * A refund, and what it waits for.
+     *
+     * @example
+     * const { refunds } = await till.payments.get(paidId);
+     * for (const { refundId } of refunds ?? []) {
+     *   const { status, waitingFor } = await till.refunds.get(refundId);
+     *   console.log(status, waitingFor?.what);
+     * }
+     */
+    get(id: string, options?: CallOptions): Promise<Refund> {
+      return connection.ask({ method: 'GET', path: `${PATH}/${segment(id)}`, isOfMerchant: true }, options);
+    },
+
+    /**
+     * The refunds of the merchant, the newest first.
+     *
+     * @example
+     * for await (const { refundId, amount } of till.refunds.list({ paymentId: paidId })) {
+     *   console.log(refundId, amount.value);
+     * }
+     */
+    list(query: RefundQuery = {}, options?: CallOptions): List<RefundPage, Refund> {
+      const readPage = (cursor: string | undefined) =>
+        connection.ask<RefundPage>(
+          { method: 'GET', path: PATH, query: { ...query, cursor }, isOfMerchant: true },
+          options,
+        );
+      return listOf(query.cursor, readPage, ({ refunds }) => refunds);
     },
   };
 }

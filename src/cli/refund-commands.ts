@@ -1,10 +1,12 @@
+import { lackText } from '../actions/outgoing/float/take-from-floats.ts';
 import { approveRefund } from '../actions/outgoing/refund/approve-refund.ts';
+import { coverByOperator } from '../actions/outgoing/refund/cover-by-operator.ts';
 import { requestAsOperator } from '../actions/outgoing/refund/request-refund.ts';
 import { refundNotFound, retryRefund } from '../actions/outgoing/refund/retry-refund.ts';
 import { amountText } from '../chains/amount-text.ts';
 import { REFUND_STATES } from '../domain/refund.ts';
-import { listEvents } from '../store/events/events.ts';
-import { findRefund, findRefundOf, listRefunds } from '../store/money/refunds.ts';
+import { listEvents, type StoredEvent } from '../store/events/events.ts';
+import { findRefund, findRefundsOf, listRefunds, type Refund } from '../store/money/refunds.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id, oneOf } from './kinds.ts';
@@ -43,37 +45,46 @@ const list = databaseCommand({
 
 const show = databaseCommand({
   name: 'refunds show',
-  summary: 'Show a refund, and everything that happened to it.',
+  summary: 'Show a refund, or all refunds of a payment, and everything that happened to them.',
   positionals: { id: required(id, 'The refund, or its payment.') },
   options: {},
   examples: ['refunds show rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'refunds show pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async ({ db }, { id: asked }) => {
-    const refund = (await findRefund(db.sql, asked)) ?? (await findRefundOf(db.sql, asked));
-    if (refund === undefined) throw refundNotFound(asked);
-    const events = await listEvents(db.sql, refund.id);
-    const fields = {
-      refund: refund.id,
-      payment: refund.paymentId,
-      merchant: refund.merchantId,
-      state: refund.state,
-      amount: amountText(refund.asset, refund.amount),
-      to: refund.recipient,
-      'from held units': amountText(refund.asset, refund.fromHeld),
-      "from the merchant's float": amountText(refund.asset, refund.fromMerchant),
-      "from the operator's float": amountText(refund.asset, refund.fromOperator),
-      transaction: refund.transactionHash,
-      problem: refund.problem,
-    };
-    const history = layoutTable(events, [
-      { title: 'at', cell: ({ at }) => at },
-      { title: 'event', cell: ({ type }) => type },
-      { title: 'to', cell: ({ data }) => String(data.state) },
-      { title: 'by', cell: ({ actor }) => actor },
-      { title: 'evidence', cell: ({ evidence }) => JSON.stringify(evidence) },
-    ]);
-    return { json: { ...refund, events }, text: `${layoutFields(fields)}\n\n${history}` };
+    const refund = await findRefund(db.sql, asked);
+    const refunds = refund === undefined ? await findRefundsOf(db.sql, [asked]) : [refund];
+    if (refunds.length === 0) throw refundNotFound(asked);
+    const shown = [];
+    for (const each of refunds) shown.push({ ...each, events: await listEvents(db.sql, each.id) });
+    const text = shown.map(refundText).join('\n\n');
+    return { json: shown.length === 1 ? shown[0] : { refunds: shown }, text };
   },
 });
+
+function refundText({ events, ...refund }: Refund & { readonly events: readonly StoredEvent[] }): string {
+  const fields = {
+    refund: refund.id,
+    payment: refund.paymentId,
+    number: String(refund.number),
+    merchant: refund.merchantId,
+    state: refund.state,
+    amount: amountText(refund.asset, refund.amount),
+    to: refund.recipient,
+    reason: refund.reason,
+    'from the held amount': amountText(refund.asset, refund.fromHeld),
+    "from the merchant's float": amountText(refund.asset, refund.fromMerchant),
+    "from the operator's float": amountText(refund.asset, refund.fromOperator),
+    transaction: refund.transactionHash,
+    problem: refund.problem,
+  };
+  const history = layoutTable(events, [
+    { title: 'at', cell: ({ at }) => at },
+    { title: 'event', cell: ({ type }) => type },
+    { title: 'to', cell: ({ data }) => String(data.state) },
+    { title: 'by', cell: ({ actor }) => actor },
+    { title: 'evidence', cell: ({ evidence }) => JSON.stringify(evidence) },
+  ]);
+  return `${layoutFields(fields)}\n\n${history}`;
+}
 
 const retry = databaseCommand({
   name: 'refunds retry',
@@ -92,14 +103,18 @@ const retry = databaseCommand({
 
 const create = databaseCommand({
   name: 'refunds create',
-  summary: 'Refund a payment in full. Only operators can, while its merchant is suspended or frozen.',
+  summary: 'Refund all that is left of a payment. Only operators can, while its merchant is suspended or frozen.',
   positionals: { id: required(id, 'The payment.') },
   options: {},
   examples: ['refunds create pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: (deps, { id: paymentId }) =>
     withChains(deps, async (chains) => {
-      await requestAsOperator({ ...deps, chains }, { paymentId, actor: operatorOf(deps.config) });
-      const refund = await findRefundOf(deps.db.sql, paymentId);
+      const rowKeys = await openRowKeys(deps);
+      const refundId = await requestAsOperator(
+        { ...deps, chains, rowKeys },
+        { paymentId, actor: operatorOf(deps.config) },
+      );
+      const refund = await findRefund(deps.db.sql, refundId);
       return { json: refund, text: `Refund ${refund?.id} is ${refund?.state}.` };
     }),
 });
@@ -116,4 +131,21 @@ const approve = databaseCommand({
   },
 });
 
-export const refundCommands: readonly Command[] = [list, show, create, approve, retry];
+const cover = databaseCommand({
+  name: 'refunds cover',
+  summary: "Let the operator's float pay what the merchant's float lacks for a waiting refund.",
+  positionals: { id: required(id, 'The refund, as shown by refunds list.') },
+  options: {},
+  examples: ['refunds cover rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  run: async (deps, { id: refundId }) => {
+    const { refund, missing } = await coverByOperator(deps, { id: refundId, actor: operatorOf(deps.config) });
+    const { asset, account, fromOperator } = refund;
+    const text =
+      missing === undefined
+        ? `The operator's float pays ${amountText(asset, fromOperator)} of refund ${refund.id}. It is sent within seconds.`
+        : `The operator's float pays ${amountText(asset, fromOperator)} of refund ${refund.id}, and ${lackText(asset, [missing])}. Transfer it to ${account}, then run: till float add --operator --asset ${asset} --tx <hash>`;
+    return { json: { ...refund, missingUnits: missing?.units.toString() ?? '0' }, text };
+  },
+});
+
+export const refundCommands: readonly Command[] = [list, show, create, approve, cover, retry];

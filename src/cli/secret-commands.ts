@@ -1,4 +1,5 @@
 import { isOrdered, renewOutgoingMacs } from '../actions/outgoing/order-outgoing.ts';
+import { isOwnRefund, renewRefundMacs } from '../actions/outgoing/refund/refund-rows.ts';
 import { isOwnHistory, renewHistory } from '../actions/parties/destination-memory.ts';
 import { isOwnDestination, renewDestinationMacs } from '../actions/parties/destination-rows.ts';
 import { renewFreezeHead } from '../actions/parties/freeze-heads.ts';
@@ -42,6 +43,7 @@ const rotate = databaseCommand({
       // First, because the freezes are locked before any other row.
       freezes: await renewFreezeHead(tx, keys, { isLost }),
       outgoing: await renewOutgoingMacs(tx, keys, { isTrusted, now }),
+      refunds: await renewRefundMacs(tx, keys, { isTrusted: (row) => isLost || isOwnRefund(keys, row), now }),
       destinations: await renewDestinationMacs(tx, keys, (row) => isLost || isOwnDestination(keys, row)),
       history: await renewHistory(tx, keys, { isTrusted: (row) => isLost || isOwnHistory(keys, row), now }),
       keys: await renewKeyMacs(tx, keys, (row) => isLost || isOwnKey(keys, row)),

@@ -44,6 +44,7 @@ export type EntryKind =
   | 'refund_done'
   | 'refund_failed'
   | 'refund_uncovered'
+  | 'held_to_float'
   | 'float_added'
   | 'float_return_sent'
   | 'float_returned'
@@ -215,6 +216,12 @@ function coverLines({ merchantId }: Refund, { payable, merchantFloat, operatorFl
     { account: ACCOUNTS.float(OPERATOR_FLOAT), units: -operatorFloat },
     { account: ACCOUNTS.refunds, units: payable + merchantFloat + operatorFloat },
   ];
+}
+
+/** A rest of a held amount that can no longer be paid out becomes a float of its merchant. */
+export function heldToFloatEntry(about: Refund, units: bigint): Entry {
+  const { payable, float } = ACCOUNTS;
+  return transfer('held_to_float', about, units, payable(about.merchantId), float(about.merchantId));
 }
 
 export function refundEntry(step: 'sent' | 'done' | 'failed', about: Refund, units: bigint, proof?: Proof): Entry {

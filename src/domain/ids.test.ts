@@ -1,7 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { firstIdAt, ID_PREFIXES, idBytes, idFromBytes, isId, markedId, newId, outgoingId, paymentIdOf } from './ids.ts';
+import {
+  firstIdAt,
+  ID_PREFIXES,
+  idBytes,
+  idFromBytes,
+  isId,
+  MAX_REFUNDS,
+  markedId,
+  newId,
+  paymentIdOf,
+  payoutIdOf,
+  refundIdOf,
+  refundNumberOf,
+  subjectFromBytes,
+} from './ids.ts';
 
 const prefix = fc.constantFrom(...ID_PREFIXES);
 const timeMs = fc.nat({ max: 2 ** 48 - 1 });
@@ -148,34 +162,43 @@ describe('isId', () => {
 describe('ids of transfers out of the intermediate account', () => {
   /** Times of payments, until the year 2527. */
   const payment = fc.tuple(fc.nat({ max: 2 ** 44 - 1 }), random10).map(([ms, random]) => newId('pay_', ms, random));
-  const kind = fc.constantFrom('pout_' as const, 'rfnd_' as const);
+  const number = fc.integer({ min: 1, max: MAX_REFUNDS });
 
   it('give their payment back, and are the same each time', () => {
     fc.assert(
-      fc.property(kind, payment, (prefix, id) => {
-        const outgoing = outgoingId(prefix, id);
-        assert.ok(isId(prefix, outgoing));
-        assert.equal(paymentIdOf(outgoing), id);
-        assert.equal(outgoingId(prefix, id), outgoing);
+      fc.property(payment, number, (id, refund) => {
+        for (const [prefix, make] of [
+          ['pout_', () => payoutIdOf(id)],
+          ['rfnd_', () => refundIdOf(id, refund)],
+        ] as const) {
+          assert.ok(isId(prefix, make()));
+          assert.equal(paymentIdOf(make()), id);
+          assert.equal(make(), make());
+        }
+        assert.equal(refundNumberOf(refundIdOf(id, refund)), refund);
       }),
     );
   });
 
-  it('differ on chain from those of payments and of each other', () => {
+  it('differ on chain from those of payments and of each other, and are read back from it', () => {
     fc.assert(
       fc.property(payment, bytes16, (id, bytes) => {
-        const ids = [
-          id,
-          outgoingId('pout_', id),
-          outgoingId('rfnd_', id),
-          markedId('stry_', bytes),
-          markedId('flot_', bytes),
-        ];
+        const refunds = Array.from({ length: MAX_REFUNDS }, (_, index) => refundIdOf(id, index + 1));
+        const ids = [id, payoutIdOf(id), markedId('stry_', bytes), markedId('flot_', bytes), ...refunds];
         assert.deepEqual(
           ids.map((each) => (idBytes(each)[0] ?? 0) >> 4),
-          [0, 1, 2, 3, 4],
+          [0, 1, 3, 4, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+        );
+        assert.deepEqual(
+          ids.map((each) => subjectFromBytes(idBytes(each))),
+          ids,
         );
       }),
     );
+  });
+
+  it('have no number outside of one to twelve', () => {
+    const id = newId('pay_', 1, new Uint8Array(10));
+    for (const wrong of [0, 13, -1, 1.5]) assert.throws(() => refundIdOf(id, wrong), RangeError);
   });
 });

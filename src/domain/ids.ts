@@ -81,28 +81,61 @@ export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array): string {
 
 /**
  * The first four bits of an id distinguish a payment (zero until the year 2527) from a transfer out of the intermediate
- * account. The other bits of a payout's or refund's id are those of its payment. So a payment has one payout and one
- * refund, a database that lost them makes the same ids again, and an event of the chain leads to the payment.
+ * account. The other bits of a payout's or refund's id are those of its payment. So a payment has one payout and twelve
+ * refunds, a database that lost them makes the same ids again, and an event of the chain leads to the payment.
  */
 const MARKS = { pout_: 1, rfnd_: 2, stry_: 3, flot_: 4 } as const;
 export type OutgoingPrefix = keyof typeof MARKS;
 
-export function outgoingId(prefix: 'pout_' | 'rfnd_', paymentId: string): string {
-  return markedId(prefix, idBytes(paymentId));
+/** The first refund has the mark 2, the others have 5 to 15: all that four bits have left. */
+export const MAX_REFUNDS = 12;
+const SECOND_REFUND_MARK = 5;
+
+export function payoutIdOf(paymentId: string): string {
+  return markedId('pout_', idBytes(paymentId));
+}
+
+/** The id of a refund, by its number within its payment. */
+export function refundIdOf(paymentId: string, number: number): string {
+  if (!Number.isInteger(number) || number < 1 || number > MAX_REFUNDS) {
+    throw new RangeError(`a payment has no refund ${number}`);
+  }
+  const mark = number === 1 ? MARKS.rfnd_ : SECOND_REFUND_MARK + number - 2;
+  return withMark('rfnd_', idBytes(paymentId), mark);
+}
+
+/** The number of a refund within its payment. */
+export function refundNumberOf(id: string): number {
+  const mark = markOf(idBytes(id));
+  return mark === MARKS.rfnd_ ? 1 : mark - SECOND_REFUND_MARK + 2;
 }
 
 /** From bytes that need not be an id's, such as a hash. */
 export function markedId(prefix: OutgoingPrefix, bytes: Uint8Array): string {
-  const marked = Uint8Array.from(bytes);
-  marked[0] = ((marked[0] ?? 0) & 0x0f) | (MARKS[prefix] << 4);
-  return idFromBytes(prefix, marked);
+  return withMark(prefix, bytes, MARKS[prefix]);
+}
+
+/** The id of a payment, payout, refund or return, from the bytes that the chain records. */
+export function subjectFromBytes(bytes: Uint8Array): string {
+  const mark = markOf(bytes);
+  const prefixes = Object.keys(MARKS) as OutgoingPrefix[];
+  const prefix = mark >= SECOND_REFUND_MARK ? 'rfnd_' : (prefixes.find((each) => MARKS[each] === mark) ?? 'pay_');
+  return idFromBytes(prefix, bytes);
 }
 
 /** The payment of a payout or refund. */
 export function paymentIdOf(outgoing: string): string {
-  const bytes = idBytes(outgoing);
-  bytes[0] = (bytes[0] ?? 0) & 0x0f;
-  return idFromBytes('pay_', bytes);
+  return withMark('pay_', idBytes(outgoing), 0);
+}
+
+function markOf(bytes: Uint8Array): number {
+  return (bytes[0] ?? 0) >> 4;
+}
+
+function withMark(prefix: IdPrefix, bytes: Uint8Array, mark: number): string {
+  const marked = Uint8Array.from(bytes);
+  marked[0] = ((marked[0] ?? 0) & 0x0f) | (mark << 4);
+  return idFromBytes(prefix, marked);
 }
 
 /** Crockford's base32 has no I, L, O and U, and it is in ASCII order, so ids sort as their bytes do. */

@@ -5,7 +5,7 @@ import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify }
  * gateway. Every value is text: then the JSON of it has one spelling, whatever language writes it.
  */
 export interface Receipt {
-  readonly form: typeof RECEIPT_FORM;
+  readonly form: typeof RECEIPT_FORM | typeof REFUNDED_FORM;
   readonly paymentId: string;
   readonly merchantId: string;
   readonly referenceId: string;
@@ -36,9 +36,30 @@ export interface Receipt {
   readonly blockNumber: string;
   readonly blockHash: string;
   readonly logIndex: string;
+  /** The refunds that are final on chain, in the order of their numbers. Only in the form for refunded payments. */
+  readonly refunds?: RefundReceipt[];
+}
+
+/** A refund of the payment, with everything that its transfer on chain committed to. It has no fee. */
+export interface RefundReceipt {
+  readonly refundId: string;
+  readonly collector: string;
+  /** The account that gave it back. */
+  readonly payer: string;
+  readonly recipient: string;
+  readonly feeAccount: string;
+  readonly amount: string;
+  readonly deadline: string;
+  readonly commitment: string;
+  readonly transaction: string;
+  readonly blockNumber: string;
+  readonly blockHash: string;
+  readonly logIndex: string;
 }
 
 export const RECEIPT_FORM = 'till-receipt/1';
+/** The same with `refunds`. */
+export const REFUNDED_FORM = 'till-receipt/2';
 
 export interface ReceiptSignature {
   readonly algorithm: 'ed25519';
@@ -96,8 +117,11 @@ export function verifyText(x: string, text: string, value: string): boolean {
   return verify(null, Buffer.from(text), key, Buffer.from(value, 'base64url'));
 }
 
-/** The signed bytes: the receipt as JSON in UTF-8, its members in alphabetical order, without white space. */
-export function receiptText(receipt: Receipt): string {
-  const members = Object.entries(receipt).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify(Object.fromEntries(members));
+/** The signed bytes: the receipt as JSON in UTF-8, members in alphabetical order everywhere, without white space. */
+export function receiptText({ refunds, ...receipt }: Receipt): string {
+  return JSON.stringify(sorted({ ...receipt, ...(refunds && { refunds: refunds.map(sorted) }) }));
+}
+
+function sorted(object: object): object {
+  return Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

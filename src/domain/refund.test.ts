@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { coverOf, decideRefund, REFUND_STATES, type RefundEvent, type RefundState, retryOf } from './refund.ts';
+import {
+  type AskedShare,
+  coverOf,
+  decideRefund,
+  leftOf,
+  planShare,
+  REFUND_STATES,
+  type RefundEvent,
+  type RefundState,
+  retryOf,
+  type Share,
+} from './refund.ts';
 
 const EVENTS: readonly RefundEvent[] = [
   'covered',
@@ -11,6 +22,8 @@ const EVENTS: readonly RefundEvent[] = [
   'failed',
   'retried',
   'reopened',
+  'replanned',
+  'unfit',
   'undone',
 ];
 
@@ -26,12 +39,17 @@ describe('the life of a refund', () => {
       'requested covered sending',
       'requested short awaiting_funds',
       'requested screened failed',
+      'requested replanned requested',
+      'requested unfit failed',
       'awaiting_funds covered sending',
       'awaiting_funds screened failed',
+      'awaiting_funds replanned requested',
       'sending paid refunded',
       'sending failed failed',
+      'sending replanned requested',
       'failed retried sending',
       'failed reopened requested',
+      'failed replanned requested',
       'refunded undone sending',
     ]);
   });
@@ -46,6 +64,8 @@ describe('the life of a refund', () => {
           const to: RefundState | undefined = decideRefund(state, event);
           if (to === undefined) continue;
           if (event === 'covered') isCovered = true;
+          // A replanned refund gives its cover back.
+          if (event === 'replanned') isCovered = false;
           state = to;
           assert.ok(isCovered || state === 'requested' || state === 'awaiting_funds' || state === 'failed');
         }
@@ -55,18 +75,104 @@ describe('the life of a refund', () => {
 });
 
 describe('the cover of a refund', () => {
-  it('adds up to the paid amount, to the unit; the fee is always the operator’s', () => {
-    const amounts = fc
-      .bigInt({ min: 1n, max: 2n ** 100n })
-      .chain((amount) =>
-        fc.record({ amount: fc.constant(amount), fee: fc.bigInt({ min: 0n, max: amount }), isHeld: fc.boolean() }),
-      );
+  it('adds up to the amount, to the unit; the fee is always the operator’s', () => {
+    const amounts = fc.bigInt({ min: 1n, max: 2n ** 100n }).chain((amount) =>
+      fc.record({
+        amount: fc.constant(amount),
+        fee: fc.bigInt({ min: 0n, max: amount }),
+        held: fc.bigInt({ min: 0n, max: amount }),
+      }),
+    );
     fc.assert(
-      fc.property(amounts, (payment) => {
-        const { held, merchant, operator } = coverOf(payment);
-        assert.equal(held + merchant + operator, payment.amount);
-        assert.equal(operator, payment.fee);
-        assert.equal(payment.isHeld ? merchant : held, 0n);
+      fc.property(amounts, (refund) => {
+        const { held, merchant, operator } = coverOf(refund);
+        assert.equal(held + merchant + operator, refund.amount);
+        assert.equal(operator, refund.fee);
+        assert.ok(held <= refund.held && merchant >= 0n);
+        assert.ok(merchant === 0n || held === refund.held);
+      }),
+    );
+  });
+});
+
+describe('refunds in parts', () => {
+  /** 10.00 dollars, paid with 4,000,000,000,000,001 wei, of which 0.4 % is the fee. */
+  const COFFEE: Share = { price: 1_000n, amount: 4_000_000_000_000_001n, fee: 16_000_000_000_000n };
+
+  const parts = (payment: Share, asked: readonly AskedShare[]): (Share | string)[] => {
+    const taken: Share[] = [];
+    return asked.map((each) => {
+      const plan = planShare(payment, leftOf(payment, taken), each);
+      if (!plan.ok) return plan.problem;
+      taken.push(plan.share);
+      return plan.share;
+    });
+  };
+  const priced = (value: bigint) => ({ unit: 'price', value }) as const;
+  const paid = (value: bigint) => ({ unit: 'asset', value }) as const;
+
+  it('are converted at the payment’s own quote, and the last takes the remainder', () => {
+    assert.deepEqual(parts(COFFEE, [priced(333n), priced(333n), priced(334n)]), [
+      { price: 333n, amount: 1_332_000_000_000_000n, fee: 5_327_999_999_999n },
+      { price: 333n, amount: 1_332_000_000_000_000n, fee: 5_328_000_000_000n },
+      { price: 334n, amount: 1_336_000_000_000_001n, fee: 5_344_000_000_001n },
+    ]);
+    assert.deepEqual(parts(COFFEE, [paid(1n), 'all']), [
+      { price: 1n, amount: 1n, fee: 0n },
+      { price: 999n, amount: 4_000_000_000_000_000n, fee: 16_000_000_000_000n },
+    ]);
+  });
+
+  it('are never more than is left, in either unit', () => {
+    assert.deepEqual(parts(COFFEE, [priced(1_001n)]), ['more_than_left']);
+    assert.deepEqual(parts(COFFEE, [paid(4_000_000_000_000_002n)]), ['more_than_left']);
+    assert.deepEqual(parts(COFFEE, [priced(1_000n), priced(1n)]).at(-1), 'more_than_left');
+    assert.deepEqual(parts(COFFEE, [priced(400n), priced(601n)]).at(-1), 'more_than_left');
+  });
+
+  it('round to nothing when the asset has no unit that small', () => {
+    // 10.00 dollars, paid with 5 units of a token without decimals.
+    const coarse = { price: 1_000n, amount: 5n, fee: 1n };
+    assert.deepEqual(parts(coarse, [priced(199n)]), ['rounds_to_nothing']);
+    assert.deepEqual(parts(coarse, [priced(999n), priced(1n)]), [
+      { price: 999n, amount: 4n, fee: 0n },
+      { price: 1n, amount: 1n, fee: 1n },
+    ]);
+  });
+
+  it('add up to the payment, whatever was asked for: price, amount, fee and net amount', () => {
+    const payments = fc
+      .tuple(fc.bigInt({ min: 1n, max: 2n ** 70n }), fc.bigInt({ min: 1n, max: 2n ** 90n }))
+      .chain(([price, amount]) =>
+        fc.record({ price: fc.constant(price), amount: fc.constant(amount), fee: fc.bigInt({ min: 0n, max: amount }) }),
+      );
+    const asks = fc.array(
+      fc.record({ unit: fc.constantFrom('price' as const, 'asset' as const), per: fc.nat({ max: 1_100 }) }),
+      { maxLength: 11 },
+    );
+    fc.assert(
+      fc.property(payments, asks, fc.integer({ min: 0, max: 10 }), (payment, asked, dropped) => {
+        let taken: Share[] = [];
+        for (const [index, { unit, per }] of asked.entries()) {
+          const whole = unit === 'price' ? payment.price : payment.amount;
+          const left = leftOf(payment, taken);
+          if (left.amount === 0n) break;
+          const plan = planShare(payment, left, { unit, value: (whole * BigInt(per)) / 1_000n });
+          if (!plan.ok) continue;
+          const { share } = plan;
+          assert.ok(share.amount > 0n && share.fee >= 0n && share.fee <= share.amount && share.price >= 0n);
+          taken.push(share);
+          // One refund turns out to be unfit, and takes nothing any more.
+          if (index === dropped) taken = taken.slice(1);
+          const rest = leftOf(payment, taken);
+          assert.ok(rest.price >= 0n && rest.fee >= 0n && rest.amount >= rest.fee);
+          assert.equal(rest.amount === 0n, rest.price === 0n);
+        }
+        const last = leftOf(payment, taken);
+        if (last.amount === 0n) return;
+        const plan = planShare(payment, last, 'all');
+        assert.ok(plan.ok);
+        assert.deepEqual(leftOf(payment, [...taken, plan.share]), { price: 0n, amount: 0n, fee: 0n });
       }),
     );
   });

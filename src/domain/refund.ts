@@ -1,21 +1,42 @@
+import { convertRoundedDown, convertRoundedUp } from './quote.ts';
+
 /**
  * The life of a refund. The table has the target state of each event; every transition goes through `decideRefund`, and
  * the update is guarded by the state and version it was decided on.
  */
 export const REFUND_TRANSITIONS = {
-  requested: { covered: 'sending', short: 'awaiting_funds', screened: 'failed' },
-  awaiting_funds: { covered: 'sending', screened: 'failed' },
-  sending: { paid: 'refunded', failed: 'failed' },
+  requested: {
+    covered: 'sending',
+    short: 'awaiting_funds',
+    screened: 'failed',
+    replanned: 'requested',
+    unfit: 'failed',
+  },
+  awaiting_funds: { covered: 'sending', screened: 'failed', replanned: 'requested' },
+  sending: { paid: 'refunded', failed: 'failed', replanned: 'requested' },
   // A refund that was never covered begins anew.
-  failed: { retried: 'sending', reopened: 'requested' },
+  failed: { retried: 'sending', reopened: 'requested', replanned: 'requested' },
   // A reorganisation deeper than final depth took its transaction away, and it ran out before it was mined again.
   refunded: { undone: 'sending' },
 } as const satisfies Record<string, Partial<Record<RefundEvent, string>>>;
 
 export type RefundState = keyof typeof REFUND_TRANSITIONS;
 
-/** The events of a refund. */
-export type RefundEvent = 'covered' | 'short' | 'screened' | 'paid' | 'failed' | 'retried' | 'reopened' | 'undone';
+/**
+ * The events of a refund. After a rebuild has found other refunds of the payment on the chain, those that were never
+ * signed are replanned. Those that no longer fit into the paid amount are unfit.
+ */
+export type RefundEvent =
+  | 'covered'
+  | 'short'
+  | 'screened'
+  | 'paid'
+  | 'failed'
+  | 'retried'
+  | 'reopened'
+  | 'replanned'
+  | 'unfit'
+  | 'undone';
 
 export const REFUND_STATES = Object.keys(REFUND_TRANSITIONS) as readonly RefundState[];
 
@@ -29,9 +50,99 @@ export function retryOf(isCovered: boolean): 'retried' | 'reopened' {
   return isCovered ? 'retried' : 'reopened';
 }
 
-/** The sources of a refund, in the smallest unit of the paid asset. The three add up to the amount the payer paid. */
+/** The problem of a refund that is unfit. It takes nothing of its payment, and cannot be retried. */
+export const NOT_LEFT = 'not_left';
+
+/** True if a part of the payment is set aside for the refund, or has been given back. */
+export function takesPart({
+  state,
+  problem,
+}: {
+  readonly state: RefundState;
+  readonly problem: string | null;
+}): boolean {
+  return !(state === 'failed' && problem === NOT_LEFT);
+}
+
+/** A payment, a part of it that is given back, or the part that is left. */
+export interface Share {
+  /** In the unit of the price. */
+  readonly price: bigint;
+  /** In the smallest unit of the paid asset. */
+  readonly amount: bigint;
+  /** The operator's fee, which is contained in the amount. */
+  readonly fee: bigint;
+}
+
+/** The part of a payment that no refund has taken. */
+export function leftOf(payment: Share, taken: readonly Share[]): Share {
+  return taken.reduce(
+    (left, { price, amount, fee }) => ({
+      price: left.price - price,
+      amount: left.amount - amount,
+      fee: left.fee - fee,
+    }),
+    payment,
+  );
+}
+
+/** The amount that a request names: all that is left, or so much in the unit of the price or of the paid asset. */
+export type AskedShare = 'all' | { readonly unit: 'price' | 'asset'; readonly value: bigint };
+
+export type SharePlan =
+  | { readonly ok: true; readonly share: Share }
+  | { readonly ok: false; readonly problem: 'more_than_left' | 'rounds_to_nothing' };
+
+/**
+ * The next part of a payment, converted at the payment's own quote: its price, and the amount that was paid for it. The
+ * converted amount is rounded down. The fee goes back pro rata. The last part takes the remainder of price, amount and
+ * fee, so that the parts add up to the payment exactly.
+ */
+export function planShare(payment: Share, left: Share, asked: AskedShare): SharePlan {
+  if (asked === 'all') return { ok: true, share: left };
+  const { unit, value } = asked;
+  const amount = unit === 'asset' ? value : amountFor(payment, left, value);
+  if (value > (unit === 'asset' ? left.amount : left.price)) return { ok: false, problem: 'more_than_left' };
+  if (amount === 0n) return { ok: false, problem: 'rounds_to_nothing' };
+  if (amount === left.amount) return { ok: true, share: left };
+  const price = unit === 'price' ? value : priceFor(payment, left, amount);
+  return { ok: true, share: { price, amount, fee: feeFor(payment, left, amount) } };
+}
+
+/** The rest of the price stands for the rest of the amount. */
+function amountFor(payment: Share, left: Share, price: bigint): bigint {
+  if (price === left.price) return left.amount;
+  return convertRoundedDown(price, { numerator: payment.amount, denominator: payment.price });
+}
+
+/**
+ * Rounded up, so that the price that is left never stands for more than the amount that is left. The last part needs a
+ * price as well.
+ */
+function priceFor(payment: Share, left: Share, amount: bigint): bigint {
+  const price = convertRoundedUp(amount, { numerator: payment.price, denominator: payment.amount });
+  return least(price, left.price - 1n);
+}
+
+/** Counted from the first refund on, so that roundings do not add up. Neither the fee nor the net amount is exceeded. */
+function feeFor(payment: Share, left: Share, amount: bigint): bigint {
+  const given = payment.amount - left.amount + amount;
+  const proRata = (payment.fee * given) / payment.amount - (payment.fee - left.fee);
+  const netLeft = left.amount - left.fee;
+  return greatest(greatest(0n, amount - netLeft), least(proRata, least(amount, left.fee)));
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function greatest(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
+/** The sources of a refund, in the smallest unit of the paid asset. The three add up to the refunded amount. */
 export interface Cover {
-  /** The payment's own net amount, if it is still on the intermediate account. */
+  /** From the payment's own net amount, as far as it is still on the intermediate account. */
   readonly held: bigint;
   /** The merchant's float. */
   readonly merchant: bigint;
@@ -39,8 +150,37 @@ export interface Cover {
   readonly operator: bigint;
 }
 
-/** The sources of a refund's money. */
-export function coverOf({ amount, fee, isHeld }: { amount: bigint; fee: bigint; isHeld: boolean }): Cover {
-  const net = amount - fee;
-  return { held: isHeld ? net : 0n, merchant: isHeld ? 0n : net, operator: fee };
+/** The sources of a refund's money. `held` is the net amount of the payment that is still held. */
+export function coverOf({ amount, fee, held }: { amount: bigint; fee: bigint; held: bigint }): Cover {
+  const fromHeld = least(held, amount - fee);
+  return { held: fromHeld, merchant: amount - fee - fromHeld, operator: fee };
+}
+
+/** The thing that a refund waits for. */
+export const REFUND_WAITS = ['float', 'network', 'unfreeze'] as const;
+export type RefundWait = (typeof REFUND_WAITS)[number];
+
+export interface WaitingRefund {
+  readonly state: RefundState;
+  readonly amount: string;
+  /** True if a freeze stops it. */
+  readonly isStopped: boolean;
+  /** True if its transfer is signed: a freeze does not stop it any more. */
+  readonly isSigned: boolean;
+  /** The units that its floats lack. */
+  readonly lack: string;
+}
+
+/** The reason why a refund is not over, and the units that wait or are missing. Undefined if it waits for nothing. */
+export function waitOf({
+  state,
+  amount,
+  isStopped,
+  isSigned,
+  lack,
+}: WaitingRefund): { readonly what: RefundWait; readonly units: string } | undefined {
+  if (state === 'refunded' || state === 'failed') return undefined;
+  if (isStopped && !isSigned) return { what: 'unfreeze', units: amount };
+  if (state === 'sending') return { what: 'network', units: amount };
+  return state === 'awaiting_funds' && lack !== '0' ? { what: 'float', units: lack } : undefined;
 }

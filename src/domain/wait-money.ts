@@ -30,7 +30,7 @@ function refundWait({ id, amount, state, sinceMs, problem, stop }: OutgoingFacts
   }
   if (state === 'awaiting_funds') {
     return say('refund_awaiting_funds', {
-      text: `Its refund of ${amount} waits for funds: ${problem ?? 'the floats hold too little'}. \`till float add\` ends it.`,
+      text: `Its refund of ${amount} waits for funds: ${problem ?? 'the floats hold too little'}. \`till float add\` or \`till refunds cover ${id}\` ends it.`,
       partnerText: 'The refund waits until there are funds for it.',
       sinceMs,
     });

@@ -1,7 +1,8 @@
 import { EVENT_TYPES, type EventObject } from '../domain/event.ts';
+import { paymentIdOf } from '../domain/ids.ts';
 import type { Version } from '../domain/version.ts';
 import type { PlacedEvent } from '../store/events/events.ts';
-import { findRefunds, findRefundsOf } from '../store/money/refunds.ts';
+import { findRefundsOf } from '../store/money/refunds.ts';
 import { findPayableMerchants } from '../store/parties/merchants.ts';
 import { findDetailsOf } from '../store/payments/payment-details.ts';
 import { findPayments } from '../store/payments/payments.ts';
@@ -35,21 +36,19 @@ async function readSubjects(db: Reader, events: readonly PlacedEvent[]): Promise
   const idsOf = (object: EventObject) => [
     ...new Set(events.flatMap(({ type, objectId }) => (EVENT_TYPES[type].object === object ? [objectId] : []))),
   ];
-  const paymentIds = idsOf('payment');
-  const [payments, details, refunds, refundsOfPayments, merchants] = await Promise.all([
+  const shownIds = idsOf('payment');
+  const refundIds = idsOf('refund');
+  const paymentIds = [...new Set([...shownIds, ...refundIds.map(paymentIdOf)])];
+  const [payments, details, refunds, merchants] = await Promise.all([
     findPayments(db, paymentIds),
-    findDetailsOf(db, paymentIds),
-    findRefunds(db, idsOf('refund')),
+    findDetailsOf(db, shownIds),
     findRefundsOf(db, paymentIds),
     findPayableMerchants(db, idsOf('merchant')),
   ]);
   return {
     payments: new Map(payments.flatMap((payment) => (payment === undefined ? [] : [[payment.id, payment]]))),
     details,
-    refunds: new Map([
-      ...refunds.map((refund) => [refund.id, refund] as const),
-      ...refundsOfPayments.map((refund) => [refund.paymentId, refund] as const),
-    ]),
+    refunds: new Map(refunds.map((refund) => [refund.id, refund])),
     merchants: new Map(merchants.map((merchant) => [merchant.id, merchant])),
   };
 }

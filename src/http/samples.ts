@@ -81,6 +81,24 @@ const CREATE_PAYMENT: Sample = {
   },
 };
 
+const REFUND = {
+  paymentId: PAYMENT_ID,
+  merchantId: MERCHANT_ID,
+  refundId: 'rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6',
+  status: 'refunded',
+  amount: usdc('3000000'),
+  priceAmount: { ...PRICE, value: '300' },
+  destination: `eip155:8453:${PAYER}`,
+  reason: 'One cup of three came back',
+  txId: '0x9f2b61c7a3d84e05b1f6c2907e5d4a38c16b7f02e9d35a4c8071b6e2f94d1a53',
+  requestedAt: '2026-02-18T10:05:12.000Z',
+  lastUpdatedAt: '2026-02-18T10:05:31.480Z',
+  waitingFor: null,
+};
+
+/** The answer to the request has no `waitingFor`: workers have yet to look at it. */
+const { waitingFor: _, ...ACCEPTED_REFUND } = REFUND;
+
 const INFO = { optionAmount: usdc('10000000'), txId: TRANSACTION };
 const STATUS: Sample = {
   params: { id: PAYMENT_ID },
@@ -272,7 +290,16 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     },
   },
 
-  'post /v1/refunds': { body: { paymentId: PAYMENT_ID }, answer: { paymentId: PAYMENT_ID } },
+  'post /v1/refunds': {
+    body: {
+      paymentId: PAYMENT_ID,
+      amount: { unit: 'iso4217/USD', value: '300' },
+      reason: 'One cup of three came back',
+    },
+    answer: { ...ACCEPTED_REFUND, status: 'requested', txId: null, lastUpdatedAt: REFUND.requestedAt },
+  },
+  'get /v1/refunds': { answer: { refunds: [REFUND], nextCursor: null } },
+  'get /v1/refunds/{id}': { params: { id: REFUND.refundId }, answer: REFUND },
 
   'get /v1/gateway/payment/{id}': {
     params: { id: PAYMENT_ID },

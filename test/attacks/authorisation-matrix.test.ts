@@ -13,6 +13,7 @@ import {
 } from '../../scripts/authorisation-page.ts';
 import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { revokeKey } from '../../src/actions/parties/issue-key.ts';
+import { refundIdOf } from '../../src/domain/ids.ts';
 import { SCOPES } from '../../src/domain/scope.ts';
 import { happen, ORDER } from '../e2e/shop.ts';
 import {
@@ -41,6 +42,7 @@ type Headers = Record<string, string>;
 interface Scene {
   readonly merchantId: string;
   readonly paymentId: string;
+  readonly refundId: string;
   readonly settlementId: string;
   /** The creation of the payment. */
   readonly eventId: string;
@@ -114,7 +116,18 @@ describe('authorisation', () => {
     await until('the event is placed', async () => (await findEvent()) !== undefined);
     const settlementId = registered.json().settlements[0].id;
     const eventId = await findEvent();
-    return { merchantId, settlementId, paymentId, eventId, endpointId: await newEndpoint(eventId) };
+    const refundId = await newRefund(paymentId, merchantId);
+    return { merchantId, settlementId, paymentId, eventId, refundId, endpointId: await newEndpoint(eventId) };
+  }
+
+  async function newRefund(paymentId: string, merchantId: string): Promise<string> {
+    const id = refundIdOf(paymentId, 1);
+    await gateway.db.sql`
+      insert into refunds (id, payment_id, merchant_id, network, asset, method, recipient, amount, price_value, fee, state,
+        from_held, from_merchant, from_operator, account, requested_at, updated_at)
+      values (${id}, ${paymentId}, ${merchantId}, 'eip155:1', ${ASSET}, 'eip3009-vrs', ${ACCOUNT}, 1, 1, 0, 'failed',
+        1, 0, 0, ${ACCOUNT}, now(), now())`;
+    return id;
   }
 
   /** Earlier endpoints are deleted, because a partner has at most 20. */
@@ -139,6 +152,7 @@ describe('authorisation', () => {
     const ids = [
       ['/settlements/', scene.settlementId],
       ['/events/', scene.eventId],
+      ['/refunds/', scene.refundId],
       ['/webhook-endpoints/', scene.endpointId],
     ] as const;
     const id = ids.find(([part]) => path.includes(part))?.[1] ?? scene.paymentId;

@@ -8,7 +8,7 @@ import { recheckRefusals } from '../../src/actions/outgoing/recheck-refusals.ts'
 import { applyCooledOff } from '../../src/actions/parties/cool-off-destinations.ts';
 import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';
-import { markedId, outgoingId } from '../../src/domain/ids.ts';
+import { markedId, payoutIdOf } from '../../src/domain/ids.ts';
 import { openOption } from '../../src/domain/option.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { connectTo, type TestConnection } from '../database.ts';
@@ -70,7 +70,7 @@ describe('an attacker who writes to the database', () => {
     const { id } = await scene.paid(node, { isHeld: true });
     await scene.register(destination);
     await payOutHeld(scene);
-    return { id, payout: outgoingId('pout_', id) };
+    return { id, payout: payoutIdOf(id) };
   }
 
   for (const [purpose, id] of [
@@ -128,7 +128,7 @@ describe('an attacker who writes to the database', () => {
     await scene.register(destination);
     await scene.live(node);
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 0n);
-    assert.deepEqual(await refusals(), [`outgoing_refused ${outgoingId('pout_', id)}`]);
+    assert.deepEqual(await refusals(), [`outgoing_refused ${payoutIdOf(id)}`]);
     assert.match((await scene.alertText('outgoing_refused')) ?? '', /the chain shows no payment with these terms/);
   });
 
@@ -149,7 +149,7 @@ describe('an attacker who writes to the database', () => {
     await scene.register(thief);
     await scene.live(node);
     assert.equal(stolen(), 990n, 'the real payment is paid out');
-    assert.deepEqual(await refusals(), [`outgoing_refused ${outgoingId('pout_', invented)}`]);
+    assert.deepEqual(await refusals(), [`outgoing_refused ${payoutIdOf(invented)}`]);
   });
 
   it('has no payout sent to another merchant by moving a held amount there', async () => {

@@ -9,7 +9,7 @@ import { requestAsOperator } from '../../src/actions/outgoing/refund/request-ref
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { shareFreezes } from '../../src/actions/parties/freeze-heads.ts';
 import type { FreezeScope } from '../../src/domain/freeze.ts';
-import { outgoingId } from '../../src/domain/ids.ts';
+import { refundIdOf } from '../../src/domain/ids.ts';
 import { ApiError } from '../../src/errors.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
 import type { TestNode } from '../e2e/relay-scene.ts';
@@ -76,7 +76,7 @@ describe('money of a stopped merchant', () => {
       await assert.rejects(scene.request(two.id), (error) => error instanceof ApiError && error.code === 'forbidden');
       await scene.live(node);
       assert.equal((await scene.refund(one.id)).state, 'requested', 'a request from before waits');
-      await approveRefund(scene, { id: outgoingId('rfnd_', one.id), actor: 'operator' });
+      await approveRefund(scene, { id: refundIdOf(one.id, 1), actor: 'operator' });
       await requestAsOperator(scene, { paymentId: two.id, actor: 'operator' });
       await scene.live(node);
       for (const { id, item } of [one, two]) {

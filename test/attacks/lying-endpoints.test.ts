@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { outgoingId } from '../../src/domain/ids.ts';
+import { payoutIdOf } from '../../src/domain/ids.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { type FaultScene, openFaultScene } from '../faults/fault-scene.ts';
 import { AMOUNT, type SignedPayment, tokenOf, USDC, WITHIN } from '../faults/shopper.ts';
@@ -128,7 +128,7 @@ describe('one lying endpoint of two', () => {
   it('does not have a payout sent twice by calling its authorization unused', async () => {
     const payment = await scene.shopper.pay({ isHeld: true });
     await scene.shopper.reaches(payment, 'succeeded');
-    const payout = outgoingId('pout_', payment.id);
+    const payout = payoutIdOf(payment.id);
     await scene.shopper.register(payment.merchant, USDC);
     await until(
       'it is signed',

@@ -11,7 +11,7 @@ import { createLocalSigner } from '../../src/chains/evm/local-signer.ts';
 import { sampleItem } from '../../src/chains/evm/sample-item.fixture.ts';
 import { findNetwork } from '../../src/chains/networks.ts';
 import { type Signable, SignerRefusedError } from '../../src/chains/signable.ts';
-import { outgoingId } from '../../src/domain/ids.ts';
+import { payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
 import { INTERMEDIATE_KEY, type TestNode } from '../e2e/relay-scene.ts';
@@ -67,7 +67,7 @@ describe('a signer with a policy of its own', () => {
     await scene.live(node);
     assert.equal((await scene.payout(second.id))?.state, 'sending');
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
-    assert.deepEqual(await scene.alerts(), [`signer_refused ${outgoingId('pout_', second.id)}`]);
+    assert.deepEqual(await scene.alerts(), [`signer_refused ${payoutIdOf(second.id)}`]);
     assert.match(
       (await scene.alertText('signer_refused')) ?? '',
       /^A payout of .* USDC .* waits, because the external signer refuses it: 1980 units would leave within an hour, and the limit is 1500$/,
@@ -115,7 +115,7 @@ describe('a signer with a policy of its own', () => {
       },
     };
     const own = sampleItem('eip3009-vrs', { payer: address, fee: 0n, amount: 100n });
-    const item = { ...own, subject: outgoingId('pout_', own.subject) };
+    const item = { ...own, subject: payoutIdOf(own.subject) };
     await chain.signItem(spy, item);
     const [digest, content] = requests[0] ?? assert.fail('Nothing was signed.');
     const refuses = (changed: Signable, reason: RegExp, of = digest) =>
@@ -148,7 +148,7 @@ describe('a signer with a policy of its own', () => {
     assert.match((await chain.signNothing(policy.signer, slot)).hash, /^0x/);
     const coin = (amount: bigint) => {
       const item = sampleItem('native', { payer: address, fee: 0n, amount });
-      return signed({ ...item, subject: outgoingId('rfnd_', item.subject) });
+      return signed({ ...item, subject: refundIdOf(item.subject, 1) });
     };
     assert.match((await chain.signBatch(policy.signer, [coin(4_000n)], slot)).hash, /^0x/);
     await assert.rejects(chain.signBatch(policy.signer, [coin(4_000n)], slot), /8000 units would leave/);

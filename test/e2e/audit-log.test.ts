@@ -5,6 +5,7 @@ import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { requestRefund } from '../../src/actions/outgoing/refund/request-refund.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { runTill } from '../../src/cli/till.ts';
+import { refundIdOf } from '../../src/domain/ids.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
 import { findStrayCursor, listStrays } from '../../src/store/money/strays.ts';
@@ -87,6 +88,7 @@ const WRITING: Readonly<Record<string, string>> = {
   'strays return': 'stray.returned',
   'refunds create': 'refund.requested',
   'refunds approve': 'refund.approved',
+  'refunds cover': 'refund.covered',
   'refunds retry': 'refund.retried',
   'collector deploy': 'collector.deploy.done',
   rebuild: 'books.rebuild.done',
@@ -223,7 +225,11 @@ describe('the audit log', () => {
     assert.equal((entry.detail as Json).before.state, 'failed');
     const { paymentId } = await sandbox.createPayment('iso4217/USD', '100');
     await payWith(sandbox, payer, paymentId, 'USDC');
+    // A freeze keeps the refund from being sent at once.
+    await till(['freeze', 'refunds', '--reason', 'audit']);
     await change('refunds create', paymentId);
+    await change('refunds cover', refundIdOf(paymentId, 1));
+    await till(['unfreeze', 'refunds', '--reason', 'audit']);
     await change('rebuild', '--network', NETWORK, '--from', '0');
     const { entry: deployed } = await change('collector deploy', '--network', NETWORK);
     assert.equal((deployed.detail as Json).result.is, 'there_already');
@@ -243,6 +249,7 @@ describe('the audit log', () => {
       {
         db,
         world: systemWorld,
+        rowKeys: [new Uint8Array(32)],
         chains: { find: () => connected, list: () => [connected] },
         screening: { decide: (accounts) => ({ hits: accounts, list }) },
       },

@@ -5,11 +5,11 @@ import { addFiatSettlement, removeFiatSettlement } from '../../src/actions/parti
 import { notePayments } from '../../src/actions/paying/move-payment.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
-import { outgoingId } from '../../src/domain/ids.ts';
+import { payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
 import { eventBodies } from '../../src/http/event-bodies.ts';
 import { viewDetails } from '../../src/http/views/payment.ts';
 import { listEvents, readEvents } from '../../src/store/events/events.ts';
-import { findRefundOf } from '../../src/store/money/refunds.ts';
+import { findRefundsOf } from '../../src/store/money/refunds.ts';
 import { findPaymentDetails } from '../../src/store/payments/payment-details.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
@@ -34,13 +34,13 @@ describe('events of money', () => {
   /** The answer of GET now, and the payment in the body of its last event. */
   async function answers(id: string) {
     const payment = await scene.payment(id);
-    const [details, settlement, refund, bodies] = await Promise.all([
+    const [details, settlement, refunds, bodies] = await Promise.all([
       findPaymentDetails(scene.db.sql, id),
       findPaymentSettlement(scene.db.sql, id),
-      findRefundOf(scene.db.sql, id),
+      findRefundsOf(scene.db.sql, [id]),
       bodiesOf(id),
     ]);
-    const now = viewDetails(ORIGIN, { payment, details, settlement, refund, nowMs: scene.nowMs() });
+    const now = viewDetails(ORIGIN, { payment, details, settlement, refunds, nowMs: scene.nowMs() });
     return [now, bodies.at(-1)?.data] as const;
   }
   /** The public bodies of the object's events. */
@@ -71,7 +71,7 @@ describe('events of money', () => {
       'payment.succeeded',
       'payment.settled',
     ]);
-    assert.deepEqual(await types(outgoingId('pout_', id)), ['payout.begun', 'payout.paid']);
+    assert.deepEqual(await types(payoutIdOf(id)), ['payout.begun', 'payout.paid']);
   });
 
   it('tell a payment as GET answered: settled by its own transfer, refunded, and reorganised', async () => {
@@ -87,11 +87,11 @@ describe('events of money', () => {
     const [now] = await answers(id);
     assert.equal(now.refund?.status, 'refunded');
     const { merchantId } = now;
-    assert.deepEqual((await bodiesOf(outgoingId('rfnd_', id))).at(-1)?.data, {
-      ...{ id: outgoingId('rfnd_', id), paymentId: id, merchantId },
-      ...now.refund,
+    assert.deepEqual((await bodiesOf(refundIdOf(id, 1))).at(-1)?.data, {
+      ...{ id: refundIdOf(id, 1), paymentId: id, merchantId },
+      ...now.refunds?.[0],
     });
-    assert.deepEqual(await types(outgoingId('rfnd_', id)), ['refund.created', 'refund.processing', 'refund.succeeded']);
+    assert.deepEqual(await types(refundIdOf(id, 1)), ['refund.created', 'refund.processing', 'refund.succeeded']);
   });
 
   it('tell a payment as GET answered: when it lapses, expires and gets money too late', async () => {
@@ -124,12 +124,7 @@ describe('events of money', () => {
     await scene.live(node, 2);
     await scene.redirect(scene.payers.newAccount());
     await scene.live(node);
-    assert.deepEqual(await types(outgoingId('pout_', id)), [
-      'payout.begun',
-      'payout.failed',
-      'payout.begun',
-      'payout.paid',
-    ]);
+    assert.deepEqual(await types(payoutIdOf(id)), ['payout.begun', 'payout.failed', 'payout.begun', 'payout.paid']);
   });
 
   it('have sequences without gaps, and types of the catalogue', async () => {

@@ -6,7 +6,7 @@ import { orderOutgoing } from '../../src/actions/outgoing/order-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';
-import { outgoingId } from '../../src/domain/ids.ts';
+import { payoutIdOf } from '../../src/domain/ids.ts';
 import { itemOf } from '../../src/store/chain/items.ts';
 import { findOutgoing, planAttempt } from '../../src/store/money/outgoing.ts';
 import { insertMerchant } from '../../src/store/parties/merchants.ts';
@@ -54,7 +54,7 @@ describe('payouts of held amounts', () => {
     await scene.live(node, 2);
     const held = await scene.payout(id);
     assert.deepEqual([held?.state, held?.problem], ['held', 'recipient_blacklisted']);
-    assert.deepEqual(await scene.alerts(), [`payout_failed ${outgoingId('pout_', id)}`]);
+    assert.deepEqual(await scene.alerts(), [`payout_failed ${payoutIdOf(id)}`]);
     assert.match(
       (await scene.alertText('payout_failed')) ?? '',
       /^The payout of \d+\.\d{2,} USDC on Till Sandbox to 0x\w+ did not arrive \(/,
@@ -73,7 +73,7 @@ describe('payouts of held amounts', () => {
     const { id } = await scene.paid(node, { isHeld: true });
     await scene.register(destination);
     await payOutHeld(scene);
-    const outgoing = await findOutgoing(scene.db.sql, outgoingId('pout_', id));
+    const outgoing = await findOutgoing(scene.db.sql, payoutIdOf(id));
     assert.ok(outgoing);
     const collector = '0x00000000000000000000000000000000000C0113';
     const deadline = new Date(Math.floor(scene.nowMs() / 1000) * 1000 + 3_600_000);
@@ -103,7 +103,7 @@ describe('payouts of held amounts', () => {
     const { id } = await scene.paid(node, { isHeld: true });
     await scene.register(destination);
     await scene.payOut();
-    const [stored] = await scene.itemsOf(outgoingId('pout_', id));
+    const [stored] = await scene.itemsOf(payoutIdOf(id));
     assert.ok(stored?.signature);
     const { commitment, signature } = stored;
     scene.control.relayAsStranger([{ item: itemOf(stored), commitment, signature, hasCode: false }]);

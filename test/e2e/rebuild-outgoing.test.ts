@@ -5,7 +5,7 @@ import { command } from '../../src/actions/command.ts';
 import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
 import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
-import { outgoingId } from '../../src/domain/ids.ts';
+import { payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
 import { listStrays } from '../../src/store/money/strays.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
@@ -52,7 +52,7 @@ describe('till rebuild, of outgoing transfers', () => {
     await scene.live(node);
     assert.equal((await scene.refund(payment.id)).state, 'refunded');
     assert.deepEqual(await restore(), nothing);
-    return { ...payment, refundId: outgoingId('rfnd_', payment.id) };
+    return { ...payment, refundId: refundIdOf(payment.id, 1) };
   }
 
   it('names a refund that was lost with its entries, makes it again, and never sends it again', async () => {
@@ -113,7 +113,7 @@ describe('till rebuild, of outgoing transfers', () => {
     const destination = scene.payers.newAccount();
     await scene.register(destination);
     await scene.live(node);
-    const payoutId = outgoingId('pout_', id);
+    const payoutId = payoutIdOf(id);
     const [settlement, books] = [await scene.settlement(id), await scene.books()];
     await lose(
       ...outgoingRows(payoutId),
@@ -142,7 +142,7 @@ describe('till rebuild, of outgoing transfers', () => {
     const { id } = await scene.paid(node, { isHeld: true });
     await scene.register(scene.payers.newAccount());
     await scene.live(node);
-    const payoutId = outgoingId('pout_', id);
+    const payoutId = payoutIdOf(id);
     const books = await scene.books();
     await lose(`delete from book_entries where reference = '${payoutId}' and kind = 'payout_done'`);
     const settled = `settled/${scene.merchantId}`;

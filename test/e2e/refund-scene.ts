@@ -6,21 +6,22 @@ import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
-import { requestRefund } from '../../src/actions/outgoing/refund/request-refund.ts';
+import { type RequestRefundInput, requestRefund } from '../../src/actions/outgoing/refund/request-refund.ts';
 import { recordStrays } from '../../src/actions/outgoing/stray/record-strays.ts';
 import { putDestinations, writeDestination } from '../../src/actions/parties/destination-rows.ts';
 import { parseAsset } from '../../src/domain/caip.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';
-import { outgoingId } from '../../src/domain/ids.ts';
+import { payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
 import { NO_SCREENING } from '../../src/screening/screening.ts';
 import { findItemsOf } from '../../src/store/chain/items.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { listFloats } from '../../src/store/money/floats.ts';
 import { findOutgoing } from '../../src/store/money/outgoing.ts';
 import { findPayout } from '../../src/store/money/payouts.ts';
-import { findRefundOf } from '../../src/store/money/refunds.ts';
+import { findRefundsOf } from '../../src/store/money/refunds.ts';
 import { listSettlements } from '../../src/store/parties/destinations.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
+import type { Tx } from '../../src/store/plumbing/database.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { openRelayScene, type SceneInput, type TestNode } from './relay-scene.ts';
 
@@ -73,6 +74,29 @@ export async function openRefundScene(input: SceneInput = {}) {
     return hash;
   }
 
+  /** Forgets a transfer out of our account, its entries, and the floats that it took. */
+  async function forgetTransfer(id: string, more: (tx: Tx) => Promise<void>): Promise<void> {
+    await command(scene, async (tx) => {
+      for (const table of ['events', 'book_entries', 'float_changes']) {
+        await tx.unsafe(`alter table ${table} disable trigger all`);
+      }
+      await tx`
+        update floats f set units = f.units - c.units
+        from (select owner, asset, sum(units) as units from float_changes where subject = ${id} group by owner, asset) c
+        where c.owner = f.owner and c.asset = f.asset`;
+      await tx`delete from float_changes where subject = ${id}`;
+      await tx`delete from book_entries where reference = ${id}`;
+      await tx`delete from events where object_id = ${id}`;
+      await tx`delete from outgoing where id = ${id}`;
+      await tx`delete from send_items where commitment in (select commitment from items where subject = ${id})`;
+      await tx`delete from items where subject = ${id}`;
+      await more(tx);
+      for (const table of ['events', 'book_entries', 'float_changes']) {
+        await tx.unsafe(`alter table ${table} enable trigger all`);
+      }
+    });
+  }
+
   return {
     ...scene,
     payOut,
@@ -92,11 +116,15 @@ export async function openRefundScene(input: SceneInput = {}) {
         await node.turn();
       }
     },
-    request: (paymentId: string) =>
-      requestRefund(scene, { paymentId, merchantId, actor: 'test', isOperators: false }, undefined, (id) => ({
-        status: 200,
-        body: id,
-      })),
+    /** Requests a refund of all that is left, or of so much. */
+    request: (paymentId: string, wish: Pick<RequestRefundInput, 'amount' | 'destination' | 'reason'> = {}) =>
+      requestRefund(
+        scene,
+        { ...wish, paymentId, merchantId, actor: 'test', isOperators: false },
+        undefined,
+        ({ refund }) => ({ status: 200, body: refund.id }),
+      ),
+    refunds: (paymentId: string) => findRefundsOf(db.sql, [paymentId]),
     async register(destination: string, asset = DOLLAR) {
       const parsed = parseAsset(asset);
       if (!parsed.ok) throw new Error(parsed.problem);
@@ -123,27 +151,34 @@ export async function openRefundScene(input: SceneInput = {}) {
       await node.watch();
       return addFloat(scene, { owner, asset, transactionHash, actor: 'test' });
     },
-    /** Restores the database from before the refund; the chain stays. */
-    async forget(paymentId: string) {
-      const id = outgoingId('rfnd_', paymentId);
-      await command(scene, async (tx) => {
-        await tx`alter table events disable trigger all`;
-        await tx`delete from events where object_id = ${id}`;
-        await tx`alter table events enable trigger all`;
+    /** Restores the database from before a refund, with its cover and its entries; the chain stays. */
+    async forget(paymentId: string, number = 1) {
+      const id = refundIdOf(paymentId, number);
+      const [refund] = (await findRefundsOf(db.sql, [paymentId])).filter((each) => each.id === id);
+      const held = refund?.fromHeld ?? '0';
+      await forgetTransfer(id, async (tx) => {
         await tx`delete from refunds where id = ${id}`;
-        await tx`delete from outgoing where id = ${id}`;
-        await tx`delete from send_items where commitment in (select commitment from items where subject = ${id})`;
-        await tx`delete from items where subject = ${id}`;
-        await tx`update payouts set state = 'held' where payment_id = ${paymentId}`;
+        await tx`
+          update payouts set state = 'held', amount = case when state = 'held' then amount else 0 end + ${held}::numeric
+          where payment_id = ${paymentId} and state in ('held', 'refunding', 'refunded') and ${held}::numeric > 0`;
+      });
+    },
+    /** The same for the payout of so many units. */
+    async forgetPayout(paymentId: string, units: bigint) {
+      await forgetTransfer(payoutIdOf(paymentId), async (tx) => {
+        await tx`delete from payment_settlements where payment_id = ${paymentId}`;
+        await tx`
+          update payouts set state = 'held', amount = ${units.toString()}, destination = null
+          where payment_id = ${paymentId}`;
       });
     },
     refund: async (paymentId: string) => {
-      const refund = await findRefundOf(db.sql, paymentId);
+      const [refund] = await findRefundsOf(db.sql, [paymentId]);
       if (refund === undefined) throw new Error('There is no such refund.');
       return refund;
     },
     history: async (paymentId: string) =>
-      (await listEvents(db.sql, outgoingId('rfnd_', paymentId))).map(
+      (await listEvents(db.sql, refundIdOf(paymentId, 1))).map(
         ({ evidence, data }) => `${evidence.move ?? 'requested'} ${data.state}`,
       ),
     payout: (paymentId: string) => findPayout(db.sql, paymentId),

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
+import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { assetsOf } from '../../src/chains/assets.ts';
 import type { Chains } from '../../src/chains/chains.ts';
@@ -16,12 +23,14 @@ import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
 import type { LocalEvm } from '../../src/sandbox/local-evm.ts';
+import { one } from '../../src/store/plumbing/database.ts';
 import { startJobs } from '../../src/workers/loop.ts';
 import { payingOutJobs } from '../../src/workers/paying-out.ts';
 import { startRelaying } from '../../src/workers/relaying.ts';
 import { startWatching } from '../../src/workers/watching.ts';
-import { freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
+import { createTestKey, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
 import { until } from '../until.ts';
+import type { Json } from './list-test.ts';
 import { ETH, readBuild, refusal, result, SANDBOX, USDC, USDT, type Wallet, walletOn } from './paying-shop.ts';
 import { openShop, type Shop } from './shop.ts';
 
@@ -29,6 +38,7 @@ const TOKEN = parseAbi([
   'function transfer(address to, uint256 amount)',
   'function balanceOf(address) view returns (uint256)',
 ]);
+const SCRIPT = join(import.meta.dirname, '../../docs/verify-receipt.mjs');
 /** A filter that keeps everything, and makes the sums come from the payments instead of the totals. */
 const EVER = '?startTs=2020-01-01T00:00:00Z';
 const WITHIN = { withinMs: 60_000 };
@@ -40,6 +50,7 @@ describe('refunds and payouts on a real chain', () => {
   let shop: Shop;
   let wallet: Wallet;
   let chains: Chains;
+  let rpcUrl: string;
   const stops: (() => unknown)[] = [];
   const payer = privateKeyToAccount(SANDBOX_KEYS.payer);
   const account = `${SANDBOX}:${payer.address}`;
@@ -52,7 +63,7 @@ describe('refunds and payouts on a real chain', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const network = findNetwork(SANDBOX);
     if (network === undefined) throw new Error('The sandbox is not a known network');
-    const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const chain = createEvmChain({ world: systemWorld, network, endpoints: [rpcUrl] });
     const connected = {
       chain,
@@ -92,6 +103,36 @@ describe('refunds and payouts on a real chain', () => {
     return id;
   }
 
+  async function payCoin(): Promise<string> {
+    const { paymentId: id } = await shop.created();
+    const option = await wallet.option(id, account, ETH);
+    const [action] = (await wallet.fetch(id, option.id)).json().actions;
+    const { to, value, data } = action.data.params[0] as { to: Hex; value: Hex; data: Hex };
+    const hash = await send({ to, data, value: BigInt(value) });
+    assert.equal((await wallet.confirm(id, option.id, [result(hash)])).statusCode, 200);
+    await until('it succeeds', async () => (await shop.status(id)).json().status === 'succeeded', WITHIN);
+    return id;
+  }
+
+  /** Lets the script of the documentation verify the receipt, as a merchant would. */
+  async function checkReceipt(id: string, refunds: number): Promise<void> {
+    const folder = await mkdtemp(join(tmpdir(), 'till-refunds-'));
+    const [receipt, keys] = [join(folder, 'receipt.json'), join(folder, 'keys.json')];
+    const signed = await read(`/v1/payments/${id}/receipt`);
+    await writeFile(receipt, JSON.stringify(signed));
+    await writeFile(keys, JSON.stringify(await read('/.well-known/till-receipts.json')));
+    const argv = [SCRIPT, receipt, '--key', keys, '--rpc', rpcUrl];
+    const { stdout } = await promisify(execFile)(process.execPath, argv, { timeout: 30_000 });
+    assert.equal(stdout.match(/^refunded /gm)?.length, refunds);
+    // The signature covers the refunds.
+    const [first, ...others] = signed.receipt.refunds;
+    await writeFile(receipt, JSON.stringify({ ...signed, receipt: { ...signed.receipt, refunds: others } }));
+    await assert.rejects(promisify(execFile)(process.execPath, argv), /the signature is not of this receipt/);
+    await writeFile(receipt, JSON.stringify({ ...signed, receipt: { ...signed.receipt, refunds: [first, first] } }));
+    await assert.rejects(promisify(execFile)(process.execPath, argv), /refused/);
+    await rm(folder, { recursive: true });
+  }
+
   const refund = (paymentId: string, headers: Record<string, string> = {}) =>
     gateway.app.inject({
       method: 'POST',
@@ -99,10 +140,20 @@ describe('refunds and payouts on a real chain', () => {
       headers: { ...shop.headers, 'content-type': 'application/json', ...headers },
       payload: { paymentId },
     });
+  /** A refund with further fields. */
+  const refundPart = (payload: object, headers: Record<string, string> = { 'idempotency-key': freshKey() }) =>
+    gateway.call({ method: 'POST', url: '/v1/refunds', headers: { ...shop.headers, ...headers }, payload });
+  const read = async (url: string) => (await gateway.call({ url, headers: shop.headers })).json();
   const details = async (id: string) =>
     (await gateway.app.inject({ url: `/v1/payments/${id}`, headers: shop.headers })).json();
   const isRefunded = (id: string) =>
     until('it is refunded', async () => (await details(id)).refund?.status === 'refunded', WITHIN);
+  /** Refunds all that is left, so that later tests find nothing held and no revenue. */
+  async function refundRest(id: string): Promise<void> {
+    assert.equal((await refund(id)).statusCode, 200);
+    const isOver = async () => (await details(id)).refunds.every(({ status }: Json) => status === 'refunded');
+    await until('all parts are refunded', isOver, WITHIN);
+  }
   const balance = async (owner: string, asset: string) => {
     const to = asset.slice(asset.lastIndexOf(':') + 1);
     const data = encodeFunctionData({ abi: TOKEN, functionName: 'balanceOf', args: [owner as Hex] });
@@ -156,18 +207,120 @@ describe('refunds and payouts on a real chain', () => {
   }
 
   it('gives coin back by a transaction of the intermediate account’s own', async () => {
-    const { paymentId: id } = await shop.created();
-    const option = await wallet.option(id, account, ETH);
-    const [action] = (await wallet.fetch(id, option.id)).json().actions;
-    const { to, value, data } = action.data.params[0] as { to: Hex; value: Hex; data: Hex };
-    const hash = await send({ to, data, value: BigInt(value) });
-    assert.equal((await wallet.confirm(id, option.id, [result(hash)])).statusCode, 200);
-    await until('it succeeds', async () => (await shop.status(id)).json().status === 'succeeded', WITHIN);
+    const id = await payCoin();
+    const { value } = (await details(id)).info.optionAmount;
     const coins = () => evm.request({ method: 'eth_getBalance', params: [payer.address, 'latest'] });
     const before = BigInt((await coins()) as string);
     assert.equal((await refund(id)).statusCode, 200);
     await isRefunded(id);
     assert.equal(BigInt((await coins()) as string), before + BigInt(value));
+  });
+
+  it('gives a payment back in three parts, each way to pay, with receipts that verify', async () => {
+    const coins = await payCoin();
+    for (const [asset, id] of [
+      [USDC, await pay(USDC)],
+      [USDT, await pay(USDT)],
+      [ETH, coins],
+    ] as const) {
+      const paidUnits = BigInt((await details(id)).info.optionAmount.value);
+      const first = await refundPart({ paymentId: id, amount: { unit: 'iso4217/USD', value: '333' }, reason: 'a cup' });
+      assert.equal(first.statusCode, 200, first.body);
+      const told = first.json();
+      assert.deepEqual(
+        [told.paymentId, told.status, told.priceAmount.value, told.reason, told.destination],
+        [id, 'requested', '333', 'a cup', account],
+      );
+      assert.equal(BigInt(told.amount.value), (paidUnits * 333n) / 1_000n);
+      const second = await refundPart({ paymentId: id, amount: { unit: `caip19/${asset}`, value: '1' } });
+      const third = await refundPart({ paymentId: id });
+      assert.deepEqual(
+        [second, third].map((answer) => answer.statusCode),
+        [200, 200],
+      );
+      const ids = [first, second, third].map((answer) => answer.json().refundId);
+      const isOver = async (refundId: string) => (await read(`/v1/refunds/${refundId}`)).status === 'refunded';
+      for (const refundId of ids) await until('the part is refunded', () => isOver(refundId), WITHIN);
+      const shown = await details(id);
+      assert.equal(shown.refund, undefined);
+      assert.deepEqual(
+        shown.refunds.map(({ refundId }: { refundId: string }) => refundId),
+        ids,
+      );
+      const sum = shown.refunds.reduce((total: bigint, { amount }: Json) => total + BigInt(amount.value), 0n);
+      assert.equal(sum, paidUnits);
+      const list = await read(`/v1/refunds?paymentId=${id}&status=refunded&limit=2`);
+      assert.deepEqual(
+        list.refunds.map(({ refundId }: Json) => refundId),
+        ids.slice(1).toReversed(),
+      );
+      const rest = await read(`/v1/refunds?paymentId=${id}&status=refunded&limit=2&cursor=${list.nextCursor}`);
+      assert.deepEqual([rest.refunds[0].refundId, rest.nextCursor], [ids[0], null]);
+      const payments = await read('/v1/merchants/payments');
+      const listed = payments.data.find(({ paymentId }: Json) => paymentId === id);
+      const withoutWait = ({ waitingFor: _, ...refund }: Json) => refund;
+      assert.deepEqual(listed.refunds, shown.refunds.map(withoutWait));
+      await checkReceipt(id, 3);
+    }
+    const report = await reconcile(gateway, one(chains.list()), { from: 0 });
+    // Everything is given back: the account has what the genesis block gave it, which is in no books.
+    const isGenesis = ({ message }: { message: string }) => /holds 1000000000\.00 .* it should be 0\.00/.test(message);
+    assert.deepEqual(
+      report?.differences.filter((difference) => !isGenesis(difference)),
+      [],
+    );
+    const rebuilt = await rebuild(gateway, one(chains.list()), { from: 0 });
+    assert.deepEqual([rebuilt?.rebuilt, rebuilt?.unplaced], [[], []]);
+  });
+
+  it('wants an Idempotency-Key with an amount, and refunds a part once for it', async () => {
+    const id = await pay(USDC);
+    const part = { paymentId: id, amount: { unit: 'iso4217/USD', value: '100' } };
+    const without = await refundPart(part, {});
+    assert.deepEqual([without.statusCode, without.json().issues[0].field], [400, 'Idempotency-Key']);
+    const key = { 'idempotency-key': freshKey() };
+    const answers = await Promise.all([refundPart(part, key), refundPart(part, key), refundPart(part, key)]);
+    assert.equal(new Set(answers.map(({ body }) => body)).size, 1);
+    assert.equal((await details(id)).refunds.length, 1);
+    const other = await refundPart({ ...part, amount: { ...part.amount, value: '101' } }, key);
+    assert.deepEqual([other.statusCode, other.json().code], [409, 'idempotency_conflict']);
+    const tooMuch = await refundPart({ ...part, amount: { ...part.amount, value: '901' } });
+    assert.equal(tooMuch.statusCode, 400);
+    assert.match(tooMuch.json().issues[0].message, /is more than is left of the payment: 900 \(9\.00 USD\)/);
+    const stranger = await openShop(gateway);
+    const foreign = { url: `/v1/refunds/${(await details(id)).refunds[0].refundId}`, headers: stranger.headers };
+    const unknown = await gateway.call(foreign);
+    assert.deepEqual([unknown.statusCode, unknown.json().code], [404, 'invalid_params']);
+    const list = await gateway.call({ url: `/v1/refunds?paymentId=${id}`, headers: stranger.headers });
+    assert.deepEqual(list.json().refunds, []);
+    await refundRest(id);
+  });
+
+  it('sends a refund elsewhere only for a key that may change destinations', async () => {
+    const id = await pay(USDC);
+    const friend = privateKeyToAccount(`0x${'6'.repeat(64)}`).address;
+    const wish = {
+      paymentId: id,
+      amount: { unit: 'iso4217/USD', value: '250' },
+      destination: `${SANDBOX}:${friend.toLowerCase()}`,
+    };
+    const narrow = await createTestKey(gateway, shop.partner.id, { mode: 'test', key: { scopes: ['refunds:write'] } });
+    const refused = await refundPart(wish, { 'api-key': narrow.secret, 'idempotency-key': freshKey() });
+    assert.deepEqual([refused.statusCode, refused.json().code], [403, 'forbidden']);
+    for (const destination of [
+      'eip155:1:0x1',
+      `eip155:1:${friend}`,
+      friend,
+      `${SANDBOX}:${SANDBOX_ACCOUNTS.intermediate}`,
+    ]) {
+      const wrong = await refundPart({ ...wish, destination });
+      assert.deepEqual([wrong.statusCode, wrong.json().issues[0].field], [400, 'destination'], destination);
+    }
+    const before = await balance(friend, USDC);
+    assert.equal((await refundPart(wish)).statusCode, 200);
+    const arrived = async () => (await balance(friend, USDC)) === before + 2_500_000n;
+    await until('the friend has it', arrived, WITHIN);
+    await refundRest(id);
   });
 
   it('pays held amounts out when a destination is registered, and shows them as settled; then floats pay a refund', async () => {

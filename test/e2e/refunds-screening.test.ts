@@ -4,7 +4,7 @@ import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts
 import { retryRefund } from '../../src/actions/outgoing/refund/retry-refund.ts';
 import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
-import { outgoingId } from '../../src/domain/ids.ts';
+import { refundIdOf } from '../../src/domain/ids.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { listStrays } from '../../src/store/money/strays.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
@@ -32,7 +32,7 @@ describe('refunds to accounts on the screening list', () => {
     await scene.fill(node, OPERATOR_FLOAT, 10n);
     const account = `${scene.network}:${payment.payer.address}`;
     const holds = () => scene.control.balanceOf(payment.payer.address, DOLLAR);
-    return { ...payment, account, holds, refundId: outgoingId('rfnd_', payment.id) };
+    return { ...payment, account, holds, refundId: refundIdOf(payment.id, 1) };
   }
 
   it('are accepted and fail, keep the held amount, and are sent when the list has changed and the operator retries', async () => {
@@ -69,7 +69,7 @@ describe('refunds to accounts on the screening list', () => {
     await scene.db.sql`update floats set units = 10`;
     await scene.live(node, 1);
     assert.equal((await scene.refund(id)).state, 'failed');
-    assert.deepEqual(await scene.alerts(), [`refund_failed ${outgoingId('rfnd_', id)}`]);
+    assert.deepEqual(await scene.alerts(), [`refund_failed ${refundIdOf(id, 1)}`]);
   });
 
   it('are never signed when a new list names them after they were covered', async () => {

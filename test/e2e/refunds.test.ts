@@ -5,7 +5,7 @@ import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { retryRefund } from '../../src/actions/outgoing/refund/retry-refund.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
-import { outgoingId } from '../../src/domain/ids.ts';
+import { refundIdOf } from '../../src/domain/ids.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -50,10 +50,10 @@ describe('refunds', () => {
     await scene.request(id);
     await scene.live(node, 2);
     assert.equal((await scene.refund(id)).state, 'awaiting_funds');
-    assert.ok((await scene.alerts()).includes(`refund_awaiting_funds ${outgoingId('rfnd_', id)}`));
+    assert.ok((await scene.alerts()).includes(`refund_awaiting_funds ${refundIdOf(id, 1)}`));
     assert.equal(
       await scene.alertText('refund_awaiting_funds'),
-      `A refund of 0.001 USDC on Till Sandbox waits: the float of ${scene.merchantId} lacks 0.00099 USDC, and the operator's float lacks 0.00001 USDC. See till float add.`,
+      `A refund of 0.001 USDC on Till Sandbox waits: the float of ${scene.merchantId} lacks 0.00099 USDC, and the operator's float lacks 0.00001 USDC. See till float add, or till refunds cover ${refundIdOf(id, 1)}.`,
     );
     await scene.fill(node, scene.merchantId, 990n);
     await scene.live(node, 2);
@@ -97,11 +97,11 @@ describe('refunds', () => {
     const dying = { ...scene.connected, chain: { ...scene.chain, signItem: () => Promise.reject(new Error('dead')) } };
     await coverRefunds(scene);
     await assert.rejects(beginOutgoing(scene, dying), /dead/);
-    const planned = (await scene.outgoing(outgoingId('rfnd_', id)))?.commitment;
+    const planned = (await scene.outgoing(refundIdOf(id, 1)))?.commitment;
     assert.ok(planned);
     await scene.payOut();
     assert.deepEqual(
-      (await scene.itemsOf(outgoingId('rfnd_', id))).map(({ commitment }) => commitment),
+      (await scene.itemsOf(refundIdOf(id, 1))).map(({ commitment }) => commitment),
       [planned],
     );
     // The transaction is stored, and never leaves: whoever leads next sends it.
@@ -119,16 +119,16 @@ describe('refunds', () => {
     await scene.request(id);
     scene.control.setPaused(DOLLAR);
     await scene.live(node, 2);
-    const first = await scene.outgoing(outgoingId('rfnd_', id));
+    const first = await scene.outgoing(refundIdOf(id, 1));
     scene.pass(3_500_000);
     await scene.live(node, 2);
-    assert.equal((await scene.outgoing(outgoingId('rfnd_', id)))?.commitment, first?.commitment);
+    assert.equal((await scene.outgoing(refundIdOf(id, 1)))?.commitment, first?.commitment);
     scene.pass(200_000);
     await scene.live(node, 2);
     scene.pass(100_000);
     scene.control.setPaused(DOLLAR, false);
     await scene.live(node, 4);
-    const items = await scene.itemsOf(outgoingId('rfnd_', id));
+    const items = await scene.itemsOf(refundIdOf(id, 1));
     assert.deepEqual(items.map(({ state }) => state).sort(), ['paid', 'unpaid']);
     assert.equal((await scene.refund(id)).state, 'refunded');
     assert.equal(scene.control.balanceOf(payer.address, DOLLAR), item.amount);

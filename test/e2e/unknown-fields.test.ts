@@ -93,12 +93,20 @@ describe('a field that a request does not have', () => {
     assert.ok(long.body.length < 20_000);
   });
 
-  it('is a part of a payment that a refund cannot be of, and no refund of the whole is made instead', async () => {
-    const amount = { unit: 'iso4217/USD', value: '100' };
-    for (const part of [amount, '100', 100, null]) {
-      const request = { method: 'POST', url: '/v1/refunds', payload: { paymentId: 'pay_1', amount: part } } as const;
-      assert.match((await refusalOf('amount', request)) ?? '', /refunded in full.*leave it out/);
+  it('is a part of a payment in a form that is not one, and no refund of the whole is made instead', async () => {
+    const refund = (amount: unknown) =>
+      ({ method: 'POST', url: '/v1/refunds', payload: { paymentId: 'pay_1', amount } }) as const;
+    const dollars = { unit: 'iso4217/USD', value: '100' };
+    for (const part of ['100', 100, null]) assert.ok(await refusalOf('amount', refund(part)));
+    for (const value of ['0', '-1', '1.5', '007', '', '9'.repeat(79)]) {
+      assert.match(
+        (await refusalOf('amount.value', refund({ ...dollars, value }))) ?? '',
+        /whole number of minor units/,
+      );
     }
+    assert.match((await refusalOf('amount.unit', refund({ ...dollars, unit: 'USD' }))) ?? '', /must begin with/);
+    const unknown = refund({ ...dollars, currency: 'USD' });
+    assert.equal(await refusalOf('amount.currency', unknown), 'is not a field of this request');
   });
 
   it('does not show in the description of the API', () => {

@@ -2,7 +2,7 @@ import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { verifyBooks } from '../../src/actions/books/verify-books.ts';
 import { weightOf } from '../../src/chains/weight.ts';
 import { PUBLIC_EVENT_TYPES } from '../../src/domain/event.ts';
-import { outgoingId } from '../../src/domain/ids.ts';
+import { payoutIdOf } from '../../src/domain/ids.ts';
 import { isFinal, type PaymentStatus } from '../../src/domain/payment.ts';
 import { readEvents } from '../../src/store/events/events.ts';
 import type { WatchedTable } from './driver.ts';
@@ -190,7 +190,7 @@ export const INVARIANTS: readonly Invariant[] = [
       const payouts = await sql<{ id: string }[]>`
         select id from outgoing where purpose = 'payout' and state <> 'failed'`;
       const ids = new Set(payouts.map(({ id }) => id));
-      const twice = refunds.find(({ paymentId }) => ids.has(outgoingId('pout_', paymentId)));
+      const twice = refunds.find(({ paymentId }) => ids.has(payoutIdOf(paymentId)));
       return twice && `the held amount of ${twice.paymentId} is paid out and refunded`;
     },
   },

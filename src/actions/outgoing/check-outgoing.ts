@@ -9,12 +9,13 @@ import { findMerchantsOf } from '../../store/events/events.ts';
 import { positionsOf } from '../../store/money/books.ts';
 import type { Outgoing } from '../../store/money/outgoing.ts';
 import { findPayout } from '../../store/money/payouts.ts';
-import { findRefund } from '../../store/money/refunds.ts';
+import { findRefundsOf, type Refund } from '../../store/money/refunds.ts';
 import { findStrays } from '../../store/money/strays.ts';
 import type { CommandDeps } from '../command.ts';
 import { hear } from '../evidence.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { isOrdered } from './order-outgoing.ts';
+import { isOwnRefund } from './refund/refund-rows.ts';
 import { isGasMoney } from './stray/stray-entries.ts';
 
 /** The result of a check. While too few endpoints can be asked it is unclear. */
@@ -24,6 +25,9 @@ interface Refused {
   readonly is: 'refused';
   readonly problem: string;
 }
+
+/** The Collector's report that an item was carried out. */
+type PaidEvent = Extract<ChainEvent, { type: 'paid' }>;
 
 type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps;
 
@@ -41,13 +45,25 @@ export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, 
   const isBooked = await isSetAside(deps, outgoing);
   if (!isBooked) return refused('the books have not set this amount aside for it, or have paid it before');
   if (outgoing.purpose === 'return') return checkReturn(deps, outgoing);
-  const hasReason = outgoing.purpose === 'payout' ? await isHeld(deps, outgoing) : await isRefund(deps, outgoing);
-  return hasReason
-    ? checkPayment(deps, connected, outgoing)
-    : refused(`it differs from the ${REASONS[outgoing.purpose]}`);
+  if (outgoing.purpose === 'payout') {
+    const isPayable = await isHeld(deps, outgoing);
+    if (!isPayable) return refused('it differs from the amount that is held');
+    return checkPayment(deps, connected, outgoing, (event) => isPaidOutOf(event, outgoing));
+  }
+  const refunds = await findRefundsOf(deps.db.sql, [paymentIdOf(outgoing.id)]);
+  const refund = refunds.find(({ id }) => id === outgoing.id);
+  if (!isRefund(refund, outgoing)) return refused('it differs from the refund that was requested');
+  // Only a request can name another recipient than the payer, and its row then carries the MAC.
+  const isRedirected = refund !== undefined && isOwnRefund(deps, refund);
+  const sent = refunds.filter(({ state }) => state === 'sending' || state === 'refunded');
+  const total = sent.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  return checkPayment(
+    deps,
+    connected,
+    outgoing,
+    (event) => total <= event.amount && (isRedirected || isSame(event.payer, outgoing.recipient)),
+  );
 }
-
-const REASONS = { payout: 'amount that is held', refund: 'refund that was requested' } as const;
 
 /** The amount must be on its way in the books: neither arrived nor given up. */
 async function isSetAside({ db }: CheckDeps, { id, payer, amount, purpose }: Outgoing): Promise<boolean> {
@@ -71,8 +87,7 @@ async function isHeld({ db }: CheckDeps, outgoing: Outgoing): Promise<boolean> {
   );
 }
 
-async function isRefund({ db }: CheckDeps, outgoing: Outgoing): Promise<boolean> {
-  const refund = await findRefund(db.sql, outgoing.id);
+function isRefund(refund: Refund | undefined, outgoing: Outgoing): boolean {
   return (
     refund?.state === 'sending' &&
     refund.network === outgoing.network &&
@@ -96,8 +111,18 @@ async function checkReturn({ db }: CheckDeps, outgoing: Outgoing): Promise<Check
   return isSame ? GOOD : refused('it differs from the stray that it returns');
 }
 
-/** Asks the chain for the payment: a payout must not exceed what it brought, a refund must go back to its payer. */
-async function checkPayment({ db }: CheckDeps, { chain }: ConnectedChain, outgoing: Outgoing): Promise<Check> {
+/** The net amount arrived at the account that pays it out. */
+function isPaidOutOf(event: PaidEvent, { payer, amount }: Outgoing): boolean {
+  return isSame(event.recipient, payer) && BigInt(amount) <= event.amount - event.fee;
+}
+
+/** Asks the chain for the payment, which must be the reason for the transfer. */
+async function checkPayment(
+  { db }: CheckDeps,
+  { chain }: ConnectedChain,
+  outgoing: Outgoing,
+  isReason: (event: PaidEvent) => boolean,
+): Promise<Check> {
   const paymentId = paymentIdOf(outgoing.id);
   const merchants = await findMerchantsOf(db.sql, paymentId);
   if (merchants.some((merchant) => merchant !== outgoing.merchantId)) {
@@ -108,19 +133,21 @@ async function checkPayment({ db }: CheckDeps, { chain }: ConnectedChain, outgoi
   if (event === undefined) return refused('no event on the chain is known that paid its payment');
   const { finding } = await hear(chain, async (witness) => {
     const receipt = await witness.receipt(event.transactionHash);
-    return receipt && (receipt.events.some((told) => isReasonFor(told, outgoing, paymentId)) ? 'shown' : 'not shown');
+    return (
+      receipt &&
+      (receipt.events.some((told) => isOfPayment(told, outgoing, paymentId) && isReason(told)) ? 'shown' : 'not shown')
+    );
   });
   const isEnough = finding.is === 'agreed' || (finding.is === 'alone' && isSmall(chain.network, outgoing));
   if (!isEnough) return UNCLEAR;
   return finding.value === 'shown' ? GOOD : refused('the chain shows no payment with these terms');
 }
 
-function isReasonFor(event: ChainEvent, outgoing: Outgoing, paymentId: string): boolean {
-  if (event.type !== 'paid' || event.asset !== outgoing.asset) return false;
-  if (event.subject.replace(/^0x/, '') !== Buffer.from(idBytes(paymentId)).toString('hex')) return false;
-  const isSame = (told: string, stored: string) => told.toLowerCase() === stored.toLowerCase();
-  const amount = BigInt(outgoing.amount);
-  return outgoing.purpose === 'payout'
-    ? isSame(event.recipient, outgoing.payer) && amount <= event.amount - event.fee
-    : isSame(event.payer, outgoing.recipient) && amount <= event.amount;
+function isOfPayment(event: ChainEvent, { asset }: Outgoing, paymentId: string): event is PaidEvent {
+  if (event.type !== 'paid' || event.asset !== asset) return false;
+  return event.subject.replace(/^0x/, '') === Buffer.from(idBytes(paymentId)).toString('hex');
+}
+
+function isSame(told: string, stored: string): boolean {
+  return told.toLowerCase() === stored.toLowerCase();
 }

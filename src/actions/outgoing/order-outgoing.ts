@@ -11,7 +11,7 @@ import type { RowKeyDeps } from '../row-keys.ts';
 
 const TABLE = 'outgoing';
 /** No reorg is deeper than this: a transfer paid before is never signed again. */
-const SETTLED_MS = 7 * 24 * 3_600_000;
+export const SETTLED_MS = 7 * 24 * 3_600_000;
 
 /** Orders transfers, and returns the ids of those that begin: all others are under way or done. Each row carries its MAC. */
 export function orderOutgoing(tx: Tx, deps: RowKeyDeps, orders: readonly NewOutgoing[], at: Date): Promise<string[]> {

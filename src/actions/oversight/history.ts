@@ -1,4 +1,4 @@
-import { outgoingId } from '../../domain/ids.ts';
+import { payoutIdOf } from '../../domain/ids.ts';
 import { isFinal } from '../../domain/payment.ts';
 import {
   type AttemptRow,
@@ -53,7 +53,7 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
     findRefundsOf(db, [payment.id]),
     findMerchantOfAnyPartner(db, payment.merchantId),
   ]);
-  const subjects = [payment.id, outgoingId('pout_', payment.id), ...refunds.map(({ id }) => id)];
+  const subjects = [payment.id, payoutIdOf(payment.id), ...refunds.map(({ id }) => id)];
   const [events, attempts] = await Promise.all([
     findNewestEvents(db, subjects, limit),
     findAttempts(db, subjects, limit),

@@ -1,17 +1,20 @@
 import { committedPlace } from '../../chains/committed.ts';
 import {
   RECEIPT_FORM,
+  REFUNDED_FORM,
   type Receipt,
   type ReceiptKey,
   type ReceiptSignature,
+  type RefundReceipt,
   signReceipt,
 } from '../../domain/receipt.ts';
 import { ApiError } from '../../errors.ts';
 import { findPaidEvent } from '../../store/chain/chain-events.ts';
 import { findPayingItem, itemOf } from '../../store/chain/items.ts';
 import { listEvents } from '../../store/events/events.ts';
+import { findRefundsOf, type Refund } from '../../store/money/refunds.ts';
 import type { Payment } from '../../store/payments/payments.ts';
-import type { Database } from '../../store/plumbing/database.ts';
+import type { Database, Reader } from '../../store/plumbing/database.ts';
 
 export interface ReceiptDeps {
   readonly db: Database;
@@ -24,8 +27,8 @@ export interface SignedReceipt {
 }
 
 /**
- * The receipt of a payment that has succeeded. It holds no present time, so it is the same at every request, unless a
- * deep reorg has moved the payment's transaction to another block.
+ * The receipt of a payment that has succeeded, with its refunds. It holds no present time, so it is the same at every
+ * request, until a refund arrives or a deep reorg moves a transaction to another block.
  */
 export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Payment): Promise<SignedReceipt> {
   if (payment.status !== 'succeeded') throw notPaid();
@@ -36,8 +39,9 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
   // An unverifiable receipt is worse than none.
   if (place === undefined) throw notWhole();
   const succeeded = history.find(({ type }) => type === 'payment.succeeded');
+  const refunds = await refundsOf(db.sql, payment);
   const receipt: Receipt = {
-    form: RECEIPT_FORM,
+    form: refunds.length === 0 ? RECEIPT_FORM : REFUNDED_FORM,
     paymentId: payment.id,
     merchantId: payment.merchantId,
     referenceId: payment.referenceId,
@@ -60,8 +64,37 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
     blockNumber: String(event.blockNumber),
     blockHash: event.blockHash,
     logIndex: String(event.logIndex),
+    ...(refunds.length > 0 && { refunds }),
   };
   return { receipt, signature: signReceipt(receiptKey, receipt) };
+}
+
+/** The refunds that have arrived. */
+async function refundsOf(db: Reader, payment: Payment): Promise<RefundReceipt[]> {
+  const refunds = await findRefundsOf(db, [payment.id]);
+  return Promise.all(refunds.filter(({ state }) => state === 'refunded').map((refund) => refundReceipt(db, refund)));
+}
+
+async function refundReceipt(db: Reader, { id: refundId }: Refund): Promise<RefundReceipt> {
+  const item = await findPayingItem(db, refundId);
+  const event = item && (await findPaidEvent(db, item));
+  if (item === undefined || event === undefined) throw notOnChain();
+  const place = committedPlace(itemOf(item), item.commitment);
+  if (place === undefined) throw notWhole();
+  return {
+    refundId,
+    collector: place.collector,
+    payer: item.payer,
+    recipient: item.recipient,
+    feeAccount: item.feeAccount,
+    amount: item.amount,
+    deadline: String(item.deadline.getTime() / 1000),
+    commitment: item.commitment,
+    transaction: event.transactionHash,
+    blockNumber: String(event.blockNumber),
+    blockHash: event.blockHash,
+    logIndex: String(event.logIndex),
+  };
 }
 
 function notPaid(): ApiError {
@@ -70,10 +103,13 @@ function notPaid(): ApiError {
 
 /** A deep reorg has removed its transaction, and it is not mined again yet. */
 function notOnChain(): ApiError {
-  return new ApiError('invalid_state', 'The transaction of this payment is not in the chain at this moment.');
+  return new ApiError(
+    'invalid_state',
+    'The transaction of this payment, or of a refund of it, is not in the chain at this moment.',
+  );
 }
 
 /** A payment restored from the chain alone may lack parts of its commitment. */
 function notWhole(): ApiError {
-  return new ApiError('invalid_state', 'Not everything that the payer of this payment signed is known any more.');
+  return new ApiError('invalid_state', 'Not everything that was signed for this payment is known any more.');
 }

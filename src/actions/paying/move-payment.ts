@@ -206,11 +206,11 @@ export async function notePayments(tx: Tx, ids: readonly string[], note: Payment
   const moves = payments.map((locked) => {
     const payment = { ...locked, ...carried };
     const settlement = settlements.find(({ paymentId }) => paymentId === payment.id);
-    const refund = refunds.find(({ paymentId }) => paymentId === payment.id);
+    const own = refunds.filter(({ paymentId }) => paymentId === payment.id);
     const data = {
       ...recordFacts(payment),
       settlement: settlement && recordSettlement(settlement),
-      refund: refund && recordRefund(refund),
+      ...(own.length > 0 && { refunds: own.map(recordRefund) }),
     };
     return { payment, facts: payment, events: [type], at, actor, data, evidence };
   });

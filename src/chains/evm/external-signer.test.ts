@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { idBytes, outgoingId } from '../../domain/ids.ts';
+import { idBytes, payoutIdOf } from '../../domain/ids.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { SignerRefusedError } from '../signable.ts';
 import { createExternalSigner, SignerError } from './external-signer.ts';
@@ -50,7 +50,7 @@ describe('an external signer', () => {
 
   it('gets the content of the digest, with purpose, payment, amount and recipient of every item', async () => {
     const payment = sampleItem('permit2', { payer: stranger.address });
-    const payout = { ...payment, subject: outgoingId('pout_', payment.subject), payer: local.address, fee: 0n };
+    const payout = { ...payment, subject: payoutIdOf(payment.subject), payer: local.address, fee: 0n };
     let asked: Record<string, unknown> = {};
     answer = async (request) => {
       asked = { ...request };

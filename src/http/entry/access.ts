@@ -401,7 +401,7 @@ function versionFor(requested: string | undefined, caller: Caller): Version {
   return resolution.version;
 }
 
-function checkScope(key: KeyHolder, scope: Scope): void {
+export function checkScope(key: KeyHolder, scope: Scope): void {
   if (key.scopes === null || key.scopes.includes(scope)) return;
   throw new ApiError('forbidden', `This Api-Key lacks the scope ${scope}.`);
 }

@@ -23,6 +23,10 @@ export const ORDER_OF_USE: readonly string[] = [
   'get /v1/merchants/payments',
   'get /v1/payments',
 
+  'post /v1/refunds',
+  'get /v1/refunds/{id}',
+  'get /v1/refunds',
+
   'get /v1/events',
   'get /v1/events/{id}',
 

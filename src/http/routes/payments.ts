@@ -11,7 +11,7 @@ import { isId } from '../../domain/ids.ts';
 import { parseUnits } from '../../domain/money.ts';
 import { isFinal, pollInMs } from '../../domain/payment.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
-import { findRefundOf } from '../../store/money/refunds.ts';
+import { findShownRefunds } from '../../store/money/refunds.ts';
 import { findPaymentDetails, type PaymentDetails } from '../../store/payments/payment-details.ts';
 import type { PaymentReader } from '../../store/payments/payment-reader.ts';
 import { findPaymentSettlement } from '../../store/payments/payment-settlements.ts';
@@ -82,12 +82,12 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
       const payment = await findOwnPayment(deps.readPayment, request);
       const isPaid = payment.status === 'succeeded';
       // Read each time: a payment stays as it is from its end on, and may yet be settled or refunded.
-      const [details, settlement, refund] = await Promise.all([
+      const [details, settlement, refunds] = await Promise.all([
         findPaymentDetails(deps.db.sql, payment.id),
         isPaid ? findPaymentSettlement(deps.db.sql, payment.id) : undefined,
-        isPaid ? findRefundOf(deps.db.sql, payment.id) : undefined,
+        isPaid ? findShownRefunds(deps.db.sql, { paymentId: payment.id }) : [],
       ]);
-      return viewDetails(deps.config, { payment, details, settlement, refund, nowMs: deps.world.clock.nowMs() });
+      return viewDetails(deps.config, { payment, details, settlement, refunds, nowMs: deps.world.clock.nowMs() });
     },
   );
 

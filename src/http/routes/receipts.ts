@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { makeReceipt } from '../../actions/paying/make-receipt.ts';
-import { RECEIPT_FORM, receiptJwkOf } from '../../domain/receipt.ts';
+import { RECEIPT_FORM, REFUNDED_FORM, receiptJwkOf } from '../../domain/receipt.ts';
 import { listReceiptKeys } from '../../store/plumbing/receipt-keys.ts';
 import type { App, HttpDeps } from '../deps.ts';
+import { enumOf } from '../schemas.ts';
 import { findOwnPayment, PaymentParams, READ } from './payments.ts';
 
 /** Receipts of payments, and the keys that sign them. */
@@ -22,7 +23,7 @@ export async function receiptRoutes(app: App, deps: HttpDeps): Promise<void> {
 const text = (description: string) => Type.String({ description });
 
 const ReceiptBody = Type.Object({
-  form: Type.Literal(RECEIPT_FORM),
+  form: enumOf([RECEIPT_FORM, REFUNDED_FORM], 'The second form names the refunds of a payment.'),
   paymentId: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
   merchantId: Type.String(),
   referenceId: Type.String(),
@@ -45,13 +46,32 @@ const ReceiptBody = Type.Object({
   blockNumber: Type.String(),
   blockHash: Type.String(),
   logIndex: text('The number of the event in its block.'),
+  refunds: Type.Optional(
+    Type.Array(
+      Type.Object({
+        refundId: Type.String({ examples: ['rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+        collector: text('The contract that carried it out.'),
+        payer: text('The account that gave it back.'),
+        recipient: text('The recipient.'),
+        feeAccount: text('A part of the commitment; a refund has no fee.'),
+        amount: text('The refunded amount, in the smallest unit.'),
+        deadline: text('The deadline of the signature, in seconds since the epoch.'),
+        commitment: text('The hash of all terms.'),
+        transaction: text('The hash of the transaction.'),
+        blockNumber: Type.String(),
+        blockHash: Type.String(),
+        logIndex: text('The number of the event in its block.'),
+      }),
+      { description: 'The refunds that are final, by their numbers. Only in the second form.' },
+    ),
+  ),
 });
 
 const RECEIPT = {
   tags: ['Payments'],
   summary: 'Get the receipt of a payment',
   description:
-    'Everything needed to check a succeeded payment against the chain, signed by the operator. The signature is of the receipt as JSON in UTF-8, members in alphabetical order, no white space.',
+    'Everything needed to check a succeeded payment against the chain, signed by the operator. The signature is of the receipt as JSON in UTF-8, members in alphabetical order everywhere, no white space.',
   params: PaymentParams,
   response: {
     200: Type.Object(

@@ -1,58 +1,226 @@
-import { Type } from 'typebox';
-import { requestRefund } from '../../actions/outgoing/refund/request-refund.ts';
+import { type Static, Type } from 'typebox';
+import {
+  type Requested,
+  type RequestRefundInput,
+  requestRefund,
+} from '../../actions/outgoing/refund/request-refund.ts';
+import { parseUnit } from '../../chains/units.ts';
+import { parseAccount } from '../../domain/caip.ts';
+import { openCursor, sealCursor } from '../../domain/cursor.ts';
+import { isId } from '../../domain/ids.ts';
+import { REFUND_STATES } from '../../domain/refund.ts';
+import { ApiError, type Issue, validationError } from '../../errors.ts';
+import { findShownRefunds, listRefunds, type ShownRefund } from '../../store/money/refunds.ts';
+import { findPayments } from '../../store/payments/payments.ts';
+import type { Reader } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, merchantOf, onBehalfOf } from '../entry/access.ts';
+import { actorOf, checkScope, keyOf, merchantOf, onBehalfOf } from '../entry/access.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
+import { several, splitCommas } from '../entry/payment-query.ts';
+import { Cursor, enumOf, limitOf, NextCursor, textOf } from '../schemas.ts';
+import type { Origin } from '../views/icons.ts';
+import { OwnRefundBody, viewOwnRefund } from '../views/refund.ts';
 
 const WRITE = { scheme: 'partner', merchant: 'header', scope: 'refunds:write', takesDeleted: true } as const;
+const READ = { scheme: 'partner', merchant: 'header', scope: 'payments:read', takesDeleted: true } as const;
 
 export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
   const config = {
     access: WRITE,
     priority: 'money',
     idempotency: 'accepted',
-    errors: ['payment_not_found', 'payment_not_succeeded', 'already_refunded', 'idempotency_conflict'],
+    errors: ['payment_not_found', 'payment_not_succeeded', 'already_refunded', 'invalid_state', 'idempotency_conflict'],
   } as const;
   app.post('/v1/refunds', { schema: REFUND, config }, async (request, reply) => {
-    const { paymentId } = request.body;
-    const input = { paymentId, merchantId: merchantOf(request).id, actor: actorOf(request), isOperators: false };
-    const hasKey = idempotencyKeyOf(request) !== undefined;
-    const idempotent = hasKey ? idempotentRequest(request, [paymentId]) : undefined;
-    const screening = (await deps.rehearsal.refundScreening(keyOf(request).mode, paymentId)) ?? deps.screening;
-    const answer = await requestRefund({ ...onBehalfOf(request, deps), screening }, input, idempotent, (id) => ({
+    const { body } = request;
+    const wish = readWish(body);
+    if (wish.destination !== undefined) checkScope(keyOf(request), 'destinations:write');
+    const idempotent =
+      body.amount !== undefined || idempotencyKeyOf(request) !== undefined
+        ? idempotentRequest(request, meaningOf(body, wish))
+        : undefined;
+    const input = {
+      ...wish,
+      paymentId: body.paymentId,
+      merchantId: merchantOf(request).id,
+      actor: actorOf(request),
+      isOperators: false,
+    };
+    const isPlain = Object.keys(body).length === 1;
+    const screening = (await deps.rehearsal.refundScreening(keyOf(request).mode, body.paymentId)) ?? deps.screening;
+    const answer = await requestRefund({ ...onBehalfOf(request, deps), screening }, input, idempotent, (requested) => ({
       status: 200,
-      body: { paymentId: id },
+      body: viewRequested(deps.config, requested, isPlain),
     }));
     return sendAnswer(deps, reply, answer);
   });
+
+  app.get(
+    '/v1/refunds',
+    { schema: LIST, config: { access: READ, priority: 'spare' }, preValidation: splitCommas(['status']) },
+    async (request, reply) => {
+      const { paymentId, status: states = REFUND_STATES, cursor, limit = LIMIT } = request.query;
+      const { id: merchantId } = merchantOf(request);
+      const question = JSON.stringify(['refunds', merchantId, paymentId ?? null, [...states].sort()]);
+      const after = openAfter(deps, question, cursor);
+      return deps.lists.read(keyOf(request).id, reply, async (db) => {
+        const found = await listRefunds(db, { merchantId, paymentId, states, after, limit: limit + 1 });
+        const page = found.slice(0, limit);
+        const last = found.length > limit ? page.at(-1) : undefined;
+        const place = last && [String(last.requestedAt.getTime()), last.id];
+        return {
+          refunds: await viewAll(deps, db, page),
+          nextCursor: place === undefined ? null : sealCursor(deps.cursorKeys, question, place),
+        };
+      });
+    },
+  );
+
+  app.get('/v1/refunds/:id', { schema: GET, config: { access: READ } }, async (request) => {
+    const { id } = request.params;
+    if (!isId('rfnd_', id)) throw refundNotFound();
+    const { sql } = deps.db;
+    const [shown] = await viewAll(deps, sql, await findShownRefunds(sql, { id, merchantId: merchantOf(request).id }));
+    if (shown === undefined) throw refundNotFound();
+    return shown;
+  });
 }
 
+type Wish = Pick<RequestRefundInput, 'amount' | 'destination' | 'reason'>;
+
+/** Reads the body, or names every field that is wrong. */
+function readWish({ amount, destination, reason }: Static<typeof RefundWish>): Wish {
+  const issues: Issue[] = [];
+  const unit = amount && parseUnit(amount.unit);
+  if (unit?.ok === false) issues.push({ field: 'amount.unit', message: unit.problem });
+  const account = destination === undefined ? undefined : parseAccount(destination);
+  if (account?.ok === false) issues.push({ field: 'destination', message: account.problem });
+  if (issues.length > 0) throw validationError(issues);
+  return {
+    amount: amount && unit?.ok ? { unit: unit.value.id, value: BigInt(amount.value) } : undefined,
+    destination: account?.ok ? account.value : undefined,
+    reason,
+  };
+}
+
+/** A request without further fields has the meaning it had before there were any, so that retries across an upgrade match. */
+function meaningOf({ paymentId, amount }: Static<typeof RefundWish>, wish: Wish): unknown {
+  const further = [wish.amount?.unit ?? null, amount?.value ?? null, wish.destination?.id ?? null, wish.reason ?? null];
+  return further.every((each) => each === null) ? [paymentId] : [paymentId, ...further];
+}
+
+/** The answer to a full refund has one field. A request that uses further fields, or refunds a rest, gets the refund. */
+function viewRequested(origin: Origin, { refund, payment, isWhole }: Requested, isPlain: boolean) {
+  return isPlain && isWhole ? { paymentId: payment.id } : viewOwnRefund(origin, payment, refund);
+}
+
+async function viewAll({ config }: HttpDeps, db: Reader, refunds: readonly ShownRefund[]) {
+  const payments = await findPayments(db, [...new Set(refunds.map(({ paymentId }) => paymentId))]);
+  return refunds.map((refund) => {
+    const payment = payments.find((each) => each?.id === refund.paymentId);
+    if (payment === undefined) throw new Error('The payment of a refund is missing.');
+    return viewOwnRefund(config, payment, refund);
+  });
+}
+
+function openAfter({ cursorKeys }: HttpDeps, question: string, cursor: string | undefined) {
+  if (cursor === undefined) return undefined;
+  const [requestedAtMs, id] = openCursor(cursorKeys, question, cursor) ?? [];
+  if (requestedAtMs === undefined || id === undefined) {
+    throw new ApiError(
+      'invalid_params',
+      'The cursor is not one of ours for this query: use nextCursor with the same filters.',
+    );
+  }
+  return { requestedAt: new Date(Number(requestedAtMs)), id };
+}
+
+function refundNotFound(): ApiError {
+  return new ApiError('invalid_params', 'The refund was not found.', { status: 404 });
+}
+
+const LIMIT = 20;
+const TAGS = ['Refunds'];
+
+const PaymentId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^pay_[A-Za-z0-9]+$',
+  'x-rule': 'must be pay_ and letters or digits',
+  examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+});
+
+const RefundWish = Type.Object(
+  {
+    paymentId: { ...PaymentId, description: 'The payment, which must have succeeded.' },
+    amount: Type.Optional(
+      Type.Object(
+        {
+          unit: Type.String({
+            minLength: 1,
+            maxLength: 256,
+            description: 'The unit of the price, or `caip19/` and the paid asset.',
+            examples: ['iso4217/USD'],
+          }),
+          value: Type.String({
+            pattern: '^[1-9][0-9]{0,77}$',
+            'x-rule': 'must be a whole number of minor units, as 1 to 78 digits without a leading zero',
+            description: 'Minor units: `300` is 3.00 USD.',
+            examples: ['300'],
+          }),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'A part of the payment; all that is left, if it is missing. It is converted at the payment’s own rate. Needs an `Idempotency-Key`.',
+        },
+      ),
+    ),
+    reason: Type.Optional(textOf(500, 'Your own words, for your records. The payer does not see them.')),
+    destination: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description:
+          'The account that gets the refund, CAIP-10, on the chain of the payment. The account that paid, if it is missing. Needs a key that may also change destinations (`destinations:write`).',
+        examples: ['eip155:8453:0x2D8B5f4C1C9e1e0F3D9a6F6b1A2B3c4D5e6F7a8B'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 const REFUND = {
-  tags: ['Refunds'],
+  tags: TAGS,
   summary: 'Refund a payment',
   description:
-    'Gives back everything the payer paid, in the asset it was paid with, to the account that paid. A payment is refunded once. The answer confirms that the refund was accepted; `refund` in the payment shows its progress.',
-  body: Type.Object(
-    {
-      paymentId: Type.String({
-        minLength: 1,
-        maxLength: 64,
-        pattern: '^pay_[A-Za-z0-9]+$',
-        'x-rule': 'must be pay_ and letters or digits',
-        description: 'The payment, which must have succeeded.',
-        examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
-      }),
-      amount: Type.Optional(
-        Type.Unsafe<never>({
-          not: {},
-          'x-rule': 'cannot be given: a payment is refunded in full, so leave it out',
-          description: 'Not taken: a payment is refunded in full.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+    'Gives back all or a part of what the payer paid, in the asset it was paid with. A payment can have up to twelve refunds, which together never exceed it. The fee goes back pro rata; the last refund takes the remainder. The answer confirms that the refund was accepted; its own route shows the progress. A request with `paymentId` alone that refunds the whole payment is answered with `paymentId` alone.',
+  body: RefundWish,
   response: {
-    200: Type.Object({ paymentId: Type.String() }, { description: 'The refund was accepted.' }),
+    200: Type.Unsafe<{ paymentId: string } | Static<typeof OwnRefundBody>>(
+      Type.Partial(OwnRefundBody, { description: 'The refund was accepted.', required: ['paymentId'] }),
+    ),
   },
+};
+
+const LIST = {
+  tags: TAGS,
+  summary: "List a merchant's refunds",
+  description: 'The newest first.',
+  querystring: Type.Object({
+    paymentId: Type.Optional({ ...PaymentId, description: 'Only refunds of this payment.' }),
+    status: several(enumOf(REFUND_STATES), 'Only in these states.'),
+    cursor: Type.Optional(Cursor),
+    limit: limitOf(100, LIMIT),
+  }),
+  response: {
+    200: Type.Object({ refunds: Type.Array(OwnRefundBody), nextCursor: NextCursor }, { description: 'One page.' }),
+  },
+};
+
+const GET = {
+  tags: TAGS,
+  summary: 'Get a refund',
+  params: Type.Object({ id: Type.String({ description: 'The refund.' }) }),
+  response: { 200: OwnRefundBody },
 };

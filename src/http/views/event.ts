@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_TYPES, PUBLIC_EVENT_TYPES } from '../../domain/event.ts';
+import { refundIdOf } from '../../domain/ids.ts';
 import { MODES } from '../../domain/mode.ts';
 import { withRecordedFacts } from '../../domain/payment-facts.ts';
 import type { Version } from '../../domain/version.ts';
@@ -12,14 +13,13 @@ import type { Payment } from '../../store/payments/payments.ts';
 import { enumOf, nullable, Timestamp } from '../schemas.ts';
 import type { Origin } from './icons.ts';
 import { DetailsBody, viewDetails } from './payment.ts';
-import { RefundBody, viewRefund } from './refund.ts';
+import { OwnRefundBody, viewOwnRefund } from './refund.ts';
 import { EndpointBody } from './webhook-endpoint.ts';
 
 /** The parts of an event's object that never change. The event has the others, as the change left them. */
 export interface EventSubjects {
   readonly payments: ReadonlyMap<string, Payment>;
   readonly details: ReadonlyMap<string, PaymentDetails>;
-  /** By their own ids, and those of the payments by the payments' ids. */
   readonly refunds: ReadonlyMap<string, Refund>;
   readonly merchants: ReadonlyMap<string, Pick<Merchant, 'createdAt'>>;
 }
@@ -48,7 +48,7 @@ function viewObject(origin: Origin, event: PlacedEvent, subjects: EventSubjects)
     case 'payment':
       return viewPayment(origin, event, subjects);
     case 'refund':
-      return viewOwnRefund(origin, refundAt(found(subjects.refunds, event.objectId), event.data));
+      return viewRefundEvent(origin, event, subjects);
     case 'merchant':
       return viewMerchant(event, found(subjects.merchants, event.objectId));
     case 'settlement_destination':
@@ -61,24 +61,32 @@ function viewObject(origin: Origin, event: PlacedEvent, subjects: EventSubjects)
 }
 
 function viewPayment(origin: Origin, { objectId, at, data }: PlacedEvent, subjects: EventSubjects) {
-  const { settlement, refund } = data as { settlement?: PaymentSettlement; refund?: Facts };
+  const { settlement } = data as { settlement?: PaymentSettlement };
   return viewDetails(origin, {
     payment: withRecordedFacts(found(subjects.payments, objectId), data),
     details: subjects.details.get(objectId) ?? {},
     settlement,
-    refund: refund && refundAt(found(subjects.refunds, objectId), refund),
+    refunds: recordedRefunds(objectId, data).map((record) => refundAt(found(subjects.refunds, record.id), record)),
     nowMs: at.getTime(),
   });
 }
+
+/** Older events of a payment recorded its one refund. */
+function recordedRefunds(paymentId: string, data: Facts): RefundFacts[] {
+  const { refund, refunds } = data as { refund?: RefundFacts; refunds?: RefundFacts[] };
+  return refunds ?? (refund === undefined ? [] : [{ ...refund, id: refundIdOf(paymentId, 1) }]);
+}
+
+type RefundFacts = Facts & { readonly id: string };
 
 function refundAt(refund: Refund, record: Facts): Refund {
   const { updatedAt, ...facts } = record as { updatedAt: string };
   return { ...refund, ...facts, updatedAt: new Date(updatedAt) };
 }
 
-function viewOwnRefund(origin: Origin, refund: Refund) {
-  const { id, paymentId, merchantId } = refund;
-  return { id, paymentId, merchantId, ...viewRefund(origin, refund) };
+function viewRefundEvent(origin: Origin, { objectId, data }: PlacedEvent, { refunds, payments }: EventSubjects) {
+  const refund = refundAt(found(refunds, objectId), data);
+  return { id: objectId, ...viewOwnRefund(origin, found(payments, refund.paymentId), refund) };
 }
 
 function viewMerchant({ objectId, data }: PlacedEvent, { createdAt }: Pick<Merchant, 'createdAt'>) {
@@ -128,12 +136,7 @@ const DestinationData = Type.Object({
   deleted: Type.Optional(Type.Literal(true)),
 });
 
-const RefundData = Type.Object({
-  id: Type.String(),
-  paymentId: Type.String(),
-  merchantId: Type.String(),
-  ...RefundBody.properties,
-});
+const RefundData = Type.Object({ id: Type.String(), ...OwnRefundBody.properties });
 
 export const EventTypeField = enumOf(PUBLIC_EVENT_TYPES);
 

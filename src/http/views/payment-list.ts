@@ -2,14 +2,14 @@ import { type Static, Type } from 'typebox';
 import { isFiatUnit, storedUnit } from '../../chains/units.ts';
 import { addDecimals, type Decimal, formatDecimal } from '../../domain/money.ts';
 import { isFinal, visibleStatus } from '../../domain/payment.ts';
-import type { ListedPayment } from '../../store/payments/payment-lists.ts';
+import type { ListedPayment, ListedRefund } from '../../store/payments/payment-lists.ts';
 import type { PaymentStats } from '../../store/payments/payment-stats.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { NextCursor, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewAmount, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 import { PaymentStatusField } from './payment.ts';
-import { RefundBody, viewRefund } from './refund.ts';
+import { PaymentRefunds, viewRefunds } from './refund.ts';
 
 declare global {
   interface JSON {
@@ -34,7 +34,7 @@ export function viewListItem(origin: Origin, payment: ListedPayment, nowMs: numb
     ...viewTransaction(payment),
     ...viewFees(origin, payment),
     ...viewSettlement(origin, payment),
-    ...viewListedRefund(origin, payment),
+    ...viewRefunds(origin, payment, (payment.refunds ?? []).map(readRefund)),
     createdAt: payment.createdAt.toISOString(),
     lastUpdatedAt: lastUpdatedAt(payment, nowMs).toISOString(),
   };
@@ -61,8 +61,8 @@ function revenueByCurrency(revenue: PaymentStats['revenue']): Map<string, Decima
 
 /** A payment that the clock has ended was updated at its expiry, even before the sweeper has moved it. */
 export function lastUpdatedAt(payment: ListedPayment, nowMs: number): Date {
-  const { status, updatedAt, expiresAt, settledAt, refundUpdatedAt } = payment;
-  const later = Math.max(settledAt?.getTime() ?? 0, refundUpdatedAt?.getTime() ?? 0);
+  const { status, updatedAt, expiresAt, settledAt, refunds } = payment;
+  const later = Math.max(settledAt?.getTime() ?? 0, ...(refunds ?? []).map((refund) => Date.parse(refund.updatedAt)));
   if (later > updatedAt.getTime()) return new Date(later);
   return visibleStatus(stateOf(payment), nowMs) === status || updatedAt > expiresAt ? updatedAt : expiresAt;
 }
@@ -104,11 +104,8 @@ function viewSettlement(origin: Origin, payment: ListedPayment) {
   return { settlement: { settled: true, amount, txHash: settledHash }, settledAt: settledAt.toISOString() };
 }
 
-function viewListedRefund(origin: Origin, payment: ListedPayment) {
-  const { refundState: state, refundAsset: asset, refundAmount: amount, refundHash: transactionHash } = payment;
-  const { refundRequestedAt: requestedAt, refundUpdatedAt: updatedAt } = payment;
-  if (state === null || asset === null || amount === null || requestedAt === null || updatedAt === null) return {};
-  return { refund: viewRefund(origin, { state, asset, amount, transactionHash, requestedAt, updatedAt }) };
+function readRefund(refund: ListedRefund) {
+  return { ...refund, requestedAt: new Date(refund.requestedAt), updatedAt: new Date(refund.updatedAt) };
 }
 
 /** The CAIP-2 part of a CAIP-19 id. */
@@ -169,7 +166,7 @@ const ListItemBody = Type.Object({
       { description: 'The settlement of a succeeded payment: its state and transaction.' },
     ),
   ),
-  refund: Type.Optional(RefundBody),
+  ...PaymentRefunds,
   createdAt: Timestamp,
   lastUpdatedAt: Timestamp,
   settledAt: Type.Optional(Timestamp),
@@ -193,7 +190,10 @@ export const PaymentListBody = Type.Object(
             amount: ExactNumber,
             currency: Type.String({ description: 'Currency code; the symbol, if priced in a token.' }),
           }),
-          { description: 'The prices of the succeeded ones, before fees: one sum per currency, by its code.' },
+          {
+            description:
+              'The prices of the succeeded ones, before fees, less the parts that were refunded: one sum per currency, by its code.',
+          },
         ),
         totalTransactions: Type.Integer({ minimum: 0, description: 'The number of matches on all pages.' }),
         totalCustomers: Type.Integer({ minimum: 0, description: 'The number of different paying accounts.' }),

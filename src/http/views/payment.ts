@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { tokenUnitId } from '../../chains/units.ts';
 import { isFinal, PAYMENT_STATUSES, pollInMs, visibleStatus } from '../../domain/payment.ts';
+import type { WaitingRefund } from '../../domain/refund.ts';
 import type { PaymentDetails } from '../../store/payments/payment-details.ts';
 import type { PaymentSettlement } from '../../store/payments/payment-settlements.ts';
 import { type Payment, type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
@@ -9,7 +10,7 @@ import { enumOf, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewAmount, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 import { MetadataBody, OrderBody, viewOrder } from './payment-details.ts';
-import { RefundBody, type ShownRefund, viewRefund } from './refund.ts';
+import { PaymentRefunds, type RefundRow, viewRefunds } from './refund.ts';
 
 /** The public shapes of a payment. They show the visible status. */
 export function viewStatus(origin: Origin, payment: PaymentGlance, nowMs: number) {
@@ -23,7 +24,7 @@ export function viewStatus(origin: Origin, payment: PaymentGlance, nowMs: number
   };
 }
 
-export function viewDetails(origin: Origin, { payment, details, settlement, refund, nowMs }: ShownDetails) {
+export function viewDetails(origin: Origin, { payment, details, settlement, refunds, nowMs }: ShownDetails) {
   const status = visibleStatus(stateOf(payment), nowMs);
   return {
     id: payment.id,
@@ -37,7 +38,7 @@ export function viewDetails(origin: Origin, { payment, details, settlement, refu
     ...(status === 'failed' && { failureCode: payment.failureCode }),
     info: viewInfo(origin, payment),
     settlement: settlement === undefined ? null : viewSettlement(settlement),
-    ...(refund !== undefined && { refund: viewRefund(origin, refund) }),
+    ...viewRefunds(origin, payment, refunds),
     ...viewOrder(origin, details),
     metadata: details.metadata ?? null,
   };
@@ -47,7 +48,7 @@ export interface ShownDetails {
   readonly payment: Payment;
   readonly details: PaymentDetails;
   readonly settlement: PaymentSettlement | undefined;
-  readonly refund: ShownRefund | undefined;
+  readonly refunds: readonly (RefundRow & Partial<WaitingRefund>)[];
   readonly nowMs: number;
 }
 
@@ -101,7 +102,7 @@ export const DetailsBody = Type.Object(
       type: ['object', 'null'],
       description: 'The transfer to the merchant, once it has been made; null before.',
     }),
-    refund: Type.Optional(RefundBody),
+    ...PaymentRefunds,
     ...OrderBody,
     metadata: MetadataBody,
   },

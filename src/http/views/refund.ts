@@ -1,20 +1,44 @@
-import { Type } from 'typebox';
-import { REFUND_STATES, type RefundState } from '../../domain/refund.ts';
+import { type Static, Type } from 'typebox';
+import { REFUND_STATES, REFUND_WAITS, type RefundState, type WaitingRefund, waitOf } from '../../domain/refund.ts';
+import type { Payment } from '../../store/payments/payments.ts';
 import { enumOf, nullable, Timestamp } from '../schemas.ts';
-import { AmountBody, viewToken } from './amount.ts';
+import { AmountBody, viewAmount, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 
-/** The part of a refund that a payment shows. */
-export interface ShownRefund {
+/** The parts of a refund that are shown. */
+export interface RefundRow {
+  readonly id: string;
   readonly state: RefundState;
+  readonly network: string;
   readonly asset: string;
+  readonly recipient: string;
   readonly amount: string;
+  /** In the unit of the price. */
+  readonly price: string;
+  readonly reason: string | null;
   readonly transactionHash: string | null;
   readonly requestedAt: Date;
   readonly updatedAt: Date;
 }
 
-export function viewRefund(origin: Origin, refund: ShownRefund) {
+/** The price of the payment that a refund belongs to. */
+type Priced = Pick<Payment, 'amountUnit' | 'amountValue' | 'amountDecimals'>;
+
+/** `refund` and `refunds` of a payment. The first is the refund that gives back the whole payment by itself. */
+export function viewRefunds(
+  origin: Origin,
+  payment: Priced,
+  refunds: readonly (RefundRow & Partial<WaitingRefund>)[],
+): { refund?: Static<typeof WholeRefundBody>; refunds?: RefundView[] } {
+  if (refunds.length === 0) return {};
+  const whole = refunds.find(({ price }) => price === payment.amountValue);
+  return {
+    ...(whole !== undefined && { refund: viewWhole(origin, whole) }),
+    refunds: refunds.map((refund) => viewRefund(origin, payment, refund)),
+  };
+}
+
+function viewWhole(origin: Origin, refund: RefundRow) {
   const { state: status, asset, amount, transactionHash, requestedAt, updatedAt } = refund;
   return {
     status,
@@ -25,13 +49,97 @@ export function viewRefund(origin: Origin, refund: ShownRefund) {
   };
 }
 
-export const RefundBody = Type.Object(
+function viewRefund(origin: Origin, payment: Priced, refund: RefundRow & Partial<WaitingRefund>): RefundView {
+  const { id: refundId, network, recipient, price, reason } = refund;
+  const { status, amount, ...rest } = viewWhole(origin, refund);
+  return {
+    refundId,
+    status,
+    amount,
+    priceAmount: viewAmount(origin, payment.amountUnit, price, payment.amountDecimals),
+    destination: `${network}:${recipient}`,
+    reason,
+    ...rest,
+    ...viewWait(origin, refund),
+  };
+}
+
+/** Only where the facts were read. Events and lists of payments do without. */
+function viewWait(origin: Origin, refund: RefundRow & Partial<WaitingRefund>) {
+  const { isStopped, isSigned, lack } = refund;
+  if (isStopped === undefined || isSigned === undefined || lack === undefined) return {};
+  const wait = waitOf({ ...refund, isStopped, isSigned, lack });
+  if (wait === undefined) return { waitingFor: null };
+  const { asset, updatedAt } = refund;
+  const amount = viewToken(origin, asset, wait.units);
+  return { waitingFor: { what: wait.what, asset, amount, since: updatedAt.toISOString() } };
+}
+
+/** A refund as its own route shows it. */
+export function viewOwnRefund(
+  origin: Origin,
+  payment: Priced,
+  refund: RefundRow & Partial<WaitingRefund> & { readonly paymentId: string; readonly merchantId: string },
+) {
+  const { paymentId, merchantId } = refund;
+  return { paymentId, merchantId, ...viewRefund(origin, payment, refund) };
+}
+
+const RefundStatus = enumOf(REFUND_STATES, 'The state of the refund; `refunded` is the last one.');
+
+const WholeRefundBody = Type.Object(
   {
-    status: enumOf(REFUND_STATES, 'The state of the refund; `refunded` is the last one.'),
+    status: RefundStatus,
     amount: { ...AmountBody, description: 'The refunded amount: all that was paid.' },
     txId: nullable(Type.String({ description: 'The transaction, once it is final.' })),
     requestedAt: Timestamp,
     lastUpdatedAt: Timestamp,
   },
-  { description: 'Only if a refund was requested.' },
+  { description: 'Only if one refund gives back the whole payment. `refunds` has all of them.' },
 );
+
+const WaitBody = Type.Object({
+  what: enumOf(
+    REFUND_WAITS,
+    '`float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it.',
+  ),
+  asset: Type.String({ description: 'CAIP-19.' }),
+  amount: { ...AmountBody, description: 'The amount that is missing; of the other two, the amount that waits.' },
+  since: Timestamp,
+});
+
+type RefundView = Static<typeof RefundBody>;
+
+const RefundBody = Type.Object({
+  refundId: Type.String({ examples: ['rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+  status: RefundStatus,
+  amount: { ...AmountBody, description: 'The refunded amount, in the paid asset.' },
+  priceAmount: { ...AmountBody, description: 'The part of the price that is given back.' },
+  destination: Type.String({ description: 'The account that gets it, CAIP-10.' }),
+  reason: nullable(Type.String({ description: 'Your words, if you gave some.' })),
+  txId: nullable(Type.String({ description: 'The transaction, once it is final.' })),
+  requestedAt: Timestamp,
+  lastUpdatedAt: Timestamp,
+  waitingFor: Type.Optional(
+    Type.Unsafe<Static<typeof WaitBody> | null>({
+      ...WaitBody,
+      type: ['object', 'null'],
+      description: 'What the refund waits for at this moment. Not in events and lists of payments.',
+    }),
+  ),
+});
+
+export const OwnRefundBody = Type.Object(
+  {
+    paymentId: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+    merchantId: Type.String(),
+    ...RefundBody.properties,
+  },
+  { description: 'The refund.' },
+);
+
+/** The fields of a payment. */
+export const PaymentRefunds = {
+  refund: Type.Optional(WholeRefundBody),
+  refunds: Type.Optional(Type.Array(RefundBody, { description: 'Only if a refund was requested; the oldest first.' })),
+};

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { connectTo, createEmptyDatabase, type TestConnection, type TestDatabase } from '../../../test/database.ts';
 import { createPaymentMover } from '../../actions/paying/move-payment.ts';
-import { isId, newId, outgoingId } from '../../domain/ids.ts';
+import { isId, newId, refundIdOf } from '../../domain/ids.ts';
 import { withRecordedFacts } from '../../domain/payment-facts.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { findPayments } from '../payments/payments.ts';
@@ -96,7 +96,7 @@ describe('the migration to one table of events', () => {
   });
 
   it('gives every refund its moves', async () => {
-    assert.deepEqual(await told(outgoingId('rfnd_', PAID.id)), [
+    assert.deepEqual(await told(refundIdOf(PAID.id, 1)), [
       [1, 'refund.created', 30, 'key:1'],
       [2, 'refund.processing', 31, 'payer-out'],
       [3, 'refund.processing', 32, 'payer-out'],
@@ -222,7 +222,7 @@ async function insertOld(sql: TestConnection, { id, merchant, moves }: OldPaymen
 }
 
 async function insertRefund(sql: TestConnection): Promise<void> {
-  const refundId = outgoingId('rfnd_', PAID.id);
+  const refundId = refundIdOf(PAID.id, 1);
   await sql`insert into payment_settlements values (${PAID.id}, ${USDC}, 990, '0x1', ${HASH}, ${at(8)})`;
   await sql`
     insert into refunds (id, payment_id, merchant_id, network, asset, method, recipient, amount, state, version,

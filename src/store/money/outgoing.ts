@@ -200,6 +200,12 @@ export async function endFailed(tx: Tx, { id, problem, at }: { id: string; probl
     where id = ${id}`;
 }
 
+/** Deletes an order that no signature exists for, so that it can be given again with other terms. */
+export async function deleteUnsignedOutgoing(tx: Tx, id: string): Promise<void> {
+  const { count } = await tx`delete from outgoing where id = ${id} and commitment is null and state <> 'paid'`;
+  if (count !== 1) throw new Error('A transfer that may have been signed cannot be withdrawn.');
+}
+
 /** Schedules another attempt: the last one can never be carried out. */
 export async function renewOutgoing(
   tx: Tx,

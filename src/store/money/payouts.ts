@@ -3,7 +3,7 @@ import { lastNumber, type StoredDestination } from '../parties/destinations.ts';
 import { isPayoutStopped } from '../parties/freezes.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** The net amount of a payment that was paid to the intermediate account. */
+/** The net amount of a payment that was paid to the intermediate account, as far as no refund has taken it. */
 export interface Payout {
   readonly paymentId: string;
   readonly merchantId: string;
@@ -78,11 +78,52 @@ export async function startPayouts(
     where p.payment_id = s."paymentId" and p.state = 'held'`;
 }
 
-/** Takes a held amount for the refund of its payment; false when none is held, or it is on its way to the merchant. */
-export async function takeForRefund(tx: Tx, paymentId: string, at: Date): Promise<boolean> {
+/** The units of a payment that are still held. The row is locked, so that no payout takes them meanwhile. */
+export async function lockHeld(tx: Tx, paymentId: string): Promise<bigint> {
+  const [row] = await tx<{ amount: string }[]>`
+    select amount from payouts where payment_id = ${paymentId} and state = 'held' for update`;
+  return BigInt(row?.amount ?? '0');
+}
+
+/** Takes units of a held amount for a refund. The last ones leave nothing to pay out. The caller has locked the row. */
+export async function takeForRefund(
+  tx: Tx,
+  { paymentId, units, at }: { paymentId: string; units: bigint; at: Date },
+): Promise<void> {
+  if (units === 0n) return;
+  const taken = units.toString();
   const { count } = await tx`
-    update payouts set state = 'refunding', updated_at = ${at} where payment_id = ${paymentId} and state = 'held'`;
+    update payouts
+    set state = case when amount = ${taken}::numeric then 'refunding' else state end,
+      amount = case when amount = ${taken}::numeric then amount else amount - ${taken}::numeric end, updated_at = ${at}
+    where payment_id = ${paymentId} and state = 'held' and amount >= ${taken}::numeric`;
+  if (count !== 1) throw new Error('A held amount is smaller than the part that a refund takes.');
+}
+
+/** Gives units back that a refund has taken. False if the rest was paid out meanwhile, and nothing is held any more. */
+export async function giveBackHeld(
+  tx: Tx,
+  { paymentId, units, at }: { paymentId: string; units: bigint; at: Date },
+): Promise<boolean> {
+  if (units === 0n) return true;
+  const { count } = await tx`
+    update payouts
+    set state = 'held', updated_at = ${at},
+      amount = case when state = 'held' then amount else 0 end + ${units.toString()}::numeric
+    where payment_id = ${paymentId} and state in ('held', 'refunding')`;
   return count === 1;
+}
+
+/**
+ * Ends a held amount that refunds have taken whole, when the last of them has arrived. The lock comes first: of two
+ * refunds that arrive at the same moment, the second must see the first.
+ */
+export async function endRefundedHeld(tx: Tx, { paymentId, at }: { paymentId: string; at: Date }): Promise<void> {
+  await tx`select from payouts where payment_id = ${paymentId} for update`;
+  await tx`
+    update payouts set state = 'refunded', updated_at = ${at}
+    where payment_id = ${paymentId} and state = 'refunding'
+      and not exists (select from refunds r where r.payment_id = ${paymentId} and r.from_held > 0 and r.state <> 'refunded')`;
 }
 
 /** Changes the state of a held amount. */

@@ -1,19 +1,30 @@
+import { OPERATOR_FLOAT } from '../../domain/books.ts';
 import type { PayMethod } from '../../domain/item.ts';
-import type { RefundState } from '../../domain/refund.ts';
+import type { RefundState, WaitingRefund } from '../../domain/refund.ts';
 import { isRefundStopped } from '../parties/freezes.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** A payment that is given back, or is to be. Amounts are decimal integers, in the smallest unit of the paid asset. */
+/**
+ * A payment, or a part of one, that is given back or is to be. Amounts are decimal integers, in the smallest unit of the
+ * paid asset unless it says otherwise.
+ */
 export interface Refund {
   readonly id: string;
   readonly paymentId: string;
+  /** Within the payment, from 1 on. */
+  readonly number: number;
   readonly merchantId: string;
   readonly network: string;
   readonly asset: string;
   readonly method: PayMethod;
-  /** The account that paid. */
+  /** The account that paid, or another one that the partner has named. */
   readonly recipient: string;
   readonly amount: string;
+  /** The part of the price that is given back, in the unit of the price. */
+  readonly price: string;
+  /** The part of the amount that was the operator's fee. */
+  readonly fee: string;
+  readonly reason: string | null;
   readonly state: RefundState;
   readonly version: number;
   readonly fromHeld: string;
@@ -27,20 +38,39 @@ export interface Refund {
   readonly problem: string | null;
   readonly requestedAt: Date;
   readonly updatedAt: Date;
+  /** Null in a row of an older version, or one that the gateway did not write. */
+  readonly mac: string | null;
 }
 
 export type NewRefund = Omit<Refund, 'state' | 'version' | 'transactionHash' | 'problem' | 'requestedAt' | 'updatedAt'>;
 
-/** False when the payment was refunded before, or is being. */
+/** False when the payment has a refund of this number already. */
 export async function insertRefund(tx: Tx, refund: NewRefund, at: Date): Promise<boolean> {
   const { count } = await tx`
-    insert into refunds (id, payment_id, merchant_id, network, asset, method, recipient, amount, state, from_held,
-      from_merchant, from_operator, account, is_operators, requested_at, updated_at)
-    values (${refund.id}, ${refund.paymentId}, ${refund.merchantId}, ${refund.network}, ${refund.asset},
-      ${refund.method}, ${refund.recipient}, ${refund.amount}, 'requested', ${refund.fromHeld},
-      ${refund.fromMerchant}, ${refund.fromOperator}, ${refund.account}, ${refund.isOperators}, ${at}, ${at})
+    insert into refunds (id, payment_id, number, merchant_id, network, asset, method, recipient, amount, price_value, fee,
+      reason, state, from_held, from_merchant, from_operator, account, is_operators, mac, requested_at, updated_at)
+    values (${refund.id}, ${refund.paymentId}, ${refund.number}, ${refund.merchantId}, ${refund.network}, ${refund.asset},
+      ${refund.method}, ${refund.recipient}, ${refund.amount}, ${refund.price}, ${refund.fee}, ${refund.reason},
+      'requested', ${refund.fromHeld}, ${refund.fromMerchant}, ${refund.fromOperator}, ${refund.account},
+      ${refund.isOperators}, ${refund.mac}, ${at}, ${at})
     on conflict do nothing`;
   return count === 1;
+}
+
+/** The terms of a refund that change if it is planned anew. */
+export type RefundPlan = Pick<
+  Refund,
+  'recipient' | 'amount' | 'price' | 'fee' | 'fromHeld' | 'fromMerchant' | 'fromOperator' | 'account' | 'mac'
+>;
+
+/** Writes the terms of a locked refund that no signature exists for. */
+export async function replanRefund(tx: Tx, id: string, plan: RefundPlan): Promise<void> {
+  await tx`
+    update refunds
+    set recipient = ${plan.recipient}, amount = ${plan.amount}, price_value = ${plan.price}, fee = ${plan.fee},
+      from_held = ${plan.fromHeld}, from_merchant = ${plan.fromMerchant}, from_operator = ${plan.fromOperator},
+      account = ${plan.account}, mac = ${plan.mac}
+    where id = ${id}`;
 }
 
 /** One move of a refund, decided on the state and version it was read with. */
@@ -52,8 +82,8 @@ export interface RefundMove {
 }
 
 /**
- * Moves a refund. The refunded amount is subtracted from the merchant's revenue. Returns false if another transaction
- * moved it first.
+ * Moves a refund. The part of the price that is given back is subtracted from the merchant's revenue. Returns false if
+ * another transaction moved it first.
  */
 export async function updateRefund(tx: Tx, { refund, to, ...move }: RefundMove, at: Date): Promise<boolean> {
   const { count } = await tx`
@@ -62,12 +92,13 @@ export async function updateRefund(tx: Tx, { refund, to, ...move }: RefundMove, 
       set state = ${to}, version = version + 1, transaction_hash = ${move.transactionHash}, problem = ${move.problem},
         updated_at = ${at}
       where id = ${refund.id} and state = ${refund.state} and version = ${refund.version}
-      returning payment_id
+      returning payment_id, price_value
     ), counted as (
       insert into payment_stat_changes
         (partner_id, mode, merchant_id, day, status, token_asset, amount_unit, amount_decimals, payments, value)
       select p.partner_id, p.mode, p.merchant_id, (p.created_at at time zone 'UTC')::date, 'succeeded',
-        coalesce(p.token_asset, ''), p.amount_unit, p.amount_decimals, 0, ${revenueSign(refund.state, to)}::int * p.amount_value
+        coalesce(p.token_asset, ''), p.amount_unit, p.amount_decimals, 0,
+        ${revenueSign(refund.state, to)}::int * coalesce(moved.price_value, p.amount_value)
       from moved join payments p on p.id = moved.payment_id
       where ${revenueSign(refund.state, to)}::int <> 0
     )
@@ -78,6 +109,36 @@ export async function updateRefund(tx: Tx, { refund, to, ...move }: RefundMove, 
 function revenueSign(from: RefundState, to: RefundState): -1 | 0 | 1 {
   if ((from === 'refunded') === (to === 'refunded')) return 0;
   return to === 'refunded' ? -1 : 1;
+}
+
+/** Divides the cover of a refund between the floats in another way. It must not be covered yet. */
+export async function setCover(
+  tx: Tx,
+  { id, fromMerchant, fromOperator }: Pick<Refund, 'id' | 'fromMerchant' | 'fromOperator'>,
+): Promise<void> {
+  await tx`
+    update refunds set from_merchant = ${fromMerchant}, from_operator = ${fromOperator}, fee = coalesce(fee, from_operator)
+    where id = ${id} and state in ('requested', 'awaiting_funds')`;
+}
+
+/** A page of the refunds that may still be signed: those that have not arrived, and those that a deep reorg may put back. */
+export function lockOpenRefunds(
+  tx: Tx,
+  { after, limit, paidSince }: { readonly after: string; readonly limit: number; readonly paidSince: Date },
+): Promise<Refund[]> {
+  return tx<Refund[]>`
+    select ${refundColumns(tx)} from refunds r
+    where r.id > ${after} and (r.state <> 'refunded' or r.updated_at > ${paidSince})
+    order by r.id limit ${limit} for update`;
+}
+
+export async function setRefundMacs(
+  tx: Tx,
+  macs: readonly { readonly id: string; readonly mac: string }[],
+): Promise<void> {
+  await tx`
+    update refunds r set mac = m.mac
+    from jsonb_to_recordset(${tx.json(macs as never)}) as m(id text, mac text) where r.id = m.id`;
 }
 
 /** Lets the refund be sent although its merchant is suspended or frozen. */
@@ -99,14 +160,11 @@ export async function lockRefund(tx: Tx, id: string): Promise<Refund | undefined
 }
 
 /** Refunds that are new, and those whose floats would cover them now; the oldest first. Freezes stop some of them. */
-export async function findCoverable(
-  db: Reader,
-  { operator, limit }: { operator: string; limit: number },
-): Promise<string[]> {
+export async function findCoverable(db: Reader, limit: number): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select r.id from refunds r
     left join floats m on m.owner = r.merchant_id and m.asset = r.asset
-    left join floats o on o.owner = ${operator} and o.asset = r.asset
+    left join floats o on o.owner = ${OPERATOR_FLOAT} and o.asset = r.asset
     where (r.state = 'requested'
       or (r.state = 'awaiting_funds' and coalesce(m.units, 0) >= r.from_merchant
         and coalesce(o.units, 0) >= r.from_operator))
@@ -116,33 +174,56 @@ export async function findCoverable(
 }
 
 export async function findRefund(db: Reader, id: string): Promise<Refund | undefined> {
-  const [row] = await findRefunds(db, [id]);
+  const [row] = await db<Refund[]>`select ${refundColumns(db)} from refunds r where r.id = ${id}`;
   return row;
 }
 
-export function findRefunds(db: Reader, ids: readonly string[]): Promise<Refund[]> {
-  return db<Refund[]>`select ${refundColumns(db)} from refunds r where r.id = any(${ids as string[]}::text[])`;
-}
-
-export async function findRefundOf(db: Reader, paymentId: string): Promise<Refund | undefined> {
-  const [row] = await findRefundsOf(db, [paymentId]);
-  return row;
-}
-
+/** The refunds of these payments, in the order of their numbers. */
 export function findRefundsOf(db: Reader, paymentIds: readonly string[]): Promise<Refund[]> {
   return db<Refund[]>`
-    select ${refundColumns(db)} from refunds r where r.payment_id = any(${paymentIds as string[]}::text[])`;
+    select ${refundColumns(db)} from refunds r where r.payment_id = any(${paymentIds as string[]}::text[])
+    order by r.payment_id, r.number`;
+}
+
+/** Locks the refunds of a payment, which the transaction has locked before, in the order of their numbers. */
+export function lockRefundsOf(tx: Tx, paymentId: string): Promise<Refund[]> {
+  return tx<Refund[]>`
+    select ${refundColumns(tx)} from refunds r where r.payment_id = ${paymentId} order by r.number for update`;
+}
+
+/** A refund with the facts that it may wait for. */
+export type ShownRefund = Refund & WaitingRefund;
+
+/** Of one payment, or those with these ids. */
+export function findShownRefunds(
+  db: Reader,
+  wanted: { readonly paymentId: string } | { readonly id: string; readonly merchantId: string },
+): Promise<ShownRefund[]> {
+  const isWanted =
+    'paymentId' in wanted
+      ? db`r.payment_id = ${wanted.paymentId}`
+      : db`r.id = ${wanted.id} and r.merchant_id = ${wanted.merchantId}`;
+  return db<ShownRefund[]>`select ${shownColumns(db)} from ${withWaits(db)} where ${isWanted} order by r.number`;
+}
+
+export interface RefundQuery {
+  readonly states: readonly RefundState[];
+  readonly merchantId: string | undefined;
+  readonly paymentId?: string | undefined;
+  /** Only refunds after this one. */
+  readonly after?: { readonly requestedAt: Date; readonly id: string } | undefined;
+  readonly limit: number;
 }
 
 /** The newest first. */
-export function listRefunds(
-  db: Reader,
-  { states, merchantId, limit }: { states: readonly RefundState[]; merchantId: string | undefined; limit: number },
-): Promise<Refund[]> {
-  return db<Refund[]>`
-    select ${refundColumns(db)} from refunds r
+export function listRefunds(db: Reader, query: RefundQuery): Promise<ShownRefund[]> {
+  const { states, merchantId, paymentId, after, limit } = query;
+  return db<ShownRefund[]>`
+    select ${shownColumns(db)} from ${withWaits(db)}
     where r.state = any(${states as string[]}::text[])
       and ${merchantId === undefined ? db`true` : db`r.merchant_id = ${merchantId}`}
+      and ${paymentId === undefined ? db`true` : db`r.payment_id = ${paymentId}`}
+      and ${after === undefined ? db`true` : db`(r.requested_at, r.id) < (${after.requestedAt}, ${after.id})`}
     order by r.requested_at desc, r.id desc limit ${limit}`;
 }
 
@@ -151,9 +232,23 @@ export function recordRefund({ id, state, transactionHash, problem, updatedAt }:
   return { id, state, transactionHash, problem, updatedAt };
 }
 
+/** A refund of an older version gives back the whole payment. */
 function refundColumns(db: Reader) {
-  return db`r.id, r.payment_id as "paymentId", r.merchant_id as "merchantId", r.network, r.asset, r.method, r.recipient,
-    r.amount, r.state, r.version, r.from_held as "fromHeld", r.from_merchant as "fromMerchant",
+  return db`r.id, r.payment_id as "paymentId", r.number, r.merchant_id as "merchantId", r.network, r.asset, r.method,
+    r.recipient, r.amount, coalesce(r.price_value, (select p.amount_value from payments p where p.id = r.payment_id)) as price,
+    coalesce(r.fee, r.from_operator) as fee, r.reason, r.mac, r.state, r.version, r.from_held as "fromHeld", r.from_merchant as "fromMerchant",
     r.from_operator as "fromOperator", r.account, r.is_operators as "isOperators", r.transaction_hash as "transactionHash", r.problem,
     r.requested_at as "requestedAt", r.updated_at as "updatedAt"`;
+}
+
+function withWaits(db: Reader) {
+  return db`refunds r
+    left join floats m on m.owner = r.merchant_id and m.asset = r.asset
+    left join floats f on f.owner = ${OPERATOR_FLOAT} and f.asset = r.asset
+    left join outgoing g on g.id = r.id`;
+}
+
+function shownColumns(db: Reader) {
+  return db`${refundColumns(db)}, ${isRefundStopped(db)} as "isStopped", coalesce(g.is_due, false) as "isSigned",
+    (greatest(r.from_merchant - coalesce(m.units, 0), 0) + greatest(r.from_operator - coalesce(f.units, 0), 0))::text as lack`;
 }

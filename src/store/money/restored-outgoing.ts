@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../plumbing/database.ts';
+import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import type { Outgoing } from './outgoing.ts';
 
 /** A transfer out of one of our accounts, as the chain shows it. */
@@ -35,6 +35,13 @@ export async function takenFor(db: Reader, subject: string): Promise<Map<string,
     select owner, (-sum(units))::text as units from float_changes
     where subject = ${subject} and kind <> 'added' group by owner having sum(units) <> 0`;
   return new Map(rows.map(({ owner, units }) => [owner, BigInt(units)]));
+}
+
+/** The units of a payment's held amount that became a float of its merchant. */
+export async function floatedFrom(db: Reader, paymentId: string): Promise<bigint> {
+  const rows = await db<{ units: string }[]>`
+    select coalesce(sum(units), 0)::text as units from float_changes where subject = ${paymentId}`;
+  return BigInt(one(rows).units);
 }
 
 /** The fee accounts of a network so far. */

@@ -27,6 +27,22 @@ export interface PaymentPageQuery extends PaymentFilter {
   readonly limit: number;
 }
 
+/** A refund as lists of payments show it. Times are ISO 8601. */
+export interface ListedRefund {
+  readonly id: string;
+  readonly state: RefundState;
+  readonly network: string;
+  readonly asset: string;
+  readonly recipient: string;
+  readonly amount: string;
+  /** In the unit of the price. */
+  readonly price: string;
+  readonly reason: string | null;
+  readonly transactionHash: string | null;
+  readonly requestedAt: string;
+  readonly updatedAt: string;
+}
+
 export interface ListedPayment extends Payment {
   readonly merchantName: string;
   readonly merchantIconUrl: string | null;
@@ -38,13 +54,8 @@ export interface ListedPayment extends Payment {
   readonly settledAmount: string | null;
   readonly settledHash: string | null;
   readonly settledAt: Date | null;
-  /** Its refund; all null if none was requested. */
-  readonly refundState: RefundState | null;
-  readonly refundAsset: string | null;
-  readonly refundAmount: string | null;
-  readonly refundHash: string | null;
-  readonly refundRequestedAt: Date | null;
-  readonly refundUpdatedAt: Date | null;
+  /** In the order of their numbers; null if there is none. */
+  readonly refunds: readonly ListedRefund[] | null;
 }
 
 /**
@@ -59,8 +70,7 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
     with page as materialized (${ids})
     select p.*, page.name as "merchantName", page.icon_url as "merchantIconUrl", i.fee, i.fee_terms as "feeTerms",
       s.asset as "settledAsset", s.amount as "settledAmount", s.transaction_hash as "settledHash", s.at as "settledAt",
-      r.state as "refundState", r.asset as "refundAsset", r.amount as "refundAmount",
-      r.transaction_hash as "refundHash", r.requested_at as "refundRequestedAt", r.updated_at as "refundUpdatedAt"
+      r.refunds
     from (select ${paymentColumns(db)} from payments where id = any(array(select id from page))) p
     join page on page.id = p.id
     left join lateral (
@@ -70,7 +80,13 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
       limit 1
     ) i on true
     left join payment_settlements s on s.payment_id = p.id
-    left join refunds r on r.payment_id = p.id
+    left join lateral (
+      select json_agg(json_build_object('id', r.id, 'state', r.state, 'network', r.network, 'asset', r.asset,
+        'recipient', r.recipient, 'amount', r.amount::text, 'price', coalesce(r.price_value, p."amountValue")::text,
+        'reason', r.reason, 'transactionHash', r.transaction_hash, 'requestedAt', r.requested_at,
+        'updatedAt', r.updated_at) order by r.number) as refunds
+      from refunds r where r.payment_id = p.id
+    ) r on true
     order by ${query.sortBy === 'date' ? db`` : db`${amount} ${direction},`} p.id ${direction}`;
 }
 

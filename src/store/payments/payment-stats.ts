@@ -15,7 +15,7 @@ export interface PaymentStats {
   readonly transactions: number;
   /** Different accounts that paid or tried to. */
   readonly customers: number;
-  /** The priced amounts of succeeded payments without refunded ones, one sum per unit. */
+  /** The prices of succeeded payments, less the parts that were refunded, one sum per unit. */
   readonly revenue: readonly ({ readonly unit: string } & Decimal)[];
 }
 
@@ -189,13 +189,15 @@ function overdue(db: Reader, filter: PaymentFilter, totals: Totals): Fragment {
       and ${untilDay === undefined ? db`true` : db`created_at < ${untilDay}::timestamp at time zone 'UTC'`}`;
 }
 
-/** The payments of one or two filters, with their revenue: nothing if they were refunded. */
+/** The payments of one or two filters, with their revenue: the price, less the part that was refunded. */
 function singles(db: Reader, first: PaymentFilter, second: PaymentFilter | undefined): Fragment {
   const revenueOf = (filter: PaymentFilter) => db`
-    select p.status, p.buyer_account, p.amount_unit, p.amount_decimals,
-      case when f.payment_id is null then p.amount_value else 0 end as value
+    select p.status, p.buyer_account, p.amount_unit, p.amount_decimals, p.amount_value - coalesce(f.refunded, 0) as value
     from ${matchesOf(db, filter)}
-    left join refunds f on p.status = 'succeeded' and f.payment_id = p.id and f.state = 'refunded'`;
+    left join lateral (
+      select sum(coalesce(r.price_value, p.amount_value)) as refunded from refunds r
+      where p.status = 'succeeded' and r.payment_id = p.id and r.state = 'refunded'
+    ) f on true`;
   return second === undefined ? revenueOf(first) : db`${revenueOf(first)} union all ${revenueOf(second)}`;
 }
 

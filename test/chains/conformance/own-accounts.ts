@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { toHex } from 'viem';
 import { ChainUnavailableError } from '../../../src/chains/chain.ts';
-import { outgoingId } from '../../../src/domain/ids.ts';
+import { refundIdOf } from '../../../src/domain/ids.ts';
 import type { OnScene, Payer, Scene } from '../harness.ts';
 
 /** Transactions and arrivals of the operator's own accounts. */
@@ -15,7 +15,7 @@ export function describeOwnAccounts(onScene: OnScene): void {
           const { chain, relayers, newItem, fund, relay, holding, assets } = scene;
           const [own] = relayers;
           const item = await newItem({ address: own.address } as Payer, method, { fee: 0n });
-          const subject = outgoingId('rfnd_', item.subject);
+          const subject = refundIdOf(item.subject, 1);
           const refund = { ...item, subject };
           await fund(own.address, item.asset, item.amount);
           if (method === 'permit2') await approve(scene, assets.permit2);

@@ -1,6 +1,7 @@
 import type { ChainEvent } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
+import { refundNumberOf } from '../../../domain/ids.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { findItems } from '../../../store/chain/items.ts';
 import { rewindCoinCursors } from '../../../store/money/book-comparison.ts';
@@ -91,7 +92,7 @@ export async function rebuild(
     for (const { transactionHash, block } of [...payments, ...outgoing]) carriers.set(transactionHash, block.number);
     rebuilt.push(...(await restoreStrays(deps, connected, start, end)));
   }
-  // Transfers out come after payments. A held amount that was paid out cannot have covered a refund.
+  // Transfers out come after payments, and refunds last: an amount that was paid out cannot have covered them.
   for (const event of left.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     await attempt(event, () => restoreOutgoing(deps, connected, event, input.floatOwner));
   }
@@ -116,7 +117,8 @@ async function liftRestored(deps: CommandDeps & RowKeyDeps, connected: Connected
 }
 
 function rankOf(event: PaidEvent): number {
-  return subjectOfEvent(event).startsWith('rfnd_') ? 1 : 0;
+  const id = subjectOfEvent(event);
+  return id.startsWith('rfnd_') ? refundNumberOf(id) : 0;
 }
 
 /** Events whose item is missing, and events of paid items, whose consequences may be missing. */

@@ -1,5 +1,12 @@
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { paymentIdOf } from '../../../domain/ids.ts';
 import { markDecided, putEvents } from '../../../store/chain/chain-events.ts';
+import { findPayingItem, type StoredItem } from '../../../store/chain/items.ts';
+import type { Outgoing } from '../../../store/money/outgoing.ts';
+import { takenFor } from '../../../store/money/restored-outgoing.ts';
+import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
+import { lackText, type Taking, takeFromFloats } from '../../outgoing/float/take-from-floats.ts';
 import { storedEvent } from '../../watch/read-events.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 
@@ -11,6 +18,23 @@ export class Unplaced extends Error {
     super(problem);
     this.name = 'Unplaced';
   }
+}
+
+/** A transfer that has left one of our accounts. */
+export interface Left {
+  readonly id: string;
+  readonly event: PaidEvent;
+  /** The stored row, if any. */
+  readonly before: Outgoing | undefined;
+  /** The owner of the float, if no row shows it. */
+  readonly floatOwner: string | undefined;
+  readonly connected: ConnectedChain;
+  readonly at: Date;
+}
+
+/** The owner of the money, and whether any consequence was missing. */
+export interface Restored extends Pick<Outgoing, 'merchantId' | 'floatOwner'> {
+  readonly isChanged: boolean;
 }
 
 /** Stores the event as decided. */
@@ -29,4 +53,23 @@ export function evidenceOf({ commitment, block }: PaidEvent) {
 /** CAIP-10. */
 export function accountOf({ asset, payer }: PaidEvent): string {
   return `${asset.split('/')[0]}:${payer}`;
+}
+
+/** The payment of a payout or refund, and the item that paid it. */
+export async function paymentOf(tx: Tx, id: string): Promise<{ payment: Payment; item: StoredItem }> {
+  const [payment] = await lockPayments(tx, [paymentIdOf(id)]);
+  const item = payment && (await findPayingItem(tx, payment.id));
+  if (payment?.status !== 'succeeded' || item === undefined) {
+    throw new Unplaced(`belongs to ${paymentIdOf(id)}, which is not a paid payment here`);
+  }
+  return { payment, item };
+}
+
+/** Takes from floats the part they have not paid yet. */
+export async function takeUnpaid(tx: Tx, { parts, ...taking }: Taking, at: Date): Promise<void> {
+  const given = await takenFor(tx, taking.subject);
+  const rest = parts.map(({ owner, units }) => ({ owner, units: units - (given.get(owner) ?? 0n) }));
+  const taken = await takeFromFloats(tx, { ...taking, parts: rest }, at);
+  if (taken.ok) return;
+  throw new Unplaced(`was paid from floats, and here ${lackText(taking.asset, taken.missing)}: see till float add`);
 }

@@ -1,7 +1,7 @@
 import type { Chains } from '../../../chains/chains.ts';
 import { payoutEntry } from '../../../domain/books.ts';
 import { parseAccount } from '../../../domain/caip.ts';
-import { outgoingId } from '../../../domain/ids.ts';
+import { payoutIdOf } from '../../../domain/ids.ts';
 import type { NewOutgoing } from '../../../store/money/outgoing.ts';
 import { lockPayablePayouts, type PayablePayout, startPayouts } from '../../../store/money/payouts.ts';
 import { recordEntries } from '../../books/record.ts';
@@ -51,7 +51,7 @@ function outgoingOf({
   destination,
 }: PayablePayout): NewOutgoing {
   return {
-    id: outgoingId('pout_', paymentId),
+    id: payoutIdOf(paymentId),
     purpose: 'payout',
     network,
     asset,

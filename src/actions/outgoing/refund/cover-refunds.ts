@@ -13,18 +13,18 @@ import { orderOutgoing } from '../order-outgoing.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
 import { screenRefund } from './screen-refund.ts';
 
-const MAX_REFUNDS = 200;
+const MAX_COVERED = 200;
 
 /** Covers refunds from held amounts and floats, and begins those that are covered. Returns true if there are more. */
 type CoverDeps = CommandDeps & RowKeyDeps & { readonly screening: Screening };
 
 export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
-  const ids = await findCoverable(deps.db.sql, { operator: OPERATOR_FLOAT, limit: MAX_REFUNDS });
+  const ids = await findCoverable(deps.db.sql, MAX_COVERED);
   for (const id of ids) {
     await command(deps, (tx, now) => cover(tx, deps, id, now));
     deps.world.crashPoint?.('refund.covered');
   }
-  return ids.length === MAX_REFUNDS;
+  return ids.length === MAX_COVERED;
 }
 
 /** A refund is covered wholly or not at all: a float that covers a part is left for refunds it covers wholly. */
@@ -72,6 +72,6 @@ async function wait(tx: Tx, refund: Refund, missing: readonly Lack[], at: Date):
   const problem = lackText(refund.asset, missing);
   const evidence = { missing: missing.map(({ owner }) => owner) };
   await moveRefund(tx, refund, { event: 'short', actor: 'payer-out', evidence, problem }, at);
-  const message = `A refund of ${amountText(refund.asset, refund.amount)} waits: ${problem}. See till float add.`;
+  const message = `A refund of ${amountText(refund.asset, refund.amount)} waits: ${problem}. See till float add, or till refunds cover ${refund.id}.`;
   await upsertAlert(tx, { name: 'refund_awaiting_funds', subject: refund.id, message, lastSeen: at });
 }

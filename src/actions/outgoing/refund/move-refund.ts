@@ -26,13 +26,15 @@ const EVENT_TYPES: Readonly<Record<RefundEvent, EventType>> = {
   short: 'refund.processing',
   retried: 'refund.processing',
   reopened: 'refund.processing',
+  replanned: 'refund.processing',
   undone: 'refund.processing',
   paid: 'refund.succeeded',
   failed: 'refund.failed',
   screened: 'refund.failed',
+  unfit: 'refund.failed',
 };
 
-/** Inserts a refund and locks it. Undefined when the payment has one already. */
+/** Inserts a refund and locks it. Undefined when the payment has one of this number already. */
 export async function openRefund(
   tx: Tx,
   refund: NewRefund,

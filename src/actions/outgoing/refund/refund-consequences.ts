@@ -1,7 +1,7 @@
 import { amountText } from '../../../chains/amount-text.ts';
 import { refundEntry } from '../../../domain/books.ts';
 import type { Outgoing } from '../../../store/money/outgoing.ts';
-import { setPayoutState } from '../../../store/money/payouts.ts';
+import { endRefundedHeld, setPayoutState } from '../../../store/money/payouts.ts';
 import { lockRefund, type Refund } from '../../../store/money/refunds.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
@@ -14,7 +14,7 @@ export const REFUND: Consequences = {
     const refund = await refundOf(tx, outgoing);
     const { transaction: transactionHash } = proof;
     await moveRefund(tx, refund, { event: 'paid', actor: 'watcher', evidence: { ...proof }, transactionHash }, at);
-    await setPayoutState(tx, { paymentId: refund.paymentId, from: 'refunding', to: 'refunded', at });
+    await endRefundedHeld(tx, { paymentId: refund.paymentId, at });
     await recordEntries(tx, [refundEntry('done', aboutRefund(refund), BigInt(refund.amount), proof)], at);
     await deleteAlert(tx, { name: 'refund_failed', subject: refund.id });
   },

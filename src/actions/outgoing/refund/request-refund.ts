@@ -1,103 +1,165 @@
+import { tokenText } from '../../../chains/amount-text.ts';
 import type { Chains } from '../../../chains/chains.ts';
-import { outgoingId } from '../../../domain/ids.ts';
-import { coverOf } from '../../../domain/refund.ts';
-import { ApiError } from '../../../errors.ts';
+import { destinationProblem } from '../../../chains/destinations.ts';
+import { storedUnit, tokenUnitId } from '../../../chains/units.ts';
+import type { Account } from '../../../domain/caip.ts';
+import { MAX_REFUNDS } from '../../../domain/ids.ts';
+import { formatForPeople } from '../../../domain/money.ts';
+import { type AskedShare, planShare, type Share } from '../../../domain/refund.ts';
+import { ApiError, validationError } from '../../../errors.ts';
 import { NO_SCREENING, type Screening } from '../../../screening/screening.ts';
-import { findPayingItem } from '../../../store/chain/items.ts';
-import { takeForRefund } from '../../../store/money/payouts.ts';
-import type { NewRefund } from '../../../store/money/refunds.ts';
+import { findPayingItem, type StoredItem } from '../../../store/chain/items.ts';
+import { findRefundsOf, type Refund } from '../../../store/money/refunds.ts';
 import { findStopped } from '../../../store/parties/freezes.ts';
 import { findPayments, lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
-import type { Tx } from '../../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { openRefund } from './move-refund.ts';
+import { planRefund, shareLeft, shareOfPayment } from './plan-refund.ts';
 import { screenRefund } from './screen-refund.ts';
 
 export interface RequestRefundInput {
   readonly paymentId: string;
   readonly merchantId: string;
   readonly actor: string;
+  /** All that is left, if undefined. The unit is in canonical spelling, the value in minor units. */
+  readonly amount?: { readonly unit: string; readonly value: bigint } | undefined;
+  /** The account that paid, if undefined. */
+  readonly destination?: Account | undefined;
+  readonly reason?: string | undefined;
   /** True if an operator requests it, who alone may refund payments of a suspended or frozen merchant. */
   readonly isOperators: boolean;
 }
 
+/** A refund that was accepted. */
+export interface Requested {
+  readonly refund: Refund;
+  readonly payment: Payment;
+  /** True if it gives back the whole payment by itself. */
+  readonly isWhole: boolean;
+}
+
+type RequestDeps = CommandDeps & RowKeyDeps & { readonly chains: Chains };
+
 /**
- * Accepts a full refund of a payment to the account that paid. The payment's row is locked, so of many requests at once
- * the first is taken and the others see it. The held amount of the payment is claimed in the same transaction: from
- * then on it cannot be paid out. Workers do the rest.
+ * Accepts a refund of a payment, or of a part of it. The payment's row is locked, so requests at once take one part after
+ * the other and never more than is left. The part of the held amount is claimed in the same transaction: from then on it
+ * cannot be paid out. Workers do the rest.
  */
 export function requestRefund(
-  deps: CommandDeps & { chains: Chains; screening: Screening },
+  deps: RequestDeps & { readonly screening: Screening },
   input: RequestRefundInput,
   request: IdempotentRequest | undefined,
-  answer: (paymentId: string) => Answer,
+  answer: (requested: Requested) => Answer,
 ) {
   return idempotentCommand(deps, request, async (tx, now) => {
+    const { actor, isOperators, reason = null } = input;
     const [payment] = await lockPayments(tx, [input.paymentId]);
     if (payment === undefined || payment.merchantId !== input.merchantId) throw paymentNotFound();
     if (payment.status !== 'succeeded') {
       throw new ApiError('payment_not_succeeded', 'Only a payment that has succeeded can be refunded.');
     }
-    const { isOperators } = input;
     if (!isOperators && (await findStopped(tx, [input.merchantId])).size > 0) throw leftToOperator();
-    const refund = await refundOf(deps, tx, payment, now);
-    const opened = await openRefund(tx, { ...refund, isOperators }, { actor: input.actor, at: now });
+    const item = await findPayingItem(tx, payment.id);
+    if (item === undefined) throw new Error('A succeeded payment has no item that paid it.');
+    const refunds = await findRefundsOf(tx, [payment.id]);
+    const whole = shareOfPayment(payment, item);
+    const left = shareLeft(whole, refunds);
+    if (left.amount === 0n) throw new ApiError('already_refunded', 'The payment was refunded before.');
+    if (refunds.length === MAX_REFUNDS) throw tooMany();
+    const share = shareFor({ payment, item, whole, left }, input.amount);
+    const recipient = recipientOf(deps, item, input.destination);
+    const number = refunds.length + 1;
+    const floatAccount = (network: string) => floatAccountOf(deps.chains, network);
+    const plan = { payment, item, number, share, recipient, reason, isOperators, floatAccount };
+    const opened = await openRefund(tx, await planRefund(tx, deps, plan, now), { actor, at: now });
+    // A node of the version before refunds without looking at numbers.
     if (opened === undefined) throw new ApiError('already_refunded', 'The payment was refunded before.');
-    const { id, paymentId, asset, amount, recipient } = refund;
-    const detail = { before: null, after: { paymentId, asset, amount, recipient, state: opened.state } };
-    await appendAudit(tx, { at: now, actor: input.actor, action: 'refund.requested', subject: id, detail });
-    await screenRefund(tx, deps.screening, { refund: opened, actor: 'screening', at: now });
-    return answer(payment.id);
+    const { id, paymentId, asset, amount, state } = opened;
+    const detail = { before: null, after: { paymentId, asset, amount, recipient, state, ...(reason && { reason }) } };
+    await appendAudit(tx, { at: now, actor, action: 'refund.requested', subject: id, detail });
+    const refund = await screenRefund(tx, deps.screening, { refund: opened, actor: 'screening', at: now });
+    return answer({ refund: refund ?? opened, payment, isWhole: share.amount === whole.amount });
   });
 }
 
-/** Requests a refund for an operator, also while the merchant is suspended or frozen. Workers screen the payer before they send it. */
+/** Requests a refund of all that is left for an operator, also while the merchant is suspended or frozen. Workers screen the recipient before they send it. */
 export async function requestAsOperator(
-  deps: CommandDeps & { chains: Chains },
+  deps: RequestDeps,
   { paymentId, actor }: { readonly paymentId: string; readonly actor: string },
-): Promise<void> {
+): Promise<string> {
   const [payment] = await findPayments(deps.db.sql, [paymentId]);
   if (payment === undefined) throw paymentNotFound();
   const input = { paymentId, merchantId: payment.merchantId, actor, isOperators: true };
-  await requestRefund({ ...deps, screening: NO_SCREENING }, input, undefined, () => ({ status: 200, body: null }));
+  const { body } = await requestRefund({ ...deps, screening: NO_SCREENING }, input, undefined, ({ refund }) => ({
+    status: 200,
+    body: refund.id,
+  }));
+  return String(body);
 }
 
-async function refundOf(
-  deps: { chains: Chains },
-  tx: Tx,
-  payment: Payment,
-  now: Date,
-): Promise<Omit<NewRefund, 'isOperators'>> {
-  const item = await findPayingItem(tx, payment.id);
-  if (item === undefined) throw new Error('A succeeded payment has no item that paid it.');
-  const { network, asset, method, payer, amount } = item;
-  // A held amount that is on its way to the merchant is the merchant's: then floats pay.
-  const isHeld = await takeForRefund(tx, payment.id, now);
-  const cover = coverOf({ amount: BigInt(amount), fee: BigInt(item.fee), isHeld });
-  return {
-    id: outgoingId('rfnd_', payment.id),
-    paymentId: payment.id,
-    merchantId: payment.merchantId,
-    network,
-    asset,
-    method,
-    recipient: payer,
-    amount,
-    fromHeld: cover.held.toString(),
-    fromMerchant: cover.merchant.toString(),
-    fromOperator: cover.operator.toString(),
-    account: isHeld ? item.recipient : floatAccount(deps.chains, network),
-  };
+interface Refundable {
+  readonly payment: Payment;
+  readonly item: StoredItem;
+  readonly whole: Share;
+  readonly left: Share;
 }
 
-/** Floats are on the configured account. A held amount is on the account it arrived at. */
-function floatAccount(chains: Chains, network: string): string {
+/** The part of the payment that the request asks for, or a refusal that names what is left. */
+function shareFor({ payment, item, whole, left }: Refundable, amount: RequestRefundInput['amount']): Share {
+  const { amountUnit, amountDecimals } = payment;
+  const asked = askedShare({ payment, item }, amount);
+  const plan = planShare(whole, left, asked);
+  if (plan.ok) return plan.share;
+  if (plan.problem === 'rounds_to_nothing') {
+    throw wrong('amount.value', `is less than the smallest unit of the paid asset, ${item.asset}`);
+  }
+  const isPriced = amount?.unit === amountUnit;
+  const { symbol, decimals } = storedUnit(amountUnit, amountDecimals);
+  const text = isPriced
+    ? `${formatForPeople({ units: left.price, decimals })} ${symbol}`
+    : tokenText(item.asset, left.amount);
+  const units = isPriced ? left.price : left.amount;
+  throw wrong('amount.value', `is more than is left of the payment: ${units} (${text})`);
+}
+
+function askedShare(
+  { payment, item }: Pick<Refundable, 'payment' | 'item'>,
+  amount: RequestRefundInput['amount'],
+): AskedShare {
+  if (amount === undefined) return 'all';
+  const { unit, value } = amount;
+  if (unit === payment.amountUnit) return { unit: 'price', value };
+  const paidUnit = tokenUnitId(item.asset);
+  if (unit === paidUnit) return { unit: 'asset', value };
+  throw wrong('amount.unit', `must be the unit of the price, ${payment.amountUnit}, or the paid asset, ${paidUnit}`);
+}
+
+function recipientOf({ chains }: RequestDeps, { network, asset, payer }: StoredItem, destination?: Account): string {
+  if (destination === undefined) return payer;
+  if (destination.chainId !== network)
+    throw wrong('destination', `must be an account on ${network}, the chain of the payment`);
+  const problem = destinationProblem(chains, destination, asset);
+  if (problem !== undefined) throw wrong('destination', problem);
+  return destination.address;
+}
+
+/** Floats are on the configured account. */
+function floatAccountOf(chains: Chains, network: string): string {
   const connected = chains.find(network);
   if (connected === undefined) {
     throw new ApiError('internal_error', 'The network of the payment is not connected.', UNAVAILABLE);
   }
   return connected.intermediateAccount;
+}
+
+function wrong(field: string, message: string): ApiError {
+  return validationError([{ field, message }]);
+}
+
+function tooMany(): ApiError {
+  return new ApiError('invalid_state', `The payment has ${MAX_REFUNDS} refunds, and cannot have more.`);
 }
 
 function leftToOperator(): ApiError {

@@ -18,19 +18,24 @@ export function listNaming(
 }
 
 /**
- * Ends a locked, uncovered refund whose recipient is on the screening list in force. Returns true if it did. A held
+ * Ends a locked, uncovered refund whose recipient is on the screening list in force, and returns it if it did. A held
  * amount stays reserved for it. The operator can retry it when the list has changed.
  */
 export async function screenRefund(
   tx: Tx,
   screening: Screening,
   { refund, actor, at }: { refund: Refund; actor: string; at: Date },
-): Promise<boolean> {
+): Promise<Refund | undefined> {
   const list = listNaming(screening, refund);
-  if (list === undefined) return false;
+  if (list === undefined) return undefined;
   const { id, recipient } = refund;
-  await moveRefund(tx, refund, { event: 'screened', actor, evidence: { screening: list }, problem: SCREENED }, at);
+  const ended = await moveRefund(
+    tx,
+    refund,
+    { event: 'screened', actor, evidence: { screening: list }, problem: SCREENED },
+    at,
+  );
   const message = `A refund of ${amountText(refund.asset, refund.amount)} is not sent: ${recipient} is on the screening list ${list.version} of ${list.date}. When it no longer is: till refunds retry ${id}`;
   await upsertAlert(tx, { name: 'refund_failed', subject: id, message, lastSeen: at });
-  return true;
+  return ended;
 }

@@ -101,7 +101,8 @@ async function refuseUnproved({ db, chains }: CommandDeps & { chains: Chains }, 
 export function coverOfStray(
   stray: Pick<Stray, 'amount' | 'fee' | 'isHeld' | 'merchantId'>,
 ): Cover & { readonly merchantId: string } {
-  const cover = coverOf({ amount: BigInt(stray.amount), fee: BigInt(stray.fee), isHeld: stray.isHeld });
+  const [amount, fee] = [BigInt(stray.amount), BigInt(stray.fee)];
+  const cover = coverOf({ amount, fee, held: stray.isHeld ? amount - fee : 0n });
   return { ...cover, merchantId: stray.merchantId ?? '' };
 }
 

@@ -1,0 +1,136 @@
+import { OPERATOR_FLOAT } from '../../../domain/books.ts';
+import { refundNumberOf } from '../../../domain/ids.ts';
+import { planShare, type RefundEvent, type RefundState, retryOf } from '../../../domain/refund.ts';
+import { endRefundedHeld, findPayout, holdNetAmounts } from '../../../store/money/payouts.ts';
+import { lockRefund, lockRefundsOf, type Refund, replanRefund } from '../../../store/money/refunds.ts';
+import { floatedFrom } from '../../../store/money/restored-outgoing.ts';
+import { deleteAlert } from '../../../store/plumbing/alerts.ts';
+import { appendAudit } from '../../../store/plumbing/audit-log.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { moveRefund, openRefund } from '../../outgoing/refund/move-refund.ts';
+import { planRefund, shareLeft, shareOfPayment } from '../../outgoing/refund/plan-refund.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { isSame } from '../audit/paid-event.ts';
+import { type Replanned, releaseRefunds, replanRefunds } from './replan-refunds.ts';
+import { evidenceOf, type Left, paymentOf, type Restored, takeUnpaid, Unplaced } from './restoring.ts';
+
+/** The moves that lead from the present state to the end. */
+const STEPS: Readonly<Record<RefundState, readonly RefundEvent[]>> = {
+  requested: ['covered', 'paid'],
+  awaiting_funds: ['covered', 'paid'],
+  sending: ['paid'],
+  failed: ['retried', 'paid'],
+  refunded: [],
+};
+/** It failed before it was covered. */
+const UNCOVERED_STEPS: readonly RefundEvent[] = ['reopened', 'covered', 'paid'];
+
+/**
+ * Restores a refund that the chain has carried out. If the database did not know it, or has given its number to another
+ * request since, the chain decides. Refunds of the payment that were never signed are then planned anew, so that all of
+ * them together stay within the paid amount.
+ */
+export async function restoreRefund(tx: Tx, deps: RowKeyDeps, left: Left): Promise<Restored> {
+  const { id, event, at } = left;
+  const { payment, item } = await paymentOf(tx, id);
+  if (event.asset !== item.asset || event.amount > BigInt(item.amount)) {
+    throw new Unplaced('does not match its payment');
+  }
+  const replanned = { payment, item, floatAccount: left.connected.intermediateAccount };
+  const stored = await lockRefund(tx, id);
+  const isKnown =
+    stored !== undefined && isSame(stored.recipient, event.recipient) && stored.amount === event.amount.toString();
+  if (isKnown) {
+    const isChanged = await finish(tx, stored, left);
+    return { merchantId: payment.merchantId, floatOwner: null, isChanged };
+  }
+  if (item.isHeld) await holdNetAmounts(tx, [item.commitment], at);
+  const released = await releaseRefunds(tx, { payment, shownId: id, at });
+  const refund = await putRefund(tx, deps, { left, replanned, released });
+  await finish(tx, refund, { ...left, before: undefined });
+  const others = released.filter((each) => each.id !== id);
+  await replanRefunds(tx, deps, { ...replanned, released: others }, at);
+  await endRefundedHeld(tx, { paymentId: payment.id, at });
+  return { merchantId: payment.merchantId, floatOwner: null, isChanged: true };
+}
+
+interface Putting {
+  readonly left: Left;
+  readonly replanned: Replanned;
+  readonly released: readonly Refund[];
+}
+
+/** Writes the refund as the chain shows it: a new row, or in place of a request that got its number after the restore. */
+async function putRefund(tx: Tx, deps: RowKeyDeps, { left, replanned, released }: Putting): Promise<Refund> {
+  const { id, event, at } = left;
+  const { payment, item, floatAccount } = replanned;
+  const whole = shareOfPayment(payment, item);
+  const others = (await lockRefundsOf(tx, payment.id)).filter(
+    (refund) => refund.id !== id && !released.some((each) => each.id === refund.id),
+  );
+  const asked = { unit: 'asset', value: event.amount } as const;
+  const plan = planShare(whole, shareLeft(whole, others), asked);
+  if (!plan.ok) throw new Unplaced('is more than is left of its payment');
+  const replaced = released.find((each) => each.id === id);
+  const terms = {
+    number: refundNumberOf(id),
+    share: plan.share,
+    recipient: event.recipient,
+    reason: replaced?.reason ?? null,
+    isOperators: replaced?.isOperators ?? false,
+  };
+  const takenBefore = await lostHeld(tx, replanned, id);
+  const input = { payment, item, ...terms, takenBefore, floatAccount: () => floatAccount };
+  const planned = await planRefund(tx, deps, input, at);
+  const next = { ...planned, account: event.payer };
+  if (replaced === undefined) {
+    const opened = await openRefund(tx, next, { actor: 'operator', at });
+    if (opened === undefined) throw new Unplaced('differs from its stored row, which was signed or has ended');
+    return opened;
+  }
+  await replanRefund(tx, id, next);
+  const detail = {
+    before: { amount: replaced.amount, recipient: replaced.recipient },
+    after: { amount: next.amount, recipient: next.recipient },
+  };
+  await appendAudit(tx, { at, actor: 'operator', action: 'refund.replaced', subject: id, detail });
+  return { ...replaced, ...next };
+}
+
+/** The units that are missing from the held amount of a payment, and that no other refund explains. */
+async function lostHeld(tx: Tx, { payment, item }: Replanned, id: string): Promise<bigint> {
+  const payout = await findPayout(tx, payment.id);
+  if (payout === undefined) return 0n;
+  const refunds = (await lockRefundsOf(tx, payment.id)).filter((refund) => refund.id !== id);
+  const isThere = payout.state !== 'refunding' && payout.state !== 'refunded';
+  const known = [
+    ...refunds.map(({ fromHeld }) => BigInt(fromHeld)),
+    ...(isThere ? [BigInt(payout.amount)] : []),
+    await floatedFrom(tx, payment.id),
+  ];
+  return known.reduce((rest, units) => rest - units, BigInt(item.amount) - BigInt(item.fee));
+}
+
+/** Takes the refund to its end. Returns false if it was there. */
+async function finish(tx: Tx, refund: Refund, { event, before, at }: Left): Promise<boolean> {
+  const { id, merchantId, network, asset } = refund;
+  const isUncovered = refund.state === 'failed' && retryOf(before !== undefined) === 'reopened';
+  const steps = isUncovered ? UNCOVERED_STEPS : STEPS[refund.state];
+  if (steps.includes('covered')) {
+    const parts = [
+      { owner: merchantId, units: BigInt(refund.fromMerchant) },
+      { owner: OPERATOR_FLOAT, units: BigInt(refund.fromOperator) },
+    ];
+    await takeUnpaid(tx, { network, asset, subject: id, kind: 'covered', parts }, at);
+  }
+  let current = refund;
+  for (const step of steps) {
+    const { transactionHash } = event;
+    const evidence = evidenceOf(event);
+    const proven = step === 'paid' ? { transactionHash } : {};
+    current = await moveRefund(tx, current, { event: step, actor: 'operator', evidence, ...proven }, at);
+  }
+  await endRefundedHeld(tx, { paymentId: refund.paymentId, at });
+  for (const name of ['refund_awaiting_funds', 'refund_failed'] as const) await deleteAlert(tx, { name, subject: id });
+  return steps.length > 0;
+}

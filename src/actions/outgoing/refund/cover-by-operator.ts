@@ -1,0 +1,43 @@
+import { OPERATOR_FLOAT } from '../../../domain/books.ts';
+import { ApiError } from '../../../errors.ts';
+import { lockFloats } from '../../../store/money/floats.ts';
+import { lockRefund, type Refund, setCover } from '../../../store/money/refunds.ts';
+import { appendAudit } from '../../../store/plumbing/audit-log.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import type { Lack } from '../float/take-from-floats.ts';
+import { refundNotFound } from './retry-refund.ts';
+
+/** The refund after the change, and the units that the operator's float still lacks for it. */
+export interface OperatorCover {
+  readonly refund: Refund;
+  readonly missing: Lack | undefined;
+}
+
+/**
+ * Lets the operator's float pay the part of a waiting refund that the merchant's float lacks. Nothing is taken here: the
+ * worker takes it as soon as the floats cover the refund.
+ */
+export function coverByOperator(
+  deps: CommandDeps,
+  { id, actor }: { id: string; actor: string },
+): Promise<OperatorCover> {
+  return command(deps, async (tx, at) => {
+    const refund = await lockRefund(tx, id);
+    if (refund === undefined) throw refundNotFound(id);
+    if (refund.state !== 'requested' && refund.state !== 'awaiting_funds') {
+      throw new ApiError('invalid_state', `The refund does not wait for funds: it is ${refund.state}.`);
+    }
+    const floats = await lockFloats(tx, refund.asset, [refund.merchantId, OPERATOR_FLOAT]);
+    const unitsOf = (owner: string) => BigInt(floats.find((float) => float.owner === owner)?.units ?? '0');
+    const wanted = BigInt(refund.fromMerchant);
+    const merchant = unitsOf(refund.merchantId);
+    const fromMerchant = merchant < wanted ? merchant : wanted;
+    const fromOperator = BigInt(refund.fromOperator) + wanted - fromMerchant;
+    const cover = { fromMerchant: fromMerchant.toString(), fromOperator: fromOperator.toString() };
+    await setCover(tx, { id, ...cover });
+    const before = { fromMerchant: refund.fromMerchant, fromOperator: refund.fromOperator };
+    await appendAudit(tx, { at, actor, action: 'refund.covered', subject: id, detail: { before, after: cover } });
+    const units = fromOperator - unitsOf(OPERATOR_FLOAT);
+    return { refund: { ...refund, ...cover }, missing: units > 0n ? { owner: OPERATOR_FLOAT, units } : undefined };
+  });
+}
