@@ -5,13 +5,13 @@ import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { ApiError } from '../../errors.ts';
-import type { KeyHolder } from '../../store/parties/api-keys.ts';
 import type { Owner } from '../../store/parties/merchants.ts';
 import { type ListedPayment, listPayments, type PaymentFilter } from '../../store/payments/payment-lists.ts';
 import { type PaymentStats, readPaymentStats } from '../../store/payments/payment-stats.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { HttpDeps } from '../deps.ts';
 import { Cursor, enumOf, limitOf } from '../schemas.ts';
+import type { CallerRights } from './access.ts';
 import { isPlausibleId } from './plausible-id.ts';
 
 /** A query for a list of payments, independent of the route's parameter names. */
@@ -126,7 +126,7 @@ function openAfter(
 
 /** The requested merchants that the key may see. Unknown and foreign ids match nothing. */
 export function merchantsFor(
-  { merchantIds: allowed }: Pick<KeyHolder, 'merchantIds'>,
+  { merchantIds: allowed }: Pick<CallerRights, 'merchantIds'>,
   wanted: readonly string[] | undefined,
 ): readonly string[] | null {
   if (wanted === undefined) return allowed;

@@ -3,6 +3,7 @@ import { requestRefund } from '../../actions/outgoing/refund/request-refund.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, merchantOf, onBehalfOf } from '../entry/access.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
+import { checkRefundRights } from '../entry/refund-rights.ts';
 
 const WRITE = { scheme: 'partner', merchant: 'header', scope: 'refunds:write', takesDeleted: true } as const;
 
@@ -16,6 +17,7 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.post('/v1/refunds', { schema: REFUND, config }, async (request, reply) => {
     const { paymentId } = request.body;
     const input = { paymentId, merchantId: merchantOf(request).id, actor: actorOf(request), isOperators: false };
+    await checkRefundRights(deps, request, paymentId);
     const hasKey = idempotencyKeyOf(request) !== undefined;
     const idempotent = hasKey ? idempotentRequest(request, [paymentId]) : undefined;
     const answer = await requestRefund(onBehalfOf(request, deps), input, idempotent, (id) => ({

@@ -25,9 +25,9 @@ export function createHoldPlaces({ perKey, perAddress, onRefusal }: HoldPlacesIn
   return {
     take(request, reply) {
       const { caller } = request;
-      const isKey = caller?.via === 'key';
-      const name = isKey ? caller.key.id : addressGroup(request.ip);
-      const limit = isKey ? perKey : perAddress;
+      const id = caller === undefined || caller.via === 'app' ? undefined : caller.rights.id;
+      const name = id ?? addressGroup(request.ip);
+      const limit = id === undefined ? perAddress : perKey;
       const count = taken.get(name) ?? 0;
       if (count >= limit) {
         onRefusal();
