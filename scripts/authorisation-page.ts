@@ -1,10 +1,15 @@
+import { ROLES, rightsOf } from '../src/domain/role.ts';
+
 /** A route as `openapi.json` describes it, with everything that decides who may call it. */
 export interface GuardedRoute {
   readonly method: string;
   /** With the varying parts in braces. */
   readonly path: string;
-  /** `partner`: a key. `legacy`: a key, under its older name too. `gateway`: a key or an App-Id. `public`: anybody. */
-  readonly scheme: 'partner' | 'legacy' | 'gateway' | 'public';
+  /**
+   * `partner`: a key or a person. `legacy`: a key, under its older name too. `gateway`: a key or an App-Id. `person`: a person.
+   * `visitor`: a page of ours. `public`: anybody.
+   */
+  readonly scheme: 'partner' | 'legacy' | 'gateway' | 'person' | 'visitor' | 'public';
   readonly scope: string | undefined;
   readonly merchant: 'path' | 'header' | undefined;
 }
@@ -18,8 +23,8 @@ interface DescribedRoute {
   readonly parameters?: readonly { readonly in: string; readonly name: string }[];
 }
 
-/** The callers of the matrix, and what each of them is. */
-export const CALLERS = {
+/** The callers with keys or without credentials, and what each of them is. */
+const KEY_CALLERS = {
   'own key': 'a key of the owner without limits',
   'no key': 'no credentials',
   'other partner': 'a key of another partner, naming the merchant of the owner',
@@ -35,7 +40,24 @@ export const CALLERS = {
   frozen: 'a key of the owner without limits, while the merchant is suspended or frozen',
 } as const;
 
+/** The callers with sessions. The people of the first five belong to the owner of the objects. */
+const PEOPLE_CALLERS = {
+  owner: 'a person with the role owner',
+  developer: 'a person with the role developer',
+  support: 'a person with the role support, and limits above the payment',
+  bookkeeper: 'a person with the role bookkeeper',
+  cashier: 'a person with the role cashier',
+  'other partner’s owner': 'an owner of another partner, naming the merchant of the owner',
+  'other merchant’s owner': 'an owner who belongs to another merchant of the partner',
+  operator: 'an owner who belongs to the operator, naming the partner',
+  'other site': 'the session of an owner, in a request that another site makes the browser send',
+  'ended session': 'an owner who has signed out',
+} as const;
+
+export const CALLERS = { ...KEY_CALLERS, ...PEOPLE_CALLERS };
+
 export type Caller = keyof typeof CALLERS;
+type PeopleCaller = keyof typeof PEOPLE_CALLERS;
 
 /** `yes`: admitted. `own`: admitted, and sees or makes only its own objects. Else the status and code of the refusal. */
 export type Verdict = 'yes' | 'own' | `${number} ${string}`;
@@ -54,12 +76,16 @@ const NO_KEY = {
   partner: '401 missing_api_key',
   legacy: '401 missing_merchant_api_key',
   gateway: '401 missing_auth_headers',
+  person: '401 unauthorized',
+  visitor: '403 forbidden',
 } as const;
 
 /** The answer that a route owes a caller. */
 export function verdictOf(route: GuardedRoute, caller: Caller): Verdict {
   const { method, path, scheme, merchant } = route;
   if (scheme === 'public') return 'yes';
+  if (isPeopleCaller(caller)) return personVerdictOf(route, caller);
+  if (scheme === 'person' || scheme === 'visitor') return NO_KEY[scheme];
   const isGateway = scheme === 'gateway';
   // A sandbox has one clock, for all its partners.
   const isShared = path.startsWith('/v1/test/');
@@ -69,7 +95,7 @@ export function verdictOf(route: GuardedRoute, caller: Caller): Verdict {
     if (merchant !== undefined) return refusal;
     return path.includes('/{id}') ? '404 invalid_params' : 'own';
   };
-  const verdicts: Readonly<Record<Caller, Verdict>> = {
+  const verdicts: Readonly<Record<Exclude<Caller, PeopleCaller>, Verdict>> = {
     'own key': 'yes',
     'no key': NO_KEY[scheme],
     'other partner': ownOr('404 merchant_not_found'),
@@ -90,6 +116,33 @@ export function verdictOf(route: GuardedRoute, caller: Caller): Verdict {
   return verdicts[caller];
 }
 
+function isPeopleCaller(caller: Caller): caller is PeopleCaller {
+  return Object.hasOwn(PEOPLE_CALLERS, caller);
+}
+
+function personVerdictOf(route: GuardedRoute, caller: PeopleCaller): Verdict {
+  const { path, scheme, scope = '' } = route;
+  // Cookies are ignored where pages of all origins may call, and on the deprecated list.
+  if (scheme === 'gateway' || scheme === 'legacy') return NO_KEY[scheme];
+  if (caller === 'other site') return '403 forbidden';
+  if (scheme === 'visitor') return 'yes';
+  if (caller === 'ended session') return '401 unauthorized';
+  const role = ROLES.find((each) => each === caller) ?? 'owner';
+  const belongsTo = caller === 'operator' ? 'operator' : 'partner';
+  if (!(rightsOf({ role, belongsTo }) as readonly string[]).includes(scope)) return '403 forbidden';
+  const isElsewhere = caller.startsWith('other');
+  if (scheme === 'partner') {
+    if (!isElsewhere) return 'yes';
+    return verdictOf(route, caller === 'other partner’s owner' ? 'other partner' : 'other merchant');
+  }
+  // The passkey is that of somebody else. Owners end sessions of others, and nobody else does.
+  if (path === '/v1/passkeys/{id}') return '404 invalid_params';
+  const mayManage = role === 'owner' && !isElsewhere;
+  if (path === '/v1/sessions/{id}') return mayManage ? 'yes' : '404 invalid_params';
+  if (path.includes('{id}')) return isElsewhere ? '404 invalid_params' : 'yes';
+  return isElsewhere && scope !== 'self' ? 'own' : 'yes';
+}
+
 /** The refusal of an object that is not the named merchant's. Routes about the merchant alone name none. */
 function foreignObject({ method, path, merchant }: GuardedRoute): Verdict {
   if (merchant === 'path' || path === '/v1/refunds/{id}') return path.endsWith('/{id}') ? '404 invalid_params' : 'own';
@@ -107,7 +160,11 @@ export function guardedRoutes({ paths }: ApiDocument): GuardedRoute[] {
           ? 'legacy'
           : schemes.includes('apiKey')
             ? 'partner'
-            : 'public';
+            : schemes.includes('session')
+              ? 'person'
+              : schemes.includes('visitor')
+                ? 'visitor'
+                : 'public';
       const isNamed = parameters.some(({ name }) => name === 'Merchant-Id');
       return {
         method: method.toUpperCase(),
@@ -122,20 +179,34 @@ export function guardedRoutes({ paths }: ApiDocument): GuardedRoute[] {
 
 /** `docs/authorisation.md`: what every route answers to every caller. */
 export function authorisationPage(document: ApiDocument): string {
-  const callers = Object.entries(CALLERS).map(([name, meaning]) => `| ${name} | ${meaning} |`);
+  const routes = guardedRoutes(document);
+  const rowsOf = (callers: object) => Object.entries(callers).map(([name, meaning]) => `| ${name} | ${meaning} |`);
   return `# The authorisation matrix
 
 The answer of every API route to every kind of caller. \`test/attacks/authorisation-matrix.test.ts\` sends each of these
 requests to the gateway and compares the answer with this table.
 
-| caller | is |
-|---|---|
-${callers.join('\n')}
-
 \`yes\`: the caller is admitted; the rest of the request decides. \`own\`: the caller is admitted, and sees or makes only its own
 objects. Everything else is the status and the code of the refusal.
 
-${matrixTable(guardedRoutes(document)).join('\n')}
+## Keys
+
+| caller | is |
+|---|---|
+${rowsOf(KEY_CALLERS).join('\n')}
+
+${matrixTable(routes, KEY_CALLERS).join('\n')}
+
+## People
+
+| caller | is |
+|---|---|
+${rowsOf(PEOPLE_CALLERS).join('\n')}
+
+Every person here has just shown a passkey. Without that, changes of destinations, people and passkeys, and refunds above
+\`REFUND_WITHOUT_PASSKEY\`, are refused with 403 \`forbidden\`.
+
+${matrixTable(routes, PEOPLE_CALLERS).join('\n')}
 
 Pages and files (the checkout, \`/docs\`, \`/openapi.json\`, icons) are public, too.
 
@@ -143,8 +214,8 @@ This page is generated from the routes by \`npm run generate\`.
 `;
 }
 
-export function matrixTable(routes: readonly GuardedRoute[]): string[] {
-  const callers = Object.keys(CALLERS) as Caller[];
+export function matrixTable(routes: readonly GuardedRoute[], of: object = CALLERS): string[] {
+  const callers = Object.keys(of) as Caller[];
   const rows = routes.map((route) => [
     `\`${route.method} ${route.path}\``,
     route.scope === undefined ? 'public' : `\`${route.scope}\``,

@@ -16,7 +16,10 @@ export const CATALOGUE = {
     when: 'The deprecated list under `/v1/merchants/{merchantId}/payments` was called without `X-Api-Key` or `Api-Key`.',
   },
   invalid_api_key: { statuses: [401], when: 'The key is unknown, revoked or expired.' },
-  unauthorized: { statuses: [401], when: 'The key is known, but its partner is disabled.' },
+  unauthorized: {
+    statuses: [401],
+    when: 'The key is known, but its partner is disabled; a session has ended, nobody is signed in, or a passkey or a one-time link was not accepted.',
+  },
   missing_merchant_id: { statuses: [401], when: 'A merchant-scoped route was called without `Merchant-Id`.' },
   missing_auth_headers: { statuses: [401], when: 'A gateway route was called with no credentials at all.' },
   missing_app_id: { statuses: [401], when: 'A gateway route was called with `Client-Id` alone.' },
@@ -28,7 +31,7 @@ export const CATALOGUE = {
   },
   forbidden: {
     statuses: [403],
-    when: 'The key is valid but lacks the scope, is not for this merchant, or is used from an address that is not allowed; or a payment was created for an inactive, suspended or frozen merchant, or a destination or refund of a suspended or frozen one was asked for.',
+    when: 'The key is valid but lacks the scope, is not for this merchant, or is used from an address that is not allowed; a role lacks the scope, a refund is above the limit of a person, a change needs the passkey again (`details.needs` is `passkey`), or a request with a cookie does not come from a page of this origin; or a payment was created for an inactive, suspended or frozen merchant, or a destination or refund of a suspended or frozen one was asked for.',
   },
   not_sandbox_api_key: {
     statuses: [403],
@@ -40,7 +43,7 @@ export const CATALOGUE = {
   },
   invalid_params: {
     statuses: [400, 404, 405, 413, 415],
-    when: 'The request cannot be read: broken JSON or an unusable cursor (400), an unknown route, settlement, event, webhook endpoint or delivery (404), a method the route does not take (405), a body that is too large (413) or not JSON (415).',
+    when: 'The request cannot be read: broken JSON or an unusable cursor (400), an unknown route, settlement, event, webhook endpoint, delivery, person, session or passkey (404), a method the route does not take (405), a body that is too large (413) or not JSON (415).',
   },
   params_validation: {
     statuses: [400, 422],
@@ -55,7 +58,7 @@ export const CATALOGUE = {
   invalid_state: {
     statuses: [400, 409],
     isReplayed: true,
-    when: 'The state of the resource does not allow it, or the merchant of a payment is suspended or frozen; 409 for a second settlement destination of one asset, a 21st webhook endpoint, and deliveries of a disabled one.',
+    when: 'The state of the resource does not allow it, or the merchant of a payment is suspended or frozen; 409 for a second settlement destination of one asset, a 21st webhook endpoint, deliveries of a disabled one, a second person with an e-mail address, the last owner or passkey, and a person who was changed meanwhile.',
   },
   payment_expired: { statuses: [410], when: 'The payment has expired.' },
   quote_expired: { statuses: [400], when: 'The option is no longer in force: ask for options again.' },

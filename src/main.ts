@@ -49,7 +49,7 @@ import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
 import { openNodeDatabase } from './store/plumbing/node-database.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
 import { startDelivering } from './workers/delivering.ts';
-import { checks, housekeepingJobs, keyUsesJob, pruneDeliveriesJob } from './workers/housekeeping.ts';
+import { checks, housekeepingJobs, pruneDeliveriesJob, usesJobs } from './workers/housekeeping.ts';
 import { startJobs } from './workers/loop.ts';
 import { payingOutJobs } from './workers/paying-out.ts';
 import { startPlacing } from './workers/placing.ts';
@@ -189,6 +189,7 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   onStop(() => parts.stop());
   watchProcess(parts.metrics);
   onStop(() => parts.keyUses.flush(parts).then(ignore, ignore));
+  onStop(() => parts.sessionUses.flush(parts).then(ignore, ignore));
   const stopWorkers = await startWorkers(parts, sandbox);
   onStop(stopWorkers);
 
@@ -248,7 +249,7 @@ async function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): Prom
   const { config, world } = parts;
   const fetchImage = createImageFetcher(world);
   const starts: Readonly<Record<Role, () => Promised<() => Promise<void>>[]>> = {
-    api: () => [startJobs(parts, [keyUsesJob(parts)])],
+    api: () => [startJobs(parts, usesJobs(parts))],
     relay: () => [
       startRelaying({
         ...parts,

@@ -5,10 +5,12 @@ import { adoptRows } from './actions/outgoing/adopt-rows.ts';
 import { forgedDestination, isOwnDestination } from './actions/parties/destination-rows.ts';
 import { forgedKeyMessage, isOwnKey } from './actions/parties/key-rows.ts';
 import { openCheckout } from './actions/parties/open-checkout.ts';
-import { createKeyUseRecorder } from './actions/parties/record-key-uses.ts';
 import { createPaymentCreator } from './actions/paying/create-payment.ts';
 import { createPaymentMover } from './actions/paying/move-payment.ts';
 import { NO_REHEARSAL, type Rehearsal } from './actions/paying/rehearsal.ts';
+import { forgedPersonMessage, isOwnHolder } from './actions/people/person-rows.ts';
+import { siteOf } from './actions/people/webauthn.ts';
+import { createUseRecorder } from './actions/record-uses.ts';
 import { createRowCheck } from './actions/row-check.ts';
 import { rowKeysOf } from './actions/row-keys.ts';
 import type { Chains } from './chains/chains.ts';
@@ -17,6 +19,7 @@ import type { Version } from './domain/version.ts';
 import type { HttpDeps } from './http/deps.ts';
 import { createDrain } from './http/drain.ts';
 import { createListReads } from './http/entry/list-reads.ts';
+import { createSignInFailures } from './http/entry/sign-in-failures.ts';
 import { createTurns } from './http/entry/turns.ts';
 import { eventBodies } from './http/event-bodies.ts';
 import { createHoldPlaces } from './http/status/hold-places.ts';
@@ -34,13 +37,14 @@ import type { Config } from './settings/config.ts';
 import { valueOn } from './settings/network-kinds.ts';
 import { openEventFeed } from './store/events/event-feed.ts';
 import type { PlacedEvent } from './store/events/events.ts';
-import { findKeyHolders, type KeyHolder, type StoredKeyRights } from './store/parties/api-keys.ts';
+import { findKeyHolders, type KeyHolder, recordKeyUses, type StoredKeyRights } from './store/parties/api-keys.ts';
 import { createDestinationReader, type StoredDestination } from './store/parties/destinations.ts';
 import { findNetworkStops, type NetworkStop } from './store/parties/freezes.ts';
 import { findPayableMerchants, type PayableMerchant } from './store/parties/merchants.ts';
 import { findWalletApps, type WalletApp } from './store/parties/wallet-apps.ts';
 import { createPaymentReader } from './store/payments/payment-reader.ts';
 import { findPayments, glanceAtPayments } from './store/payments/payments.ts';
+import { findSessionHolders, recordSessionUses, type SessionHolder } from './store/people/sessions.ts';
 import type { Database } from './store/plumbing/database.ts';
 import { createFreshCache } from './store/plumbing/fresh-cache.ts';
 
@@ -88,6 +92,15 @@ export async function createParts(input: PartsInput) {
     read: async (hashes) => (await findKeyHolders(db.sql, hashes)).filter(isGenuineKey),
     keyOf: (key) => key.hash,
   });
+  const isGenuineSession = createRowCheck<SessionHolder>(base, {
+    alert: 'session_refused',
+    isOwn: (row) => isOwnHolder(base, row),
+    messageOf: forgedPersonMessage,
+  });
+  const sessions = createFreshCache<SessionHolder>(steady, {
+    read: async (hashes) => (await findSessionHolders(db.sql, hashes)).filter(isGenuineSession),
+    keyOf: (session) => session.hash,
+  });
   const apps = createFreshCache<WalletApp>(steady, {
     read: (ids) => findWalletApps(db.sql, ids),
     keyOf: (app) => app.id,
@@ -109,10 +122,15 @@ export async function createParts(input: PartsInput) {
     ...base,
     metrics,
     keys,
+    sessions,
     apps,
     merchants,
     networkStops,
-    keyUses: createKeyUseRecorder(world.clock),
+    keyUses: createUseRecorder(world.clock, recordKeyUses),
+    sessionUses: createUseRecorder(steady.clock, recordSessionUses),
+    signInFailures: createSignInFailures(steady.clock),
+    challengeKeys: secrets.deriveEach('passkey challenge'),
+    site: siteOf(config.publicUrl),
     turns,
     requestRate: createRequestRate(world.clock),
     feed,
@@ -149,7 +167,7 @@ export async function createParts(input: PartsInput) {
     leaseMs: config.leaseMs,
     hourlyLimit: (network: string) => valueOn(config.outgoingPerHour, network),
     stop() {
-      for (const cache of [keys, apps, merchants, networkStops]) cache.stop();
+      for (const cache of [keys, sessions, apps, merchants, networkStops]) cache.stop();
     },
   };
   return { ...parts, rehearsal: input.rehearse?.(parts) ?? NO_REHEARSAL };

@@ -3,11 +3,18 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { weightBudget } from './scripts/weight-budget.ts';
 
-/** What documents of the server load: the checkout; the shop, the blocks and the front page; the API reference. */
+/** What documents of the server load: the checkout; the dashboard; the shop, the blocks and the front page; the API reference. */
 const ENTRIES = {
   checkout: join(import.meta.dirname, 'src/checkout/entry-client.tsx'),
+  dashboard: join(import.meta.dirname, 'src/dashboard/entry-client.tsx'),
   site: join(import.meta.dirname, 'src/pages/site.css'),
   reference: join(import.meta.dirname, 'src/pages/reference.ts'),
+};
+
+/** The server's own half: the checkout page, and the words of the dashboard. */
+const SERVER_ENTRIES = {
+  'entry-server': join(import.meta.dirname, 'src/checkout/entry-server.tsx'),
+  'dashboard-words': join(import.meta.dirname, 'src/dashboard/dashboard-words.ts'),
 };
 
 /**
@@ -16,7 +23,11 @@ const ENTRIES = {
  */
 export default defineConfig(({ isSsrBuild }) => ({
   root: import.meta.dirname,
-  plugins: [react(), weightBudget({ entry: ENTRIES.checkout, scriptBytes: 90_000, styleBytes: 15_000 })],
+  plugins: [
+    react(),
+    weightBudget({ entry: ENTRIES.checkout, scriptBytes: 90_000, styleBytes: 15_000 }),
+    weightBudget({ entry: ENTRIES.dashboard, scriptBytes: 170_000, styleBytes: 15_000, laterBytes: 60_000 }),
+  ],
   build: {
     outDir: isSsrBuild ? 'dist/server' : 'dist/client',
     emptyOutDir: true,
@@ -26,7 +37,7 @@ export default defineConfig(({ isSsrBuild }) => ({
     // A data: URL would need a hole in the content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rollupOptions: isSsrBuild ? {} : { input: ENTRIES },
+    rollupOptions: { input: isSsrBuild ? SERVER_ENTRIES : ENTRIES },
   },
   // Both only for the build: React in production mode, and one file that imports nothing.
   define: isSsrBuild ? { 'process.env.NODE_ENV': '"production"' } : {},

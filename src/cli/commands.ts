@@ -16,6 +16,7 @@ import { listenCommands } from './listen-commands.ts';
 import { merchantCommands } from './merchant-commands.ts';
 import { networkCommands } from './network-commands.ts';
 import { partnerCommands } from './partner-commands.ts';
+import { peopleCommands } from './people-commands.ts';
 import { reconcileCommands } from './reconcile-commands.ts';
 import { refundCommands } from './refund-commands.ts';
 import { relayerCommands } from './relayer-commands.ts';
@@ -28,6 +29,7 @@ import { triggerCommands } from './trigger-commands.ts';
 export const GROUPS = {
   partners: 'Partners, who create payments for their merchants',
   keys: 'API keys of partners',
+  people: 'People who sign in to the dashboard',
   apps: 'Wallet apps, known by their App-Id',
   merchants: 'Merchants of all partners',
   destinations: 'Settlement destinations of merchants',
@@ -51,6 +53,7 @@ export const GROUPS = {
 export const COMMANDS: readonly Command[] = [
   ...partnerCommands,
   ...keyCommands,
+  ...peopleCommands,
   ...appCommands,
   ...merchantCommands,
   ...destinationCommands,

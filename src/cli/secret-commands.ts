@@ -4,6 +4,7 @@ import { isOwnHistory, renewHistory } from '../actions/parties/destination-memor
 import { isOwnDestination, renewDestinationMacs } from '../actions/parties/destination-rows.ts';
 import { renewFreezeHead } from '../actions/parties/freeze-heads.ts';
 import { isOwnKey, renewKeyMacs } from '../actions/parties/key-rows.ts';
+import { isOwnPasskey, isOwnPerson, renewPasskeyMacs, renewPersonMacs } from '../actions/people/person-rows.ts';
 import { rotateSecrets } from '../actions/rotate-secrets.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
 import { rewrapEndpointSecrets } from '../actions/webhooks/rewrap-secrets.ts';
@@ -47,6 +48,8 @@ const rotate = databaseCommand({
       destinations: await renewDestinationMacs(tx, keys, (row) => isLost || isOwnDestination(keys, row)),
       history: await renewHistory(tx, keys, { isTrusted: (row) => isLost || isOwnHistory(keys, row), now }),
       keys: await renewKeyMacs(tx, keys, (row) => isLost || isOwnKey(keys, row)),
+      people: await renewPersonMacs(tx, keys, (row) => isLost || isOwnPerson(keys, row)),
+      passkeys: await renewPasskeyMacs(tx, keys, (row) => isLost || isOwnPasskey(keys, row)),
       webhooks: await rewrapEndpointSecrets(tx, { secrets }, { isLost, now }),
     });
     const { receiptKeyId } = await rotateSecrets(

@@ -41,6 +41,7 @@ export const ALERT_NAMES = [
   'screened_payer',
   'screening_list',
   'send_stuck',
+  'session_refused',
   'signer_refused',
   'stray_money',
   'webhook_endpoint_disabled',

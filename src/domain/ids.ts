@@ -12,6 +12,10 @@ export const ID_PREFIXES = [
   'app_',
   'evt_',
   'whe_',
+  'psn_',
+  'pky_',
+  'ses_',
+  'lnk_',
 ] as const;
 export type IdPrefix = (typeof ID_PREFIXES)[number];
 

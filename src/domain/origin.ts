@@ -11,4 +11,7 @@ export interface Origin {
   readonly account?: string;
   /** The address that the operator's remote session comes from. */
   readonly session?: string;
+  /** The partner that the caller acts for, and the merchant of a person who belongs to one. */
+  readonly partnerId?: string;
+  readonly merchantId?: string;
 }

@@ -6,6 +6,7 @@ import type { Alarms } from '../actions/alarms.ts';
 import type { CreatedPayment, PaymentOrder } from '../actions/paying/create-payment.ts';
 import type { PayerLimits, PaymentMover } from '../actions/paying/move-payment.ts';
 import type { Rehearsal } from '../actions/paying/rehearsal.ts';
+import type { Site } from '../actions/people/webauthn.ts';
 import type { TestClock } from '../actions/test-clock.ts';
 import type { Chains } from '../chains/chains.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
@@ -25,11 +26,13 @@ import type { PayableMerchant } from '../store/parties/merchants.ts';
 import type { WalletApp } from '../store/parties/wallet-apps.ts';
 import type { PaymentReader } from '../store/payments/payment-reader.ts';
 import type { Payment, PaymentGlance } from '../store/payments/payments.ts';
+import type { SessionHolder } from '../store/people/sessions.ts';
 import type { Database } from '../store/plumbing/database.ts';
 import type { FreshCache } from '../store/plumbing/fresh-cache.ts';
 import type { PageBundle } from './checkout/page-bundle.ts';
 import type { Drain } from './drain.ts';
 import type { ListReads } from './entry/list-reads.ts';
+import type { SignInFailures } from './entry/sign-in-failures.ts';
 import type { Turns } from './entry/turns.ts';
 import type { HoldPlaces } from './status/hold-places.ts';
 import type { LongPolls } from './status/long-poll.ts';
@@ -58,7 +61,15 @@ export interface HttpDeps {
   /** API keys by hash, and wallet apps by id. */
   readonly keys: FreshCache<KeyHolder>;
   readonly apps: FreshCache<WalletApp>;
-  readonly keyUses: KeyUses;
+  readonly keyUses: Uses;
+  /** Sessions of people by the hash of their cookie. */
+  readonly sessions: FreshCache<SessionHolder>;
+  readonly sessionUses: Uses;
+  readonly signInFailures: SignInFailures;
+  /** Authenticate challenges for passkeys. */
+  readonly challengeKeys: KeyRing;
+  /** The site that passkeys are made for. */
+  readonly site: Site;
   /** Merchants by id, with their fees. */
   readonly merchants: FreshCache<PayableMerchant>;
   /** Networks by id: whether they are frozen. */
@@ -104,9 +115,9 @@ export interface HttpDeps {
   readonly receiptKey: ReceiptKey;
 }
 
-/** Records that a key was used. The database is written later, many uses at a time. */
-export interface KeyUses {
-  note(keyId: string): void;
+/** Records that a key or a session was used. The database is written later, many uses at a time. */
+export interface Uses {
+  note(id: string): void;
 }
 
 /** A shop of the sandbox: it has a key like any other partner's, and uses the public API as any other shop would. */

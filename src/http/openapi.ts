@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifySchema, RouteOptions } from 'fastify';
 import { EVENT_TYPES, PUBLIC_EVENT_TYPES } from '../domain/event.ts';
+import { MODES } from '../domain/mode.ts';
 import { SCOPES } from '../domain/scope.ts';
 import { KNOWN_VERSIONS } from '../domain/version.ts';
 import { CATALOGUE, type ErrorCode } from '../errors.ts';
@@ -36,6 +37,7 @@ export async function describeApi(app: App): Promise<void> {
         { name: 'Events', description: 'Everything that happened to a partner’s objects, in order.' },
         { name: 'Webhooks', description: 'Events as requests to a URL of your own, signed.' },
         { name: 'Gateway', description: 'For wallets and the checkout: the payer’s side of a payment.' },
+        { name: 'People', description: 'For the dashboard: people, their sessions and passkeys, and the audit log.' },
         { name: 'Sandbox', description: 'For tests. Only a sandbox has these routes.' },
         { name: 'Operations', description: 'For monitors and machines.' },
       ],
@@ -59,6 +61,19 @@ export async function describeApi(app: App): Promise<void> {
             in: 'header',
             name: 'App-Id',
             description: 'A public wallet app id; needs `Client-Id` beside it.',
+          },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: '__Host-till_session',
+            description:
+              'The cookie of a person who is signed in, for pages of this origin. The role of the person gives the scopes. The request needs `Sec-Fetch-Site: same-origin`, which browsers send, and the header `Session-Mode`. People of the operator name a partner in `Partner-Id`. Over plain HTTP, on localhost, the name is `till_session`.',
+          },
+          visitor: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'Session-Mode',
+            description: '`test` or `live`, from a page of this origin. Nobody has to be signed in.',
           },
         },
         schemas: { Event: withoutNames(EventBody) as object },
@@ -158,13 +173,15 @@ function withExamples(properties: object | undefined, values: Readonly<Record<st
 
 /** A key needs the scope. A wallet app has none: it may call the gateway routes, and nothing else. */
 function securityOf({ scheme, scope }: Access): Record<string, readonly string[]>[] {
-  return SECURITY[scheme].map((name) => ({ [name]: name === 'appId' ? [] : [scope] }));
+  return SECURITY[scheme].map((name) => ({ [name]: name === 'appId' || name === 'visitor' ? [] : [scope] }));
 }
 
 const SECURITY = {
-  partner: ['apiKey'],
+  partner: ['apiKey', 'session'],
   legacy: ['legacyApiKey', 'apiKey'],
   gateway: ['apiKey', 'appId'],
+  person: ['session'],
+  visitor: ['visitor'],
 } as const satisfies Record<Access['scheme'], readonly string[]>;
 
 function headersOf({ scheme, merchant }: Access, idempotency: 'required' | 'accepted' | undefined) {
@@ -177,6 +194,9 @@ function headersOf({ scheme, merchant }: Access, idempotency: 'required' | 'acce
   if (merchant === 'header') properties['Merchant-Id'] = { type: 'string', description: 'The merchant.' };
   if (scheme === 'gateway')
     properties['Client-Id'] = { type: 'string', description: 'Any id of the client; needed with `App-Id`.' };
+  if (scheme === 'person') {
+    properties['Session-Mode'] = { type: 'string', enum: [...MODES], description: 'The mode of the objects.' };
+  }
   if (idempotency !== undefined) {
     properties['Idempotency-Key'] = {
       type: 'string',
@@ -187,6 +207,7 @@ function headersOf({ scheme, merchant }: Access, idempotency: 'required' | 'acce
   }
   const required = [
     ...(merchant === 'header' ? ['Merchant-Id'] : []),
+    ...(scheme === 'person' ? ['Session-Mode'] : []),
     ...(idempotency === 'required' ? ['Idempotency-Key'] : []),
   ];
   return { type: 'object', properties, required };
@@ -197,16 +218,18 @@ const ALWAYS: readonly ErrorCode[] = [
   'invalid_api_version',
   'unknown_api_version',
   'api_version_downgrade',
-  'invalid_api_key',
   'unauthorized',
   'forbidden',
   'rate_limited',
   'internal_error',
 ];
 const CREDENTIALS: Readonly<Record<Access['scheme'], readonly ErrorCode[]>> = {
-  partner: ['missing_api_key'],
-  legacy: ['missing_merchant_api_key'],
+  partner: ['missing_api_key', 'invalid_api_key'],
+  legacy: ['missing_merchant_api_key', 'invalid_api_key'],
+  person: [],
+  visitor: [],
   gateway: [
+    'invalid_api_key',
     'missing_auth_headers',
     'missing_app_id',
     'missing_client_id',
@@ -250,7 +273,10 @@ function statusesOf(code: ErrorCode, access: Access, route: RouteOptions): reado
 
 /** True if the route is about an object that has no error code of its own: 404 `invalid_params` if it is unknown. */
 function namesOwnObject({ scheme, merchant }: Access, { url }: RouteOptions): boolean {
-  return url.endsWith('/:id') || (scheme === 'partner' && merchant === undefined && url.includes('/:id/'));
+  return (
+    url.endsWith('/:id') ||
+    ((scheme === 'partner' || scheme === 'person') && merchant === undefined && url.includes('/:id/'))
+  );
 }
 
 /** A sent body is always read and may be invalid, even on a route without a body. */

@@ -1,3 +1,4 @@
+import { PEOPLE_SAMPLES } from './people-samples.ts';
 import type { Sample } from './sample.ts';
 import { sampleTimeline } from './sample-timeline.ts';
 import { webhookSamples } from './webhook-samples.ts';
@@ -346,6 +347,8 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   'get /v1/gateway/payment/{id}/status': STATUS,
   'post /v1/gateway/payment/{id}/cancel': cancelledBy('cancelled_by_user'),
+
+  ...PEOPLE_SAMPLES,
 
   'get /v1/test/clock': { answer: { now: CREATED_AT, aheadMs: 0 } },
   'post /v1/test/clock': {

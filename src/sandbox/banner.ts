@@ -2,12 +2,14 @@ import type { Sandbox } from './demo.ts';
 
 /** The banner of the first start: addresses, and a command to paste. */
 export function banner(sandbox: Sandbox, { home, metricsPort }: { home: string; metricsPort: number }): string {
-  const { baseUrl, apiKey, merchantId, chains } = sandbox;
+  const { baseUrl, apiKey, merchantId, dashboardUrl, chains } = sandbox;
   const [[network, { rpcUrl }] = ['', { rpcUrl: '' }]] = Object.entries(chains);
   return `
   Till is running, as a sandbox: nothing here is real money.
 
     Shop       ${baseUrl}/demo  (open it, buy something, pay with play money)
+    Dashboard  ${dashboardUrl}
+               (signs in once, as the owner of the demo partner)
     API        ${baseUrl}
     Reference  ${baseUrl}/docs
     Metrics    http://127.0.0.1:${metricsPort}/metrics

@@ -4,6 +4,9 @@ import { recordEntries } from '../actions/books/record.ts';
 import { type CommandDeps, command } from '../actions/command.ts';
 import { putDestinations } from '../actions/parties/destination-rows.ts';
 import { issueKey } from '../actions/parties/issue-key.ts';
+import { linkUrl, makeLink, type NewLink } from '../actions/people/invite-person.ts';
+import { withPersonMac } from '../actions/people/person-rows.ts';
+import { onSteadyTime } from '../actions/people/steady-time.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import { assetsOf } from '../chains/assets.ts';
 import { SANDBOX_NETWORK as NETWORK } from '../chains/networks.ts';
@@ -19,6 +22,7 @@ import { listSettlements } from '../store/parties/destinations.ts';
 import { findMerchant, insertMerchant } from '../store/parties/merchants.ts';
 import { findPartner, insertPartner } from '../store/parties/partners.ts';
 import { findWalletApps, insertWalletApp } from '../store/parties/wallet-apps.ts';
+import { insertPerson } from '../store/people/people.ts';
 import type { Tx } from '../store/plumbing/database.ts';
 import { lockName } from '../store/plumbing/locks.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_FIRST_BLOCK, SANDBOX_KEYS, SANDBOX_TOKENS_EACH } from './genesis.ts';
@@ -30,6 +34,8 @@ export interface Sandbox {
   readonly apiKey: string;
   readonly merchantId: string;
   readonly appId: string;
+  /** Signs in to the dashboard once, as the owner of the demo partner. New at every start. */
+  readonly dashboardUrl: string;
   /** By CAIP-2. */
   readonly chains: Readonly<Record<string, SandboxNetwork>>;
   /** An account with plenty of every asset. */
@@ -46,6 +52,7 @@ export interface SandboxNetwork {
 const PARTNER_ID = 'prtn_0000000000000000000000DEM0';
 const MERCHANT_ID = 'mrch_0000000000000000000000DEM0';
 const APP_ID = 'app_0000000000000000000000DEM0';
+const PERSON_ID = 'psn_0000000000000000000000DEM0';
 const OWNER = { partnerId: PARTNER_ID, mode: 'test' } as const;
 /** The other assets, such as USDT, go to the operator's intermediate account, so that both ways are shown. */
 const PAID_DIRECTLY = ['USDC', 'EURC'];
@@ -65,6 +72,7 @@ export async function openSandbox(
     apiKey,
     merchantId: MERCHANT_ID,
     appId: APP_ID,
+    dashboardUrl: linkUrl(input.baseUrl, await newOwnerLink(deps)),
     chains: { [NETWORK]: { rpcUrl: input.rpcUrl, assets } },
     payer: { address, privateKey: SANDBOX_KEYS.payer, accounts: [`${NETWORK}:${address}`] },
   };
@@ -120,6 +128,32 @@ function createDemo(deps: CommandDeps & RowKeyDeps): Promise<void> {
     if ((await findWalletApps(tx, [APP_ID])).length === 0) {
       await insertWalletApp(tx, { id: APP_ID, mode: 'test', name: 'Demo wallet', iconUrl: null, createdAt: now });
     }
+  });
+}
+
+/** The owner of the demo partner, and a link. A removed owner stays removed, and the link then signs nobody in. */
+function newOwnerLink(deps: CommandDeps & RowKeyDeps): Promise<NewLink> {
+  return command(onSteadyTime(deps), async (tx, now) => {
+    await lockName(tx, 'sandbox');
+    await insertPerson(
+      tx,
+      withPersonMac(deps, {
+        id: PERSON_ID,
+        belongsTo: 'partner',
+        partnerId: PARTNER_ID,
+        merchantId: null,
+        mode: null,
+        name: 'Demo owner',
+        email: 'owner@example.com',
+        role: 'owner',
+        refundLimits: null,
+        version: 1,
+        createdAt: now,
+        joinedAt: null,
+        removedAt: null,
+      }),
+    );
+    return makeLink(tx, deps, { personId: PERSON_ID, now });
   });
 }
 

@@ -1,4 +1,5 @@
 import { type HttpSourceTerms, parseRateSources } from '../rates/rate-sources.ts';
+import { amounts } from './amount-kinds.ts';
 import {
   addresses,
   databaseUrl,
@@ -278,6 +279,12 @@ export const SETTINGS = {
     undefined,
     'Private key of `INTERMEDIATE_ACCOUNT`, or its address when `EXTERNAL_SIGNER_URL` holds the key. It signs payouts and refunds, and pays gas only for those in native coin.',
     'none: money on the account stays there; the sandbox chain has its own key',
+  ),
+  refundWithoutPasskey: setting(
+    'REFUND_WITHOUT_PASSKEY',
+    amounts(),
+    [],
+    'The largest payment of each currency that a person may refund without showing the passkey again; none by default. Keys are not asked.',
   ),
   outgoingPerHour: setting(
     'OUTGOING_PER_HOUR',

@@ -4,12 +4,13 @@ import { recheckRefusals } from '../actions/outgoing/recheck-refusals.ts';
 import { createWorkCheck, type WorkCheckDeps } from '../actions/oversight/check-work.ts';
 import { applyCooledOff } from '../actions/parties/cool-off-destinations.ts';
 import { createFreezeCheck } from '../actions/parties/freeze-heads.ts';
-import type { KeyUseRecorder } from '../actions/parties/record-key-uses.ts';
 import { expirePayments } from '../actions/paying/expire-payments.ts';
 import { findCustomerDays } from '../actions/paying/find-customer-days.ts';
 import { foldStats } from '../actions/paying/fold-stats.ts';
+import { pruneSignIns } from '../actions/people/prune-sign-ins.ts';
 import { pruneHistories } from '../actions/prune-histories.ts';
 import { pruneIdempotencyKeys } from '../actions/prune-idempotency-keys.ts';
+import type { UseRecorder } from '../actions/record-uses.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import { pruneDeliveries } from '../actions/webhooks/prune-deliveries.ts';
 import type { Job, WorkerDeps } from './loop.ts';
@@ -24,6 +25,7 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] 
     { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },
     { name: 'find-customer-days', everyMs: 1_000, run: () => findCustomerDays(deps) },
     { name: 'prune-idempotency-keys', everyMs: 60_000, run: () => pruneIdempotencyKeys(deps) },
+    { name: 'prune-sign-ins', everyMs: 60_000, run: () => pruneSignIns(deps) },
     { name: 'prune-histories', everyMs: 60_000, run: () => pruneHistories(deps) },
   ];
 }
@@ -45,7 +47,10 @@ export function pruneDeliveriesJob(deps: WorkerDeps, input: { readonly keptDays:
   return { name: 'prune-deliveries', everyMs: 60_000, run: () => pruneDeliveries(deps, input) };
 }
 
-/** Stores the uses of keys that this node has seen. */
-export function keyUsesJob(deps: WorkerDeps & { keyUses: KeyUseRecorder }): Job {
-  return { name: 'record-key-uses', everyMs: 10_000, run: () => deps.keyUses.flush(deps) };
+/** Stores the uses of keys and sessions that this node has seen. */
+export function usesJobs(deps: WorkerDeps & { keyUses: UseRecorder; sessionUses: UseRecorder }): readonly Job[] {
+  return [
+    { name: 'record-key-uses', everyMs: 10_000, run: () => deps.keyUses.flush(deps) },
+    { name: 'record-session-uses', everyMs: 10_000, run: () => deps.sessionUses.flush(deps) },
+  ];
 }

@@ -14,7 +14,9 @@ import {
 import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { revokeKey } from '../../src/actions/parties/issue-key.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
+import { ROLES } from '../../src/domain/role.ts';
 import { SCOPES } from '../../src/domain/scope.ts';
+import { browserOf, invite, OF_OPERATOR, ofMerchant, ofPartner, signIn } from '../e2e/people-scene.ts';
 import { happen, ORDER } from '../e2e/shop.ts';
 import {
   createTestApp,
@@ -48,6 +50,10 @@ interface Scene {
   readonly eventId: string;
   /** With a delivery of the event. */
   readonly endpointId: string;
+  /** A cashier, and the cashier's session and passkey. */
+  readonly personId: string;
+  readonly sessionId: string;
+  readonly passkeyId: string;
 }
 
 describe('authorisation', () => {
@@ -61,7 +67,9 @@ describe('authorisation', () => {
   before(async () => {
     gateway = await startTestGateway();
     owner = await createTestPartner(gateway);
-    stranger = (await createTestPartner(gateway)).headers;
+    const { partner: other, headers: otherHeaders } = await createTestPartner(gateway);
+    const strangerId = other.id;
+    stranger = otherHeaders;
     still = await newScene();
     const keyWith = async (key: object, mode: 'test' | 'live' = 'test'): Promise<Headers & { id: string }> => {
       const issued = await createTestKey(gateway, owner.partner.id, { mode, key });
@@ -77,7 +85,24 @@ describe('authorisation', () => {
     const app = await createTestApp(gateway);
     const lacking = new Map<string | undefined, Headers>();
     for (const scope of SCOPES) lacking.set(scope, await keyWith({ scopes: SCOPES.filter((each) => each !== scope) }));
-    credentials = ({ scope }) => ({
+    const partnerId = owner.partner.id;
+    const refundLimits = [{ unit: ORDER.amount.unit, value: ORDER.amount.value }];
+    const person = async (of: Parameters<typeof signIn>[1]) => (await signIn(gateway, of)).headers;
+    const newPeople = async () => ({
+      ...(Object.fromEntries(
+        await Promise.all(
+          ROLES.map(async (role) => [role, await person({ belonging: ofPartner(partnerId), role, refundLimits })]),
+        ),
+      ) as Record<(typeof ROLES)[number], Headers>),
+      'other partner’s owner': await person({ belonging: ofPartner(strangerId) }),
+      'other merchant’s owner': await person({ belonging: ofMerchant(partnerId, otherMerchant) }),
+      operator: { ...(await person({ belonging: OF_OPERATOR })), 'partner-id': partnerId },
+    });
+    const people = await newPeople();
+    const leaving = await newPeople();
+    const ended = await person({ belonging: ofPartner(partnerId) });
+    await browserOf(gateway, ended)('DELETE', '/v1/sessions/current');
+    credentials = ({ method, path, scope }) => ({
       'own key': owner.headers,
       'no key': {},
       'other partner': stranger,
@@ -90,6 +115,10 @@ describe('authorisation', () => {
       'address not allowed': fenced,
       'App-Id': { 'app-id': app.id, 'client-id': 'client' },
       frozen: owner.headers,
+      // Signing out ends the session.
+      ...(method === 'DELETE' && path === '/v1/sessions/current' ? leaving : people),
+      'other site': { ...people.owner, 'sec-fetch-site': 'cross-site' },
+      'ended session': ended,
     });
   });
   after(() => gateway.stop());
@@ -117,7 +146,8 @@ describe('authorisation', () => {
     const settlementId = registered.json().settlements[0].id;
     const eventId = await findEvent();
     const refundId = await newRefund(paymentId, merchantId);
-    return { merchantId, settlementId, paymentId, eventId, refundId, endpointId: await newEndpoint(eventId) };
+    const own = { merchantId, settlementId, paymentId, eventId, refundId, endpointId: await newEndpoint(eventId) };
+    return { ...own, ...(await newCashier()) };
   }
 
   async function newRefund(paymentId: string, merchantId: string): Promise<string> {
@@ -128,6 +158,15 @@ describe('authorisation', () => {
       values (${id}, ${paymentId}, ${merchantId}, 'eip155:1', ${ASSET}, 'eip3009-vrs', ${ACCOUNT}, 1, 1, 0, 'failed',
         1, 0, 0, ${ACCOUNT}, now(), now())`;
     return id;
+  }
+
+  async function newCashier() {
+    const { person, sessionId } = await signIn(gateway, { belonging: ofPartner(owner.partner.id), role: 'cashier' });
+    const passkeyId = person.id.replace('psn_', 'pky_');
+    await gateway.db.sql`
+      insert into passkeys (id, person_id, credential_id, public_key, counter, transports, label, created_at, mac)
+      values (${passkeyId}, ${person.id}, ${passkeyId}, 'key', 0, '{}', 'Phone', now(), 'mac')`;
+    return { personId: person.id, sessionId, passkeyId };
   }
 
   /** Earlier endpoints are deleted, because a partner has at most 20. */
@@ -154,6 +193,9 @@ describe('authorisation', () => {
       ['/events/', scene.eventId],
       ['/refunds/', scene.refundId],
       ['/webhook-endpoints/', scene.endpointId],
+      ['/people/', scene.personId],
+      ['/sessions/', scene.sessionId],
+      ['/passkeys/', scene.passkeyId],
     ] as const;
     const id = ids.find(([part]) => path.includes(part))?.[1] ?? scene.paymentId;
     const body: Readonly<Record<string, object>> = {
@@ -167,6 +209,9 @@ describe('authorisation', () => {
       'POST /v1/merchant/payment': ORDER,
       'POST /v1/refunds': { paymentId: scene.paymentId },
       'POST /v1/test/clock': { advanceMs: 1 },
+      'POST /v1/people': { name: 'New', email: `${freshKey()}@shop.example`, role: 'cashier' },
+      'PATCH /v1/people/{id}': { name: 'Another name' },
+      'POST /v1/sessions/current/challenge': { purpose: 'verify' },
       'POST /v1/webhook-endpoints': ENDPOINT,
       'PATCH /v1/webhook-endpoints/{id}': { description: 'Changed' },
       'POST /v1/webhook-endpoints/{id}/redeliver': { since: '2026-01-01T00:00:00Z' },
@@ -202,7 +247,13 @@ describe('authorisation', () => {
       ...(route.merchant === 'header' && { 'merchant-id': merchantId }),
       ...(route.method !== 'GET' && { 'idempotency-key': freshKey() }),
     };
-    const request = { ...requestOf(route, scene, merchantId), headers, remoteAddress: ELSEWHERE };
+    const isSignIn = route.method === 'POST' && route.path === '/v1/sessions';
+    const request = {
+      ...requestOf(route, scene, merchantId),
+      ...(isSignIn && { payload: { link: (await invite(gateway, { belonging: OF_OPERATOR })).link.token } }),
+      headers,
+      remoteAddress: ELSEWHERE,
+    };
     return { scene, response: await gateway.call(request) };
   }
 
@@ -234,12 +285,13 @@ describe('authorisation', () => {
 
   it('lets a key without limits succeed on every route that needs no network', async () => {
     const admitted = new Set<string>();
-    for (const route of ROUTES) {
+    const routes = ROUTES.filter(({ scheme }) => scheme !== 'person' && scheme !== 'visitor');
+    for (const route of routes) {
       const { response } = await call(route, 'own key');
       if (response.statusCode < 300) admitted.add(`${route.method} ${route.path}`);
     }
     // The others need a paid payment or an option: the key is admitted, and the request is refused for that.
-    const others = ROUTES.map(({ method, path }) => `${method} ${path}`).filter((name) => !admitted.has(name));
+    const others = routes.map(({ method, path }) => `${method} ${path}`).filter((name) => !admitted.has(name));
     assert.deepEqual(others.sort(), [
       'GET /v1/payments/{id}/receipt',
       'POST /v1/gateway/payment/{id}/confirm',

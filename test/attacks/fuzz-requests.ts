@@ -122,9 +122,10 @@ export function createFuzz(seed: number, known: KnownValues): () => InjectOption
 
   function headersOf({ parameters = [] }: Operation): Record<string, string> {
     const headers: Record<string, string> = { ...(chance(0.9) ? pick(known.credentials) : {}) };
-    for (const { name, in: place } of parameters) {
+    for (const { name, in: place, schema } of parameters) {
       if (place !== 'header' || /version/i.test(name) === chance(0.97)) continue;
-      headers[name.toLowerCase()] = chance(0.8) ? pick(known.ids) : headerText(text());
+      if (schema?.enum !== undefined && chance(0.9)) headers[name.toLowerCase()] = String(pick(schema.enum));
+      else headers[name.toLowerCase()] = chance(0.8) ? pick(known.ids) : headerText(text());
     }
     if (chance(0.05)) headers[pick(OUR_HEADERS)] = headerText(text());
     return headers;
@@ -172,6 +173,10 @@ const OUR_HEADERS = [
   'app-id',
   'client-id',
   'merchant-id',
+  'partner-id',
+  'session-mode',
+  'sec-fetch-site',
+  'cookie',
   'pay-version',
   'idempotency-key',
   'if-none-match',

@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { InjectOptions } from 'fastify';
 import { openPayingShop, type PayingShop, USDC } from '../e2e/paying-shop.ts';
+import { ofPartner, signIn } from '../e2e/people-scene.ts';
 import { createTestApp, createTestMerchant, createTestPartner } from '../gateway.ts';
 import { createFuzz, type KnownValues } from './fuzz-requests.ts';
 
@@ -83,8 +84,9 @@ async function knownValues({ gateway, shop, wallet, created, newPayer }: PayingS
   );
   const stranger = await createTestPartner(gateway);
   const app = await createTestApp(gateway);
+  const { headers: owner } = await signIn(gateway, { belonging: ofPartner(shop.partner.id) });
   return {
-    credentials: [shop.headers, shop.headers, stranger.headers, { 'app-id': app.id, 'client-id': 'fuzz' }],
+    credentials: [shop.headers, shop.headers, stranger.headers, owner, { 'app-id': app.id, 'client-id': 'fuzz' }],
     ids: [...payments, ...merchants.map(({ id }) => id)],
     optionIds: options.map(({ id }) => id),
     accounts: [payer.account, `eip155:1:0x${'1'.repeat(40)}`],

@@ -46,6 +46,7 @@ const READING = [
   'merchants list',
   'networks check',
   'partners list',
+  'people list',
   'reconcile',
   'refunds list',
   'refunds show',
@@ -65,6 +66,10 @@ const WRITING: Readonly<Record<string, string>> = {
   'keys create': 'key.issued',
   'keys rotate': 'key.rotated',
   'keys revoke': 'key.revoked',
+  'people invite': 'person.invited',
+  'people set': 'person.changed',
+  'people link': 'person.linked',
+  'people remove': 'person.removed',
   'apps create': 'app.registered',
   'apps remove': 'app.removed',
   'merchants suspend': 'merchant.changed',
@@ -160,6 +165,13 @@ describe('the audit log', () => {
     assert.deepEqual((rotation.detail as Json).before, { id: key.id, expiresAt: null });
     const { entry: revoked } = await change('keys revoke', rotated.id);
     assert.ok((revoked.detail as Json).after.revokedAt);
+    const { result: person } = await change(
+      'people invite',
+      ...['--partner', partner.id, '--name', 'Ada', '--email', 'ada@shop.example', '--role', 'owner'],
+    );
+    await change('people set', person.id, '--role', 'cashier');
+    await change('people link', person.id);
+    await change('people remove', person.id);
     const { result: app } = await change('apps create', '--name', 'W', '--mode', 'test');
     await change('apps remove', app.id);
     const merchant = await sandbox.createMerchant(sandbox.assetOf('USDC'), `${NETWORK}:0x${'1'.repeat(40)}`);

@@ -2,6 +2,7 @@ import type { PageAssets, PageBundle } from '../../src/http/checkout/page-bundle
 import type { StaticFile } from '../../src/http/checkout/static-files.ts';
 import type { PageState } from '../../web/src/checkout/page-state.ts';
 import { en } from '../../web/src/checkout/strings/en.ts';
+import { en as words } from '../../web/src/dashboard/strings/en.ts';
 
 /** A minimal page build, for tests of the server's part. */
 export function standInPage(): PageBundle {
@@ -19,6 +20,7 @@ export function standInPage(): PageBundle {
     font: '/assets/inter-latin-wght-normal-4.woff2',
     site: assets('/assets/site-5.css'),
     reference: { ...assets('/assets/reference-6.css'), scripts: ['/assets/reference-7.js'] },
+    dashboard: { ...assets('/assets/dashboard-8.css'), strings: { en: words } },
     files: new Map([
       ['assets/page-2.js', file('text/javascript; charset=utf-8', 'let a = 1;'.repeat(200))],
       ['assets/site-5.css', file('text/css; charset=utf-8', 'body {}')],

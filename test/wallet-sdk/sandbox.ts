@@ -13,6 +13,7 @@ interface SandboxFile {
   readonly apiKey: string;
   readonly merchantId: string;
   readonly appId: string;
+  readonly dashboardUrl: string;
   readonly chains: Readonly<Record<string, { rpcUrl: string; assets: Readonly<Record<string, string>> }>>;
   readonly payer: { readonly privateKey: Hex };
 }
@@ -108,6 +109,7 @@ function describe(baseUrl: string, file: SandboxFile) {
     appId: file.appId,
     apiKey: file.apiKey,
     merchantId: file.merchantId,
+    dashboardUrl: file.dashboardUrl,
     call,
     /** CAIP-19 by symbol. */
     assetOf: (symbol: string) => assets[symbol] ?? '',

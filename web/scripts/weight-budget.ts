@@ -1,18 +1,21 @@
+import { basename, dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Plugin, Rollup } from 'vite';
 
 interface Budget {
   /** The measured file of the page. */
   readonly entry: string;
-  /** The compressed size of all scripts for a payer with an injected wallet. */
+  /** The compressed size of all scripts that the page begins with. */
   readonly scriptBytes: number;
+  /** The same of what each further page adds to them. Absent: not measured. */
+  readonly laterBytes?: number;
   /** Compressed. */
   readonly styleBytes: number;
 }
 
 /**
- * Fails the build when the page is too large for a phone with a slow connection. Files loaded on demand are not
- * counted.
+ * Fails the build when the page is too large for a phone with a slow connection. Files loaded on demand are
+ * counted for themselves.
  */
 export function weightBudget(budget: Budget): Plugin {
   return {
@@ -27,8 +30,14 @@ export function weightBudget(budget: Budget): Plugin {
         (sum, name) => sum + compressed((bundle[name] as Rollup.OutputAsset | undefined)?.source ?? ''),
         0,
       );
-      this.info(`checkout: ${scripts} bytes of script, ${styles} bytes of style, compressed`);
+      this.info(`${basename(dirname(budget.entry))}: ${scripts} bytes of script, ${styles} bytes of style, compressed`);
       if (scripts > budget.scriptBytes) this.error(`scripts weigh ${scripts} bytes, more than ${budget.scriptBytes}`);
+      if (budget.laterBytes !== undefined) {
+        for (const later of laterChunks(bundle, new Set(chunks))) {
+          if (later.bytes > budget.laterBytes)
+            this.error(`${later.name} adds ${later.bytes} bytes, more than ${budget.laterBytes}`);
+        }
+      }
       if (styles > budget.styleBytes) this.error(`styles weigh ${styles} bytes, more than ${budget.styleBytes}`);
     },
   };
@@ -44,6 +53,21 @@ function firstChunks(bundle: Rollup.OutputBundle, entry: string): Set<Rollup.Out
   };
   for (const file of Object.values(bundle)) if (file.type === 'chunk' && file.facadeModuleId === entry) add(file);
   return found;
+}
+
+/** The pages that are loaded on demand, each with everything that it adds to the first chunks. */
+function laterChunks(bundle: Rollup.OutputBundle, first: ReadonlySet<Rollup.OutputChunk>) {
+  const names = new Set([...first].flatMap(({ dynamicImports }) => dynamicImports));
+  return [...names].map((name) => {
+    const added = new Set<Rollup.OutputChunk>();
+    const add = (file: Rollup.OutputAsset | Rollup.OutputChunk | undefined) => {
+      if (file?.type !== 'chunk' || first.has(file) || added.has(file)) return;
+      added.add(file);
+      for (const next of file.imports) add(bundle[next]);
+    };
+    add(bundle[name]);
+    return { name, bytes: [...added].reduce((sum, { code }) => sum + compressed(code), 0) };
+  });
 }
 
 function compressed(content: string | Uint8Array): number {

@@ -12,6 +12,7 @@ const MANIFEST = {
     css: ['assets/shared-4.css'],
     imports: ['src/checkout/entry-client.tsx'],
   },
+  'src/dashboard/entry-client.tsx': { file: 'assets/dashboard-10.js' },
   'src/qr.ts': { file: 'assets/qr-5.js' },
   'src/pages/site.css': { file: 'assets/site-6.css' },
   'src/pages/reference.ts': { file: 'assets/reference-7.js', css: ['assets/reference-8.css'] },
@@ -35,6 +36,7 @@ describe('the build of the page', () => {
     await write({
       'client/.vite/manifest.json': JSON.stringify(MANIFEST),
       'server/entry-server.js': "export const render = () => ({ html: 'x' });",
+      'server/dashboard-words.js': "export const STRINGS = { en: { save: 'Save' } };",
       'client/assets/entry-1.js': '1',
       'client/assets/inter-latin-wght-normal-9.woff2': '2',
       'client/assets/source.map': '3',
@@ -48,6 +50,8 @@ describe('the build of the page', () => {
     assert.equal(page.renderer.render({} as never).html, 'x');
     const font = '/assets/inter-latin-wght-normal-9.woff2';
     assert.deepEqual(page.site, { styles: ['/assets/site-6.css'], scripts: [], preloads: [], font });
+    assert.deepEqual(page.dashboard.scripts, ['/assets/dashboard-10.js']);
+    assert.equal(page.dashboard.strings.en?.save, 'Save');
     assert.deepEqual(page.reference.styles, ['/assets/reference-8.css']);
     assert.deepEqual(page.reference.scripts, ['/assets/reference-7.js']);
     assert.deepEqual([...page.files.keys()].sort(), ['assets/entry-1.js', font.slice(1), 'icons/token/USDC.svg']);

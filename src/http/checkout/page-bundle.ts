@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { PageState } from '../../../web/src/checkout/page-state.ts';
+import type { DashboardState } from '../../../web/src/dashboard/page-state.ts';
 import { readStaticFiles, type StaticFiles } from './static-files.ts';
 
 /** The files of a document: paths on this origin, in the order they are needed. */
@@ -21,6 +22,8 @@ export interface PageBundle extends PageAssets {
   /** For the front page, the shop and the blocks. */
   readonly site: PageAssets;
   readonly reference: PageAssets;
+  /** With its words by language. */
+  readonly dashboard: PageAssets & { readonly strings: Readonly<Record<string, DashboardState['strings']>> };
   /** By path, without the leading slash. */
   readonly files: StaticFiles;
 }
@@ -41,6 +44,7 @@ interface ManifestEntry {
 }
 
 const CHECKOUT = 'src/checkout/entry-client.tsx';
+const DASHBOARD = 'src/dashboard/entry-client.tsx';
 const SITE = 'src/pages/site.css';
 const REFERENCE = 'src/pages/reference.ts';
 const FIRST_FONT = /^assets\/inter-latin-wght-normal.*\.woff2$/;
@@ -54,6 +58,8 @@ export async function loadPageBundle(dir: string): Promise<PageBundle | undefine
   if (manifestText === undefined || !existsSync(server)) return undefined;
   const manifest = JSON.parse(manifestText) as Readonly<Record<string, ManifestEntry>>;
   const renderer = (await import(pathToFileURL(server).href)) as PageRenderer;
+  const words = pathToFileURL(join(dir, 'server/dashboard-words.js')).href;
+  const { STRINGS: strings } = (await import(words)) as { STRINGS: PageBundle['dashboard']['strings'] };
   const files = await readStaticFiles(join(dir, 'client'), SERVED);
   const font = [...files.keys()].filter((path) => FIRST_FONT.test(path)).map(toPath)[0];
   return {
@@ -61,6 +67,7 @@ export async function loadPageBundle(dir: string): Promise<PageBundle | undefine
     ...assetsOf(manifest, CHECKOUT, font),
     site: assetsOf(manifest, SITE, font),
     reference: assetsOf(manifest, REFERENCE, font),
+    dashboard: { ...assetsOf(manifest, DASHBOARD, font), strings },
     files,
   };
 }

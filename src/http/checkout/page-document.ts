@@ -43,7 +43,7 @@ function titleOf(state: PageState): string {
 }
 
 /** JSON that cannot close the surrounding script element or begin a comment in it. */
-function jsonInHtml(value: unknown): string {
+export function jsonInHtml(value: unknown): string {
   return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });

@@ -5,14 +5,19 @@ import { isListedAddress } from '../../domain/address-list.ts';
 import { hashApiKey, parseApiKey } from '../../domain/api-key.ts';
 import type { Mode } from '../../domain/mode.ts';
 import type { Origin } from '../../domain/origin.ts';
-import type { Scope } from '../../domain/scope.ts';
+import { type Right, rightsOf } from '../../domain/role.ts';
+import { hashToken, isSessionOver, isVerified } from '../../domain/session.ts';
 import { checkVersionForm, DEFAULT_PIN, resolveVersion, type Version } from '../../domain/version.ts';
 import { ApiError } from '../../errors.ts';
-import { unshiftedWorld } from '../../runtime/shifted-clock.ts';
+import { unshifted, unshiftedWorld } from '../../runtime/shifted-clock.ts';
 import type { KeyHolder } from '../../store/parties/api-keys.ts';
 import { findPayableMerchants, type Owner, type PayableMerchant } from '../../store/parties/merchants.ts';
 import type { WalletApp } from '../../store/parties/wallet-apps.ts';
+import type { SessionHolder } from '../../store/people/sessions.ts';
 import type { App, HttpDeps } from '../deps.ts';
+import { type Credentials, credentialsIn, type Scheme, sessionModeIn } from './credentials.ts';
+import { checkHeaderBytes, headerOf } from './headers.ts';
+import { checkKey, isInForce, unknownKey } from './key-checks.ts';
 import { createLoadGauge, type LoadGauge, type Priority } from './load-shedding.ts';
 import { isPlausibleId } from './plausible-id.ts';
 import { publicGate } from './public-gate.ts';
@@ -25,17 +30,26 @@ import { canWait, turnGate } from './turns.ts';
  * version against the pin, scope, merchant. The address is checked with the credentials.
  */
 export interface Access {
-  /** `partner`: an Api-Key. `gateway`: that, or an App-Id with a Client-Id. `legacy`: an Api-Key or X-Api-Key. */
-  readonly scheme: 'partner' | 'gateway' | 'legacy';
-  readonly scope: Scope;
+  readonly scheme: Scheme;
+  /** A scope of keys, which roles have as well, or a right that only people have. */
+  readonly scope: Right;
   /** The place of the merchant id in the request, if the route concerns a merchant. */
   readonly merchant?: 'path' | 'header';
   /** The route also answers for deleted merchants. */
   readonly takesDeleted?: true;
+  /** A person must have shown a passkey within the last minutes. */
+  readonly needsPasskey?: true;
+}
+
+/** What a key or the session of a person may do, and for whom. */
+export interface CallerRights extends Pick<KeyHolder, 'id' | 'partnerId' | 'mode' | 'merchantIds' | 'pinnedVersion'> {
+  /** null: everything. */
+  readonly scopes: readonly Right[] | null;
 }
 
 export type Caller =
-  | { readonly via: 'key'; readonly mode: Mode; readonly key: KeyHolder }
+  | { readonly via: 'key'; readonly mode: Mode; readonly rights: CallerRights; readonly key: KeyHolder }
+  | { readonly via: 'session'; readonly mode: Mode; readonly rights: CallerRights; readonly session: SessionHolder }
   | { readonly via: 'app'; readonly mode: Mode; readonly app: WalletApp };
 
 declare module 'fastify' {
@@ -64,20 +78,6 @@ export interface Visit {
 export interface AnswerHeaders {
   header(name: string, value: string): unknown;
 }
-
-export const OUR_HEADERS = [
-  'api-key',
-  'x-api-key',
-  'app-id',
-  'client-id',
-  'merchant-id',
-  'pay-version',
-  'wcp-version',
-  'idempotency-key',
-  'sdk-name',
-  'sdk-version',
-  'sdk-platform',
-] as const;
 
 /** State shared by all checks. */
 export interface Gates {
@@ -163,19 +163,36 @@ interface Admission {
 /** Throws or rejects with the refusal. Returns undefined when nothing has to be awaited. */
 function admit(admission: Admission): Promise<void> | undefined {
   const { gate, request, reply } = admission;
-  const { deps, limits, load, priority } = gate;
+  const { deps, limits, load, priority, access } = gate;
   load.check(priority);
   checkHeaderBytes(request);
   const requested = checkForm(request);
-  const credentials = readCredentials(admission);
-  const known = credentials.via === 'key' ? deps.keys.peek(hashOf(gate, request, credentials.key)) : undefined;
-  if (known !== undefined && isInForce(known, deps.world.clock.nowMs())) {
-    return welcome(admission, requested, { via: 'key', mode: known.mode, key: known });
+  if (access.scheme === 'visitor') {
+    limits.address.take(reply, addressGroup(request.ip));
+    sessionModeIn(request);
+    return void setVersion(admission, requested, undefined);
   }
+  const credentials = readCredentials(admission, access.scheme);
+  const known = knownCaller(gate, credentials, request);
+  if (known !== undefined) return welcome(admission, requested, known);
   // Only strangers count against their address: guessing is limited, busy shops are not. The holder of a revoked key is
   // a stranger.
   limits.address.take(reply, addressGroup(request.ip));
-  return identify(deps, credentials).then((caller) => welcome(admission, requested, caller));
+  return identify(deps, credentials, request).then((caller) => welcome(admission, requested, caller));
+}
+
+/** A caller that is in memory, and whose key or session is in force. */
+function knownCaller(gate: Gate, credentials: Credentials, request: Visit): Caller | undefined {
+  const { deps } = gate;
+  if (credentials.via === 'key') {
+    const key = deps.keys.peek(hashOf(gate, request, credentials.key));
+    const isKnown = key !== undefined && isInForce(key, deps.world.clock.nowMs());
+    return isKnown ? { via: 'key', mode: key.mode, rights: key, key } : undefined;
+  }
+  if (credentials.via === 'app') return undefined;
+  const session = deps.sessions.peek(hashToken(credentials.token));
+  const isKnown = session !== undefined && !isSessionOver(session, unshifted(deps.world.clock).nowMs());
+  return isKnown ? callerOf(session, credentials.mode, request) : undefined;
 }
 
 function hashOf({ lastKeys }: Gate, { raw: { socket } }: Visit, key: string): string {
@@ -188,16 +205,22 @@ function hashOf({ lastKeys }: Gate, { raw: { socket } }: Visit, key: string): st
 
 /** The checks after the caller is known. */
 function welcome(admission: Admission, requested: string | undefined, caller: Caller): Promise<void> | undefined {
-  const { gate, request, reply } = admission;
-  const { deps, access } = gate;
+  const { gate, request } = admission;
+  const { access, deps } = gate;
   if (caller.via === 'key') count(admission, caller.key, deps.world.clock.nowMs());
+  if (caller.via === 'session') countSession(admission, caller);
   request.caller = caller;
+  setVersion(admission, requested, caller);
+  if (caller.via !== 'app') checkScope(caller, access);
+  if (access.needsPasskey) checkPasskey(request, deps);
+  if (access.merchant === undefined) return undefined;
+  return admitMerchant(gate, request, merchantIdIn(access.merchant, request));
+}
+
+function setVersion({ request, reply }: Admission, requested: string | undefined, caller: Caller | undefined): void {
   request.apiVersion = versionFor(requested, caller);
   reply.header('Pay-Version', request.apiVersion);
   reply.header('WCP-Version', request.apiVersion);
-  if (caller.via === 'key') checkScope(caller.key, access.scope);
-  if (access.merchant === undefined) return undefined;
-  return admitMerchant(gate, request, merchantIdIn(access.merchant, request));
 }
 
 /** The checks of every request with a key. */
@@ -208,6 +231,33 @@ function count(admission: Admission, key: KeyHolder, nowMs: number): void {
   checkAddress(admission, key);
   limits.key.take(reply, key.id);
   deps.keyUses.note(key.id);
+}
+
+/** The checks of every request of a person. */
+function countSession({ gate, reply }: Admission, { session, rights }: Caller & { via: 'session' }): void {
+  const { deps, limits } = gate;
+  const isOver = isSessionOver(session, unshifted(deps.world.clock).nowMs()) || session.person.removedAt !== null;
+  if (isOver || session.partnerDisabledAt !== null) throw sessionOver();
+  limits.key.take(reply, rights.id);
+  deps.sessionUses.note(session.id);
+}
+
+function sessionOver(): ApiError {
+  return new ApiError('unauthorized', 'Your session has ended. Sign in again.');
+}
+
+/** The rights of a session. A person of the operator names the partner; all others have theirs. */
+function callerOf(session: SessionHolder, mode: Mode, request: Visit): Caller {
+  const { person } = session;
+  const rights: CallerRights = {
+    id: person.id,
+    partnerId: person.partnerId ?? headerOf(request, 'partner-id') ?? '',
+    mode,
+    scopes: person.mode !== null && person.mode !== mode ? [] : rightsOf(person),
+    merchantIds: person.merchantId === null ? null : [person.merchantId],
+    pinnedVersion: DEFAULT_PIN,
+  };
+  return { via: 'session', mode, rights, session };
 }
 
 /** A stranger who has the key counts against their own address, and cannot use up the limit of the key's owner. */
@@ -222,7 +272,7 @@ function checkAddress({ gate, request, reply }: Admission, { addresses }: KeyHol
 function admitMerchant({ deps, access }: Gate, request: Visit, id: string): Promise<void> | undefined {
   const { partnerId, mode, merchantIds } = keyOf(request);
   if (merchantIds !== null && !merchantIds.includes(id)) {
-    throw new ApiError('forbidden', 'This Api-Key is not for this merchant.');
+    throw new ApiError('forbidden', 'You may not act for this merchant.');
   }
   const accept = (merchant: PayableMerchant | undefined) => {
     const isOwn = merchant?.partnerId === partnerId && merchant.mode === mode;
@@ -250,10 +300,17 @@ function merchantIdIn(place: 'path' | 'header', request: Visit): string {
   return id;
 }
 
-/** The key a partner route was called with. */
-export function keyOf(request: Visit): KeyHolder {
-  if (request.caller?.via !== 'key') throw new Error('This route is not open to callers without a key.');
-  return request.caller.key;
+/** The rights that a partner route was called with: those of a key, or of the session of a person. */
+export function keyOf(request: Visit): CallerRights {
+  const { caller } = request;
+  if (caller === undefined || caller.via === 'app') throw new Error('This route is not open to callers without a key.');
+  return caller.rights;
+}
+
+/** The session that a route for people was called with. */
+export function sessionOf(request: Visit): SessionHolder {
+  if (request.caller?.via !== 'session') throw new Error('This route is open to people alone.');
+  return request.caller.session;
 }
 
 /** The owner whose data a partner route shows. */
@@ -264,47 +321,23 @@ export function ownerOf(request: FastifyRequest): Owner {
 
 /** The caller's name in the audit log. */
 export function actorOf(request: FastifyRequest): string {
-  return `key:${keyOf(request).id}`;
+  const { via } = request.caller ?? {};
+  return `${via === 'session' ? 'person' : 'key'}:${keyOf(request).id}`;
 }
 
 /** The dependencies of an action that a request asks for: its audit entries record the address of the request. */
 export function onBehalfOf(request: FastifyRequest, deps: HttpDeps): HttpDeps & { readonly origin: Origin } {
-  return { ...deps, origin: { address: request.ip, requestId: request.id } };
+  const { caller } = request;
+  const { partnerId = '' } = caller === undefined || caller.via === 'app' ? {} : caller.rights;
+  const merchantId = caller?.via === 'session' ? caller.session.person.merchantId : null;
+  const place = { ...(partnerId !== '' && { partnerId }), ...(merchantId !== null && { merchantId }) };
+  return { ...deps, origin: { address: request.ip, requestId: request.id, ...place } };
 }
 
 /** The merchant of a merchant's route. */
 export function merchantOf(request: Visit): PayableMerchant {
   if (request.merchant === undefined) throw new Error('This route names no merchant.');
   return request.merchant;
-}
-
-export function headerOf(request: Visit, name: (typeof OUR_HEADERS)[number]): string | undefined {
-  const value = request.headers[name];
-  // An empty header counts as missing: some proxies send one in place of none, or beside another one.
-  return typeof value === 'string' ? withoutEmpty(value) : undefined;
-}
-
-/** Node.js joins repeated headers by this separator. */
-const JOINT = ', ';
-
-function withoutEmpty(value: string): string | undefined {
-  if (!value.includes(JOINT)) return value === '' ? undefined : value;
-  const [only, ...others] = value.split(JOINT).filter((part) => part !== '');
-  return others.length === 0 ? only : value;
-}
-
-function checkHeaderBytes(request: Visit): void {
-  for (const name of OUR_HEADERS) {
-    const value = request.headers[name];
-    if (value !== undefined && !isAscii(String(value))) {
-      throw new ApiError('header_not_ascii', `Header ${name} holds a character outside ASCII.`);
-    }
-  }
-}
-
-function isAscii(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII itself
-  return /^[\x00-\x7f]*$/.test(text);
 }
 
 function checkForm(request: Visit): string | undefined {
@@ -323,85 +356,62 @@ interface Limits {
   readonly key: RateLimit;
 }
 
-async function identify(deps: HttpDeps, credentials: Credentials): Promise<Caller> {
+async function identify(deps: HttpDeps, credentials: Credentials, request: Visit): Promise<Caller> {
   if (credentials.via === 'app') {
     const app = await deps.apps.get(credentials.appId);
     if (app === undefined) throw new ApiError('invalid_app_id', 'The App-Id is unknown.');
     return { via: 'app', mode: app.mode, app };
   }
+  if (credentials.via === 'session') {
+    const session = await deps.sessions.get(hashToken(credentials.token));
+    if (session === undefined) throw sessionOver();
+    return callerOf(session, credentials.mode, request);
+  }
   const isWellFormed = parseApiKey(credentials.key) !== undefined;
   const key = isWellFormed ? await deps.keys.get(hashApiKey(credentials.key)) : undefined;
   if (key === undefined) throw unknownKey();
-  return { via: 'key', mode: key.mode, key };
+  return { via: 'key', mode: key.mode, rights: key, key };
 }
 
-type Credentials = { via: 'key'; key: string } | { via: 'app'; appId: string };
-
 /** A request without usable credentials counts against its address like a wrong guess. */
-function readCredentials({ gate, request, reply }: Admission): Credentials {
-  const { access, limits } = gate;
+function readCredentials({ gate, request, reply }: Admission, scheme: Exclude<Scheme, 'visitor'>): Credentials {
   try {
-    if (access.scheme === 'gateway') return gatewayCredentials(request);
-    return access.scheme === 'legacy' ? legacyCredentials(request) : partnerCredentials(request);
+    return credentialsIn(request, scheme, gate.deps.config.publicUrl);
   } catch (error) {
-    limits.address.take(reply, addressGroup(request.ip));
+    gate.limits.address.take(reply, addressGroup(request.ip));
     throw error;
   }
 }
 
-/** Old clients of the deprecated list send their key under another name. */
-function legacyCredentials(request: Visit): Credentials {
-  const key = headerOf(request, 'x-api-key') ?? headerOf(request, 'api-key');
-  if (key === undefined) throw new ApiError('missing_merchant_api_key', 'Header X-Api-Key is missing.');
-  return { via: 'key', key };
-}
-
-function partnerCredentials(request: Visit): Credentials {
-  const key = headerOf(request, 'api-key');
-  if (key === undefined) throw new ApiError('missing_api_key', 'Header Api-Key is missing.');
-  return { via: 'key', key };
-}
-
-function gatewayCredentials(request: Visit): Credentials {
-  const key = headerOf(request, 'api-key');
-  const appId = headerOf(request, 'app-id');
-  const clientId = headerOf(request, 'client-id');
-  if (key !== undefined && appId !== undefined) {
-    throw new ApiError('conflicting_auth_headers', 'Send either Api-Key or App-Id with Client-Id, not both.');
-  }
-  if (key !== undefined) return { via: 'key', key };
-  if (appId !== undefined && clientId !== undefined) return { via: 'app', appId };
-  if (appId !== undefined) throw new ApiError('missing_client_id', 'Header App-Id needs Client-Id beside it.');
-  if (clientId !== undefined) throw new ApiError('missing_app_id', 'Header Client-Id needs App-Id beside it.');
-  throw new ApiError('missing_auth_headers', 'Send Api-Key, or App-Id with Client-Id.');
-}
-
-function isOver({ revokedAt, expiresAt }: KeyHolder, nowMs: number): boolean {
-  return revokedAt !== null || (expiresAt !== null && expiresAt.getTime() <= nowMs);
-}
-
-function isInForce(key: KeyHolder, nowMs: number): boolean {
-  return !isOver(key, nowMs) && key.partnerDisabledAt === null;
-}
-
-function checkKey(key: KeyHolder, nowMs: number): void {
-  const { partnerDisabledAt } = key;
-  if (isOver(key, nowMs)) throw unknownKey();
-  if (partnerDisabledAt !== null) throw new ApiError('unauthorized', 'The partner of this Api-Key is disabled.');
-}
-
-function unknownKey(): ApiError {
-  return new ApiError('invalid_api_key', 'The Api-Key is unknown, revoked or expired.');
-}
-
-function versionFor(requested: string | undefined, caller: Caller): Version {
-  const pin = caller.via === 'key' ? caller.key.pinnedVersion : DEFAULT_PIN;
+function versionFor(requested: string | undefined, caller: Caller | undefined): Version {
+  const pin = caller === undefined || caller.via === 'app' ? DEFAULT_PIN : caller.rights.pinnedVersion;
   const resolution = resolveVersion({ requested, pin });
   if (!resolution.ok) throw new ApiError(resolution.code, resolution.message);
   return resolution.version;
 }
 
-export function checkScope(key: KeyHolder, scope: Scope): void {
-  if (key.scopes === null || key.scopes.includes(scope)) return;
-  throw new ApiError('forbidden', `This Api-Key lacks the scope ${scope}.`);
+function checkScope(caller: Exclude<Caller, { via: 'app' }>, { scheme, scope }: Access): void {
+  checkRight(caller, scope);
+  if (scheme === 'partner' && caller.rights.partnerId === '') {
+    throw new ApiError('forbidden', 'A person of the operator names the partner in the header Partner-Id.');
+  }
+}
+
+function checkRight({ via, rights: { scopes } }: Exclude<Caller, { via: 'app' }>, scope: Access['scope']): void {
+  if (scopes === null || scopes.includes(scope)) return;
+  throw new ApiError('forbidden', `${via === 'key' ? 'This Api-Key lacks' : 'Your role lacks'} the scope ${scope}.`);
+}
+
+/** The check of a request that asks for more than its route: for another scope, and for the passkey of a person. */
+export function checkFurther(request: Visit, deps: Pick<HttpDeps, 'world'>, scope: Access['scope']): void {
+  const { caller } = request;
+  if (caller === undefined || caller.via === 'app') throw new Error('This route is not open to callers without a key.');
+  checkRight(caller, scope);
+  checkPasskey(request, deps);
+}
+
+/** A stolen session must not be enough for changes that move money or rights. Keys have no passkeys. */
+export function checkPasskey({ caller }: Visit, { world }: Pick<HttpDeps, 'world'>): void {
+  if (caller?.via !== 'session' || isVerified(caller.session, unshifted(world.clock).nowMs())) return;
+  throw new ApiError('forbidden', 'Show your passkey again for this change.', { details: { needs: 'passkey' } });
 }

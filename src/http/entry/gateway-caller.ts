@@ -3,7 +3,8 @@ import type { PaymentReader } from '../../store/payments/payment-reader.ts';
 import type { PaymentGlance } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
 import { paymentNotFound } from '../routes/payments.ts';
-import { headerOf } from './access.ts';
+import { actorOf } from './access.ts';
+import { headerOf } from './headers.ts';
 import { paymentIdIn } from './payment-id.ts';
 
 /** Wallets and the checkout: the unguessable payment id is their capability. */
@@ -22,13 +23,15 @@ export async function findPayable<Row extends PaymentGlance>(
 }
 
 /** The caller's name in the history of a payment. */
-export function callerName({ caller }: FastifyRequest): string {
-  return caller?.via === 'key' ? `key:${caller.key.id}` : `app:${caller?.app.id}`;
+export function callerName(request: FastifyRequest): string {
+  const { caller } = request;
+  return caller?.via === 'app' ? `app:${caller.app.id}` : actorOf(request);
 }
 
 /** The wallet name and icon that the merchant sees. */
 export function walletOf(request: FastifyRequest): { readonly name: string; readonly icon: string | null } {
   const { caller } = request;
   if (caller?.via === 'app') return { name: caller.app.name, icon: caller.app.iconUrl };
-  return { name: caller?.key.label || headerOf(request, 'sdk-name') || 'Wallet', icon: null };
+  const label = caller?.via === 'key' ? caller.key.label : '';
+  return { name: label || headerOf(request, 'sdk-name') || 'Wallet', icon: null };
 }

@@ -44,6 +44,11 @@ function logRequest(
   ms: number,
 ): void {
   if (!log.isLevelEnabled('info')) return;
-  const key = caller?.via === 'key' ? { partner: caller.key.partnerId, key: caller.key.id } : {};
-  log.info({ requestId, method, path: url.split('?', 1)[0], status, ms, ...key }, 'request');
+  log.info({ requestId, method, path: url.split('?', 1)[0], status, ms, ...namesOf(caller) }, 'request');
+}
+
+function namesOf(caller: FastifyRequest['caller']): object {
+  if (caller === undefined || caller.via === 'app') return {};
+  const { partnerId: partner, id } = caller.rights;
+  return caller.via === 'key' ? { partner, key: id } : { partner, person: id, session: caller.session.id };
 }

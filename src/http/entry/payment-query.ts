@@ -5,7 +5,6 @@ import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { ApiError } from '../../errors.ts';
-import type { KeyHolder } from '../../store/parties/api-keys.ts';
 import type { Owner } from '../../store/parties/merchants.ts';
 import type { PaymentFilter } from '../../store/payments/payment-filter.ts';
 import { type ListedPayment, listPayments } from '../../store/payments/payment-lists.ts';
@@ -13,6 +12,7 @@ import { type PaymentStats, readPaymentStats } from '../../store/payments/paymen
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { HttpDeps } from '../deps.ts';
 import { Cursor, enumOf, limitOf } from '../schemas.ts';
+import type { CallerRights } from './access.ts';
 import { isPlausibleId } from './plausible-id.ts';
 
 /** A query for a list of payments, independent of the route's parameter names. */
@@ -127,7 +127,7 @@ function openAfter(
 
 /** The requested merchants that the key may see. Unknown and foreign ids match nothing. */
 export function merchantsFor(
-  { merchantIds: allowed }: Pick<KeyHolder, 'merchantIds'>,
+  { merchantIds: allowed }: Pick<CallerRights, 'merchantIds'>,
   wanted: readonly string[] | undefined,
 ): readonly string[] | null {
   if (wanted === undefined) return allowed;

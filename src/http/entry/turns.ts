@@ -81,7 +81,7 @@ export function turnGate(turns: Turns) {
   };
 }
 
-/** The name under which a request shares the node with others: its key, else its address. Many payers use one app. */
+/** The name under which a request shares the node with others: its key or person, else its address. Many payers use one app. */
 export function sharerOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
-  return caller?.via === 'key' ? caller.key.id : addressGroup(ip);
+  return caller === undefined || caller.via === 'app' ? addressGroup(ip) : caller.rights.id;
 }

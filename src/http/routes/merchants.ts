@@ -32,7 +32,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
       const { merchantName: name, merchantEmail: email, iconUrl = null } = request.body;
       const idempotent = idempotentRequest(request, { name, email, iconUrl });
       if (keyOf(request).merchantIds !== null) {
-        throw new ApiError('forbidden', 'This Api-Key is for certain merchants only and cannot create new ones.');
+        throw new ApiError('forbidden', 'You may act for certain merchants only, and cannot create new ones.');
       }
       const input = { owner: ownerOf(request), actor: actorOf(request), name, email, iconUrl };
       const answer = await createMerchant(onBehalfOf(request, deps), input, idempotent, (merchant) => ({

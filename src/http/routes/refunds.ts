@@ -14,9 +14,10 @@ import { findShownRefunds, listRefunds, type ShownRefund } from '../../store/mon
 import { findPayments } from '../../store/payments/payments.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, checkScope, keyOf, merchantOf, onBehalfOf } from '../entry/access.ts';
+import { actorOf, checkFurther, keyOf, merchantOf, onBehalfOf } from '../entry/access.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { several, splitCommas } from '../entry/payment-query.ts';
+import { refundApproval } from '../entry/refund-rights.ts';
 import { Cursor, enumOf, limitOf, NextCursor, textOf } from '../schemas.ts';
 import type { Origin } from '../views/icons.ts';
 import { OwnRefundBody, viewOwnRefund } from '../views/refund.ts';
@@ -34,7 +35,7 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.post('/v1/refunds', { schema: REFUND, config }, async (request, reply) => {
     const { body } = request;
     const wish = readWish(body);
-    if (wish.destination !== undefined) checkScope(keyOf(request), 'destinations:write');
+    if (wish.destination !== undefined) checkFurther(request, deps, 'destinations:write');
     const idempotent =
       body.amount !== undefined || idempotencyKeyOf(request) !== undefined
         ? idempotentRequest(request, meaningOf(body, wish))
@@ -45,6 +46,7 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
       merchantId: merchantOf(request).id,
       actor: actorOf(request),
       isOperators: false,
+      approve: refundApproval(request, deps),
     };
     const isPlain = Object.keys(body).length === 1;
     const screening = (await deps.rehearsal.refundScreening(keyOf(request).mode, body.paymentId)) ?? deps.screening;

@@ -19,7 +19,7 @@ import { isPlausibleId } from '../entry/plausible-id.ts';
 import { Timestamp } from '../schemas.ts';
 
 const READ = { scheme: 'partner', scope: 'merchants:read', merchant: 'path' } as const;
-const WRITE = { scheme: 'partner', scope: 'destinations:write', merchant: 'path' } as const;
+const WRITE = { scheme: 'partner', scope: 'destinations:write', merchant: 'path', needsPasskey: true } as const;
 
 export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/merchants/:merchantId/settlements', { schema: LIST, config: { access: READ } }, async (request) =>

@@ -11,11 +11,10 @@ import { isPinnable, type PinnableVersion } from '../../domain/version.ts';
 import { receiverProblem } from '../../domain/webhook-url.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { allowsLocalReceivers } from '../../settings/webhooks.ts';
-import type { KeyHolder } from '../../store/parties/api-keys.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import { type Endpoint, findEndpoint, listEndpoints } from '../../store/webhooks/endpoints.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, onBehalfOf, ownerOf } from '../entry/access.ts';
+import { actorOf, type CallerRights, keyOf, onBehalfOf, ownerOf } from '../entry/access.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { EndpointBody, EndpointField, EndpointWithSecret, viewEndpoint } from '../views/webhook-endpoint.ts';
 
@@ -111,12 +110,12 @@ function ownershipOf(request: FastifyRequest): (endpoint: Endpoint) => boolean {
 
 /** The merchants of an endpoint: at most those that the key may act for. */
 function merchantsWithin(
-  { merchantIds: allowed }: Pick<KeyHolder, 'merchantIds'>,
+  { merchantIds: allowed }: Pick<CallerRights, 'merchantIds'>,
   wanted: readonly string[] | null,
 ): readonly string[] | null {
   if (allowed === null) return wanted;
   if (wanted?.some((id) => !allowed.includes(id))) {
-    throw new ApiError('forbidden', 'This Api-Key is not for one of these merchants.');
+    throw new ApiError('forbidden', 'You may not act for one of these merchants.');
   }
   return wanted ?? allowed;
 }

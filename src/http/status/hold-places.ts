@@ -24,7 +24,7 @@ export function createHoldPlaces({ perKey, perAddress, onRefusal }: HoldPlacesIn
   const taken = new Map<string, number>();
   return {
     take(request, reply) {
-      const isKey = request.caller?.via === 'key';
+      const isKey = request.caller !== undefined && request.caller.via !== 'app';
       const name = sharerOf(request);
       const limit = isKey ? perKey : perAddress;
       const count = taken.get(name) ?? 0;

@@ -4,18 +4,25 @@ import type { Reader, Tx } from './database.ts';
 
 export interface AuditEntry {
   readonly at: Date;
-  /** `key:<id>`, `operator`, or `operator:<name> (self-declared)`. */
+  /** `key:<id>`, `person:<id>`, `operator`, or `operator:<name> (self-declared)`. */
   readonly actor: string;
   readonly action: string;
   readonly subject: string;
   readonly detail: Readonly<Record<string, unknown>>;
+  /** The partner and merchant that the entry concerns, if the origin of the transaction does not name them. */
+  readonly place?: { readonly partnerId: string | null; readonly merchantId: string | null };
 }
 
 export async function appendAudit(tx: Tx, entry: AuditEntry): Promise<void> {
   await tx`
     insert into audit_log (at, actor, action, subject, detail, origin)
     values (${entry.at}, ${entry.actor}, ${entry.action}, ${entry.subject}, ${tx.json(entry.detail as never)},
-      ${tx.json(tx.origin as never)})`;
+      ${tx.json(originOf(tx, entry))})`;
+}
+
+function originOf(tx: Tx, { place }: AuditEntry): Origin {
+  const { partnerId, merchantId } = place ?? {};
+  return { ...tx.origin, ...(partnerId && { partnerId }), ...(merchantId && { merchantId }) };
 }
 
 export interface StoredAuditEntry extends AuditEntry {
@@ -27,6 +34,11 @@ export interface StoredAuditEntry extends AuditEntry {
 }
 
 export interface AuditQuery {
+  /** Only entries of this partner, or of people of this merchant. */
+  readonly partnerId?: string | undefined;
+  readonly merchantId?: string | undefined;
+  /** Only entries before this one. */
+  readonly beforeId?: string | undefined;
   readonly subject?: string | undefined;
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
@@ -36,12 +48,15 @@ export interface AuditQuery {
 
 /** The newest first. `actor` and `action` match from their beginning: `operator` also finds operators with a name. */
 export function listAudit(db: Reader, query: AuditQuery): Promise<StoredAuditEntry[]> {
-  const { subject, actor, action, since, limit } = query;
+  const { partnerId, merchantId, beforeId, subject, actor, action, since, limit } = query;
   return db<StoredAuditEntry[]>`
     select id, at, actor, action, subject, detail, origin,
       database_user as "databaseUser", host(database_client) as "databaseClient"
     from audit_log
-    where ${subject === undefined ? db`true` : db`subject = ${subject}`}
+    where ${partnerId === undefined ? db`true` : db`origin ? 'partnerId' and origin ->> 'partnerId' = ${partnerId}`}
+      and ${merchantId === undefined ? db`true` : db`origin ->> 'merchantId' = ${merchantId}`}
+      and ${beforeId === undefined ? db`true` : db`id < ${beforeId}::bigint`}
+      and ${subject === undefined ? db`true` : db`subject = ${subject}`}
       and ${actor === undefined ? db`true` : db`starts_with(actor, ${actor})`}
       and ${action === undefined ? db`true` : db`starts_with(action, ${action})`}
       and ${since === undefined ? db`true` : db`at >= ${since}`}

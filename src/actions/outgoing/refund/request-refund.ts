@@ -30,6 +30,8 @@ export interface RequestRefundInput {
   readonly reason?: string | undefined;
   /** True if an operator requests it, who alone may refund payments of a suspended or frozen merchant. */
   readonly isOperators: boolean;
+  /** Throws if the caller may not have this much of the payment refunded, in the unit of its price, earlier refunds included. */
+  readonly approve?: (total: { readonly unit: string; readonly value: bigint }) => void;
 }
 
 /** A refund that was accepted. */
@@ -69,6 +71,7 @@ export function requestRefund(
     if (left.amount === 0n) throw new ApiError('already_refunded', 'The payment was refunded before.');
     if (refunds.length === MAX_REFUNDS) throw tooMany();
     const share = shareFor({ payment, item, whole, left }, input.amount);
+    input.approve?.({ unit: payment.amountUnit, value: whole.price - left.price + share.price });
     const recipient = recipientOf(deps, item, input.destination);
     const number = refunds.length + 1;
     const floatAccount = (network: string) => floatAccountOf(deps.chains, network);

@@ -1,0 +1,102 @@
+import { newId } from '../../domain/ids.ts';
+import type { Belonging, RefundLimit, Role } from '../../domain/role.ts';
+import { hashToken, LINK_MS, TOKEN_BYTES, tokenText } from '../../domain/session.ts';
+import { ApiError } from '../../errors.ts';
+import { findMerchant } from '../../store/parties/merchants.ts';
+import { findPartner } from '../../store/parties/partners.ts';
+import { insertPerson, lockPerson, type Person } from '../../store/people/people.ts';
+import { putLink } from '../../store/people/sign-in-links.ts';
+import { appendAudit } from '../../store/plumbing/audit-log.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
+import { type CommandDeps, command } from '../command.ts';
+import { merchantNotFound } from '../parties/change-merchant.ts';
+import { partnerNotFound } from '../parties/change-partner.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
+import { personNotFound } from './change-person.ts';
+import { withLinkMac, withPersonMac } from './person-rows.ts';
+import { onSteadyTime } from './steady-time.ts';
+
+export interface InviteInput {
+  readonly actor: string;
+  readonly belonging: Belonging;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly refundLimits: readonly RefundLimit[] | null;
+}
+
+/** A link that was just made: the only moment its token is known. */
+export interface NewLink {
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+export function invitePerson(
+  deps: CommandDeps & RowKeyDeps,
+  input: InviteInput,
+): Promise<{ readonly person: Person; readonly link: NewLink }> {
+  return command(onSteadyTime(deps), async (tx, now) => {
+    const { actor, belonging, ...fields } = input;
+    await checkPlace(tx, belonging);
+    const person = {
+      ...belonging,
+      ...fields,
+      id: newId('psn_', now.getTime(), deps.world.random.bytes(10)),
+      version: 1,
+      createdAt: now,
+      joinedAt: null,
+      removedAt: null,
+    };
+    if (!(await insertPerson(tx, withPersonMac(deps, person)))) {
+      throw new ApiError('invalid_state', 'Somebody with this e-mail address is there already.', { status: 409 });
+    }
+    const link = await makeLink(tx, deps, { personId: person.id, now });
+    const detail = { before: null, after: { ...belonging, ...fields } };
+    await appendAudit(tx, { at: now, actor, action: 'person.invited', subject: person.id, detail, place: belonging });
+    return { person, link };
+  });
+}
+
+/** A new link for a person who has lost every passkey. Links that were not used end. */
+export function relinkPerson(
+  deps: CommandDeps & RowKeyDeps,
+  { actor, personId, isSeen }: { actor: string; personId: string; isSeen: (person: Person) => boolean },
+): Promise<{ readonly person: Person; readonly link: NewLink }> {
+  return command(onSteadyTime(deps), async (tx, now) => {
+    const person = await lockPerson(tx, personId);
+    if (person === undefined || !isSeen(person)) throw personNotFound();
+    const link = await makeLink(tx, deps, { personId, now });
+    const detail = { expiresAt: link.expiresAt };
+    await appendAudit(tx, { at: now, actor, action: 'person.linked', subject: personId, detail, place: person });
+    return { person, link };
+  });
+}
+
+/** The link of a person who is known to be there. */
+export async function makeLink(
+  tx: Tx,
+  deps: CommandDeps & RowKeyDeps,
+  { personId, now }: { personId: string; now: Date },
+): Promise<NewLink> {
+  const { random } = deps.world;
+  const token = tokenText(random.bytes(TOKEN_BYTES));
+  const expiresAt = new Date(now.getTime() + LINK_MS);
+  const id = newId('lnk_', now.getTime(), random.bytes(10));
+  await putLink(tx, withLinkMac(deps, { id, personId, hash: hashToken(token), createdAt: now, expiresAt }));
+  return { token, expiresAt };
+}
+
+/** The page that a link opens. The token is behind the `#`, so no server and no proxy sees it. */
+export function linkUrl(publicUrl: string, { token }: NewLink): string {
+  return `${publicUrl}/dashboard/join#${token}`;
+}
+
+async function checkPlace(tx: Tx, belonging: Belonging): Promise<void> {
+  if (belonging.belongsTo === 'operator') return;
+  const { partnerId, merchantId } = belonging;
+  if ((await findPartner(tx, partnerId)) === undefined) throw partnerNotFound(partnerId);
+  if (belonging.belongsTo === 'partner' || merchantId === null) return;
+  if ((await findMerchant(tx, { partnerId, mode: belonging.mode }, merchantId)) === undefined) {
+    throw merchantNotFound(merchantId);
+  }
+}

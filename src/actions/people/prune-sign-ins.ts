@@ -1,0 +1,18 @@
+import { pruneAnswered } from '../../store/people/passkeys.ts';
+import { pruneSessions } from '../../store/people/sessions.ts';
+import { pruneLinks } from '../../store/people/sign-in-links.ts';
+import { type CommandDeps, command } from '../command.ts';
+import { onSteadyTime } from './steady-time.ts';
+
+/** Nodes follow one clock within seconds; rows are kept for longer than that after their end. */
+const KEPT_MS = 24 * 3_600_000;
+const AT_ONCE = 1_000;
+
+/** Deletes sessions, links and challenges that are over. Returns true if there are more. */
+export function pruneSignIns(deps: CommandDeps): Promise<boolean> {
+  return command(onSteadyTime(deps), async (tx, now) => {
+    const old = { before: new Date(now.getTime() - KEPT_MS), limit: AT_ONCE };
+    const counts = [await pruneSessions(tx, old), await pruneLinks(tx, old), await pruneAnswered(tx, old)];
+    return counts.includes(AT_ONCE);
+  });
+}

@@ -1,0 +1,35 @@
+import type { Clock } from '../runtime/world.ts';
+import type { Tx } from '../store/plumbing/database.ts';
+import { type CommandDeps, command } from './command.ts';
+
+/** Records when keys or sessions were last used. */
+export interface UseRecorder {
+  /** Costs a map entry. The database is written later, for all ids at once. */
+  note(id: string): void;
+  /** Writes the noted uses. Always returns false: one run writes all. */
+  flush(deps: CommandDeps): Promise<boolean>;
+}
+
+export function createUseRecorder(
+  clock: Clock,
+  write: (tx: Tx, uses: ReadonlyMap<string, Date>) => Promise<void>,
+): UseRecorder {
+  let uses = new Map<string, number>();
+  return {
+    note: (id) => void uses.set(id, clock.nowMs()),
+    async flush(deps) {
+      if (uses.size === 0) return false;
+      const written = uses;
+      uses = new Map();
+      const times = new Map([...written].map(([id, atMs]) => [id, new Date(atMs)]));
+      try {
+        await command(deps, (tx) => write(tx, times));
+      } catch (error) {
+        // Nothing noted is lost to an outage, and newer uses win.
+        uses = new Map([...written, ...uses]);
+        throw error;
+      }
+      return false;
+    },
+  };
+}

@@ -1,0 +1,179 @@
+import { changePerson, removePerson } from '../actions/people/change-person.ts';
+import { invitePerson, linkUrl, type NewLink, relinkPerson } from '../actions/people/invite-person.ts';
+import { type Belonging, ROLES } from '../domain/role.ts';
+import { ApiError } from '../errors.ts';
+import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
+import { listEverybody, type Person } from '../store/people/people.ts';
+import type { Reader } from '../store/plumbing/database.ts';
+import { type Command, databaseCommand, operatorOf } from './command.ts';
+import { id, oneOf, text } from './kinds.ts';
+import { listing } from './listing.ts';
+import { flag, optional, repeated, required } from './options.ts';
+import { amountIn, emailAddress } from './people-kinds.ts';
+import { openRowKeys } from './row-keys.ts';
+import { layoutFields } from './table.ts';
+
+const MAX_LIMITS = 50;
+const MAX_LISTED = 1_000;
+const everybody = () => true;
+
+const invite = databaseCommand({
+  name: 'people invite',
+  summary: 'Invite a person to the dashboard, and show the link that signs them in once.',
+  positionals: {},
+  options: {
+    partner: optional(id, 'The partner that the person belongs to.'),
+    merchant: optional(id, 'The merchant that the person belongs to.'),
+    operator: flag('The person belongs to the operator.'),
+    name: required(text, 'The name of the person.'),
+    email: required(emailAddress, 'The e-mail address. No mail is sent.'),
+    role: required(oneOf(ROLES), 'What the person may do.'),
+    'refund-limit': repeated(amountIn, MAX_LIMITS, 'The largest payment that support may refund.'),
+  },
+  examples: [
+    'people invite --partner prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --name "Ada Owner" --email ada@shop.example --role owner',
+    'people invite --merchant mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --name Sam --email sam@shop.example --role cashier',
+    'people invite --operator --name "On call" --email oncall@till.example --role owner',
+  ],
+  check: ({ partner, merchant, operator }) =>
+    [partner !== undefined, merchant !== undefined, operator].filter(Boolean).length === 1
+      ? []
+      : ['Give one of --partner, --merchant and --operator.'],
+  run: async (deps, { partner, merchant, operator, name, email, role, 'refund-limit': limits }) => {
+    const belonging = await belongingOf(deps.db.sql, { partner, merchant, operator });
+    const { person, link } = await invitePerson(
+      { ...deps, rowKeys: await openRowKeys(deps) },
+      {
+        actor: operatorOf(deps.config),
+        belonging,
+        name,
+        email,
+        role,
+        refundLimits: limits.length === 0 ? null : limits,
+      },
+    );
+    return linkOutput('Person invited.', deps.config.publicUrl, person, link);
+  },
+});
+
+const link = databaseCommand({
+  name: 'people link',
+  summary: 'Show a new link that signs a person in once. The link before ends.',
+  positionals: { id: required(id, 'The person, as shown by people list.') },
+  options: {},
+  examples: ['people link psn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  run: async (deps, { id: personId }) => {
+    const rowKeys = await openRowKeys(deps);
+    const made = await relinkPerson(
+      { ...deps, rowKeys },
+      { actor: operatorOf(deps.config), personId, isSeen: everybody },
+    );
+    return linkOutput('Link made.', deps.config.publicUrl, made.person, made.link);
+  },
+});
+
+const set = databaseCommand({
+  name: 'people set',
+  summary: 'Change the role of a person.',
+  positionals: { id: required(id, 'The person, as shown by people list.') },
+  options: {
+    role: required(oneOf(ROLES), 'What the person may do.'),
+    'refund-limit': repeated(amountIn, MAX_LIMITS, 'The largest payment that support may refund.'),
+  },
+  examples: ['people set psn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --role bookkeeper'],
+  run: async (deps, { id: personId, role, 'refund-limit': limits }) => {
+    const rowKeys = await openRowKeys(deps);
+    const person = await changePerson(
+      { ...deps, rowKeys },
+      {
+        actor: operatorOf(deps.config),
+        personId,
+        isSeen: everybody,
+        changes: { role, refundLimits: limits.length === 0 ? null : limits },
+        version: undefined,
+      },
+    );
+    return { json: shown(person), text: `Person changed.\n\n${layoutFields(fieldsOf(person))}` };
+  },
+});
+
+const list = databaseCommand({
+  name: 'people list',
+  summary: 'Show the people who may sign in to the dashboard.',
+  positionals: {},
+  options: {},
+  examples: ['people list'],
+  run: async ({ db }) => {
+    const people = await listEverybody(db.sql, MAX_LISTED);
+    return listing(
+      people.map(({ mac: _, ...person }) => person),
+      {
+        columns: [
+          { title: 'id', cell: (person) => person.id },
+          { title: 'of', cell: placeText },
+          { title: 'role', cell: (person) => person.role },
+          { title: 'name', cell: (person) => person.name },
+          { title: 'e-mail', cell: (person) => person.email },
+          { title: 'passkeys', cell: (person) => String(person.passkeys) },
+          { title: 'joined', cell: (person) => person.joinedAt },
+          { title: 'last seen', cell: (person) => person.lastSeenAt },
+        ],
+        empty: 'Nobody yet.',
+      },
+    );
+  },
+});
+
+const remove = databaseCommand({
+  name: 'people remove',
+  summary: 'Remove a person: all sessions, links and passkeys end.',
+  positionals: { id: required(id, 'The person, as shown by people list.') },
+  options: {},
+  examples: ['people remove psn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  run: async (deps, { id: personId }) => {
+    const input = { actor: operatorOf(deps.config), personId, isSeen: everybody, mayRemoveLastOwner: true };
+    const person = await removePerson(deps, input);
+    return {
+      json: { id: person.id, removed: true },
+      text: `${person.name} is removed.`,
+      note: 'Every node refuses the sessions within 5 s.',
+    };
+  },
+});
+
+export const peopleCommands: readonly Command[] = [invite, list, set, link, remove];
+
+async function belongingOf(
+  db: Reader,
+  { partner, merchant, operator }: { partner: string | undefined; merchant: string | undefined; operator: boolean },
+): Promise<Belonging> {
+  if (operator) return { belongsTo: 'operator', partnerId: null, merchantId: null, mode: null };
+  if (partner !== undefined) return { belongsTo: 'partner', partnerId: partner, merchantId: null, mode: null };
+  const found = merchant === undefined ? undefined : await findMerchantOfAnyPartner(db, merchant);
+  if (found === undefined) throw new ApiError('merchant_not_found', `There is no merchant ${merchant}.`);
+  return { belongsTo: 'merchant', partnerId: found.partnerId, merchantId: found.id, mode: found.mode };
+}
+
+function linkOutput(title: string, publicUrl: string, person: Person, made: NewLink) {
+  const url = linkUrl(publicUrl, made);
+  const fields = layoutFields({ ...fieldsOf(person), link: url, expires: made.expiresAt });
+  return {
+    json: { ...shown(person), link: { url, expiresAt: made.expiresAt } },
+    text: `${title}\n\n${fields}`,
+    note: 'The link signs in once. Give it to the person by a way that nobody else reads.',
+  };
+}
+
+function fieldsOf(person: Person) {
+  return { id: person.id, of: placeText(person), role: person.role, name: person.name, 'e-mail': person.email };
+}
+
+function placeText({ belongsTo, partnerId, merchantId }: Person): string {
+  return merchantId ?? partnerId ?? belongsTo;
+}
+
+/** Without the MAC of the row. */
+function shown(person: Person & { mac?: string }): object {
+  const { mac: _, ...rest } = person;
+  return rest;
+}

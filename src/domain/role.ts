@@ -1,0 +1,69 @@
+import type { Mode } from './mode.ts';
+import { SCOPES, type Scope } from './scope.ts';
+
+export const ROLES = ['owner', 'developer', 'support', 'bookkeeper', 'cashier'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const BELONGINGS = ['operator', 'partner', 'merchant'] as const;
+
+/** Whom a person works for, and so whose objects the person sees. */
+export type Belonging =
+  | { readonly belongsTo: 'operator'; readonly partnerId: null; readonly merchantId: null; readonly mode: null }
+  | { readonly belongsTo: 'partner'; readonly partnerId: string; readonly merchantId: null; readonly mode: null }
+  | { readonly belongsTo: 'merchant'; readonly partnerId: string; readonly merchantId: string; readonly mode: Mode };
+
+/**
+ * Rights that no API key has: a stolen key must not make people. `self` is the person's own session and passkeys, which
+ * everybody has.
+ */
+const PERSON_RIGHTS = ['self', 'people:read', 'people:write', 'audit:read'] as const;
+
+/** What a route asks for: the scope of a key, or a right of a person. */
+export type Right = Scope | (typeof PERSON_RIGHTS)[number];
+
+const ROLE_RIGHTS: Readonly<Record<Role, readonly Right[]>> = {
+  owner: [...SCOPES, ...PERSON_RIGHTS],
+  developer: [
+    'self',
+    'merchants:read',
+    'payments:read',
+    'payments:write',
+    'events:read',
+    'webhooks',
+    'sandbox',
+    'people:read',
+  ],
+  support: ['self', 'merchants:read', 'payments:read', 'refunds:write', 'events:read'],
+  bookkeeper: ['self', 'merchants:read', 'payments:read', 'events:read'],
+  cashier: ['self', 'payments:read', 'payments:write'],
+};
+
+/** People of the operator read the objects of partners, and manage people. They act on money by commands alone. */
+const OPERATORS: readonly Right[] = [
+  'self',
+  'merchants:read',
+  'payments:read',
+  'events:read',
+  'people:read',
+  'people:write',
+  'audit:read',
+];
+
+export function rightsOf({
+  role,
+  belongsTo,
+}: Pick<Belonging, 'belongsTo'> & { readonly role: Role }): readonly Right[] {
+  const rights = ROLE_RIGHTS[role];
+  return belongsTo === 'operator' ? rights.filter((right) => OPERATORS.includes(right)) : rights;
+}
+
+/** An amount in the minor units of a currency or an asset. */
+export interface RefundLimit {
+  readonly unit: string;
+  readonly value: string;
+}
+
+/** True if one of the limits is of the unit of the amount, and not below it. A unit without a limit allows nothing. */
+export function isWithinLimits(limits: readonly RefundLimit[], amount: RefundLimit): boolean {
+  return limits.some(({ unit, value }) => unit === amount.unit && BigInt(amount.value) <= BigInt(value));
+}

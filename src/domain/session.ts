@@ -1,0 +1,43 @@
+import { hash } from 'node:crypto';
+
+/** 256 bits: too many to guess, so a fast hash without salt is a safe way to store a token. */
+export const TOKEN_BYTES = 32;
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A session ends after this much time without a request. */
+export const IDLE_MS = 12 * HOUR_MS;
+/** A session ends at this age, used or not. */
+export const SESSION_MS = 7 * DAY_MS;
+/** The same for a session of a person who has no passkey yet. */
+export const FIRST_SESSION_MS = 12 * HOUR_MS;
+/** After a passkey was shown, sensitive changes need none for this long. */
+export const VERIFIED_MS = 5 * MINUTE_MS;
+export const LINK_MS = 3 * DAY_MS;
+
+export interface SessionTimes {
+  readonly expiresAt: Date;
+  readonly lastUsedAt: Date;
+  readonly endedAt: Date | null;
+}
+
+export function isSessionOver({ expiresAt, lastUsedAt, endedAt }: SessionTimes, nowMs: number): boolean {
+  return endedAt !== null || expiresAt.getTime() <= nowMs || lastUsedAt.getTime() + IDLE_MS <= nowMs;
+}
+
+/** True if the person has just shown a passkey or a one-time link. */
+export function isVerified({ verifiedAt }: { readonly verifiedAt: Date }, nowMs: number): boolean {
+  return verifiedAt.getTime() + VERIFIED_MS > nowMs;
+}
+
+/** The text of a cookie or a one-time link. */
+export function tokenText(random: Uint8Array): string {
+  return Buffer.from(random).toString('base64url');
+}
+
+/** The hash that is stored in place of the token. */
+export function hashToken(token: string): string {
+  return hash('sha256', token, 'hex');
+}

@@ -1,0 +1,52 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { ApiError } from '../../errors.ts';
+
+/** The headers that the gateway reads, beside those of HTTP itself. */
+export const OUR_HEADERS = [
+  'api-key',
+  'x-api-key',
+  'app-id',
+  'client-id',
+  'merchant-id',
+  'partner-id',
+  'session-mode',
+  'pay-version',
+  'wcp-version',
+  'idempotency-key',
+  'sdk-name',
+  'sdk-version',
+  'sdk-platform',
+] as const;
+
+export interface WithHeaders {
+  readonly headers: IncomingHttpHeaders;
+}
+
+export function headerOf(request: WithHeaders, name: (typeof OUR_HEADERS)[number]): string | undefined {
+  const value = request.headers[name];
+  // An empty header counts as missing: some proxies send one in place of none, or beside another one.
+  return typeof value === 'string' ? withoutEmpty(value) : undefined;
+}
+
+/** Node.js joins repeated headers by this separator. */
+const JOINT = ', ';
+
+function withoutEmpty(value: string): string | undefined {
+  if (!value.includes(JOINT)) return value === '' ? undefined : value;
+  const [only, ...others] = value.split(JOINT).filter((part) => part !== '');
+  return others.length === 0 ? only : value;
+}
+
+export function checkHeaderBytes(request: WithHeaders): void {
+  for (const name of OUR_HEADERS) {
+    const value = request.headers[name];
+    if (value !== undefined && !isAscii(String(value))) {
+      throw new ApiError('header_not_ascii', `Header ${name} holds a character outside ASCII.`);
+    }
+  }
+}
+
+function isAscii(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII itself
+  return /^[\x00-\x7f]*$/.test(text);
+}

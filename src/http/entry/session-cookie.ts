@@ -1,0 +1,46 @@
+import type { FastifyReply } from 'fastify';
+import type { NewSession } from '../../actions/people/sign-in.ts';
+import type { WithHeaders } from './headers.ts';
+
+/**
+ * The cookie of a session. With `__Host-` a browser takes it only over HTTPS, for this host and all paths, so no
+ * neighbouring host can set it. Browsers refuse that name over plain HTTP, which is for localhost alone.
+ */
+const NAME = 'till_session';
+
+/** A token has 43 characters. */
+const TOKEN = /^[\w-]{43}$/;
+
+function cookieName(origin: string): string {
+  return isSecure(origin) ? `__Host-${NAME}` : NAME;
+}
+
+/** The token in the cookie of the request. */
+export function cookieIn({ headers }: WithHeaders, origin: string): string | undefined {
+  const start = `${cookieName(origin)}=`;
+  const found = headers.cookie
+    ?.split(';')
+    .map((part) => part.trim())
+    .find((part) => part.startsWith(start));
+  const token = found?.slice(start.length);
+  return token !== undefined && TOKEN.test(token) ? token : undefined;
+}
+
+export function setCookie(reply: FastifyReply, origin: string, { token, expiresAt }: NewSession): void {
+  reply.header(
+    'Set-Cookie',
+    `${cookieName(origin)}=${token}; Expires=${expiresAt.toUTCString()}; ${attributes(origin)}`,
+  );
+}
+
+export function clearCookie(reply: FastifyReply, origin: string): void {
+  reply.header('Set-Cookie', `${cookieName(origin)}=; Max-Age=0; ${attributes(origin)}`);
+}
+
+function attributes(origin: string): string {
+  return `Path=/; HttpOnly; SameSite=Strict${isSecure(origin) ? '; Secure' : ''}`;
+}
+
+function isSecure(origin: string): boolean {
+  return origin.startsWith('https:');
+}

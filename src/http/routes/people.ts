@@ -1,0 +1,206 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { changePerson, personNotFound, removePerson } from '../../actions/people/change-person.ts';
+import { invitePerson, linkUrl, type NewLink, relinkPerson } from '../../actions/people/invite-person.ts';
+import { parseUnit } from '../../chains/units.ts';
+import type { Belonging, RefundLimit } from '../../domain/role.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import { findMerchant } from '../../store/parties/merchants.ts';
+import { listPeople, type PeopleQuery, type Person } from '../../store/people/people.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { actorOf, keyOf, onBehalfOf, sessionOf } from '../entry/access.ts';
+import { isPlausibleId } from '../entry/plausible-id.ts';
+import { nullable } from '../schemas.ts';
+import { LinkBody, PersonBody, PersonField, viewPerson } from '../views/person.ts';
+
+const READ = { scheme: 'person', scope: 'people:read' } as const;
+const WRITE = { scheme: 'person', scope: 'people:write', needsPasskey: true } as const;
+const MAX_LISTED = 1_000;
+
+/** The people of the operator, a partner or a merchant. */
+export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
+  app.get('/v1/people', { schema: LIST, config: { access: READ } }, async (request, reply) => {
+    const people = await deps.lists.read(keyOf(request).id, reply, (db) =>
+      listPeople(db, peopleSeen(request), MAX_LISTED),
+    );
+    return { people: people.map(viewPerson) };
+  });
+
+  app.post(
+    '/v1/people',
+    { schema: INVITE, config: { access: WRITE, errors: ['invalid_state', 'merchant_not_found', 'partner_not_found'] } },
+    async (request, reply) => {
+      const { name, email, role, refundLimits = null, merchantId } = request.body;
+      const belonging = await placeFor(deps, request, merchantId);
+      const input = { actor: actorOf(request), belonging, name, email, role, refundLimits: checkLimits(refundLimits) };
+      const { person, link } = await invitePerson(onBehalfOf(request, deps), input);
+      return reply.code(201).send({ person: viewPerson(person), link: viewLink(deps, link) });
+    },
+  );
+
+  app.patch(
+    '/v1/people/:id',
+    { schema: CHANGE, config: { access: WRITE, errors: ['invalid_state'] } },
+    async (request) => {
+      const { version, refundLimits, ...changes } = request.body;
+      const limits = refundLimits === undefined ? {} : { refundLimits: checkLimits(refundLimits) };
+      const input = { ...personRequest(request), changes: { ...changes, ...limits }, version };
+      return { person: viewPerson(await changePerson(onBehalfOf(request, deps), input)) };
+    },
+  );
+
+  app.delete(
+    '/v1/people/:id',
+    { schema: REMOVE, config: { access: WRITE, errors: ['invalid_state'] } },
+    async (request) => {
+      const input = { ...personRequest(request), mayRemoveLastOwner: false };
+      await removePerson(onBehalfOf(request, deps), input);
+      return { id: request.params.id, deleted: true as const };
+    },
+  );
+
+  app.post('/v1/people/:id/link', { schema: LINK, config: { access: WRITE } }, async (request, reply) => {
+    const { link } = await relinkPerson(onBehalfOf(request, deps), personRequest(request));
+    return reply.code(201).send({ link: viewLink(deps, link) });
+  });
+}
+
+/** The people that the caller sees. A partner sees the people of its merchants, in the mode of the request. */
+function peopleSeen(request: FastifyRequest): PeopleQuery {
+  const { person } = sessionOf(request);
+  const { partnerId, mode } = keyOf(request);
+  if (person.belongsTo === 'merchant') return { belongsTo: 'merchant', merchantId: person.merchantId };
+  return partnerId === '' ? { belongsTo: 'operator' } : { belongsTo: 'partner', partnerId, mode };
+}
+
+/** True for the people that the caller sees. */
+export function isSeenBy(request: FastifyRequest): (person: Person) => boolean {
+  const seen = peopleSeen(request);
+  return (person) => {
+    if (seen.belongsTo === 'operator') return person.belongsTo === 'operator';
+    if (seen.belongsTo === 'merchant') return person.merchantId === seen.merchantId;
+    return person.partnerId === seen.partnerId && (person.mode === null || person.mode === seen.mode);
+  };
+}
+
+function personRequest(request: FastifyRequest) {
+  const { id: personId } = request.params as { id: string };
+  if (!isPlausibleId(personId)) throw personNotFound();
+  return { personId, actor: actorOf(request), isSeen: isSeenBy(request) };
+}
+
+/** Whom a new person belongs to: the caller's own place, or a merchant of the caller's partner. */
+async function placeFor(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  merchantId: string | null | undefined,
+): Promise<Belonging> {
+  const seen = peopleSeen(request);
+  if (seen.belongsTo === 'merchant') {
+    if (merchantId !== undefined && merchantId !== seen.merchantId) {
+      throw new ApiError('forbidden', 'You may invite people of your own merchant alone.');
+    }
+    const { partnerId, mode } = keyOf(request);
+    return { belongsTo: 'merchant', partnerId, merchantId: seen.merchantId, mode };
+  }
+  if (seen.belongsTo === 'operator') {
+    if (merchantId != null) throw new ApiError('forbidden', 'Name the partner of the merchant in Partner-Id.');
+    return { belongsTo: 'operator', partnerId: null, merchantId: null, mode: null };
+  }
+  const { partnerId } = seen;
+  if (merchantId == null) return { belongsTo: 'partner', partnerId, merchantId: null, mode: null };
+  const { mode } = keyOf(request);
+  const merchant = isPlausibleId(merchantId)
+    ? await findMerchant(deps.db.sql, { partnerId, mode }, merchantId)
+    : undefined;
+  if (merchant === undefined) throw new ApiError('merchant_not_found', 'There is no such merchant.');
+  return { belongsTo: 'merchant', partnerId, merchantId, mode };
+}
+
+/** Units in canonical spelling, each once. */
+function checkLimits(limits: readonly RefundLimit[] | null): readonly RefundLimit[] | null {
+  if (limits === null) return null;
+  const issues = limits.flatMap(({ unit }, index) => {
+    const parsed = parseUnit(unit);
+    return parsed.ok ? [] : [{ field: `refundLimits[${index}].unit`, message: parsed.problem }];
+  });
+  if (issues.length > 0) throw validationError(issues);
+  return limits.map(({ unit, value }) => {
+    const parsed = parseUnit(unit);
+    return { unit: parsed.ok ? parsed.value.id : unit, value };
+  });
+}
+
+function viewLink({ config }: HttpDeps, link: NewLink) {
+  return { url: linkUrl(config.publicUrl, link), expiresAt: link.expiresAt.toISOString() };
+}
+
+const TAGS = ['People'];
+const { name, email, role, refundLimits } = PersonField;
+const Params = Type.Object({ id: Type.String({ description: 'The person.' }) });
+const One = Type.Object({ person: PersonBody }, { description: 'The person.' });
+
+const LIST = {
+  tags: TAGS,
+  summary: 'List people',
+  description:
+    'The people who may sign in for the partner and its merchants, the oldest first. A person of a merchant sees those of the merchant. A person of the operator sees those of the partner in `Partner-Id`, or without it those of the operator.',
+  response: { 200: Type.Object({ people: Type.Array(PersonBody) }, { description: 'The people.' }) },
+};
+
+const INVITE = {
+  tags: TAGS,
+  summary: 'Invite a person',
+  description:
+    'Answers with a link that signs the person in once. Give it to the person yourself: no mail is sent. Needs a passkey shown within the last 5 minutes.',
+  body: Type.Object(
+    {
+      name,
+      email,
+      role,
+      refundLimits: Type.Optional(refundLimits),
+      merchantId: Type.Optional(
+        nullable(
+          Type.String({ maxLength: 64, description: 'The merchant that the person belongs to. Null: the partner.' }),
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  response: { 201: Type.Object({ person: PersonBody, link: LinkBody }, { description: 'The person is invited.' }) },
+};
+
+const CHANGE = {
+  tags: TAGS,
+  summary: 'Change a person',
+  description: 'With `version` the change is refused if somebody else changed the person meanwhile.',
+  params: Params,
+  body: Type.Object(
+    {
+      name: Type.Optional(name),
+      role: Type.Optional(role),
+      refundLimits: Type.Optional(refundLimits),
+      version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_000_000_000 })),
+    },
+    { additionalProperties: false },
+  ),
+  response: { 200: One },
+};
+
+const REMOVE = {
+  tags: TAGS,
+  summary: 'Remove a person',
+  description: 'Ends all sessions, links and passkeys of the person. The last owner cannot be removed.',
+  params: Params,
+  response: {
+    200: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { description: 'The person is removed.' }),
+  },
+};
+
+const LINK = {
+  tags: TAGS,
+  summary: 'Make a new link for a person',
+  description: 'For a person who has lost every passkey, or whose invitation has expired. The link before ends.',
+  params: Params,
+  response: { 201: Type.Object({ link: LinkBody }, { description: 'The link.' }) },
+};

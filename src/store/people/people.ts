@@ -1,0 +1,145 @@
+import type { Mode } from '../../domain/mode.ts';
+import type { Belonging, RefundLimit, Role } from '../../domain/role.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+export type Person = Belonging & {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  /** How much support may refund. Null: the role alone decides. */
+  readonly refundLimits: readonly RefundLimit[] | null;
+  readonly version: number;
+  readonly createdAt: Date;
+  /** The first sign-in. */
+  readonly joinedAt: Date | null;
+  readonly removedAt: Date | null;
+};
+
+/** With the proof that the gateway wrote the row. */
+export type StoredPerson = Person & { readonly mac: string };
+
+export type ListedPerson = StoredPerson & {
+  /** The last request of any session. */
+  readonly lastSeenAt: Date | null;
+  readonly passkeys: number;
+};
+
+/** The people that a caller sees. */
+export type PeopleQuery =
+  | { readonly belongsTo: 'operator' }
+  | { readonly belongsTo: 'partner'; readonly partnerId: string; readonly mode: Mode | null }
+  | { readonly belongsTo: 'merchant'; readonly merchantId: string };
+
+/** Returns false if the place already has somebody with this address. */
+export async function insertPerson(tx: Tx, person: StoredPerson): Promise<boolean> {
+  const { count } = await tx`
+    insert into people (
+      id, belongs_to, partner_id, merchant_id, mode, name, email, role, refund_limits, version, created_at, mac)
+    values (${person.id}, ${person.belongsTo}, ${person.partnerId}, ${person.merchantId}, ${person.mode},
+      ${person.name}, ${person.email}, ${person.role}, ${tx.json(person.refundLimits)}, ${person.version},
+      ${person.createdAt}, ${person.mac})
+    on conflict do nothing`;
+  return count === 1;
+}
+
+/** Returns false if another change came first, or another person has the address. */
+export async function updatePerson(tx: Tx, person: StoredPerson): Promise<boolean> {
+  const { count } = await tx`
+    update people set name = ${person.name}, role = ${person.role}, refund_limits = ${tx.json(person.refundLimits)},
+      version = ${person.version}, mac = ${person.mac}
+    where id = ${person.id} and version = ${person.version - 1} and removed_at is null`;
+  return count === 1;
+}
+
+export async function noteJoined(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
+  await tx`update people set joined_at = ${at} where id = ${id} and joined_at is null`;
+}
+
+/** Ends the person's sessions, links and passkeys as well. */
+export async function removePersonRow(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
+  await tx`insert into person_ends (person_id, at) values (${id}, ${at}) on conflict do nothing`;
+  await tx`update people set removed_at = ${at} where id = ${id} and removed_at is null`;
+  await tx`update sessions set ended_at = ${at} where person_id = ${id} and ended_at is null`;
+  await tx`delete from sign_in_links where person_id = ${id}`;
+  await tx`delete from passkeys where person_id = ${id}`;
+}
+
+/** Removed people are not found. */
+export async function findPerson(db: Reader, id: string): Promise<StoredPerson | undefined> {
+  const [row] = await db<
+    StoredPerson[]
+  >`select ${personColumns(db)} from people p where p.id = ${id} and ${isHere(db)}`;
+  return row;
+}
+
+export async function lockPerson(tx: Tx, id: string): Promise<StoredPerson | undefined> {
+  const [row] = await tx<StoredPerson[]>`
+    select ${personColumns(tx)} from people p where p.id = ${id} and ${isHere(tx)} for update`;
+  return row;
+}
+
+/** A partner's list contains the people of its merchants. */
+export function listPeople(db: Reader, query: PeopleQuery, limit: number): Promise<ListedPerson[]> {
+  return db<ListedPerson[]>`
+    select ${personColumns(db)},
+      (select max(s.last_used_at) from sessions s where s.person_id = p.id) as "lastSeenAt",
+      (select count(*)::int from passkeys k where k.person_id = p.id) as passkeys
+    from people p where ${isHere(db)} and ${placeOf(db, query)} order by p.id limit ${limit}`;
+}
+
+export function listEverybody(db: Reader, limit: number): Promise<ListedPerson[]> {
+  return db<ListedPerson[]>`
+    select ${personColumns(db)},
+      (select max(s.last_used_at) from sessions s where s.person_id = p.id) as "lastSeenAt",
+      (select count(*)::int from passkeys k where k.person_id = p.id) as passkeys
+    from people p where ${isHere(db)} order by p.id limit ${limit}`;
+}
+
+/** Locks the owners of a place, so that two of them cannot remove each other at once. */
+export async function lockOwners(tx: Tx, { belongsTo, partnerId, merchantId }: Belonging): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select p.id from people p
+    where ${isHere(tx)} and p.role = 'owner' and p.belongs_to = ${belongsTo}
+      and p.partner_id is not distinct from ${partnerId} and p.merchant_id is not distinct from ${merchantId}
+    order by p.id for update`;
+  return rows.map(({ id }) => id);
+}
+
+/** Names, of removed people too. */
+export function findPersonNames(db: Reader, ids: readonly string[]): Promise<Pick<Person, 'id' | 'name'>[]> {
+  return db<Pick<Person, 'id' | 'name'>[]>`select id, name from people where id = any(${[...ids]}::text[])`;
+}
+
+/** A page of all people, by id. */
+export function lockPeople(
+  tx: Tx,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<StoredPerson[]> {
+  return tx<StoredPerson[]>`
+    select ${personColumns(tx)} from people p where p.id > ${after} order by p.id limit ${limit} for update`;
+}
+
+export async function setPersonMacs(tx: Tx, rows: readonly { id: string; mac: string }[]): Promise<void> {
+  await tx`
+    update people p set mac = m.mac
+    from jsonb_to_recordset(${tx.json(rows)}) as m(id text, mac text) where p.id = m.id`;
+}
+
+export function personColumns(db: Reader) {
+  return db`p.id, p.belongs_to as "belongsTo", p.partner_id as "partnerId", p.merchant_id as "merchantId", p.mode, p.name,
+    p.email, p.role, p.refund_limits as "refundLimits", p.version, p.created_at as "createdAt",
+    p.joined_at as "joinedAt", p.mac,
+    least(p.removed_at, (select e.at from person_ends e where e.person_id = p.id)) as "removedAt"`;
+}
+
+function isHere(db: Reader) {
+  return db`p.removed_at is null and not exists (select from person_ends e where e.person_id = p.id)`;
+}
+
+function placeOf(db: Reader, query: PeopleQuery) {
+  if (query.belongsTo === 'operator') return db`p.belongs_to = 'operator'`;
+  if (query.belongsTo === 'merchant') return db`p.merchant_id = ${query.merchantId}`;
+  const { partnerId, mode } = query;
+  return db`p.partner_id = ${partnerId} and ${mode === null ? db`true` : db`(p.mode is null or p.mode = ${mode})`}`;
+}

@@ -1,0 +1,43 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** A link that signs a person in once. */
+export interface SignInLink {
+  readonly id: string;
+  readonly personId: string;
+  readonly hash: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** With the proof that the gateway wrote the row. */
+export interface StoredLink extends SignInLink {
+  readonly mac: string;
+}
+
+/** The newest link of a person is the only one in force. */
+export async function putLink(tx: Tx, link: StoredLink): Promise<void> {
+  await tx`delete from sign_in_links where person_id = ${link.personId} and used_at is null`;
+  await tx`
+    insert into sign_in_links (id, person_id, hash, created_at, expires_at, mac)
+    values (${link.id}, ${link.personId}, ${link.hash}, ${link.createdAt}, ${link.expiresAt}, ${link.mac})`;
+}
+
+/** Takes an unused link out of force. Of two requests at once the first gets it. */
+export async function takeLink(tx: Tx, { hash, at }: { hash: string; at: Date }): Promise<StoredLink | undefined> {
+  const [row] = await tx<StoredLink[]>`
+    update sign_in_links l set used_at = ${at}
+    where l.hash = ${hash} and l.used_at is null and l.expires_at > ${at}
+    returning ${columns(tx)}`;
+  return row;
+}
+
+/** Returns the number of deleted rows. */
+export async function pruneLinks(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const { count } = await tx`
+    delete from sign_in_links where id in (select id from sign_in_links where expires_at < ${before} limit ${limit})`;
+  return count;
+}
+
+function columns(db: Reader) {
+  return db`l.id, l.person_id as "personId", l.hash, l.created_at as "createdAt", l.expires_at as "expiresAt", l.mac`;
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { BrowserContext, Page } from 'playwright-core';
+import { en } from '../../web/src/dashboard/strings/en.ts';
+import { payWith } from '../e2e/sandbox-payer.ts';
+import { assertAccessible } from './accessible.ts';
+import { missingBrowser } from './chromium.ts';
+import { openScene, type Scene, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
+
+/** An authenticator of the browser that answers at once, as if the person had touched it. */
+async function withAuthenticator(context: BrowserContext, page: Page): Promise<void> {
+  const session = await context.newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
+
+describe('the dashboard', { skip: missingBrowser() }, () => {
+  let scene: Scene;
+  let visit: Visit;
+  before(async () => {
+    scene = await openScene();
+    visit = await scene.visit();
+    await withAuthenticator(visit.context, visit.page);
+  });
+  after(() => scene.close());
+
+  const at = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
+
+  it('is opened by the link of the banner, once, and then by the passkey', async () => {
+    const { page } = visit;
+    await page.goto(scene.dashboardUrl);
+    await at(page, en.firstPasskeyTitle.replace('{name}', 'Demo owner'));
+    assert.ok(!page.url().includes('#'), 'the token is out of the address');
+    await assertAccessible(page, 'first passkey');
+    await page.getByRole('button', { name: en.addPasskey }).click();
+    await at(page, en.payments);
+    await page.getByRole('button', { name: en.signOut }).click();
+    await at(page, en.signInTitle);
+    await assertAccessible(page, 'sign in');
+    await page.goto(`${scene.baseUrl}/dashboard/payments`);
+    await at(page, en.signInTitle);
+    await page.goto(scene.dashboardUrl);
+    await at(page, en.joinFailedTitle);
+    await page.getByRole('link', { name: en.signInTitle }).click();
+    await page.getByRole('button', { name: en.signInButton }).click();
+    await at(page, en.payments);
+  });
+
+  it('shows a payment when it is created, and follows it to its end and its refund', async () => {
+    const { page } = visit;
+    await page.getByText(en.following, { exact: true }).waitFor();
+    const hostile = { referenceId: 'ORDER-42' };
+    const { paymentId } = await scene.createPayment(...TEN_DOLLARS, hostile);
+    const row = page.getByRole('row').filter({ hasText: 'ORDER-42' });
+    await row.waitFor();
+    await assertAccessible(page, 'payments');
+    await page.getByLabel(en.search).fill('ORDER-42');
+    await page.waitForURL(/reference=ORDER-42/);
+    await page.getByLabel(en.status, { exact: true }).selectOption('succeeded');
+    await page.getByText(en.noMatches).waitFor();
+    await page.getByRole('button', { name: en.clearFilters }).click();
+    await row.getByRole('link').click();
+    const title = page.getByRole('heading', { level: 1 });
+    await title.getByText(en.statusRequiresAction).waitFor();
+    await assertAccessible(page, 'payment');
+
+    const wallet = await scene.createWallet({ USDC: TEN_TOKENS });
+    await payWith(scene, wallet, paymentId, 'USDC');
+    await title.getByText(en.statusSucceeded).waitFor();
+    await page.getByRole('button', { name: en.refund, exact: true }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Refund \$10\.00$/ })
+      .click();
+    await title.getByText(en.statusRefunded).waitFor();
+  });
+
+  it('goes anywhere by the keyboard', async () => {
+    const { page } = visit;
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('tea');
+    await page.keyboard.press('Enter');
+    await at(page, en.team);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('ORDER-4');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/dashboard\/payments\?reference=ORDER-4$/);
+    await page.goBack();
+    await at(page, en.team);
+  });
+
+  it('invites a person, who sees what the role allows', async () => {
+    const { page } = visit;
+    await page.getByRole('button', { name: en.invite }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(en.name).fill('Casey <b>Cashier</b>');
+    await dialog.getByLabel(en.email).fill('casey@shop.example');
+    await dialog.getByRole('radio', { name: new RegExp(`^${en.roleCashier}`) }).check();
+    await assertAccessible(page, 'invitation');
+    await dialog.getByRole('button', { name: en.invite }).click();
+    const link = await dialog.getByText(/\/dashboard\/join#/).innerText();
+    await dialog.getByRole('button', { name: en.close }).click();
+    await page.getByText('Casey <b>Cashier</b>').waitFor();
+    await assertAccessible(page, 'team');
+
+    const other = await scene.visit();
+    await withAuthenticator(other.context, other.page);
+    await other.page.goto(link);
+    await other.page.getByRole('button', { name: en.later }).click();
+    await at(other.page, en.payments);
+    assert.equal(await other.page.getByRole('link', { name: en.team }).count(), 0);
+    await other.page.goto(`${scene.baseUrl}/dashboard/team`);
+    await other.page.getByRole('alert').waitFor();
+
+    await page.getByRole('listitem').filter({ hasText: 'Casey' }).getByRole('button', { name: en.remove }).click();
+    await page.getByRole('dialog').getByRole('button', { name: en.remove }).click();
+    await page.getByText('Casey <b>Cashier</b>').waitFor({ state: 'detached' });
+    await other.page.goto(`${scene.baseUrl}/dashboard`);
+    await at(other.page, en.signInTitle);
+    await other.close();
+  });
+
+  it('shows the audit log, the passkeys and the sessions', async () => {
+    const { page, problems, strangers } = visit;
+    await page.getByRole('link', { name: en.auditLog }).click();
+    await page.getByText('person.removed').waitFor();
+    await assertAccessible(page, 'audit log');
+    await page.getByRole('link', { name: en.account }).click();
+    await page.getByText(en.thisSession).waitFor();
+    await page.getByRole('button', { name: en.addPasskey }).waitFor();
+    await assertAccessible(page, 'account');
+    assert.deepEqual(strangers, []);
+    // The browser reports refused requests: before the first sign-in, after signing out, and of the used link.
+    assert.deepEqual(
+      problems.filter((text) => !/status of 401/.test(text)),
+      [],
+    );
+  });
+
+  it('cannot be framed, and runs no script of others', async () => {
+    const answer = await fetch(`${scene.baseUrl}/dashboard/payments`, { headers: { accept: 'text/html' } });
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/);
+    assert.match(policy, /frame-ancestors 'none'/);
+    assert.equal(answer.headers.get('x-frame-options'), 'DENY');
+    const arabic = await fetch(`${scene.baseUrl}/dashboard?lang=ar`);
+    assert.match(await arabic.text(), /<html lang="ar" dir="rtl">/);
+  });
+});

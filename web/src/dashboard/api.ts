@@ -1,0 +1,76 @@
+/** Requests to the API of this origin, as the person who is signed in. */
+
+export type Mode = 'test' | 'live';
+
+export class ApiProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, body: { code?: string; message?: string; details?: Record<string, unknown> }) {
+    super(body.message ?? '');
+    this.status = status;
+    this.code = body.code ?? '';
+    this.details = body.details ?? {};
+  }
+
+  /** True if the change is allowed once the passkey was shown again. */
+  get needsPasskey(): boolean {
+    return this.details.needs === 'passkey';
+  }
+}
+
+export interface Asking {
+  readonly body?: object;
+  readonly merchantId?: string;
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+}
+
+const MODE_KEY = 'till.mode';
+
+/** The mode is kept for the next visit. A browser that stores nothing begins with test. */
+export function readMode(): Mode {
+  try {
+    return localStorage.getItem(MODE_KEY) === 'live' ? 'live' : 'test';
+  } catch {
+    return 'test';
+  }
+}
+
+let mode = readMode();
+
+export function setMode(next: Mode): void {
+  mode = next;
+  try {
+    localStorage.setItem(MODE_KEY, next);
+  } catch {
+    // A private window: the mode lasts as long as the page.
+  }
+}
+
+export async function call<T>(method: string, path: string, asking: Asking = {}): Promise<T> {
+  const { body, merchantId, idempotencyKey, signal } = asking;
+  const response = await fetch(path, {
+    method,
+    credentials: 'same-origin',
+    headers: {
+      'Session-Mode': mode,
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(merchantId !== undefined && { 'Merchant-Id': merchantId }),
+      ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal !== undefined && { signal }),
+  });
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new ApiProblem(response.status, answer);
+  return answer as T;
+}
+
+/** `?a=1&b=2` of the values that are there. */
+export function queryText(values: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
+  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  return given.length === 0 ? '' : `?${query}`;
+}

@@ -1,0 +1,35 @@
+import './styles/dashboard.css';
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { createRoot } from 'react-dom/client';
+import { ApiProblem } from './api.ts';
+import type { DashboardState } from './page-state.ts';
+import { sessionQuery } from './queries.ts';
+import { makeRouter } from './router.tsx';
+import { StateContext } from './words.ts';
+
+const root = document.getElementById('root');
+const text = document.getElementById('state')?.textContent;
+if (root !== null && text != null) {
+  const client: QueryClient = new QueryClient({
+    queryCache: new QueryCache({
+      // The session has ended: the frame asks for it again, and shows the sign-in page.
+      onError: (error, query) => {
+        const isSession = query.queryKey[0] === sessionQuery.queryKey[0];
+        if (error instanceof ApiProblem && error.status === 401 && !isSession) {
+          void client.resetQueries({ queryKey: sessionQuery.queryKey });
+        }
+      },
+    }),
+    defaultOptions: {
+      queries: { retry: (count, error) => count < 3 && !(error instanceof ApiProblem && error.status < 500) },
+    },
+  });
+  createRoot(root).render(
+    <StateContext value={JSON.parse(text) as DashboardState}>
+      <QueryClientProvider client={client}>
+        <RouterProvider router={makeRouter()} />
+      </QueryClientProvider>
+    </StateContext>,
+  );
+}

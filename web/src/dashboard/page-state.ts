@@ -1,0 +1,10 @@
+import type { Strings } from './strings/en.ts';
+
+/** The state that the server puts into the document of the dashboard. */
+export interface DashboardState {
+  /** BCP 47. */
+  readonly locale: string;
+  readonly dir: 'ltr' | 'rtl';
+  readonly strings: Strings;
+  readonly isSandbox: boolean;
+}

@@ -1,0 +1,319 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Fill } from '../../shared/fill.tsx';
+import { clamp, fill, initialsOf } from '../../shared/text.ts';
+import { ApiProblem, call } from '../api.ts';
+import { useMay, useMerchants, useSession } from '../queries.ts';
+import { type OneTimeLink, type Person, ROLES, type Role } from '../shapes.ts';
+import type { Strings } from '../strings/en.ts';
+import { Code, Dialog, Field, Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
+import { TeamTabs } from '../ui/team-tabs.tsx';
+import { useChange } from '../ui/use-change.ts';
+import { useTimes, useWords } from '../words.ts';
+
+const ROLE_WORDS = {
+  owner: ['roleOwner', 'roleOwnerText'],
+  developer: ['roleDeveloper', 'roleDeveloperText'],
+  support: ['roleSupport', 'roleSupportText'],
+  bookkeeper: ['roleBookkeeper', 'roleBookkeeperText'],
+  cashier: ['roleCashier', 'roleCashierText'],
+} as const satisfies Record<Role, readonly [keyof Strings, keyof Strings]>;
+
+/** The currencies that limits of refunds can be given in here. The API takes every currency. */
+const CURRENCIES = ['USD', 'EUR'] as const;
+
+type Shown = { readonly person: Person; readonly link: OneTimeLink };
+
+export function TeamPage() {
+  const words = useWords();
+  const mayManage = useMay('people:write');
+  const [isInviting, setInviting] = useState(false);
+  const [shown, setShown] = useState<Shown>();
+  useTitle(words.team);
+  const { data, error } = useQuery({
+    queryKey: ['people'],
+    queryFn: ({ signal }) => call<{ people: Person[] }>('GET', '/v1/people', { signal }),
+  });
+  return (
+    <>
+      <PageHead title={words.team}>
+        {mayManage && (
+          <button type="button" className="main" onClick={() => setInviting(true)}>
+            {words.invite}
+          </button>
+        )}
+      </PageHead>
+      <TeamTabs />
+      {error !== null && <Notice kind="bad">{error instanceof ApiProblem ? error.message : words.unreachable}</Notice>}
+      {data === undefined && error === null && <p className="empty">{words.loading}</p>}
+      <ul className="people" aria-label={words.people}>
+        {data?.people.map((person) => (
+          <PersonRow key={person.id} person={person} mayManage={mayManage} onLink={setShown} />
+        ))}
+      </ul>
+      {isInviting && (
+        <InviteDialog
+          onClose={() => setInviting(false)}
+          onInvited={(made) => {
+            setInviting(false);
+            setShown(made);
+          }}
+        />
+      )}
+      {shown !== undefined && <LinkDialog shown={shown} onClose={() => setShown(undefined)} />}
+    </>
+  );
+}
+
+interface RowProps {
+  readonly person: Person;
+  readonly mayManage: boolean;
+  readonly onLink: (shown: Shown) => void;
+}
+
+function PersonRow({ person, mayManage, onLink }: RowProps) {
+  const words = useWords();
+  const client = useQueryClient();
+  const merchants = useMerchants();
+  const { person: me } = useSession();
+  const [asked, setAsked] = useState<'remove' | 'role'>();
+  const { isRunning, problem, run } = useChange();
+  const merchant = merchants.find(({ id }) => id === person.merchantId);
+  const [roleWord] = ROLE_WORDS[person.role];
+  const close = () => setAsked(undefined);
+  const relink = () =>
+    run(async () => {
+      const { link } = await call<{ link: OneTimeLink }>('POST', `/v1/people/${person.id}/link`);
+      onLink({ person, link });
+    });
+  const remove = () =>
+    run(async () => {
+      await call('DELETE', `/v1/people/${person.id}`);
+      close();
+      await client.invalidateQueries({ queryKey: ['people'] });
+    });
+  return (
+    <li className="person">
+      <span className="avatar" aria-hidden="true">
+        {initialsOf(person.name)}
+      </span>
+      <span className="person-names">
+        <span>
+          <bdi>{clamp(person.name, 60)}</bdi>
+          {person.id === me.id && <span className="soft"> ({words.you})</span>}
+        </span>
+        <bdi className="soft small">{clamp(person.email, 80)}</bdi>
+      </span>
+      <span className="person-role">
+        {words[roleWord]}
+        {person.merchantId !== null && (
+          <bdi className="soft small">{clamp(merchant?.name ?? person.merchantId, 40)}</bdi>
+        )}
+      </span>
+      <span className="soft small person-seen">
+        {person.status === 'invited' ? (
+          <span className="badge badge-processing">{words.invited}</span>
+        ) : person.lastSeenAt === null ? (
+          words.never
+        ) : (
+          <>
+            {words.lastSeen} <Time at={person.lastSeenAt} />
+          </>
+        )}
+      </span>
+      {mayManage && (
+        <span className="person-actions">
+          <button type="button" className="quiet small" onClick={() => setAsked('role')}>
+            {words.changeRole}
+          </button>
+          <button type="button" className="quiet small" disabled={isRunning} onClick={() => void relink()}>
+            {words.newLink}
+          </button>
+          <button type="button" className="quiet small" onClick={() => setAsked('remove')}>
+            {words.remove}
+          </button>
+        </span>
+      )}
+      {problem !== undefined && asked === undefined && <Notice kind="bad">{problem}</Notice>}
+      {asked === 'remove' && (
+        <Dialog title={<Fill text={words.removeTitle} name={clamp(person.name, 40)} />} onClose={close}>
+          <p>{words.removeText}</p>
+          {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
+          <div className="dialog-actions">
+            <button type="button" className="quiet" onClick={close}>
+              {words.cancel}
+            </button>
+            <button type="button" className="main" disabled={isRunning} onClick={() => void remove()}>
+              {words.remove}
+            </button>
+          </div>
+        </Dialog>
+      )}
+      {asked === 'role' && <RoleDialog person={person} onClose={close} />}
+    </li>
+  );
+}
+
+function RoleDialog({ person, onClose }: { readonly person: Person; readonly onClose: () => void }) {
+  const words = useWords();
+  const client = useQueryClient();
+  const { isRunning, problem, run } = useChange();
+  const save = (form: FormData) =>
+    run(async () => {
+      const body = { role: form.get('role'), refundLimits: limitsIn(form), version: person.version };
+      try {
+        await call('PATCH', `/v1/people/${person.id}`, { body });
+      } finally {
+        await client.invalidateQueries({ queryKey: ['people'] });
+      }
+      onClose();
+    });
+  return (
+    <Dialog title={<bdi>{clamp(person.name, 40)}</bdi>} onClose={onClose}>
+      <form action={(form) => void save(form)}>
+        <RoleChoice initial={person.role} limits={person.refundLimits} />
+        {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
+        <div className="dialog-actions">
+          <button type="button" className="quiet" onClick={onClose}>
+            {words.cancel}
+          </button>
+          <button type="submit" className="main" disabled={isRunning}>
+            {words.save}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface InviteProps {
+  readonly onClose: () => void;
+  readonly onInvited: (shown: Shown) => void;
+}
+
+function InviteDialog({ onClose, onInvited }: InviteProps) {
+  const words = useWords();
+  const client = useQueryClient();
+  const merchants = useMerchants();
+  const { merchant } = useSession();
+  const { isRunning, problem, run } = useChange();
+  const invite = (form: FormData) =>
+    run(async () => {
+      const merchantId = form.get('merchant') || undefined;
+      const body = {
+        name: form.get('name'),
+        email: form.get('email'),
+        role: form.get('role'),
+        refundLimits: limitsIn(form),
+        ...(merchantId !== undefined && { merchantId }),
+      };
+      const made = await call<Shown>('POST', '/v1/people', { body });
+      await client.invalidateQueries({ queryKey: ['people'] });
+      onInvited(made);
+    });
+  return (
+    <Dialog title={words.inviteTitle} onClose={onClose}>
+      <form action={(form) => void invite(form)}>
+        <Field label={words.name}>{(id) => <input id={id} name="name" required maxLength={200} />}</Field>
+        <Field label={words.email}>
+          {(id) => <input id={id} name="email" type="email" required maxLength={254} autoComplete="off" />}
+        </Field>
+        {merchant === null && (
+          <Field label={words.belongsTo}>
+            {(id) => (
+              <select id={id} name="merchant">
+                <option value="">{words.wholePartner}</option>
+                {merchants.map((each) => (
+                  <option key={each.id} value={each.id}>
+                    {clamp(each.name, 40)}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )}
+        <RoleChoice initial="support" limits={null} />
+        {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
+        <div className="dialog-actions">
+          <button type="button" className="quiet" onClick={onClose}>
+            {words.cancel}
+          </button>
+          <button type="submit" className="main" disabled={isRunning}>
+            {words.invite}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Support has limits; the other roles need none. */
+function RoleChoice({ initial, limits }: { readonly initial: Role; readonly limits: Person['refundLimits'] }) {
+  const words = useWords();
+  const [chosen, setChosen] = useState(initial);
+  return (
+    <>
+      <fieldset className="choices">
+        <legend>{words.role}</legend>
+        {ROLES.map((each) => {
+          const [name, text] = ROLE_WORDS[each];
+          return (
+            <label key={each}>
+              <input type="radio" name="role" value={each} checked={each === chosen} onChange={() => setChosen(each)} />
+              <span>
+                <span>{words[name]}</span> <span className="soft small">{words[text]}</span>
+              </span>
+            </label>
+          );
+        })}
+      </fieldset>
+      {chosen === 'support' && (
+        <div className="limits">
+          {CURRENCIES.map((currency) => (
+            <Field key={currency} label={fill(words.refundLimit, { currency })}>
+              {(id) => (
+                <input
+                  id={id}
+                  name={`limit-${currency}`}
+                  inputMode="numeric"
+                  pattern="[0-9]{1,12}"
+                  defaultValue={majorOf(limits?.find(({ unit }) => unit === `iso4217/${currency}`)?.value)}
+                />
+              )}
+            </Field>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Whole dollars and euros in the form, minor units in the API: both have two decimals. */
+function limitsIn(form: FormData): readonly { unit: string; value: string }[] | null {
+  if (form.get('role') !== 'support') return null;
+  return CURRENCIES.flatMap((currency) => {
+    const whole = String(form.get(`limit-${currency}`) ?? '').replace(/^0+/, '');
+    return whole === '' ? [] : [{ unit: `iso4217/${currency}`, value: `${whole}00` }];
+  });
+}
+
+function majorOf(value: string | undefined): string {
+  return value === undefined || value.length < 3 ? '' : value.slice(0, -2);
+}
+
+function LinkDialog({ shown: { person, link }, onClose }: { readonly shown: Shown; readonly onClose: () => void }) {
+  const words = useWords();
+  const times = useTimes();
+  const name = clamp(person.name, 40);
+  return (
+    <Dialog title={<Fill text={words.linkTitle} name={name} />} onClose={onClose}>
+      <p>{fill(words.linkText, { time: times.full(link.expiresAt) })}</p>
+      <Code text={link.url} label={name} />
+      <div className="dialog-actions">
+        <button type="button" className="main" onClick={onClose}>
+          {words.close}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,19 @@
+/** The icons of the navigation: the weight and the grid of the shared ones. */
+
+export const RowsGlyph = () => (
+  <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <path d="M4 7h16M4 12h16M4 17h10" />
+  </svg>
+);
+export const PeopleGlyph = () => (
+  <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <circle cx="9" cy="8.5" r="3.2" />
+    <path d="M3.5 19c.4-3.4 2.5-5.2 5.5-5.2s5.1 1.8 5.5 5.2M15.5 5.6a3.2 3.2 0 0 1 0 5.8M17.5 14.2c1.7.7 2.7 2.3 3 4.8" />
+  </svg>
+);
+export const PersonGlyph = () => (
+  <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <circle cx="12" cy="8.5" r="3.7" />
+    <path d="M5 20c.5-3.9 3.2-6 7-6s6.5 2.1 7 6" />
+  </svg>
+);

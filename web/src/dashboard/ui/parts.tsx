@@ -1,0 +1,130 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { CopyGlyph } from '../../shared/glyphs.tsx';
+import type { PaymentStatus, Refund } from '../shapes.ts';
+import type { Strings } from '../strings/en.ts';
+import { useTimes, useWords } from '../words.ts';
+
+/** Parts that all pages share. */
+
+const STATUS_WORDS = {
+  requires_action: 'statusRequiresAction',
+  processing: 'statusProcessing',
+  succeeded: 'statusSucceeded',
+  failed: 'statusFailed',
+  expired: 'statusExpired',
+  cancelled: 'statusCancelled',
+} as const satisfies Record<PaymentStatus, keyof Strings>;
+
+export function statusText(words: Strings, status: PaymentStatus): string {
+  return words[STATUS_WORDS[status]];
+}
+
+export function StatusBadge({
+  status,
+  refund,
+}: {
+  readonly status: PaymentStatus;
+  readonly refund?: Refund | undefined;
+}) {
+  const words = useWords();
+  if (refund === undefined) return <span className={`badge badge-${status}`}>{statusText(words, status)}</span>;
+  const isDone = refund.status === 'succeeded';
+  return <span className="badge badge-refund">{isDone ? words.statusRefunded : words.statusRefunding}</span>;
+}
+
+export function Time({ at }: { readonly at: string }) {
+  const times = useTimes();
+  return (
+    <time dateTime={at} title={times.full(at)}>
+      {times.short(at)}
+    </time>
+  );
+}
+
+function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+  const words = useWords();
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2_000);
+  };
+  return (
+    <button
+      type="button"
+      className="quiet icon-button"
+      onClick={() => void copy()}
+      aria-label={`${words.copy}: ${label}`}
+    >
+      {isCopied ? words.copied : <CopyGlyph />}
+    </button>
+  );
+}
+
+/** A long id or hash that can be copied. */
+export function Code({ text, label }: { readonly text: string; readonly label: string }) {
+  return (
+    <span className="code">
+      <code dir="ltr">{text}</code>
+      <CopyButton text={text} label={label} />
+    </span>
+  );
+}
+
+export function Field({ label, children }: { readonly label: string; readonly children: (id: string) => ReactNode }) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children(id)}
+    </div>
+  );
+}
+
+export function Notice({ kind, children }: { readonly kind: 'bad' | 'warm' | 'good'; readonly children: ReactNode }) {
+  return (
+    <p className={`notice notice-${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
+      {children}
+    </p>
+  );
+}
+
+/** A dialog of the browser: it keeps the focus, and Escape closes it. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  readonly title: ReactNode;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    ref.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={ref} className="dialog" aria-labelledby={titleId} onClose={onClose}>
+      <h2 id={titleId}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+/** A page title with its actions. */
+export function PageHead({ title, children }: { readonly title: ReactNode; readonly children?: ReactNode }) {
+  return (
+    <header className="page-head">
+      <h1>{title}</h1>
+      {children !== undefined && <div className="page-actions">{children}</div>}
+    </header>
+  );
+}
+
+/** The tab of the browser names the page. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Till`;
+  }, [title]);
+}
