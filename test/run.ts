@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from './global-setup.ts';
+import { takeProcessorMs } from './processor-time.ts';
 
 /**
  * Runs all test files, or those named as arguments. Files share a process in groups: loading the gateway takes more
@@ -26,10 +28,15 @@ const ALONE: readonly RegExp[] = [
 /** The numbers of a run that the runner reports. */
 const COUNTED = ['tests', 'pass', 'fail', 'cancelled', 'skipped'] as const;
 
+/** Groups in the table of processor times; `--times` prints all. */
+const DEAREST = 10;
+
 interface Outcome {
   readonly files: readonly string[];
   readonly output: string;
   readonly hasPassed: boolean;
+  readonly ms: number;
+  readonly processorMs: number;
 }
 
 const waiting: string[][] = [];
@@ -41,7 +48,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     void globalTeardown().finally(() => process.exit(1));
   });
 }
-process.exitCode = await main(process.argv.slice(2));
+const { values, positionals } = parseArgs({ options: { times: { type: 'boolean' } }, allowPositionals: true });
+process.exitCode = await main(positionals);
 
 async function main(named: readonly string[]): Promise<number> {
   const files = named.length > 0 ? [...named] : globSync(FILES);
@@ -49,6 +57,7 @@ async function main(named: readonly string[]): Promise<number> {
   const outcomes: Outcome[] = [];
   const startedAtMs = Date.now();
   await globalSetup();
+  const setupMs = takeProcessorMs();
   try {
     const lane = async () => {
       for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
@@ -61,7 +70,7 @@ async function main(named: readonly string[]): Promise<number> {
   } finally {
     await globalTeardown();
   }
-  process.stdout.write(summaryOf(outcomes, Date.now() - startedAtMs));
+  process.stdout.write(timesOf(outcomes, setupMs + takeProcessorMs()) + summaryOf(outcomes, Date.now() - startedAtMs));
   return outcomes.every(({ hasPassed }) => hasPassed) ? 0 : 1;
 }
 
@@ -90,6 +99,11 @@ function runGroup(files: readonly string[]): Promise<Outcome> {
       { stdio: ['ignore', 'pipe', 'pipe'], timeout: GROUP_TIMEOUT_MS, killSignal: 'SIGKILL' },
     );
     running.add(child);
+    const startedAtMs = Date.now();
+    let processorMs = 0;
+    child.once('exit', () => {
+      processorMs = takeProcessorMs();
+    });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
@@ -99,9 +113,23 @@ function runGroup(files: readonly string[]): Promise<Outcome> {
     child.once('close', (code, signal) => {
       running.delete(child);
       const end = signal === null ? '' : `The process was ended by ${signal}: ${files.join(' ')}\n`;
-      resolve({ files, output: output + end, hasPassed: code === 0 });
+      resolve({ files, output: output + end, hasPassed: code === 0, ms: Date.now() - startedAtMs, processorMs });
     });
   });
+}
+
+/** The processor time of the run, and its dearest groups. */
+function timesOf(outcomes: readonly Outcome[], otherMs: number): string {
+  const allMs = outcomes.reduce((sum, { processorMs }) => sum + processorMs, otherMs);
+  const seconds = (ms: number) => (ms / 1000).toFixed(1).padStart(6);
+  const rows = outcomes
+    .toSorted((a, b) => b.processorMs - a.processorMs)
+    .slice(0, values.times ? undefined : DEAREST)
+    .map(({ files, ms, processorMs }) => `${seconds(processorMs)} ${seconds(ms)}  ${files.join(' ')}\n`);
+  return (
+    `\nProcessor time: ${seconds(allMs).trim()} s, of it the shared PostgreSQL ${seconds(otherMs).trim()} s.\n` +
+    `The dearest groups (processor time and duration in seconds):\n${rows.join('')}`
+  );
 }
 
 /** The numbers of all groups, and the failures of each, which would be hard to find further up. */
