@@ -1,35 +1,58 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from './global-setup.ts';
+import { takeProcessorMs } from './processor-time.ts';
 
 /**
  * Runs all test files, or those named as arguments. Files share a process in groups: loading the gateway takes more
  * processor time than most files need for their tests (8 files with 126 tests: 13 s in one process, 28 s in eight).
  */
 const FILES = '{src,test,scripts,web/src}/**/*.test.ts';
-const FILES_PER_GROUP = 8;
+const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
+/** The long run has files of many minutes, which must not wait for each other. */
+const FILES_PER_GROUP = IS_LONG ? 1 : 14;
 /** Groups that run at once: each waits at times, for a database, a chain or a browser. */
 const AT_ONCE = 4;
-const TEST_TIMEOUT_MS = 120_000;
-const GROUP_TIMEOUT_MS = 600_000;
+/** A busy machine may take ten times as long as an idle one. */
+const TEST_TIMEOUT_MS = 240_000;
+const GROUP_TIMEOUT_MS = 900_000;
 
-/** Files that need a process of their own: they take long, replace globals, or have hooks outside of any `describe`. */
-const ALONE: readonly RegExp[] = [
-  /^test\/(browser|crash|simulation|contracts|chains|wallet-sdk)\//,
-  /^test\/e2e\/(bad-input|drain|guides|nodes|npm-start|long-poll|payments|test-clock|trigger|wallet-sdk)\.test\.ts$/,
-  /^test\/attacks\/(fuzz-routes|hostile-|noisy-lists)/,
-  /^src\/(cli|sandbox)\//,
-  /^src\/store\/(plumbing\/database|payments\/payment-lists)\.test\.ts$/,
-  /^web\/src\/checkout\/(checkout|wallets)\.test\.ts$/,
+/**
+ * Files that are no part of the usual groups: they take long, replace globals, or have a hook outside of any `describe`
+ * that runs for each test. Files of one line share a process. The dearest are first, so that no core is idle at the end.
+ */
+const APART: readonly RegExp[] = [
+  /^test\/browser\/(checkout|paying)\./,
+  /^test\/crash\/crash-points\./,
+  /^test\/simulation\//,
+  /^test\/attacks\/hostile-/,
+  /^test\/browser\/surviving\./,
+  /^test\/e2e\/nodes\./,
+  /^test\/e2e\/guides\./,
+  /^test\/e2e\/drain\./,
+  /^src\/sandbox\/chain-process\./,
+  /^test\/e2e\/trigger\./,
+  /^test\/(e2e\/wallet-sdk\.|wallet-sdk\/)/,
+  /^test\/e2e\/npm-start\./,
+  /^test\/attacks\/fuzz-routes\./,
+  /^src\/sandbox\/embedded-postgres\./,
+  /^web\/src\/checkout\/checkout\./,
+  /^web\/src\/checkout\/wallets\./,
 ];
 
 /** The numbers of a run that the runner reports. */
 const COUNTED = ['tests', 'pass', 'fail', 'cancelled', 'skipped'] as const;
 
+/** Groups in the table of processor times; `--times` prints all. */
+const DEAREST = 10;
+
 interface Outcome {
   readonly files: readonly string[];
   readonly output: string;
   readonly hasPassed: boolean;
+  readonly ms: number;
+  readonly processorMs: number;
 }
 
 const waiting: string[][] = [];
@@ -41,7 +64,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     void globalTeardown().finally(() => process.exit(1));
   });
 }
-process.exitCode = await main(process.argv.slice(2));
+const { values, positionals } = parseArgs({ options: { times: { type: 'boolean' } }, allowPositionals: true });
+process.exitCode = await main(positionals);
 
 async function main(named: readonly string[]): Promise<number> {
   const files = named.length > 0 ? [...named] : globSync(FILES);
@@ -49,6 +73,7 @@ async function main(named: readonly string[]): Promise<number> {
   const outcomes: Outcome[] = [];
   const startedAtMs = Date.now();
   await globalSetup();
+  const setupMs = takeProcessorMs();
   try {
     const lane = async () => {
       for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
@@ -61,15 +86,14 @@ async function main(named: readonly string[]): Promise<number> {
   } finally {
     await globalTeardown();
   }
-  process.stdout.write(summaryOf(outcomes, Date.now() - startedAtMs));
+  process.stdout.write(timesOf(outcomes, setupMs + takeProcessorMs()) + summaryOf(outcomes, Date.now() - startedAtMs));
   return outcomes.every(({ hasPassed }) => hasPassed) ? 0 : 1;
 }
 
-/** Long files first, so that none of them is the last one to run. */
 function groupsOf(files: readonly string[]): string[][] {
-  const isAlone = (file: string) => ALONE.some((pattern) => pattern.test(file));
-  const groups = files.filter(isAlone).map((file) => [file]);
-  const others = files.filter((file) => !isAlone(file));
+  const apart = APART.map((pattern) => files.filter((file) => pattern.test(file)));
+  const others = files.filter((file) => !APART.some((pattern) => pattern.test(file)));
+  const groups = apart.filter((group) => group.length > 0);
   for (let at = 0; at < others.length; at += FILES_PER_GROUP) groups.push(others.slice(at, at + FILES_PER_GROUP));
   return groups;
 }
@@ -90,6 +114,11 @@ function runGroup(files: readonly string[]): Promise<Outcome> {
       { stdio: ['ignore', 'pipe', 'pipe'], timeout: GROUP_TIMEOUT_MS, killSignal: 'SIGKILL' },
     );
     running.add(child);
+    const startedAtMs = Date.now();
+    let processorMs = 0;
+    child.once('exit', () => {
+      processorMs = takeProcessorMs();
+    });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
@@ -99,9 +128,23 @@ function runGroup(files: readonly string[]): Promise<Outcome> {
     child.once('close', (code, signal) => {
       running.delete(child);
       const end = signal === null ? '' : `The process was ended by ${signal}: ${files.join(' ')}\n`;
-      resolve({ files, output: output + end, hasPassed: code === 0 });
+      resolve({ files, output: output + end, hasPassed: code === 0, ms: Date.now() - startedAtMs, processorMs });
     });
   });
+}
+
+/** The processor time of the run, and its dearest groups. */
+function timesOf(outcomes: readonly Outcome[], otherMs: number): string {
+  const allMs = outcomes.reduce((sum, { processorMs }) => sum + processorMs, otherMs);
+  const seconds = (ms: number) => (ms / 1000).toFixed(1).padStart(6);
+  const rows = outcomes
+    .toSorted((a, b) => b.processorMs - a.processorMs)
+    .slice(0, values.times ? undefined : DEAREST)
+    .map(({ files, ms, processorMs }) => `${seconds(processorMs)} ${seconds(ms)}  ${files.join(' ')}\n`);
+  return (
+    `\nProcessor time: ${seconds(allMs).trim()} s, of it the shared PostgreSQL ${seconds(otherMs).trim()} s.\n` +
+    `The dearest groups (processor time and duration in seconds):\n${rows.join('')}`
+  );
 }
 
 /** The numbers of all groups, and the failures of each, which would be hard to find further up. */

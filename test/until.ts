@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-const EVERY_MS = 15;
+/** Pauses between two looks. They grow, because each look takes processor time from the work that is waited for. */
+const PAUSE = { firstMs: 5, mostMs: 60, growth: 1.4 };
 
 /** Waits for a condition. The error after the timeout names it. */
 export async function until(
@@ -9,8 +10,8 @@ export async function until(
   { withinMs = 60_000 } = {},
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
-  while (!(await condition())) {
+  for (let pauseMs = PAUSE.firstMs; !(await condition()); pauseMs = Math.min(pauseMs * PAUSE.growth, PAUSE.mostMs)) {
     if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}.`);
-    await pause(EVERY_MS);
+    await pause(pauseMs);
   }
 }

@@ -16,6 +16,7 @@ import testDollar from '../../contracts/artifacts/TestDollar.json' with { type: 
 import testProxy from '../../contracts/artifacts/TestProxy.json' with { type: 'json' };
 import testTether from '../../contracts/artifacts/TestTether.json' with { type: 'json' };
 import { COLLECTOR_INIT_CODE, COLLECTOR_SALT, CREATE2_DEPLOYER, PERMIT2_ADDRESS } from '../chains/evm/collector.ts';
+import { createLocalSigner } from '../chains/evm/local-signer.ts';
 import { createLocalEvm, type LocalEvm, type LocalEvmOptions, type Predeploy } from './local-evm.ts';
 
 /** Keys of the sandbox chain. Anybody can compute them from these words: never send real money to their accounts. */
@@ -33,7 +34,7 @@ export const SANDBOX_KEYS = {
 } as const;
 
 export const SANDBOX_ACCOUNTS = Object.fromEntries(
-  Object.entries(SANDBOX_KEYS).map(([name, key]) => [name, privateKeyToAccount(key).address]),
+  Object.entries(SANDBOX_KEYS).map(([name, key]) => [name, createLocalSigner(key).address]),
 ) as Readonly<Record<keyof typeof SANDBOX_KEYS, Address>>;
 
 /** The token addresses in `chains/assets.ts`: the last twenty bytes of a hash of their names. */

@@ -89,7 +89,8 @@ describe('a partner that floods the gateway with lists', () => {
       for (let count = 0; count < LISTS_AT_ONCE; count += 1) hanging.push(list({ ...noisy, 'api-key': busy.secret }));
       await until('all places of the key are taken', async () => {
         const rows = await gateway.db.sql`
-          select from pg_stat_activity where application_name = 'till-test-lists' and wait_event_type = 'Lock'`;
+          select from pg_stat_activity where datname = current_database()
+            and application_name = 'till-test-lists' and wait_event_type = 'Lock'`;
         return rows.length === 2;
       });
       // A search by reference reads no totals, so the lock does not concern it: only a free place is needed.

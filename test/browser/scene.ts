@@ -55,7 +55,9 @@ export function sharedScene(): Promise<Scene> {
 }
 
 export async function closeSharedScene(): Promise<void> {
-  await (await shared)?.close();
+  const scene = await shared;
+  shared = undefined;
+  await scene?.close();
 }
 
 export type VisitInput = BrowserContextOptions & { readonly wallet?: InjectedWalletInput };

@@ -8,7 +8,9 @@ import type { NodeProcess } from '../node-process.ts';
 import { until } from '../until.ts';
 import { type OwnChainScene, openOwnChainScene } from './own-chain-scene.ts';
 
-const DRAIN_MS = 2_000;
+const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
+/** Long enough for the requests that a busy machine sends meanwhile. */
+const DRAIN_MS = 5_000;
 const CLIENTS = 4;
 /** The requests that are answered between two steps of a restart. */
 const BURST = 40;
@@ -31,7 +33,9 @@ describe('a node that drains', () => {
       ...(port !== undefined && { PORT: port }),
     });
 
-  it('loses no request of keep-alive clients behind HAProxy, while three nodes are restarted one after the other', {
+  // A start of a node takes more than two seconds of processor time.
+  const restarts = IS_LONG ? 3 : 1;
+  it(`loses no request of keep-alive clients behind HAProxy, while ${restarts} of three nodes restart in turn`, {
     skip: missingHaproxy(),
     timeout: 240_000,
   }, async () => {
@@ -63,7 +67,7 @@ describe('a node that drains', () => {
       const before = answered;
       await until('requests are answered', () => answered >= before + BURST);
     };
-    for (const node of nodes) {
+    for (const node of nodes.slice(0, restarts)) {
       await burst();
       node.signal('SIGTERM');
       assert.equal(await node.ended, 0, node.output());

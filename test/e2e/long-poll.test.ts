@@ -83,7 +83,7 @@ function watched<T>(promise: Promise<T>): { answer: Promise<T>; isThere: () => b
 }
 
 // A request that is held by mistake is held for ever here, so the bound is the test's own.
-describe('a long-poll', { timeout: 60_000 }, () => {
+describe('a long-poll', () => {
   let node: Node;
   let gateway: TestGateway;
   let shop: Shop;
@@ -425,7 +425,7 @@ describe('a long-poll', { timeout: 60_000 }, () => {
   });
 });
 
-describe('held requests', { timeout: 60_000 }, () => {
+describe('held requests', () => {
   it('are answered with the state of the moment when the node stops, all of them', async () => {
     const node = await startNode();
     const { gateway, shop } = node;

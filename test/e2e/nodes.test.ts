@@ -20,7 +20,7 @@ const SHOP = { merchantName: 'Shop', merchantEmail: 'shop@example.com' };
 const STOP = { withinMs: 10_000 };
 
 /** Ends within the bound, or the test fails. */
-async function endOf(node: NodeProcess, { withinMs = 30_000 } = {}): Promise<number | NodeJS.Signals | null> {
+async function endOf(node: NodeProcess, { withinMs = 90_000 } = {}): Promise<number | NodeJS.Signals | null> {
   let end: number | NodeJS.Signals | null | undefined;
   void node.ended.then((how) => {
     end = how;
@@ -132,11 +132,13 @@ describe('a node', { concurrency: true }, () => {
       DATABASE_URL: 'mysql://user:hunter2@db/till',
       TRUST_PROXY: '10.0.0.0/99',
       PUBLIC_URL: 'https://pay.example.com/path',
+      ROLES: 'api,miner',
     });
     assert.equal(await endOf(node), 2);
     for (const name of ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'TRUST_PROXY', 'PUBLIC_URL']) {
       assert.match(node.output(), new RegExp(`^ +${name} must`, 'm'));
     }
+    assert.match(node.output(), /^ +ROLES must list names of roles: api, relay, watch, jobs/m);
     assert.doesNotMatch(node.output(), /hunter2/);
   });
 

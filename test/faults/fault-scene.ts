@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import type { RelaySettings } from '../../src/actions/relay/relayer.ts';
+import type { ConnectedChain } from '../../src/chains/chains.ts';
 import { connectChains } from '../../src/chains/connect.ts';
 import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
 import { createLocalSigner } from '../../src/chains/evm/local-signer.ts';
@@ -8,7 +9,7 @@ import { type Finality, findNetwork } from '../../src/chains/networks.ts';
 import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import type { Timers, World } from '../../src/runtime/world.ts';
-import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { startJobs } from '../../src/workers/loop.ts';
 import { payingOutJobs } from '../../src/workers/paying-out.ts';
@@ -17,6 +18,7 @@ import { startWatching } from '../../src/workers/watching.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { startTestGateway } from '../gateway.ts';
 import { type RpcProxy, startRpcProxy } from '../rpc-proxy.ts';
+import { until } from '../until.ts';
 import { type FaultChain, startFaultChain } from './fault-chain.ts';
 import { openShopper } from './shopper.ts';
 
@@ -62,6 +64,8 @@ export async function openFaultScene(input: FaultSceneInput = {}) {
   const database = await createTestDatabase();
   const place: Place = { input, database, proxies, second: second && secondProxy && { ...second, proxy: secondProxy } };
   const first = await startNode(place);
+  // The timeouts are short. On a busy machine the first check of a network may fail, and is repeated.
+  await until('every network offers its tokens', () => first.chains.list().every(offersTokens));
   const nodes = [first];
   const [proxy] = proxies as [RpcProxy];
   const { sql } = first.gateway.db;
@@ -203,6 +207,11 @@ async function startNode({ input, database, proxies, second }: Place, terms: Nod
       await gateway.stop();
     },
   };
+}
+
+function offersTokens({ chain, payable }: ConnectedChain): boolean {
+  const tokens = chain.network.chainId === 'eip155:31337' ? Object.values(SANDBOX_TOKENS) : [SECOND.token.address];
+  return tokens.every((token) => payable().some((asset) => asset.endsWith(token)));
 }
 
 function networkOf(chainId: string) {
