@@ -23,7 +23,7 @@ import { createHoldPlaces } from './http/status/hold-places.ts';
 import { createLongPolls } from './http/status/long-poll.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
 import { createMetrics } from './runtime/metrics.ts';
-import { createRequestRate } from './runtime/request-rate.ts';
+import { createPaymentWork } from './runtime/payment-work.ts';
 import type { Secrets } from './runtime/secrets.ts';
 import { unshiftedWorld } from './runtime/shifted-clock.ts';
 import { createSparseWarning } from './runtime/sparse-log.ts';
@@ -34,6 +34,7 @@ import type { Config } from './settings/config.ts';
 import { valueOn } from './settings/network-kinds.ts';
 import { openEventFeed } from './store/events/event-feed.ts';
 import type { PlacedEvent } from './store/events/events.ts';
+import { isFeedName } from './store/events/placing.ts';
 import { findKeyHolders, type KeyHolder, type StoredKeyRights } from './store/parties/api-keys.ts';
 import { createDestinationReader, type StoredDestination } from './store/parties/destinations.ts';
 import { findNetworkStops, type NetworkStop } from './store/parties/freezes.ts';
@@ -104,6 +105,8 @@ export async function createParts(input: PartsInput) {
   const turns = createTurns(world.timers, { onRefusal });
   await openCheckout(base);
   const feed = await openEventFeed(base);
+  const paymentWork = createPaymentWork(steady.clock);
+  feed.subscribe((names = []) => paymentWork.noteChanges(names.filter((name) => !isFeedName(name)).length));
   const longPolls = createLongPolls(world, feed);
   const parts = {
     ...base,
@@ -114,7 +117,7 @@ export async function createParts(input: PartsInput) {
     networkStops,
     keyUses: createKeyUseRecorder(world.clock),
     turns,
-    requestRate: createRequestRate(world.clock),
+    paymentWork,
     feed,
     warn: createSparseWarning(steady.clock, base.log),
     leftOut: createAlarms(base, 'asset_left_out'),
@@ -136,6 +139,7 @@ export async function createParts(input: PartsInput) {
     holdPlaces: createHoldPlaces({
       perKey: config.heldPerKey,
       perAddress: config.heldPerAddress,
+      paymentWork,
       onRefusal,
     }),
     lists: createListReads(

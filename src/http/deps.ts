@@ -12,7 +12,7 @@ import type { KeyRing } from '../domain/key-ring.ts';
 import type { ReceiptKey } from '../domain/receipt.ts';
 import type { Rates } from '../rates/rates.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { RequestRate } from '../runtime/request-rate.ts';
+import type { PaymentWork } from '../runtime/payment-work.ts';
 import type { Secrets } from '../runtime/secrets.ts';
 import type { SparseWarning } from '../runtime/sparse-log.ts';
 import type { World } from '../runtime/world.ts';
@@ -54,7 +54,7 @@ export interface HttpDeps {
   /** Turns of work that can wait. */
   readonly turns: Turns;
   readonly metrics: Metrics;
-  readonly requestRate: RequestRate;
+  readonly paymentWork: PaymentWork;
   /** API keys by hash, and wallet apps by id. */
   readonly keys: FreshCache<KeyHolder>;
   readonly apps: FreshCache<WalletApp>;

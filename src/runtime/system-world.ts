@@ -23,6 +23,7 @@ export const systemWorld: World = {
       }),
   },
   random: { bytes: (count) => randomBytes(count) },
+  busyMs: () => performance.eventLoopUtilization().active,
 };
 
 /** Time since the epoch that nobody can set: it only measures how long something took. */

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { PaymentWork } from '../../runtime/payment-work.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { App, HttpDeps } from '../deps.ts';
 
@@ -6,6 +7,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** By the clock that nobody can move. */
     startedAtMs: number;
+    /** Its handler creates or moves a payment, and is at work. */
+    isPaying: boolean;
   }
 }
 
@@ -13,11 +16,21 @@ declare module 'fastify' {
  * One log line and one measurement per request, when its answer is sent. Only the path is logged: a query may hold
  * private data.
  */
-export function observe(app: App, { log, metrics, world, drain, requestRate }: HttpDeps): void {
+export function observe(app: App, { log, metrics, world, drain, paymentWork }: HttpDeps): void {
   const clock = unshifted(world.clock);
   app.decorateRequest('startedAtMs', 0);
+  app.decorateRequest('isPaying', false);
   app.addHook('onRoute', (route) => {
     const timers = new Map<number, { observe(seconds: number): void }>();
+    const { priority, takesTurns = false } = route.config ?? {};
+    if (priority === 'money' && !takesTurns && route.method !== 'GET') {
+      const begin = (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+        request.isPaying = true;
+        paymentWork.begin();
+        done();
+      };
+      route.preHandler = [...[route.preHandler ?? []].flat(), begin];
+    }
     const onSend = (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: () => void) => {
       const { statusCode: status } = reply;
       const ms = clock.nowMs() - request.startedAtMs;
@@ -27,7 +40,7 @@ export function observe(app: App, { log, metrics, world, drain, requestRate }: H
         timers.set(status, timer);
       }
       timer.observe(ms / 1000);
-      requestRate.note();
+      endPaying(paymentWork, request);
       // A client that kept its connection would keep a stopping node waiting.
       if (drain.hasBegun) reply.header('Connection', 'close');
       logRequest(log, request, status, ms);
@@ -35,6 +48,13 @@ export function observe(app: App, { log, metrics, world, drain, requestRate }: H
     };
     route.onSend = [...[route.onSend ?? []].flat(), onSend];
   });
+}
+
+/** The handler is at its end, or waits for something else than this node. */
+export function endPaying(paymentWork: PaymentWork, request: FastifyRequest): void {
+  if (!request.isPaying) return;
+  request.isPaying = false;
+  paymentWork.end();
 }
 
 function logRequest(
