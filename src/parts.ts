@@ -18,7 +18,7 @@ import type { HttpDeps } from './http/deps.ts';
 import { createDrain } from './http/drain.ts';
 import { createListReads } from './http/entry/list-reads.ts';
 import { createTurns } from './http/entry/turns.ts';
-import { eventBodies } from './http/event-bodies.ts';
+import { createSubjectReader, eventBodies } from './http/event-bodies.ts';
 import { createHoldPlaces } from './http/status/hold-places.ts';
 import { createLongPolls } from './http/status/long-poll.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
@@ -108,6 +108,7 @@ export async function createParts(input: PartsInput) {
   const paymentWork = createPaymentWork(steady.clock);
   feed.subscribe((names = []) => paymentWork.noteChanges(names.filter((name) => !isFeedName(name)).length));
   const longPolls = createLongPolls(world, feed);
+  const readSubjects = createSubjectReader(base);
   const parts = {
     ...base,
     metrics,
@@ -148,7 +149,9 @@ export async function createParts(input: PartsInput) {
     ),
     cursorKeys: secrets.deriveEach('cursor'),
     optionKeys: secrets.deriveEach('option'),
-    renderEvents: (events: readonly PlacedEvent[], version: Version) => eventBodies(base, events, version),
+    readSubjects,
+    renderEvents: (events: readonly PlacedEvent[], version: Version) =>
+      eventBodies({ config, readSubjects }, events, version),
     host: hostname(),
     leaseMs: config.leaseMs,
     hourlyLimit: (network: string) => valueOn(config.outgoingPerHour, network),

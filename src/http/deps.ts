@@ -31,6 +31,7 @@ import type { PageBundle } from './checkout/page-bundle.ts';
 import type { Drain } from './drain.ts';
 import type { ListReads } from './entry/list-reads.ts';
 import type { Turns } from './entry/turns.ts';
+import type { SubjectReader } from './event-bodies.ts';
 import type { HoldPlaces } from './status/hold-places.ts';
 import type { LongPolls } from './status/long-poll.ts';
 
@@ -53,6 +54,8 @@ export interface HttpDeps {
   readonly lists: ListReads;
   /** Turns of work that can wait. */
   readonly turns: Turns;
+  /** The objects of events. */
+  readonly readSubjects: SubjectReader;
   readonly metrics: Metrics;
   readonly paymentWork: PaymentWork;
   /** API keys by hash, and wallet apps by id. */

@@ -1,14 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { PaymentWork } from '../../runtime/payment-work.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { App, HttpDeps } from '../deps.ts';
+import { beginPaying, endPaying } from './paying.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** By the clock that nobody can move. */
     startedAtMs: number;
-    /** Its handler creates or moves a payment, and is at work. */
-    isPaying: boolean;
   }
 }
 
@@ -24,12 +22,7 @@ export function observe(app: App, { log, metrics, world, drain, paymentWork }: H
     const timers = new Map<number, { observe(seconds: number): void }>();
     const { priority, takesTurns = false } = route.config ?? {};
     if (priority === 'money' && !takesTurns && route.method !== 'GET') {
-      const begin = (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
-        request.isPaying = true;
-        paymentWork.begin();
-        done();
-      };
-      route.preHandler = [...[route.preHandler ?? []].flat(), begin];
+      route.preHandler = [...[route.preHandler ?? []].flat(), beginPaying(paymentWork)];
     }
     const onSend = (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: () => void) => {
       const { statusCode: status } = reply;
@@ -48,13 +41,6 @@ export function observe(app: App, { log, metrics, world, drain, paymentWork }: H
     };
     route.onSend = [...[route.onSend ?? []].flat(), onSend];
   });
-}
-
-/** The handler is at its end, or waits for something else than this node. */
-export function endPaying(paymentWork: PaymentWork, request: FastifyRequest): void {
-  if (!request.isPaying) return;
-  request.isPaying = false;
-  paymentWork.end();
 }
 
 function logRequest(

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors.ts';
 import type { PaymentWork } from '../../runtime/payment-work.ts';
-import { endPaying } from '../entry/observe.ts';
+import { endPaying } from '../entry/paying.ts';
 import { sharerOf } from '../entry/turns.ts';
 
 /** The limit of held requests per caller. They cost memory, not work, so they have a limit of their own. */
