@@ -21,12 +21,12 @@ import { createDrain } from './http/drain.ts';
 import { createListReads } from './http/entry/list-reads.ts';
 import { createSignInFailures } from './http/entry/sign-in-failures.ts';
 import { createTurns } from './http/entry/turns.ts';
-import { eventBodies } from './http/event-bodies.ts';
+import { createSubjectReader, eventBodies } from './http/event-bodies.ts';
 import { createHoldPlaces } from './http/status/hold-places.ts';
 import { createLongPolls } from './http/status/long-poll.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
 import { createMetrics } from './runtime/metrics.ts';
-import { createRequestRate } from './runtime/request-rate.ts';
+import { createPaymentWork } from './runtime/payment-work.ts';
 import type { Secrets } from './runtime/secrets.ts';
 import { unshiftedWorld } from './runtime/shifted-clock.ts';
 import { createSparseWarning } from './runtime/sparse-log.ts';
@@ -37,6 +37,7 @@ import type { Config } from './settings/config.ts';
 import { valueOn } from './settings/network-kinds.ts';
 import { openEventFeed } from './store/events/event-feed.ts';
 import type { PlacedEvent } from './store/events/events.ts';
+import { isFeedName } from './store/events/placing.ts';
 import { findKeyHolders, type KeyHolder, recordKeyUses, type StoredKeyRights } from './store/parties/api-keys.ts';
 import { createDestinationReader, type StoredDestination } from './store/parties/destinations.ts';
 import { findNetworkStops, type NetworkStop } from './store/parties/freezes.ts';
@@ -117,7 +118,10 @@ export async function createParts(input: PartsInput) {
   const turns = createTurns(world.timers, { onRefusal });
   await openCheckout(base);
   const feed = await openEventFeed(base);
+  const paymentWork = createPaymentWork(steady.clock);
+  feed.subscribe((names = []) => paymentWork.noteChanges(names.filter((name) => !isFeedName(name)).length));
   const longPolls = createLongPolls(world, feed);
+  const readSubjects = createSubjectReader(base);
   const parts = {
     ...base,
     metrics,
@@ -132,7 +136,7 @@ export async function createParts(input: PartsInput) {
     challengeKeys: secrets.deriveEach('passkey challenge'),
     site: siteOf(config.publicUrl),
     turns,
-    requestRate: createRequestRate(world.clock),
+    paymentWork,
     feed,
     warn: createSparseWarning(steady.clock, base.log),
     leftOut: createAlarms(base, 'asset_left_out'),
@@ -154,6 +158,7 @@ export async function createParts(input: PartsInput) {
     holdPlaces: createHoldPlaces({
       perKey: config.heldPerKey,
       perAddress: config.heldPerAddress,
+      paymentWork,
       onRefusal,
     }),
     lists: createListReads(
@@ -162,7 +167,9 @@ export async function createParts(input: PartsInput) {
     ),
     cursorKeys: secrets.deriveEach('cursor'),
     optionKeys: secrets.deriveEach('option'),
-    renderEvents: (events: readonly PlacedEvent[], version: Version) => eventBodies(base, events, version),
+    readSubjects,
+    renderEvents: (events: readonly PlacedEvent[], version: Version) =>
+      eventBodies({ config, readSubjects }, events, version),
     host: hostname(),
     leaseMs: config.leaseMs,
     hourlyLimit: (network: string) => valueOn(config.outgoingPerHour, network),

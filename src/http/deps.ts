@@ -13,7 +13,7 @@ import type { KeyRing } from '../domain/key-ring.ts';
 import type { ReceiptKey } from '../domain/receipt.ts';
 import type { Rates } from '../rates/rates.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { RequestRate } from '../runtime/request-rate.ts';
+import type { PaymentWork } from '../runtime/payment-work.ts';
 import type { Secrets } from '../runtime/secrets.ts';
 import type { SparseWarning } from '../runtime/sparse-log.ts';
 import type { World } from '../runtime/world.ts';
@@ -34,6 +34,7 @@ import type { Drain } from './drain.ts';
 import type { ListReads } from './entry/list-reads.ts';
 import type { SignInFailures } from './entry/sign-in-failures.ts';
 import type { Turns } from './entry/turns.ts';
+import type { SubjectReader } from './event-bodies.ts';
 import type { HoldPlaces } from './status/hold-places.ts';
 import type { LongPolls } from './status/long-poll.ts';
 
@@ -56,8 +57,10 @@ export interface HttpDeps {
   readonly lists: ListReads;
   /** Turns of work that can wait. */
   readonly turns: Turns;
+  /** The objects of events. */
+  readonly readSubjects: SubjectReader;
   readonly metrics: Metrics;
-  readonly requestRate: RequestRate;
+  readonly paymentWork: PaymentWork;
   /** API keys by hash, and wallet apps by id. */
   readonly keys: FreshCache<KeyHolder>;
   readonly apps: FreshCache<WalletApp>;

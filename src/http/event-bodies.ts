@@ -1,6 +1,8 @@
 import { EVENT_TYPES, type EventObject } from '../domain/event.ts';
 import { paymentIdOf } from '../domain/ids.ts';
 import type { Version } from '../domain/version.ts';
+import { createBatcher } from '../runtime/batcher.ts';
+import type { World } from '../runtime/world.ts';
 import type { PlacedEvent } from '../store/events/events.ts';
 import { findRefundsOf } from '../store/money/refunds.ts';
 import { findPayableMerchants } from '../store/parties/merchants.ts';
@@ -13,16 +15,40 @@ import type { Origin } from './views/icons.ts';
 /** The most bytes of a body. Only line items can make a payment larger. */
 const MAX_BYTES = 64 * 1024;
 
+interface EventBodyDeps {
+  readonly config: Origin;
+  readonly readSubjects: SubjectReader;
+}
+
 /** The public bodies of events, in a version of the API. */
 export async function eventBodies(
-  { db, config }: { readonly db: Pick<Database, 'sql'>; readonly config: Origin },
+  { config, readSubjects }: EventBodyDeps,
   events: readonly PlacedEvent[],
   version: Version,
 ) {
   // Most answers of a follower are empty.
   if (events.length === 0) return [];
-  const subjects = await readSubjects(db.sql, events);
+  const subjects = await readSubjects(events);
   return events.map((event) => withinLimit(viewEvent(config, event, { subjects, version })));
+}
+
+/** The objects of events, perhaps with those of others. */
+export type SubjectReader = (events: readonly PlacedEvent[]) => Promise<EventSubjects>;
+
+/** Reads of the same moment share their statements. */
+const MAX_READS = 50;
+const MAX_CONCURRENT = 2;
+
+export function createSubjectReader({ world, db }: { readonly world: World; readonly db: Database }): SubjectReader {
+  return createBatcher<readonly PlacedEvent[], EventSubjects>(world.timers, {
+    run: async (reads) => {
+      const subjects = await findSubjects(db.sql, reads.flat());
+      return reads.map(() => subjects);
+    },
+    maxItems: MAX_READS,
+    maxConcurrent: MAX_CONCURRENT,
+    isItemsFault: () => false,
+  });
 }
 
 function withinLimit<Body extends { readonly data: object }>(body: Body): Body {
@@ -32,18 +58,19 @@ function withinLimit<Body extends { readonly data: object }>(body: Body): Body {
   return { ...body, data: { ...data, lineItems: null } };
 }
 
-async function readSubjects(db: Reader, events: readonly PlacedEvent[]): Promise<EventSubjects> {
+export async function findSubjects(db: Reader, events: readonly PlacedEvent[]): Promise<EventSubjects> {
   const idsOf = (object: EventObject) => [
     ...new Set(events.flatMap(({ type, objectId }) => (EVENT_TYPES[type].object === object ? [objectId] : []))),
   ];
   const shownIds = idsOf('payment');
-  const refundIds = idsOf('refund');
-  const paymentIds = [...new Set([...shownIds, ...refundIds.map(paymentIdOf)])];
+  const paymentIds = [...new Set([...shownIds, ...idsOf('refund').map(paymentIdOf)])];
+  const merchantIds = idsOf('merchant');
   const [payments, details, refunds, merchants] = await Promise.all([
     findPayments(db, paymentIds),
     findDetailsOf(db, shownIds),
     findRefundsOf(db, paymentIds),
-    findPayableMerchants(db, idsOf('merchant')),
+    // Most feeds have payments alone.
+    merchantIds.length === 0 ? [] : findPayableMerchants(db, merchantIds),
   ]);
   return {
     payments: new Map(payments.flatMap((payment) => (payment === undefined ? [] : [[payment.id, payment]]))),

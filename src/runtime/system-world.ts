@@ -23,6 +23,7 @@ export const systemWorld: World = {
       }),
   },
   random: { bytes: (count) => randomBytes(count) },
+  busyMs: () => performance.eventLoopUtilization().active,
 };
 
 const { timeOrigin } = performance;

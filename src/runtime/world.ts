@@ -9,6 +9,8 @@ export interface World {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;
+  /** Milliseconds for which the event loop was active so far. Missing in virtual time, where no loop is ever busy. */
+  readonly busyMs?: () => number;
   /** Ends the process at the chosen point. Only the crash harness has it. */
   readonly crashPoint?: (point: CrashPoint) => void;
 }

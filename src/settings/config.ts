@@ -102,7 +102,7 @@ export const SETTINGS = {
   listCostMsPerSecond: setting(
     'LIST_COST_MS_PER_SECOND',
     integer(10, 1_000_000),
-    1_000,
+    500,
     'Milliseconds of database time that lists of one API key may use in each second on one node.',
   ),
   secret: setting(

@@ -6,7 +6,7 @@ import { notePayments } from '../../src/actions/paying/move-payment.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
-import { eventBodies } from '../../src/http/event-bodies.ts';
+import { eventBodies, findSubjects } from '../../src/http/event-bodies.ts';
 import { viewDetails } from '../../src/http/views/payment.ts';
 import { listEvents, readEvents } from '../../src/store/events/events.ts';
 import { findRefundsOf } from '../../src/store/money/refunds.ts';
@@ -47,7 +47,8 @@ describe('events of money', () => {
   async function bodiesOf(objectId: string) {
     const place = { position: 0, objectId, partnerId: '', mode: 'test', merchantId: null } as const;
     const events = (await listEvents(scene.db.sql, objectId)).map((event) => ({ ...event, ...place }));
-    return eventBodies({ db: scene.db, config: ORIGIN }, events, '2026-02-18');
+    const readSubjects = () => findSubjects(scene.db.sql, events);
+    return eventBodies({ config: ORIGIN, readSubjects }, events, '2026-02-18');
   }
   const showTheSame = async (id: string, expected: string) => {
     const [now, then] = await answers(id);

@@ -6,9 +6,9 @@ import { commandOfLeader } from '../lease.ts';
 export const FAN_OUT_LEASE = 'webhooks';
 export const REPLAY_LEASE = 'webhook redeliveries';
 
-/** Creates deliveries of the next events. Returns the number of these events; there may be more unless it is 0. */
-export async function fanOutOnce(deps: CommandDeps, lease: Lease): Promise<number> {
-  const events = await commandOfOne(deps, (now) => fanOutEvents(lease, now));
+/** Creates deliveries of the next events, of about so many. Returns their number; there may be more unless it is 0. */
+export async function fanOutOnce(deps: CommandDeps, lease: Lease, most?: number): Promise<number> {
+  const events = await commandOfOne(deps, (now) => fanOutEvents(lease, { now, most }));
   if (events > 0) deps.world.crashPoint?.('hooks.fanned');
   return events;
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { App, HttpDeps } from '../deps.ts';
+import { beginPaying, endPaying } from './paying.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -13,11 +14,16 @@ declare module 'fastify' {
  * One log line and one measurement per request, when its answer is sent. Only the path is logged: a query may hold
  * private data.
  */
-export function observe(app: App, { log, metrics, world, drain, requestRate }: HttpDeps): void {
+export function observe(app: App, { log, metrics, world, drain, paymentWork }: HttpDeps): void {
   const clock = unshifted(world.clock);
   app.decorateRequest('startedAtMs', 0);
+  app.decorateRequest('isPaying', false);
   app.addHook('onRoute', (route) => {
     const timers = new Map<number, { observe(seconds: number): void }>();
+    const { priority, takesTurns = false } = route.config ?? {};
+    if (priority === 'money' && !takesTurns && route.method !== 'GET') {
+      route.preHandler = [...[route.preHandler ?? []].flat(), beginPaying(paymentWork)];
+    }
     const onSend = (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: () => void) => {
       const { statusCode: status } = reply;
       const ms = clock.nowMs() - request.startedAtMs;
@@ -27,7 +33,7 @@ export function observe(app: App, { log, metrics, world, drain, requestRate }: H
         timers.set(status, timer);
       }
       timer.observe(ms / 1000);
-      requestRate.note();
+      endPaying(paymentWork, request);
       // A client that kept its connection would keep a stopping node waiting.
       if (drain.hasBegun) reply.header('Connection', 'close');
       logRequest(log, request, status, ms);

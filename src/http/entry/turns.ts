@@ -13,8 +13,8 @@ declare module 'fastify' {
 
 /**
  * Shares the one thread of a node. Work that can wait runs in pieces, one in each turn of the event loop, and callers take
- * turns. Requests that create or move a payment take none, so they wait for one such piece at most, however many others
- * a noisy caller has sent.
+ * turns. Requests that create or move a payment take none. Each of their steps waits for one such piece at most, however many
+ * requests a noisy caller has sent.
  */
 export interface Turns {
   /**

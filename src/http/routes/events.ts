@@ -5,7 +5,8 @@ import { EVENT_PATTERNS, PUBLIC_EVENT_TYPES } from '../../domain/event.ts';
 import { ApiError } from '../../errors.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { PlacedEvent } from '../../store/events/events.ts';
-import { type FeedView, findFeedEvent, lastPosition, readFeed } from '../../store/events/partner-feed.ts';
+import { createFeedReader, type FeedReader } from '../../store/events/feed-reader.ts';
+import { type FeedView, findFeedEvent } from '../../store/events/partner-feed.ts';
 import { feedName } from '../../store/events/placing.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { keyOf, ownerOf } from '../entry/access.ts';
@@ -23,6 +24,7 @@ const READ = { scheme: 'partner', scope: 'events:read' } as const;
 export async function eventRoutes(app: App, deps: HttpDeps): Promise<void> {
   // The serialisers made from schemas support no choice between objects.
   const serializerCompiler = () => JSON.stringify;
+  const reader = createFeedReader(deps);
 
   app.get(
     '/v1/events',
@@ -30,9 +32,9 @@ export async function eventRoutes(app: App, deps: HttpDeps): Promise<void> {
     async (request, reply) => {
       const { limit = LIMIT, maxPollMs = 0 } = request.query;
       const view = viewOf(request, request.query);
-      let after = await startOf(deps, request);
+      let after = await startOf(deps, reader, request);
       const read = async () => {
-        const found = await readFeed(deps.db.sql, { ...view, after, limit });
+        const found = await reader.page({ ...view, after, limit });
         after = found.position;
         return found;
       };
@@ -86,12 +88,13 @@ function cursorQuery(request: FastifyRequest): string {
 
 /** The position that the request continues from. */
 async function startOf(
-  { db, cursorKeys }: HttpDeps,
+  { cursorKeys }: HttpDeps,
+  reader: FeedReader,
   request: FastifyRequest<{ Querystring: { after?: string } }>,
 ): Promise<number> {
   const { after } = request.query;
   if (after === undefined) return 0;
-  const last = await lastPosition(db.sql);
+  const last = await reader.last();
   if (after === LATEST) return last;
   const position = openCursor(cursorKeys, cursorQuery(request), after);
   if (position === undefined) {
@@ -105,10 +108,10 @@ async function startOf(
   return start;
 }
 
-function bodiesFor(deps: HttpDeps, request: FastifyRequest, events: readonly PlacedEvent[]) {
+function bodiesFor({ readSubjects, config }: HttpDeps, request: FastifyRequest, events: readonly PlacedEvent[]) {
   const { apiVersion: version } = request;
   if (version === undefined) throw new Error('The route has no version.');
-  return eventBodies(deps, events, version);
+  return eventBodies({ readSubjects, config }, events, version);
 }
 
 const LIMIT = 50;

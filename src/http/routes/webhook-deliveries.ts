@@ -10,7 +10,7 @@ import type { Endpoint } from '../../store/webhooks/endpoints.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { keyOf, onBehalfOf } from '../entry/access.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
-import { eventBodies } from '../event-bodies.ts';
+import { eventBodies, findSubjects } from '../event-bodies.ts';
 import { Cursor, enumOf, limitOf, NextCursor, Timestamp } from '../schemas.ts';
 import { DeliveryBody, viewDelivery } from '../views/webhook-endpoint.ts';
 import { EndpointParams, endpointRequest, findOwnEndpoint, WEBHOOKS } from './webhook-endpoints.ts';
@@ -81,7 +81,8 @@ async function viewDeliveries(
     db,
     page.map(({ eventId }) => eventId),
   );
-  const bodies = await eventBodies({ db: { sql: db }, config }, events, endpoint.apiVersion);
+  const readSubjects = () => findSubjects(db, events);
+  const bodies = await eventBodies({ config, readSubjects }, events, endpoint.apiVersion);
   const byId = new Map(bodies.map((body) => [body.id, body]));
   return page.map((delivery) =>
     viewDelivery(delivery, { endpointUrl: endpoint.url, event: byId.get(delivery.eventId) ?? null }),

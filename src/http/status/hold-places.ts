@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors.ts';
+import type { PaymentWork } from '../../runtime/payment-work.ts';
+import { endPaying } from '../entry/paying.ts';
 import { sharerOf } from '../entry/turns.ts';
 
 /** The limit of held requests per caller. They cost memory, not work, so they have a limit of their own. */
@@ -17,10 +19,11 @@ export interface HoldPlace {
 export interface HoldPlacesInput {
   readonly perKey: number;
   readonly perAddress: number;
+  readonly paymentWork: PaymentWork;
   readonly onRefusal: () => void;
 }
 
-export function createHoldPlaces({ perKey, perAddress, onRefusal }: HoldPlacesInput): HoldPlaces {
+export function createHoldPlaces({ perKey, perAddress, paymentWork, onRefusal }: HoldPlacesInput): HoldPlaces {
   const taken = new Map<string, number>();
   return {
     take(request, reply) {
@@ -35,6 +38,7 @@ export function createHoldPlaces({ perKey, perAddress, onRefusal }: HoldPlacesIn
         throw new ApiError('rate_limited', `More than ${limit} requests are being held.`, { retryAfterS: 1 });
       }
       taken.set(name, count + 1);
+      endPaying(paymentWork, request);
       const gone = new AbortController();
       const onClose = () => gone.abort();
       // A client that left before this line emits no `close` any more.

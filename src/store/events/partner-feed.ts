@@ -23,37 +23,79 @@ export interface FeedPage {
 /** A page looks through this many events at most, so that a filter that matches few of them stays cheap. */
 const MAX_SCANNED = 5_000;
 
+/** A question for the events of a view after a position. */
+export interface FeedAsk extends FeedView {
+  readonly after: number;
+  readonly limit: number;
+}
+
 interface Batch {
+  /** The number of the ask. */
+  readonly ask: number;
   readonly position: string;
   readonly batch: string;
   readonly size: number;
 }
 
 /**
- * Events after a position, in the order of their positions. A page can be empty although more events follow: its
- * position then tells how far it has looked.
+ * Events after a position, in the order of their positions, for each ask. A page can be empty although more events follow:
+ * its position then tells how far it has looked.
  */
-export async function readFeed(
+export async function readFeeds(db: Reader, asks: readonly FeedAsk[]): Promise<FeedPage[]> {
+  const batches = Map.groupBy(await findBatches(db, asks), ({ ask }) => ask);
+  const rows = batches.size === 0 ? [] : await findRows(db, asks, batches);
+  const events = Map.groupBy(rows, ({ ask }) => ask);
+  return asks.map((ask, index) => pageOf(ask, batches.get(index) ?? [], events.get(index) ?? []));
+}
+
+function findBatches(db: Reader, asks: readonly FeedAsk[]): Promise<Batch[]> {
+  return db<Batch[]>`
+    select a.number::int - 1 as ask, b.position, b.batch, b.size
+    from unnest(
+      ${asks.map(({ partnerId }) => partnerId)}::text[], ${asks.map(({ mode }) => mode)}::text[],
+      ${asks.map(({ after }) => String(after))}::bigint[]
+    ) with ordinality as a(partner_id, mode, after, number)
+    cross join lateral (
+      select position, batch, size from (
+        select position, batch, size, sum(size) over (order by position) - size as before from event_batches
+        where partner_id = a.partner_id and mode = a.mode and position > a.after - ${MAX_BATCH}::int
+          and position + size - 1 > a.after
+        order by position limit ${MAX_SCANNED}::int
+      ) later
+      where before < ${MAX_SCANNED}::int
+    ) b
+    order by ask, b.position`;
+}
+
+type AskedRow = PlacedRow & { readonly ask: number };
+
+function findRows(
   db: Reader,
-  { after, limit, ...view }: FeedView & { readonly after: number; readonly limit: number },
-): Promise<FeedPage> {
-  const batches = await db<Batch[]>`
-    select position, batch, size from (
-      select position, batch, size, sum(size) over (order by position) - size as before from event_batches
-      where partner_id = ${view.partnerId} and mode = ${view.mode} and position > ${after - MAX_BATCH}
-        and position + size - 1 > ${after}
-      order by position limit ${MAX_SCANNED}
-    ) later
-    where before < ${MAX_SCANNED} order by position`;
+  asks: readonly FeedAsk[],
+  batches: ReadonlyMap<number, readonly Batch[]>,
+): Promise<AskedRow[]> {
+  const wanted = [...batches].map(([ask, some]) => {
+    const { after, limit, types, merchantIds } = asks[ask] as FeedAsk;
+    return { ask, after, most: limit, types, merchants: merchantIds, batches: some.map(({ batch }) => Number(batch)) };
+  });
+  return db<AskedRow[]>`
+    select a.ask, e.*
+    from jsonb_to_recordset(${db.json(wanted)}) as a(
+      ask int, after bigint, most int, types text[], merchants text[], batches bigint[])
+    cross join lateral (
+      select ${placedColumns(db)}
+      from event_batches b join events e on e.batch = b.batch
+      where b.batch = any(a.batches) and b.position + e.ordinal > a.after and e.type = any(a.types)
+        and (a.merchants is null or e.merchant_id = any(a.merchants))
+      order by b.position, e.ordinal limit a.most
+    ) e
+    order by a.ask, e.position`;
+}
+
+function pageOf({ after, limit }: FeedAsk, batches: readonly Batch[], rows: readonly AskedRow[]): FeedPage {
   const last = batches.at(-1);
   if (last === undefined) return { events: [], position: after, hasMore: false };
-  const rows = await db<PlacedRow[]>`
-    select ${placedColumns(db)}
-    from event_batches b join events e on e.batch = b.batch
-    where b.batch = any(${batches.map(({ batch }) => batch)}::bigint[]) and b.position + e.ordinal > ${after}
-      and ${isSeen(db, view)}
-    order by b.position, e.ordinal limit ${limit}`;
-  const events = rows.map(placedEvent);
+  const events = rows.map(({ ask: _, ...row }) => placedEvent(row));
   const lastOfPage = events.length === limit ? events.at(-1)?.position : undefined;
   const scanned = batches.reduce((sum, { size }) => sum + size, 0);
   return {

@@ -14,9 +14,13 @@ const MAX_EVENTS = 2_000;
 /**
  * Creates the deliveries of the next events, and moves the cursor behind them. One statement, so that a crash leaves both or
  * none: every event that is placed gets one delivery for each endpoint that is subscribed at this moment. Only the holder of
- * the lease can commit it. Returns the number of these events.
+ * the lease can commit it. A batch of events is taken whole, so there may be more than `most`. Returns the number of these
+ * events.
  */
-export function fanOutEvents({ name, fencing }: Lease, now: Date): SingleStatement<number> {
+export function fanOutEvents(
+  { name, fencing }: Lease,
+  { now, most = MAX_EVENTS }: { readonly now: Date; readonly most?: number | undefined },
+): SingleStatement<number> {
   return {
     draft: (sql) => sql`
       with held as materialized (
@@ -30,7 +34,7 @@ export function fanOutEvents({ name, fencing }: Lease, now: Date): SingleStateme
           where position > (select position from reached) order by position limit ${MAX_BATCHES}
         ) next
       ), taken as materialized (
-        select position, batch, size, partner_id, mode from later where before < ${MAX_EVENTS}
+        select position, batch, size, partner_id, mode from later where before < ${most}
       ), added as (
         insert into webhook_deliveries (endpoint_id, event_id, created_at, begun_at, due_at)
         select w.id, e.id, ${now}, ${now}, ${now}

@@ -1,0 +1,27 @@
+import { createBatcher } from '../../runtime/batcher.ts';
+import type { World } from '../../runtime/world.ts';
+import type { Database } from '../plumbing/database.ts';
+import { type FeedAsk, type FeedPage, lastPosition, readFeeds } from './partner-feed.ts';
+
+/** Reads feeds. Followers that ask at the same time share the statements: a thousand of them wake together. */
+export interface FeedReader {
+  page(ask: FeedAsk): Promise<FeedPage>;
+  /** The position of the newest event; 0 if there is none. */
+  last(): Promise<number>;
+}
+
+const MAX_ASKS = 100;
+const MAX_CONCURRENT = 2;
+
+export function createFeedReader({ world, db }: { readonly world: World; readonly db: Database }): FeedReader {
+  const shared = { maxItems: MAX_ASKS, maxConcurrent: MAX_CONCURRENT, isItemsFault: () => false };
+  const page = createBatcher<FeedAsk, FeedPage>(world.timers, { ...shared, run: (asks) => readFeeds(db.sql, asks) });
+  const last = createBatcher<undefined, number>(world.timers, {
+    ...shared,
+    run: async (asks) => {
+      const position = await lastPosition(db.sql);
+      return asks.map(() => position);
+    },
+  });
+  return { page, last: () => last(undefined) };
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createPaymentWork } from '../runtime/payment-work.ts';
+import { systemWorld } from '../runtime/system-world.ts';
+import { createManners } from './manners.ts';
+
+describe('deliveries beside payments', () => {
+  /** A node whose event loop is active for this share of the time, with or without much work for payments. */
+  function createScene() {
+    let nowMs = 0;
+    let busyMs = 0;
+    const scene = { share: 0, isMuch: false, isWaiting: false };
+    const world = { ...systemWorld, clock: { nowMs: () => nowMs }, busyMs: () => busyMs };
+    const manners = createManners({
+      world,
+      paymentWork: { ...createPaymentWork(world.clock), isMuch: () => scene.isMuch, isWaiting: () => scene.isWaiting },
+    });
+    return {
+      scene,
+      manners,
+      /** Attempts as many deliveries as it may, for a time. Returns their number; infinite without a limit. */
+      run(forMs: number): number {
+        let attempted = 0;
+        for (const endMs = nowMs + forMs; nowMs < endMs; ) {
+          if (manners.waitMs() === 0) {
+            const allowed = manners.allowance();
+            attempted += allowed;
+            if (Number.isFinite(allowed)) manners.use(allowed);
+          }
+          nowMs += 10;
+          busyMs += 10 * scene.share;
+        }
+        return attempted;
+      },
+    };
+  }
+
+  it('are not limited on a node with few payments, however busy it is', () => {
+    const { scene, run } = createScene();
+    Object.assign(scene, { share: 1, isMuch: false });
+    assert.equal(run(1_000), Number.POSITIVE_INFINITY);
+  });
+
+  it('are not limited by payments that leave the node time', () => {
+    const { scene, run } = createScene();
+    Object.assign(scene, { share: 0.5, isMuch: true });
+    assert.equal(run(1_000), Number.POSITIVE_INFINITY);
+  });
+
+  for (const [name, state] of Object.entries({
+    'on a busy node': { share: 0.95, isMuch: true },
+    'while payments wait for the database': { share: 0.1, isWaiting: true },
+  })) {
+    it(`are few ${name}, and never none`, () => {
+      const { scene, run, manners } = createScene();
+      Object.assign(scene, state);
+      run(2_000);
+      assert.ok(manners.isBusy());
+      const attempted = run(10_000);
+      assert.ok(attempted >= 900 && attempted <= 1_100, `${attempted} in ten seconds`);
+    });
+  }
+
+  it('are no longer limited soon after the node was busy', () => {
+    const { scene, run } = createScene();
+    Object.assign(scene, { share: 0.95, isMuch: true });
+    run(5_000);
+    scene.share = 0.1;
+    run(1_000);
+    assert.equal(run(100), Number.POSITIVE_INFINITY);
+  });
+});

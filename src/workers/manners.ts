@@ -1,0 +1,82 @@
+import type { PaymentWork } from '../runtime/payment-work.ts';
+import { unshiftedWorld } from '../runtime/shifted-clock.ts';
+import { fullBucket, refill } from '../runtime/token-bucket.ts';
+import type { World } from '../runtime/world.ts';
+
+/**
+ * Payments come first, and deliveries wait in rows. While payments wait for this node or its database, or keep its event
+ * loop busy, deliveries get a small share, which is never zero. Otherwise they get everything.
+ */
+export interface Manners {
+  /** True while this node is busy with payments. */
+  isBusy(): boolean;
+  /** The number of deliveries that may be attempted now. */
+  allowance(): number;
+  /** Takes deliveries from the allowance. */
+  use(deliveries: number): void;
+  /** Milliseconds until the allowance is worth a round: a round costs as much as several deliveries. */
+  waitMs(): number;
+}
+
+/** The share of its time that a busy event loop is active. Above it requests begin to wait for each other. */
+const BUSY_SHARE = 0.6;
+const WINDOW_MS = 100;
+/** Deliveries a second. The allowance is halved in every busy window, and doubled in every other. */
+const LEAST_PER_SECOND = 100;
+/** More than a node can attempt. */
+const MOST_PER_SECOND = 6_400;
+const PER_ROUND = 16;
+
+export function createManners({
+  world,
+  paymentWork,
+}: {
+  readonly world: World;
+  readonly paymentWork: PaymentWork;
+}): Manners {
+  const { clock, busyMs = () => 0 } = unshiftedWorld(world);
+  const bucket = fullBucket(MOST_PER_SECOND, clock.nowMs());
+  let lookedAtMs = clock.nowMs();
+  let busyBeforeMs = busyMs();
+  let isBusy = false;
+
+  /** Measures the last window, if it is over, and adapts the allowance to it. */
+  function look(): void {
+    const nowMs = clock.nowMs();
+    const passedMs = nowMs - lookedAtMs;
+    if (passedMs >= WINDOW_MS) {
+      const activeMs = busyMs() - busyBeforeMs;
+      isBusy = paymentWork.isWaiting() || (activeMs > passedMs * BUSY_SHARE && paymentWork.isMuch());
+      lookedAtMs = nowMs;
+      busyBeforeMs += activeMs;
+      adapt(isBusy ? 0.5 : 2);
+    }
+    refill(bucket, nowMs);
+  }
+
+  function adapt(factor: number): void {
+    bucket.perSecond = Math.min(MOST_PER_SECOND, Math.max(LEAST_PER_SECOND, bucket.perSecond * factor));
+    if (factor < 1) bucket.tokens = Math.min(bucket.tokens, PER_ROUND);
+  }
+
+  function isLimited(): boolean {
+    look();
+    return bucket.perSecond < MOST_PER_SECOND;
+  }
+
+  return {
+    isBusy() {
+      look();
+      return isBusy;
+    },
+    allowance: () => (isLimited() ? Math.max(0, Math.floor(bucket.tokens)) : Number.POSITIVE_INFINITY),
+    use(deliveries) {
+      bucket.tokens -= deliveries;
+    },
+    waitMs() {
+      if (!isLimited() || bucket.tokens >= PER_ROUND) return 0;
+      // The allowance may change with every window.
+      return Math.min(WINDOW_MS, Math.ceil(((PER_ROUND - bucket.tokens) * 1000) / bucket.perSecond));
+    },
+  };
+}
