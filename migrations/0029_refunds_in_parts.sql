@@ -10,6 +10,8 @@ alter table refunds
   add column fee numeric(78, 0) check (fee between 0 and amount),
   -- The partner's words.
   add column reason text,
+  -- Not sent before: a refund to another account than the payer's cools off.
+  add column send_after timestamptz,
   -- The proof that the gateway wrote the row: it may name another recipient than the payer.
   add column mac text;
 alter table refunds drop constraint refunds_payment_id_key;

@@ -66,14 +66,16 @@ export interface PaymentRefund {
   lastUpdatedAt: string;
   /** What the refund waits for at this moment. Not in events and lists of payments. */
   waitingFor?: {
-    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. */
-    what: 'float' | 'network' | 'unfreeze';
+    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
+    what: 'float' | 'network' | 'unfreeze' | 'cooling_off';
     /** CAIP-19. */
     asset: string;
-    /** The amount that is missing; of the other two, the amount that waits. */
+    /** The amount that is missing; of all others, the amount that waits. */
     amount: Amount;
     /** ISO 8601, UTC, with milliseconds. */
     since: string;
+    /** Only of `cooling_off`. */
+    until?: string;
   } | null;
 }
 
@@ -300,7 +302,7 @@ export interface NewRefund {
   } | undefined;
   /** Your own words, for your records. The payer does not see them. */
   reason?: string | undefined;
-  /** The account that gets the refund, CAIP-10, on the chain of the payment. The account that paid, if it is missing. Needs a key that may also change destinations (`destinations:write`). */
+  /** The account that gets the refund, CAIP-10, on the chain of the payment. The account that paid, if it is missing. Needs a key that may also change destinations (`destinations:write`). Like a changed destination it cools off first. */
   destination?: string | undefined;
 }
 
@@ -327,14 +329,16 @@ export interface AcceptedRefund {
   lastUpdatedAt?: string;
   /** What the refund waits for at this moment. Not in events and lists of payments. */
   waitingFor?: {
-    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. */
-    what: 'float' | 'network' | 'unfreeze';
+    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
+    what: 'float' | 'network' | 'unfreeze' | 'cooling_off';
     /** CAIP-19. */
     asset: string;
-    /** The amount that is missing; of the other two, the amount that waits. */
+    /** The amount that is missing; of all others, the amount that waits. */
     amount: Amount;
     /** ISO 8601, UTC, with milliseconds. */
     since: string;
+    /** Only of `cooling_off`. */
+    until?: string;
   } | null;
 }
 
@@ -361,14 +365,16 @@ export interface Refund {
   lastUpdatedAt: string;
   /** What the refund waits for at this moment. Not in events and lists of payments. */
   waitingFor?: {
-    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. */
-    what: 'float' | 'network' | 'unfreeze';
+    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
+    what: 'float' | 'network' | 'unfreeze' | 'cooling_off';
     /** CAIP-19. */
     asset: string;
-    /** The amount that is missing; of the other two, the amount that waits. */
+    /** The amount that is missing; of all others, the amount that waits. */
     amount: Amount;
     /** ISO 8601, UTC, with milliseconds. */
     since: string;
+    /** Only of `cooling_off`. */
+    until?: string;
   } | null;
 }
 
@@ -743,14 +749,16 @@ export interface RefundData {
   lastUpdatedAt: string;
   /** What the refund waits for at this moment. Not in events and lists of payments. */
   waitingFor?: {
-    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. */
-    what: 'float' | 'network' | 'unfreeze';
+    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
+    what: 'float' | 'network' | 'unfreeze' | 'cooling_off';
     /** CAIP-19. */
     asset: string;
-    /** The amount that is missing; of the other two, the amount that waits. */
+    /** The amount that is missing; of all others, the amount that waits. */
     amount: Amount;
     /** ISO 8601, UTC, with milliseconds. */
     since: string;
+    /** Only of `cooling_off`. */
+    until?: string;
   } | null;
 }
 

@@ -3,13 +3,14 @@ import { approveRefund } from '../actions/outgoing/refund/approve-refund.ts';
 import { coverByOperator } from '../actions/outgoing/refund/cover-by-operator.ts';
 import { requestAsOperator } from '../actions/outgoing/refund/request-refund.ts';
 import { refundNotFound, retryRefund } from '../actions/outgoing/refund/retry-refund.ts';
+import { vetoRefund } from '../actions/outgoing/refund/veto-refund.ts';
 import { amountText } from '../chains/amount-text.ts';
 import { REFUND_STATES } from '../domain/refund.ts';
 import { listEvents, type StoredEvent } from '../store/events/events.ts';
 import { findRefund, findRefundsOf, listRefunds, type Refund } from '../store/money/refunds.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
-import { id, oneOf } from './kinds.ts';
+import { id, oneOf, text as words } from './kinds.ts';
 import { listing } from './listing.ts';
 import { optional, repeated, required } from './options.ts';
 import { openRowKeys } from './row-keys.ts';
@@ -26,20 +27,28 @@ const list = databaseCommand({
     merchant: optional(id, 'Only of this merchant.'),
   },
   examples: ['refunds list', 'refunds list --state failed --state awaiting_funds'],
-  run: async ({ db }, { state, merchant }) => {
+  run: async ({ db, world }, { state, merchant }) => {
     const states = state.length === 0 ? REFUND_STATES : state;
-    return listing(await listRefunds(db.sql, { states, merchantId: merchant, limit: MAX_LISTED }), {
-      columns: [
-        { title: 'id', cell: (refund) => refund.id },
-        { title: 'payment', cell: (refund) => refund.paymentId },
-        { title: 'merchant', cell: (refund) => refund.merchantId },
-        { title: 'amount', cell: (refund) => amountText(refund.asset, refund.amount) },
-        { title: 'state', cell: (refund) => refund.state },
-        { title: 'problem', cell: (refund) => refund.problem },
-        { title: 'requested', cell: (refund) => refund.requestedAt },
-      ],
-      empty: 'No refunds.',
-    });
+    return listing(
+      await listRefunds(db.sql, {
+        states,
+        merchantId: merchant,
+        limit: MAX_LISTED,
+        now: new Date(world.clock.nowMs()),
+      }),
+      {
+        columns: [
+          { title: 'id', cell: (refund) => refund.id },
+          { title: 'payment', cell: (refund) => refund.paymentId },
+          { title: 'merchant', cell: (refund) => refund.merchantId },
+          { title: 'amount', cell: (refund) => amountText(refund.asset, refund.amount) },
+          { title: 'state', cell: (refund) => refund.state },
+          { title: 'problem', cell: (refund) => refund.problem },
+          { title: 'requested', cell: (refund) => refund.requestedAt },
+        ],
+        empty: 'No refunds.',
+      },
+    );
   },
 });
 
@@ -121,7 +130,7 @@ const create = databaseCommand({
 
 const approve = databaseCommand({
   name: 'refunds approve',
-  summary: 'Send a refund although its merchant is suspended or frozen.',
+  summary: 'Send a refund although its merchant is suspended or frozen, or the refund cools off.',
   positionals: { id: required(id, 'The refund, as shown by refunds list.') },
   options: {},
   examples: ['refunds approve rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
@@ -148,4 +157,16 @@ const cover = databaseCommand({
   },
 });
 
-export const refundCommands: readonly Command[] = [list, show, create, approve, cover, retry];
+const veto = databaseCommand({
+  name: 'refunds veto',
+  summary: 'End a refund that is not on its way. Its part of the payment can be refunded again.',
+  positionals: { id: required(id, 'The refund, as shown by refunds list.') },
+  options: { reason: required(words, 'Why. It is kept in the audit log.') },
+  examples: ['refunds veto rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6 --reason "requested by a stolen key"'],
+  run: async (deps, { id: refundId, reason }) => {
+    const refund = await vetoRefund(deps, { id: refundId, reason, actor: operatorOf(deps.config) });
+    return { json: refund, text: `Refund ${refund.id} is vetoed.` };
+  },
+});
+
+export const refundCommands: readonly Command[] = [list, show, create, approve, cover, retry, veto];

@@ -24,6 +24,7 @@ const EVENTS: readonly RefundEvent[] = [
   'reopened',
   'replanned',
   'unfit',
+  'vetoed',
   'undone',
 ];
 
@@ -41,15 +42,18 @@ describe('the life of a refund', () => {
       'requested screened failed',
       'requested replanned requested',
       'requested unfit failed',
+      'requested vetoed failed',
       'awaiting_funds covered sending',
       'awaiting_funds screened failed',
       'awaiting_funds replanned requested',
+      'awaiting_funds vetoed failed',
       'sending paid refunded',
       'sending failed failed',
       'sending replanned requested',
       'failed retried sending',
       'failed reopened requested',
       'failed replanned requested',
+      'failed vetoed failed',
       'refunded undone sending',
     ]);
   });
@@ -64,8 +68,8 @@ describe('the life of a refund', () => {
           const to: RefundState | undefined = decideRefund(state, event);
           if (to === undefined) continue;
           if (event === 'covered') isCovered = true;
-          // A replanned refund gives its cover back.
-          if (event === 'replanned') isCovered = false;
+          // A replanned or vetoed refund gives its cover back.
+          if (event === 'replanned' || event === 'vetoed') isCovered = false;
           state = to;
           assert.ok(isCovered || state === 'requested' || state === 'awaiting_funds' || state === 'failed');
         }

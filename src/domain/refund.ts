@@ -11,11 +11,12 @@ export const REFUND_TRANSITIONS = {
     screened: 'failed',
     replanned: 'requested',
     unfit: 'failed',
+    vetoed: 'failed',
   },
-  awaiting_funds: { covered: 'sending', screened: 'failed', replanned: 'requested' },
+  awaiting_funds: { covered: 'sending', screened: 'failed', replanned: 'requested', vetoed: 'failed' },
   sending: { paid: 'refunded', failed: 'failed', replanned: 'requested' },
   // A refund that was never covered begins anew.
-  failed: { retried: 'sending', reopened: 'requested', replanned: 'requested' },
+  failed: { retried: 'sending', reopened: 'requested', replanned: 'requested', vetoed: 'failed' },
   // A reorganisation deeper than final depth took its transaction away, and it ran out before it was mined again.
   refunded: { undone: 'sending' },
 } as const satisfies Record<string, Partial<Record<RefundEvent, string>>>;
@@ -36,6 +37,7 @@ export type RefundEvent =
   | 'reopened'
   | 'replanned'
   | 'unfit'
+  | 'vetoed'
   | 'undone';
 
 export const REFUND_STATES = Object.keys(REFUND_TRANSITIONS) as readonly RefundState[];
@@ -50,8 +52,9 @@ export function retryOf(isCovered: boolean): 'retried' | 'reopened' {
   return isCovered ? 'retried' : 'reopened';
 }
 
-/** The problem of a refund that is unfit. It takes nothing of its payment, and cannot be retried. */
+/** The problems of refunds that are unfit or vetoed. They take nothing of their payment, and cannot be retried. */
 export const NOT_LEFT = 'not_left';
+export const VETOED = 'vetoed';
 
 /** True if a part of the payment is set aside for the refund, or has been given back. */
 export function takesPart({
@@ -61,7 +64,7 @@ export function takesPart({
   readonly state: RefundState;
   readonly problem: string | null;
 }): boolean {
-  return !(state === 'failed' && problem === NOT_LEFT);
+  return !(state === 'failed' && (problem === NOT_LEFT || problem === VETOED));
 }
 
 /** A payment, a part of it that is given back, or the part that is left. */
@@ -157,7 +160,7 @@ export function coverOf({ amount, fee, held }: { amount: bigint; fee: bigint; he
 }
 
 /** The thing that a refund waits for. */
-export const REFUND_WAITS = ['float', 'network', 'unfreeze'] as const;
+export const REFUND_WAITS = ['float', 'network', 'unfreeze', 'cooling_off'] as const;
 export type RefundWait = (typeof REFUND_WAITS)[number];
 
 export interface WaitingRefund {
@@ -167,6 +170,8 @@ export interface WaitingRefund {
   readonly isStopped: boolean;
   /** True if its transfer is signed: a freeze does not stop it any more. */
   readonly isSigned: boolean;
+  /** True if it must not be sent yet. */
+  readonly isCooling: boolean;
   /** The units that its floats lack. */
   readonly lack: string;
 }
@@ -177,10 +182,12 @@ export function waitOf({
   amount,
   isStopped,
   isSigned,
+  isCooling,
   lack,
 }: WaitingRefund): { readonly what: RefundWait; readonly units: string } | undefined {
   if (state === 'refunded' || state === 'failed') return undefined;
   if (isStopped && !isSigned) return { what: 'unfreeze', units: amount };
   if (state === 'sending') return { what: 'network', units: amount };
+  if (isCooling) return { what: 'cooling_off', units: amount };
   return state === 'awaiting_funds' && lack !== '0' ? { what: 'float', units: lack } : undefined;
 }

@@ -11,21 +11,33 @@ export interface OutgoingFacts {
   readonly problem: string | null;
   /** The freeze that stops it, as a sentence without its end: `Every payout is frozen by operator: audit`. */
   readonly stop: string | undefined;
+  /** Of a refund that cools off, because it goes to another account than the payer's. */
+  readonly coolsUntilMs?: number | undefined;
   /** Of a held amount: whether the merchant has a destination for it, and from when on it is in force. */
   readonly destination: { readonly heldFromMs: number } | undefined;
 }
 
 /** The reason why money is still to be paid out or given back. */
 export function moneyWait(facts: OutgoingFacts, nowMs: number): Wait {
-  return facts.purpose === 'refund' ? refundWait(facts) : payoutWait(facts, nowMs);
+  return facts.purpose === 'refund' ? refundWait(facts, nowMs) : payoutWait(facts, nowMs);
 }
 
-function refundWait({ id, amount, state, sinceMs, problem, stop }: OutgoingFacts): Wait {
+function refundWait(facts: OutgoingFacts, nowMs: number): Wait {
+  const { id, amount, state, sinceMs, problem, stop, coolsUntilMs } = facts;
   if (stop !== undefined) {
     return say('refund_stopped', {
       text: `Its refund of ${amount} is stopped. ${stop}. \`till freezes\` shows it.`,
       partnerText: 'The refund is stopped by the operator of the gateway. Ask the operator.',
       sinceMs,
+    });
+  }
+  const isWaiting = state === 'requested' || state === 'awaiting_funds';
+  if (isWaiting && coolsUntilMs !== undefined && coolsUntilMs > nowMs) {
+    return say('refund_cooling', {
+      text: `Its refund of ${amount} goes to another account than the payer’s, and cools off until ${isoText(coolsUntilMs)}. \`till refunds approve ${id}\` sends it now, \`till refunds veto ${id}\` ends it.`,
+      partnerText: 'The refund goes to another account than the payer’s, and cools off first.',
+      sinceMs,
+      untilMs: coolsUntilMs,
     });
   }
   if (state === 'awaiting_funds') {

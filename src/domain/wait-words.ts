@@ -30,6 +30,7 @@ const REASONS = {
   destination_cooling: 'settlement',
   refund: 'refund',
   refund_stopped: 'refund',
+  refund_cooling: 'refund',
   refund_awaiting_funds: 'refund',
   refund_failed: 'refund',
 } as const;

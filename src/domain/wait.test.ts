@@ -212,6 +212,12 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
   ['an expired one', { status: 'expired', attempts: [] }, undefined],
   ['a failed one', { status: 'failed', attempts: [DUE] }, undefined],
   ['a refund on its way', money(REFUND), 'refund'],
+  [
+    'a refund to another account that cools off',
+    money({ ...REFUND, state: 'requested', coolsUntilMs: Date.UTC(2030, 0, 1) }),
+    'refund_cooling',
+    /till refunds veto/,
+  ],
   ['a refund without funds', money({ ...REFUND, state: 'awaiting_funds' }), 'refund_awaiting_funds', /till float add/],
   ['a refund that failed', money({ ...REFUND, state: 'failed' }), 'refund_failed', /till refunds retry rfnd_1/],
   ['a frozen refund', money({ ...REFUND, stop: 'Every refund is frozen' }), 'refund_stopped', /Every refund is frozen/],

@@ -311,7 +311,7 @@ export const SETTINGS = {
     'DESTINATION_COOLING_OFF_HOURS',
     integer(0, 720),
     undefined,
-    'Hours until a change of a settlement destination applies, so that a stolen key redirects nothing at once. Until then the old one stays in force, and operators can veto the change.',
+    'Hours until a change of a settlement destination applies, and until a refund to another account than the payer’s is sent, so that a stolen key redirects nothing at once. Until then the old destination stays in force, and operators can veto the change or the refund.',
     '24 for live merchants; 0 for test merchants, and in the sandbox',
   ),
   webhookKeptDays: setting(

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
+import { retryRefund } from '../../src/actions/outgoing/refund/retry-refund.ts';
+import { vetoRefund } from '../../src/actions/outgoing/refund/veto-refund.ts';
 import {
   changeDestination,
   registerSettlements,
@@ -9,7 +11,10 @@ import {
 import { applyCooledOff, expelDestination, vetoDestination } from '../../src/actions/parties/cool-off-destinations.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { parseAccount, parseAsset } from '../../src/domain/caip.ts';
+import { refundIdOf } from '../../src/domain/ids.ts';
+import { waitOf } from '../../src/domain/refund.ts';
 import { listEvents } from '../../src/store/events/events.ts';
+import { findShownRefunds } from '../../src/store/money/refunds.ts';
 import { listSettlements } from '../../src/store/parties/destinations.ts';
 import { housekeepingJobs } from '../../src/workers/housekeeping.ts';
 import {
@@ -276,6 +281,25 @@ describe('held money, when a thief has a stolen API key', () => {
     await register(own);
     await pass(HOURS * HOUR_MS);
     assert.deepEqual(received(), [1_980n, 0n]);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('is not given away by refunds to the thief: they cool off, and the operator ends them', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.request(id, { destination: account(thief), coolingOffMs: HOURS * HOUR_MS });
+    await pass((HOURS - 1) * HOUR_MS);
+    assert.deepEqual(received(), [0n, 0n]);
+    const refundId = refundIdOf(id, 1);
+    const [shown] = await findShownRefunds(scene.db.sql, { paymentId: id, now: new Date(scene.nowMs()) });
+    assert.equal(shown && waitOf(shown)?.what, 'cooling_off');
+    await vetoRefund(scene, { id: refundId, reason: 'stolen key', actor: 'operator' });
+    await pass(2 * HOUR_MS);
+    assert.deepEqual(received(), [0n, 0n]);
+    await assert.rejects(retryRefund(scene, { id: refundId, actor: 'operator' }), /vetoed, and cannot be retried/);
+    // The merchant's money is there as before.
+    await register(own);
+    await pass(HOURS * HOUR_MS);
+    assert.deepEqual(received(), [990n, 0n]);
     assert.deepEqual(await scene.differences(), []);
   });
 });

@@ -94,6 +94,7 @@ const WRITING: Readonly<Record<string, string>> = {
   'refunds create': 'refund.requested',
   'refunds approve': 'refund.approved',
   'refunds cover': 'refund.covered',
+  'refunds veto': 'refund.vetoed',
   'refunds retry': 'refund.retried',
   'collector deploy': 'collector.deploy.done',
   rebuild: 'books.rebuild.done',
@@ -241,6 +242,7 @@ describe('the audit log', () => {
     await till(['freeze', 'refunds', '--reason', 'audit']);
     await change('refunds create', paymentId);
     await change('refunds cover', refundIdOf(paymentId, 1));
+    await change('refunds veto', refundIdOf(paymentId, 1), '--reason', 'audit');
     await till(['unfreeze', 'refunds', '--reason', 'audit']);
     await change('rebuild', '--network', NETWORK, '--from', '0');
     const { entry: deployed } = await change('collector deploy', '--network', NETWORK);

@@ -117,7 +117,10 @@ export async function openRefundScene(input: SceneInput = {}) {
       }
     },
     /** Requests a refund of all that is left, or of so much. */
-    request: (paymentId: string, wish: Pick<RequestRefundInput, 'amount' | 'destination' | 'reason'> = {}) =>
+    request: (
+      paymentId: string,
+      wish: Partial<Pick<RequestRefundInput, 'amount' | 'destination' | 'reason' | 'coolingOffMs'>> = {},
+    ) =>
       requestRefund(
         scene,
         { ...wish, paymentId, merchantId, actor: 'test', isOperators: false },

@@ -5,6 +5,7 @@ import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { coverByOperator } from '../../src/actions/outgoing/refund/cover-by-operator.ts';
 import { retryRefund } from '../../src/actions/outgoing/refund/retry-refund.ts';
+import { vetoRefund } from '../../src/actions/outgoing/refund/veto-refund.ts';
 import { putFreeze } from '../../src/actions/parties/freeze.ts';
 import { tokenUnitId } from '../../src/chains/units.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
@@ -205,9 +206,33 @@ describe('refunds in parts', () => {
     assert.deepEqual([report?.rebuilt, report?.unplaced], [[], []]);
   });
 
+  it('that cannot be received fail, and their part can be refunded elsewhere after a veto', async () => {
+    const { id, item, payer } = await scene.paid(node, { isHeld: true });
+    await scene.fill(node, OPERATOR_FLOAT, 10n);
+    const vault = scene.payers.newAccount();
+    scene.control.setBlacklisted(vault, DOLLAR);
+    await scene.request(id, { ...units(400n), destination: account(vault) });
+    await scene.live(node, 2);
+    const refundId = refundIdOf(id, 1);
+    await assert.rejects(vetoRefund(scene, { id: refundId, reason: 'test', actor: 'operator' }), /is sending/);
+    scene.pass(3_700_000);
+    await scene.live(node, 3);
+    assert.equal((await scene.refund(id)).state, 'failed');
+    await assert.rejects(scene.request(id, units(601n)), /is more than is left of the payment: 600/);
+    await vetoRefund(scene, { id: refundId, reason: 'the vault cannot receive it', actor: 'operator' });
+    await scene.request(id);
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(payer.address, DOLLAR), item.amount);
+    assert.deepEqual(await amounts(id), ['400 4 40 failed', '1000 10 100 refunded']);
+    assert.deepEqual(await scene.floats(), { operator: '0' });
+    assert.deepEqual(await scene.alerts(), []);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
   it('say what they wait for', async () => {
     const { id } = await scene.paid(node);
-    const waits = async () => (await findShownRefunds(scene.db.sql, { paymentId: id })).map(waitOf);
+    const waits = async () =>
+      (await findShownRefunds(scene.db.sql, { paymentId: id, now: new Date(scene.nowMs()) })).map(waitOf);
     await scene.request(id, units(500n));
     assert.deepEqual(await waits(), [undefined]);
     await scene.fill(node, scene.merchantId, 200n);
@@ -291,7 +316,10 @@ describe('refunds in parts', () => {
       const [, , , unfit, fits] = await scene.refunds(id);
       assert.deepEqual([unfit?.state, unfit?.problem], ['failed', 'not_left']);
       assert.deepEqual([fits?.state, fits?.amount], ['requested', '10']);
-      await assert.rejects(retryRefund(scene, { id: unfit?.id ?? '', actor: 'operator' }), /less left/);
+      await assert.rejects(
+        retryRefund(scene, { id: unfit?.id ?? '', actor: 'operator' }),
+        /not_left, and cannot be retried/,
+      );
       await scene.live(node);
       await scene.request(id);
       await scene.live(node);

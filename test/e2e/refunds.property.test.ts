@@ -53,7 +53,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class Crash extends Error {}
 
 describe('refunds in parts, whatever happens', () => {
-  it('are never more than was paid and never sent twice, and the books agree with the chain to the unit', async () => {
+  it('are never more than was paid and never sent twice, and the books agree with the chain to the unit', {
+    timeout: RUNS * 60_000,
+  }, async () => {
     const property = fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 24 }), async (steps) => {
       const scene = await openRefundScene();
       try {

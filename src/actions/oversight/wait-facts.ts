@@ -5,6 +5,7 @@ import { finalityOf, isSmall } from '../../chains/finality.ts';
 import { findNetwork, type Network } from '../../chains/networks.ts';
 import { visibleStatus } from '../../domain/payment.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
+import { takesPart } from '../../domain/refund.ts';
 import type { AttemptFacts, NetworkFacts, SeenFacts, StopFacts, WaitFacts } from '../../domain/wait-facts.ts';
 import type { OutgoingFacts } from '../../domain/wait-money.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
@@ -218,7 +219,7 @@ async function outgoingFacts(
   freezes: readonly Freeze[],
 ): Promise<OutgoingFacts | undefined> {
   const { payment, payout, refunds, events } = history;
-  const refund = refunds.find(({ state }) => state !== 'refunded');
+  const refund = refunds.find((each) => each.state !== 'refunded' && takesPart(each));
   const stop = (purpose: 'refund' | 'payout', network: string, isFree = false) => {
     const found = freezes.find(
       ({ scope, subject }) =>
@@ -231,7 +232,7 @@ async function outgoingFacts(
     return named && `${named.what}${named.by === undefined ? '' : ` by ${named.by}`}: ${named.reason}`;
   };
   if (refund !== undefined && refund.state !== 'refunded') {
-    const { id, asset, amount, updatedAt, problem, network, isOperators } = refund;
+    const { id, asset, amount, updatedAt, problem, network, isOperators, sendAfter } = refund;
     const common = {
       id,
       amount: amountText(asset, amount),
@@ -239,7 +240,9 @@ async function outgoingFacts(
       sinceMs: updatedAt.getTime(),
       problem,
     };
-    return { purpose: 'refund', ...common, stop: stop('refund', network, isOperators), destination: undefined };
+    const coolsUntilMs = isOperators ? undefined : sendAfter?.getTime();
+    const whose = { stop: stop('refund', network, isOperators), destination: undefined };
+    return { purpose: 'refund', ...common, ...whose, coolsUntilMs };
   }
   if (payout === undefined || (payout.state !== 'held' && payout.state !== 'sending')) return undefined;
   const { asset, amount, problem, network } = payout;

@@ -81,13 +81,14 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
     async (request) => {
       const payment = await findOwnPayment(deps.readPayment, request);
       const isPaid = payment.status === 'succeeded';
+      const now = new Date(deps.world.clock.nowMs());
       // Read each time: a payment stays as it is from its end on, and may yet be settled or refunded.
       const [details, settlement, refunds] = await Promise.all([
         findPaymentDetails(deps.db.sql, payment.id),
         isPaid ? findPaymentSettlement(deps.db.sql, payment.id) : undefined,
-        isPaid ? findShownRefunds(deps.db.sql, { paymentId: payment.id }) : [],
+        isPaid ? findShownRefunds(deps.db.sql, { paymentId: payment.id, now }) : [],
       ]);
-      return viewDetails(deps.config, { payment, details, settlement, refunds, nowMs: deps.world.clock.nowMs() });
+      return viewDetails(deps.config, { payment, details, settlement, refunds, nowMs: now.getTime() });
     },
   );
 

@@ -10,6 +10,7 @@ import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import { isId } from '../../domain/ids.ts';
 import { REFUND_STATES } from '../../domain/refund.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
+import { coolingOffMs } from '../../settings/cooling-off.ts';
 import { findShownRefunds, listRefunds, type ShownRefund } from '../../store/money/refunds.ts';
 import { findPayments } from '../../store/payments/payments.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
@@ -47,6 +48,7 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
       actor: actorOf(request),
       isOperators: false,
       approve: refundApproval(request, deps),
+      coolingOffMs: coolingOffMs(deps.config, keyOf(request).mode),
     };
     const isPlain = Object.keys(body).length === 1;
     const screening = (await deps.rehearsal.refundScreening(keyOf(request).mode, body.paymentId)) ?? deps.screening;
@@ -66,7 +68,14 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
       const question = JSON.stringify(['refunds', merchantId, paymentId ?? null, [...states].sort()]);
       const after = openAfter(deps, question, cursor);
       return deps.lists.read(keyOf(request).id, reply, async (db) => {
-        const found = await listRefunds(db, { merchantId, paymentId, states, after, limit: limit + 1 });
+        const found = await listRefunds(db, {
+          merchantId,
+          paymentId,
+          states,
+          after,
+          limit: limit + 1,
+          now: nowOf(deps),
+        });
         const page = found.slice(0, limit);
         const last = found.length > limit ? page.at(-1) : undefined;
         const place = last && [String(last.requestedAt.getTime()), last.id];
@@ -82,10 +91,18 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
     const { id } = request.params;
     if (!isId('rfnd_', id)) throw refundNotFound();
     const { sql } = deps.db;
-    const [shown] = await viewAll(deps, sql, await findShownRefunds(sql, { id, merchantId: merchantOf(request).id }));
+    const [shown] = await viewAll(
+      deps,
+      sql,
+      await findShownRefunds(sql, { id, merchantId: merchantOf(request).id, now: nowOf(deps) }),
+    );
     if (shown === undefined) throw refundNotFound();
     return shown;
   });
+}
+
+function nowOf({ world }: HttpDeps): Date {
+  return new Date(world.clock.nowMs());
 }
 
 type Wish = Pick<RequestRefundInput, 'amount' | 'destination' | 'reason'>;
@@ -184,7 +201,7 @@ const RefundWish = Type.Object(
         minLength: 1,
         maxLength: 256,
         description:
-          'The account that gets the refund, CAIP-10, on the chain of the payment. The account that paid, if it is missing. Needs a key that may also change destinations (`destinations:write`).',
+          'The account that gets the refund, CAIP-10, on the chain of the payment. The account that paid, if it is missing. Needs a key that may also change destinations (`destinations:write`). Like a changed destination it cools off first.',
         examples: ['eip155:8453:0x2D8B5f4C1C9e1e0F3D9a6F6b1A2B3c4D5e6F7a8B'],
       }),
     ),

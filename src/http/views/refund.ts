@@ -19,6 +19,7 @@ export interface RefundRow {
   readonly transactionHash: string | null;
   readonly requestedAt: Date;
   readonly updatedAt: Date;
+  readonly sendAfter?: Date | null;
 }
 
 /** The price of the payment that a refund belongs to. */
@@ -66,13 +67,16 @@ function viewRefund(origin: Origin, payment: Priced, refund: RefundRow & Partial
 
 /** Only where the facts were read. Events and lists of payments do without. */
 function viewWait(origin: Origin, refund: RefundRow & Partial<WaitingRefund>) {
-  const { isStopped, isSigned, lack } = refund;
-  if (isStopped === undefined || isSigned === undefined || lack === undefined) return {};
-  const wait = waitOf({ ...refund, isStopped, isSigned, lack });
+  const { isStopped, isSigned, isCooling, lack } = refund;
+  if (isStopped === undefined || isSigned === undefined || isCooling === undefined || lack === undefined) return {};
+  const wait = waitOf({ ...refund, isStopped, isSigned, isCooling, lack });
   if (wait === undefined) return { waitingFor: null };
-  const { asset, updatedAt } = refund;
-  const amount = viewToken(origin, asset, wait.units);
-  return { waitingFor: { what: wait.what, asset, amount, since: updatedAt.toISOString() } };
+  const { asset, updatedAt, sendAfter } = refund;
+  const { what, units } = wait;
+  const until = what === 'cooling_off' && sendAfter ? { until: sendAfter.toISOString() } : {};
+  return {
+    waitingFor: { what, asset, amount: viewToken(origin, asset, units), since: updatedAt.toISOString(), ...until },
+  };
 }
 
 /** A refund as its own route shows it. */
@@ -101,11 +105,12 @@ const WholeRefundBody = Type.Object(
 const WaitBody = Type.Object({
   what: enumOf(
     REFUND_WAITS,
-    '`float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it.',
+    '`float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s.',
   ),
   asset: Type.String({ description: 'CAIP-19.' }),
-  amount: { ...AmountBody, description: 'The amount that is missing; of the other two, the amount that waits.' },
+  amount: { ...AmountBody, description: 'The amount that is missing; of all others, the amount that waits.' },
   since: Timestamp,
+  until: Type.Optional({ ...Timestamp, description: 'Only of `cooling_off`.' }),
 });
 
 type RefundView = Static<typeof RefundBody>;

@@ -32,7 +32,9 @@ export interface Refund {
   readonly fromOperator: string;
   /** The account that holds the money. */
   readonly account: string;
-  /** True if an operator has requested or approved it: it is sent although its merchant is suspended or frozen. */
+  /** It cools off until then, because it goes to another account than the payer's. Null if it can be sent at once. */
+  readonly sendAfter: Date | null;
+  /** True if an operator has requested or approved it: neither a frozen merchant nor its cooling-off stops it. */
   readonly isOperators: boolean;
   readonly transactionHash: string | null;
   readonly problem: string | null;
@@ -48,11 +50,11 @@ export type NewRefund = Omit<Refund, 'state' | 'version' | 'transactionHash' | '
 export async function insertRefund(tx: Tx, refund: NewRefund, at: Date): Promise<boolean> {
   const { count } = await tx`
     insert into refunds (id, payment_id, number, merchant_id, network, asset, method, recipient, amount, price_value, fee,
-      reason, state, from_held, from_merchant, from_operator, account, is_operators, mac, requested_at, updated_at)
+      reason, state, from_held, from_merchant, from_operator, account, is_operators, send_after, mac, requested_at, updated_at)
     values (${refund.id}, ${refund.paymentId}, ${refund.number}, ${refund.merchantId}, ${refund.network}, ${refund.asset},
       ${refund.method}, ${refund.recipient}, ${refund.amount}, ${refund.price}, ${refund.fee}, ${refund.reason},
       'requested', ${refund.fromHeld}, ${refund.fromMerchant}, ${refund.fromOperator}, ${refund.account},
-      ${refund.isOperators}, ${refund.mac}, ${at}, ${at})
+      ${refund.isOperators}, ${refund.sendAfter}, ${refund.mac}, ${at}, ${at})
     on conflict do nothing`;
   return count === 1;
 }
@@ -146,11 +148,11 @@ export async function setOperatorsRefund(tx: Tx, id: string): Promise<void> {
   await tx`update refunds set is_operators = true where id = ${id}`;
 }
 
-/** Undefined when there is none, another transaction has locked it, or a freeze stops it. */
-export async function lockFreeRefund(tx: Tx, id: string): Promise<Refund | undefined> {
+/** Undefined when there is none, another transaction has locked it, a freeze stops it, or it cools off. */
+export async function lockFreeRefund(tx: Tx, { id, now }: { id: string; now: Date }): Promise<Refund | undefined> {
   const [row] = await tx<Refund[]>`
     select ${refundColumns(tx)} from refunds r
-    where r.id = ${id} and not ${isRefundStopped(tx)} for update skip locked`;
+    where r.id = ${id} and not ${isRefundStopped(tx)} and not (${isCooling(tx, now)}) for update skip locked`;
   return row;
 }
 
@@ -159,8 +161,8 @@ export async function lockRefund(tx: Tx, id: string): Promise<Refund | undefined
   return row;
 }
 
-/** Refunds that are new, and those whose floats would cover them now; the oldest first. Freezes stop some of them. */
-export async function findCoverable(db: Reader, limit: number): Promise<string[]> {
+/** Refunds that are new, and those whose floats would cover them now; the oldest first. Freezes and cooling-off stop some of them. */
+export async function findCoverable(db: Reader, { limit, now }: { limit: number; now: Date }): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select r.id from refunds r
     left join floats m on m.owner = r.merchant_id and m.asset = r.asset
@@ -168,7 +170,7 @@ export async function findCoverable(db: Reader, limit: number): Promise<string[]
     where (r.state = 'requested'
       or (r.state = 'awaiting_funds' and coalesce(m.units, 0) >= r.from_merchant
         and coalesce(o.units, 0) >= r.from_operator))
-      and not ${isRefundStopped(db)}
+      and not ${isRefundStopped(db)} and not (${isCooling(db, now)})
     order by r.requested_at limit ${limit}`;
   return rows.map(({ id }) => id);
 }
@@ -197,13 +199,17 @@ export type ShownRefund = Refund & WaitingRefund;
 /** Of one payment, or those with these ids. */
 export function findShownRefunds(
   db: Reader,
-  wanted: { readonly paymentId: string } | { readonly id: string; readonly merchantId: string },
+  wanted: ({ readonly paymentId: string } | { readonly id: string; readonly merchantId: string }) & {
+    readonly now: Date;
+  },
 ): Promise<ShownRefund[]> {
   const isWanted =
     'paymentId' in wanted
       ? db`r.payment_id = ${wanted.paymentId}`
       : db`r.id = ${wanted.id} and r.merchant_id = ${wanted.merchantId}`;
-  return db<ShownRefund[]>`select ${shownColumns(db)} from ${withWaits(db)} where ${isWanted} order by r.number`;
+  return db<
+    ShownRefund[]
+  >`select ${shownColumns(db, wanted.now)} from ${withWaits(db)} where ${isWanted} order by r.number`;
 }
 
 export interface RefundQuery {
@@ -213,13 +219,14 @@ export interface RefundQuery {
   /** Only refunds after this one. */
   readonly after?: { readonly requestedAt: Date; readonly id: string } | undefined;
   readonly limit: number;
+  readonly now: Date;
 }
 
 /** The newest first. */
 export function listRefunds(db: Reader, query: RefundQuery): Promise<ShownRefund[]> {
-  const { states, merchantId, paymentId, after, limit } = query;
+  const { states, merchantId, paymentId, after, limit, now } = query;
   return db<ShownRefund[]>`
-    select ${shownColumns(db)} from ${withWaits(db)}
+    select ${shownColumns(db, now)} from ${withWaits(db)}
     where r.state = any(${states as string[]}::text[])
       and ${merchantId === undefined ? db`true` : db`r.merchant_id = ${merchantId}`}
       and ${paymentId === undefined ? db`true` : db`r.payment_id = ${paymentId}`}
@@ -237,7 +244,7 @@ function refundColumns(db: Reader) {
   return db`r.id, r.payment_id as "paymentId", r.number, r.merchant_id as "merchantId", r.network, r.asset, r.method,
     r.recipient, r.amount, coalesce(r.price_value, (select p.amount_value from payments p where p.id = r.payment_id)) as price,
     coalesce(r.fee, r.from_operator) as fee, r.reason, r.mac, r.state, r.version, r.from_held as "fromHeld", r.from_merchant as "fromMerchant",
-    r.from_operator as "fromOperator", r.account, r.is_operators as "isOperators", r.transaction_hash as "transactionHash", r.problem,
+    r.from_operator as "fromOperator", r.account, r.is_operators as "isOperators", r.send_after as "sendAfter", r.transaction_hash as "transactionHash", r.problem,
     r.requested_at as "requestedAt", r.updated_at as "updatedAt"`;
 }
 
@@ -248,7 +255,13 @@ function withWaits(db: Reader) {
     left join outgoing g on g.id = r.id`;
 }
 
-function shownColumns(db: Reader) {
-  return db`${refundColumns(db)}, ${isRefundStopped(db)} as "isStopped", coalesce(g.is_due, false) as "isSigned",
+/** The condition that the refund `r` cools off. */
+function isCooling(db: Reader, now: Date) {
+  return db`(r.send_after > ${now} and not r.is_operators) is true`;
+}
+
+function shownColumns(db: Reader, now: Date) {
+  return db`${refundColumns(db)}, ${isRefundStopped(db)} as "isStopped", ${isCooling(db, now)} as "isCooling",
+    coalesce(g.is_due, false) as "isSigned",
     (greatest(r.from_merchant - coalesce(m.units, 0), 0) + greatest(r.from_operator - coalesce(f.units, 0), 0))::text as lack`;
 }

@@ -22,6 +22,7 @@ import { type CommandDeps, command } from '../../command.ts';
 import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
 import { outgoingMac } from '../../outgoing/order-outgoing.ts';
 import { logPayouts } from '../../outgoing/payout/log-payouts.ts';
+import { moveHeldToFloat } from '../../outgoing/refund/release-refund.ts';
 import { coverOfStray } from '../../outgoing/stray/return-stray.ts';
 import { settlePayments } from '../../paying/move-payment.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
@@ -31,7 +32,7 @@ import type { PaidEvent } from '../audit/paid-event.ts';
 import { subjectOfEvent } from '../audit/paid-event.ts';
 import { recordEntries } from '../record.ts';
 import { recoverTerms } from './recover-terms.ts';
-import { moveHeldToFloat, releaseRefunds, replanRefunds } from './replan-refunds.ts';
+import { releaseRefunds, replanRefunds } from './replan-refunds.ts';
 import { restoreRefund } from './restore-refund.ts';
 import {
   accountOf,

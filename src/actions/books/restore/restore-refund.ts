@@ -78,6 +78,7 @@ async function putRefund(tx: Tx, deps: RowKeyDeps, { left, replanned, released }
     recipient: event.recipient,
     reason: replaced?.reason ?? null,
     isOperators: replaced?.isOperators ?? false,
+    sendAfter: null,
   };
   const takenBefore = await lostHeld(tx, replanned, id);
   const input = { payment, item, ...terms, takenBefore, floatAccount: () => floatAccount };

@@ -19,7 +19,7 @@ const MAX_COVERED = 200;
 type CoverDeps = CommandDeps & RowKeyDeps & { readonly screening: Screening };
 
 export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
-  const ids = await findCoverable(deps.db.sql, MAX_COVERED);
+  const ids = await findCoverable(deps.db.sql, { limit: MAX_COVERED, now: new Date(deps.world.clock.nowMs()) });
   for (const id of ids) {
     await command(deps, (tx, now) => cover(tx, deps, id, now));
     deps.world.crashPoint?.('refund.covered');
@@ -30,7 +30,7 @@ export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
 /** A refund is covered wholly or not at all: a float that covers a part is left for refunds it covers wholly. */
 async function cover(tx: Tx, deps: CoverDeps, id: string, at: Date): Promise<void> {
   await shareFreezes(tx, deps);
-  const refund = await lockFreeRefund(tx, id);
+  const refund = await lockFreeRefund(tx, { id, now: at });
   if (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds') return;
   if (await screenRefund(tx, deps.screening, { refund, actor: 'payer-out', at })) {
     await deleteAlert(tx, { name: 'refund_awaiting_funds', subject: id });

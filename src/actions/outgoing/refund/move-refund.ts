@@ -32,6 +32,7 @@ const EVENT_TYPES: Readonly<Record<RefundEvent, EventType>> = {
   failed: 'refund.failed',
   screened: 'refund.failed',
   unfit: 'refund.failed',
+  vetoed: 'refund.failed',
 };
 
 /** Inserts a refund and locks it. Undefined when the payment has one of this number already. */

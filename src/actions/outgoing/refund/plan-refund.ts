@@ -31,6 +31,7 @@ export interface RefundPlanInput {
   readonly recipient: string;
   readonly reason: string | null;
   readonly isOperators: boolean;
+  readonly sendAfter: Date | null;
   /** The account that floats are on. */
   floatAccount(network: string): string;
   /** Units of the held amount that were taken for it before its row was lost. */
@@ -42,7 +43,7 @@ export interface RefundPlanInput {
  * held amount that is on its way to the merchant is the merchant's: then floats pay. The caller has locked the payment.
  */
 export async function planRefund(tx: Tx, deps: RowKeyDeps, input: RefundPlanInput, at: Date): Promise<NewRefund> {
-  const { payment, item, number, share, recipient, reason, isOperators, takenBefore = 0n } = input;
+  const { payment, item, number, share, recipient, reason, isOperators, sendAfter, takenBefore = 0n } = input;
   const { id: paymentId, merchantId } = payment;
   const { network, asset, method } = item;
   const { amount, fee } = share;
@@ -58,6 +59,7 @@ export async function planRefund(tx: Tx, deps: RowKeyDeps, input: RefundPlanInpu
     fee: fee.toString(),
     reason,
     isOperators,
+    sendAfter,
     fromHeld: cover.held.toString(),
     fromMerchant: cover.merchant.toString(),
     fromOperator: cover.operator.toString(),

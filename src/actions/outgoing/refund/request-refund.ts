@@ -28,6 +28,8 @@ export interface RequestRefundInput {
   /** The account that paid, if undefined. */
   readonly destination?: Account | undefined;
   readonly reason?: string | undefined;
+  /** A refund to another account than the payer's waits so long. */
+  readonly coolingOffMs?: number;
   /** True if an operator requests it, who alone may refund payments of a suspended or frozen merchant. */
   readonly isOperators: boolean;
   /** Throws if the caller may not have this much of the payment refunded, in the unit of its price, earlier refunds included. */
@@ -75,7 +77,9 @@ export function requestRefund(
     const recipient = recipientOf(deps, item, input.destination);
     const number = refunds.length + 1;
     const floatAccount = (network: string) => floatAccountOf(deps.chains, network);
-    const plan = { payment, item, number, share, recipient, reason, isOperators, floatAccount };
+    const isRedirected = recipient !== item.payer && !isOperators;
+    const sendAfter = isRedirected ? new Date(now.getTime() + (input.coolingOffMs ?? 0)) : null;
+    const plan = { payment, item, number, share, recipient, reason, isOperators, sendAfter, floatAccount };
     const opened = await openRefund(tx, await planRefund(tx, deps, plan, now), { actor, at: now });
     // A node of the version before refunds without looking at numbers.
     if (opened === undefined) throw new ApiError('already_refunded', 'The payment was refunded before.');

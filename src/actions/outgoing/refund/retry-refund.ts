@@ -1,5 +1,5 @@
 import { refundEntry } from '../../../domain/books.ts';
-import { NOT_LEFT, retryOf } from '../../../domain/refund.ts';
+import { retryOf, takesPart } from '../../../domain/refund.ts';
 import { ApiError } from '../../../errors.ts';
 import { lockOutgoing } from '../../../store/money/outgoing.ts';
 import { lockRefund, type Refund } from '../../../store/money/refunds.ts';
@@ -20,8 +20,9 @@ export function retryRefund(
     const refund = await lockRefund(tx, id);
     if (refund === undefined) throw refundNotFound(id);
     if (refund.state !== 'failed') throw new ApiError('invalid_state', `The refund is ${refund.state}, not failed.`);
-    if (refund.problem === NOT_LEFT) {
-      throw new ApiError('invalid_state', 'The payment has less left than this refund: it cannot be retried.');
+    if (!takesPart(refund)) {
+      const message = `The refund ended with ${refund.problem}, and cannot be retried. It can be requested again.`;
+      throw new ApiError('invalid_state', message);
     }
     await deleteAlert(tx, { name: 'refund_failed', subject: id });
     const event = retryOf((await lockOutgoing(tx, id)) !== undefined);

@@ -1,0 +1,38 @@
+import { takesPart, VETOED } from '../../../domain/refund.ts';
+import { ApiError } from '../../../errors.ts';
+import { findRefund, lockRefund, type Refund, replanRefund } from '../../../store/money/refunds.ts';
+import { lockPayments } from '../../../store/payments/payments.ts';
+import { appendAudit } from '../../../store/plumbing/audit-log.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { moveRefund } from './move-refund.ts';
+import { releaseRefund } from './release-refund.ts';
+import { refundNotFound } from './retry-refund.ts';
+
+/**
+ * Ends a refund that is not on its way: a thief's, or one that its recipient cannot receive. Its part of the payment is
+ * free for another refund.
+ */
+export async function vetoRefund(
+  deps: CommandDeps,
+  { id, reason, actor }: { readonly id: string; readonly reason: string; readonly actor: string },
+): Promise<Refund> {
+  const found = await findRefund(deps.db.sql, id);
+  if (found === undefined) throw refundNotFound(id);
+  return command(deps, async (tx, at) => {
+    // The payment first, in the order of all locks.
+    const [payment] = await lockPayments(tx, [found.paymentId]);
+    const refund = await lockRefund(tx, id);
+    if (payment === undefined || refund === undefined) throw refundNotFound(id);
+    if (refund.state === 'sending' || refund.state === 'refunded' || !takesPart(refund)) {
+      const is = takesPart(refund) ? refund.state : 'over';
+      throw new ApiError('invalid_state', `The refund is ${is}, and cannot be vetoed.`);
+    }
+    await releaseRefund(tx, { refund, payment, at });
+    const free = { ...refund, fromHeld: '0', fromMerchant: refund.amount, fromOperator: '0' };
+    await replanRefund(tx, id, free);
+    const vetoed = await moveRefund(tx, free, { event: 'vetoed', actor, evidence: { reason }, problem: VETOED }, at);
+    const detail = { before: { state: refund.state }, after: { state: vetoed.state }, reason };
+    await appendAudit(tx, { at, actor, action: 'refund.vetoed', subject: id, detail });
+    return vetoed;
+  });
+}
