@@ -72,6 +72,7 @@ export const ar: Strings = {
   statusCancelled: 'ملغاة',
   statusRefunded: 'مستردة',
   statusRefunding: 'الاسترداد جارٍ',
+  statusRefundFailed: 'فشل الاسترداد',
   timeline: 'التسلسل الزمني',
   details: 'التفاصيل',
   waitingSince: 'في الانتظار منذ {time}',

@@ -79,6 +79,7 @@ export const de: Strings = {
   statusCancelled: 'Abgebrochen',
   statusRefunded: 'Erstattet',
   statusRefunding: 'Erstattung läuft',
+  statusRefundFailed: 'Erstattung fehlgeschlagen',
 
   timeline: 'Verlauf',
   details: 'Einzelheiten',

@@ -77,6 +77,7 @@ export const en = {
   statusCancelled: 'Cancelled',
   statusRefunded: 'Refunded',
   statusRefunding: 'Refund under way',
+  statusRefundFailed: 'Refund failed',
 
   timeline: 'Timeline',
   details: 'Details',

@@ -73,6 +73,7 @@ export const es: Strings = {
   statusCancelled: 'Cancelado',
   statusRefunded: 'Reembolsado',
   statusRefunding: 'Reembolso en curso',
+  statusRefundFailed: 'Reembolso fallido',
   timeline: 'Cronología',
   details: 'Detalles',
   waitingSince: 'En espera desde {time}',

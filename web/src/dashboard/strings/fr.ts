@@ -73,6 +73,7 @@ export const fr: Strings = {
   statusCancelled: 'Annulé',
   statusRefunded: 'Remboursé',
   statusRefunding: 'Remboursement en cours',
+  statusRefundFailed: 'Remboursement échoué',
   timeline: 'Chronologie',
   details: 'Détails',
   waitingSince: 'En attente depuis {time}',

@@ -73,6 +73,7 @@ export const ja: Strings = {
   statusCancelled: '取り消し',
   statusRefunded: '返金済み',
   statusRefunding: '返金処理中',
+  statusRefundFailed: '返金失敗',
   timeline: 'タイムライン',
   details: '詳細',
   waitingSince: '{time} から待機中',

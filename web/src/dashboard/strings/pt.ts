@@ -73,6 +73,7 @@ export const pt: Strings = {
   statusCancelled: 'Cancelado',
   statusRefunded: 'Reembolsado',
   statusRefunding: 'Reembolso em curso',
+  statusRefundFailed: 'Reembolso falhado',
   timeline: 'Cronologia',
   details: 'Detalhes',
   waitingSince: 'À espera desde {time}',

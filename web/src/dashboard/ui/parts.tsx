@@ -28,7 +28,8 @@ export function StatusBadge({
 }) {
   const words = useWords();
   if (refund === undefined) return <span className={`badge badge-${status}`}>{statusText(words, status)}</span>;
-  const isDone = refund.status === 'succeeded';
+  if (refund.status === 'failed') return <span className="badge badge-failed">{words.statusRefundFailed}</span>;
+  const isDone = refund.status === 'refunded';
   return <span className="badge badge-refund">{isDone ? words.statusRefunded : words.statusRefunding}</span>;
 }
 
