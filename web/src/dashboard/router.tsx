@@ -32,6 +32,16 @@ const payment = createRoute({
   path: '/merchants/$merchantId/payments/$paymentId',
   component: lazyRouteComponent(() => import('./pages/payment.tsx'), 'PaymentPage'),
 });
+const merchants = createRoute({
+  getParentRoute: () => shell,
+  path: '/merchants',
+  component: lazyRouteComponent(() => import('./pages/merchants.tsx'), 'MerchantsPage'),
+});
+const merchant = createRoute({
+  getParentRoute: () => shell,
+  path: '/merchants/$merchantId',
+  component: lazyRouteComponent(() => import('./pages/merchant.tsx'), 'MerchantPage'),
+});
 const team = createRoute({
   getParentRoute: () => shell,
   path: '/team',
@@ -51,7 +61,7 @@ const account = createRoute({
 const routeTree = root.addChildren([
   join,
   signIn,
-  shell.addChildren([home, payments, payment, team, auditLog, account]),
+  shell.addChildren([home, payments, payment, merchants, merchant, team, auditLog, account]),
 ]);
 
 export function makeRouter() {

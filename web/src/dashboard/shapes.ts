@@ -64,6 +64,23 @@ export interface Merchant {
   readonly name: string;
 }
 
+export interface MerchantRow extends Merchant {
+  readonly email: string;
+  readonly status: 'active' | 'inactive' | 'suspended';
+}
+
+export interface Destination {
+  readonly id: string;
+  readonly asset: string;
+  readonly destination: string;
+  readonly pendingDestination?: string;
+  readonly effectiveAt?: string;
+}
+
+export interface MerchantDetails extends MerchantRow {
+  readonly settlements: { readonly crypto: readonly Destination[] };
+}
+
 export interface RefundLimit {
   readonly unit: string;
   readonly value: string;

@@ -143,6 +143,22 @@ export const en = {
   thisSession: 'This session',
   endSession: 'End',
   noPasskeyYet: 'You have no passkey yet. Without one, this session is your only way in.',
+
+  merchants: 'Merchants',
+  addMerchant: 'Add a merchant',
+  contactEmail: 'Contact e-mail',
+  edit: 'Edit',
+  noMerchants: 'No merchants yet.',
+  merchantActive: 'Active',
+  merchantInactive: 'Inactive',
+  merchantSuspended: 'Suspended',
+  destinations: 'Settlement destinations',
+  noDestinations: 'None yet: money is held until there is one.',
+  change: 'Change',
+  changeDestination: 'Change the destination',
+  changeDestinationText: 'From then on, money in this token goes to the new account. Compare every character.',
+  newAccount: 'New account (CAIP-10)',
+  changesAt: 'Changes to {account} on {time}',
 };
 
 export type Strings = Readonly<Record<keyof typeof en, string>>;
