@@ -3,6 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import { en } from '../../web/src/dashboard/strings/en.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
+import { startReceiver } from '../receiver.ts';
+import { until } from '../until.ts';
 import { assertAccessible } from './accessible.ts';
 import { missingBrowser } from './chromium.ts';
 import { openScene, type Scene, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
@@ -155,6 +157,29 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await page.getByText(`eip155:31337:0x${'1'.repeat(40)}`).waitFor();
     await assertAccessible(page, 'merchant');
     await page.getByRole('link', { name: en.team }).click();
+  });
+
+  it('adds a webhook endpoint, and sends a delivery again', async () => {
+    const { page } = visit;
+    const receiver = await startReceiver();
+    const url = `${receiver.origin}/hook`;
+    await page.getByRole('link', { name: en.webhooks }).click();
+    await page.getByRole('button', { name: en.addEndpoint }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(en.endpointUrl).fill(url);
+    await dialog.getByRole('button', { name: en.addEndpoint }).click();
+    await dialog.getByText(/^whsec_/).waitFor();
+    await dialog.getByRole('button', { name: en.close }).click();
+    await page.getByRole('link', { name: url }).click();
+    await page.getByRole('button', { name: en.sendTest }).click();
+    await page.getByText(en.deliverySucceeded).waitFor();
+    await assertAccessible(page, 'webhook endpoint');
+    await page.getByRole('button', { name: en.redeliver }).click();
+    await until('the event comes again', () => receiver.received.length === 2);
+    const [first, second] = receiver.received.map(({ headers }) => headers['webhook-id']);
+    assert.equal(first, second);
+    await page.getByRole('link', { name: en.team }).click();
+    await receiver.stop();
   });
 
   it('shows the audit log, the passkeys and the sessions', async () => {

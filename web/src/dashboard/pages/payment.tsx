@@ -17,7 +17,7 @@ import { usePageState, useTimes, useWords } from '../words.ts';
 export function PaymentPage() {
   const words = useWords();
   const style = usePageState();
-  const { merchantId, paymentId } = useParams({ from: '/shell/merchants/$merchantId/payments/$paymentId' });
+  const { merchantId, paymentId } = useParams({ from: '/shell/payments/$merchantId/$paymentId' });
   const times = useTimes();
   useLivePayments();
   const path = `/v1/payments/${encodeURIComponent(paymentId)}`;

@@ -116,10 +116,7 @@ function PaymentRow({
   return (
     <tr className="row" aria-rowindex={index + 1} style={{ height: ROW_HEIGHT, transform: `translateY(${offset}px)` }}>
       <td className="amount">
-        <Link
-          to="/merchants/$merchantId/payments/$paymentId"
-          params={{ merchantId: row.merchant.id, paymentId: row.paymentId }}
-        >
+        <Link to="/payments/$merchantId/$paymentId" params={{ merchantId: row.merchant.id, paymentId: row.paymentId }}>
           {amount === undefined ? '—' : formatAmount(amount, style)}
         </Link>
       </td>

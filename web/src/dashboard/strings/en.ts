@@ -159,6 +159,25 @@ export const en = {
   changeDestinationText: 'From then on, money in this token goes to the new account. Compare every character.',
   newAccount: 'New account (CAIP-10)',
   changesAt: 'Changes to {account} on {time}',
+
+  webhooks: 'Webhooks',
+  addEndpoint: 'Add an endpoint',
+  endpointUrl: 'URL that gets the events',
+  noEndpoints: 'No endpoints yet. An endpoint gets every event as a signed request.',
+  secretTitle: 'The secret of the endpoint',
+  secretText: 'It verifies signatures. Store it now: it is shown only here.',
+  endpointActive: 'Active',
+  endpointDisabled: 'Disabled',
+  enable: 'Enable',
+  disable: 'Disable',
+  sendTest: 'Send a test',
+  deliveries: 'Deliveries',
+  noDeliveries: 'No deliveries yet.',
+  deliveryPending: 'Pending',
+  deliverySucceeded: 'Delivered',
+  deliveryFailed: 'Failed',
+  attempts: 'Attempts: {count}',
+  redeliver: 'Send again',
 };
 
 export type Strings = Readonly<Record<keyof typeof en, string>>;

@@ -27,3 +27,8 @@ export const LeaveGlyph = () => (
     <path d="M10 5H6.5A1.5 1.5 0 0 0 5 6.5v11A1.5 1.5 0 0 0 6.5 19H10M14.5 8l4 4-4 4M18 12H9.5" />
   </svg>
 );
+export const HookGlyph = () => (
+  <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <path d="M8 7 3.5 12 8 17M16 7l4.5 5L16 17M13.5 5l-3 14" />
+  </svg>
+);

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { CopyGlyph } from '../../shared/glyphs.tsx';
-import type { MerchantRow, PaymentStatus, Refund } from '../shapes.ts';
+import type { Endpoint, MerchantRow, PaymentStatus, Refund } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { useTimes, useWords } from '../words.ts';
 
@@ -43,6 +43,16 @@ export function MerchantBadge({ status }: Pick<MerchantRow, 'status'>) {
   const words = useWords();
   const [word, style] = MERCHANT_WORDS[status];
   return <span className={`badge ${style}`}>{words[word]}</span>;
+}
+
+export function EndpointBadge({ status }: Pick<Endpoint, 'status'>) {
+  const words = useWords();
+  const isActive = status === 'active';
+  return (
+    <span className={`badge ${isActive ? 'badge-succeeded' : 'badge-failed'}`}>
+      {isActive ? words.endpointActive : words.endpointDisabled}
+    </span>
+  );
 }
 
 export function Time({ at }: { readonly at: string }) {
