@@ -132,7 +132,7 @@ const remove = databaseCommand({
   examples: ['people remove psn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: personId }) => {
     const input = { actor: operatorOf(deps.config), personId, isSeen: everybody, mayRemoveLastOwner: true };
-    const person = await removePerson(deps, input);
+    const { person } = await removePerson(deps, input);
     return {
       json: { id: person.id, removed: true },
       text: `${person.name} is removed.`,

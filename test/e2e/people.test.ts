@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { refundIdOf } from '../../src/domain/ids.ts';
-import { IDLE_MS, LINK_MS, SESSION_MS, VERIFIED_MS } from '../../src/domain/session.ts';
+import { hashToken, IDLE_MS, LINK_MS, SESSION_MS, VERIFIED_MS } from '../../src/domain/session.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
 import {
   addPasskey,
@@ -286,6 +286,35 @@ describe('people', () => {
       await gateway.db.sql`update people set role = 'owner' where id = ${person.id}`;
       await later(5_000);
       assert.equal((await browserOf(gateway, headers)('GET', '/v1/people')).statusCode, 401);
+    });
+
+    it('cannot be taken by rows that somebody else wrote: links, passkeys and sessions', async () => {
+      const { sql } = gateway.db;
+      const boss = await owner();
+      const token = 'A'.repeat(43);
+      await sql`
+        insert into sign_in_links (id, person_id, hash, created_at, expires_at, mac)
+        values ('lnk_forged', ${boss.person.id}, ${hashToken(token)}, now(), now() + interval '30 days', 'forged')`;
+      assert.equal((await visit({ link: token })).statusCode, 401);
+
+      const cashier = await signIn(gateway, { belonging: ofPartner(partner.partner.id), role: 'cashier' });
+      const { authenticator } = await addPasskey(gateway, cashier.headers);
+      await sql`update passkeys set person_id = ${boss.person.id} where person_id = ${cashier.person.id}`;
+      assert.equal((await visit({ passkey: authenticator.get(await signInOptions()) })).statusCode, 401);
+
+      await sql`update sessions set person_id = ${boss.person.id} where id = ${cashier.sessionId}`;
+      await later(5_000);
+      assert.equal((await current(cashier.headers)).statusCode, 401);
+    });
+
+    it('do not come back with the row of a removed person', async () => {
+      const { headers, person } = await owner();
+      const boss = await owner();
+      assert.equal((await browserOf(gateway, boss.headers)('DELETE', `/v1/people/${person.id}`)).statusCode, 200);
+      await gateway.db.sql`update people set removed_at = null where id = ${person.id}`;
+      await gateway.db.sql`update sessions set ended_at = null where person_id = ${person.id}`;
+      await later(5_000);
+      assert.equal((await current(headers)).statusCode, 401);
     });
 
     it('keep the last owner, and refuse the later of two edits', async () => {

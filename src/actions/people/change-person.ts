@@ -61,11 +61,11 @@ export function changePerson(
 export function removePerson(
   deps: CommandDeps,
   input: PersonRequest & { readonly mayRemoveLastOwner: boolean },
-): Promise<Person> {
+): Promise<{ readonly person: Person; readonly sessionHashes: readonly string[] }> {
   return command(deps, async (tx, now) => {
     const person = await lockSeen(tx, input);
     if (person.role === 'owner' && !input.mayRemoveLastOwner) await keepAnOwner(tx, person);
-    await removePersonRow(tx, { id: person.id, at: now });
+    const sessionHashes = await removePersonRow(tx, { id: person.id, at: now });
     const { name, email, role, belongsTo, partnerId, merchantId } = person;
     const detail = { before: { name, email, role, belongsTo, partnerId, merchantId }, after: null };
     await appendAudit(tx, {
@@ -76,7 +76,7 @@ export function removePerson(
       detail,
       place: person,
     });
-    return person;
+    return { person, sessionHashes };
   });
 }
 

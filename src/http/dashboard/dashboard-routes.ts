@@ -19,7 +19,10 @@ export async function dashboardRoutes(app: App, deps: HttpDeps): Promise<void> {
 }
 
 async function sendDashboard(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { page } = deps;
+  const { page, config } = deps;
+  if (isOtherName(request.hostname, new URL(config.publicUrl).hostname)) {
+    return reply.redirect(config.publicUrl + request.url);
+  }
   if (page === undefined) return reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT);
   const { lang } = request.query as { lang?: unknown };
   const { locale, dir } = chooseLanguage(page.renderer, {
@@ -32,6 +35,16 @@ async function sendDashboard(deps: HttpDeps, request: FastifyRequest, reply: Fas
   reply.headers(pageHeaders(deps.config)).type('text/html; charset=utf-8');
   return sendText(renderDashboard(page, state), request, reply);
 }
+
+/**
+ * True if the person has opened this machine by another of its names. Cookies and passkeys belong to one name, so the page is
+ * opened by the public one.
+ */
+function isOtherName(asked: string, publicName: string): boolean {
+  return LOOPBACK.has(asked) && LOOPBACK.has(publicName) && asked !== publicName;
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 function renderDashboard({ dashboard, files }: PageBundle, state: DashboardState): string {
   return html`<!doctype html>

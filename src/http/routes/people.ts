@@ -54,7 +54,8 @@ export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
     { schema: REMOVE, config: { access: WRITE, errors: ['invalid_state'] } },
     async (request) => {
       const input = { ...personRequest(request), mayRemoveLastOwner: false };
-      await removePerson(onBehalfOf(request, deps), input);
+      const { sessionHashes } = await removePerson(onBehalfOf(request, deps), input);
+      for (const hash of sessionHashes) deps.sessions.forget(hash);
       return { id: request.params.id, deleted: true as const };
     },
   );

@@ -56,13 +56,15 @@ export async function noteJoined(tx: Tx, { id, at }: { id: string; at: Date }): 
   await tx`update people set joined_at = ${at} where id = ${id} and joined_at is null`;
 }
 
-/** Ends the person's sessions, links and passkeys as well. */
-export async function removePersonRow(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
+/** Ends the person's sessions, links and passkeys as well. Returns the hashes of the sessions. */
+export async function removePersonRow(tx: Tx, { id, at }: { id: string; at: Date }): Promise<string[]> {
   await tx`insert into person_ends (person_id, at) values (${id}, ${at}) on conflict do nothing`;
   await tx`update people set removed_at = ${at} where id = ${id} and removed_at is null`;
-  await tx`update sessions set ended_at = ${at} where person_id = ${id} and ended_at is null`;
+  const ended = await tx<{ hash: string }[]>`
+    update sessions set ended_at = ${at} where person_id = ${id} and ended_at is null returning hash`;
   await tx`delete from sign_in_links where person_id = ${id}`;
   await tx`delete from passkeys where person_id = ${id}`;
+  return ended.map(({ hash }) => hash);
 }
 
 /** Removed people are not found. */

@@ -29,8 +29,28 @@ const payments = createRoute({
 });
 const payment = createRoute({
   getParentRoute: () => shell,
-  path: '/merchants/$merchantId/payments/$paymentId',
+  path: '/payments/$merchantId/$paymentId',
   component: lazyRouteComponent(() => import('./pages/payment.tsx'), 'PaymentPage'),
+});
+const merchants = createRoute({
+  getParentRoute: () => shell,
+  path: '/merchants',
+  component: lazyRouteComponent(() => import('./pages/merchants.tsx'), 'MerchantsPage'),
+});
+const merchant = createRoute({
+  getParentRoute: () => shell,
+  path: '/merchants/$merchantId',
+  component: lazyRouteComponent(() => import('./pages/merchant.tsx'), 'MerchantPage'),
+});
+const webhooks = createRoute({
+  getParentRoute: () => shell,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./pages/webhooks.tsx'), 'WebhooksPage'),
+});
+const webhook = createRoute({
+  getParentRoute: () => shell,
+  path: '/webhooks/$endpointId',
+  component: lazyRouteComponent(() => import('./pages/webhook.tsx'), 'WebhookPage'),
 });
 const team = createRoute({
   getParentRoute: () => shell,
@@ -51,7 +71,7 @@ const account = createRoute({
 const routeTree = root.addChildren([
   join,
   signIn,
-  shell.addChildren([home, payments, payment, team, auditLog, account]),
+  shell.addChildren([home, payments, payment, merchants, merchant, webhooks, webhook, team, auditLog, account]),
 ]);
 
 export function makeRouter() {

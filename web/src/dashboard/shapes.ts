@@ -64,6 +64,39 @@ export interface Merchant {
   readonly name: string;
 }
 
+export interface MerchantRow extends Merchant {
+  readonly email: string;
+  readonly status: 'active' | 'inactive' | 'suspended';
+}
+
+export interface Destination {
+  readonly id: string;
+  readonly asset: string;
+  readonly destination: string;
+  readonly pendingDestination?: string;
+  readonly effectiveAt?: string;
+}
+
+export interface MerchantDetails extends MerchantRow {
+  readonly settlements: { readonly crypto: readonly Destination[] };
+}
+
+export interface Endpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly status: 'active' | 'disabled';
+}
+
+export interface Delivery {
+  readonly id: string;
+  readonly eventType: string;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly attempts: number;
+  readonly createdAt: string;
+  readonly lastAttempt: { readonly status: number | null; readonly problem: string | null } | null;
+}
+
 export interface RefundLimit {
   readonly unit: string;
   readonly value: string;

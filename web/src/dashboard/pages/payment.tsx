@@ -7,6 +7,7 @@ import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import { ApiProblem, call } from '../api.ts';
 import { useLivePayments } from '../follow.ts';
+import { plainText } from '../plain-text.ts';
 import { useMay, useMerchants } from '../queries.ts';
 import type { PaymentDetails, Timeline } from '../shapes.ts';
 import { Code, Dialog, Notice, StatusBadge, Time, useTitle } from '../ui/parts.tsx';
@@ -16,7 +17,8 @@ import { usePageState, useTimes, useWords } from '../words.ts';
 export function PaymentPage() {
   const words = useWords();
   const style = usePageState();
-  const { merchantId, paymentId } = useParams({ from: '/shell/merchants/$merchantId/payments/$paymentId' });
+  const { merchantId, paymentId } = useParams({ from: '/shell/payments/$merchantId/$paymentId' });
+  const times = useTimes();
   useLivePayments();
   const path = `/v1/payments/${encodeURIComponent(paymentId)}`;
   const { data: payment, error } = useQuery({
@@ -53,7 +55,7 @@ export function PaymentPage() {
       </header>
       {timeline?.waiting != null && (
         <div className="notice notice-warm waiting" role="status">
-          <p>{timeline.waiting.text}</p>
+          <p>{plainText(timeline.waiting.text, times.full)}</p>
           <p className="small">
             <Fill text={words.waitingSince} time={<Time at={timeline.waiting.since} />} />
           </p>
@@ -66,7 +68,7 @@ export function PaymentPage() {
             {timeline?.entries.map((entry, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: entries are only appended
               <li key={index} className={`entry entry-${entry.what.split('.')[0]}`}>
-                <p>{entry.text}</p>
+                <p>{plainText(entry.text, times.full)}</p>
                 <p className="soft small">
                   <Time at={entry.at} />
                   <TransactionLink chainId={entry.network} hash={entry.transaction} />

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { formatAmount } from '../../shared/money.ts';
 import { clamp, fill, shortAccount } from '../../shared/text.ts';
 import { ApiProblem, call } from '../api.ts';
-import { type Filters, listPath } from '../filters.ts';
+import { type Filters, listPath, readFilters } from '../filters.ts';
 import { useLivePayments } from '../follow.ts';
 import { useMerchants } from '../queries.ts';
 import { type ListedPayment, type PaymentPage as PageOfPayments, STATUSES } from '../shapes.ts';
@@ -16,7 +16,8 @@ const TOKENS = ['USDC', 'EURC', 'USDT', 'ETH', 'PYUSD', 'AUSD', 'USDG', 'EURe', 
 
 export function PaymentsPage() {
   const words = useWords();
-  const filters = useSearch({ from: '/shell/payments' });
+  // Other parts of the address are no filters.
+  const filters = readFilters({ ...useSearch({ from: '/shell/payments' }) });
   const isLive = useLivePayments();
   useTitle(words.payments);
   const list = useInfiniteQuery({
@@ -115,10 +116,7 @@ function PaymentRow({
   return (
     <tr className="row" aria-rowindex={index + 1} style={{ height: ROW_HEIGHT, transform: `translateY(${offset}px)` }}>
       <td className="amount">
-        <Link
-          to="/merchants/$merchantId/payments/$paymentId"
-          params={{ merchantId: row.merchant.id, paymentId: row.paymentId }}
-        >
+        <Link to="/payments/$merchantId/$paymentId" params={{ merchantId: row.merchant.id, paymentId: row.paymentId }}>
           {amount === undefined ? '—' : formatAmount(amount, style)}
         </Link>
       </td>

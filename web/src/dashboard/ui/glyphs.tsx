@@ -17,3 +17,18 @@ export const PersonGlyph = () => (
     <path d="M5 20c.5-3.9 3.2-6 7-6s6.5 2.1 7 6" />
   </svg>
 );
+export const ShopGlyph = () => (
+  <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <path d="M4.5 10.5V19h15v-8.5M3.5 9.5 5.5 5h13l2 4.5a2.8 2.8 0 0 1-5.6.2 2.9 2.9 0 0 1-5.8 0 2.8 2.8 0 0 1-5.6-.2z" />
+  </svg>
+);
+export const LeaveGlyph = () => (
+  <svg className="glyph glyph-flips" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <path d="M10 5H6.5A1.5 1.5 0 0 0 5 6.5v11A1.5 1.5 0 0 0 6.5 19H10M14.5 8l4 4-4 4M18 12H9.5" />
+  </svg>
+);
+export const HookGlyph = () => (
+  <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <path d="M8 7 3.5 12 8 17M16 7l4.5 5L16 17M13.5 5l-3 14" />
+  </svg>
+);

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { CopyGlyph } from '../../shared/glyphs.tsx';
-import type { PaymentStatus, Refund } from '../shapes.ts';
+import type { Endpoint, MerchantRow, PaymentStatus, Refund } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { useTimes, useWords } from '../words.ts';
 
@@ -28,8 +28,31 @@ export function StatusBadge({
 }) {
   const words = useWords();
   if (refund === undefined) return <span className={`badge badge-${status}`}>{statusText(words, status)}</span>;
-  const isDone = refund.status === 'succeeded';
+  if (refund.status === 'failed') return <span className="badge badge-failed">{words.statusRefundFailed}</span>;
+  const isDone = refund.status === 'refunded';
   return <span className="badge badge-refund">{isDone ? words.statusRefunded : words.statusRefunding}</span>;
+}
+
+const MERCHANT_WORDS = {
+  active: ['merchantActive', 'badge-succeeded'],
+  inactive: ['merchantInactive', 'badge-expired'],
+  suspended: ['merchantSuspended', 'badge-failed'],
+} as const satisfies Record<MerchantRow['status'], readonly [keyof Strings, string]>;
+
+export function MerchantBadge({ status }: Pick<MerchantRow, 'status'>) {
+  const words = useWords();
+  const [word, style] = MERCHANT_WORDS[status];
+  return <span className={`badge ${style}`}>{words[word]}</span>;
+}
+
+export function EndpointBadge({ status }: Pick<Endpoint, 'status'>) {
+  const words = useWords();
+  const isActive = status === 'active';
+  return (
+    <span className={`badge ${isActive ? 'badge-succeeded' : 'badge-failed'}`}>
+      {isActive ? words.endpointActive : words.endpointDisabled}
+    </span>
+  );
 }
 
 export function Time({ at }: { readonly at: string }) {

@@ -6,6 +6,7 @@ import { clamp, initialsOf } from '../../shared/text.ts';
 import { ApiProblem, call, type Mode, readMode, setMode } from '../api.ts';
 import { sessionQuery, useSession } from '../queries.ts';
 import { usePageState, useWords } from '../words.ts';
+import { LeaveGlyph } from './glyphs.tsx';
 import { PAGES } from './pages.ts';
 import { Palette } from './palette.tsx';
 import { Notice } from './parts.tsx';
@@ -66,7 +67,7 @@ function Frame() {
         <button type="button" className="search-button" onClick={() => setSearching(true)}>
           <SearchGlyph />
           <span>{words.palette}</span>
-          <kbd>⌘K</kbd>
+          <kbd dir="ltr">⌘K</kbd>
         </button>
         <nav aria-label={words.menu}>
           {PAGES.filter(({ right }) => rights.includes(right)).map(({ to, word, Glyph }) => (
@@ -122,8 +123,14 @@ function Whoami() {
           <bdi>{clamp(person.name, 40)}</bdi>
           <bdi className="soft small">{clamp(merchant?.name ?? partner?.name ?? person.email, 40)}</bdi>
         </span>
-        <button type="button" className="quiet small" onClick={() => void signOut()}>
-          {words.signOut}
+        <button
+          type="button"
+          className="quiet icon-button"
+          onClick={() => void signOut()}
+          aria-label={words.signOut}
+          title={words.signOut}
+        >
+          <LeaveGlyph />
         </button>
       </div>
     </div>

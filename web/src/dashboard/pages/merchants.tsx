@@ -1,0 +1,98 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { clamp } from '../../shared/text.ts';
+import { ApiProblem, call, queryText } from '../api.ts';
+import { useMay, useSession } from '../queries.ts';
+import type { MerchantRow } from '../shapes.ts';
+import { MerchantFields } from '../ui/merchant-fields.tsx';
+import { Dialog, MerchantBadge, Notice, PageHead, useTitle } from '../ui/parts.tsx';
+import { useChange } from '../ui/use-change.ts';
+import { useWords } from '../words.ts';
+
+interface Page {
+  readonly merchants: readonly MerchantRow[];
+  readonly nextCursor: string | null;
+}
+
+export function MerchantsPage() {
+  const words = useWords();
+  const { merchant } = useSession();
+  // A person of one merchant cannot make others.
+  const mayAdd = useMay('merchants:write') && merchant === null;
+  const [isAdding, setAdding] = useState(false);
+  useTitle(words.merchants);
+  const list = useInfiniteQuery({
+    queryKey: ['merchants', 'list'],
+    queryFn: ({ pageParam, signal }) =>
+      call<Page>('GET', `/v1/merchants${queryText({ limit: 50, cursor: pageParam })}`, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  });
+  const { error } = list;
+  const rows = list.data?.pages.flatMap((page) => page.merchants);
+  return (
+    <>
+      <PageHead title={words.merchants}>
+        {mayAdd && (
+          <button type="button" className="main" onClick={() => setAdding(true)}>
+            {words.addMerchant}
+          </button>
+        )}
+      </PageHead>
+      {error !== null && <Notice kind="bad">{error instanceof ApiProblem ? error.message : words.unreachable}</Notice>}
+      {rows === undefined && error === null && <p className="empty">{words.loading}</p>}
+      {rows?.length === 0 && <p className="empty">{words.noMerchants}</p>}
+      <ul className="plain-list" aria-label={words.merchants}>
+        {rows?.map(({ id, name, email, status }) => (
+          <li key={id}>
+            <span className="person-names">
+              <Link to="/merchants/$merchantId" params={{ merchantId: id }}>
+                <bdi>{clamp(name, 60)}</bdi>
+              </Link>
+              <bdi className="soft small">{clamp(email, 80)}</bdi>
+            </span>
+            <MerchantBadge status={status} />
+          </li>
+        ))}
+      </ul>
+      {list.hasNextPage && (
+        <button type="button" className="quiet" onClick={() => void list.fetchNextPage()}>
+          {words.more}
+        </button>
+      )}
+      {isAdding && <AddDialog onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+function AddDialog({ onClose }: { readonly onClose: () => void }) {
+  const words = useWords();
+  const client = useQueryClient();
+  const { isRunning, problem, run } = useChange();
+  // One key for all tries of this dialog: a lost answer makes no second merchant.
+  const [idempotencyKey] = useState(() => crypto.randomUUID());
+  const add = (form: FormData) =>
+    run(async () => {
+      const body = { merchantName: form.get('name'), merchantEmail: form.get('email') };
+      await call('POST', '/v1/merchants', { body, idempotencyKey });
+      await client.invalidateQueries({ queryKey: ['merchants'] });
+      onClose();
+    });
+  return (
+    <Dialog title={words.addMerchant} onClose={onClose}>
+      <form action={(form) => void add(form)}>
+        <MerchantFields />
+        {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
+        <div className="dialog-actions">
+          <button type="button" className="quiet" onClick={onClose}>
+            {words.cancel}
+          </button>
+          <button type="submit" className="main" disabled={isRunning}>
+            {words.addMerchant}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

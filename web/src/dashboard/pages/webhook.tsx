@@ -1,0 +1,125 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { clamp, fill } from '../../shared/text.ts';
+import { ApiProblem, call, queryText } from '../api.ts';
+import type { Delivery, Endpoint } from '../shapes.ts';
+import type { Strings } from '../strings/en.ts';
+import { EndpointBadge, Notice, Time, useTitle } from '../ui/parts.tsx';
+import { useChange } from '../ui/use-change.ts';
+import { useWords } from '../words.ts';
+
+interface Page {
+  readonly deliveries: readonly Delivery[];
+  readonly nextCursor: string | null;
+}
+
+/** Deliveries have no events of their own. */
+const REFRESH_MS = 5_000;
+
+const DELIVERY_WORDS = {
+  pending: ['deliveryPending', 'badge-processing'],
+  succeeded: ['deliverySucceeded', 'badge-succeeded'],
+  failed: ['deliveryFailed', 'badge-failed'],
+} as const satisfies Record<Delivery['status'], readonly [keyof Strings, string]>;
+
+export function WebhookPage() {
+  const words = useWords();
+  const client = useQueryClient();
+  const { endpointId } = useParams({ from: '/shell/webhooks/$endpointId' });
+  const path = `/v1/webhook-endpoints/${encodeURIComponent(endpointId)}`;
+  const { isRunning, problem, run } = useChange();
+  const { data, error } = useQuery({
+    queryKey: ['webhooks', endpointId],
+    queryFn: ({ signal }) => call<{ webhookEndpoint: Endpoint }>('GET', path, { signal }),
+  });
+  const list = useInfiniteQuery({
+    queryKey: ['webhooks', endpointId, 'deliveries'],
+    queryFn: ({ pageParam, signal }) =>
+      call<Page>('GET', `${path}/deliveries${queryText({ limit: 50, cursor: pageParam })}`, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    refetchInterval: REFRESH_MS,
+  });
+  const endpoint = data?.webhookEndpoint;
+  useTitle(words.webhooks);
+  if (endpoint === undefined) {
+    const text = error instanceof ApiProblem ? error.message : words.unreachable;
+    return error === null ? <p className="empty">{words.loading}</p> : <Notice kind="bad">{text}</Notice>;
+  }
+  const send = (method: string, to: string, body?: object) =>
+    run(async () => {
+      await call(method, to, body && { body });
+      await client.invalidateQueries({ queryKey: ['webhooks'] });
+    });
+  const isActive = endpoint.status === 'active';
+  const rows = list.data?.pages.flatMap((page) => page.deliveries);
+  return (
+    <>
+      <Link to="/webhooks" className="back-link">
+        {words.webhooks}
+      </Link>
+      <header className="page-head">
+        <h1 className="payment-title endpoint-title">
+          <bdi>{clamp(endpoint.url, 100)}</bdi> <EndpointBadge status={endpoint.status} />
+        </h1>
+        <div className="page-actions">
+          {isActive && (
+            <button
+              type="button"
+              className="quiet"
+              disabled={isRunning}
+              onClick={() => void send('POST', `${path}/test`)}
+            >
+              {words.sendTest}
+            </button>
+          )}
+          <button
+            type="button"
+            className="quiet"
+            disabled={isRunning}
+            onClick={() => void send('PATCH', path, { status: isActive ? 'disabled' : 'active' })}
+          >
+            {isActive ? words.disable : words.enable}
+          </button>
+        </div>
+      </header>
+      {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
+      <section aria-labelledby="deliveries" className="card">
+        <h2 id="deliveries">{words.deliveries}</h2>
+        {rows?.length === 0 && <p className="soft">{words.noDeliveries}</p>}
+        <ul className="plain-list">
+          {rows?.map((delivery) => {
+            const [word, style] = DELIVERY_WORDS[delivery.status];
+            return (
+              <li key={delivery.id}>
+                <span className="person-names">
+                  <code dir="ltr">{delivery.eventType}</code>
+                  <span className="soft small">
+                    <Time at={delivery.createdAt} /> · {fill(words.attempts, { count: String(delivery.attempts) })}
+                    {delivery.lastAttempt?.problem != null && ` · ${clamp(delivery.lastAttempt.problem, 120)}`}
+                  </span>
+                </span>
+                <span className={`badge ${style}`}>{words[word]}</span>
+                {isActive && (
+                  <button
+                    type="button"
+                    className="quiet small"
+                    disabled={isRunning}
+                    onClick={() => void send('POST', `${path}/deliveries/${delivery.id}/redeliver`)}
+                  >
+                    {words.redeliver}
+                  </button>
+                )}
+              </li>
+            );
+          })}
+        </ul>
+        {list.hasNextPage && (
+          <button type="button" className="quiet" onClick={() => void list.fetchNextPage()}>
+            {words.more}
+          </button>
+        )}
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,103 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { clamp } from '../../shared/text.ts';
+import { ApiProblem, call } from '../api.ts';
+import type { Endpoint } from '../shapes.ts';
+import { Code, Dialog, EndpointBadge, Field, Notice, PageHead, useTitle } from '../ui/parts.tsx';
+import { useChange } from '../ui/use-change.ts';
+import { useWords } from '../words.ts';
+
+export function WebhooksPage() {
+  const words = useWords();
+  const [isAdding, setAdding] = useState(false);
+  const [secret, setSecret] = useState<string>();
+  useTitle(words.webhooks);
+  const { data, error } = useQuery({
+    queryKey: ['webhooks'],
+    queryFn: ({ signal }) => call<{ webhookEndpoints: Endpoint[] }>('GET', '/v1/webhook-endpoints', { signal }),
+  });
+  return (
+    <>
+      <PageHead title={words.webhooks}>
+        <button type="button" className="main" onClick={() => setAdding(true)}>
+          {words.addEndpoint}
+        </button>
+      </PageHead>
+      {error !== null && <Notice kind="bad">{error instanceof ApiProblem ? error.message : words.unreachable}</Notice>}
+      {data === undefined && error === null && <p className="empty">{words.loading}</p>}
+      {data?.webhookEndpoints.length === 0 && <p className="empty">{words.noEndpoints}</p>}
+      <ul className="plain-list" aria-label={words.webhooks}>
+        {data?.webhookEndpoints.map(({ id, url, events, status }) => (
+          <li key={id}>
+            <span className="person-names">
+              <Link to="/webhooks/$endpointId" params={{ endpointId: id }}>
+                <bdi>{clamp(url, 100)}</bdi>
+              </Link>
+              <code className="soft" dir="ltr">
+                {events.join(', ')}
+              </code>
+            </span>
+            <EndpointBadge status={status} />
+          </li>
+        ))}
+      </ul>
+      {isAdding && (
+        <AddDialog
+          onClose={() => setAdding(false)}
+          onAdded={(made) => {
+            setAdding(false);
+            setSecret(made);
+          }}
+        />
+      )}
+      {secret !== undefined && (
+        <Dialog title={words.secretTitle} onClose={() => setSecret(undefined)}>
+          <p>{words.secretText}</p>
+          <Code text={secret} label={words.secretTitle} />
+          <div className="dialog-actions">
+            <button type="button" className="main" onClick={() => setSecret(undefined)}>
+              {words.close}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+interface AddProps {
+  readonly onClose: () => void;
+  readonly onAdded: (secret: string) => void;
+}
+
+function AddDialog({ onClose, onAdded }: AddProps) {
+  const words = useWords();
+  const client = useQueryClient();
+  const { isRunning, problem, run } = useChange();
+  const add = (form: FormData) =>
+    run(async () => {
+      const body = { url: String(form.get('url')).trim(), events: ['*'] };
+      const made = await call<{ webhookEndpoint: { secret: string } }>('POST', '/v1/webhook-endpoints', { body });
+      await client.invalidateQueries({ queryKey: ['webhooks'] });
+      onAdded(made.webhookEndpoint.secret);
+    });
+  return (
+    <Dialog title={words.addEndpoint} onClose={onClose}>
+      <form action={(form) => void add(form)}>
+        <Field label={words.endpointUrl}>
+          {(id) => <input id={id} name="url" type="url" required maxLength={2048} dir="ltr" autoComplete="off" />}
+        </Field>
+        {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
+        <div className="dialog-actions">
+          <button type="button" className="quiet" onClick={onClose}>
+            {words.cancel}
+          </button>
+          <button type="submit" className="main" disabled={isRunning}>
+            {words.addEndpoint}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
