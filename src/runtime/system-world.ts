@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
 import type { Clock, World } from './world.ts';
 
 /** The real world: this machine's clock, timers and randomness. */

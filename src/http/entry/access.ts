@@ -1,20 +1,26 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { merchantNotFound } from '../../actions/parties/change-merchant.ts';
 import { isListedAddress } from '../../domain/address-list.ts';
 import { hashApiKey, parseApiKey } from '../../domain/api-key.ts';
 import type { Mode } from '../../domain/mode.ts';
-import type { Origin } from '../../domain/origin.ts';
 import { type Right, rightsOf } from '../../domain/role.ts';
-import { hashToken, isSessionOver, isVerified } from '../../domain/session.ts';
+import { hashToken, isSessionOver } from '../../domain/session.ts';
 import { checkVersionForm, DEFAULT_PIN, resolveVersion, type Version } from '../../domain/version.ts';
 import { ApiError } from '../../errors.ts';
 import { unshifted, unshiftedWorld } from '../../runtime/shifted-clock.ts';
 import type { KeyHolder } from '../../store/parties/api-keys.ts';
-import { findPayableMerchants, type Owner, type PayableMerchant } from '../../store/parties/merchants.ts';
-import type { WalletApp } from '../../store/parties/wallet-apps.ts';
+import { findPayableMerchants, type PayableMerchant } from '../../store/parties/merchants.ts';
 import type { SessionHolder } from '../../store/people/sessions.ts';
 import type { App, HttpDeps } from '../deps.ts';
+import {
+  type Caller,
+  type CallerRights,
+  checkPasskey,
+  checkRight,
+  keyOf,
+  type PartnerCaller,
+  type Visit,
+} from './caller.ts';
 import { type Credentials, credentialsIn, type Scheme, sessionModeIn } from './credentials.ts';
 import { checkHeaderBytes, headerOf } from './headers.ts';
 import { checkKey, isInForce, unknownKey } from './key-checks.ts';
@@ -41,37 +47,10 @@ export interface Access {
   readonly needsPasskey?: true;
 }
 
-/** What a key or the session of a person may do, and for whom. */
-export interface CallerRights extends Pick<KeyHolder, 'id' | 'partnerId' | 'mode' | 'merchantIds' | 'pinnedVersion'> {
-  /** null: everything. */
-  readonly scopes: readonly Right[] | null;
-}
-
-export type Caller =
-  | { readonly via: 'key'; readonly mode: Mode; readonly rights: CallerRights; readonly key: KeyHolder }
-  | { readonly via: 'session'; readonly mode: Mode; readonly rights: CallerRights; readonly session: SessionHolder }
-  | { readonly via: 'app'; readonly mode: Mode; readonly app: WalletApp };
-
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access;
   }
-  interface FastifyRequest {
-    caller: Caller | undefined;
-    apiVersion: Version | undefined;
-    merchant: PayableMerchant | undefined;
-  }
-}
-
-/** The parts of a request that are checked here, and the results of the checks. */
-export interface Visit {
-  readonly headers: IncomingHttpHeaders;
-  readonly ip: string;
-  readonly params: unknown;
-  readonly raw: { readonly socket: object };
-  caller: Caller | undefined;
-  apiVersion: Version | undefined;
-  merchant: PayableMerchant | undefined;
 }
 
 /** The headers of an answer in the making. */
@@ -300,46 +279,6 @@ function merchantIdIn(place: 'path' | 'header', request: Visit): string {
   return id;
 }
 
-/** The rights that a partner route was called with: those of a key, or of the session of a person. */
-export function keyOf(request: Visit): CallerRights {
-  const { caller } = request;
-  if (caller === undefined || caller.via === 'app') throw new Error('This route is not open to callers without a key.');
-  return caller.rights;
-}
-
-/** The session that a route for people was called with. */
-export function sessionOf(request: Visit): SessionHolder {
-  if (request.caller?.via !== 'session') throw new Error('This route is open to people alone.');
-  return request.caller.session;
-}
-
-/** The owner whose data a partner route shows. */
-export function ownerOf(request: FastifyRequest): Owner {
-  const { partnerId, mode } = keyOf(request);
-  return { partnerId, mode };
-}
-
-/** The caller's name in the audit log. */
-export function actorOf(request: FastifyRequest): string {
-  const { via } = request.caller ?? {};
-  return `${via === 'session' ? 'person' : 'key'}:${keyOf(request).id}`;
-}
-
-/** The dependencies of an action that a request asks for: its audit entries record the address of the request. */
-export function onBehalfOf(request: FastifyRequest, deps: HttpDeps): HttpDeps & { readonly origin: Origin } {
-  const { caller } = request;
-  const { partnerId = '' } = caller === undefined || caller.via === 'app' ? {} : caller.rights;
-  const merchantId = caller?.via === 'session' ? caller.session.person.merchantId : null;
-  const place = { ...(partnerId !== '' && { partnerId }), ...(merchantId !== null && { merchantId }) };
-  return { ...deps, origin: { address: request.ip, requestId: request.id, ...place } };
-}
-
-/** The merchant of a merchant's route. */
-export function merchantOf(request: Visit): PayableMerchant {
-  if (request.merchant === undefined) throw new Error('This route names no merchant.');
-  return request.merchant;
-}
-
 function checkForm(request: Visit): string | undefined {
   const form = checkVersionForm({
     payVersion: headerOf(request, 'pay-version'),
@@ -390,28 +329,9 @@ function versionFor(requested: string | undefined, caller: Caller | undefined): 
   return resolution.version;
 }
 
-function checkScope(caller: Exclude<Caller, { via: 'app' }>, { scheme, scope }: Access): void {
+function checkScope(caller: PartnerCaller, { scheme, scope }: Access): void {
   checkRight(caller, scope);
   if (scheme === 'partner' && caller.rights.partnerId === '') {
     throw new ApiError('forbidden', 'A person of the operator names the partner in the header Partner-Id.');
   }
-}
-
-function checkRight({ via, rights: { scopes } }: Exclude<Caller, { via: 'app' }>, scope: Access['scope']): void {
-  if (scopes === null || scopes.includes(scope)) return;
-  throw new ApiError('forbidden', `${via === 'key' ? 'This Api-Key lacks' : 'Your role lacks'} the scope ${scope}.`);
-}
-
-/** The check of a request that asks for more than its route: for another scope, and for the passkey of a person. */
-export function checkFurther(request: Visit, deps: Pick<HttpDeps, 'world'>, scope: Access['scope']): void {
-  const { caller } = request;
-  if (caller === undefined || caller.via === 'app') throw new Error('This route is not open to callers without a key.');
-  checkRight(caller, scope);
-  checkPasskey(request, deps);
-}
-
-/** A stolen session must not be enough for changes that move money or rights. Keys have no passkeys. */
-export function checkPasskey({ caller }: Visit, { world }: Pick<HttpDeps, 'world'>): void {
-  if (caller?.via !== 'session' || isVerified(caller.session, unshifted(world.clock).nowMs())) return;
-  throw new ApiError('forbidden', 'Show your passkey again for this change.', { details: { needs: 'passkey' } });
 }

@@ -3,7 +3,7 @@ import type { PaymentReader } from '../../store/payments/payment-reader.ts';
 import type { PaymentGlance } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
 import { paymentNotFound } from '../routes/payments.ts';
-import { actorOf } from './access.ts';
+import { actorOf } from './caller.ts';
 import { headerOf } from './headers.ts';
 import { paymentIdIn } from './payment-id.ts';
 

@@ -3,7 +3,7 @@ import type { Answer, IdempotentRequest } from '../../actions/command.ts';
 import { parseIdempotencyKey } from '../../domain/idempotency.ts';
 import { validationError } from '../../errors.ts';
 import type { HttpDeps } from '../deps.ts';
-import { keyOf } from './access.ts';
+import { keyOf } from './caller.ts';
 import { headerOf } from './headers.ts';
 
 const HEADER = 'Idempotency-Key';

@@ -12,7 +12,7 @@ import { type PaymentStats, readPaymentStats } from '../../store/payments/paymen
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { HttpDeps } from '../deps.ts';
 import { Cursor, enumOf, limitOf } from '../schemas.ts';
-import type { CallerRights } from './access.ts';
+import type { CallerRights } from './caller.ts';
 import { isPlausibleId } from './plausible-id.ts';
 
 /** A query for a list of payments, independent of the route's parameter names. */

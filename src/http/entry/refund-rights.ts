@@ -3,7 +3,7 @@ import type { RequestRefundInput } from '../../actions/outgoing/refund/request-r
 import { isWithinLimits } from '../../domain/role.ts';
 import { ApiError } from '../../errors.ts';
 import type { HttpDeps } from '../deps.ts';
-import { checkPasskey } from './access.ts';
+import { checkPasskey } from './caller.ts';
 
 /**
  * The limits of people. A person of support refunds payments within the limits of the person alone. Refunds of a payment

@@ -7,7 +7,7 @@ import { findPersonNames } from '../../store/people/people.ts';
 import { listAudit, type StoredAuditEntry } from '../../store/plumbing/audit-log.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf, sessionOf } from '../entry/access.ts';
+import { keyOf, sessionOf } from '../entry/caller.ts';
 import { Cursor, limitOf, NextCursor, nullable, Timestamp } from '../schemas.ts';
 
 const READ = { scheme: 'person', scope: 'audit:read' } as const;

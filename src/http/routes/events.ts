@@ -9,7 +9,7 @@ import { createFeedReader, type FeedReader } from '../../store/events/feed-reade
 import { type FeedView, findFeedEvent } from '../../store/events/partner-feed.ts';
 import { feedName } from '../../store/events/placing.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf, ownerOf } from '../entry/access.ts';
+import { keyOf, ownerOf } from '../entry/caller.ts';
 import { merchantsFor, several, splitCommas } from '../entry/payment-query.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { eventBodies } from '../event-bodies.ts';

@@ -6,7 +6,7 @@ import { ApiError } from '../../errors.ts';
 import { listSettlements } from '../../store/parties/destinations.ts';
 import { listMerchants, type Merchant, type MerchantQuery } from '../../store/parties/merchants.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, merchantOf, onBehalfOf, ownerOf } from '../entry/access.ts';
+import { actorOf, keyOf, merchantOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import {
   Cursor,

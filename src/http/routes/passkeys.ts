@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { registerPasskey, removePasskey } from '../../actions/people/passkeys.ts';
 import { listPasskeys } from '../../store/people/passkeys.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, checkPasskey, onBehalfOf, sessionOf } from '../entry/access.ts';
+import { actorOf, checkPasskey, onBehalfOf, sessionOf } from '../entry/caller.ts';
 import { textOf } from '../schemas.ts';
 import { PasskeyBody, viewPasskey } from '../views/person.ts';
 import { CreatedAnswer } from './passkey-schemas.ts';

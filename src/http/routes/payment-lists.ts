@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf, merchantOf, ownerOf } from '../entry/access.ts';
+import { keyOf, merchantOf, ownerOf } from '../entry/caller.ts';
 import {
   answerList,
   type ListAnswer,

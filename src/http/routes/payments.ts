@@ -17,7 +17,7 @@ import type { PaymentReader } from '../../store/payments/payment-reader.ts';
 import { findPaymentSettlement } from '../../store/payments/payment-settlements.ts';
 import type { PaymentGlance } from '../../store/payments/payments.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, merchantOf } from '../entry/access.ts';
+import { actorOf, keyOf, merchantOf } from '../entry/caller.ts';
 import { idempotencyKeyOf } from '../entry/idempotency.ts';
 import { gatewayUrl } from '../entry/payment-id.ts';
 import { issuesOf } from '../errors.ts';

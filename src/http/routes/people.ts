@@ -8,7 +8,7 @@ import { ApiError, validationError } from '../../errors.ts';
 import { findMerchant } from '../../store/parties/merchants.ts';
 import { listPeople, type PeopleQuery, type Person } from '../../store/people/people.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, onBehalfOf, sessionOf } from '../entry/access.ts';
+import { actorOf, keyOf, onBehalfOf, sessionOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { nullable } from '../schemas.ts';
 import { LinkBody, PersonBody, PersonField, viewPerson } from '../views/person.ts';

@@ -15,7 +15,7 @@ import { findShownRefunds, listRefunds, type ShownRefund } from '../../store/mon
 import { findPayments } from '../../store/payments/payments.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, checkFurther, keyOf, merchantOf, onBehalfOf } from '../entry/access.ts';
+import { actorOf, checkFurther, keyOf, merchantOf, onBehalfOf } from '../entry/caller.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { several, splitCommas } from '../entry/payment-query.ts';
 import { refundApproval } from '../entry/refund-rights.ts';

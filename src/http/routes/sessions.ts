@@ -12,7 +12,7 @@ import { listPasskeys } from '../../store/people/passkeys.ts';
 import { findPerson } from '../../store/people/people.ts';
 import { findSession, listSessions, type Session, type SessionHolder } from '../../store/people/sessions.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, checkPasskey, keyOf, onBehalfOf, sessionOf } from '../entry/access.ts';
+import { actorOf, checkPasskey, keyOf, onBehalfOf, sessionOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { addressGroup } from '../entry/rate-limit.ts';
 import { clearCookie, setCookie } from '../entry/session-cookie.ts';

@@ -13,7 +13,7 @@ import { ApiError, type Issue, validationError } from '../../errors.ts';
 import { coolingOffMs } from '../../settings/cooling-off.ts';
 import { type CryptoSettlement, listSettlements, type Settlements } from '../../store/parties/destinations.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, merchantOf, onBehalfOf, ownerOf } from '../entry/access.ts';
+import { actorOf, keyOf, merchantOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { Timestamp } from '../schemas.ts';

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { advanceTestClock, MAX_ADVANCE_MS, readTestClock, type TestClock } from '../../actions/test-clock.ts';
 import { ApiError } from '../../errors.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, onBehalfOf } from '../entry/access.ts';
+import { actorOf, keyOf, onBehalfOf } from '../entry/caller.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { Timestamp } from '../schemas.ts';
 

@@ -1,7 +1,7 @@
 import { explainPayment } from '../../actions/oversight/explain-payment.ts';
 import { gasBudgets } from '../../settings/chains.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf } from '../entry/access.ts';
+import { keyOf } from '../entry/caller.ts';
 import { TimelineBody, viewTimeline } from '../views/timeline.ts';
 import { findOwnPayment, PaymentParams, READ } from './payments.ts';
 

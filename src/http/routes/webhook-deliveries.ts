@@ -8,7 +8,7 @@ import type { Reader } from '../../store/plumbing/database.ts';
 import { type Delivery, findEvents, listDeliveries } from '../../store/webhooks/deliveries.ts';
 import type { Endpoint } from '../../store/webhooks/endpoints.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf, onBehalfOf } from '../entry/access.ts';
+import { keyOf, onBehalfOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { eventBodies, findSubjects } from '../event-bodies.ts';
 import { Cursor, enumOf, limitOf, NextCursor, Timestamp } from '../schemas.ts';

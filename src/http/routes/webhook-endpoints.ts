@@ -14,7 +14,7 @@ import { allowsLocalReceivers } from '../../settings/webhooks.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import { type Endpoint, findEndpoint, listEndpoints } from '../../store/webhooks/endpoints.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, type CallerRights, keyOf, onBehalfOf, ownerOf } from '../entry/access.ts';
+import { actorOf, type CallerRights, keyOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { EndpointBody, EndpointField, EndpointWithSecret, viewEndpoint } from '../views/webhook-endpoint.ts';
 
