@@ -12,6 +12,8 @@ const LINKS = {
   'by id': ({ paymentId }: CreatedPayment) => paymentId,
   'by gateway URL': ({ gatewayUrl }: CreatedPayment) => gatewayUrl,
 } as const;
+const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
+const NEWEST = Object.keys(SDK_VERSIONS)[0];
 type Price = readonly [unit: string, value: string];
 const TEN_DOLLARS: Price = ['iso4217/USD', '1000'];
 const TEN_EUROS: Price = ['iso4217/EUR', '1000'];
@@ -62,7 +64,8 @@ describe('the published wallet SDK', () => {
     describe(version, { concurrency: 8 }, () => {
       const open = () => createSdk({ version, baseUrl: sandbox.baseUrl, appId: sandbox.appId });
 
-      for (const [how, linkOf] of Object.entries(LINKS)) {
+      // `test/wallet-sdk/` tries both links with every version.
+      for (const [how, linkOf] of Object.entries(LINKS).slice(0, IS_LONG || version === NEWEST ? 2 : 1)) {
         for (const [symbol, price] of [
           ['USDC', TEN_DOLLARS],
           ['EURC', TEN_EUROS],
