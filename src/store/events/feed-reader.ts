@@ -10,7 +10,7 @@ export interface FeedReader {
   last(): Promise<number>;
 }
 
-const MAX_ASKS = 100;
+const MAX_ASKS = 50;
 const MAX_CONCURRENT = 2;
 
 export function createFeedReader({ world, db }: { readonly world: World; readonly db: Database }): FeedReader {

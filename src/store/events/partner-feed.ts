@@ -29,79 +29,57 @@ export interface FeedAsk extends FeedView {
   readonly limit: number;
 }
 
-interface Batch {
+/** A row for each event of a page, or one without an event. */
+type FeedRow = (PlacedRow | { readonly id: null }) & {
   /** The number of the ask. */
   readonly ask: number;
-  readonly position: string;
-  readonly batch: string;
-  readonly size: number;
-}
+  /** The position and the number of the events that were looked through. Null if there are none. */
+  readonly last: string | null;
+  readonly scanned: string | null;
+};
 
 /**
  * Events after a position, in the order of their positions, for each ask. A page can be empty although more events follow:
  * its position then tells how far it has looked.
  */
 export async function readFeeds(db: Reader, asks: readonly FeedAsk[]): Promise<FeedPage[]> {
-  const batches = Map.groupBy(await findBatches(db, asks), ({ ask }) => ask);
-  const rows = batches.size === 0 ? [] : await findRows(db, asks, batches);
-  const events = Map.groupBy(rows, ({ ask }) => ask);
-  return asks.map((ask, index) => pageOf(ask, batches.get(index) ?? [], events.get(index) ?? []));
-}
-
-function findBatches(db: Reader, asks: readonly FeedAsk[]): Promise<Batch[]> {
-  return db<Batch[]>`
-    select a.number::int - 1 as ask, b.position, b.batch, b.size
-    from unnest(
-      ${asks.map(({ partnerId }) => partnerId)}::text[], ${asks.map(({ mode }) => mode)}::text[],
-      ${asks.map(({ after }) => String(after))}::bigint[]
-    ) with ordinality as a(partner_id, mode, after, number)
+  const rows = await db<FeedRow[]>`
+    select a.number - 1 as ask, s.last, s.scanned, e.*
+    from jsonb_to_recordset(${db.json(asks.map((ask, index) => ({ ...ask, number: index + 1 })))}) as a(
+      number int, "partnerId" text, mode text, after bigint, "limit" int, types text[], "merchantIds" text[])
     cross join lateral (
-      select position, batch, size from (
+      select array_agg(batch) as batches, max(position + size - 1) as last, sum(size) as scanned
+      from (
         select position, batch, size, sum(size) over (order by position) - size as before from event_batches
-        where partner_id = a.partner_id and mode = a.mode and position > a.after - ${MAX_BATCH}::int
+        where partner_id = a."partnerId" and mode = a.mode and position > a.after - ${MAX_BATCH}::int
           and position + size - 1 > a.after
         order by position limit ${MAX_SCANNED}::int
       ) later
       where before < ${MAX_SCANNED}::int
-    ) b
-    order by ask, b.position`;
-}
-
-type AskedRow = PlacedRow & { readonly ask: number };
-
-function findRows(
-  db: Reader,
-  asks: readonly FeedAsk[],
-  batches: ReadonlyMap<number, readonly Batch[]>,
-): Promise<AskedRow[]> {
-  const wanted = [...batches].map(([ask, some]) => {
-    const { after, limit, types, merchantIds } = asks[ask] as FeedAsk;
-    return { ask, after, most: limit, types, merchants: merchantIds, batches: some.map(({ batch }) => Number(batch)) };
-  });
-  return db<AskedRow[]>`
-    select a.ask, e.*
-    from jsonb_to_recordset(${db.json(wanted)}) as a(
-      ask int, after bigint, most int, types text[], merchants text[], batches bigint[])
-    cross join lateral (
+    ) s
+    left join lateral (
       select ${placedColumns(db)}
       from event_batches b join events e on e.batch = b.batch
-      where b.batch = any(a.batches) and b.position + e.ordinal > a.after and e.type = any(a.types)
-        and (a.merchants is null or e.merchant_id = any(a.merchants))
-      order by b.position, e.ordinal limit a.most
-    ) e
-    order by a.ask, e.position`;
+      where b.batch = any(s.batches) and b.position + e.ordinal > a.after and e.type = any(a.types)
+        and (a."merchantIds" is null or e.merchant_id = any(a."merchantIds"))
+      order by b.position, e.ordinal limit a."limit"
+    ) e on true
+    order by a.number, e.position`;
+  const rowsOf = Map.groupBy(rows, ({ ask }) => ask);
+  return asks.map((ask, index) => pageOf(ask, rowsOf.get(index) ?? []));
 }
 
-function pageOf({ after, limit }: FeedAsk, batches: readonly Batch[], rows: readonly AskedRow[]): FeedPage {
-  const last = batches.at(-1);
-  if (last === undefined) return { events: [], position: after, hasMore: false };
-  const events = rows.map(({ ask: _, ...row }) => placedEvent(row));
+function pageOf({ after, limit }: FeedAsk, rows: readonly FeedRow[]): FeedPage {
+  const [first] = rows;
+  if (first === undefined || first.last === null) return { events: [], position: after, hasMore: false };
+  const events = rows.flatMap(({ ask: _, last: __, scanned: ___, ...row }) =>
+    row.id === null ? [] : [placedEvent(row)],
+  );
   const lastOfPage = events.length === limit ? events.at(-1)?.position : undefined;
-  const scanned = batches.reduce((sum, { size }) => sum + size, 0);
   return {
     events,
-    position: lastOfPage ?? Number(last.position) + last.size - 1,
-    hasMore: lastOfPage !== undefined || scanned >= MAX_SCANNED,
+    position: lastOfPage ?? Number(first.last),
+    hasMore: lastOfPage !== undefined || Number(first.scanned) >= MAX_SCANNED,
   };
 }
 

@@ -342,6 +342,38 @@ describe('stored payments', () => {
     assert.deepEqual([...(await days())], [{ first: '2026-03-01', last: '2026-03-01' }]);
   });
 
+  it('forget the first day of a customer when its last payment moves on, until a job has found the next', async () => {
+    const buyer = { account: `${BUYERS[0]}8`, name: 'Wallet', icon: null };
+    const move = async (paymentId: string, event: PaymentEvent) =>
+      assert.ok((await first().move({ paymentId, event, actor: 'test', evidence: {} })).ok);
+    const confirmed = { type: 'confirmed', buyer, token: TOKEN, isNative: false } as const;
+    const succeeded = { type: 'succeeded', buyer, token: TOKEN, transaction: { hash: '0x1', nonce: 1 } } as const;
+    const ids: string[] = [];
+    for (const daysAgo of [2, 1, 0]) {
+      nowMs = START_MS - daysAgo * DAY_MS;
+      ids.push(...(await create([{ merchantId: 'mrch_one', expiresAtMs: START_MS + 60_000 }])));
+    }
+    nowMs = START_MS;
+    const days = async (status: PaymentStatus) => {
+      const [row] = await sql()<{ first: string | null; last: string | null }[]>`
+        select first_day::text as first, last_day::text as last from payment_customers
+        where buyer_account = ${buyer.account} and status = ${status} and payments > 0`;
+      return row && [row.first, row.last];
+    };
+    for (const id of ids) await move(id, confirmed);
+    assert.deepEqual(await days('processing'), ['2026-02-27', '2026-03-01']);
+    await move(ids[0] ?? '', succeeded);
+    assert.deepEqual(await days('processing'), [null, null]);
+    assert.deepEqual(await days('succeeded'), ['2026-02-27', '2026-02-27']);
+    await findCustomerDays(first());
+    assert.deepEqual(await days('processing'), ['2026-02-28', '2026-03-01']);
+    await move(ids[2] ?? '', succeeded);
+    await move(ids[1] ?? '', succeeded);
+    assert.equal(await days('processing'), undefined);
+    assert.deepEqual(await days('succeeded'), ['2026-02-27', '2026-03-01']);
+    assert.deepEqual([...(await wrongSums())], []);
+  });
+
   it('are not moved by a decision on an outdated state', async () => {
     const [id = ''] = await create([{}]);
     const [old] = await paymentsOf([id]);
