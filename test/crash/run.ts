@@ -1,5 +1,7 @@
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { layoutTable } from '../../src/cli/table.ts';
+import type { Fault } from './fault.ts';
 import { FAULTS, type Incident, runFault, sceneFor } from './faults.ts';
 import { countPayments, type Judgement, judgeOrders } from './judge-orders.ts';
 import { startLoad } from './load.ts';
@@ -10,6 +12,7 @@ import { openCrashScene } from './scene.ts';
 const USAGE = `npm run crash -- [options]
   --runs <n>         cause every fault so many times (default 1)
   --only <text>      only the faults whose names contain this text
+  --lanes <n>        cause so many faults at once, each with a database, a chain and a gateway of its own (default: the cores)
   --scene nodes      instead: three nodes behind HAProxy and PgBouncer, one killed every 5 s, and a failover of PostgreSQL
   --minutes <n>      the length of that scene (default 2)
 `;
@@ -38,22 +41,56 @@ async function main(): Promise<number> {
     options: {
       runs: { type: 'string', default: '1' },
       only: { type: 'string', default: '' },
+      lanes: { type: 'string', default: String(availableParallelism()) },
       scene: { type: 'string' },
       minutes: { type: 'string', default: '2' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.scene === 'nodes') return killNodes(Number(values.minutes));
-  if (!values.help && values.scene === undefined) return causeFaults(Number(values.runs), values.only);
+  if (!values.help && values.scene === undefined) {
+    return causeFaults({ runs: Number(values.runs), only: values.only, lanes: Number(values.lanes) });
+  }
   process.stdout.write(USAGE);
   return values.help ? 0 : 2;
 }
 
 /** Causes every fault several times, waits for the recovery from each, and prints a table. */
-async function causeFaults(runs: number, only: string): Promise<number> {
+async function causeFaults({ runs, only, lanes }: { runs: number; only: string; lanes: number }): Promise<number> {
   const named = FAULTS.filter(({ name }) => name.includes(only));
   for (const { name, skip } of named) if (skip) process.stderr.write(`${name}: left out, as ${skip}\n`);
   const faults = named.filter(({ skip = false }) => skip === false);
+  const shares = Array.from({ length: lanes }, (_, lane) => faults.filter((_fault, index) => index % lanes === lane));
+  const reports = await Promise.all(shares.filter((share) => share.length > 0).map((share) => runLane(share, runs)));
+  const rows = reports.flatMap((report) => report.rows);
+  const inOrder = faults.flatMap(({ name }) => rows.filter((row) => row.name === name));
+  const total: Judgement = {
+    lost: reports.flatMap(({ lost }) => lost),
+    doubled: reports.flatMap(({ doubled }) => doubled),
+    misreported: reports.flatMap(({ misreported }) => misreported),
+  };
+  const orders = reports.reduce((sum, report) => sum + report.orders, 0);
+  const surplus = reports.reduce((sum, report) => sum + report.surplus, 0);
+  const books = reports.map((report) => report.books).join('');
+  process.stdout.write(`${layoutTable(inOrder, COLUMNS)}\n\n`);
+  process.stdout.write(`${orders} orders, each paid and refunded. ${sumOf(total)}\n`);
+  process.stdout.write(`Payments without an order: ${surplus}. Books against the chain: ${books || 'equal'}.\n`);
+  const problems = [...total.lost, ...total.doubled, ...total.misreported];
+  for (const problem of problems) process.stdout.write(`  ${problem}\n`);
+  return problems.length === 0 && surplus === 0 && books === '' ? 0 : 1;
+}
+
+interface LaneReport extends Judgement {
+  readonly rows: readonly Row[];
+  readonly orders: number;
+  /** Payments without an order. */
+  readonly surplus: number;
+  /** The differences between the books and the chain. */
+  readonly books: string;
+}
+
+/** Causes these faults one after the other, in a scene of their own. */
+async function runLane(faults: readonly Fault[], runs: number): Promise<LaneReport> {
   const scene = await openCrashScene(sceneFor(faults));
   const load = startLoad(scene);
   try {
@@ -65,24 +102,20 @@ async function causeFaults(runs: number, only: string): Promise<number> {
       }
     }
     await load.stop();
-    const rows = [];
-    for (const { name } of faults) rows.push(await rowOf(name));
-    const total = await judgeOrders(scene, load.orders);
-    const surplus = (await countPayments(scene)) - load.orders.length;
-    const books = await scene.compareBooks();
-    process.stdout.write(`${layoutTable(rows, COLUMNS)}\n\n`);
-    process.stdout.write(`${load.orders.length} orders, each paid and refunded. ${sumOf(total)}\n`);
-    process.stdout.write(`Payments without an order: ${surplus}. Books against the chain: ${books || 'equal'}.\n`);
-    const problems = [...total.lost, ...total.doubled, ...total.misreported];
-    for (const problem of problems) process.stdout.write(`  ${problem}\n`);
-    return problems.length === 0 && surplus === 0 && books === '' ? 0 : 1;
-
-    async function rowOf(name: string): Promise<Row> {
+    const rows: Row[] = [];
+    for (const { name } of faults) {
       const own = incidents.filter(({ fault }) => fault === name);
       const orders = [...new Set(own.flatMap((incident) => incident.orders))];
       const slowestMs = Math.max(...own.map(({ recoveryMs = 0 }) => recoveryMs));
-      return { name, runs: own.length, orders: orders.length, slowestMs, ...(await judgeOrders(scene, orders)) };
+      rows.push({ name, runs: own.length, orders: orders.length, slowestMs, ...(await judgeOrders(scene, orders)) });
     }
+    return {
+      ...(await judgeOrders(scene, load.orders)),
+      rows,
+      orders: load.orders.length,
+      surplus: (await countPayments(scene)) - load.orders.length,
+      books: await scene.compareBooks(),
+    };
   } finally {
     await scene.close();
     await load.stop();

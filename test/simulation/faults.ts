@@ -183,7 +183,7 @@ export async function trouble(stage: Stage, { kinds, untilMs }: { kinds: readonl
   const random = stage.random.fork('faults');
   const by = stage.newClient('fate');
   for (;;) {
-    await stage.scheduler.sleep(by, random.between(500, 7_000));
+    await stage.scheduler.sleep(by, Math.round(random.between(500, 7_000) * stage.pace));
     await stage.scheduler.afterSteps(random.between(1, 60));
     if (stage.scheduler.nowMs() >= untilMs || kinds.length === 0) return;
     const fault = random.pick(kinds);

@@ -54,7 +54,7 @@ async function main(): Promise<number> {
   await globalSetup();
   try {
     if (values.mutants) return await tryMutants();
-    if (values.kept) return await repeat(KEPT_SEEDS.map(({ seed }) => planOf(seed)));
+    if (values.kept) return await repeat(KEPT_SEEDS.map(({ plan }) => plan));
     if (values.plan !== undefined) return await repeat([JSON.parse(values.plan) as Plan]);
     if (values.seed !== undefined) return await repeat([newPlanOf(Number(values.seed))]);
     return await hunt();
@@ -81,13 +81,14 @@ async function hunt(): Promise<number> {
 
   async function runSome(): Promise<void> {
     const child = fork(new URL('./hunter.ts', import.meta.url));
+    const ended = once(child, 'exit');
     try {
       while (broken === undefined && begun < most && Date.now() < untilMs) {
         const isRepeated = begun % REPLAY_EVERY === 0;
         const plan = newPlanOf(first + begun);
         begun += 1;
         child.send({ plan, isRepeated } satisfies HuntOrder);
-        const [result] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [HuntReport | number];
+        const [result] = (await Promise.race([once(child, 'message'), ended])) as [HuntReport | number];
         if (typeof result !== 'object') throw new Error(`seed ${plan.seed} ended its process`);
         add(result);
       }
@@ -106,7 +107,7 @@ async function hunt(): Promise<number> {
     if (result.isSame !== undefined) {
       total.replays += 1;
       if (result.isSame) total.same += 1;
-      else say(`seed ${result.plan.seed} did not replay to the same trace`);
+      else say(`seed ${result.plan.seed} did not replay to the same trace: ${result.difference}`);
     }
     const hours = (total.virtualMs / 3_600_000).toFixed(1);
     const minutes = ((Date.now() - startMs) / 60_000).toFixed(1);
@@ -154,7 +155,7 @@ async function tryMutants(): Promise<number> {
     let seeds = 0;
     while (caught === undefined && seeds < MUTANT_SEEDS) {
       seeds += 1;
-      const result = await runPlan({ ...planOf(seeds), ...mutant.plan }, mutant);
+      const result = await runPlan({ ...newPlanOf(seeds), ...mutant.plan }, mutant);
       steps += result.steps;
       if (result.violation !== undefined) caught = result;
     }

@@ -17,11 +17,14 @@ export interface HuntReport {
   readonly labels: readonly string[];
   /** Whether the second run had the same trace; undefined if there was none. */
   readonly isSame: boolean | undefined;
+  /** The first lines that differ. */
+  readonly difference: string | undefined;
 }
 
 async function hunt({ plan, isRepeated }: HuntOrder): Promise<HuntReport> {
-  const { violation, steps, virtualMs, faults, labels, traceHash } = await runPlan(plan);
-  const isSame = isRepeated && violation === undefined ? (await runPlan(plan)).traceHash === traceHash : undefined;
+  const { violation, steps, virtualMs, faults, labels, trace } = await runPlan(plan);
+  const again = isRepeated && violation === undefined ? (await runPlan(plan)).trace : undefined;
+  const place = again && Array.from(again, (line, index) => line === trace[index]).indexOf(false);
   const count = [...faults.values()].reduce((sum, times) => sum + times, 0);
   return {
     plan,
@@ -30,7 +33,8 @@ async function hunt({ plan, isRepeated }: HuntOrder): Promise<HuntReport> {
     virtualMs,
     faults: count,
     labels: [...labels, ...faults.keys()],
-    isSame,
+    isSame: again && place === -1 && again.length === trace.length,
+    difference: again && `line ${place}, "${trace[place ?? 0]}" and "${again[place ?? 0]}"`,
   };
 }
 

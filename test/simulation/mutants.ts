@@ -157,8 +157,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a webhook counts as delivered when it is claimed',
     plan: { faults: ['receiver misbehaves', 'crash'] },
     alter: edited([
-      'set due_at = $4, is_claimed = true, claim = claim + 1',
-      "set due_at = null, status = 'succeeded', claim = claim + 1",
+      'set due_at = $4::timestamptz, is_claimed = true, claim = claim + 1',
+      "set due_at = nullif($4::timestamptz, $4::timestamptz), status = 'succeeded', claim = claim + 1",
     ]),
   },
   {

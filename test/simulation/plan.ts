@@ -11,7 +11,7 @@ export interface Plan {
   readonly faults: readonly string[];
   /** The time during which faults happen. */
   readonly troubleMs: number;
-  /** The share of the usual time that clients take. */
+  /** The share of the usual time that clients take, and that passes between two faults. */
   readonly pace: number;
 }
 

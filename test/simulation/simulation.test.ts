@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KEPT_SEEDS } from './kept-seeds.ts';
 import { MUTANTS } from './mutants.ts';
-import { planOf } from './plan.ts';
+import { type Plan, planOf } from './plan.ts';
 import { runPlan } from './run.ts';
 import { seeded } from './seeded.ts';
 
@@ -11,23 +11,23 @@ const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
 /** Long runs are hunts: see `npm run simulate -- --help`. */
 describe('the simulation', () => {
   const [replayed, ...others] = KEPT_SEEDS;
-  const keepsPromises = async (seed: number) => {
-    const result = await runPlan(planOf(seed));
+  const keepsPromises = async (plan: Plan) => {
+    const result = await runPlan(plan);
     const { violation, trace } = result;
     assert.equal(violation, undefined, `${violation?.message}\n${trace.slice(-40).join('\n')}`);
     return result;
   };
 
-  it(`keeps every promise and replays to the same trace with seed ${replayed.seed}: ${replayed.why}`, async () => {
-    const [first, second] = [await keepsPromises(replayed.seed), await keepsPromises(replayed.seed)];
+  it(`keeps every promise and replays to the same trace with seed ${replayed.plan.seed}: ${replayed.why}`, async () => {
+    const [first, second] = [await keepsPromises(replayed.plan), await keepsPromises(replayed.plan)];
     assert.deepEqual(second.trace, first.trace);
   });
 
-  for (const { seed, why, isLong } of others) {
-    it(`keeps every promise with seed ${seed}: ${why}`, {
+  for (const { plan, why, isLong } of others) {
+    it(`keeps every promise with seed ${plan.seed}: ${why}`, {
       skip: isLong && !IS_LONG && 'part of npm run test:long',
     }, async () => {
-      await keepsPromises(seed);
+      await keepsPromises(plan);
     });
   }
 

@@ -60,7 +60,7 @@ interface Followed {
 /** Everything that a run consists of: a database, a chain, nodes, merchants and payers. */
 export interface Stage {
   readonly scheduler: Scheduler;
-  /** The share of the usual time that clients take: less than 1 in a short run. */
+  /** The share of the usual time that clients take, and that passes between two faults: less than 1 in a short run. */
   readonly pace: number;
   readonly driver: Driver;
   readonly random: Seeded;
