@@ -133,7 +133,7 @@ describe('the secrets of a gateway', () => {
           'secret.rotated',
           {
             receiptKey: { before: first, after: receiptKeyId },
-            rows: { freezes: 0, outgoing: 0, webhooks: 0, destinations: 0, history: 0, keys: 0 },
+            rows: { freezes: 0, outgoing: 0, refunds: 0, webhooks: 0, destinations: 0, history: 0, keys: 0 },
             isLost: false,
           },
         ],
