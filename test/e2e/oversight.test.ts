@@ -265,7 +265,7 @@ describe('money that is still to be moved after a success', () => {
     await scene.payOut();
     const short = await waiting(scene, id);
     assert.equal(short.cause, 'refund_awaiting_funds');
-    assert.match(short.text, /`till float add` ends it\.$/);
+    assert.match(short.text, /`till float add` or `till refunds cover rfnd_\w+` ends it\.$/);
     await scene.close();
   });
 });

@@ -4,18 +4,22 @@ import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { coverByOperator } from '../../src/actions/outgoing/refund/cover-by-operator.ts';
+import { isOwnRefund, renewRefundMacs } from '../../src/actions/outgoing/refund/refund-rows.ts';
 import { retryRefund } from '../../src/actions/outgoing/refund/retry-refund.ts';
 import { vetoRefund } from '../../src/actions/outgoing/refund/veto-refund.ts';
 import { putFreeze } from '../../src/actions/parties/freeze.ts';
+import type { RowKeyDeps } from '../../src/actions/row-keys.ts';
 import { tokenUnitId } from '../../src/chains/units.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
-import { payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
+import { idBytes, payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
 import { waitOf } from '../../src/domain/refund.ts';
-import { findShownRefunds } from '../../src/store/money/refunds.ts';
+import { findShownRefunds, type Refund } from '../../src/store/money/refunds.ts';
 import { lockFreezes } from '../../src/store/parties/freezes.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
+
+const hexOf = (id: string) => Buffer.from(idBytes(id)).toString('hex');
 
 /** A payment of the scene: 1.00 dollar, for which 1,000 units were paid, 10 of them the fee. */
 const PRICE = 'iso4217/USD';
@@ -148,6 +152,20 @@ describe('refunds in parts', () => {
     assert.deepEqual(await scene.alerts(), [`outgoing_refused ${refundIdOf(id, 2)}`]);
     assert.equal(scene.control.balanceOf(payer.address, DOLLAR), 0n);
     assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('keep their recipient through a rotation of the master secret', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.request(id, { destination: account(scene.payers.newAccount()) });
+    const isOwn = async (rowKeys: RowKeyDeps['rowKeys']) => isOwnRefund({ rowKeys }, await scene.refund(id));
+    const fresh = new Uint8Array(32).fill(9);
+    assert.deepEqual([await isOwn(scene.rowKeys), await isOwn([fresh])], [true, false]);
+    const keys = { rowKeys: [fresh, ...scene.rowKeys] } as const;
+    const isTrusted = (refund: Refund) => isOwnRefund(keys, refund);
+    assert.equal(await command(scene, (tx, now) => renewRefundMacs(tx, keys, { isTrusted, now })), 1);
+    assert.ok(await isOwn([fresh]));
+    await command(scene, (tx) => tx`update refunds set recipient = 'thief'`);
+    assert.equal(await command(scene, (tx, now) => renewRefundMacs(tx, keys, { isTrusted, now })), 0);
   });
 
   it('are not signed when forged rows would make them exceed the payment', async () => {
@@ -294,6 +312,21 @@ describe('refunds in parts', () => {
       assert.deepEqual(await scene.floats(), { [scene.merchantId]: '1000', operator: '94' });
       assert.deepEqual(await scene.differences(), []);
       assert.deepEqual(await restore(), { rebuilt: [], unplaced: [] });
+    });
+
+    it('fill the number of a request that was lost before it was signed', async () => {
+      const { id } = await forgotten([1, 2, 3]);
+      await restore();
+      await scene.forget(id, 2);
+      await command(
+        scene,
+        (tx) => tx`delete from chain_events where fields ->> 'subject' = ${hexOf(refundIdOf(id, 2))}`,
+      );
+      await scene.request(id, units(7n));
+      assert.deepEqual(
+        (await scene.refunds(id)).map(({ number, amount }) => `${number} ${amount}`),
+        ['1 200', '2 7', '3 100'],
+      );
     });
 
     it('give way to those on the chain: a new request with the number of a forgotten one is replaced', async () => {

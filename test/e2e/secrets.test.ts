@@ -136,6 +136,7 @@ describe('the secrets of a gateway', () => {
             rows: {
               freezes: 0,
               outgoing: 0,
+              refunds: 0,
               people: 0,
               passkeys: 0,
               webhooks: 0,

@@ -191,7 +191,7 @@ async function payCoin(shopping: Shopping, paymentId: string, option: OptionBody
   return true;
 }
 
-/** Asks for the status until it is final, then perhaps for a refund, perhaps twice at once. */
+/** Asks for the status until it is final, then perhaps for refunds: of parts, and of the rest, perhaps twice at once. */
 async function follow(shopping: Shopping, paymentId: string): Promise<void> {
   const { stage, by, random, headers } = shopping;
   const wantsRefund = random.chance(0.5);
@@ -205,7 +205,13 @@ async function follow(shopping: Shopping, paymentId: string): Promise<void> {
     await rest(shopping, random.between(2_000, 15_000));
   }
   if (!wantsRefund) return;
-  const refund = () =>
-    request(stage, by, random, { method: 'POST', url: '/v1/refunds', headers, payload: { paymentId } });
-  await Promise.all(random.chance(0.5) ? [refund(), refund()] : [refund()]);
+  const refund = (payload: object, more: Record<string, string> = {}) =>
+    request(stage, by, random, { method: 'POST', url: '/v1/refunds', headers: { ...headers, ...more }, payload });
+  const part = (number: number) => {
+    const amount = { unit: 'iso4217/USD', value: String(random.between(1, 2_000)) };
+    return refund({ paymentId, amount }, { 'idempotency-key': `part-${number}-of-${paymentId}` });
+  };
+  const whole = () => refund({ paymentId });
+  await Promise.all(random.chance(0.5) ? [whole(), whole()] : [part(1), part(2), part(3)]);
+  if (random.chance(0.5)) await whole();
 }

@@ -181,18 +181,37 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'held money leaves once',
-    promise: 'A held amount is paid out or refunded, never both.',
+    promise: 'Of a held amount, payout and refunds together take no more than there was.',
     when: 'always',
     about: ['refunds', 'outgoing'],
     check: async ({ sql }) => {
-      const refunds = await sql<{ paymentId: string }[]>`
-        select payment_id as "paymentId" from refunds where from_held > 0 and state <> 'failed' order by 1`;
-      const payouts = await sql<{ id: string }[]>`
-        select id from outgoing where purpose = 'payout' and state <> 'failed'`;
-      const ids = new Set(payouts.map(({ id }) => id));
-      const twice = refunds.find(({ paymentId }) => ids.has(payoutIdOf(paymentId)));
-      return twice && `the held amount of ${twice.paymentId} is paid out and refunded`;
+      const held = await sql<{ paymentId: string; net: string; refunded: string }[]>`
+        select p.payment_id as "paymentId", (i.amount - i.fee)::text as net, (
+            select coalesce(sum(r.from_held), 0) from refunds r where r.payment_id = p.payment_id
+          )::text as refunded
+        from payouts p join items i on i.subject = p.payment_id and i.state = 'paid' and i.end_reason is null
+        order by 1`;
+      const rows = await sql<{ id: string; amount: string }[]>`
+        select id, amount from outgoing where purpose = 'payout' and state <> 'failed'`;
+      const payouts = new Map(rows.map(({ id, amount }) => [id, BigInt(amount)]));
+      const over = held.find(
+        ({ paymentId, net, refunded }) => BigInt(refunded) + (payouts.get(payoutIdOf(paymentId)) ?? 0n) > BigInt(net),
+      );
+      return over && `more than the held amount of ${over.paymentId} is paid out and refunded`;
     },
+  },
+  {
+    name: 'refunds stay within their payment',
+    promise: 'All refunds of a payment together give back at most its price, its amount and its fee.',
+    when: 'always',
+    find: (sql) => sql`
+          select i.subject || ' has refunds of ' || sum(r.amount) || ' for ' || i.amount as problem
+          from refunds r join items i on i.subject = r.payment_id and i.state = 'paid' and i.end_reason is null
+          join payments p on p.id = r.payment_id
+          where r.problem is distinct from 'not_left' and r.problem is distinct from 'vetoed'
+          group by i.subject, i.amount, i.fee, p.amount_value
+          having sum(r.amount) > i.amount or sum(r.fee) > i.fee or sum(r.price_value) > p.amount_value
+          order by 1 limit 1`,
   },
   {
     name: 'freezes hold',
@@ -289,7 +308,10 @@ export const INVARIANTS: readonly Invariant[] = [
             as problem
           from items i join payments p on p.id = i.subject left join payouts o on o.payment_id = p.id
           where i.purpose = 'payment' and i.is_held and i.state = 'paid' and i.end_reason is null
-            and p.status = 'succeeded' and i.amount > i.fee and o.amount is distinct from i.amount - i.fee
+            and p.status = 'succeeded' and i.amount > i.fee
+            and case when o.state in ('refunding', 'refunded') then 0 else o.amount end + (
+                select coalesce(sum(r.from_held), 0) from refunds r where r.payment_id = p.id
+              ) is distinct from i.amount - i.fee
           order by p.id limit 1`,
   },
   {

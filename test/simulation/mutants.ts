@@ -88,10 +88,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a refund takes money that is being paid out',
-    alter: edited([
-      "where payment_id = $2 and state = 'held'",
-      "where payment_id = $2 and state in ('held', 'sending', 'paid')",
-    ]),
+    alter: edited(
+      [
+        "where payment_id = $1 and state = 'held' for update",
+        "where payment_id = $1 and state in ('held', 'sending', 'paid') for update",
+      ],
+      ["and state = 'held' and amount >= ", "and state in ('held', 'sending', 'paid') and amount >= "],
+    ),
   },
   {
     name: 'events are placed by their numbers, so that late commits are skipped',

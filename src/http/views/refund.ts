@@ -32,7 +32,7 @@ export function viewRefunds(
   refunds: readonly (RefundRow & Partial<WaitingRefund>)[],
 ): { refund?: Static<typeof WholeRefundBody>; refunds?: RefundView[] } {
   if (refunds.length === 0) return {};
-  const whole = refunds.find(({ price }) => price === payment.amountValue);
+  const whole = refunds.findLast(({ price }) => price === payment.amountValue);
   return {
     ...(whole !== undefined && { refund: viewWhole(origin, whole) }),
     refunds: refunds.map((refund) => viewRefund(origin, payment, refund)),

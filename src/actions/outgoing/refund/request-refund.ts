@@ -75,7 +75,7 @@ export function requestRefund(
     const share = shareFor({ payment, item, whole, left }, input.amount);
     input.approve?.({ unit: payment.amountUnit, value: whole.price - left.price + share.price });
     const recipient = recipientOf(deps, item, input.destination);
-    const number = refunds.length + 1;
+    const number = freeNumber(refunds);
     const floatAccount = (network: string) => floatAccountOf(deps.chains, network);
     const isRedirected = recipient !== item.payer && !isOperators;
     const sendAfter = isRedirected ? new Date(now.getTime() + (input.coolingOffMs ?? 0)) : null;
@@ -104,6 +104,14 @@ export async function requestAsOperator(
     body: refund.id,
   }));
   return String(body);
+}
+
+/** A rebuild may leave a gap: a refund that was lost before it was signed is not on the chain. */
+function freeNumber(refunds: readonly Refund[]): number {
+  const taken = new Set(refunds.map(({ number }) => number));
+  let number = 1;
+  while (taken.has(number)) number += 1;
+  return number;
 }
 
 interface Refundable {
