@@ -41,7 +41,7 @@ const KEY_CALLERS = {
 } as const;
 
 /** The callers with sessions. The people of the first five belong to the owner of the objects. */
-const PEOPLE_CALLERS = {
+export const PEOPLE_CALLERS = {
   owner: 'a person with the role owner',
   developer: 'a person with the role developer',
   support: 'a person with the role support, and limits above the payment',

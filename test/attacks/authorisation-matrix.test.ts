@@ -9,6 +9,7 @@ import {
   type GuardedRoute,
   guardedRoutes,
   matrixTable,
+  PEOPLE_CALLERS,
   verdictOf,
 } from '../../scripts/authorisation-page.ts';
 import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
@@ -62,6 +63,8 @@ describe('authorisation', () => {
   let stranger: Headers;
   /** For requests that change nothing. */
   let still: Scene | undefined;
+  /** For requests of people, who change it without an end. */
+  let worn: Scene | undefined;
   let credentials: (route: GuardedRoute) => Readonly<Record<Caller, Headers>>;
 
   before(async () => {
@@ -172,7 +175,7 @@ describe('authorisation', () => {
   /** Earlier endpoints are deleted, because a partner has at most 20. */
   async function newEndpoint(eventId: string): Promise<string> {
     const { sql } = gateway.db;
-    await sql`update webhook_endpoints set status = 'deleted' where id <> ${still?.endpointId ?? ''}`;
+    await sql`update webhook_endpoints set status = 'deleted' where id <> all(${[still?.endpointId ?? '', worn?.endpointId ?? '']}::text[])`;
     const created = await gateway.call({
       method: 'POST',
       url: '/v1/webhook-endpoints',
@@ -231,8 +234,12 @@ describe('authorisation', () => {
     caller: Caller,
   ): Promise<{ scene: Scene; response: LightMyRequestResponse }> {
     const isAdmitted = ['yes', 'own'].includes(verdictOf(route, caller));
-    const scene =
-      caller === 'frozen' || (isAdmitted && route.method !== 'GET') ? await newScene() : (still ?? (await newScene()));
+    // What people change leaves the objects in place, unless they delete them: one scene serves most of their requests.
+    const isPerson = Object.hasOwn(PEOPLE_CALLERS, caller);
+    const isChanging = isAdmitted && (isPerson ? route.method === 'DELETE' : route.method !== 'GET');
+    if (isPerson) worn ??= await newScene();
+    const kept = isPerson ? worn : still;
+    const scene = caller === 'frozen' || isChanging || kept === undefined ? await newScene() : kept;
     if (caller === 'frozen') {
       // A refund is refused for its payment first, so this one is paid.
       if (route.path === '/v1/refunds') await happen(gateway, scene.paymentId, 'confirmed', 'succeeded');

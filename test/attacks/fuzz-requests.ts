@@ -21,6 +21,7 @@ interface Parameter {
 }
 
 interface Operation {
+  readonly security?: readonly Readonly<Record<string, unknown>>[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { schema: Schema; example?: unknown }>> };
 }
@@ -33,6 +34,8 @@ const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openap
 
 /** Values that exist in the gateway under test, so that requests reach the code behind the checks. */
 export interface KnownValues {
+  /** The headers of a person who is signed in. */
+  readonly person: Readonly<Record<string, string>>;
   readonly credentials: readonly Readonly<Record<string, string>>[];
   readonly ids: readonly string[];
   readonly optionIds: readonly string[];
@@ -120,8 +123,10 @@ export function createFuzz(seed: number, known: KnownValues): () => InjectOption
     });
   }
 
-  function headersOf({ parameters = [] }: Operation): Record<string, string> {
-    const headers: Record<string, string> = { ...(chance(0.9) ? pick(known.credentials) : {}) };
+  function headersOf({ parameters = [], security = [] }: Operation): Record<string, string> {
+    const takesKeys = security.some((choice) => 'apiKey' in choice);
+    const credentials = takesKeys ? pick(known.credentials) : known.person;
+    const headers: Record<string, string> = { ...(chance(0.9) ? credentials : {}) };
     for (const { name, in: place, schema } of parameters) {
       if (place !== 'header' || /version/i.test(name) === chance(0.97)) continue;
       if (schema?.enum !== undefined && chance(0.9)) headers[name.toLowerCase()] = String(pick(schema.enum));

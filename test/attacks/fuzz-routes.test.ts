@@ -87,6 +87,7 @@ async function knownValues({ gateway, shop, wallet, created, newPayer }: PayingS
   const app = await createTestApp(gateway);
   const { headers: owner } = await signIn(gateway, { belonging: ofPartner(shop.partner.id) });
   return {
+    person: owner,
     credentials: [shop.headers, shop.headers, stranger.headers, owner, { 'app-id': app.id, 'client-id': 'fuzz' }],
     ids: [...payments, ...merchants.map(({ id }) => id)],
     optionIds: options.map(({ id }) => id),

@@ -168,7 +168,7 @@ describe('the audit log', () => {
     assert.ok((revoked.detail as Json).after.revokedAt);
     const { result: person } = await change(
       'people invite',
-      ...['--partner', partner.id, '--name', 'Ada', '--email', 'ada@shop.example', '--role', 'owner'],
+      ...['--partner', partner.id, '--name', 'Ada', '--email', 'ada@shop.example', '--role', 'support'],
     );
     await change('people set', person.id, '--role', 'cashier');
     await change('people link', person.id);
