@@ -16,7 +16,7 @@ import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
-const PAYMENTS = 1_000;
+const PAYMENTS = process.env.TILL_TEST_LONG === undefined ? 400 : 1_000;
 const AT_ONCE = 50;
 const SEED = 20_260_301;
 const MERCHANT = 'mrch_test';

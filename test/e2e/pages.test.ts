@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
+import { manualTime } from '../manual-time.ts';
 import { operations } from '../openapi.ts';
 import { standInPage } from './checkout-page.ts';
 
@@ -112,7 +113,9 @@ describe('pages for people', () => {
   });
 
   it('counts them like requests without a key', async () => {
-    const slow = await startTestGateway({ config: { addressRequestsPerSecond: 2 } });
+    // The clock stands still, so that no new request is allowed meanwhile.
+    const { clock } = manualTime();
+    const slow = await startTestGateway({ world: { clock }, config: { addressRequestsPerSecond: 2 } });
     const statuses: number[] = [];
     for (const url of ['/docs', '/openapi.json', '/', '/docs']) {
       statuses.push((await slow.app.inject({ url, headers: BROWSER })).statusCode);
