@@ -18,6 +18,7 @@ import { openNodeDatabase } from '../src/store/plumbing/node-database.ts';
 import { startPlacing } from '../src/workers/placing.ts';
 import { createTestDatabase } from './database.ts';
 import { checkResponse } from './openapi.ts';
+import { SHARED_COMPILERS } from './shared-compilers.ts';
 
 export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
 
@@ -82,7 +83,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
   });
   // Events are placed in real time, even with a manual clock.
   const stopPlacing = startPlacing({ ...parts, world: systemWorld });
-  const app = await buildApp(parts);
+  const app = await buildApp(parts, { schemaController: SHARED_COMPILERS });
 
   return {
     ...parts,

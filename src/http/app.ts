@@ -8,7 +8,6 @@ import { demoRoutes } from './demo/demo-routes.ts';
 import type { App, HttpDeps } from './deps.ts';
 import { createGates, type Gates, guardRoutes } from './entry/access.ts';
 import { CROSS_ORIGIN_HEADERS, CROSS_ORIGIN_PREFIX } from './entry/cross-origin.ts';
-import { LATE_SCHEMAS } from './entry/late-schemas.ts';
 import { observe } from './entry/observe.ts';
 import { addressGroup } from './entry/rate-limit.ts';
 import { readRequests } from './entry/request-format.ts';
@@ -112,7 +111,6 @@ function createApp(deps: HttpDeps, { mark, options }: { mark: AnswerMarker; opti
   return Fastify({
     ...SERVER_OPTIONS,
     ...options,
-    schemaController: LATE_SCHEMAS,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     clientErrorHandler: answerBrokenRequest,
     // Requests the router cannot read pass no hook.

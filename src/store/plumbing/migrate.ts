@@ -114,9 +114,8 @@ async function readMigrations(): Promise<Migration[]> {
   return Promise.all(
     names.map(async (name, index) => {
       const sql = await readFile(join(FOLDER, name), 'utf8');
-      const id = Number(name.slice(0, 4));
-      // Numbers may be left out. Two files with one number would have no order.
-      if (id <= Number(names[index - 1]?.slice(0, 4) ?? 0)) throw new Error(`Migration ${name} breaks the numbering.`);
+      const id = index + 1;
+      if (Number(name.slice(0, 4)) !== id) throw new Error(`Migration ${name} breaks the numbering.`);
       return { id, name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
     }),
   );
