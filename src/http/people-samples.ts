@@ -1,11 +1,11 @@
-import type { Sample } from './sample.ts';
+import { SAMPLE_ORIGIN, type Sample } from './sample.ts';
 
 const CREATED_AT = '2026-02-18T09:30:00.000Z';
 const PARTNER_ID = 'prtn_01KHRZ2A5JZ0K2M4N6P8Q0R2S4';
 const SESSION_ID = 'ses_01KHRZ6B5JZ0K2M4N6P8Q0R2S4';
 const PASSKEY_ID = 'pky_01KHRZ7C5JZ0K2M4N6P8Q0R2S4';
 const LINK = {
-  url: 'https://till.example/dashboard/join#2f6Q0R2S4M4N6P8Q0R2S4K2M4N6P8Q0R2S4a1b2c3d4',
+  url: `${SAMPLE_ORIGIN}/dashboard/join#2f6Q0R2S4M4N6P8Q0R2S4K2M4N6P8Q0R2S4a1b2c3d4`,
   expiresAt: '2026-02-21T09:30:00.000Z',
 };
 const PERSON = {
@@ -65,7 +65,7 @@ const CREATED = {
   clientExtensionResults: {},
 };
 const GET_OPTIONS = {
-  options: { challenge: CHALLENGE, rpId: 'till.example', userVerification: 'required', timeout: 60_000 },
+  options: { challenge: CHALLENGE, rpId: 'gateway.example', userVerification: 'required', timeout: 60_000 },
 };
 const removed = (id: string): Sample => ({ params: { id }, answer: { id, deleted: true } });
 

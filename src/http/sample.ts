@@ -1,3 +1,6 @@
+/** Stands for the origin of the gateway. The gateway that serves the reference puts its own in. */
+export const SAMPLE_ORIGIN = 'https://till.example';
+
 /** The example of a route. */
 export interface Sample {
   /** Values of the path's parameters. */

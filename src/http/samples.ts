@@ -1,5 +1,5 @@
 import { PEOPLE_SAMPLES } from './people-samples.ts';
-import type { Sample } from './sample.ts';
+import { SAMPLE_ORIGIN, type Sample } from './sample.ts';
 import { sampleTimeline } from './sample-timeline.ts';
 import { webhookSamples } from './webhook-samples.ts';
 
@@ -10,8 +10,6 @@ import { webhookSamples } from './webhook-samples.ts';
 const MERCHANT_ID = 'mrch_01KHRZ4M7KA1M3N5P7Q9R1S3T5';
 const PAYMENT_ID = 'pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6';
 const SETTLEMENT_ID = 'crypto_01KHRZ52NWC3P5Q7R9S1T3V5W7';
-/** Stands for the origin of the gateway; the gateway that serves the reference puts its own in. */
-export const SAMPLE_ORIGIN = 'https://till.example';
 const USDC = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const PAYER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const SHOP_ACCOUNT = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';

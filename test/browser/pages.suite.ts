@@ -115,7 +115,7 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 2 }, 
     await search.fill('refund');
     assert.deepEqual(
       (await shown.allInnerTexts()).map((name) => name.split('\n')[0]),
-      ['Refund a payment'],
+      ['Refund a payment', 'Get a refund', "List a merchant's refunds"],
       'what is called so comes before what only speaks of it',
     );
     await search.fill('no such thing anywhere');

@@ -57,19 +57,15 @@ export async function loadPageBundle(dir: string): Promise<PageBundle | undefine
   const manifestText = await readFile(join(dir, 'client/.vite/manifest.json'), 'utf8').catch(ignoreMissing);
   if (manifestText === undefined || !existsSync(server)) return undefined;
   const manifest = JSON.parse(manifestText) as Readonly<Record<string, ManifestEntry>>;
+  const files = await readStaticFiles(join(dir, 'client'), SERVED);
+  const font = [...files.keys()].filter((path) => FIRST_FONT.test(path)).map(toPath)[0];
+  const [checkout, site, reference, dashboard] = [CHECKOUT, SITE, REFERENCE, DASHBOARD].map((name) =>
+    assetsOf(manifest, name, font),
+  ) as [PageAssets, PageAssets, PageAssets, PageAssets];
   const renderer = (await import(pathToFileURL(server).href)) as PageRenderer;
   const words = pathToFileURL(join(dir, 'server/dashboard-words.js')).href;
   const { STRINGS: strings } = (await import(words)) as { STRINGS: PageBundle['dashboard']['strings'] };
-  const files = await readStaticFiles(join(dir, 'client'), SERVED);
-  const font = [...files.keys()].filter((path) => FIRST_FONT.test(path)).map(toPath)[0];
-  return {
-    renderer,
-    ...assetsOf(manifest, CHECKOUT, font),
-    site: assetsOf(manifest, SITE, font),
-    reference: assetsOf(manifest, REFERENCE, font),
-    dashboard: { ...assetsOf(manifest, DASHBOARD, font), strings },
-    files,
-  };
+  return { renderer, ...checkout, site, reference, dashboard: { ...dashboard, strings }, files };
 }
 
 function assetsOf(

@@ -1,6 +1,6 @@
 import { makeFile, type StaticFile, sendFile } from '../checkout/static-files.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { SAMPLE_ORIGIN } from '../samples.ts';
+import { SAMPLE_ORIGIN } from '../sample.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import { renderReference } from './render-reference.ts';
 
