@@ -3,7 +3,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { weightBudget } from './scripts/weight-budget.ts';
 
-/** What documents of the server load: the checkout; the dashboard; the shop, the blocks and the front page; the API reference. */
+/** The entries that documents of the server load: the checkout; the dashboard; the shop, the blocks and the front page; the API reference. */
 const ENTRIES = {
   checkout: join(import.meta.dirname, 'src/checkout/entry-client.tsx'),
   dashboard: join(import.meta.dirname, 'src/dashboard/entry-client.tsx'),

@@ -13,7 +13,7 @@ const LENGTH = TIME_BYTES + CHALLENGE_RANDOM_BYTES + MAC_BYTES;
 /** How long a person may take to find the authenticator. */
 export const CHALLENGE_MS = 5 * 60_000;
 
-/** What the answer is for. `subject` is the session, or empty for a visitor. */
+/** The purpose of the answer. `subject` is the session, or empty for a visitor. */
 export interface ChallengeUse {
   readonly purpose: 'sign-in' | 'verify' | 'register';
   readonly subject: string;

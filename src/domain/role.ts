@@ -18,7 +18,7 @@ export type Belonging =
  */
 const PERSON_RIGHTS = ['self', 'people:read', 'people:write', 'audit:read'] as const;
 
-/** What a route asks for: the scope of a key, or a right of a person. */
+/** A right that a route asks for: the scope of a key, or a right of a person. */
 export type Right = Scope | (typeof PERSON_RIGHTS)[number];
 
 const ROLE_RIGHTS: Readonly<Record<Role, readonly Right[]>> = {

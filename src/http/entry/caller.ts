@@ -13,7 +13,7 @@ import type { WalletApp } from '../../store/parties/wallet-apps.ts';
 import type { SessionHolder } from '../../store/people/sessions.ts';
 import type { HttpDeps } from '../deps.ts';
 
-/** What a key or the session of a person may do, and for whom. */
+/** The rights of a key, or of the session of a person, and the owner and merchants they are for. */
 export interface CallerRights extends Pick<KeyHolder, 'id' | 'partnerId' | 'mode' | 'merchantIds' | 'pinnedVersion'> {
   /** null: everything. */
   readonly scopes: readonly Right[] | null;

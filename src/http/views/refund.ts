@@ -1,22 +1,13 @@
 import { type Static, Type } from 'typebox';
-import { REFUND_STATES, REFUND_WAITS, type RefundState, type WaitingRefund, waitOf } from '../../domain/refund.ts';
+import { REFUND_STATES, REFUND_WAITS, type WaitingRefund, waitOf } from '../../domain/refund.ts';
+import type { ListedRefund } from '../../store/payments/payment-lists.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import { enumOf, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewAmount, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 
 /** The parts of a refund that are shown. */
-export interface RefundRow {
-  readonly id: string;
-  readonly state: RefundState;
-  readonly network: string;
-  readonly asset: string;
-  readonly recipient: string;
-  readonly amount: string;
-  /** In the unit of the price. */
-  readonly price: string;
-  readonly reason: string | null;
-  readonly transactionHash: string | null;
+export interface RefundRow extends Omit<ListedRefund, 'requestedAt' | 'updatedAt'> {
   readonly requestedAt: Date;
   readonly updatedAt: Date;
   readonly sendAfter?: Date | null;

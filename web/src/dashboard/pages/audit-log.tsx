@@ -1,8 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { clamp } from '../../shared/text.ts';
-import { ApiProblem, call, queryText } from '../api.ts';
+import { call, queryText } from '../api.ts';
 import type { AuditPage } from '../shapes.ts';
 import { Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
+import { problemText } from '../ui/problem-text.ts';
 import { TeamTabs } from '../ui/team-tabs.tsx';
 import { useWords } from '../words.ts';
 
@@ -21,7 +22,7 @@ export function AuditLogPage() {
     <>
       <PageHead title={words.team} />
       <TeamTabs />
-      {error !== null && <Notice kind="bad">{error instanceof ApiProblem ? error.message : words.unreachable}</Notice>}
+      {error !== null && <Notice kind="bad">{problemText(words, error)}</Notice>}
       {log.data === undefined && error === null && <p className="empty">{words.loading}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by the keyboard */}
       <section className="scroll" aria-label={words.auditLog} tabIndex={0}>

@@ -2,11 +2,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { clamp, fill, shortAccount } from '../../shared/text.ts';
-import { ApiProblem, call } from '../api.ts';
+import { call } from '../api.ts';
 import { useMay } from '../queries.ts';
 import type { Destination, MerchantDetails } from '../shapes.ts';
 import { MerchantFields } from '../ui/merchant-fields.tsx';
-import { Code, Dialog, Field, MerchantBadge, Notice, useTitle } from '../ui/parts.tsx';
+import { Code, Dialog, Field, FormEnd, MerchantBadge, Notice, useTitle } from '../ui/parts.tsx';
+import { problemText } from '../ui/problem-text.ts';
 import { useChange } from '../ui/use-change.ts';
 import { useTimes, useWords } from '../words.ts';
 
@@ -23,7 +24,7 @@ export function MerchantPage() {
   const merchant = data?.merchant;
   useTitle(merchant === undefined ? words.merchants : clamp(merchant.name, 60));
   if (merchant === undefined) {
-    const text = error instanceof ApiProblem ? error.message : words.unreachable;
+    const text = problemText(words, error);
     return error === null ? <p className="empty">{words.loading}</p> : <Notice kind="bad">{text}</Notice>;
   }
   return (
@@ -130,15 +131,7 @@ function ChangeDialog({ merchantId, destination, onClose }: RowProps & { readonl
             />
           )}
         </Field>
-        {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
-        <div className="dialog-actions">
-          <button type="button" className="quiet" onClick={onClose}>
-            {words.cancel}
-          </button>
-          <button type="submit" className="main" disabled={isRunning}>
-            {words.save}
-          </button>
-        </div>
+        <FormEnd label={words.save} isRunning={isRunning} problem={problem} onCancel={onClose} />
       </form>
     </Dialog>
   );
@@ -159,15 +152,7 @@ function EditDialog({ merchant, onClose }: { readonly merchant: MerchantDetails;
     <Dialog title={<bdi>{clamp(merchant.name, 60)}</bdi>} onClose={onClose}>
       <form action={(form) => void save(form)}>
         <MerchantFields name={merchant.name} email={merchant.email} />
-        {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
-        <div className="dialog-actions">
-          <button type="button" className="quiet" onClick={onClose}>
-            {words.cancel}
-          </button>
-          <button type="submit" className="main" disabled={isRunning}>
-            {words.save}
-          </button>
-        </div>
+        <FormEnd label={words.save} isRunning={isRunning} problem={problem} onCancel={onClose} />
       </form>
     </Dialog>
   );

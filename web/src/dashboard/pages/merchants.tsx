@@ -2,11 +2,12 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { clamp } from '../../shared/text.ts';
-import { ApiProblem, call, queryText } from '../api.ts';
+import { call, queryText } from '../api.ts';
 import { useMay, useSession } from '../queries.ts';
 import type { MerchantRow } from '../shapes.ts';
 import { MerchantFields } from '../ui/merchant-fields.tsx';
-import { Dialog, MerchantBadge, Notice, PageHead, useTitle } from '../ui/parts.tsx';
+import { Dialog, FormEnd, MerchantBadge, Notice, PageHead, useTitle } from '../ui/parts.tsx';
+import { problemText } from '../ui/problem-text.ts';
 import { useChange } from '../ui/use-change.ts';
 import { useWords } from '../words.ts';
 
@@ -40,7 +41,7 @@ export function MerchantsPage() {
           </button>
         )}
       </PageHead>
-      {error !== null && <Notice kind="bad">{error instanceof ApiProblem ? error.message : words.unreachable}</Notice>}
+      {error !== null && <Notice kind="bad">{problemText(words, error)}</Notice>}
       {rows === undefined && error === null && <p className="empty">{words.loading}</p>}
       {rows?.length === 0 && <p className="empty">{words.noMerchants}</p>}
       <ul className="plain-list" aria-label={words.merchants}>
@@ -83,15 +84,7 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
     <Dialog title={words.addMerchant} onClose={onClose}>
       <form action={(form) => void add(form)}>
         <MerchantFields />
-        {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
-        <div className="dialog-actions">
-          <button type="button" className="quiet" onClick={onClose}>
-            {words.cancel}
-          </button>
-          <button type="submit" className="main" disabled={isRunning}>
-            {words.addMerchant}
-          </button>
-        </div>
+        <FormEnd label={words.addMerchant} isRunning={isRunning} problem={problem} onCancel={onClose} />
       </form>
     </Dialog>
   );

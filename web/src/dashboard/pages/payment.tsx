@@ -5,12 +5,13 @@ import { Fill } from '../../shared/fill.tsx';
 import { formatAmount } from '../../shared/money.ts';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { clamp, fill } from '../../shared/text.ts';
-import { ApiProblem, call } from '../api.ts';
+import { call } from '../api.ts';
 import { useLivePayments } from '../follow.ts';
 import { plainText } from '../plain-text.ts';
 import { useMay, useMerchants } from '../queries.ts';
 import type { PaymentDetails, Timeline } from '../shapes.ts';
 import { Code, Dialog, Notice, StatusBadge, Time, useTitle } from '../ui/parts.tsx';
+import { problemText } from '../ui/problem-text.ts';
 import { useChange } from '../ui/use-change.ts';
 import { usePageState, useTimes, useWords } from '../words.ts';
 
@@ -34,7 +35,7 @@ export function PaymentPage() {
   const amount = payment === undefined ? '' : formatAmount(payment.amount, style);
   useTitle(payment === undefined ? words.payments : amount);
   if (payment === undefined) {
-    const text = error instanceof ApiProblem ? error.message : words.unreachable;
+    const text = problemText(words, error);
     return error === null ? <p className="empty">{words.loading}</p> : <Notice kind="bad">{text}</Notice>;
   }
   return (

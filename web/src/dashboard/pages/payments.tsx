@@ -4,12 +4,13 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { formatAmount } from '../../shared/money.ts';
 import { clamp, fill, shortAccount } from '../../shared/text.ts';
-import { ApiProblem, call } from '../api.ts';
+import { call } from '../api.ts';
 import { type Filters, listPath, readFilters } from '../filters.ts';
 import { useLivePayments } from '../follow.ts';
 import { useMerchants } from '../queries.ts';
 import { type ListedPayment, type PaymentPage as PageOfPayments, STATUSES } from '../shapes.ts';
 import { Field, Notice, PageHead, StatusBadge, statusText, Time, useTitle } from '../ui/parts.tsx';
+import { problemText } from '../ui/problem-text.ts';
 import { usePageState, useWords } from '../words.ts';
 
 const TOKENS = ['USDC', 'EURC', 'USDT', 'ETH', 'PYUSD', 'AUSD', 'USDG', 'EURe', 'POL', 'BNB', 'CELO', 'MON'];
@@ -37,9 +38,7 @@ export function PaymentsPage() {
         {total !== undefined && <span className="soft">{fill(words.matches, { count: String(total) })}</span>}
       </PageHead>
       <FilterBar filters={filters} />
-      {list.error !== null && (
-        <Notice kind="bad">{list.error instanceof ApiProblem ? list.error.message : words.unreachable}</Notice>
-      )}
+      {list.error !== null && <Notice kind="bad">{problemText(words, list.error)}</Notice>}
       {list.data !== undefined && rows.length === 0 && (
         <p className="empty">{isFiltered ? words.noMatches : words.noPayments}</p>
       )}

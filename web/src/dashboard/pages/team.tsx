@@ -2,11 +2,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { clamp, fill, initialsOf } from '../../shared/text.ts';
-import { ApiProblem, call } from '../api.ts';
+import { call } from '../api.ts';
 import { useMay, useMerchants, useSession } from '../queries.ts';
 import { type OneTimeLink, type Person, ROLES, type Role } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
-import { Code, Dialog, Field, Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
+import { Code, Dialog, Field, FormEnd, Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
+import { problemText } from '../ui/problem-text.ts';
 import { TeamTabs } from '../ui/team-tabs.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { useTimes, useWords } from '../words.ts';
@@ -44,7 +45,7 @@ export function TeamPage() {
         )}
       </PageHead>
       <TeamTabs />
-      {error !== null && <Notice kind="bad">{error instanceof ApiProblem ? error.message : words.unreachable}</Notice>}
+      {error !== null && <Notice kind="bad">{problemText(words, error)}</Notice>}
       {data === undefined && error === null && <p className="empty">{words.loading}</p>}
       <ul className="people" aria-label={words.people}>
         {data?.people.map((person) => (
@@ -172,15 +173,7 @@ function RoleDialog({ person, onClose }: { readonly person: Person; readonly onC
     <Dialog title={<bdi>{clamp(person.name, 40)}</bdi>} onClose={onClose}>
       <form action={(form) => void save(form)}>
         <RoleChoice initial={person.role} limits={person.refundLimits} />
-        {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
-        <div className="dialog-actions">
-          <button type="button" className="quiet" onClick={onClose}>
-            {words.cancel}
-          </button>
-          <button type="submit" className="main" disabled={isRunning}>
-            {words.save}
-          </button>
-        </div>
+        <FormEnd label={words.save} isRunning={isRunning} problem={problem} onCancel={onClose} />
       </form>
     </Dialog>
   );
@@ -233,15 +226,7 @@ function InviteDialog({ onClose, onInvited }: InviteProps) {
           </Field>
         )}
         <RoleChoice initial="support" limits={null} />
-        {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
-        <div className="dialog-actions">
-          <button type="button" className="quiet" onClick={onClose}>
-            {words.cancel}
-          </button>
-          <button type="submit" className="main" disabled={isRunning}>
-            {words.invite}
-          </button>
-        </div>
+        <FormEnd label={words.invite} isRunning={isRunning} problem={problem} onCancel={onClose} />
       </form>
     </Dialog>
   );

@@ -1,10 +1,11 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { clamp, fill } from '../../shared/text.ts';
-import { ApiProblem, call, queryText } from '../api.ts';
+import { call, queryText } from '../api.ts';
 import type { Delivery, Endpoint } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { EndpointBadge, Notice, Time, useTitle } from '../ui/parts.tsx';
+import { problemText } from '../ui/problem-text.ts';
 import { useChange } from '../ui/use-change.ts';
 import { useWords } from '../words.ts';
 
@@ -43,7 +44,7 @@ export function WebhookPage() {
   const endpoint = data?.webhookEndpoint;
   useTitle(words.webhooks);
   if (endpoint === undefined) {
-    const text = error instanceof ApiProblem ? error.message : words.unreachable;
+    const text = problemText(words, error);
     return error === null ? <p className="empty">{words.loading}</p> : <Notice kind="bad">{text}</Notice>;
   }
   const send = (method: string, to: string, body?: object) =>

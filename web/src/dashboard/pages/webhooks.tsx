@@ -2,9 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { clamp } from '../../shared/text.ts';
-import { ApiProblem, call } from '../api.ts';
+import { call } from '../api.ts';
 import type { Endpoint } from '../shapes.ts';
-import { Code, Dialog, EndpointBadge, Field, Notice, PageHead, useTitle } from '../ui/parts.tsx';
+import { Code, Dialog, EndpointBadge, Field, FormEnd, Notice, PageHead, useTitle } from '../ui/parts.tsx';
+import { problemText } from '../ui/problem-text.ts';
 import { useChange } from '../ui/use-change.ts';
 import { useWords } from '../words.ts';
 
@@ -24,7 +25,7 @@ export function WebhooksPage() {
           {words.addEndpoint}
         </button>
       </PageHead>
-      {error !== null && <Notice kind="bad">{error instanceof ApiProblem ? error.message : words.unreachable}</Notice>}
+      {error !== null && <Notice kind="bad">{problemText(words, error)}</Notice>}
       {data === undefined && error === null && <p className="empty">{words.loading}</p>}
       {data?.webhookEndpoints.length === 0 && <p className="empty">{words.noEndpoints}</p>}
       <ul className="plain-list" aria-label={words.webhooks}>
@@ -88,15 +89,7 @@ function AddDialog({ onClose, onAdded }: AddProps) {
         <Field label={words.endpointUrl}>
           {(id) => <input id={id} name="url" type="url" required maxLength={2048} dir="ltr" autoComplete="off" />}
         </Field>
-        {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
-        <div className="dialog-actions">
-          <button type="button" className="quiet" onClick={onClose}>
-            {words.cancel}
-          </button>
-          <button type="submit" className="main" disabled={isRunning}>
-            {words.addEndpoint}
-          </button>
-        </div>
+        <FormEnd label={words.addEndpoint} isRunning={isRunning} problem={problem} onCancel={onClose} />
       </form>
     </Dialog>
   );

@@ -151,3 +151,29 @@ export function useTitle(title: string): void {
     document.title = `${title} · Till`;
   }, [title]);
 }
+
+interface FormEndProps {
+  /** The words of the button that sends the form. */
+  readonly label: string;
+  readonly isRunning: boolean;
+  readonly problem: string | undefined;
+  readonly onCancel: () => void;
+}
+
+/** The end of a form in a dialog: the problem of the last attempt, and the buttons. */
+export function FormEnd({ label, isRunning, problem, onCancel }: FormEndProps) {
+  const words = useWords();
+  return (
+    <>
+      {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
+      <div className="dialog-actions">
+        <button type="button" className="quiet" onClick={onCancel}>
+          {words.cancel}
+        </button>
+        <button type="submit" className="main" disabled={isRunning}>
+          {label}
+        </button>
+      </div>
+    </>
+  );
+}

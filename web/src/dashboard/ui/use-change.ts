@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { ApiProblem } from '../api.ts';
 import { useWords } from '../words.ts';
+import { problemText } from './problem-text.ts';
 import { useWithPasskey } from './verify.tsx';
 
 /** A change that a person has asked for: its state, and the problem in words. */
@@ -17,7 +17,7 @@ export function useChange() {
     } catch (error) {
       // A person who has closed the question about the passkey needs no message.
       if (!(error instanceof Error && error.message === 'cancelled')) {
-        setProblem(error instanceof ApiProblem && error.message !== '' ? error.message : words.unreachable);
+        setProblem(problemText(words, error));
       }
     } finally {
       setRunning(false);
