@@ -284,7 +284,7 @@ export const SETTINGS = {
     'REFUND_WITHOUT_PASSKEY',
     amounts(),
     [],
-    'The largest payment of each currency that a person may refund without showing the passkey again; none by default. Keys are not asked.',
+    'The amount of each currency up to which people may refund a payment, all its refunds together, without showing the passkey again; none by default. Keys are not asked.',
   ),
   outgoingPerHour: setting(
     'OUTGOING_PER_HOUR',
