@@ -1,23 +1,23 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { refundNotFound } from '../../actions/outgoing/refund/retry-refund.ts';
 import { acceptSignature } from '../../actions/outgoing/refund/signed/accept-signature.ts';
 import { offerRefund } from '../../actions/outgoing/refund/signed/offer-refund.ts';
 import { findShown } from '../../actions/outgoing/refund/signed/signable-refund.ts';
 import { isId, paymentIdOf } from '../../domain/ids.ts';
-import { findRefund } from '../../store/money/refunds.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { callerName, GATEWAY_ACCESS } from '../entry/gateway-caller.ts';
 import { WalletRpcActionBody } from '../views/options.ts';
 import { SignerRefundBody, viewForSigner } from '../views/signed-refund.ts';
-import { refundNotFound } from './refunds.ts';
 
 /**
  * The routes of the page where a merchant's account signs for a refund. Whoever has the link can read what is signed, and
  * can change nothing: only a signature of the account that received the payment counts.
  */
 export function signingRoutes(app: App, deps: HttpDeps): void {
-  const config = { access: GATEWAY_ACCESS, priority: 'money' } as const;
-  const refused = ['invalid_state', 'sanctioned_user', 'executor_not_found'] as const;
+  const errors = ['payment_not_found'] as const;
+  const config = { access: GATEWAY_ACCESS, priority: 'money', errors } as const;
+  const refused = [...errors, 'invalid_state', 'sanctioned_user', 'executor_not_found'] as const;
 
   app.get('/refund/:id', { schema: GET, config }, async (request) => {
     const payment = await paymentOf(deps, request);
@@ -50,12 +50,11 @@ export function signingRoutes(app: App, deps: HttpDeps): void {
   );
 }
 
-/** The payment of the refund, if both exist and are of the caller's mode. */
+/** The payment of the refund, if it is of the caller's mode. */
 async function paymentOf(deps: HttpDeps, request: FastifyRequest<{ Params: { id: string } }>) {
   const { id } = request.params;
   const payment = isId('rfnd_', id) ? await deps.readPayment(paymentIdOf(id)) : undefined;
-  if (payment === undefined || payment.mode !== request.caller?.mode) throw refundNotFound();
-  if ((await findRefund(deps.db.sql, id)) === undefined) throw refundNotFound();
+  if (payment === undefined || payment.mode !== request.caller?.mode) throw refundNotFound(id);
   return payment;
 }
 
