@@ -111,7 +111,8 @@ async function restorePayout(tx: Tx, deps: RowKeyDeps, { id, event, connected, a
   if (item.isHeld) await holdNetAmounts(tx, [item.commitment], at);
   const stored = await findPayout(tx, paymentId);
   // Refunds may have taken parts of the held amount since, or the database has forgotten those that had.
-  const isUnknown = stored !== undefined && stored.state !== 'paid' && BigInt(stored.amount) !== event.amount;
+  const isUnknown =
+    stored !== undefined && stored.state !== 'paid' && (BigInt(stored.amount) !== event.amount || !isPayable(stored));
   const replanned = { payment, item, floatAccount: connected.intermediateAccount };
   const released = isUnknown ? await releaseRefunds(tx, { payment, at }) : [];
   const payout = isUnknown ? await findPayout(tx, paymentId) : stored;
