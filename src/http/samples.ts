@@ -1,6 +1,7 @@
 import { PEOPLE_SAMPLES } from './people-samples.ts';
 import { SAMPLE_ORIGIN, type Sample } from './sample.ts';
 import { sampleTimeline } from './sample-timeline.ts';
+import { signingSamples } from './signing-samples.ts';
 import { webhookSamples } from './webhook-samples.ts';
 
 /**
@@ -345,6 +346,12 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   'get /v1/gateway/payment/{id}/status': STATUS,
   'post /v1/gateway/payment/{id}/cancel': cancelledBy('cancelled_by_user'),
+  ...signingSamples({
+    refund: REFUND,
+    merchant: MERCHANT.name,
+    action: { ...WALLET_ACTION.data, params: [SHOP_ACCOUNT, TYPED_DATA.replace(PAYER, SHOP_ACCOUNT)] },
+    signature: SIGNATURE,
+  }),
 
   ...PEOPLE_SAMPLES,
 

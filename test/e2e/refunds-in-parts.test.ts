@@ -255,7 +255,7 @@ describe('refunds in parts', () => {
     assert.deepEqual(await waits(), [undefined]);
     await scene.fill(node, scene.merchantId, 200n);
     await scene.live(node, 1);
-    assert.deepEqual(await waits(), [{ what: 'float', units: '300' }]);
+    assert.deepEqual(await waits(), [{ what: 'merchant_signature', units: '500' }]);
     await command(scene, async (tx, since) => {
       await lockFreezes(tx);
       await putFreeze(tx, scene, { scope: 'refunds', subject: '', reason: 'test', actor: 'test', since });

@@ -66,6 +66,10 @@ export const ORDER_OF_USE: readonly string[] = [
   'get /v1/gateway/payment/{id}/status',
   'post /v1/gateway/payment/{id}/cancel',
 
+  'get /v1/gateway/refund/{id}',
+  'post /v1/gateway/refund/{id}/actions',
+  'post /v1/gateway/refund/{id}/confirm',
+
   'get /v1/test/clock',
   'post /v1/test/clock',
 

@@ -154,7 +154,7 @@ function openAfter({ cursorKeys }: HttpDeps, question: string, cursor: string | 
   return { requestedAt: new Date(Number(requestedAtMs)), id };
 }
 
-function refundNotFound(): ApiError {
+export function refundNotFound(): ApiError {
   return new ApiError('invalid_params', 'The refund was not found.', { status: 404 });
 }
 
