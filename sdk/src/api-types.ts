@@ -203,6 +203,8 @@ export interface PaymentQuery {
   status?: PaymentStatus | readonly PaymentStatus[] | undefined;
   /** A part of the reference id, to the letter. */
   referenceId?: string | undefined;
+  /** Finds payments by the id of a payment or refund, the link of a checkout, the hash of a transaction that paid, settled or refunded them, the account of the payer (CAIP-10, or its address alone), or else by a part of the reference id. */
+  search?: string | undefined;
   /** Default: date. Amounts are compared in major units, whatever the currency. */
   sortBy?: 'date' | 'amount' | undefined;
   /** Default: desc. */

@@ -1,11 +1,4 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Navigate,
-  Outlet,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router';
 import { readFilters } from './filters.ts';
 import { JoinPage } from './ui/join.tsx';
 import { NotFound } from './ui/not-found.tsx';
@@ -19,7 +12,7 @@ const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: 
 const home = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  component: () => <Navigate to="/payments" replace />,
+  component: lazyRouteComponent(() => import('./pages/home.tsx'), 'HomePage'),
 });
 const payments = createRoute({
   getParentRoute: () => shell,

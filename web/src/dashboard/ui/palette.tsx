@@ -27,7 +27,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     .filter((choice) => choice.text.toLocaleLowerCase().includes(wanted.toLocaleLowerCase()));
   const search: Choice = {
     text: fill(words.paletteSearch, { text: wanted }),
-    go: () => void navigate({ to: '/payments', search: { reference: wanted } }),
+    go: () => void navigate({ to: '/payments', search: { search: wanted } }),
   };
   const choices = wanted.length >= 3 && rights.includes('payments:read') ? [...pages, search] : pages;
   const chosen = Math.min(at, choices.length - 1);
