@@ -190,6 +190,7 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   watchProcess(parts.metrics);
   onStop(() => parts.keyUses.flush(parts).then(ignore, ignore));
   onStop(() => parts.sessionUses.flush(parts).then(ignore, ignore));
+  onStop(() => parts.requestLog.flush(parts).then(ignore, ignore));
   const stopWorkers = await startWorkers(parts, sandbox);
   onStop(stopWorkers);
 
