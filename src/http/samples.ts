@@ -1,3 +1,4 @@
+import { DESK_SAMPLES } from './desk-samples.ts';
 import { PEOPLE_SAMPLES } from './people-samples.ts';
 import { SAMPLE_ORIGIN, type Sample } from './sample.ts';
 import { sampleTimeline } from './sample-timeline.ts';
@@ -219,6 +220,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     body: { merchantName: 'Corner Coffee Roasters' },
     answer: { merchant: { ...MERCHANT, name: 'Corner Coffee Roasters', iconUrl: null } },
   },
+  'put /v1/merchants/{merchantId}/status': {
+    params: { merchantId: MERCHANT_ID },
+    body: { status: 'inactive' },
+    answer: { merchant: { ...MERCHANT, status: 'inactive', iconUrl: null } },
+  },
   'delete /v1/merchants/{merchantId}': {
     params: { merchantId: MERCHANT_ID },
     answer: { id: MERCHANT_ID, deleted: true },
@@ -356,6 +362,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   }),
 
   ...PEOPLE_SAMPLES,
+  ...DESK_SAMPLES,
 
   'get /v1/test/clock': { answer: { now: CREATED_AT, aheadMs: 0 } },
   'post /v1/test/clock': {
