@@ -203,6 +203,8 @@ export interface PaymentQuery {
   status?: PaymentStatus | readonly PaymentStatus[] | undefined;
   /** A part of the reference id, to the letter. */
   referenceId?: string | undefined;
+  /** Finds payments by the id of a payment or refund, the link of a checkout, the hash of a transaction that paid, settled or refunded them, the account of the payer (CAIP-10, or its address alone), or else by a part of the reference id. */
+  search?: string | undefined;
   /** Default: date. Amounts are compared in major units, whatever the currency. */
   sortBy?: 'date' | 'amount' | undefined;
   /** Default: desc. */
@@ -566,6 +568,13 @@ export interface MerchantChange {
   merchantEmail?: string | undefined;
   /** Logo, HTTPS only; null unsets it. */
   iconUrl?: string | null | undefined;
+  /** Values of the merchant that you have seen. If one of them has changed meanwhile, nothing is changed: 409 `invalid_state`, with the present values in `details.current`. */
+  ifUnchanged?: {
+    name?: string | undefined;
+    email?: string | null | undefined;
+    iconUrl?: string | null | undefined;
+    status?: 'active' | 'inactive' | 'suspended' | undefined;
+  } | undefined;
 }
 
 export interface ListedMerchant {
@@ -722,6 +731,8 @@ export type EventPattern = 'payment.created' | 'payment.processing' | 'payment.r
 export interface EventQuery {
   /** The `nextCursor` of the answer before. Without it the feed begins with the first event. `latest` begins with the next event. */
   after?: string | undefined;
+  /** For the past, the newest event first: `latest`, then the `nextCursor` of the answer before. Not together with `after`. An answer without events is the end. */
+  before?: string | undefined;
   /** Only events of these types. `payment.*` stands for all types that begin so. May be repeated, or hold several with commas between them. */
   types?: EventPattern | readonly EventPattern[] | undefined;
   /** Only of these merchants. May be repeated. */

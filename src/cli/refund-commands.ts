@@ -32,7 +32,7 @@ const list = databaseCommand({
     return listing(
       await listRefunds(db.sql, {
         states,
-        merchantId: merchant,
+        of: merchant === undefined ? undefined : { merchantId: merchant },
         limit: MAX_LISTED,
         now: new Date(world.clock.nowMs()),
       }),

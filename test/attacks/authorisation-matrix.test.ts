@@ -55,6 +55,7 @@ interface Scene {
   readonly personId: string;
   readonly sessionId: string;
   readonly passkeyId: string;
+  readonly keyId: string;
 }
 
 describe('authorisation', () => {
@@ -150,7 +151,8 @@ describe('authorisation', () => {
     const eventId = await findEvent();
     const refundId = await newRefund(paymentId, merchantId);
     const own = { merchantId, settlementId, paymentId, eventId, refundId, endpointId: await newEndpoint(eventId) };
-    return { ...own, ...(await newCashier()) };
+    const key = await createTestKey(gateway, owner.partner.id, { mode: 'test', key: { scopes: ['payments:read'] } });
+    return { ...own, ...(await newCashier()), keyId: key.key.id };
   }
 
   async function newRefund(paymentId: string, merchantId: string): Promise<string> {
@@ -200,11 +202,13 @@ describe('authorisation', () => {
       ['/people/', scene.personId],
       ['/sessions/', scene.sessionId],
       ['/passkeys/', scene.passkeyId],
+      ['/api-keys/', scene.keyId],
     ] as const;
     const id = ids.find(([part]) => path.includes(part))?.[1] ?? scene.paymentId;
     const body: Readonly<Record<string, object>> = {
       'POST /v1/merchants': { merchantName: 'New shop', merchantEmail: 'new@example.com' },
       'PATCH /v1/merchants/{merchantId}': { merchantName: 'Another name' },
+      'PUT /v1/merchants/{merchantId}/status': { status: 'active' },
       'POST /v1/merchants/{merchantId}/settlements/crypto': {
         settlements: [{ asset: 'eip155:10/slip44:60', destination: ACCOUNT.replace('eip155:1:', 'eip155:10:') }],
       },
@@ -215,6 +219,7 @@ describe('authorisation', () => {
       'POST /v1/test/clock': { advanceMs: 1 },
       'POST /v1/people': { name: 'New', email: `${freshKey()}@shop.example`, role: 'cashier' },
       'PATCH /v1/people/{id}': { name: 'Another name' },
+      'POST /v1/api-keys': { label: 'Reports', scopes: ['payments:read'] },
       'POST /v1/sessions/current/challenge': { purpose: 'verify' },
       'POST /v1/webhook-endpoints': ENDPOINT,
       'PATCH /v1/webhook-endpoints/{id}': { description: 'Changed' },

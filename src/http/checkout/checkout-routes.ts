@@ -97,6 +97,7 @@ async function sendPayment(
   const id = spelling === undefined ? undefined : paymentIdIn(spelling, deps.config.publicUrl);
   const payment = id === undefined ? undefined : await deps.readPayment(id);
   if (payment === undefined) throw paymentNotFound();
+  if (payment.status === 'requires_action') deps.openings.note(payment.id);
   const frameOrigins = (await findPartner(deps.db.sql, payment.partnerId))?.frameOrigins ?? [];
   const isEmbeddable = frameOrigins.length > 0;
   reply.headers(pageHeaders(deps.config, { frameOrigins }));

@@ -18,7 +18,11 @@ export async function gatewayRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get(
     '/payment/:id',
     { schema: GET, config: { access: GATEWAY_ACCESS, priority: 'money', errors: ['payment_not_found'] } },
-    async (request) => viewWithTransaction(deps, await findPayable(deps, deps.readPayment, request)),
+    async (request) => {
+      const payment = await findPayable(deps, deps.readPayment, request);
+      if (payment.status === 'requires_action') deps.openings.note(payment.id);
+      return viewWithTransaction(deps, payment);
+    },
   );
 
   app.get(

@@ -295,3 +295,10 @@ function outgoingColumns(db: Reader) {
     float_owner as "floatOwner", state, attempts, commitment, collector, fee_account as "feeAccount", deadline,
     is_due as "isDue", problem, transaction_hash as "transactionHash", mac`;
 }
+
+/** Payouts and refunds that the transaction has carried out. A transaction carries some hundred items at most. */
+export async function findOutgoingOf(db: Reader, transactionHash: string): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from outgoing where transaction_hash = ${transactionHash} and purpose in ('payout', 'refund') limit 1000`;
+  return rows.map(({ id }) => id);
+}

@@ -2,6 +2,7 @@ import { OPERATOR_FLOAT } from '../../domain/books.ts';
 import type { PayMethod } from '../../domain/item.ts';
 import type { RefundState, WaitingRefund } from '../../domain/refund.ts';
 import { isRefundStopped } from '../parties/freezes.ts';
+import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /**
@@ -218,7 +219,8 @@ export function findShownRefunds(
 
 export interface RefundQuery {
   readonly states: readonly RefundState[];
-  readonly merchantId: string | undefined;
+  /** Undefined: of all partners. */
+  readonly of: MerchantPlace | undefined;
   readonly paymentId?: string | undefined;
   /** Only refunds after this one. */
   readonly after?: { readonly requestedAt: Date; readonly id: string } | undefined;
@@ -226,15 +228,21 @@ export interface RefundQuery {
   readonly now: Date;
 }
 
-/** The newest first. */
+/** The newest first. Each merchant gives its newest, by its index; the newest of these are shown. */
 export function listRefunds(db: Reader, query: RefundQuery): Promise<ShownRefund[]> {
-  const { states, merchantId, paymentId, after, limit, now } = query;
+  const { states, of, paymentId, after, limit, now } = query;
+  const isWanted = db`r.state = any(${states as string[]}::text[])
+    and ${paymentId === undefined ? db`true` : db`r.payment_id = ${paymentId}`}
+    and ${after === undefined ? db`true` : db`(r.requested_at, r.id) < (${after.requestedAt}, ${after.id})`}`;
+  const newestOf = (place: MerchantPlace) => db`r.id in (
+    select newest.id from merchants w cross join lateral (
+      select r.id, r.requested_at from refunds r where r.merchant_id = w.id and ${isWanted}
+      order by r.requested_at desc, r.id desc limit ${limit}
+    ) newest
+    where ${isMerchantIn(db, place)} order by newest.requested_at desc, newest.id desc limit ${limit})`;
   return db<ShownRefund[]>`
     select ${shownColumns(db, now)} from ${withWaits(db)}
-    where r.state = any(${states as string[]}::text[])
-      and ${merchantId === undefined ? db`true` : db`r.merchant_id = ${merchantId}`}
-      and ${paymentId === undefined ? db`true` : db`r.payment_id = ${paymentId}`}
-      and ${after === undefined ? db`true` : db`(r.requested_at, r.id) < (${after.requestedAt}, ${after.id})`}
+    where ${of === undefined ? isWanted : newestOf(of)}
     order by r.requested_at desc, r.id desc limit ${limit}`;
 }
 
