@@ -10,6 +10,7 @@ import { createPaymentMover } from './actions/paying/move-payment.ts';
 import { NO_REHEARSAL, type Rehearsal } from './actions/paying/rehearsal.ts';
 import { forgedPersonMessage, isOwnHolder } from './actions/people/person-rows.ts';
 import { siteOf } from './actions/people/webauthn.ts';
+import { createRequestRecorder } from './actions/record-requests.ts';
 import { createUseRecorder } from './actions/record-uses.ts';
 import { createRowCheck } from './actions/row-check.ts';
 import { rowKeysOf } from './actions/row-keys.ts';
@@ -131,6 +132,7 @@ export async function createParts(input: PartsInput) {
     apps,
     merchants,
     networkStops,
+    requestLog: createRequestRecorder(steady.clock),
     keyUses: createUseRecorder(world.clock, recordKeyUses),
     sessionUses: createUseRecorder(steady.clock, recordSessionUses),
     openings: createUseRecorder(world.clock, recordOpenings),

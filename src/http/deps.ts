@@ -7,6 +7,7 @@ import type { CreatedPayment, PaymentOrder } from '../actions/paying/create-paym
 import type { PayerLimits, PaymentMover } from '../actions/paying/move-payment.ts';
 import type { Rehearsal } from '../actions/paying/rehearsal.ts';
 import type { Site } from '../actions/people/webauthn.ts';
+import type { RequestRecorder } from '../actions/record-requests.ts';
 import type { TestClock } from '../actions/test-clock.ts';
 import type { Chains } from '../chains/chains.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
@@ -65,6 +66,8 @@ export interface HttpDeps {
   readonly keys: FreshCache<KeyHolder>;
   readonly apps: FreshCache<WalletApp>;
   readonly keyUses: Uses;
+  /** Requests with keys, which are written to the database later. */
+  readonly requestLog: Pick<RequestRecorder, 'note'>;
   /** Sessions of people by the hash of their cookie. */
   readonly sessions: FreshCache<SessionHolder>;
   readonly sessionUses: Uses;

@@ -1,30 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { en } from '../../web/src/dashboard/strings/en.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
 import { startReceiver } from '../receiver.ts';
 import { until } from '../until.ts';
 import { assertAccessible } from './accessible.ts';
+import { withAuthenticator } from './authenticator.ts';
 import { missingBrowser } from './chromium.ts';
+import { deskSuite } from './desk.suite.ts';
 import { openScene, type Scene, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
-
-/** An authenticator of the browser that answers at once, as if the person had touched it. */
-async function withAuthenticator(context: BrowserContext, page: Page): Promise<void> {
-  const session = await context.newCDPSession(page);
-  await session.send('WebAuthn.enable');
-  await session.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-}
 
 describe('the dashboard', { skip: missingBrowser() }, () => {
   let scene: Scene;
@@ -202,10 +188,11 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await at(page, `Kiosk ${en.merchantActive}`);
     await page.goto(`${origin}/dashboard/merchants/${scene.merchantId}`);
     await page.getByRole('button', { name: en.change }).first().click();
-    await dialog.getByLabel(en.newAccount).fill('eip155:31337:0x1');
+    const account = dialog.getByLabel(en.newAccount.replace('{network}', 'eip155:31337'));
+    await account.fill('0x1');
     await dialog.getByRole('button', { name: en.save }).click();
     await dialog.getByRole('alert').waitFor();
-    await dialog.getByLabel(en.newAccount).fill(`eip155:31337:0x${'1'.repeat(40)}`);
+    await account.fill(`0x${'1'.repeat(40)}`);
     await dialog.getByRole('button', { name: en.save }).click();
     await page.getByText(`eip155:31337:0x${'1'.repeat(40)}`).waitFor();
     await assertAccessible(page, 'merchant');
@@ -216,6 +203,7 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     const { page } = visit;
     const receiver = await startReceiver();
     const url = `${receiver.origin}/hook`;
+    await page.getByRole('link', { name: en.developers }).click();
     await page.getByRole('link', { name: en.webhooks }).click();
     await page.getByRole('button', { name: en.addEndpoint }).click();
     const dialog = page.getByRole('dialog');
@@ -267,4 +255,6 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     const arabic = await fetch(`${origin}/dashboard?lang=ar`);
     assert.match(await arabic.text(), /<html lang="ar" dir="rtl">/);
   });
+
+  describe('for work', () => deskSuite(() => ({ scene, visit })));
 });

@@ -290,7 +290,7 @@ describe('refunds in parts', () => {
     assert.deepEqual(await waits(), [undefined]);
     await scene.fill(node, scene.merchantId, 200n);
     await scene.live(node, 1);
-    assert.deepEqual(await waits(), [{ what: 'float', units: '300' }]);
+    assert.deepEqual(await waits(), [{ what: 'merchant_signature', units: '500' }]);
     await command(scene, async (tx, since) => {
       await lockFreezes(tx);
       await putFreeze(tx, scene, { scope: 'refunds', subject: '', reason: 'test', actor: 'test', since });
@@ -347,6 +347,22 @@ describe('refunds in parts', () => {
       assert.deepEqual(await scene.floats(), { [scene.merchantId]: '1000', operator: '94' });
       assert.deepEqual(await scene.differences(), []);
       assert.deepEqual(await restore(), { rebuilt: [], unplaced: [] });
+    });
+
+    it('are planned anew if they took a held amount that the chain shows as paid out whole', async () => {
+      const { id, payer } = await scene.paid(node, { isHeld: true });
+      await scene.register(scene.payers.newAccount());
+      await scene.live(node);
+      await scene.forgetPayout(id, 990n);
+      await scene.request(id);
+      assert.equal((await scene.payout(id))?.state, 'refunding');
+      assert.deepEqual(await restore(), { rebuilt: [payoutIdOf(id)], unplaced: [] });
+      await scene.fill(node, OPERATOR_FLOAT, 10n);
+      await scene.fill(node, scene.merchantId, 990n);
+      await scene.live(node);
+      assert.deepEqual(await amounts(id), ['1000 10 100 refunded']);
+      assert.equal(scene.control.balanceOf(payer.address, DOLLAR), 1_000n);
+      assert.deepEqual(await scene.differences(), []);
     });
 
     it('fill the number of a request that was lost before it was signed', async () => {

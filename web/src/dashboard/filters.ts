@@ -43,6 +43,15 @@ export function readFilters(search: Readonly<Record<string, unknown>>): Filters 
   };
 }
 
+/** The status in an address, if it is one of these. */
+export function readStatus(
+  search: Readonly<Record<string, unknown>>,
+  statuses: readonly string[],
+): { readonly status?: string } {
+  const { status } = search;
+  return typeof status === 'string' && statuses.includes(status) ? { status } : {};
+}
+
 /** The request for a page of the list. */
 export function listPath(filters: Filters, cursor: string | undefined): string {
   const order = SORTS[filters.sort as keyof typeof SORTS];

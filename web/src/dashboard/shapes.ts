@@ -139,6 +139,12 @@ export interface Destination {
   readonly effectiveAt?: string;
 }
 
+export interface PayableAsset {
+  readonly asset: string;
+  readonly symbol: string;
+  readonly networkName: string;
+}
+
 export interface MerchantDetails extends MerchantRow {
   readonly settlements: { readonly crypto: readonly Destination[] };
 }
@@ -176,6 +182,7 @@ export interface RefundLimit {
 
 export interface Person {
   readonly id: string;
+  readonly belongsTo: 'operator' | 'partner' | 'merchant';
   readonly name: string;
   readonly email: string;
   readonly role: Role;
@@ -228,4 +235,162 @@ export interface AuditPage {
     readonly address: string | null;
   }[];
   readonly nextCursor: string | null;
+}
+
+export const SCOPES = [
+  'merchants:read',
+  'merchants:write',
+  'destinations:write',
+  'payments:read',
+  'payments:write',
+  'refunds:write',
+  'events:read',
+  'webhooks',
+  'gateway',
+  'sandbox',
+] as const;
+
+export interface ApiKey {
+  readonly id: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly scopes: readonly string[] | null;
+  readonly merchantIds: readonly string[] | null;
+  readonly addresses: readonly string[] | null;
+  readonly status: 'active' | 'expired' | 'revoked';
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+}
+
+export interface LoggedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly createdAt: string;
+}
+
+export interface EventPage {
+  readonly events: readonly LoggedEvent[];
+  readonly nextCursor: string;
+}
+
+export interface RequestPage {
+  readonly requests: readonly {
+    readonly id: string;
+    readonly at: string;
+    readonly keyId: string;
+    readonly keyLabel: string | null;
+    readonly method: string;
+    readonly path: string;
+    readonly status: number;
+    readonly ms: number;
+    readonly code: string | null;
+    readonly message: string | null;
+    readonly requestId: string;
+    readonly skipped: number;
+  }[];
+  readonly nextCursor: string | null;
+}
+
+export const REFUND_STATUSES = ['requested', 'awaiting_funds', 'sending', 'refunded', 'failed'] as const;
+
+export interface ListedRefund {
+  readonly refundId: string;
+  readonly paymentId: string;
+  readonly merchantId: string;
+  readonly status: (typeof REFUND_STATUSES)[number];
+  readonly amount: Amount;
+  readonly priceAmount: Amount;
+  readonly destination: string;
+  readonly reason: string | null;
+  readonly txId: string | null;
+  readonly requestedAt: string;
+  readonly waitingFor?: {
+    readonly what: string;
+    readonly amount: Amount;
+    readonly since: string;
+    readonly until?: string;
+  } | null;
+  /** Where the merchant signs for it, if the gateway takes that. */
+  readonly signUrl?: string;
+}
+
+export interface RefundPage {
+  readonly refunds: readonly ListedRefund[];
+  readonly nextCursor: string | null;
+}
+
+export const PAYOUT_STATUSES = ['held', 'sending', 'paid', 'refunding', 'refunded'] as const;
+
+export interface ListedPayout {
+  readonly paymentId: string;
+  readonly referenceId: string;
+  readonly merchantId: string;
+  readonly status: (typeof PAYOUT_STATUSES)[number];
+  readonly amount: Amount;
+  readonly destination: string | null;
+  readonly txId: string | null;
+  readonly heldAt: string;
+  readonly waitingFor: {
+    readonly what: 'destination' | 'cooling_off' | 'unfreeze' | 'retry' | 'gateway' | 'network';
+    readonly until?: string;
+  } | null;
+}
+
+export interface PayoutPage {
+  readonly payouts: readonly ListedPayout[];
+  readonly nextCursor: string | null;
+}
+
+export interface PartnerRow {
+  readonly id: string;
+  readonly name: string;
+  readonly isDisabled: boolean;
+}
+
+export interface GatewayStatus {
+  readonly nodes: readonly {
+    readonly id: string;
+    readonly host: string;
+    readonly roles: readonly string[];
+    readonly startedAt: string;
+    readonly seenAt: string;
+    readonly isUp: boolean;
+  }[];
+  readonly leases: readonly { readonly name: string; readonly isHeld: boolean }[];
+  readonly alerts: readonly {
+    readonly name: string;
+    readonly subject: string;
+    readonly message: string;
+    readonly since: string;
+    readonly runbook: string;
+  }[];
+  readonly freezes: readonly {
+    readonly scope: string;
+    readonly subject: string;
+    readonly reason: string;
+    readonly since: string;
+  }[];
+}
+
+export interface NetworkState {
+  readonly network: string;
+  readonly name: string;
+  readonly head: number | null;
+  readonly readTo: number | null;
+  readonly finalTo: number | null;
+  readonly lag: number | null;
+  readonly endpoints: readonly { readonly name: string; readonly isUp: boolean; readonly trouble: string | null }[];
+  readonly disagreements: readonly string[];
+  readonly problems: readonly string[];
+  readonly relayers: readonly {
+    readonly address: string;
+    readonly balance: string | null;
+    readonly spentPerDay: string;
+    readonly daysLeft: number | null;
+    readonly itemsPerDay: number;
+    readonly inFlight: number;
+    readonly isLed: boolean;
+  }[];
+  readonly gasPerItem: string | null;
+  readonly books: { readonly auditedBlock: number | null; readonly problems: readonly string[] };
 }

@@ -1,6 +1,8 @@
 import type { Strings } from './en.ts';
+import { work } from './work/ar.ts';
 
 export const ar: Strings = {
+  ...work,
   dashboard: 'لوحة التحكم',
   sandboxTag: 'بيئة تجريبية',
   loading: 'جارٍ التحميل',
@@ -211,7 +213,7 @@ export const ar: Strings = {
   change: 'تغيير',
   changeDestination: 'تغيير الوجهة',
   changeDestinationText: 'سيذهب المال بهذا الرمز إلى الحساب الجديد. قارن كل حرف.',
-  newAccount: 'الحساب الجديد (CAIP-10)',
+  newAccount: 'الحساب الجديد على {network}',
   changesAt: 'يتغير إلى {account} في {time}',
 
   webhooks: 'خطافات الويب',

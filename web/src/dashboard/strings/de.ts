@@ -1,6 +1,8 @@
 import type { Strings } from './en.ts';
+import { work } from './work/de.ts';
 
 export const de: Strings = {
+  ...work,
   dashboard: 'Übersicht',
   sandboxTag: 'Sandbox',
   loading: 'Wird geladen',
@@ -223,7 +225,7 @@ export const de: Strings = {
   change: 'Ändern',
   changeDestination: 'Auszahlungskonto ändern',
   changeDestinationText: 'Geld in diesem Token geht dann an das neue Konto. Vergleichen Sie jedes Zeichen.',
-  newAccount: 'Neues Konto (CAIP-10)',
+  newAccount: 'Neues Konto auf {network}',
   changesAt: 'Wechselt zu {account} am {time}',
 
   webhooks: 'Webhooks',

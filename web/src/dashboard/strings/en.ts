@@ -1,5 +1,8 @@
+import { work } from './work/en.ts';
+
 /** Every word of the dashboard. `{names}` are filled in; they may come in any order. The other languages have the same keys. */
 export const en = {
+  ...work,
   dashboard: 'Dashboard',
   sandboxTag: 'Sandbox',
   loading: 'Loading',
@@ -219,7 +222,7 @@ export const en = {
   change: 'Change',
   changeDestination: 'Change the destination',
   changeDestinationText: 'From then on, money in this token goes to the new account. Compare every character.',
-  newAccount: 'New account (CAIP-10)',
+  newAccount: 'New account on {network}',
   changesAt: 'Changes to {account} on {time}',
 
   webhooks: 'Webhooks',

@@ -1,6 +1,8 @@
 import type { Strings } from './en.ts';
+import { work } from './work/es.ts';
 
 export const es: Strings = {
+  ...work,
   dashboard: 'Panel',
   sandboxTag: 'Entorno de pruebas',
   loading: 'Cargando',
@@ -212,7 +214,7 @@ export const es: Strings = {
   change: 'Cambiar',
   changeDestination: 'Cambiar la cuenta',
   changeDestinationText: 'El dinero en este token irá a la cuenta nueva. Compare cada carácter.',
-  newAccount: 'Cuenta nueva (CAIP-10)',
+  newAccount: 'Cuenta nueva en {network}',
   changesAt: 'Cambia a {account} el {time}',
 
   webhooks: 'Webhooks',

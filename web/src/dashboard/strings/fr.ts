@@ -1,6 +1,8 @@
 import type { Strings } from './en.ts';
+import { work } from './work/fr.ts';
 
 export const fr: Strings = {
+  ...work,
   dashboard: 'Tableau de bord',
   sandboxTag: 'Bac à sable',
   loading: 'Chargement',
@@ -212,7 +214,7 @@ export const fr: Strings = {
   change: 'Modifier',
   changeDestination: 'Changer le compte',
   changeDestinationText: 'L’argent dans ce jeton ira au nouveau compte. Comparez chaque caractère.',
-  newAccount: 'Nouveau compte (CAIP-10)',
+  newAccount: 'Nouveau compte sur {network}',
   changesAt: 'Passe à {account} le {time}',
 
   webhooks: 'Webhooks',

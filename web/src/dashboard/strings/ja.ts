@@ -1,6 +1,8 @@
 import type { Strings } from './en.ts';
+import { work } from './work/ja.ts';
 
 export const ja: Strings = {
+  ...work,
   dashboard: 'ダッシュボード',
   sandboxTag: 'サンドボックス',
   loading: '読み込み中',
@@ -212,7 +214,7 @@ export const ja: Strings = {
   change: '変更',
   changeDestination: '入金先を変更',
   changeDestinationText: '以後、このトークンの資金は新しいアカウントに送られます。一文字ずつ確認してください。',
-  newAccount: '新しいアカウント (CAIP-10)',
+  newAccount: '{network} の新しいアカウント',
   changesAt: '{time} に {account} へ変更',
 
   webhooks: 'Webhook',

@@ -1,6 +1,8 @@
 import type { Strings } from './en.ts';
+import { work } from './work/pt.ts';
 
 export const pt: Strings = {
+  ...work,
   dashboard: 'Painel',
   sandboxTag: 'Ambiente de testes',
   loading: 'A carregar',
@@ -212,7 +214,7 @@ export const pt: Strings = {
   change: 'Alterar',
   changeDestination: 'Alterar a conta',
   changeDestinationText: 'O dinheiro neste token irá para a nova conta. Compare cada carácter.',
-  newAccount: 'Nova conta (CAIP-10)',
+  newAccount: 'Nova conta em {network}',
   changesAt: 'Muda para {account} em {time}',
 
   webhooks: 'Webhooks',
