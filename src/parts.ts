@@ -45,6 +45,7 @@ import { findNetworkStops, type NetworkStop } from './store/parties/freezes.ts';
 import { findPayableMerchants, type PayableMerchant } from './store/parties/merchants.ts';
 import { findWalletApps, type WalletApp } from './store/parties/wallet-apps.ts';
 import { createPaymentReader } from './store/payments/payment-reader.ts';
+import { recordOpenings, recordOptions } from './store/payments/payment-steps.ts';
 import { findPayments, glanceAtPayments } from './store/payments/payments.ts';
 import { findSessionHolders, recordSessionUses, type SessionHolder } from './store/people/sessions.ts';
 import type { Database } from './store/plumbing/database.ts';
@@ -134,6 +135,8 @@ export async function createParts(input: PartsInput) {
     requestLog: createRequestRecorder(steady.clock),
     keyUses: createUseRecorder(world.clock, recordKeyUses),
     sessionUses: createUseRecorder(steady.clock, recordSessionUses),
+    openings: createUseRecorder(world.clock, recordOpenings),
+    optionAsks: createUseRecorder(world.clock, recordOptions),
     signInFailures: createSignInFailures(steady.clock),
     challengeKeys: secrets.deriveEach('passkey challenge'),
     site: siteOf(config.publicUrl),

@@ -71,6 +71,9 @@ export interface HttpDeps {
   /** Sessions of people by the hash of their cookie. */
   readonly sessions: FreshCache<SessionHolder>;
   readonly sessionUses: Uses;
+  /** Payments that were opened by their payers, and those whose options were asked for. */
+  readonly openings: Uses;
+  readonly optionAsks: Uses;
   readonly signInFailures: SignInFailures;
   /** Authenticate challenges for passkeys. */
   readonly challengeKeys: KeyRing;
@@ -121,7 +124,7 @@ export interface HttpDeps {
   readonly receiptKey: ReceiptKey;
 }
 
-/** Records that a key or a session was used. The database is written later, many uses at a time. */
+/** Records that a key, a session or a payment was used. The database is written later, many uses at a time. */
 export interface Uses {
   note(id: string): void;
 }

@@ -33,6 +33,7 @@ export async function describeApi(app: App): Promise<void> {
         { name: 'Merchants', description: 'The shops a partner takes payments for.' },
         { name: 'Settlement destinations', description: 'The destinations of a merchant’s money.' },
         { name: 'Payments', description: 'Payments to merchants: create, follow, list, cancel.' },
+        { name: 'Statistics', description: 'Numbers about payments, by days.' },
         { name: 'Refunds', description: 'Refunds of payments.' },
         { name: 'Payouts', description: 'Held amounts on their way to merchants.' },
         { name: 'Events', description: 'Everything that happened to a partner’s objects, in order.' },

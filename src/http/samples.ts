@@ -2,6 +2,8 @@ import { DESK_SAMPLES } from './desk-samples.ts';
 import { PEOPLE_SAMPLES } from './people-samples.ts';
 import { SAMPLE_ORIGIN, type Sample } from './sample.ts';
 import { sampleTimeline } from './sample-timeline.ts';
+import { signingSamples } from './signing-samples.ts';
+import { STATISTICS_SAMPLES } from './statistics-samples.ts';
 import { webhookSamples } from './webhook-samples.ts';
 
 /**
@@ -255,10 +257,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     params: { id: PAYMENT_ID },
     answer: sampleTimeline({ paymentId: PAYMENT_ID, payer: PAYER, asset: USDC, transaction: TRANSACTION }),
   },
-  ...webhookSamples(PAID_EVENT),
+  ...webhookSamples(PAYMENT_ID, PAID_EVENT),
   'post /v1/payments/{id}/cancel': cancelledBy('cancelled_by_merchant'),
   'get /v1/merchants/payments': LIST,
   'get /v1/payments': LIST,
+  ...STATISTICS_SAMPLES,
   'get /v1/payments/{id}/receipt': {
     params: { id: PAYMENT_ID },
     answer: {
@@ -351,6 +354,12 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   'get /v1/gateway/payment/{id}/status': STATUS,
   'post /v1/gateway/payment/{id}/cancel': cancelledBy('cancelled_by_user'),
+  ...signingSamples({
+    refund: REFUND,
+    merchant: MERCHANT.name,
+    action: { ...WALLET_ACTION.data, params: [SHOP_ACCOUNT, TYPED_DATA.replace(PAYER, SHOP_ACCOUNT)] },
+    signature: SIGNATURE,
+  }),
 
   ...PEOPLE_SAMPLES,
   ...DESK_SAMPLES,

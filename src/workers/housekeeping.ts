@@ -8,6 +8,7 @@ import { createFreezeCheck } from '../actions/parties/freeze-heads.ts';
 import { expirePayments } from '../actions/paying/expire-payments.ts';
 import { findCustomerDays } from '../actions/paying/find-customer-days.ts';
 import { foldStats } from '../actions/paying/fold-stats.ts';
+import { foldPaymentSteps } from '../actions/paying/fold-steps.ts';
 import { pruneSignIns } from '../actions/people/prune-sign-ins.ts';
 import { pruneHistories } from '../actions/prune-histories.ts';
 import { pruneIdempotencyKeys } from '../actions/prune-idempotency-keys.ts';
@@ -25,6 +26,7 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] 
     { name: 'check-freezes', everyMs: 2_000, run: createFreezeCheck(deps) },
     { name: 'recheck-refusals', everyMs: 60_000, run: () => recheckRefusals(deps) },
     { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },
+    { name: 'fold-steps', everyMs: 2_000, run: () => foldPaymentSteps(deps) },
     { name: 'find-customer-days', everyMs: 1_000, run: () => findCustomerDays(deps) },
     { name: 'prune-idempotency-keys', everyMs: 60_000, run: () => pruneIdempotencyKeys(deps) },
     { name: 'prune-sign-ins', everyMs: 60_000, run: () => pruneSignIns(deps) },
@@ -51,18 +53,21 @@ export function pruneDeliveriesJob(deps: WorkerDeps, input: { readonly keptDays:
   return { name: 'prune-deliveries', everyMs: 60_000, run: () => pruneDeliveries(deps, input) };
 }
 
-/** Records of what this node has seen. */
-interface Seen {
-  readonly keyUses: UseRecorder;
-  readonly sessionUses: UseRecorder;
-  readonly requestLog: RequestRecorder;
-}
-
-/** Stores the uses of keys and sessions, and the requests, that this node has seen. */
-export function usesJobs(deps: WorkerDeps & Seen): readonly Job[] {
+/** Stores the uses of keys and sessions, the requests, and the visits of payers, that this node has seen. */
+export function usesJobs(deps: WorkerDeps & Recorders): readonly Job[] {
   return [
     { name: 'record-requests', everyMs: 2_000, run: () => deps.requestLog.flush(deps) },
     { name: 'record-key-uses', everyMs: 10_000, run: () => deps.keyUses.flush(deps) },
     { name: 'record-session-uses', everyMs: 10_000, run: () => deps.sessionUses.flush(deps) },
+    { name: 'record-openings', everyMs: 2_000, run: () => deps.openings.flush(deps) },
+    { name: 'record-option-asks', everyMs: 2_000, run: () => deps.optionAsks.flush(deps) },
   ];
+}
+
+interface Recorders {
+  readonly keyUses: UseRecorder;
+  readonly sessionUses: UseRecorder;
+  readonly requestLog: RequestRecorder;
+  readonly openings: UseRecorder;
+  readonly optionAsks: UseRecorder;
 }

@@ -207,6 +207,7 @@ describe('authorisation', () => {
       ['/settlements/', scene.settlementId],
       ['/events/', scene.eventId],
       ['/refunds/', scene.refundId],
+      ['/refund/', scene.refundId],
       ['/webhook-endpoints/', scene.endpointId],
       ['/people/', scene.personId],
       ['/sessions/', scene.sessionId],
@@ -236,6 +237,7 @@ describe('authorisation', () => {
       'POST /v1/gateway/payment/{id}/options': { accounts: [ACCOUNT] },
       'POST /v1/gateway/payment/{id}/fetch': { optionId: 'opt_unknown', data: '' },
       'POST /v1/gateway/payment/{id}/confirm': { optionId: 'opt_unknown', results: [] },
+      'POST /v1/gateway/refund/{id}/confirm': { result: `0x${'11'.repeat(65)}` },
     };
     return {
       method: method as InjectOptions['method'],
@@ -312,12 +314,14 @@ describe('authorisation', () => {
       const { response } = await call(route, 'own key');
       if (response.statusCode < 300) admitted.add(`${route.method} ${route.path}`);
     }
-    // The others need a paid payment or an option: the key is admitted, and the request is refused for that.
+    // The others need a paid payment, an option or a waiting refund: the key is admitted, and the request is refused for that.
     const others = routes.map(({ method, path }) => `${method} ${path}`).filter((name) => !admitted.has(name));
     assert.deepEqual(others.sort(), [
       'GET /v1/payments/{id}/receipt',
       'POST /v1/gateway/payment/{id}/confirm',
       'POST /v1/gateway/payment/{id}/fetch',
+      'POST /v1/gateway/refund/{id}/actions',
+      'POST /v1/gateway/refund/{id}/confirm',
       'POST /v1/refunds',
     ]);
   });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { en } from '../../web/src/dashboard/strings/en.ts';
@@ -33,7 +34,7 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     assert.ok(!page.url().includes('#'), 'the token is out of the address');
     await assertAccessible(page, 'first passkey');
     await page.getByRole('button', { name: en.addPasskey }).click();
-    await at(page, en.payments);
+    await at(page, en.home);
     await page.getByRole('button', { name: en.signOut }).click();
     await at(page, en.signInTitle);
     await assertAccessible(page, 'sign in');
@@ -43,18 +44,21 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await at(page, en.joinFailedTitle);
     await page.getByRole('link', { name: en.signInTitle }).click();
     await page.getByRole('button', { name: en.signInButton }).click();
-    await at(page, en.payments);
+    await at(page, en.home);
   });
 
   it('shows a payment when it is created, and follows it to its end and its refund', async () => {
     const { page } = visit;
+    await page.getByText(en.noVolume).first().waitFor();
+    await assertAccessible(page, 'home without payments');
+    await page.getByRole('link', { name: en.payments }).click();
     await page.getByText(en.following, { exact: true }).waitFor();
     const { paymentId } = await scene.createPayment(...TEN_DOLLARS, { referenceId: 'ORDER-42' });
     const row = page.getByRole('row').filter({ hasText: 'ORDER-42' });
     await row.waitFor();
     await assertAccessible(page, 'payments');
-    await page.getByLabel(en.search).fill('ORDER-42');
-    await page.waitForURL(/reference=ORDER-42/);
+    await page.getByLabel(en.search, { exact: true }).fill('ORDER-42');
+    await page.waitForURL(/search=ORDER-42/);
     await page.getByLabel(en.status, { exact: true }).selectOption('succeeded');
     await page.getByText(en.noMatches).waitFor();
     await page.getByRole('button', { name: en.clearFilters }).click();
@@ -66,12 +70,61 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     const wallet = await scene.createWallet({ USDC: TEN_TOKENS });
     await payWith(scene, wallet, paymentId, 'USDC');
     await title.getByText(en.statusSucceeded).waitFor();
+    await page.getByRole('heading', { name: en.moneyFlow }).waitFor();
     await page.getByRole('button', { name: en.refund, exact: true }).click();
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: /^Refund \$10\.00$/ })
-      .click();
+    const dialog = page.getByRole('dialog');
+    const amount = dialog.getByLabel(/^Amount, at most \$10\.00$/);
+    await amount.fill('10.01');
+    assert.ok(await dialog.getByRole('button', { name: en.refund, exact: true }).isDisabled());
+    await amount.fill('5');
+    await assertAccessible(page, 'refund');
+    await dialog.getByRole('button', { name: /^Refund \$5\.00$/ }).click();
+    await title.getByText(en.statusPartlyRefunded).waitFor();
+    await page.getByRole('button', { name: en.refund, exact: true }).click();
+    await dialog.getByRole('button', { name: /^Refund \$5\.00$/ }).click();
     await title.getByText(en.statusRefunded).waitFor();
+    await assertAccessible(page, 'refunded payment');
+  });
+
+  it('finds a payment by its transaction, and exports what it finds', async () => {
+    const { page } = visit;
+    await scene.createPayment(...TEN_DOLLARS, { referenceId: 'ORDER-43' });
+    await page.getByRole('link', { name: en.payments }).first().click();
+    await page.getByRole('row').filter({ hasText: 'ORDER-43' }).waitFor();
+    await page.getByText(en.columns, { exact: true }).first().click();
+    await page.getByRole('checkbox', { name: en.transaction }).check();
+    const hash = await page
+      .getByRole('row')
+      .filter({ hasText: 'ORDER-42' })
+      .locator('.col-transaction code')
+      .getAttribute('title');
+    await page.getByLabel(en.search, { exact: true }).fill(hash ?? '');
+    await page.getByRole('row').filter({ hasText: 'ORDER-43' }).waitFor({ state: 'detached' });
+    await page.getByRole('row').filter({ hasText: 'ORDER-42' }).waitFor();
+    await page.reload();
+    await page.getByRole('columnheader', { name: en.transaction }).waitFor();
+
+    await page.getByRole('button', { name: en.export }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('radio', { name: new RegExp(`^${en.exportBookkeeping}`) }).check();
+    await assertAccessible(page, 'export');
+    const saved = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: en.export }).click();
+    const file = await readFile(await (await saved).path(), 'utf8');
+    const types = file
+      .trim()
+      .split('\r\n')
+      .map((line) => line.split(',')[1]);
+    assert.deepEqual(types, ['type', 'payment', 'settlement', 'refund', 'refund']);
+    await dialog.waitFor({ state: 'detached' });
+
+    await page.getByRole('link', { name: en.home }).click();
+    await page.getByRole('img', { name: `${en.volume}, USD` }).waitFor();
+    await until('the steps are counted', async () => {
+      const text = await page.getByRole('listitem').filter({ hasText: en.stepPaid }).innerText();
+      return text.includes('1');
+    });
+    await assertAccessible(page, 'home');
   });
 
   it('goes anywhere by the keyboard', async () => {
@@ -83,7 +136,7 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await page.keyboard.press('Control+k');
     await page.keyboard.type('ORDER-4');
     await page.keyboard.press('Enter');
-    await page.waitForURL(/\/dashboard\/payments\?reference=ORDER-4$/);
+    await page.waitForURL(/\/dashboard\/payments\?search=ORDER-4$/);
     await page.goBack();
     await at(page, en.team);
   });
@@ -106,7 +159,7 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await withAuthenticator(other.context, other.page);
     await other.page.goto(link);
     await other.page.getByRole('button', { name: en.later }).click();
-    await at(other.page, en.payments);
+    await at(other.page, en.home);
     assert.equal(await other.page.getByRole('link', { name: en.team }).count(), 0);
     await other.page.goto(`${origin}/dashboard/team`);
     await other.page.getByRole('alert').waitFor();

@@ -24,6 +24,9 @@ export const ORDER_OF_USE: readonly string[] = [
   'post /v1/payments/{id}/cancel',
   'get /v1/merchants/payments',
   'get /v1/payments',
+  'get /v1/exports/payments',
+  'get /v1/statistics/payments',
+  'get /v1/statistics/attention',
 
   'post /v1/refunds',
   'get /v1/refunds/{id}',
@@ -37,6 +40,7 @@ export const ORDER_OF_USE: readonly string[] = [
   'post /v1/webhook-endpoints',
   'post /v1/webhook-endpoints/{id}/test',
   'get /v1/webhook-endpoints/{id}/deliveries',
+  'get /v1/payments/{id}/webhook-deliveries',
   'post /v1/webhook-endpoints/{id}/deliveries/{deliveryId}/redeliver',
   'post /v1/webhook-endpoints/{id}/redeliver',
   'get /v1/webhook-endpoints',
@@ -79,6 +83,10 @@ export const ORDER_OF_USE: readonly string[] = [
   'post /v1/gateway/payment/{id}/confirm',
   'get /v1/gateway/payment/{id}/status',
   'post /v1/gateway/payment/{id}/cancel',
+
+  'get /v1/gateway/refund/{id}',
+  'post /v1/gateway/refund/{id}/actions',
+  'post /v1/gateway/refund/{id}/confirm',
 
   'get /v1/test/clock',
   'post /v1/test/clock',

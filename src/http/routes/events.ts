@@ -40,10 +40,9 @@ export async function eventRoutes(app: App, deps: HttpDeps): Promise<void> {
         return found;
       };
       const untilMs = request.startedAtMs + Math.min(maxPollMs, MAX_HOLD_MS);
-      const first = await read();
       const page =
-        first.events.length > 0 || unshifted(deps.world.clock).nowMs() >= untilMs
-          ? first
+        unshifted(deps.world.clock).nowMs() >= untilMs
+          ? await read()
           : await holdUntil(deps, {
               watched: feedName(view),
               place: deps.holdPlaces.take(request, reply),

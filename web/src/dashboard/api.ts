@@ -77,6 +77,12 @@ export function setPartner(next: string | undefined): void {
 }
 
 export async function call<T>(method: string, path: string, asking: Asking = {}): Promise<T> {
+  const response = await send(method, path, asking);
+  return (await response.json().catch(() => ({}))) as T;
+}
+
+/** The answer to a request that was not refused. */
+export async function send(method: string, path: string, asking: Asking = {}): Promise<Response> {
   const { body, merchantId, idempotencyKey, signal } = asking;
   const response = await fetch(path, {
     method,
@@ -91,9 +97,8 @@ export async function call<T>(method: string, path: string, asking: Asking = {})
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal !== undefined && { signal }),
   });
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new ApiProblem(response.status, answer);
-  return answer as T;
+  if (!response.ok) throw new ApiProblem(response.status, await response.json().catch(() => ({})));
+  return response;
 }
 
 /** `?a=1&b=2` of the values that are there. */

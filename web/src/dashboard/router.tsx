@@ -18,6 +18,7 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 const join = createRoute({ getParentRoute: () => root, path: '/join', component: JoinPage });
 const signIn = createRoute({ getParentRoute: () => root, path: '/sign-in', component: SignInPage });
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });
+const HomePage = lazyRouteComponent(() => import('./pages/home.tsx'), 'HomePage');
 const home = createRoute({ getParentRoute: () => shell, path: '/', component: FirstPage });
 const payments = createRoute({
   getParentRoute: () => shell,
@@ -123,8 +124,8 @@ const routeTree = root.addChildren([
 
 function FirstPage() {
   const [first] = usePagesSeen();
-  const isOperators = first === undefined || !first.isOfPartner;
-  return <Navigate to={isOperators ? '/operator' : '/payments'} replace />;
+  if (first?.to === '/') return <HomePage />;
+  return <Navigate to={first?.to ?? '/account'} replace />;
 }
 
 export function makeRouter() {

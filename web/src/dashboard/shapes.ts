@@ -9,8 +9,30 @@ export type PaymentStatus = (typeof STATUSES)[number];
 export const ROLES = ['owner', 'developer', 'support', 'bookkeeper', 'cashier'] as const;
 export type Role = (typeof ROLES)[number];
 
-export interface Refund {
+/** A refund that gives back a whole payment by itself. */
+export interface WholeRefund {
   readonly status: string;
+}
+
+export interface Refund extends WholeRefund {
+  readonly refundId: string;
+  readonly amount: Amount;
+  readonly priceAmount: Amount;
+  readonly reason: string | null;
+  readonly txId: string | null;
+  readonly requestedAt: string;
+}
+
+/** Parts of the receipt, all as text. */
+export interface Receipt {
+  readonly receipt: {
+    readonly payer: string;
+    readonly collector: string;
+    readonly recipient: string;
+    readonly feeAccount: string;
+    readonly amount: string;
+    readonly fee: string;
+  };
 }
 
 export interface ListedPayment {
@@ -20,9 +42,14 @@ export interface ListedPayment {
   readonly status: PaymentStatus;
   readonly fiatAmount?: Amount;
   readonly tokenAmount?: Amount;
-  readonly buyer?: { readonly accountCaip10: string };
-  readonly refund?: Refund;
+  readonly buyer?: { readonly accountCaip10: string; readonly accountProviderName?: string };
+  readonly transaction?: { readonly hash?: string };
+  readonly fees?: { readonly total: Amount };
+  readonly settlement?: { readonly settled: boolean; readonly amount?: Amount; readonly txHash?: string };
+  readonly refund?: WholeRefund;
+  readonly refunds?: readonly Refund[];
   readonly createdAt: string;
+  readonly lastUpdatedAt: string;
 }
 
 export interface PaymentPage {
@@ -43,7 +70,8 @@ export interface PaymentDetails {
   readonly gatewayUrl: string;
   readonly info: { readonly optionAmount: Amount; readonly txId: string } | null;
   readonly settlement: { readonly successful: { readonly txId: string } } | null;
-  readonly refund?: Refund;
+  readonly refund?: WholeRefund;
+  readonly refunds?: readonly Refund[];
   readonly description: string | null;
 }
 
@@ -55,8 +83,42 @@ export interface Timeline {
     readonly transaction?: string;
     readonly network?: string;
     readonly account?: string;
+    readonly block?: number;
   }[];
   readonly waiting: { readonly text: string; readonly since: string; readonly until?: string } | null;
+}
+
+export interface Volume {
+  readonly currency: string;
+  /** Major units. */
+  readonly amount: string;
+}
+
+export interface Statistics {
+  readonly statuses: Readonly<Record<PaymentStatus, number>>;
+  readonly volume: readonly Volume[];
+  readonly days: readonly {
+    readonly day: string;
+    readonly payments: number;
+    readonly succeeded: number;
+    readonly volume: readonly Volume[];
+  }[];
+  readonly assets: readonly {
+    readonly asset: string;
+    readonly symbol: string;
+    readonly networkName: string;
+    readonly payments: number;
+  }[];
+  readonly steps: Readonly<Record<'created' | 'opened' | 'options' | 'signed' | 'paid', number>>;
+  readonly timeToPay: { readonly medianSeconds: number | null; readonly p90Seconds: number | null };
+}
+
+export interface Attention {
+  readonly waitingRefunds: number;
+  readonly failedRefunds: number;
+  readonly failingEndpoints: number;
+  readonly heldPayments: number;
+  readonly slowPayments: number;
 }
 
 export interface Merchant {
@@ -101,6 +163,16 @@ export interface Delivery {
   readonly attempts: number;
   readonly createdAt: string;
   readonly lastAttempt: { readonly status: number | null; readonly problem: string | null } | null;
+}
+
+export interface PaymentDelivery {
+  readonly endpointId: string;
+  readonly endpointUrl: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly status: Delivery['status'];
+  readonly createdAt: string;
+  readonly lastAttempt: { readonly at: string; readonly problem: string | null } | null;
 }
 
 export interface RefundLimit {

@@ -1,5 +1,10 @@
 /** The icons of the navigation: the weight and the grid of the shared ones. */
 
+export const HomeGlyph = () => (
+  <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <path d="M4.5 19.5v-7M10 19.5V5M15.5 19.5v-9.5M20.5 19.5V8" />
+  </svg>
+);
 export const RowsGlyph = () => (
   <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <path d="M4 7h16M4 12h16M4 17h10" />

@@ -4,6 +4,7 @@ import { useSession } from '../queries.ts';
 import type { Strings } from '../strings/en.ts';
 import {
   BackGlyph,
+  HomeGlyph,
   HookGlyph,
   OutGlyph,
   PeopleGlyph,
@@ -15,6 +16,7 @@ import {
 
 /** The pages with a link. A page without its right is not shown. Pages about a partner's objects need a partner. */
 const PAGES = [
+  { to: '/', key: 'h', word: 'home', right: 'payments:read', isOfPartner: true, Glyph: HomeGlyph },
   { to: '/payments', key: 'p', word: 'payments', right: 'payments:read', isOfPartner: true, Glyph: RowsGlyph },
   { to: '/refunds', key: 'r', word: 'refunds', right: 'payments:read', isOfPartner: true, Glyph: BackGlyph },
   { to: '/payouts', key: 'o', word: 'payouts', right: 'payments:read', isOfPartner: true, Glyph: OutGlyph },

@@ -40,7 +40,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   );
   const search: Choice = {
     text: fill(words.paletteSearch, { text: wanted }),
-    go: () => void navigate({ to: '/payments', search: { reference: wanted } }),
+    go: () => void navigate({ to: '/payments', search: { search: wanted } }),
   };
   const choices = wanted.length >= 3 && rights.includes('payments:read') ? [...matches, search] : matches;
   const chosen = Math.min(at, choices.length - 1);

@@ -67,7 +67,7 @@ function Frame() {
         </button>
         <nav aria-label={words.menu}>
           {pages.map(({ to, word, Glyph }) => (
-            <Link key={to} to={to} activeProps={{ 'aria-current': 'page' }}>
+            <Link key={to} to={to} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }}>
               <Glyph />
               <span>{words[word]}</span>
             </Link>
