@@ -286,6 +286,12 @@ export const SETTINGS = {
     [],
     'The amount of each currency up to which people may refund a payment, all its refunds together, without showing the passkey again; none by default. Keys are not asked.',
   ),
+  signedRefundFees: setting(
+    'SIGNED_REFUND_FEES',
+    oneOf('keep', 'return'),
+    'keep',
+    'The fee of a refund that the merchant’s own account has signed for and paid whole. `keep`: the operator keeps it. `return`: when the refund is final, it moves from the operator’s float to the merchant’s float.',
+  ),
   outgoingPerHour: setting(
     'OUTGOING_PER_HOUR',
     tokens(),
