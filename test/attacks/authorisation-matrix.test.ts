@@ -151,8 +151,7 @@ describe('authorisation', () => {
     const eventId = await findEvent();
     const refundId = await newRefund(paymentId, merchantId);
     const own = { merchantId, settlementId, paymentId, eventId, refundId, endpointId: await newEndpoint(eventId) };
-    const key = await createTestKey(gateway, owner.partner.id, { mode: 'test', key: { scopes: ['payments:read'] } });
-    return { ...own, ...(await newCashier()), keyId: key.key.id };
+    return { ...own, ...(await newCashier()), keyId: await newKey() };
   }
 
   async function newRefund(paymentId: string, merchantId: string): Promise<string> {
@@ -172,6 +171,17 @@ describe('authorisation', () => {
       insert into passkeys (id, person_id, credential_id, public_key, counter, transports, label, created_at, mac)
       values (${passkeyId}, ${person.id}, ${passkeyId}, 'key', 0, '{}', 'Phone', now(), 'mac')`;
     return { personId: person.id, sessionId, passkeyId };
+  }
+
+  /** Earlier keys are ended, because a partner has at most 100 in force. */
+  async function newKey(): Promise<string> {
+    const label = 'Scene';
+    await gateway.db.sql`
+      insert into api_key_ends (key_id, kind, at)
+      select id, 'revoked', now() from api_keys
+      where label = ${label} and id <> all(${[still?.keyId ?? '', worn?.keyId ?? '']}::text[])`;
+    const { key } = await createTestKey(gateway, owner.partner.id, { key: { label, scopes: ['payments:read'] } });
+    return key.id;
   }
 
   /** Earlier endpoints are deleted, because a partner has at most 20. */
@@ -219,7 +229,7 @@ describe('authorisation', () => {
       'POST /v1/test/clock': { advanceMs: 1 },
       'POST /v1/people': { name: 'New', email: `${freshKey()}@shop.example`, role: 'cashier' },
       'PATCH /v1/people/{id}': { name: 'Another name' },
-      'POST /v1/api-keys': { label: 'Reports', scopes: ['payments:read'] },
+      'POST /v1/api-keys': { label: 'Scene', scopes: ['payments:read'] },
       'POST /v1/sessions/current/challenge': { purpose: 'verify' },
       'POST /v1/webhook-endpoints': ENDPOINT,
       'PATCH /v1/webhook-endpoints/{id}': { description: 'Changed' },

@@ -5,6 +5,7 @@ import { accessProblems } from '../../web/scripts/access-problems.ts';
 import { savePicture } from '../../web/scripts/save-picture.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
 import { globalSetup, globalTeardown } from '../global-setup.ts';
+import { until } from '../until.ts';
 import { withAuthenticator } from './authenticator.ts';
 import { operatorLink } from './operator-link.ts';
 import { openScene, type Scene } from './scene.ts';
@@ -39,6 +40,25 @@ const ORDERS: readonly [string, string][] = [
   ['ORDER-1049', '1150'],
 ];
 
+const PEOPLE_AND_KEYS = {
+  '/v1/people': [
+    { name: 'Ada Owner', email: 'ada@shop.example', role: 'owner' },
+    {
+      name: 'Sam Support',
+      email: 'sam@shop.example',
+      role: 'support',
+      refundLimits: [{ unit: 'iso4217/USD', value: '10000' }],
+    },
+    { name: 'Bea Books', email: 'bea@shop.example', role: 'bookkeeper' },
+    { name: 'Casey Counter', email: 'casey@shop.example', role: 'cashier' },
+  ],
+  '/v1/api-keys': [
+    { label: 'Shop backend', scopes: ['payments:read', 'payments:write'], addresses: ['203.0.113.0/28'] },
+    { label: 'Reports', scopes: ['payments:read', 'events:read'], expiresAt: '2027-06-30T00:00:00Z' },
+    { label: 'Refund desk', scopes: ['payments:read', 'refunds:write'] },
+  ],
+} as const;
+
 /** Objects that some of the pages are about. */
 interface Shown {
   readonly paymentId: string;
@@ -50,6 +70,9 @@ interface Shot {
   readonly path: string;
 }
 
+const LOADED = `![...document.querySelectorAll('.empty')].some(({ textContent }) => textContent === 'Loading')
+  && [...document.images].every(({ complete }) => complete)`;
+
 const problems: string[] = [];
 let count = 0;
 await globalSetup();
@@ -58,7 +81,7 @@ try {
   await mkdir(FOLDER, { recursive: true });
   for (const name of await readdir(FOLDER)) if (name.endsWith('.webp')) await rm(join(FOLDER, name));
   const shown = await furnish(scene);
-  await takeAll(scene.dashboardUrl, pagesOf(shown));
+  await takeAll(scene.dashboardUrl, pagesOf(shown), PEOPLE_AND_KEYS);
   await takeAll(await operatorLink(scene), [{ name: 'gateway', path: '/operator' }]);
   for (const problem of problems) process.stderr.write(`${problem}\n`);
   process.stdout.write(`${count} pictures, ${problems.length} problems\n`);
@@ -103,6 +126,7 @@ async function furnish({ call, createPayment, createWallet, createMerchant, asse
   await call('POST', '/v1/refunds', { paymentId: first });
   await call('POST', '/v1/refunds', { paymentId: second, amount: { unit: 'iso4217/USD', value: '1500' } });
   const bakery = await createMerchant(assetOf('USDC'), wallet.account);
+  await call('PATCH', `/v1/merchants/${bakery.id}`, { merchantName: 'Corner Bakery' });
   await call('PUT', `/v1/merchants/${bakery.id}/status`, { status: 'inactive' });
   const { merchant: kiosk } = await call<{ merchant: { id: string } }>('POST', '/v1/merchants', {
     merchantName: 'Station Kiosk',
@@ -111,24 +135,33 @@ async function furnish({ call, createPayment, createWallet, createMerchant, asse
   const held = await createPayment('iso4217/USD', '2100', { referenceId: 'KIOSK-7' }, kiosk.id);
   await payWith(scene, wallet, held.paymentId, 'USDC');
   await createPayment('iso4217/USD', '5900', { referenceId: 'ORDER-1050' });
-  const { webhookEndpoint } = await call<{ webhookEndpoint: { id: string } }>('POST', '/v1/webhook-endpoints', {
-    url: `${scene.baseUrl}/demo/webhooks`,
-    events: ['payment.*', 'refund.*'],
-  });
-  await call('POST', `/v1/webhook-endpoints/${webhookEndpoint.id}/test`);
+  const { webhookEndpoints } = await call<{ webhookEndpoints: { id: string }[] }>('GET', '/v1/webhook-endpoints');
   for (const path of ['/v1/payments/pay_unknown', '/v1/merchants/mrch_unknown']) {
     await fetch(scene.baseUrl + path, { headers: { 'api-key': scene.apiKey, 'merchant-id': scene.merchantId } });
   }
-  return { paymentId: paid.at(-1) ?? '', endpointId: webhookEndpoint.id };
+  return { paymentId: paid.at(-1) ?? '', endpointId: webhookEndpoints[0]?.id ?? '' };
+}
+
+/** Objects that only people can make, by the path that makes them. */
+type Made = Readonly<Record<string, readonly object[]>>;
+
+/** A request of the page, which has the session. */
+function postText(path: string, body: object): string {
+  const headers = { 'Session-Mode': 'test', 'Content-Type': 'application/json' };
+  const request = JSON.stringify({ method: 'POST', headers, body: JSON.stringify(body) });
+  return `fetch(${JSON.stringify(path)}, ${request}).then((answer) => answer.status)`;
 }
 
 /** Signs in once, and takes all pictures with that session. */
-async function takeAll(link: string, shots: readonly Shot[]): Promise<void> {
+async function takeAll(link: string, shots: readonly Shot[], made: Made = {}): Promise<void> {
   const { context, page } = await scene.visit();
   await withAuthenticator(context, page);
   await page.goto(link);
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await page.getByRole('heading', { level: 1, name: /^(?!Welcome)/ }).waitFor();
+  for (const [path, bodies] of Object.entries(made)) {
+    for (const body of bodies) await page.evaluate(postText(path, body));
+  }
   const storageState = await context.storageState();
   for (const theme of THEMES) {
     for (const size of SIZES) await take({ storageState, colorScheme: theme, viewport: size }, shots);
@@ -153,7 +186,6 @@ async function take(options: BrowserContextOptions, shots: readonly Shot[]): Pro
 }
 
 /** The page has its data: nothing loads, and every image is there. */
-async function settled(page: Page): Promise<void> {
-  await page.waitForFunction(`![...document.querySelectorAll('.empty')].some(({ textContent }) => textContent === 'Loading')
-    && [...document.images].every(({ complete }) => complete)`);
+function settled(page: Page): Promise<void> {
+  return until('the page is loaded', async () => Boolean(await page.evaluate(LOADED)));
 }

@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { clamp, fill, shortAccount } from '../../shared/text.ts';
 import { call } from '../api.ts';
-import { useMay } from '../queries.ts';
+import { useAssets, useMay } from '../queries.ts';
 import type { Destination, MerchantDetails, MerchantRow } from '../shapes.ts';
 import { AddDestinationDialog, ChangeDestinationDialog, EditDialog, StatusDialog } from '../ui/merchant-dialogs.tsx';
 import { Code, MerchantBadge, Notice, useTitle } from '../ui/parts.tsx';
@@ -108,6 +108,7 @@ function DestinationRow({ merchantId, destination }: RowProps) {
   const mayChange = useMay('destinations:write');
   const [isChanging, setChanging] = useState(false);
   const { asset, pendingDestination, effectiveAt } = destination;
+  const known = useAssets().find((each) => each.asset === asset);
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
   /** Asking for the destination in force withdraws the change. */
@@ -120,10 +121,16 @@ function DestinationRow({ merchantId, destination }: RowProps) {
   return (
     <li>
       <span className="person-names">
+        <span className="strong">
+          {known === undefined ? (
+            <code dir="ltr">{asset}</code>
+          ) : (
+            <span title={asset}>
+              {known.symbol} · {known.networkName}
+            </span>
+          )}
+        </span>
         <Code text={destination.destination} label={asset} />
-        <code className="soft" dir="ltr">
-          {asset}
-        </code>
         {pendingDestination !== undefined && effectiveAt !== undefined && (
           <span className="notice notice-warm small">
             {fill(words.changesAt, { account: shortAccount(pendingDestination), time: times.full(effectiveAt) })}

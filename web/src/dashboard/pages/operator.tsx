@@ -31,7 +31,7 @@ export function OperatorPage() {
       {status.data === undefined ? (
         <ListState error={status.error} count={undefined} empty="" />
       ) : (
-        <Status status={status.data} />
+        <Attention status={status.data} />
       )}
       <h2 className="section">{words.networks}</h2>
       <ListState error={networks.error} count={networks.data?.networks.length} empty={words.noNetworks} />
@@ -40,11 +40,17 @@ export function OperatorPage() {
           <NetworkCard key={network.network} network={network} />
         ))}
       </div>
+      {status.data !== undefined && <Work status={status.data} />}
     </>
   );
 }
 
-function Status({ status: { alerts, freezes, nodes, leases } }: { readonly status: GatewayStatus }) {
+interface StatusProps {
+  readonly status: GatewayStatus;
+}
+
+/** Alerts and freezes: what a person has to look at. */
+function Attention({ status: { alerts, freezes } }: StatusProps) {
   const words = useWords();
   return (
     <>
@@ -72,41 +78,6 @@ function Status({ status: { alerts, freezes, nodes, leases } }: { readonly statu
           ))}
         </ul>
       </section>
-      <div className="columns even">
-        <section aria-labelledby="nodes" className="card">
-          <h2 id="nodes">{words.nodes}</h2>
-          <ul className="plain-list">
-            {nodes.map(({ id, host, roles, startedAt, isUp }) => (
-              <li key={id}>
-                <span className="person-names">
-                  <bdi className="strong">{clamp(host, 60)}</bdi>
-                  <span className="soft small">
-                    {roles.join(', ')} · {words.since} <Time at={startedAt} />
-                  </span>
-                </span>
-                <span className={`badge ${isUp ? 'badge-succeeded' : 'badge-failed'}`}>
-                  {isUp ? words.isUp : words.isGone}
-                </span>
-              </li>
-            ))}
-          </ul>
-        </section>
-        <section aria-labelledby="leases" className="card">
-          <h2 id="leases">{words.leases}</h2>
-          <ul className="plain-list">
-            {leases.map(({ name, isHeld }) => (
-              <li key={name}>
-                <code dir="ltr" className="cut">
-                  {name}
-                </code>
-                <span className={`badge ${isHeld ? 'badge-succeeded' : 'badge-failed'}`}>
-                  {isHeld ? words.isHeld : words.isFree}
-                </span>
-              </li>
-            ))}
-          </ul>
-        </section>
-      </div>
       <section aria-labelledby="freezes" className="card">
         <h2 id="freezes">{words.freezes}</h2>
         {freezes.length === 0 && <p className="soft">{words.noFreezes}</p>}
@@ -127,5 +98,47 @@ function Status({ status: { alerts, freezes, nodes, leases } }: { readonly statu
         </ul>
       </section>
     </>
+  );
+}
+
+/** The nodes, and the work that one of them does at a time. */
+function Work({ status: { nodes, leases } }: StatusProps) {
+  const words = useWords();
+  return (
+    <div className="columns even section">
+      <section aria-labelledby="nodes" className="card">
+        <h2 id="nodes">{words.nodes}</h2>
+        <ul className="plain-list">
+          {nodes.map(({ id, host, roles, startedAt, isUp }) => (
+            <li key={id}>
+              <span className="person-names">
+                <bdi className="strong">{clamp(host, 60)}</bdi>
+                <span className="soft small">
+                  {roles.join(', ')} · {words.since} <Time at={startedAt} />
+                </span>
+              </span>
+              <span className={`badge ${isUp ? 'badge-succeeded' : 'badge-failed'}`}>
+                {isUp ? words.isUp : words.isGone}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section aria-labelledby="leases" className="card">
+        <h2 id="leases">{words.leases}</h2>
+        <ul className="plain-list">
+          {leases.map(({ name, isHeld }) => (
+            <li key={name}>
+              <code dir="ltr" className="cut">
+                {name}
+              </code>
+              <span className={`badge ${isHeld ? 'badge-succeeded' : 'badge-failed'}`}>
+                {isHeld ? words.isHeld : words.isFree}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </div>
   );
 }

@@ -1,9 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { clamp, fill } from '../../shared/text.ts';
 import { ApiProblem, call } from '../api.ts';
-import type { Destination, MerchantDetails, MerchantRow, PayableAsset } from '../shapes.ts';
+import { useAssets } from '../queries.ts';
+import type { Destination, MerchantDetails, MerchantRow } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { useWords } from '../words.ts';
 import { Form } from './form.tsx';
@@ -119,13 +120,8 @@ export function AddDestinationDialog({ merchant, onClose }: DialogProps) {
   const { isRunning, problem, run } = useChange();
   // One key for all tries of this dialog.
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
-  const { data } = useQuery({
-    queryKey: ['assets'],
-    queryFn: ({ signal }) => call<{ assets: PayableAsset[] }>('GET', '/v1/assets', { signal }),
-    staleTime: 60_000,
-  });
   const taken = new Set(merchant.settlements.crypto.map(({ asset }) => asset));
-  const free = data?.assets.filter(({ asset }) => !taken.has(asset)) ?? [];
+  const free = useAssets().filter(({ asset }) => !taken.has(asset));
   const add = (form: FormData) =>
     run(async () => {
       const asset = String(form.get('asset'));

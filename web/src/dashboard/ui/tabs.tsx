@@ -31,7 +31,7 @@ export function Tabs({ of }: { readonly of: keyof typeof TABS }) {
       ))}
       {of === 'developers' && (
         <a href="/docs" className="tab-away">
-          {words.reference}
+          {words.apiReference}
         </a>
       )}
     </nav>

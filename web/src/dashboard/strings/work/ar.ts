@@ -6,7 +6,7 @@ export const work: Readonly<Record<keyof typeof en, string>> = {
   developers: 'المطورون',
   operator: 'البوابة',
   allPages: 'كل الصفحات',
-  reference: 'مرجع API',
+  apiReference: 'مرجع API',
   apiKeys: 'مفاتيح API',
   events: 'الأحداث',
   requests: 'الطلبات',

@@ -6,7 +6,7 @@ export const work: Readonly<Record<keyof typeof en, string>> = {
   developers: 'Entwickler',
   operator: 'Gateway',
   allPages: 'Alle Seiten',
-  reference: 'API-Referenz',
+  apiReference: 'API-Referenz',
   apiKeys: 'API-Schlüssel',
   events: 'Ereignisse',
   requests: 'Anfragen',

@@ -5,7 +5,7 @@ export const work = {
   developers: 'Developers',
   operator: 'Gateway',
   allPages: 'All pages',
-  reference: 'API reference',
+  apiReference: 'API reference',
   apiKeys: 'API keys',
   events: 'Events',
   requests: 'Requests',

@@ -6,7 +6,7 @@ export const work: Readonly<Record<keyof typeof en, string>> = {
   developers: 'Desarrolladores',
   operator: 'Pasarela',
   allPages: 'Todas las páginas',
-  reference: 'Referencia de la API',
+  apiReference: 'Referencia de la API',
   apiKeys: 'Claves de API',
   events: 'Eventos',
   requests: 'Solicitudes',

@@ -6,7 +6,7 @@ export const work: Readonly<Record<keyof typeof en, string>> = {
   developers: 'Développeurs',
   operator: 'Passerelle',
   allPages: 'Toutes les pages',
-  reference: 'Référence de l’API',
+  apiReference: 'Référence de l’API',
   apiKeys: 'Clés API',
   events: 'Événements',
   requests: 'Requêtes',

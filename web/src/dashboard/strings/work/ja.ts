@@ -6,7 +6,7 @@ export const work: Readonly<Record<keyof typeof en, string>> = {
   developers: '開発者',
   operator: 'ゲートウェイ',
   allPages: 'すべてのページ',
-  reference: 'API リファレンス',
+  apiReference: 'API リファレンス',
   apiKeys: 'API キー',
   events: 'イベント',
   requests: 'リクエスト',

@@ -6,7 +6,7 @@ export const work: Readonly<Record<keyof typeof en, string>> = {
   developers: 'Programadores',
   operator: 'Gateway',
   allPages: 'Todas as páginas',
-  reference: 'Referência da API',
+  apiReference: 'Referência da API',
   apiKeys: 'Chaves de API',
   events: 'Eventos',
   requests: 'Pedidos',
