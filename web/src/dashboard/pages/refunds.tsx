@@ -98,6 +98,7 @@ function RefundRow({ refund }: { readonly refund: ListedRefund }) {
 
 const WAIT_WORDS = {
   float: 'waitFloat',
+  merchant_signature: 'waitFloat',
   network: 'waitNetwork',
   unfreeze: 'waitUnfreeze',
   cooling_off: 'waitCoolingOff',
@@ -119,7 +120,7 @@ function RefundWait({ refund: { refundId, waitingFor, signUrl } }: { readonly re
       <Notice kind="warm">
         {fill(words[word], { amount, time })} {signUrl !== undefined && <a href={signUrl}>{words.signRefund}</a>}
       </Notice>
-      {waitingFor.what === 'float' && isOperator && (
+      {word === 'waitFloat' && isOperator && (
         <Code text={`npm run till -- refunds cover ${refundId}`} label={words.command} />
       )}
     </>
