@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 /**
  * The books. Every unit is in exactly one account; an entry moves units of one asset from account to account, so its
  * lines add up to zero. Accounts of the outside world are negative by the amount that has come from there.
@@ -56,6 +54,9 @@ export type EntryKind =
   | 'stray_return_failed'
   | 'relayer_funded'
   | 'gas'
+  | 'deposited'
+  | 'swept'
+  | 'unswept'
   /** Written once by a migration: moves entries from the wrong number of a coin to the right one. */
   | 'coin_renamed';
 
@@ -69,6 +70,8 @@ export const ACCOUNTS = {
   outside: 'outside',
   /** Authorised by payers, not yet final on chain. */
   inFlight: 'in_flight',
+  /** Money at deposit addresses: arrived, and not swept yet. */
+  deposits: 'deposits',
   /** Fees that have reached the operator's fee account. */
   fees: 'fees',
   /** Money that has reached the merchant's own account. */
@@ -337,7 +340,12 @@ function transfer(
   return entry(kind, about, lines, circumstances);
 }
 
-function entry(kind: EntryKind, about: EntrySubject, lines: readonly Line[], circumstances: Circumstances = {}): Entry {
+export function entry(
+  kind: EntryKind,
+  about: EntrySubject,
+  lines: readonly Line[],
+  circumstances: Circumstances = {},
+): Entry {
   const { network, asset, subject, reference, merchantId } = about;
   const { transaction = null, block = null, note = null } = circumstances;
   const kept = withoutZeros(lines);
@@ -359,39 +367,4 @@ export function addUp(lines: readonly Line[]): Line[] {
 
 function withoutZeros(lines: readonly Line[]): Line[] {
   return lines.filter(({ units }) => units !== 0n);
-}
-
-/** An entry with its place in the order of its network. */
-export interface PlacedEntry extends Entry {
-  readonly sequence: number;
-  readonly at: Date;
-}
-
-/** The hash that the first entry of a network builds on. */
-export function firstHash(network: string): string {
-  return sha256(`till books of ${network}`);
-}
-
-/** Changes when anything in the entry, or in an entry before it, changes. */
-export function entryHash(previous: string, { sequence, at, lines, ...entry }: PlacedEntry): string {
-  const content = [
-    previous,
-    sequence,
-    at.toISOString(),
-    entry.network,
-    entry.asset,
-    entry.kind,
-    entry.subject,
-    entry.reference,
-    entry.merchantId,
-    entry.transaction,
-    entry.block,
-    entry.note,
-    lines.map(({ account, units }) => [account, units.toString()]),
-  ];
-  return sha256(JSON.stringify(content));
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,4 +1,4 @@
-import { entryHash, firstHash } from '../../domain/books.ts';
+import { entryHash, firstHash } from '../../domain/book-hashes.ts';
 import {
   countUnsealed,
   findHead,
