@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { entryHash, firstHash } from './book-hashes.ts';
+import { entryHash, firstHash } from './book-chain.ts';
 import {
   ACCOUNTS,
   acceptedEntry,

@@ -232,6 +232,11 @@ export function refundEntry(step: 'sent' | 'done' | 'failed', about: Refund, uni
   return outgoingEntry(`refund_${step}`, step, about, units, { source, target, proof });
 }
 
+/** A refund that the merchant's own account has paid. A deep reorg takes it back, with negative units. */
+export function signedRefundEntry(about: Refund, units: bigint, proof?: Proof): Entry {
+  return transfer('refund_done', about, units, ACCOUNTS.settled(about.merchantId), ACCOUNTS.payer, proof);
+}
+
 export function floatAddedEntry(about: EntrySubject, owner: FloatOwner, units: bigint, proof: Proof): Entry {
   return transfer('float_added', about, units, ACCOUNTS.outside, ACCOUNTS.float(owner), proof);
 }

@@ -1,7 +1,10 @@
+import { DESK_SAMPLES } from './desk-samples.ts';
 import { PEOPLE_SAMPLES } from './people-samples.ts';
 import { SAMPLE_ORIGIN, type Sample } from './sample.ts';
 import { sampleDeposit } from './sample-deposit.ts';
 import { sampleTimeline } from './sample-timeline.ts';
+import { signingSamples } from './signing-samples.ts';
+import { STATISTICS_SAMPLES } from './statistics-samples.ts';
 import { webhookSamples } from './webhook-samples.ts';
 
 /**
@@ -218,6 +221,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     body: { merchantName: 'Corner Coffee Roasters' },
     answer: { merchant: { ...MERCHANT, name: 'Corner Coffee Roasters', iconUrl: null } },
   },
+  'put /v1/merchants/{merchantId}/status': {
+    params: { merchantId: MERCHANT_ID },
+    body: { status: 'inactive' },
+    answer: { merchant: { ...MERCHANT, status: 'inactive', iconUrl: null } },
+  },
   'delete /v1/merchants/{merchantId}': {
     params: { merchantId: MERCHANT_ID },
     answer: { id: MERCHANT_ID, deleted: true },
@@ -250,10 +258,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     params: { id: PAYMENT_ID },
     answer: sampleTimeline({ paymentId: PAYMENT_ID, payer: PAYER, asset: USDC, transaction: TRANSACTION }),
   },
-  ...webhookSamples(PAID_EVENT),
+  ...webhookSamples(PAYMENT_ID, PAID_EVENT),
   'post /v1/payments/{id}/cancel': cancelledBy('cancelled_by_merchant'),
   'get /v1/merchants/payments': LIST,
   'get /v1/payments': LIST,
+  ...STATISTICS_SAMPLES,
   'get /v1/payments/{id}/receipt': {
     params: { id: PAYMENT_ID },
     answer: {
@@ -351,8 +360,15 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   'get /v1/gateway/payment/{id}/status': STATUS,
   'post /v1/gateway/payment/{id}/cancel': cancelledBy('cancelled_by_user'),
+  ...signingSamples({
+    refund: REFUND,
+    merchant: MERCHANT.name,
+    action: { ...WALLET_ACTION.data, params: [SHOP_ACCOUNT, TYPED_DATA.replace(PAYER, SHOP_ACCOUNT)] },
+    signature: SIGNATURE,
+  }),
 
   ...PEOPLE_SAMPLES,
+  ...DESK_SAMPLES,
 
   'get /v1/test/clock': { answer: { now: CREATED_AT, aheadMs: 0 } },
   'post /v1/test/clock': {

@@ -1,4 +1,4 @@
-import { entryHash, firstHash } from '../../domain/book-hashes.ts';
+import { entryHash, firstHash } from '../../domain/book-chain.ts';
 import {
   countUnsealed,
   findHead,

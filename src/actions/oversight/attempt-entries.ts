@@ -1,4 +1,5 @@
 import { amountText } from '../../chains/amount-text.ts';
+import { MERCHANT } from '../../domain/item.ts';
 import { isoText } from '../../domain/wait-words.ts';
 import type { AttemptRow, CarryingVersion, SeenEvent } from '../../store/chain/attempt-history.ts';
 import { networkName, type TimelineEntry } from './entry.ts';
@@ -28,21 +29,24 @@ const OFFERS: Partial<Record<string, (about: Record<'sum' | 'account' | 'until',
 };
 
 function ownEntries(attempt: AttemptRow): TimelineEntry[] {
-  const { acceptedAt, asset, amount, account, network, method, deadline, quote, purpose } = attempt;
+  const { acceptedAt, asset, amount, account, network, method, deadline, quote, purpose, buyerName } = attempt;
   const isOffered = method === 'native' || method === 'deposit';
   const sum = `${amountText(asset, amount)}`;
   const until = `valid until ${isoText(deadline.getTime())}`;
+  const isAsked = purpose === 'refund' && buyerName === MERCHANT;
   const did =
     purpose === 'sweep'
       ? `A sweep of ${account} to ${attempt.recipient} was ordered.`
-      : purpose !== 'payment'
-        ? `A ${NAMES[purpose]} of ${sum} was signed, ${until}.`
-        : (OFFERS[method]?.({ sum, account, until }) ??
-          `The signature of ${account} over ${sum} was accepted, ${until}.`);
+      : isAsked
+        ? `The account ${account} was asked to sign for a refund of ${sum}, ${until}.`
+        : purpose !== 'payment'
+          ? `A ${NAMES[purpose]} of ${sum} was signed, ${until}.`
+          : (OFFERS[method]?.({ sum, account, until }) ??
+            `The signature of ${account} over ${sum} was accepted, ${until}.`);
   const rate = quote === null ? '' : ` Quoted by the rate ${JSON.stringify(quote)}.`;
   const started: TimelineEntry = {
     at: acceptedAt,
-    what: purpose === 'payment' && isOffered ? 'attempt.offered' : 'attempt.accepted',
+    what: isAsked || (purpose === 'payment' && isOffered) ? 'attempt.offered' : 'attempt.accepted',
     text: `${did}${rate}`,
     partnerText: did,
     evidence: { network, asset, amount, account, deadline, method },

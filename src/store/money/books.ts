@@ -1,4 +1,4 @@
-import type { PlacedEntry } from '../../domain/book-hashes.ts';
+import type { PlacedEntry } from '../../domain/book-chain.ts';
 import type { Entry, EntryKind, Line } from '../../domain/books.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 

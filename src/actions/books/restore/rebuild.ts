@@ -21,6 +21,7 @@ import { restoreOutgoing } from './restore-outgoing.ts';
 import { restorePayment } from './restore-payment.ts';
 import { restoreSweeps, type SweptEvent } from './restore-sweep.ts';
 import { type Outcome, Unplaced } from './restoring.ts';
+import { isNamedRefund, isSignedRefund } from './signed-refund.ts';
 
 export interface RebuildInput {
   readonly from: number;
@@ -75,6 +76,7 @@ export async function rebuild(
 
   const left: PaidEvent[] = [];
   const swept: SweptEvent[] = [];
+  const named: PaidEvent[] = [];
   const carriers = new Map<string, number>();
   for (let start = input.from; start <= to; start += RANGE) {
     const end = Math.min(start + RANGE - 1, to);
@@ -88,17 +90,24 @@ export async function rebuild(
     }
     const isSwept = (event: ChainEvent): event is SweptEvent => event.type === 'swept';
     swept.push(...told.agreed.filter(isSwept));
-    const { payments, outgoing } = await lostEvents(deps, connected, paid);
+    const { payments, outgoing, refunds } = await lostEvents(deps, connected, paid);
     for (const event of payments) {
       await attempt(event, () => restorePayment(deps, connected, event, input.merchantId));
     }
     left.push(...outgoing);
+    named.push(...refunds);
     for (const { transactionHash, block } of [...payments, ...outgoing]) carriers.set(transactionHash, block.number);
     rebuilt.push(...(await restoreStrays(deps, connected, start, end)));
   }
   for (const events of await lostSweeps(deps, connected, swept)) {
     const [first] = events;
     if (first !== undefined) await attempt(first, () => restoreSweeps(deps, connected, events, input.merchantId));
+  }
+  // Only a restored payment shows which account received it, and may have paid a refund.
+  for (const event of named) {
+    if (!(await isSignedRefund(deps, connected, event))) continue;
+    left.push(event);
+    carriers.set(event.transactionHash, event.block.number);
   }
   // Transfers out come after payments, and refunds last: an amount that was paid out cannot have covered them.
   for (const event of left.toSorted((a, b) => rankOf(a) - rankOf(b))) {
@@ -129,7 +138,10 @@ function rankOf(event: PaidEvent): number {
   return id.startsWith('rfnd_') ? refundNumberOf(id) : 0;
 }
 
-/** Events whose item is missing, and events of paid items, whose consequences may be missing. */
+/**
+ * Events whose item is missing, and events of paid items, whose consequences may be missing. Those with the id of a refund may
+ * be transfers of the merchant's own account.
+ */
 async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events: readonly PaidEvent[]) {
   const { chain, intermediateAccount } = connected;
   const items = await findItems(db.sql, [...new Set(events.map(({ commitment }) => commitment))]);
@@ -141,11 +153,16 @@ async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events
     const item = known.get(event.commitment);
     return item === undefined ? hasLeft(event, own) : item.purpose !== 'payment';
   };
-  const unknown = ripe.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
+  const strange = ripe.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
+  const unknown = strange.filter((event) => !isNamedRefund(event));
   const isOurs = await ownershipOf(db.sql, { network: chain.network.chainId, intermediateAccount, unknown });
   return {
-    payments: ripe.filter((event) => !isOutgoing(event) && (known.has(event.commitment) || isOurs(event))),
+    payments: [
+      ...ripe.filter((event) => !isOutgoing(event) && known.has(event.commitment)),
+      ...unknown.filter((event) => isOurs(event)),
+    ],
     outgoing: ripe.filter(isOutgoing),
+    refunds: strange.filter(isNamedRefund),
   };
 }
 

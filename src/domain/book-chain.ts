@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Entry } from './books.ts';
 
+/** The chain of hashes over the entries of a network. */
+
 /** An entry with its place in the order of its network. */
 export interface PlacedEntry extends Entry {
   readonly sequence: number;
