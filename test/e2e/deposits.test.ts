@@ -141,6 +141,7 @@ describe('a deposit address', () => {
     send(1_000n, { token: TETHER });
     await node.turn(3);
     assert.equal(await statusOf(id), 'requires_action');
+    assert.ok((await scene.alerts()).some((alert) => alert.startsWith('stray_money')));
     await isReconciled();
   });
 

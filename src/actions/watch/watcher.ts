@@ -67,7 +67,11 @@ export interface WatchMemory {
   /** Unreadable logs by the subject of their alert. */
   readonly unread: Set<string>;
   /** The deposit addresses that are watched, and the number of the last one. */
-  readonly deposits: { readonly byAddress: Map<string, WatchedDeposit>; lastNumber: number };
+  readonly deposits: {
+    readonly byAddress: Map<string, WatchedDeposit>;
+    readonly byCommitment: Map<string, WatchedDeposit>;
+    lastNumber: number;
+  };
 }
 
 export type Question = 'events' | 'endings' | 'reorganisation' | 'deposits';
@@ -83,7 +87,7 @@ export function newWatchMemory(): WatchMemory {
     disputes: new Map(),
     askAgainAtMs: new Map(),
     unread: new Set(),
-    deposits: { byAddress: new Map(), lastNumber: 0 },
+    deposits: { byAddress: new Map(), byCommitment: new Map(), lastNumber: 0 },
   };
 }
 

@@ -1,3 +1,4 @@
+import { amountText } from '../../../chains/amount-text.ts';
 import { ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
 import { listSeenBlocks } from '../../../store/chain/chain-cursors.ts';
 import {
@@ -39,6 +40,11 @@ export async function readTransfers(deps: WatchDeps, watcher: Watcher, view: Vie
   const transfers = await storable(deps, watcher, found.flat());
   await commandOfLeader(deps, lease, async (tx, at) => {
     const added = new Set((await putDepositTransfers(tx, network, transfers)).map(keyOf));
+    for (const transfer of transfers.filter((each) => added.has(keyOf(each)) && isOther(watcher, each))) {
+      const { asset, amount, sender, commitment: subject } = transfer;
+      const message = `${amountText(asset, amount)} came to a deposit address from ${sender}, which asks for another token. It does not count.`;
+      await upsertAlert(tx, { name: 'stray_money', subject, message, lastSeen: at });
+    }
     for (const transfer of transfers.filter((each) => each.isScreened && added.has(keyOf(each)))) {
       const message = `Money came to a deposit address from ${transfer.sender}, which is on the screening list. It does not count, and is not swept.`;
       await upsertAlert(tx, { name: 'screened_payer', subject: transfer.commitment, message, lastSeen: at });
@@ -46,6 +52,11 @@ export async function readTransfers(deps: WatchDeps, watcher: Watcher, view: Vie
     await putDepositCursor(tx, network, next);
   });
   return true;
+}
+
+/** True for a transfer of another token than the address asks for. */
+function isOther({ memory }: Watcher, { asset, commitment }: DepositTransfer): boolean {
+  return memory.deposits.byCommitment.get(commitment)?.asset !== asset;
 }
 
 /** The first address was handed out before the chain was read for the first time: all known blocks are read. */
@@ -62,6 +73,7 @@ async function loadDeposits(deps: WatchDeps, { network, memory }: Watcher): Prom
     const rows = await listDeposits(deps.db.sql, { network, after: deposits.lastNumber, since, limit: MAX_LOADED });
     for (const row of rows) {
       deposits.byAddress.set(row.address, row);
+      deposits.byCommitment.set(row.commitment, row);
       deposits.lastNumber = row.number;
     }
     if (rows.length < MAX_LOADED) return;
