@@ -28,6 +28,7 @@ import { followSandboxTime } from './sandbox/sandbox-time.ts';
 import { ScreeningListError } from './screening/follow-list.ts';
 import {
   ChainSettingsError,
+  depositMinimumOn,
   gasBudgets,
   isSandbox,
   minBalanceOn,
@@ -266,6 +267,8 @@ async function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): Prom
           // A sandbox chain is short, and may be older than the database. An opening balance of block 0 would be wrong: the
           // demo's floats and the gas of its approvals belong to the first block.
           startAt: (network) => (network === SANDBOX_NETWORK ? SANDBOX_FIRST_BLOCK : undefined),
+          sweepFrom: (network) => depositMinimumOn(config, network),
+          toleranceBasisPoints: () => config.depositTolerance,
         },
       }),
     ],

@@ -55,6 +55,9 @@ export type EntryKind =
   | 'stray_return_failed'
   | 'relayer_funded'
   | 'gas'
+  | 'deposited'
+  | 'swept'
+  | 'unswept'
   /** Written once by a migration: moves entries from the wrong number of a coin to the right one. */
   | 'coin_renamed';
 
@@ -68,6 +71,8 @@ export const ACCOUNTS = {
   outside: 'outside',
   /** Authorised by payers, not yet final on chain. */
   inFlight: 'in_flight',
+  /** Money at deposit addresses: arrived, and not swept yet. */
+  deposits: 'deposits',
   /** Fees that have reached the operator's fee account. */
   fees: 'fees',
   /** Money that has reached the merchant's own account. */
@@ -347,7 +352,12 @@ function transfer(
   return entry(kind, about, lines, circumstances);
 }
 
-function entry(kind: EntryKind, about: EntrySubject, lines: readonly Line[], circumstances: Circumstances = {}): Entry {
+export function entry(
+  kind: EntryKind,
+  about: EntrySubject,
+  lines: readonly Line[],
+  circumstances: Circumstances = {},
+): Entry {
   const { network, asset, subject, reference, merchantId } = about;
   const { transaction = null, block = null, note = null } = circumstances;
   const kept = withoutZeros(lines);

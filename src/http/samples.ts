@@ -1,6 +1,7 @@
 import { DESK_SAMPLES } from './desk-samples.ts';
 import { PEOPLE_SAMPLES } from './people-samples.ts';
 import { SAMPLE_ORIGIN, type Sample } from './sample.ts';
+import { sampleDeposit } from './sample-deposit.ts';
 import {
   COLLECTOR,
   COMMITMENT,
@@ -324,6 +325,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     params: { id: PAYMENT_ID },
     body: { optionId: OPTION_ID, results: [{ type: 'walletRpc', data: [SIGNATURE] }] },
     answer: { status: 'processing', isFinal: false, pollInMs: 2000, info: null },
+  },
+  'post /v1/gateway/payment/{id}/address': {
+    params: { id: PAYMENT_ID },
+    body: { asset: USDC },
+    answer: sampleDeposit(usdc('10000000'), EXPIRES_AT_S),
   },
   'get /v1/gateway/payment/{id}/status': STATUS,
   'post /v1/gateway/payment/{id}/cancel': cancelledBy('cancelled_by_user'),

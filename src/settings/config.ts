@@ -4,7 +4,6 @@ import {
   databaseUrl,
   flag,
   integer,
-  type Kind,
   masterSecrets,
   names,
   oneOf,
@@ -28,6 +27,7 @@ import {
 import { RISK_NAMES } from './production-risks.ts';
 import { rateSources } from './rate-kinds.ts';
 import { ROLES } from './roles.ts';
+import { type Setting, setting } from './setting.ts';
 
 /**
  * Every setting of the gateway: name, environment variable, type, default and purpose. `.env.example` and
@@ -258,6 +258,18 @@ export const SETTINGS = {
     20,
     'Payments of one paying account on one network that may be under way at once. A further one is refused with `rate_limited`.',
   ),
+  depositMinimum: setting(
+    'DEPOSIT_MINIMUM',
+    tokens(),
+    undefined,
+    'The smallest payment that can be sent to a deposit address of its own, in whole tokens. Less than this at such an address is not swept. A network without a value has no deposit addresses.',
+  ),
+  depositTolerance: setting(
+    'DEPOSIT_TOLERANCE',
+    integer(0, 1_000),
+    0,
+    'How much less than asked pays a payment by its deposit address when its time is over, in hundredths of a percent.',
+  ),
   feeAccount: setting(
     'FEE_ACCOUNT',
     account(),
@@ -373,23 +385,4 @@ export type Config = Readonly<{ [Name in keyof typeof SETTINGS]: Value<(typeof S
   readonly publicUrl: string;
 };
 
-export interface Setting<T> {
-  readonly env: string;
-  readonly kind: Kind<T>;
-  readonly default: T | undefined;
-  readonly doc: string;
-  /** The behaviour without a value, in words, where the default is not a plain value. */
-  readonly defaultDoc: string | undefined;
-}
-
 type Value<S> = S extends Setting<infer T> ? (S extends { default: undefined } ? T | undefined : T) : never;
-
-function setting<const T, const D extends T | undefined>(
-  env: string,
-  kind: Kind<T>,
-  fallback: D,
-  doc: string,
-  defaultDoc?: string,
-) {
-  return { env, kind, default: fallback, doc, defaultDoc } as Omit<Setting<T>, 'default'> & { default: D };
-}
