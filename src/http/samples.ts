@@ -345,6 +345,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   'get /v1/gateway/payment/{id}/status': STATUS,
   'post /v1/gateway/payment/{id}/cancel': cancelledBy('cancelled_by_user'),
+  'post /v1/gateway/payment/{id}/receipt-email': {
+    params: { id: PAYMENT_ID },
+    body: { email: 'payer@example.com', language: 'en' },
+    answer: { status: 'queued' },
+  },
 
   ...PEOPLE_SAMPLES,
 

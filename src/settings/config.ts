@@ -15,6 +15,7 @@ import {
   secret,
   text,
 } from './kinds.ts';
+import { MAIL_SETTINGS } from './mail-settings.ts';
 import {
   account,
   coins,
@@ -29,6 +30,7 @@ import {
 } from './network-kinds.ts';
 import { RISK_NAMES } from './production-risks.ts';
 import { ROLES } from './roles.ts';
+import { type Setting, setting } from './setting.ts';
 
 /**
  * Every setting of the gateway: name, environment variable, type, default and purpose. `.env.example` and
@@ -320,6 +322,7 @@ export const SETTINGS = {
     30,
     'Days after which deliveries of webhooks are removed. Events are kept.',
   ),
+  ...MAIL_SETTINGS,
   rateSources: setting(
     'RATE_SOURCES',
     secret(rateSources()),
@@ -368,26 +371,7 @@ export type Config = Readonly<{ [Name in keyof typeof SETTINGS]: Value<(typeof S
   readonly publicUrl: string;
 };
 
-export interface Setting<T> {
-  readonly env: string;
-  readonly kind: Kind<T>;
-  readonly default: T | undefined;
-  readonly doc: string;
-  /** The behaviour without a value, in words, where the default is not a plain value. */
-  readonly defaultDoc: string | undefined;
-}
-
 type Value<S> = S extends Setting<infer T> ? (S extends { default: undefined } ? T | undefined : T) : never;
-
-function setting<const T, const D extends T | undefined>(
-  env: string,
-  kind: Kind<T>,
-  fallback: D,
-  doc: string,
-  defaultDoc?: string,
-) {
-  return { env, kind, default: fallback, doc, defaultDoc } as Omit<Setting<T>, 'default'> & { default: D };
-}
 
 function rateSources(): Kind<readonly HttpSourceTerms[]> {
   return {

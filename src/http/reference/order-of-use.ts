@@ -65,6 +65,7 @@ export const ORDER_OF_USE: readonly string[] = [
   'post /v1/gateway/payment/{id}/confirm',
   'get /v1/gateway/payment/{id}/status',
   'post /v1/gateway/payment/{id}/cancel',
+  'post /v1/gateway/payment/{id}/receipt-email',
 
   'get /v1/test/clock',
   'post /v1/test/clock',

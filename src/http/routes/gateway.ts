@@ -8,6 +8,7 @@ import { NOT_MODIFIED, StatusQuery, sendStatus } from '../status/status.ts';
 import { PayerPaymentBody, viewWithTransaction } from '../views/payer-info.ts';
 import { StatusBody } from '../views/payment.ts';
 import { payingRoutes } from './gateway-paying.ts';
+import { gatewayReceiptRoutes } from './gateway-receipts.ts';
 import { PaymentParams } from './payments.ts';
 
 /** The routes of wallets and the checkout: the unguessable payment id is their capability. */
@@ -44,6 +45,7 @@ export async function gatewayRoutes(app: App, deps: HttpDeps): Promise<void> {
   );
 
   payingRoutes(app, deps);
+  gatewayReceiptRoutes(app, deps);
 }
 
 const TAGS = ['Gateway'];
