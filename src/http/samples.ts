@@ -339,6 +339,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     action: { ...WALLET_ACTION.data, params: [SHOP_ACCOUNT, TYPED_DATA.replace(PAYER, SHOP_ACCOUNT)] },
     signature: SIGNATURE,
   }),
+  'post /v1/gateway/payment/{id}/receipt-email': {
+    params: { id: PAYMENT_ID },
+    body: { email: 'payer@example.com', language: 'en' },
+    answer: { status: 'queued' },
+  },
 
   ...PEOPLE_SAMPLES,
   ...DESK_SAMPLES,

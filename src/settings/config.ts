@@ -12,6 +12,7 @@ import {
   secret,
   text,
 } from './kinds.ts';
+import { MAIL_SETTINGS } from './mail-settings.ts';
 import {
   account,
   coins,
@@ -337,6 +338,7 @@ export const SETTINGS = {
     30,
     'Days after which deliveries of webhooks are removed. Events are kept.',
   ),
+  ...MAIL_SETTINGS,
   rateSources: setting(
     'RATE_SOURCES',
     secret(rateSources()),

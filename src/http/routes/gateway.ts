@@ -9,6 +9,7 @@ import { PayerPaymentBody, viewWithTransaction } from '../views/payer-info.ts';
 import { StatusBody } from '../views/payment.ts';
 import { addressRoutes } from './gateway-address.ts';
 import { payingRoutes } from './gateway-paying.ts';
+import { gatewayReceiptRoutes } from './gateway-receipts.ts';
 import { signingRoutes } from './gateway-refunds.ts';
 import { PaymentParams } from './payments.ts';
 
@@ -52,6 +53,7 @@ export async function gatewayRoutes(app: App, deps: HttpDeps): Promise<void> {
   payingRoutes(app, deps);
   addressRoutes(app, deps);
   signingRoutes(app, deps);
+  gatewayReceiptRoutes(app, deps);
 }
 
 const TAGS = ['Gateway'];
