@@ -1,3 +1,4 @@
+import { LINK_SAMPLES } from './link-samples.ts';
 import { PEOPLE_SAMPLES } from './people-samples.ts';
 import { SAMPLE_ORIGIN, type Sample } from './sample.ts';
 import { sampleTimeline } from './sample-timeline.ts';
@@ -346,6 +347,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'get /v1/gateway/payment/{id}/status': STATUS,
   'post /v1/gateway/payment/{id}/cancel': cancelledBy('cancelled_by_user'),
 
+  ...LINK_SAMPLES,
   ...PEOPLE_SAMPLES,
 
   'get /v1/test/clock': { answer: { now: CREATED_AT, aheadMs: 0 } },

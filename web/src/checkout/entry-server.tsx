@@ -3,8 +3,10 @@ import { firstProps } from './first-props.ts';
 import type { PageState } from './page-state.ts';
 import { App } from './ui/app.tsx';
 
-// biome-ignore lint/performance/noBarrelFile: the server's one door to the built page
+// biome-ignore-start lint/performance/noBarrelFile: the server's one door to the built pages
+export { renderLink } from '../links/render-link.tsx';
 export { LOCALES, pickLocale, STRINGS } from './locale.ts';
+// biome-ignore-end lint/performance/noBarrelFile: the server's one door to the built pages
 
 /** The markup of the root element, identical to the browser's first render. */
 export function render(page: PageState): { readonly html: string } {

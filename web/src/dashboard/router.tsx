@@ -42,6 +42,11 @@ const merchant = createRoute({
   path: '/merchants/$merchantId',
   component: lazyRouteComponent(() => import('./pages/merchant.tsx'), 'MerchantPage'),
 });
+const links = createRoute({
+  getParentRoute: () => shell,
+  path: '/links',
+  component: lazyRouteComponent(() => import('./pages/links.tsx'), 'LinksPage'),
+});
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
@@ -71,7 +76,7 @@ const account = createRoute({
 const routeTree = root.addChildren([
   join,
   signIn,
-  shell.addChildren([home, payments, payment, merchants, merchant, webhooks, webhook, team, auditLog, account]),
+  shell.addChildren([home, payments, payment, links, merchants, merchant, webhooks, webhook, team, auditLog, account]),
 ]);
 
 export function makeRouter() {
