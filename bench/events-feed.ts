@@ -4,7 +4,7 @@ import { describeOthers } from './contest.ts';
 import { readCpuUse } from './cpu-use.ts';
 import type { FeedMessage, FeedReport } from './feed-client.ts';
 import { type Figure, type Measurement, quantile, round } from './figures.ts';
-import { type Gateway, merchantId, startGateway } from './gateway.ts';
+import { type Gateway, merchantId, settle, startGateway } from './gateway.ts';
 import { type BenchPartner, createPartners } from './partners.ts';
 import { messageOf, startClient, stopProcess, until } from './processes.ts';
 import { shareDuring } from './quiet.ts';
@@ -50,6 +50,7 @@ async function measureFeed(gateway: Gateway, client: ChildProcess): Promise<Figu
     });
   await create(WARM_UP_SECONDS);
   await arrived(client, WARM_UP_SECONDS * EVENTS_PER_SECOND);
+  await settle(gateway);
   const before = await readCpuUse(gateway.pid);
   const { others } = await shareDuring(() => create(SECONDS));
   const agesMs = await arrived(client, SECONDS * EVENTS_PER_SECOND);

@@ -131,10 +131,10 @@ export async function addMerchants({ sql }: Gateway, count: number): Promise<voi
 
 /**
  * Brings the database to rest, so that neither side of a comparison does the other's work: the pending changes of the
- * statistics are folded, the events are placed, and all writes are flushed to disk. Returns the number of changes and
- * batches of events that were pending.
+ * statistics are folded, the events are placed, the planner knows the sizes of the tables, and all writes are flushed to
+ * disk. Returns the number of changes and batches of events that were pending.
  */
-export async function settle({ sql }: Gateway): Promise<number> {
+export async function settle({ sql }: Pick<Gateway, 'sql'>): Promise<number> {
   const waiting = async () =>
     Number(
       (
@@ -151,6 +151,8 @@ export async function settle({ sql }: Gateway): Promise<number> {
       everyMs: 200,
     },
   );
+  // Autovacuum does so within a minute. Until then plans stay as they were made for empty tables.
+  await sql`analyze`;
   await sql`checkpoint`;
   return left;
 }

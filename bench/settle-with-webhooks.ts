@@ -1,5 +1,6 @@
 import { describeOthers } from './contest.ts';
 import { compare, type Figure, type Measurement, round } from './figures.ts';
+import { settle } from './gateway.ts';
 import { shareDuring } from './quiet.ts';
 import { prepareOurs, settleOurs, startShops } from './settle.ts';
 import { type Receiver, startReceiver, subscribeMany } from './webhook-endpoints.ts';
@@ -37,6 +38,7 @@ async function measureBoth(receiver: Receiver): Promise<Figure> {
       return result.perSecond;
     };
     await turn('warm-up', 'disabled');
+    await settle(gateway);
     const withEndpoints: number[] = [];
     const without: number[] = [];
     for (let done = 0; done < ROUNDS; done += 1) {

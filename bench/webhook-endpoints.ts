@@ -5,6 +5,8 @@ import { messageOf, startClient, stopProcess } from './processes.ts';
 import type { Arrivals, ReceiverOrder, ReceiverReport } from './webhook-receiver.ts';
 
 const REPORT_MS = 60_000;
+/** Of each endpoint. */
+const DELIVERIES_OVER = 2_000;
 
 /** A gateway whose partner has endpoints. */
 type Sender = Pick<Gateway, 'port' | 'apiKey' | 'sql'>;
@@ -43,11 +45,19 @@ export async function subscribeMany(gateway: Sender, { receiver, count, events }
         await call({ port: gateway.port, method: 'PATCH', path: `/v1/webhook-endpoints/${id}`, headers, body });
       }
     },
-    /** Removes the deliveries of a turn: to attempt them all would take minutes. */
+    /**
+     * Removes the deliveries of a turn: to attempt them all would take minutes. Some that are over stay, because plans for
+     * an empty table would be kept while it grows.
+     */
     async dropBacklog(): Promise<void> {
       await gateway.sql`update webhook_cursor set position = (select max(position + size - 1) from event_batches)`;
       // Not row by row: the attempts in flight lock rows in another order.
       await gateway.sql`truncate webhook_deliveries`;
+      await gateway.sql`
+        insert into webhook_deliveries (endpoint_id, event_id, status, created_at, begun_at)
+        select w.id, 'evnt_' || n, 'succeeded', now(), now()
+        from webhook_endpoints w, generate_series(1, ${DELIVERIES_OVER}::int) n`;
+      await gateway.sql`analyze webhook_deliveries`;
     },
   };
 }

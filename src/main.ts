@@ -189,7 +189,10 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   onStop(() => parts.stop());
   watchProcess(parts.metrics);
   onStop(() => parts.keyUses.flush(parts).then(ignore, ignore));
+  onStop(() => parts.openings.flush(parts).then(ignore, ignore));
+  onStop(() => parts.optionAsks.flush(parts).then(ignore, ignore));
   onStop(() => parts.sessionUses.flush(parts).then(ignore, ignore));
+  onStop(() => parts.requestLog.flush(parts).then(ignore, ignore));
   const stopWorkers = await startWorkers(parts, sandbox);
   onStop(stopWorkers);
 

@@ -10,6 +10,7 @@ import { createPaymentMover } from './actions/paying/move-payment.ts';
 import { NO_REHEARSAL, type Rehearsal } from './actions/paying/rehearsal.ts';
 import { forgedPersonMessage, isOwnHolder } from './actions/people/person-rows.ts';
 import { siteOf } from './actions/people/webauthn.ts';
+import { createRequestRecorder } from './actions/record-requests.ts';
 import { createUseRecorder } from './actions/record-uses.ts';
 import { createRowCheck } from './actions/row-check.ts';
 import { rowKeysOf } from './actions/row-keys.ts';
@@ -44,6 +45,7 @@ import { findNetworkStops, type NetworkStop } from './store/parties/freezes.ts';
 import { findPayableMerchants, type PayableMerchant } from './store/parties/merchants.ts';
 import { findWalletApps, type WalletApp } from './store/parties/wallet-apps.ts';
 import { createPaymentReader } from './store/payments/payment-reader.ts';
+import { recordOpenings, recordOptions } from './store/payments/payment-steps.ts';
 import { findPayments, glanceAtPayments } from './store/payments/payments.ts';
 import { findSessionHolders, recordSessionUses, type SessionHolder } from './store/people/sessions.ts';
 import type { Database } from './store/plumbing/database.ts';
@@ -130,8 +132,11 @@ export async function createParts(input: PartsInput) {
     apps,
     merchants,
     networkStops,
+    requestLog: createRequestRecorder(steady.clock),
     keyUses: createUseRecorder(world.clock, recordKeyUses),
     sessionUses: createUseRecorder(steady.clock, recordSessionUses),
+    openings: createUseRecorder(world.clock, recordOpenings),
+    optionAsks: createUseRecorder(world.clock, recordOptions),
     signInFailures: createCountLimit(steady.clock, SIGN_IN_FAILURES),
     linkOrders: createCountLimit(steady.clock, LINK_ORDERS),
     challengeKeys: secrets.deriveEach('passkey challenge'),

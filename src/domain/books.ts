@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 /**
  * The books. Every unit is in exactly one account; an entry moves units of one asset from account to account, so its
  * lines add up to zero. Accounts of the outside world are negative by the amount that has come from there.
@@ -229,6 +227,11 @@ export function refundEntry(step: 'sent' | 'done' | 'failed', about: Refund, uni
   return outgoingEntry(`refund_${step}`, step, about, units, { source, target, proof });
 }
 
+/** A refund that the merchant's own account has paid. A deep reorg takes it back, with negative units. */
+export function signedRefundEntry(about: Refund, units: bigint, proof?: Proof): Entry {
+  return transfer('refund_done', about, units, ACCOUNTS.settled(about.merchantId), ACCOUNTS.payer, proof);
+}
+
 export function floatAddedEntry(about: EntrySubject, owner: FloatOwner, units: bigint, proof: Proof): Entry {
   return transfer('float_added', about, units, ACCOUNTS.outside, ACCOUNTS.float(owner), proof);
 }
@@ -359,39 +362,4 @@ export function addUp(lines: readonly Line[]): Line[] {
 
 function withoutZeros(lines: readonly Line[]): Line[] {
   return lines.filter(({ units }) => units !== 0n);
-}
-
-/** An entry with its place in the order of its network. */
-export interface PlacedEntry extends Entry {
-  readonly sequence: number;
-  readonly at: Date;
-}
-
-/** The hash that the first entry of a network builds on. */
-export function firstHash(network: string): string {
-  return sha256(`till books of ${network}`);
-}
-
-/** Changes when anything in the entry, or in an entry before it, changes. */
-export function entryHash(previous: string, { sequence, at, lines, ...entry }: PlacedEntry): string {
-  const content = [
-    previous,
-    sequence,
-    at.toISOString(),
-    entry.network,
-    entry.asset,
-    entry.kind,
-    entry.subject,
-    entry.reference,
-    entry.merchantId,
-    entry.transaction,
-    entry.block,
-    entry.note,
-    lines.map(({ account, units }) => [account, units.toString()]),
-  ];
-  return sha256(JSON.stringify(content));
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

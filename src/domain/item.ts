@@ -34,5 +34,8 @@ export interface SignedItem {
   readonly hasCode: boolean;
 }
 
+/** The name of the payer of a refund that the merchant's own account signs. */
+export const MERCHANT = 'Merchant';
+
 /** The reason of an item that waits because the signer of its transaction refuses it. */
 export const SIGNER_REFUSED = 'signer_refused';

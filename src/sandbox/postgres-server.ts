@@ -54,6 +54,8 @@ const SETTINGS = {
   shared_buffers: '128MB',
   // Our statements are short: JIT compilation costs more than it gains.
   jit: 'off',
+  // A new database grows quickly, and plans made for empty tables stay until autovacuum counts the rows.
+  autovacuum_naptime: '10s',
   // A checkpoint line every five minutes would bury the important lines.
   log_checkpoints: 'off',
   timezone: 'UTC',

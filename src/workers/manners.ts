@@ -21,8 +21,10 @@ export interface Manners {
 /** The share of its time that a busy event loop is active. Above it requests begin to wait for each other. */
 const BUSY_SHARE = 0.6;
 const WINDOW_MS = 100;
-/** Deliveries a second. The allowance is halved in every busy window, and doubled in every other. */
+/** Deliveries a second. A flood of payments is noticed within two windows, its end within three. */
 const LEAST_PER_SECOND = 100;
+const BUSY_FACTOR = 1 / 8;
+const FREE_FACTOR = 4;
 /** More than a node can attempt. */
 const MOST_PER_SECOND = 6_400;
 const PER_ROUND = 16;
@@ -49,7 +51,7 @@ export function createManners({
       isBusy = paymentWork.isWaiting() || (activeMs > passedMs * BUSY_SHARE && paymentWork.isMuch());
       lookedAtMs = nowMs;
       busyBeforeMs += activeMs;
-      adapt(isBusy ? 0.5 : 2);
+      adapt(isBusy ? BUSY_FACTOR : FREE_FACTOR);
     }
     refill(bucket, nowMs);
   }

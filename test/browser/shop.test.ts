@@ -17,7 +17,7 @@ describe('a shop without code', { skip: missingBrowser() }, () => {
     owner = await scene.visit();
     await owner.page.goto(scene.dashboardUrl);
     await owner.page.getByRole('button', { name: dashboard.later }).click();
-    await at(owner.page, dashboard.payments);
+    await owner.page.getByRole('button', { name: dashboard.signOut }).waitFor();
   });
   after(() => scene.close());
 

@@ -2,6 +2,7 @@ import type { PageAssets, PageBundle } from '../../src/http/checkout/page-bundle
 import { jsonInHtml } from '../../src/http/checkout/page-document.ts';
 import type { StaticFile } from '../../src/http/checkout/static-files.ts';
 import type { PageState } from '../../web/src/checkout/page-state.ts';
+import { REFUND_STRINGS } from '../../web/src/checkout/refund/refund-strings.ts';
 import { en } from '../../web/src/checkout/strings/en.ts';
 import { en as words } from '../../web/src/dashboard/strings/en.ts';
 import type { LinkPageState } from '../../web/src/links/page-state.ts';
@@ -20,6 +21,7 @@ export function standInPage(): PageBundle {
         [lang, acceptLanguage?.slice(0, 2)].find((locale) => locale === 'ar' || locale === 'en') ?? 'en',
       LOCALES: { en: { dir: 'ltr' }, ar: { dir: 'rtl' } },
       STRINGS: { en, ar: en },
+      REFUND_STRINGS,
     },
     styles: ['/assets/page-1.css'],
     scripts: ['/assets/page-2.js'],

@@ -1,4 +1,5 @@
 import { amountText } from '../../chains/amount-text.ts';
+import { MERCHANT } from '../../domain/item.ts';
 import { isoText } from '../../domain/wait-words.ts';
 import type { AttemptRow, CarryingVersion, SeenEvent } from '../../store/chain/attempt-history.ts';
 import { networkName, type TimelineEntry } from './entry.ts';
@@ -22,20 +23,23 @@ export function attemptEntries({ attempts, versions, seen }: History): TimelineE
 const NAMES = { payment: 'attempt', payout: 'payout', refund: 'refund', return: 'return' } as const;
 
 function ownEntries(attempt: AttemptRow): TimelineEntry[] {
-  const { acceptedAt, asset, amount, account, network, method, deadline, quote, purpose } = attempt;
+  const { acceptedAt, asset, amount, account, network, method, deadline, quote, purpose, buyerName } = attempt;
   const isCoin = method === 'native';
   const sum = `${amountText(asset, amount)}`;
   const until = `valid until ${isoText(deadline.getTime())}`;
+  const isAsked = purpose === 'refund' && buyerName === MERCHANT;
   const did =
     purpose !== 'payment'
-      ? `A ${NAMES[purpose]} of ${sum} was signed, ${until}.`
+      ? isAsked
+        ? `The account ${account} was asked to sign for a refund of ${sum}, ${until}.`
+        : `A ${NAMES[purpose]} of ${sum} was signed, ${until}.`
       : isCoin
         ? `A transaction of ${sum} was handed to the wallet of ${account}, ${until}.`
         : `The signature of ${account} over ${sum} was accepted, ${until}.`;
   const rate = quote === null ? '' : ` Quoted by the rate ${JSON.stringify(quote)}.`;
   const started: TimelineEntry = {
     at: acceptedAt,
-    what: purpose === 'payment' && isCoin ? 'attempt.offered' : 'attempt.accepted',
+    what: isAsked || (purpose === 'payment' && isCoin) ? 'attempt.offered' : 'attempt.accepted',
     text: `${did}${rate}`,
     partnerText: did,
     evidence: { network, asset, amount, account, deadline, method },

@@ -201,7 +201,8 @@ export async function findPaymentsToJudge(
 export type OutgoingItem = StoredItem & { readonly refusal: string | null };
 
 /**
- * Items of payouts, refunds and returns whose deadline passed before that time, or that a simulation reported as used.
+ * Items of payouts, refunds and returns whose deadline passed before that time, or that a simulation reported as used. A
+ * refund that its merchant was asked to sign has an offered item.
  */
 export function findOutgoingToJudge(
   db: Reader,
@@ -211,6 +212,9 @@ export function findOutgoingToJudge(
     select ${itemColumns(db)}, refusal from items
     where network = ${network} and purpose <> 'payment' and state in ('due', 'sent')
       and (deadline < ${finalAt} or refusal = 'used')
+    union all
+    select ${itemColumns(db)}, refusal from items
+    where network = ${network} and purpose <> 'payment' and state = 'offered' and deadline < ${finalAt}
     order by deadline limit ${limit}`;
 }
 

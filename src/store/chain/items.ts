@@ -1,10 +1,10 @@
 import type { Item, PayMethod, SignedItem } from '../../domain/item.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** offered: a native action was handed out. due: waits to be sent. sent: is in a stored transaction. The rest is over. */
+/** offered: handed out to be paid in coin, or to be signed by a merchant. due: waits to be sent. sent: is in a stored transaction. The rest is over. */
 export type ItemState = 'offered' | 'due' | 'sent' | 'paid' | 'unpaid';
 
-/** The purpose of an item. All but payments are signed by our own accounts and have a row in `outgoing`. */
+/** The purpose of an item. All but payments have a row in `outgoing`, and are signed by our own accounts or the merchant's. */
 export type ItemPurpose = 'payment' | 'payout' | 'refund' | 'return';
 
 /** An item as it is stored. */
@@ -136,6 +136,18 @@ export async function hintTransaction(
   await tx`
     update items set hinted_hash = ${hash}, results_hash = ${resultsHash}
     where commitment = ${commitment} and state = 'offered'`;
+}
+
+/** Makes a handed-out item due with its payer's signature. False when it is not open any more. */
+export async function signOffered(
+  tx: Tx,
+  signed: Pick<StoredItem, 'commitment' | 'hasCode'> & { readonly signature: string; readonly resultsHash: string },
+): Promise<boolean> {
+  const { count } = await tx`
+    update items set state = 'due', signature = ${signed.signature}, has_code = ${signed.hasCode},
+      results_hash = ${signed.resultsHash}
+    where commitment = ${signed.commitment} and state = 'offered'`;
+  return count === 1;
 }
 
 /** How an item ended, decided at final depth. */

@@ -1,4 +1,5 @@
 import type { PayMethod } from '../../domain/item.ts';
+import type { PayoutState } from '../../domain/payout.ts';
 import { lastNumber, type StoredDestination } from '../parties/destinations.ts';
 import { isPayoutStopped } from '../parties/freezes.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
@@ -13,7 +14,7 @@ export interface Payout {
   /** The account that holds it. */
   readonly account: string;
   readonly amount: string;
-  readonly state: 'held' | 'sending' | 'paid' | 'refunding' | 'refunded';
+  readonly state: PayoutState;
   readonly problem: string | null;
 }
 

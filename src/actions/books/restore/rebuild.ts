@@ -20,6 +20,7 @@ import { restoreGas } from './restore-gas.ts';
 import { restoreOutgoing } from './restore-outgoing.ts';
 import { restorePayment } from './restore-payment.ts';
 import { type Outcome, Unplaced } from './restoring.ts';
+import { isNamedRefund, isSignedRefund } from './signed-refund.ts';
 
 export interface RebuildInput {
   readonly from: number;
@@ -73,6 +74,7 @@ export async function rebuild(
   };
 
   const left: PaidEvent[] = [];
+  const named: PaidEvent[] = [];
   const carriers = new Map<string, number>();
   for (let start = input.from; start <= to; start += RANGE) {
     const end = Math.min(start + RANGE - 1, to);
@@ -84,13 +86,20 @@ export async function rebuild(
     for (const event of told.events.filter(isPaid)) {
       if (!isProved(event)) unplaced.push({ id: subjectOfEvent(event), problem: 'is shown by one endpoint alone' });
     }
-    const { payments, outgoing } = await lostEvents(deps, connected, paid);
+    const { payments, outgoing, refunds } = await lostEvents(deps, connected, paid);
     for (const event of payments) {
       await attempt(event, () => restorePayment(deps, connected, event, input.merchantId));
     }
     left.push(...outgoing);
+    named.push(...refunds);
     for (const { transactionHash, block } of [...payments, ...outgoing]) carriers.set(transactionHash, block.number);
     rebuilt.push(...(await restoreStrays(deps, connected, start, end)));
+  }
+  // Only a restored payment shows which account received it, and may have paid a refund.
+  for (const event of named) {
+    if (!(await isSignedRefund(deps, connected, event))) continue;
+    left.push(event);
+    carriers.set(event.transactionHash, event.block.number);
   }
   // Transfers out come after payments, and refunds last: an amount that was paid out cannot have covered them.
   for (const event of left.toSorted((a, b) => rankOf(a) - rankOf(b))) {
@@ -121,7 +130,10 @@ function rankOf(event: PaidEvent): number {
   return id.startsWith('rfnd_') ? refundNumberOf(id) : 0;
 }
 
-/** Events whose item is missing, and events of paid items, whose consequences may be missing. */
+/**
+ * Events whose item is missing, and events of paid items, whose consequences may be missing. Those with the id of a refund may
+ * be transfers of the merchant's own account.
+ */
 async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events: readonly PaidEvent[]) {
   const { chain, intermediateAccount } = connected;
   const items = await findItems(db.sql, [...new Set(events.map(({ commitment }) => commitment))]);
@@ -133,11 +145,16 @@ async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events
     const item = known.get(event.commitment);
     return item === undefined ? hasLeft(event, own) : item.purpose !== 'payment';
   };
-  const unknown = ripe.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
+  const strange = ripe.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
+  const unknown = strange.filter((event) => !isNamedRefund(event));
   const isOurs = await ownershipOf(db.sql, { network: chain.network.chainId, intermediateAccount, unknown });
   return {
-    payments: ripe.filter((event) => !isOutgoing(event) && (known.has(event.commitment) || isOurs(event))),
+    payments: [
+      ...ripe.filter((event) => !isOutgoing(event) && known.has(event.commitment)),
+      ...unknown.filter((event) => isOurs(event)),
+    ],
     outgoing: ripe.filter(isOutgoing),
+    refunds: strange.filter(isNamedRefund),
   };
 }
 

@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type SubmitEvent, useState } from 'react';
+import { useState } from 'react';
 import { decimalsOf, minorUnits } from '../../shared/typed-amount.ts';
 import { call } from '../api.ts';
 import type { PaymentLink } from '../shapes.ts';
 import { useWords } from '../words.ts';
+import { Form } from './form.tsx';
 import { Dialog, Field, FormEnd } from './parts.tsx';
 import { base64Of, fileIn, MAX_PICTURE_BYTES, PICTURE_TYPES } from './picture.ts';
 import { useChange } from './use-change.ts';
@@ -41,11 +42,6 @@ export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
       onMade(made.paymentLink);
     });
   };
-  // Not as the form's action: React would empty the form after a refusal.
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    void add(new FormData(event.currentTarget));
-  };
   const amount = (name: string, label: string) => (
     <Field label={label}>
       {(id) => <input id={id} name={name} inputMode="decimal" required maxLength={30} autoComplete="off" />}
@@ -53,7 +49,7 @@ export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
   );
   return (
     <Dialog title={words.addLink} onClose={onClose}>
-      <form onSubmit={submit}>
+      <Form onSend={(form) => void add(form)}>
         <Field label={words.linkFor}>{(id) => <input id={id} name="description" required maxLength={500} />}</Field>
         <fieldset className="choices">
           <legend>{words.price}</legend>
@@ -93,7 +89,7 @@ export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
           {(id) => <input id={id} name="picture" type="file" accept={PICTURE_TYPES} />}
         </Field>
         <FormEnd label={words.addLink} isRunning={isRunning} problem={refusal ?? problem} onCancel={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }
