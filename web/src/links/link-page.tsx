@@ -59,7 +59,7 @@ function OpenLink({ state, words }: Props<Link>) {
         </div>
         {amount !== null && <p className="amount">{formatAmount(amount, state)}</p>}
       </div>
-      <section className="panel" aria-labelledby="link-title">
+      <section className="panel link-panel" aria-labelledby="link-title">
         <div className="step stack">
           {pictureUrl !== null && <img className="link-picture" src={pictureUrl} alt="" />}
           <h1 className="title link-title" id="link-title">
