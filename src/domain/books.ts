@@ -42,6 +42,7 @@ export type EntryKind =
   | 'refund_done'
   | 'refund_failed'
   | 'refund_uncovered'
+  | 'refund_fee_returned'
   | 'held_to_float'
   | 'float_added'
   | 'float_return_sent'
@@ -230,6 +231,12 @@ export function refundEntry(step: 'sent' | 'done' | 'failed', about: Refund, uni
 /** A refund that the merchant's own account has paid. A deep reorg takes it back, with negative units. */
 export function signedRefundEntry(about: Refund, units: bigint, proof?: Proof): Entry {
   return transfer('refund_done', about, units, ACCOUNTS.settled(about.merchantId), ACCOUNTS.payer, proof);
+}
+
+/** The operator's float returns the fee of such a refund to the merchant's float. */
+export function signedFeeEntry(about: Refund, units: bigint): Entry {
+  const { float } = ACCOUNTS;
+  return transfer('refund_fee_returned', about, units, float(OPERATOR_FLOAT), float(about.merchantId));
 }
 
 export function floatAddedEntry(about: EntrySubject, owner: FloatOwner, units: bigint, proof: Proof): Entry {

@@ -1,4 +1,3 @@
-import { type HttpSourceTerms, parseRateSources } from '../rates/rate-sources.ts';
 import { amounts } from './amount-kinds.ts';
 import {
   addresses,
@@ -10,7 +9,6 @@ import {
   names,
   oneOf,
   origin,
-  Problem,
   path,
   secret,
   text,
@@ -28,6 +26,7 @@ import {
   tokens,
 } from './network-kinds.ts';
 import { RISK_NAMES } from './production-risks.ts';
+import { rateSources } from './rate-kinds.ts';
 import { ROLES } from './roles.ts';
 
 /**
@@ -286,6 +285,12 @@ export const SETTINGS = {
     [],
     'The amount of each currency up to which people may refund a payment, all its refunds together, without showing the passkey again; none by default. Keys are not asked.',
   ),
+  signedRefundFees: setting(
+    'SIGNED_REFUND_FEES',
+    oneOf('keep', 'return'),
+    'keep',
+    'The fee of a refund that the merchant’s own account has signed for and paid whole. `keep`: the operator keeps it. `return`: when the refund is final, it moves from the operator’s float to the merchant’s float.',
+  ),
   outgoingPerHour: setting(
     'OUTGOING_PER_HOUR',
     tokens(),
@@ -387,14 +392,4 @@ function setting<const T, const D extends T | undefined>(
   defaultDoc?: string,
 ) {
   return { env, kind, default: fallback, doc, defaultDoc } as Omit<Setting<T>, 'default'> & { default: D };
-}
-
-function rateSources(): Kind<readonly HttpSourceTerms[]> {
-  return {
-    name: 'sources, such as `coinbase https://api.coinbase.com/v2/prices/{base}-{quote}/spot#/data/amount ETH/USD; …`',
-    parse: (raw) => {
-      const parsed = parseRateSources(raw);
-      return parsed.ok ? parsed.value : new Problem(parsed.problem);
-    },
-  };
 }

@@ -87,40 +87,49 @@ function Overview({ statistics, days }: { readonly statistics: Statistics; reado
         />
       </div>
       <div className="home-cards">
-        <section className="card home-wide" aria-labelledby="volume">
-          <div className="section-head">
-            <h2 id="volume">{words.volume}</h2>
-            {currencies.length > 1 && (
-              <fieldset className="segments">
-                <legend className="unseen">{words.currency}</legend>
-                {currencies.map((each) => (
-                  <label key={each}>
-                    <input type="radio" name="currency" checked={each === currency} onChange={() => setChosen(each)} />
-                    <span>{each}</span>
-                  </label>
-                ))}
-              </fieldset>
+        <div>
+          <section className="card" aria-labelledby="volume">
+            <div className="section-head">
+              <h2 id="volume">{words.volume}</h2>
+              {currencies.length > 1 && (
+                <fieldset className="segments">
+                  <legend className="unseen">{words.currency}</legend>
+                  {currencies.map((each) => (
+                    <label key={each}>
+                      <input
+                        type="radio"
+                        name="currency"
+                        checked={each === currency}
+                        onChange={() => setChosen(each)}
+                      />
+                      <span>{each}</span>
+                    </label>
+                  ))}
+                </fieldset>
+              )}
+            </div>
+            {currency === undefined ? (
+              <p className="soft">{words.noVolume}</p>
+            ) : (
+              <>
+                <p className="figure">{money(volumeIn(statistics.volume, currency))}</p>
+                <VolumeChart statistics={statistics} days={days} currency={currency} />
+              </>
             )}
-          </div>
-          {currency === undefined ? (
-            <p className="soft">{words.noVolume}</p>
-          ) : (
-            <>
-              <p className="figure">{money(volumeIn(statistics.volume, currency))}</p>
-              <VolumeChart statistics={statistics} days={days} currency={currency} />
-            </>
-          )}
-        </section>
-        <NeedsYou />
-        <section className="card" aria-labelledby="funnel">
-          <h2 id="funnel">{words.funnel}</h2>
-          <Shares shares={stepShares(words, statistics)} number={numbers} />
-        </section>
-        <section className="card" aria-labelledby="assets">
-          <h2 id="assets">{words.tokensAndNetworks}</h2>
-          {statistics.assets.length === 0 && <p className="soft">{words.noVolume}</p>}
-          <Shares shares={assetShares(statistics)} number={numbers} />
-        </section>
+          </section>
+          <section className="card" aria-labelledby="funnel">
+            <h2 id="funnel">{words.funnel}</h2>
+            <Shares shares={stepShares(words, statistics)} number={numbers} />
+          </section>
+        </div>
+        <div>
+          <NeedsYou />
+          <section className="card" aria-labelledby="assets">
+            <h2 id="assets">{words.tokensAndNetworks}</h2>
+            {statistics.assets.length === 0 && <p className="soft">{words.noVolume}</p>}
+            <Shares shares={assetShares(statistics)} number={numbers} />
+          </section>
+        </div>
       </div>
     </>
   );
@@ -225,9 +234,27 @@ function NeedsYou() {
               </Link>
             </li>
           )}
-          {data.failedRefunds > 0 && <li>{text('failedRefunds', data.failedRefunds)}</li>}
-          {data.waitingRefunds > 0 && <li>{text('waitingRefunds', data.waitingRefunds)}</li>}
-          {data.heldPayments > 0 && <li>{text('heldPayments', data.heldPayments)}</li>}
+          {data.failedRefunds > 0 && (
+            <li>
+              <Link to="/refunds" search={{ status: 'failed' }}>
+                {text('failedRefunds', data.failedRefunds)}
+              </Link>
+            </li>
+          )}
+          {data.waitingRefunds > 0 && (
+            <li>
+              <Link to="/refunds" search={{ status: 'awaiting_funds' }}>
+                {text('waitingRefunds', data.waitingRefunds)}
+              </Link>
+            </li>
+          )}
+          {data.heldPayments > 0 && (
+            <li>
+              <Link to="/payouts" search={{ status: 'held' }}>
+                {text('heldPayments', data.heldPayments)}
+              </Link>
+            </li>
+          )}
           {data.failingEndpoints > 0 && mayWebhooks && (
             <li>
               <Link to="/webhooks">{text('failingEndpoints', data.failingEndpoints)}</Link>

@@ -24,8 +24,8 @@ const PAGES = [
   { to: '/links', key: 'l', word: 'paymentLinks', right: 'links:read', isOfPartner: true, Glyph: LinkGlyph },
   { to: '/merchants', key: 'm', word: 'merchants', right: 'merchants:read', isOfPartner: true, Glyph: ShopGlyph },
   { to: '/developers', key: 'd', word: 'developers', right: 'keys:read', isOfPartner: true, Glyph: HookGlyph },
-  { to: '/team', key: 't', word: 'team', right: 'people:read', isOfPartner: false, Glyph: PeopleGlyph },
   { to: '/operator', key: 'g', word: 'operator', right: 'operator:read', isOfPartner: false, Glyph: PulseGlyph },
+  { to: '/team', key: 't', word: 'team', right: 'people:read', isOfPartner: false, Glyph: PeopleGlyph },
   { to: '/account', key: 'a', word: 'account', right: 'self', isOfPartner: false, Glyph: PersonGlyph },
 ] as const satisfies readonly {
   to: string;
