@@ -86,7 +86,7 @@ async function knownValues({ gateway, shop, wallet, created, newPayer }: PayingS
   const stranger = await createTestPartner(gateway);
   const app = await createTestApp(gateway);
   const { headers: owner } = await signIn(gateway, { belonging: ofPartner(shop.partner.id) });
-  const link = await paying.gateway.call({
+  const link = await gateway.call({
     method: 'POST',
     url: '/v1/payment-links',
     headers: shop.headers,
