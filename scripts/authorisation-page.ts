@@ -146,7 +146,8 @@ function personVerdictOf(route: GuardedRoute, caller: PeopleCaller): Verdict {
 
 /** The refusal of an object that is not the named merchant's. Routes about the merchant alone name none. */
 function foreignObject({ method, path, merchant }: GuardedRoute): Verdict {
-  if (merchant === 'path' || path === '/v1/refunds/{id}') return path.endsWith('/{id}') ? '404 invalid_params' : 'own';
+  const isOurs = path === '/v1/refunds/{id}' || path.startsWith('/v1/payment-links');
+  if (merchant === 'path' || isOurs) return path.endsWith('/{id}') ? '404 invalid_params' : 'own';
   const namesPayment = path.includes('{id}') || (method === 'POST' && path === '/v1/refunds');
   return namesPayment ? '404 payment_not_found' : 'own';
 }

@@ -19,8 +19,8 @@ import type { ReceiptKey } from './domain/receipt.ts';
 import type { Version } from './domain/version.ts';
 import type { HttpDeps } from './http/deps.ts';
 import { createDrain } from './http/drain.ts';
+import { createCountLimit, LINK_ORDERS, SIGN_IN_FAILURES } from './http/entry/count-limit.ts';
 import { createListReads } from './http/entry/list-reads.ts';
-import { createSignInFailures } from './http/entry/sign-in-failures.ts';
 import { createTurns } from './http/entry/turns.ts';
 import { createSubjectReader, eventBodies } from './http/event-bodies.ts';
 import { createHoldPlaces } from './http/status/hold-places.ts';
@@ -138,7 +138,8 @@ export async function createParts(input: PartsInput) {
     sessionUses: createUseRecorder(steady.clock, recordSessionUses),
     openings: createUseRecorder(world.clock, recordOpenings),
     optionAsks: createUseRecorder(world.clock, recordOptions),
-    signInFailures: createSignInFailures(steady.clock),
+    signInFailures: createCountLimit(steady.clock, SIGN_IN_FAILURES),
+    linkOrders: createCountLimit(steady.clock, LINK_ORDERS),
     challengeKeys: secrets.deriveEach('passkey challenge'),
     site: siteOf(config.publicUrl),
     turns,

@@ -146,7 +146,8 @@ describe('the house', () => {
           const [head = ''] = target.split('/');
           const isContract = target.startsWith('../contracts/artifacts/') && ['chains', 'sandbox'].includes(layer);
           // The one thing the server and the browser share: what the page begins with.
-          const isPageState = /^\.\.\/web\/src\/(checkout|dashboard)\/page-state\.ts$/.test(target) && layer === 'http';
+          const isPageState =
+            /^\.\.\/web\/src\/(checkout|dashboard|links|pos)\/page-state\.ts$/.test(target) && layer === 'http';
           // Commands and the demo shop use the gateway as partners do, by its client library.
           const isPartner = layer === 'cli' || name.startsWith('src/http/demo/');
           const isClient = target.startsWith('../sdk/src/') && isPartner;

@@ -3,18 +3,22 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { weightBudget } from './scripts/weight-budget.ts';
 
-/** The entries that documents of the server load: the checkout; the dashboard; the shop, the blocks and the front page; the API reference. */
+/** The entries that documents of the server load: the checkout; the dashboard; the point of sale with its service worker; the pages of payment links, which have no script; the shop, the blocks and the front page; the API reference. */
 const ENTRIES = {
   checkout: join(import.meta.dirname, 'src/checkout/entry-client.tsx'),
   dashboard: join(import.meta.dirname, 'src/dashboard/entry-client.tsx'),
+  pos: join(import.meta.dirname, 'src/pos/entry-client.tsx'),
+  posWorker: join(import.meta.dirname, 'src/pos/worker.ts'),
+  links: join(import.meta.dirname, 'src/links/links.css'),
   site: join(import.meta.dirname, 'src/pages/site.css'),
   reference: join(import.meta.dirname, 'src/pages/reference.ts'),
 };
 
-/** The server's own half: the checkout page, and the words of the dashboard. */
+/** The server's own half: the checkout page with those of payment links, and the words of the dashboard and the point of sale. */
 const SERVER_ENTRIES = {
   'entry-server': join(import.meta.dirname, 'src/checkout/entry-server.tsx'),
   'dashboard-words': join(import.meta.dirname, 'src/dashboard/dashboard-words.ts'),
+  'pos-words': join(import.meta.dirname, 'src/pos/pos-words.ts'),
 };
 
 /**
@@ -27,6 +31,7 @@ export default defineConfig(({ isSsrBuild }) => ({
     react(),
     weightBudget({ entry: ENTRIES.checkout, scriptBytes: 90_000, styleBytes: 15_000 }),
     weightBudget({ entry: ENTRIES.dashboard, scriptBytes: 170_000, styleBytes: 15_000, laterBytes: 60_000 }),
+    weightBudget({ entry: ENTRIES.pos, scriptBytes: 90_000, styleBytes: 15_000 }),
   ],
   build: {
     outDir: isSsrBuild ? 'dist/server' : 'dist/client',
@@ -37,7 +42,11 @@ export default defineConfig(({ isSsrBuild }) => ({
     // A data: URL would need a hole in the content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rollupOptions: { input: isSsrBuild ? SERVER_ENTRIES : ENTRIES },
+    rollupOptions: {
+      input: isSsrBuild ? SERVER_ENTRIES : ENTRIES,
+      // Small parts that pages share join a larger file: each file compresses alone.
+      output: { experimentalMinChunkSize: 8_000 },
+    },
   },
   // Both only for the build: React in production mode, and one file that imports nothing.
   define: isSsrBuild ? { 'process.env.NODE_ENV': '"production"' } : {},

@@ -404,6 +404,90 @@ export interface RefundPage {
   nextCursor: string | null;
 }
 
+export interface PaymentLink {
+  /** Begins with `plk_`. */
+  id: string;
+  /** The page for payers. */
+  url: string;
+  description: string;
+  /** That of its payments. */
+  referenceId: string;
+  /** The price. Null if the payer chooses the amount. */
+  amount: Amount | null;
+  /** The bounds of an amount that the payer chooses. */
+  minimum: Amount | null;
+  maximum: Amount | null;
+  /** Pieces in all. `1` makes a link that is paid once. Null: no end. A payment takes its piece when it is `processing` and returns it if it ends unpaid. */
+  stock: number | null;
+  /** Pieces that are being paid or have been paid. Null without a stock. */
+  taken: number | null;
+  /** An inactive link takes no new payments. */
+  status: 'active' | 'inactive';
+  /** Seconds since the epoch. */
+  expiresAt: number | null;
+  pictureUrl: string | null;
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+}
+
+export interface NewPaymentLink {
+  /** What the payer pays for. */
+  description: string;
+  amount?: {
+    /** `iso4217/` and a currency code, or `caip19/` and the id of an asset this gateway knows. */
+    unit: string;
+    /** Minor units: `1000` is 10.00 USD and 1000 JPY. */
+    value: string;
+  } | undefined;
+  minimum?: {
+    /** `iso4217/` and a currency code, or `caip19/` and the id of an asset this gateway knows. */
+    unit: string;
+    /** Minor units: `1000` is 10.00 USD and 1000 JPY. */
+    value: string;
+  } | undefined;
+  maximum?: {
+    /** `iso4217/` and a currency code, or `caip19/` and the id of an asset this gateway knows. */
+    unit: string;
+    /** Minor units: `1000` is 10.00 USD and 1000 JPY. */
+    value: string;
+  } | undefined;
+  /** Pieces in all. `1` makes a link that is paid once. Null: no end. A payment takes its piece when it is `processing` and returns it if it ends unpaid. */
+  stock?: number | null | undefined;
+  /** The link takes no new payments from then on. Seconds since the epoch. Null: no end. */
+  expiresAt?: number | null | undefined;
+  /** The `referenceId` of its payments. Default: the id of the link. */
+  referenceId?: string | undefined;
+  /** A JPEG, PNG, WebP or AVIF of at most 256 KB, in base64. */
+  picture?: string | null | undefined;
+}
+
+export interface PaymentLinkChange {
+  /** What the payer pays for. */
+  description?: string | undefined;
+  /** Pieces in all. `1` makes a link that is paid once. Null: no end. A payment takes its piece when it is `processing` and returns it if it ends unpaid. */
+  stock?: number | null | undefined;
+  /** The link takes no new payments from then on. Seconds since the epoch. Null: no end. */
+  expiresAt?: number | null | undefined;
+  /** An inactive link takes no new payments. */
+  status?: 'active' | 'inactive' | undefined;
+  /** A JPEG, PNG, WebP or AVIF of at most 256 KB, in base64. */
+  picture?: string | null | undefined;
+}
+
+export interface PaymentLinkQuery {
+  /** Opaque: the `nextCursor` of the page before, with the same filters. */
+  cursor?: string | undefined;
+  /** Size of the page. */
+  limit?: number | undefined;
+}
+
+/** The links. */
+export interface PaymentLinkPage {
+  paymentLinks: PaymentLink[];
+  /** Pass it as `cursor` for the next page; null at the end. */
+  nextCursor: string | null;
+}
+
 /** The receipt. */
 export interface SignedReceipt {
   receipt: {

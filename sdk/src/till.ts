@@ -1,6 +1,7 @@
 import { connect, type TillOptions } from './connection.ts';
 import { eventsOf } from './events.ts';
 import { merchantsOf } from './merchants.ts';
+import { paymentLinksOf } from './payment-links.ts';
 import { paymentsOf } from './payments.ts';
 import { receiptsOf } from './receipts.ts';
 import { refundsOf } from './refunds.ts';
@@ -27,6 +28,7 @@ export function createTill(options: TillOptions) {
   return {
     payments: paymentsOf(connection),
     refunds: refundsOf(connection),
+    paymentLinks: paymentLinksOf(connection),
     receipts: receiptsOf(connection),
     merchants: merchantsOf(connection),
     settlementDestinations: settlementDestinationsOf(connection),

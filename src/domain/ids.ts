@@ -17,6 +17,7 @@ export const ID_PREFIXES = [
   'ses_',
   'lnk_',
   'mail_',
+  'plk_',
 ] as const;
 export type IdPrefix = (typeof ID_PREFIXES)[number];
 

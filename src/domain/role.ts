@@ -31,6 +31,8 @@ const ROLE_RIGHTS: Readonly<Record<Role, readonly Right[]>> = {
     'merchants:read',
     'payments:read',
     'payments:write',
+    'links:read',
+    'links:write',
     'events:read',
     'webhooks',
     'sandbox',
@@ -38,8 +40,8 @@ const ROLE_RIGHTS: Readonly<Record<Role, readonly Right[]>> = {
     'keys:read',
     'keys:write',
   ],
-  support: ['self', 'merchants:read', 'payments:read', 'refunds:write', 'events:read'],
-  bookkeeper: ['self', 'merchants:read', 'payments:read', 'events:read'],
+  support: ['self', 'merchants:read', 'payments:read', 'refunds:write', 'links:read', 'events:read'],
+  bookkeeper: ['self', 'merchants:read', 'payments:read', 'links:read', 'events:read'],
   cashier: ['self', 'payments:read', 'payments:write'],
 };
 
@@ -48,6 +50,7 @@ const OPERATORS: readonly Right[] = [
   'self',
   'merchants:read',
   'payments:read',
+  'links:read',
   'events:read',
   'people:read',
   'people:write',

@@ -6,6 +6,8 @@ export const SCOPES = [
   'payments:read',
   'payments:write',
   'refunds:write',
+  'links:read',
+  'links:write',
   'events:read',
   'webhooks',
   'gateway',

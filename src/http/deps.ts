@@ -33,8 +33,8 @@ import type { Database } from '../store/plumbing/database.ts';
 import type { FreshCache } from '../store/plumbing/fresh-cache.ts';
 import type { PageBundle } from './checkout/page-bundle.ts';
 import type { Drain } from './drain.ts';
+import type { CountLimit } from './entry/count-limit.ts';
 import type { ListReads } from './entry/list-reads.ts';
-import type { SignInFailures } from './entry/sign-in-failures.ts';
 import type { Turns } from './entry/turns.ts';
 import type { SubjectReader } from './event-bodies.ts';
 import type { HoldPlaces } from './status/hold-places.ts';
@@ -75,7 +75,9 @@ export interface HttpDeps {
   /** Payments that were opened by their payers, and those whose options were asked for. */
   readonly openings: Uses;
   readonly optionAsks: Uses;
-  readonly signInFailures: SignInFailures;
+  readonly signInFailures: CountLimit;
+  /** Payments by payment links, for each link and address. */
+  readonly linkOrders: CountLimit;
   /** Authenticate challenges for passkeys. */
   readonly challengeKeys: KeyRing;
   /** The site that passkeys are made for. */

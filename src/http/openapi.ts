@@ -37,6 +37,7 @@ export async function describeApi(app: App): Promise<void> {
         { name: 'Refunds', description: 'Refunds of payments.' },
         { name: 'Payouts', description: 'Held amounts on their way to merchants.' },
         { name: 'Events', description: 'Everything that happened to a partner’s objects, in order.' },
+        { name: 'Payment links', description: 'Pages that anybody can pay at, without a shop.' },
         { name: 'Webhooks', description: 'Events as requests to a URL of your own, signed.' },
         { name: 'Gateway', description: 'For wallets and the checkout: the payer’s side of a payment.' },
         {

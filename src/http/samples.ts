@@ -1,4 +1,5 @@
 import { DESK_SAMPLES } from './desk-samples.ts';
+import { LINK_SAMPLES } from './link-samples.ts';
 import { PEOPLE_SAMPLES } from './people-samples.ts';
 import { SAMPLE_ORIGIN, type Sample } from './sample.ts';
 import { sampleDeposit } from './sample-deposit.ts';
@@ -345,6 +346,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     answer: { status: 'queued' },
   },
 
+  ...LINK_SAMPLES,
   ...PEOPLE_SAMPLES,
   ...DESK_SAMPLES,
 

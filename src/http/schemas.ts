@@ -60,6 +60,31 @@ export const Timestamp = Type.String({
   examples: ['2026-02-18T09:30:00.000Z'],
 });
 
+/** A picture that is stored and served by the gateway itself. */
+export const PictureField = Type.String({
+  minLength: 1,
+  maxLength: 350_000,
+  pattern: '^[A-Za-z0-9+/]+={0,2}$',
+  'x-rule': 'must be a picture in base64',
+  description: 'A JPEG, PNG, WebP or AVIF of at most 256 KB, in base64.',
+});
+
+/** A price as a client sends it. */
+export const PriceFields = {
+  unit: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: '`iso4217/` and a currency code, or `caip19/` and the id of an asset this gateway knows.',
+    examples: ['iso4217/USD'],
+  }),
+  value: Type.String({
+    pattern: '^[1-9][0-9]{0,77}$',
+    'x-rule': 'must be a whole number of minor units, as 1 to 78 digits without a leading zero',
+    description: 'Minor units: `1000` is 10.00 USD and 1000 JPY.',
+    examples: ['1000'],
+  }),
+};
+
 export const Cursor = Type.String({
   minLength: 1,
   maxLength: 1024,

@@ -1,11 +1,5 @@
-import { type ImageType, imageType } from '../domain/image-type.ts';
+import { type Picture, pictureOf } from '../domain/picture.ts';
 import { createExchange, type ExchangeDeps, ExchangeError } from '../guarded-http/exchange.ts';
-
-/** An image as it was found at an address. */
-export interface FetchedImage {
-  readonly type: ImageType;
-  readonly bytes: Buffer;
-}
 
 /** The reason for a missing image, for the operator. It never contains text from the server. */
 export class ImageError extends Error {
@@ -18,7 +12,7 @@ export class ImageError extends Error {
   }
 }
 
-export type FetchImage = (url: string) => Promise<FetchedImage>;
+export type FetchImage = (url: string) => Promise<Picture>;
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -41,8 +35,8 @@ export function createImageFetcher(deps: ExchangeDeps): FetchImage {
       if (bytes.length >= MAX_BYTES) throw new ImageError('it is larger than 2 MB');
       throw new ImageError(`it did not arrive within ${TIMEOUT_MS / 1000} s`, { isPassing: true });
     }
-    const type = imageType(bytes);
-    if (type === undefined) throw new ImageError('it is no JPEG, PNG, WebP or AVIF');
-    return { type, bytes };
+    const picture = pictureOf(bytes);
+    if (picture === undefined) throw new ImageError('it is no JPEG, PNG, WebP or AVIF');
+    return picture;
   };
 }

@@ -37,6 +37,7 @@ const ELSEWHERE = '198.51.100.1';
 const ASSET = 'eip155:1/slip44:60';
 const ACCOUNT = `eip155:1:0x${'1'.repeat(40)}`;
 
+const LINK = { description: 'Coffee', amount: ORDER.amount };
 const ENDPOINT = { url: 'https://shop.example/hook', events: ['*'] };
 
 type Headers = Record<string, string>;
@@ -47,6 +48,7 @@ interface Scene {
   readonly paymentId: string;
   readonly refundId: string;
   readonly settlementId: string;
+  readonly linkId: string;
   /** The creation of the payment. */
   readonly eventId: string;
   /** With a delivery of the event. */
@@ -150,7 +152,22 @@ describe('authorisation', () => {
     const settlementId = registered.json().settlements[0].id;
     const eventId = await findEvent();
     const refundId = await newRefund(paymentId, merchantId);
-    const own = { merchantId, settlementId, paymentId, eventId, refundId, endpointId: await newEndpoint(eventId) };
+    const link = await gateway.call({
+      method: 'POST',
+      url: '/v1/payment-links',
+      headers: { ...owner.headers, 'merchant-id': merchantId },
+      payload: LINK,
+    });
+    const linkId = link.json().paymentLink.id;
+    const own = {
+      merchantId,
+      settlementId,
+      linkId,
+      paymentId,
+      eventId,
+      refundId,
+      endpointId: await newEndpoint(eventId),
+    };
     return { ...own, ...(await newCashier()), keyId: await newKey() };
   }
 
@@ -207,6 +224,7 @@ describe('authorisation', () => {
       ['/settlements/', scene.settlementId],
       ['/events/', scene.eventId],
       ['/refunds/', scene.refundId],
+      ['/payment-links/', scene.linkId],
       ['/refund/', scene.refundId],
       ['/webhook-endpoints/', scene.endpointId],
       ['/people/', scene.personId],
@@ -225,6 +243,8 @@ describe('authorisation', () => {
       'PUT /v1/merchants/{merchantId}/settlements/crypto/{id}': { destination: ACCOUNT.replaceAll('1111', '2222') },
       'POST /v1/payments': ORDER,
       'POST /v1/merchant/payment': ORDER,
+      'POST /v1/payment-links': LINK,
+      'PATCH /v1/payment-links/{id}': { stock: 3 },
       'POST /v1/refunds': { paymentId: scene.paymentId },
       'POST /v1/test/clock': { advanceMs: 1 },
       'POST /v1/people': { name: 'New', email: `${freshKey()}@shop.example`, role: 'cashier' },

@@ -86,10 +86,16 @@ async function knownValues({ gateway, shop, wallet, created, newPayer }: PayingS
   const stranger = await createTestPartner(gateway);
   const app = await createTestApp(gateway);
   const { headers: owner } = await signIn(gateway, { belonging: ofPartner(shop.partner.id) });
+  const link = await gateway.call({
+    method: 'POST',
+    url: '/v1/payment-links',
+    headers: shop.headers,
+    payload: { description: 'Coffee', amount: { unit: 'iso4217/USD', value: '500' } },
+  });
   return {
     person: owner,
     credentials: [shop.headers, shop.headers, stranger.headers, owner, { 'app-id': app.id, 'client-id': 'fuzz' }],
-    ids: [...payments, ...merchants.map(({ id }) => id)],
+    ids: [...payments, ...merchants.map(({ id }) => id), link.json().paymentLink.id],
     optionIds: options.map(({ id }) => id),
     accounts: [payer.account, `eip155:1:0x${'1'.repeat(40)}`],
   };

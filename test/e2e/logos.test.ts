@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { copyLogos } from '../../src/actions/parties/copy-logo.ts';
-import { type FetchedImage, ImageError } from '../../src/logos/fetch-image.ts';
+import { type Picture, pictureOf } from '../../src/domain/picture.ts';
+import { ImageError } from '../../src/logos/fetch-image.ts';
 import { createTestMerchant, startTestGateway, type TestGateway } from '../gateway.ts';
 import { type ManualTime, manualTime } from '../manual-time.ts';
 import { openShop, payer, type Shop } from './shop.ts';
 
-const image = (text: string): FetchedImage => ({
-  type: 'image/png',
-  bytes: Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from(text)]),
-});
+const image = (text: string): Picture => {
+  const picture = pictureOf(Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from(text)]));
+  if (picture === undefined) throw new Error('It is no picture.');
+  return picture;
+};
 const URL_A = 'https://shop.example/a.png';
 const URL_B = 'https://shop.example/b.png';
 
@@ -17,7 +19,7 @@ describe('logos of merchants', () => {
   let time: ManualTime;
   let gateway: TestGateway;
   let shop: Shop;
-  let found: (url: string) => FetchedImage | Promise<FetchedImage>;
+  let found: (url: string) => Picture | Promise<Picture>;
   let fetched: string[];
   before(async () => {
     time = manualTime();
@@ -170,7 +172,7 @@ describe('logos of merchants', () => {
 
   it('are the latest wish, though an earlier copy was slower', async () => {
     await setIcon(shop.merchant.id, URL_A);
-    let finish = (_image: FetchedImage) => {};
+    let finish = (_image: Picture) => {};
     let begun = () => {};
     const isBegun = new Promise<void>((resolve) => {
       begun = resolve;

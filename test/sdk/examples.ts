@@ -76,6 +76,7 @@ async function scopeOf(sandbox: Sandbox, paidId: string, example: string) {
     paidId,
     paymentId: uses('paymentId') && (await till.payments.create(order)).paymentId,
     destinationId: uses('destinationId') && (await register())[0]?.id,
+    linkId: uses('linkId') && (await till.paymentLinks.create({ description: 'Example', amount: order.amount })).id,
     eventId: uses('eventId') && (await till.events.page({ limit: 1 })).events[0]?.id,
     ...(uses('endpointId') && (await newEndpoint(till, uses('deliveryId')))),
     request: new Request('http://shop.example/hook', { method: 'POST', body, headers }),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type FetchImage, ImageError } from '../../logos/fetch-image.ts';
 import type { Log } from '../../runtime/world.ts';
 import { type DueLogo, failLogo, storeLogo, takeDueLogos } from '../../store/parties/logos.ts';
@@ -27,9 +26,8 @@ export async function copyLogos(deps: CopyLogosDeps): Promise<boolean> {
 
 async function copyLogo(deps: CopyLogosDeps, due: DueLogo): Promise<void> {
   try {
-    const { type, bytes } = await deps.fetchImage(due.url);
-    const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
-    await command(deps, (tx, at) => storeLogo(tx, due, { hash, type, bytes, at }));
+    const picture = await deps.fetchImage(due.url);
+    await command(deps, (tx, at) => storeLogo(tx, due, { ...picture, at }));
   } catch (error) {
     if (!(error instanceof ImageError)) throw error;
     const waitMs = error.isPassing ? RETRY_AFTER_MS[due.attempts - 1] : undefined;

@@ -17,6 +17,7 @@ import {
   paymentExpired,
   quoteExpired,
   refuseScreened,
+  soldOut,
 } from './option-refusals.ts';
 import type { SoughtTransaction } from './seek-transaction.ts';
 import { type OptionDeps, refuseOutdated } from './terms-in-force.ts';
@@ -112,6 +113,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   if (refusal === 'merchant_stopped') throw merchantStopped();
   if (refusal === 'network_stopped') throw noExecutor();
   if (refusal === 'payer_busy') throw payerBusy();
+  if (refusal === 'sold_out') throw soldOut();
   throw refusal === 'attempt_over' ? quoteExpired() : notPayable(moved?.status ?? 'expired');
 }
 

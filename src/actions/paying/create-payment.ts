@@ -22,8 +22,10 @@ export interface PaymentOrder {
   readonly expiresAtMs: number;
   readonly successUrl: string | null;
   readonly errorUrl: string | null;
-  /** The actor: `key:<id>`. */
+  /** The actor: `key:<id>`, `person:<id>`, `link:<id>`. */
   readonly actor: string;
+  /** The payment link that the payer has opened. */
+  readonly linkId?: string | undefined;
   readonly details: PaymentDetails | null;
   /** The key, and every field that is part of the request's meaning. */
   readonly idempotency: { readonly key: string; readonly meaning: readonly unknown[] } | null;
@@ -113,6 +115,7 @@ function newPayment(order: Order, now: Date, random: Uint8Array): NewPayment {
     claim: order.claim,
     requestHash: order.requestHash,
     actor: order.actor,
+    linkId: order.linkId,
   };
 }
 

@@ -7,6 +7,7 @@ import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
+import { findStockFor } from './links/link-stock.ts';
 import {
   isOverdue,
   merchantStopped,
@@ -14,6 +15,7 @@ import {
   notPayable,
   optionNotFound,
   paymentExpired,
+  quoteExpired,
   refuseScreened,
 } from './option-refusals.ts';
 import { type OptionDeps, refuseOutdated } from './terms-in-force.ts';
@@ -69,6 +71,8 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
     const stopped = await findStopped(tx, [payment.merchantId, item.network]);
     if (stopped.has(payment.merchantId)) throw merchantStopped();
     if (stopped.has(item.network)) throw noExecutor();
+    // The link has got a stock since the option was made. A transaction of the payer's own cannot be refused at confirm.
+    if ((await findStockFor(tx, payment)) !== undefined) throw quoteExpired();
     const deadline = new Date(item.deadlineS * 1000);
     if (!(await raiseNativeDeadline(tx, { paymentId: payment.id, deadline, now }))) return false;
     await insertItems(tx, [offered], now);

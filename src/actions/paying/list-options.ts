@@ -2,6 +2,7 @@ import { ChainUnavailableError, type Holding, type Survey } from '../../chains/c
 import type { ConnectedChain } from '../../chains/chains.ts';
 import type { Account } from '../../domain/caip.ts';
 import { compareRank, OPTION_NONCE_BYTES, type Option, sealOption, timesOf } from '../../domain/option.ts';
+import { isSoldOut } from '../../domain/payment-link.ts';
 import { type Rate, recordRate } from '../../domain/rate.ts';
 import { ApiError } from '../../errors.ts';
 import type { SparseWarning } from '../../runtime/sparse-log.ts';
@@ -10,6 +11,7 @@ import { countOpenItems } from '../../store/chain/due-items.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { Database } from '../../store/plumbing/database.ts';
 import type { Alarms } from '../alarms.ts';
+import { findStockFor } from './links/link-stock.ts';
 import { type PayerLimits, payerOf } from './move-payment.ts';
 import { payerBusy, refuseScreened } from './option-refusals.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
@@ -62,10 +64,16 @@ export async function listOptions(
     script.screening ?? deps.screening,
     accounts.map(({ id }) => id),
   );
-  const [terms, open] = await Promise.all([readTerms(deps, payment), openNetworks(deps, payment.mode)]);
-  if (terms.isStopped) return [];
+  const [terms, open, stock] = await Promise.all([
+    readTerms(deps, payment),
+    openNetworks(deps, payment.mode),
+    findStockFor(deps.db.sql, payment),
+  ]);
+  if (terms.isStopped || (stock !== undefined && isSoldOut(stock))) return [];
   const networks = open
-    .map((connected) => networkOffer(deps, { payment, accounts, terms, connected, script }))
+    .map((connected) =>
+      networkOffer(deps, { payment, accounts, terms, connected, script, takesCoin: stock === undefined }),
+    )
     .filter((network) => network.accounts.length > 0 && network.offers.length > 0);
   const [surveys, busy] = await Promise.all([surveyAll(deps, networks), findBusy(deps, accounts)]);
   const found = networks.flatMap((network, index) =>
@@ -116,10 +124,12 @@ interface NetworkInput {
   readonly terms: Terms;
   readonly connected: ConnectedChain;
   readonly script: Script;
+  /** False if a payer's own transaction could come after the last piece is taken. */
+  readonly takesCoin: boolean;
 }
 
 function networkOffer(deps: ListOptionsDeps, input: NetworkInput): NetworkOffer {
-  const { payment, accounts, terms, connected, script } = input;
+  const { payment, accounts, terms, connected, script, takesCoin } = input;
   const isRehearsed = ({ asset }: PayableAsset) => script.methods?.includes(asset.pay.method) ?? true;
   const { network } = connected.chain;
   const { blockTimeMs = 0, depth = 0 } = network.finality ?? {};
@@ -129,6 +139,7 @@ function networkOffer(deps: ListOptionsDeps, input: NetworkInput): NetworkOffer 
     accounts: accounts.filter(({ chainId }) => chainId === network.chainId),
     offers: payableAssets(deps, payment, connected)
       .filter(isRehearsed)
+      .filter(({ asset }) => takesCoin || asset.pay.method !== 'native')
       .map((payable) => ({ ...payable, recipient: terms.recipientOf(connected, payable.asset.id) })),
   };
 }

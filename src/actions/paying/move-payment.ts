@@ -30,6 +30,7 @@ import { type CommandDeps, command } from '../command.ts';
 import { LeaseLostError } from '../lease.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
+import { readPieces, writePieces } from './links/link-stock.ts';
 
 export interface MovePaymentInput {
   readonly paymentId: string;
@@ -50,7 +51,7 @@ export type MoveOutcome =
   | { readonly ok: true; readonly payment: Payment }
   | {
       readonly ok: false;
-      readonly refusal: Refusal | 'not_found' | 'payer_busy';
+      readonly refusal: Refusal | 'not_found' | 'payer_busy' | 'sold_out';
       readonly payment: Payment | undefined;
     };
 
@@ -153,6 +154,10 @@ export async function moveLocked(
   const current = new Map(locked.map((payment) => [payment.id, payment]));
   const attempts = await readAttempts(tx, locked, inputs);
   const places = await readPlaces(tx, inputs, limits, now);
+  const pieces = await readPieces(
+    tx,
+    inputs.filter(isAcceptance).flatMap(({ paymentId }) => current.get(paymentId) ?? []),
+  );
   const outcomes: MoveOutcome[] = [];
   const taken: MovePaymentInput[] = [];
   let moves: Move[] = [];
@@ -164,6 +169,11 @@ export async function moveLocked(
       continue;
     }
     const decision = decideMove(payment, input, attempts, now);
+    const isInStock = !isAcceptance(input) || pieces.isLeftFor(payment);
+    if (decision.ok && !isInStock) {
+      outcomes.push({ ok: false, refusal: 'sold_out', payment });
+      continue;
+    }
     const isPlaced = decision.ok && places.take(items?.accepted ?? []);
     if (decision.ok && !isPlaced) {
       outcomes.push({ ok: false, refusal: 'payer_busy', payment });
@@ -181,6 +191,7 @@ export async function moveLocked(
     const move = moveOf(payment, input, { to: decision.to, at: now });
     moves.push(move);
     taken.push(input);
+    if (isAcceptance(input)) pieces.take(payment);
     const moved = { ...payment, ...move.facts, version: payment.version + move.events.length };
     current.set(paymentId, moved);
     outcomes.push({ ok: true, payment: moved });
@@ -189,10 +200,10 @@ export async function moveLocked(
   }
   await carryOut(tx, moves);
   await writeConsequences(tx, taken, { merchantOf: (id) => current.get(id)?.merchantId ?? '', now });
-  await noteEnds(
-    tx,
-    taken.flatMap(({ paymentId }) => current.get(paymentId) ?? []),
-  );
+  const movedIds = new Set(taken.map(({ paymentId }) => paymentId));
+  const moved = [...movedIds].flatMap((id) => current.get(id) ?? []);
+  await writePieces(tx, moved);
+  await noteEnds(tx, moved);
   return outcomes;
 }
 

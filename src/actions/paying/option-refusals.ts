@@ -32,6 +32,13 @@ export function merchantStopped(): ApiError {
 
 export const MERCHANT_STOPPED = 'The merchant takes no payments at the moment.';
 
+/** All pieces of the payment's link are paid or being paid. A piece may be free again later. */
+export function soldOut(): ApiError {
+  return new ApiError('invalid_state', SOLD_OUT);
+}
+
+export const SOLD_OUT = 'Sold out: others have taken the last piece. Nothing was charged.';
+
 /** Wallets look for these very words. */
 export function optionNotFound(): ApiError {
   const issues = [{ field: 'optionId', message: 'is not an option of this payment' }];

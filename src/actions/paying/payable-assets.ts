@@ -62,12 +62,15 @@ function priceOf({ amountUnit, amountValue, amountDecimals }: Payment): Price {
 }
 
 /** The tokens of these networks that the payment can be paid with now, in words for the payer. */
-export function acceptedTokens(deps: QuoteDeps, payment: Payment, networks: readonly ConnectedChain[]) {
+export function acceptedTokens(
+  deps: QuoteDeps,
+  payment: Payment,
+  { networks, takesCoin }: { readonly networks: readonly ConnectedChain[]; readonly takesCoin: boolean },
+) {
   return networks.flatMap((connected) =>
-    payableAssets(deps, payment, connected).map(({ asset }) => ({
-      symbol: asset.symbol,
-      networkName: connected.chain.network.name,
-    })),
+    payableAssets(deps, payment, connected)
+      .filter(({ asset }) => takesCoin || asset.pay.method !== 'native')
+      .map(({ asset }) => ({ symbol: asset.symbol, networkName: connected.chain.network.name })),
   );
 }
 

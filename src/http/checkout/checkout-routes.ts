@@ -1,11 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PageState } from '../../../web/src/checkout/page-state.ts';
 import { isId, paymentIdOf } from '../../domain/ids.ts';
+import type { Picture } from '../../domain/picture.ts';
 import { SIGN_PATH } from '../../domain/refund.ts';
 import { ApiError } from '../../errors.ts';
 import { findShownRefunds } from '../../store/money/refunds.ts';
 import { findLogo } from '../../store/parties/logos.ts';
 import { findPartner } from '../../store/parties/partners.ts';
+import { findLinkPicture } from '../../store/payments/payment-links.ts';
+import type { Reader } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { PLAIN_PATH, paymentIdIn } from '../entry/payment-id.ts';
 import { errorSender, toApiError } from '../errors.ts';
@@ -68,13 +71,18 @@ export async function checkoutRoutes(app: App, deps: HttpDeps): Promise<void> {
 
   app.get('/logos/:hash', { schema: { hide: true }, config: PAYERS }, async (request, reply) => {
     const { hash } = request.params as { hash: string };
-    const logo = /^[0-9a-f]{32}$/.test(hash) ? await findLogo(deps.db.sql, hash) : undefined;
+    const logo = /^[0-9a-f]{32}$/.test(hash) ? await findPicture(deps.db.sql, hash) : undefined;
     if (logo === undefined) return reply.callNotFound();
     reply.headers({ 'Cache-Control': FOREVER, ETag: `"${hash}"`, 'Cross-Origin-Resource-Policy': 'cross-origin' });
     return request.headers['if-none-match'] === `"${hash}"`
       ? reply.code(304).send()
       : reply.type(logo.type).send(logo.bytes);
   });
+}
+
+/** A logo of a merchant, or the picture of a payment link. */
+async function findPicture(db: Reader, hash: string): Promise<Picture | undefined> {
+  return (await findLogo(db, hash)) ?? findLinkPicture(db, hash);
 }
 
 /** The root without a payment: a page for a person, and nothing for a program. */

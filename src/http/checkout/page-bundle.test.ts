@@ -14,6 +14,9 @@ const MANIFEST = {
   },
   'src/dashboard/entry-client.tsx': { file: 'assets/dashboard-10.js' },
   'src/qr.ts': { file: 'assets/qr-5.js' },
+  'src/pos/entry-client.tsx': { file: 'assets/pos-12.js' },
+  'src/pos/worker.ts': { file: 'assets/worker-13.js' },
+  'src/links/links.css': { file: 'assets/links-11.css' },
   'src/pages/site.css': { file: 'assets/site-6.css' },
   'src/pages/reference.ts': { file: 'assets/reference-7.js', css: ['assets/reference-8.css'] },
 };
@@ -37,6 +40,7 @@ describe('the build of the page', () => {
       'client/.vite/manifest.json': JSON.stringify(MANIFEST),
       'server/entry-server.js': "export const render = () => ({ html: 'x' });",
       'server/dashboard-words.js': "export const STRINGS = { en: { save: 'Save' } };",
+      'server/pos-words.js': "export const STRINGS = { en: { title: 'Till' } };",
       'client/assets/entry-1.js': '1',
       'client/assets/inter-latin-wght-normal-9.woff2': '2',
       'client/assets/source.map': '3',
@@ -50,6 +54,9 @@ describe('the build of the page', () => {
     assert.equal(page.renderer.render({} as never).html, 'x');
     const font = '/assets/inter-latin-wght-normal-9.woff2';
     assert.deepEqual(page.site, { styles: ['/assets/site-6.css'], scripts: [], preloads: [], font });
+    assert.deepEqual([page.pos.scripts, page.pos.worker], [['/assets/pos-12.js'], 'assets/worker-13.js']);
+    assert.equal(page.pos.strings.en?.title, 'Till');
+    assert.deepEqual(page.links.styles, ['/assets/links-11.css']);
     assert.deepEqual(page.dashboard.scripts, ['/assets/dashboard-10.js']);
     assert.equal(page.dashboard.strings.en?.save, 'Save');
     assert.deepEqual(page.reference.styles, ['/assets/reference-8.css']);

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { PageState, RefundPage } from '../../../web/src/checkout/page-state.ts';
 import type { DashboardState } from '../../../web/src/dashboard/page-state.ts';
+import type { LinkPageState } from '../../../web/src/links/page-state.ts';
+import type { PosState } from '../../../web/src/pos/page-state.ts';
 import { readStaticFiles, type StaticFiles } from './static-files.ts';
 
 /** The files of a document: paths on this origin, in the order they are needed. */
@@ -19,11 +21,18 @@ export interface PageAssets {
 /** The built pages: the server-side renderer of the checkout, and the files for browsers. */
 export interface PageBundle extends PageAssets {
   readonly renderer: PageRenderer;
+  /** Beside those of the checkout: for the pages of payment links. */
+  readonly links: PageAssets;
   /** For the front page, the shop and the blocks. */
   readonly site: PageAssets;
   readonly reference: PageAssets;
   /** With its words by language. */
   readonly dashboard: PageAssets & { readonly strings: Readonly<Record<string, DashboardState['strings']>> };
+  /** With its words by language, and the file of its service worker. */
+  readonly pos: PageAssets & {
+    readonly strings: Readonly<Record<string, PosState['strings']>>;
+    readonly worker: string;
+  };
   /** By path, without the leading slash. */
   readonly files: StaticFiles;
 }
@@ -31,6 +40,7 @@ export interface PageBundle extends PageAssets {
 /** The exports of the server half of the build. */
 export interface PageRenderer {
   render(state: PageState): { readonly html: string };
+  renderLink(state: LinkPageState): { readonly html: string; readonly title: string };
   /** One of its locales: the one asked for, else the best of the browser's list. */
   pickLocale(acceptLanguage: string | undefined, lang: string | undefined): string;
   readonly LOCALES: Readonly<Record<string, { readonly dir: 'ltr' | 'rtl' }>>;
@@ -47,6 +57,9 @@ interface ManifestEntry {
 
 const CHECKOUT = 'src/checkout/entry-client.tsx';
 const DASHBOARD = 'src/dashboard/entry-client.tsx';
+const POS = 'src/pos/entry-client.tsx';
+const POS_WORKER = 'src/pos/worker.ts';
+const LINKS = 'src/links/links.css';
 const SITE = 'src/pages/site.css';
 const REFERENCE = 'src/pages/reference.ts';
 const FIRST_FONT = /^assets\/inter-latin-wght-normal.*\.woff2$/;
@@ -61,13 +74,20 @@ export async function loadPageBundle(dir: string): Promise<PageBundle | undefine
   const manifest = JSON.parse(manifestText) as Readonly<Record<string, ManifestEntry>>;
   const files = await readStaticFiles(join(dir, 'client'), SERVED);
   const font = [...files.keys()].filter((path) => FIRST_FONT.test(path)).map(toPath)[0];
-  const [checkout, site, reference, dashboard] = [CHECKOUT, SITE, REFERENCE, DASHBOARD].map((name) =>
-    assetsOf(manifest, name, font),
-  ) as [PageAssets, PageAssets, PageAssets, PageAssets];
+  const assets = (name: string) => assetsOf(manifest, name, font);
   const renderer = (await import(pathToFileURL(server).href)) as PageRenderer;
-  const words = pathToFileURL(join(dir, 'server/dashboard-words.js')).href;
-  const { STRINGS: strings } = (await import(words)) as { STRINGS: PageBundle['dashboard']['strings'] };
-  return { renderer, ...checkout, site, reference, dashboard: { ...dashboard, strings }, files };
+  const words = async <Strings>(name: string) =>
+    ((await import(pathToFileURL(join(dir, `server/${name}-words.js`)).href)) as { STRINGS: Strings }).STRINGS;
+  return {
+    renderer,
+    ...assets(CHECKOUT),
+    links: assets(LINKS),
+    site: assets(SITE),
+    reference: assets(REFERENCE),
+    dashboard: { ...assets(DASHBOARD), strings: await words('dashboard') },
+    pos: { ...assets(POS), strings: await words('pos'), worker: manifest[POS_WORKER]?.file ?? '' },
+    files,
+  };
 }
 
 function assetsOf(

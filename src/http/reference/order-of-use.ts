@@ -34,6 +34,11 @@ export const ORDER_OF_USE: readonly string[] = [
 
   'get /v1/payouts',
 
+  'post /v1/payment-links',
+  'get /v1/payment-links/{id}',
+  'get /v1/payment-links',
+  'patch /v1/payment-links/{id}',
+
   'get /v1/events',
   'get /v1/events/{id}',
 

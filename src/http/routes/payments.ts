@@ -2,10 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { cancelPayment } from '../../actions/paying/cancel-payment.ts';
 import type { PaymentOrder } from '../../actions/paying/create-payment.ts';
-import { unpayableReason } from '../../actions/paying/payable-assets.ts';
-import { isTestNetwork } from '../../chains/networks.ts';
 import { parseUnit, type Unit } from '../../chains/units.ts';
-import { feeFloor, termsInForce } from '../../domain/fees.ts';
 import { requestHash } from '../../domain/idempotency.ts';
 import { isId } from '../../domain/ids.ts';
 import { parseUnits } from '../../domain/money.ts';
@@ -20,8 +17,9 @@ import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, keyOf, merchantOf } from '../entry/caller.ts';
 import { idempotencyKeyOf } from '../entry/idempotency.ts';
 import { gatewayUrl } from '../entry/payment-id.ts';
+import { checkPrice } from '../entry/price.ts';
 import { issuesOf } from '../errors.ts';
-import { CancelledBody, nullable } from '../schemas.ts';
+import { CancelledBody, nullable, PriceFields } from '../schemas.ts';
 import { NOT_MODIFIED, StatusQuery, sendStatus } from '../status/status.ts';
 import { DetailsBody, PaymentStatusField, StatusBody, viewDetails } from '../views/payment.ts';
 import { parseCheckoutUrls } from './checkout-urls.ts';
@@ -142,11 +140,7 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Pa
     issues.push({ field: 'expiresAt', message: 'must be at most 30 days ahead, in seconds since the epoch' });
   if (issues.length > 0 || !unit?.ok || value === undefined) throw validationError(issues);
 
-  refuseTestUnit(key.mode, unit.value);
-  const unpayable = unpayableReason(deps, { mode: key.mode, unit: unit.value });
-  if (unpayable !== undefined) throw validationError([{ field: 'amount.unit', message: unpayable }]);
-  const floor = merchant.fees.length === 0 ? 1n : feeFloor(termsInForce(merchant.fees, nowMs), unit.value.id);
-  if (value < floor) throw belowFloor(floor);
+  checkPrice(deps, { mode: key.mode, merchant, unit: unit.value, value, field: 'amount' });
   const idempotencyKey = idempotencyKeyOf(request);
   return {
     merchant,
@@ -185,19 +179,6 @@ function meaningOf(
   return details === null ? order : [...order, requestHash(details)];
 }
 
-function refuseTestUnit(mode: string, unit: Unit): void {
-  if (mode === 'live' && unit.token !== undefined && isTestNetwork(unit.token.chainId)) {
-    throw new ApiError('not_sandbox_api_key', `A live key cannot price in ${unit.id}, an asset of a test network.`);
-  }
-}
-
-function belowFloor(floor: bigint): ApiError {
-  const issues = [{ field: 'amount.value', message: `must be at least ${floor} to cover fees` }];
-  return new ApiError('params_validation', `Validation error: Amount must be at least ${floor} to cover fees`, {
-    issues,
-  });
-}
-
 /** An alias gives the same answer and names the new route. */
 function aliasOf(url: string, canonical: string): object {
   if (url === canonical) return {};
@@ -216,20 +197,7 @@ const CREATE = {
   summary: 'Create a payment',
   description: 'Send the payer to `gatewayUrl`, or show it as a QR code.',
   body: Type.Object({
-    amount: Type.Object({
-      unit: Type.String({
-        minLength: 1,
-        maxLength: 256,
-        description: '`iso4217/` and a currency code, or `caip19/` and the id of an asset this gateway knows.',
-        examples: ['iso4217/USD'],
-      }),
-      value: Type.String({
-        pattern: '^[1-9][0-9]{0,77}$',
-        'x-rule': 'must be a whole number of minor units, as 1 to 78 digits without a leading zero',
-        description: 'Minor units: `1000` is 10.00 USD and 1000 JPY.',
-        examples: ['1000'],
-      }),
-    }),
+    amount: Type.Object(PriceFields),
     referenceId: Type.String({
       minLength: 1,
       maxLength: 255,

@@ -1,8 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { MERCHANT_STOPPED } from '../../actions/paying/option-refusals.ts';
+import { findStockFor } from '../../actions/paying/links/link-stock.ts';
+import { MERCHANT_STOPPED, SOLD_OUT } from '../../actions/paying/option-refusals.ts';
 import { acceptedTokens } from '../../actions/paying/payable-assets.ts';
 import { openNetworks, servedNetworks } from '../../actions/paying/served-networks.ts';
 import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
+import { isSoldOut } from '../../domain/payment-link.ts';
 import { findRefusedAttempt } from '../../store/chain/due-items.ts';
 import { findCarryingTransaction } from '../../store/chain/sends.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
@@ -35,13 +37,18 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
 /** The tokens that are offered for a payment now, or the reason why none is. */
 async function viewPayable(deps: HttpDeps, payment: Payment, isMerchantStopped: boolean) {
   if (isMerchantStopped) return { accepted: [], stopped: STOPPED.merchant };
-  const open = await openNetworks(deps, payment.mode);
+  const [open, stock] = await Promise.all([openNetworks(deps, payment.mode), findStockFor(deps.db.sql, payment)]);
+  if (stock !== undefined && isSoldOut(stock)) return { accepted: [], stopped: STOPPED.link };
   const isFrozen = open.length === 0 && servedNetworks(deps, payment.mode).length > 0;
-  return { accepted: acceptedTokens(deps, payment, open), ...(isFrozen && { stopped: STOPPED.network }) };
+  return {
+    accepted: acceptedTokens(deps, payment, { networks: open, takesCoin: stock === undefined }),
+    ...(isFrozen && { stopped: STOPPED.network }),
+  };
 }
 
 const STOPPED = {
   merchant: { reason: 'merchant_stopped', message: MERCHANT_STOPPED },
+  link: { reason: 'sold_out', message: SOLD_OUT },
   network: { reason: 'networks_stopped', message: 'No network takes payments at the moment.' },
 } as const;
 
@@ -118,7 +125,10 @@ export const PayerInfoBody = Type.Object(
     stopped: Type.Optional(
       Type.Object(
         { reason: enumOf(Object.values(STOPPED).map(({ reason }) => reason)), message: Type.String() },
-        { description: 'Why nothing is offered, while the operator has stopped the merchant or every network.' },
+        {
+          description:
+            'Why nothing is offered: the operator has stopped the merchant or every network, or the payment link is sold out.',
+        },
       ),
     ),
   },

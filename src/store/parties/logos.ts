@@ -1,4 +1,4 @@
-import type { ImageType } from '../../domain/image-type.ts';
+import type { Picture } from '../../domain/picture.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** A logo that is to be copied. */
@@ -11,12 +11,6 @@ export interface LogoWish {
 export interface DueLogo extends LogoWish {
   /** The number of tries, including this one. */
   readonly attempts: number;
-}
-
-export interface Logo {
-  readonly hash: string;
-  readonly type: ImageType;
-  readonly bytes: Uint8Array;
 }
 
 /**
@@ -73,7 +67,7 @@ export function takeDueLogos(
 export async function storeLogo(
   tx: Tx,
   { merchantId, url, wishedAt }: LogoWish,
-  logo: Logo & { at: Date },
+  logo: Picture & { at: Date },
 ): Promise<void> {
   await tx`
     update merchant_logos
@@ -93,7 +87,7 @@ export async function failLogo(
     where merchant_id = ${merchantId} and source_url = ${url} and wished_at = ${wishedAt}`;
 }
 
-export async function findLogo(db: Reader, hash: string): Promise<Logo | undefined> {
-  const [row] = await db<Logo[]>`select hash, type, bytes from merchant_logos where hash = ${hash} limit 1`;
+export async function findLogo(db: Reader, hash: string): Promise<Picture | undefined> {
+  const [row] = await db<Picture[]>`select hash, type, bytes from merchant_logos where hash = ${hash} limit 1`;
   return row;
 }

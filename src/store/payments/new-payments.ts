@@ -20,8 +20,9 @@ export interface NewPayment {
   /** Hashes of merchant and Idempotency-Key, and of the request, as uuids. */
   readonly claim: string | null;
   readonly requestHash: string | null;
-  /** The creator: `key:<id>`. */
+  /** The creator: `key:<id>`, `person:<id>`, `link:<id>`. */
   readonly actor: string;
+  readonly linkId?: string | undefined;
 }
 
 /**
@@ -49,9 +50,10 @@ export function insertPayments(payments: readonly NewPayment[], now: Date): Sing
         ${column(payments, (p) => p.details && JSON.stringify(p.details))}::text[],
         ${column(payments, (p) => p.claim)}::text[],
         ${column(payments, (p) => p.requestHash)}::text[],
-        ${column(payments, (p) => p.actor)}::text[]
+        ${column(payments, (p) => p.actor)}::text[],
+        ${column(payments, (p) => p.linkId ?? null)}::text[]
       ) as i(id, merchant_id, reference_id, amount_unit, amount_value, amount_decimals, expires_at_ms,
-        success_url, error_url, token_asset, details, claim, request_hash, actor)
+        success_url, error_url, token_asset, details, claim, request_hash, actor, link_id)
     ), taken as (
       select i.*, m.partner_id, m.mode from input i
       join merchants m on m.id = i.merchant_id and m.status = 'active' and m.deleted_at is null
@@ -67,10 +69,10 @@ export function insertPayments(payments: readonly NewPayment[], now: Date): Sing
     ), made as (
       insert into payments
         (id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value, amount_decimals,
-         created_at, updated_at, expires_at, success_url, error_url, token_asset, token_value, details)
+         created_at, updated_at, expires_at, success_url, error_url, token_asset, token_value, details, link_id)
       select id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value::numeric,
         amount_decimals::smallint, ${now}, ${now}, to_timestamp(expires_at_ms::bigint / 1000.0), success_url, error_url,
-        token_asset, case when token_asset is not null then amount_value::numeric end, details::jsonb
+        token_asset, case when token_asset is not null then amount_value::numeric end, details::jsonb, link_id
       from wanted
       returning id, partner_id, mode, merchant_id, amount_unit, amount_decimals, amount_value, token_asset
     ), happened as (

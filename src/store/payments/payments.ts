@@ -21,6 +21,8 @@ export interface Payment extends PaymentFacts {
   readonly expiresAt: Date;
   readonly successUrl: string | null;
   readonly errorUrl: string | null;
+  /** The payment link that it was created by. */
+  readonly linkId: string | null;
 }
 
 /** The part of a payment that its status answer shows; it is read more than anything else. */
@@ -212,5 +214,5 @@ export function paymentColumns(db: Reader) {
     error_url as "errorUrl", failure_code as "failureCode", native_deadline as "nativeDeadline",
     token_asset as "tokenAsset", token_value as "tokenValue", buyer_account as "buyerAccount",
     buyer_name as "buyerName", buyer_icon as "buyerIcon", transaction_hash as "transactionHash",
-    transaction_nonce as "transactionNonce"`;
+    transaction_nonce as "transactionNonce", link_id as "linkId"`;
 }

@@ -1,5 +1,5 @@
 import { backoffMs, pause } from '../shared/backoff.ts';
-import { eitherSignal } from '../shared/either-signal.ts';
+import { untilOffline } from '../shared/until-offline.ts';
 import type { Gateway, StatusBody } from './api.ts';
 import type { Connection } from './flow.ts';
 import type { PaymentStatus } from './page-state.ts';
@@ -54,21 +54,5 @@ export async function followStatus(input: FollowInput): Promise<void> {
     else if (failures > 1) onConnection('away');
     const wait = answer.is === 'unavailable' ? (answer.retryAfterMs ?? 0) : 30_000;
     await pause(Math.max(wait, backoffMs(failures - 1, random)), signal, outside);
-  }
-}
-
-/** A held request does not notice a lost connection: the page would seem to wait normally. */
-async function untilOffline<T>(
-  outside: EventTarget,
-  signal: AbortSignal,
-  ask: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const lost = new AbortController();
-  const onOffline = () => lost.abort();
-  outside.addEventListener('offline', onOffline);
-  try {
-    return await ask(eitherSignal(signal, lost.signal));
-  } finally {
-    outside.removeEventListener('offline', onOffline);
   }
 }

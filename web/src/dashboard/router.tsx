@@ -41,6 +41,11 @@ const merchant = createRoute({
   path: '/merchants/$merchantId',
   component: lazyRouteComponent(() => import('./pages/merchant.tsx'), 'MerchantPage'),
 });
+const links = createRoute({
+  getParentRoute: () => shell,
+  path: '/links',
+  component: lazyRouteComponent(() => import('./pages/links.tsx'), 'LinksPage'),
+});
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
@@ -106,6 +111,7 @@ const routeTree = root.addChildren([
     home,
     payments,
     payment,
+    links,
     merchants,
     merchant,
     webhooks,

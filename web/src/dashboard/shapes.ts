@@ -149,6 +149,18 @@ export interface MerchantDetails extends MerchantRow {
   readonly settlements: { readonly crypto: readonly Destination[] };
 }
 
+export interface PaymentLink {
+  readonly id: string;
+  readonly url: string;
+  readonly description: string;
+  readonly amount: Amount | null;
+  readonly minimum: Amount | null;
+  readonly maximum: Amount | null;
+  readonly stock: number | null;
+  readonly taken: number | null;
+  readonly status: 'active' | 'inactive';
+}
+
 export interface Endpoint {
   readonly id: string;
   readonly url: string;

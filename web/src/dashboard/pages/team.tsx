@@ -6,9 +6,11 @@ import { call } from '../api.ts';
 import { useMay, useMerchants, useSession } from '../queries.ts';
 import { type OneTimeLink, type Person, ROLES, type Role } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
+import { DevicesDialog } from '../ui/devices.tsx';
 import { Form } from '../ui/form.tsx';
 import { Code, Dialog, Field, FormEnd, Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
+import { QrCode } from '../ui/qr-code.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { useTimes, useWords } from '../words.ts';
@@ -78,7 +80,7 @@ function PersonRow({ person, mayManage, onLink }: RowProps) {
   const client = useQueryClient();
   const merchants = useMerchants();
   const { person: me } = useSession();
-  const [asked, setAsked] = useState<'remove' | 'role'>();
+  const [asked, setAsked] = useState<'remove' | 'role' | 'devices'>();
   const { isRunning, problem, run } = useChange();
   const merchant = merchants.find(({ id }) => id === person.merchantId);
   const [roleWord] = ROLE_WORDS[person.role];
@@ -131,6 +133,9 @@ function PersonRow({ person, mayManage, onLink }: RowProps) {
           <button type="button" className="quiet small" disabled={isRunning} onClick={() => void relink()}>
             {words.newLink}
           </button>
+          <button type="button" className="quiet small" onClick={() => setAsked('devices')}>
+            {words.devices}
+          </button>
           <button type="button" className="quiet small" onClick={() => setAsked('remove')}>
             {words.remove}
           </button>
@@ -151,6 +156,7 @@ function PersonRow({ person, mayManage, onLink }: RowProps) {
           </div>
         </Dialog>
       )}
+      {asked === 'devices' && <DevicesDialog person={person} onClose={close} />}
       {asked === 'role' && <RoleDialog person={person} onClose={close} />}
     </li>
   );
@@ -294,7 +300,13 @@ function LinkDialog({ shown: { person, link }, onClose }: { readonly shown: Show
   return (
     <Dialog title={<Fill text={words.linkTitle} name={name} />} onClose={onClose}>
       <p>{fill(words.linkText, { time: times.full(link.expiresAt) })}</p>
-      <Code text={link.url} label={name} />
+      {person.role === 'cashier' && (
+        <>
+          <p>{words.deviceText}</p>
+          <QrCode text={posUrl(link)} label={words.deviceCode} />
+        </>
+      )}
+      <Code text={person.role === 'cashier' ? posUrl(link) : link.url} label={name} />
       <div className="dialog-actions">
         <button type="button" className="main" onClick={onClose}>
           {words.close}
@@ -302,4 +314,10 @@ function LinkDialog({ shown: { person, link }, onClose }: { readonly shown: Show
       </div>
     </Dialog>
   );
+}
+
+/** The same token signs a device in at the point of sale. */
+function posUrl({ url }: OneTimeLink): string {
+  const { origin, hash } = new URL(url);
+  return `${origin}/pos${hash}`;
 }

@@ -27,6 +27,11 @@ export const ShopGlyph = () => (
     <path d="M4.5 10.5V19h15v-8.5M3.5 9.5 5.5 5h13l2 4.5a2.8 2.8 0 0 1-5.6.2 2.9 2.9 0 0 1-5.8 0 2.8 2.8 0 0 1-5.6-.2z" />
   </svg>
 );
+export const LinkGlyph = () => (
+  <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <path d="M10 13.5a4 4 0 0 0 5.7 0l3.2-3.2a4 4 0 0 0-5.7-5.7L11.8 6M14 10.5a4 4 0 0 0-5.7 0l-3.2 3.2a4 4 0 0 0 5.7 5.7l1.4-1.4" />
+  </svg>
+);
 export const LeaveGlyph = () => (
   <svg className="glyph glyph-flips" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <path d="M10 5H6.5A1.5 1.5 0 0 0 5 6.5v11A1.5 1.5 0 0 0 6.5 19H10M14.5 8l4 4-4 4M18 12H9.5" />

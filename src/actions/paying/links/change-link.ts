@@ -1,0 +1,48 @@
+import type { LinkStatus } from '../../../domain/payment-link.ts';
+import type { Picture } from '../../../domain/picture.ts';
+import { ApiError } from '../../../errors.ts';
+import { findLinkStock, lockLink, type PaymentLink, updateLink } from '../../../store/payments/payment-links.ts';
+import { appendAudit } from '../../../store/plumbing/audit-log.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { refuseTooMany } from './create-link.ts';
+
+export interface LinkChanges {
+  readonly description?: string;
+  readonly stock?: number | null;
+  readonly status?: LinkStatus;
+  readonly expiresAt?: Date | null;
+  readonly picture?: Picture | null;
+}
+
+export interface LinkChange {
+  readonly linkId: string;
+  readonly merchantId: string;
+  readonly actor: string;
+  readonly changes: LinkChanges;
+}
+
+/** Changes a link. Payments that it has created stay as they are; the stock counts for their confirmation. */
+export function changeLink(
+  deps: CommandDeps,
+  { linkId, merchantId, actor, changes: { picture, ...changes } }: LinkChange,
+): Promise<PaymentLink> {
+  return command(deps, async (tx, now) => {
+    if (changes.status === 'active') await refuseTooMany(tx, merchantId);
+    const link = await lockLink(tx, linkId);
+    if (link === undefined || link.merchantId !== merchantId) throw linkNotFound();
+    const pictureHash = picture === undefined ? link.pictureHash : (picture?.hash ?? null);
+    const changed: PaymentLink = { ...link, ...changes, pictureHash };
+    await updateLink(tx, { link: changed, picture, at: now });
+    const names = [...Object.keys(changes), ...(picture === undefined ? [] : ['pictureHash'])] as (keyof PaymentLink)[];
+    const factsOf = (of: PaymentLink) => Object.fromEntries(names.map((name) => [name, of[name]]));
+    const detail = { before: factsOf(link), after: factsOf(changed) };
+    await appendAudit(tx, { at: now, actor, action: 'payment_link.changed', subject: link.id, detail });
+    // A link that has a stock from now on counts its pieces.
+    const { taken = null } = (await findLinkStock(tx, link.id)) ?? {};
+    return { ...changed, taken };
+  });
+}
+
+export function linkNotFound(): ApiError {
+  return new ApiError('invalid_params', 'There is no such payment link.', { status: 404 });
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { amountFor, closedReason, typedUnits } from './payment-link.ts';
+
+describe('a payment link', () => {
+  const open = { status: 'active', expiresAt: null, stock: null, taken: null } as const;
+  const rows = [
+    ['takes payments without an end', open, undefined],
+    ['takes payments while pieces are left', { ...open, stock: 2, taken: 1 }, undefined],
+    ['takes payments before its expiry', { ...open, expiresAt: new Date(1_001) }, undefined],
+    ['takes none when it is inactive', { ...open, status: 'inactive', stock: 1, taken: 1 }, 'inactive'],
+    ['takes none from its expiry on', { ...open, expiresAt: new Date(1_000) }, 'expired'],
+    ['takes none when all pieces are taken', { ...open, stock: 2, taken: 2 }, 'sold_out'],
+    ['takes none when the stock was lowered below the pieces taken', { ...open, stock: 1, taken: 2 }, 'sold_out'],
+  ] as const;
+  for (const [title, link, reason] of rows) {
+    it(title, () => assert.equal(closedReason(link, 1_000), reason));
+  }
+
+  it('has its own price, or one between its bounds', () => {
+    assert.equal(amountFor({ value: 1000n }, '99', 2), 1000n);
+    const chosen = { minimum: 100n, maximum: 2_000n };
+    const amounts = ['1', '20', '0.99', '20.01', '', '-5'].map((typed) => amountFor(chosen, typed, 2));
+    assert.deepEqual(amounts, [100n, 2_000n, undefined, undefined, undefined, undefined]);
+  });
+});
+
+describe('an amount that a person types', () => {
+  const rows = [
+    ['12', 2, 1200n],
+    [' 12.5 ', 2, 1250n],
+    ['12,50', 2, 1250n],
+    ['0.01', 2, 1n],
+    ['١٢٫٥', 2, 1250n],
+    ['１２', 0, 12n],
+    ['1.500', 3, 1500n],
+    ['1,500', 3, undefined],
+    ['1,000', 2, undefined],
+    ['1.000', 2, undefined],
+    ['12.5', 0, undefined],
+    ['1,000.00', 2, undefined],
+    ['1e3', 2, undefined],
+    ['-1', 2, undefined],
+    ['+1', 2, undefined],
+    ['0x10', 2, undefined],
+    ['.5', 2, undefined],
+    ['5.', 2, undefined],
+    ['', 2, undefined],
+    ['9'.repeat(41), 2, undefined],
+  ] as const;
+  for (const [text, decimals, units] of rows) {
+    it(`“${text}” with ${decimals} decimals is ${units ?? 'refused'}`, () =>
+      assert.equal(typedUnits(text, decimals), units));
+  }
+});

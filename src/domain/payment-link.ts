@@ -1,0 +1,65 @@
+export const LINK_STATUSES = ['active', 'inactive'] as const;
+export type LinkStatus = (typeof LINK_STATUSES)[number];
+
+/** Every confirmation of a link with a stock counts its pieces. */
+export const MAX_STOCK = 10_000;
+/** Active links of one merchant. */
+export const MAX_LINKS = 1_000;
+
+/** The price of a link: fixed, or chosen by the payer between two bounds. In minor units. */
+export type LinkPrice =
+  | { readonly value: bigint }
+  | {
+      readonly minimum: bigint;
+      readonly maximum: bigint;
+    };
+
+/** The facts that decide whether a link takes payments. */
+export interface LinkState {
+  readonly status: LinkStatus;
+  readonly expiresAt: Date | null;
+  /** Null: no end. */
+  readonly stock: number | null;
+  /** Pieces that are being paid or have been paid. Null for a link without a stock. */
+  readonly taken: number | null;
+}
+
+/** The reason why a link takes no payments; undefined while it does. */
+export function closedReason(link: LinkState, nowMs: number): 'inactive' | 'expired' | 'sold_out' | undefined {
+  if (link.status !== 'active') return 'inactive';
+  if (link.expiresAt !== null && nowMs >= link.expiresAt.getTime()) return 'expired';
+  return isSoldOut(link) ? 'sold_out' : undefined;
+}
+
+export function isSoldOut({ stock, taken }: Pick<LinkState, 'stock' | 'taken'>): boolean {
+  return stock !== null && (taken ?? 0) >= stock;
+}
+
+/** The amount of a new payment: the price, or the amount that the payer has typed. Undefined if it is not allowed. */
+export function amountFor(price: LinkPrice, typed: string, decimals: number): bigint | undefined {
+  if ('value' in price) return price.value;
+  const amount = typedUnits(typed, decimals);
+  return amount !== undefined && amount >= price.minimum && amount <= price.maximum ? amount : undefined;
+}
+
+/** Digits of Arabic, Persian and full-width Japanese, as keyboards of these languages type them. */
+const ZEROS = [0x0660, 0x06f0, 0xff10];
+const MAX_TYPED = 40;
+
+/**
+ * Minor units of an amount as people type it: `12`, `12.5`, `12,50`. Separators of thousands are refused, because `1,000` is one
+ * thousand in one country and one in another: three digits after a comma are never decimals.
+ */
+export function typedUnits(text: string, decimals: number): bigint | undefined {
+  if (text.length > MAX_TYPED) return undefined;
+  const latin = Array.from(text.trim(), latinDigit).join('').replace('٫', '.');
+  const [, whole, mark, fraction = ''] = /^([0-9]{1,30})(?:([.,])([0-9]+))?$/.exec(latin) ?? [];
+  if (whole === undefined || fraction.length > decimals || (mark === ',' && fraction.length === 3)) return undefined;
+  return BigInt(whole + fraction.padEnd(decimals, '0'));
+}
+
+function latinDigit(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const zero = ZEROS.find((each) => code >= each && code < each + 10);
+  return zero === undefined ? character : String(code - zero);
+}

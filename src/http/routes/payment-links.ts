@@ -1,0 +1,238 @@
+import { type Static, Type } from 'typebox';
+import { changeLink, linkNotFound } from '../../actions/paying/links/change-link.ts';
+import { createLink } from '../../actions/paying/links/create-link.ts';
+import { findAsset } from '../../chains/assets.ts';
+import { parseUnit, type Unit } from '../../chains/units.ts';
+import { openCursor, sealCursor } from '../../domain/cursor.ts';
+import { isId } from '../../domain/ids.ts';
+import { ApiError, type Issue, validationError } from '../../errors.ts';
+import { findLink, listLinks } from '../../store/payments/payment-links.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { actorOf, keyOf, merchantOf, onBehalfOf } from '../entry/caller.ts';
+import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
+import { PICTURE_BODY_BYTES, readPicture } from '../entry/picture.ts';
+import { checkPrice } from '../entry/price.ts';
+import { Cursor, limitOf, NextCursor, PriceFields } from '../schemas.ts';
+import { LinkBody, LinkField, viewLink } from '../views/payment-link.ts';
+
+const READ = { scheme: 'partner', merchant: 'header', scope: 'links:read' } as const;
+const WRITE = { scheme: 'partner', merchant: 'header', scope: 'links:write' } as const;
+const LIMIT = 50;
+
+/** The payment links of a merchant. */
+export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void> {
+  const config = {
+    access: WRITE,
+    idempotency: 'accepted',
+    errors: ['idempotency_conflict', 'invalid_state', 'not_sandbox_api_key'],
+  } as const;
+  app.post('/v1/payment-links', { schema: CREATE, config, bodyLimit: PICTURE_BODY_BYTES }, async (request, reply) => {
+    const { body } = request;
+    const merchant = merchantOf(request);
+    const { mode } = keyOf(request);
+    const issues: Issue[] = [];
+    const price = readPrice(body, issues);
+    const picture = readPicture('picture', body.picture, issues);
+    const expiresAt = readExpiry(deps, body.expiresAt, issues);
+    if (issues.length > 0 || price === undefined) throw validationError(issues);
+    const { unit, field, least } = price;
+    checkPrice(deps, { mode, merchant, unit, value: least, field });
+    const { stock = null } = body;
+    if (stock !== null) refuseCoin(unit);
+    const answer = await createLink(
+      onBehalfOf(request, deps),
+      {
+        merchant,
+        actor: actorOf(request),
+        description: body.description,
+        referenceId: body.referenceId ?? null,
+        amountUnit: unit.id,
+        amountDecimals: unit.decimals,
+        amountValue: body.amount?.value ?? null,
+        minimumValue: body.minimum?.value ?? null,
+        maximumValue: body.maximum?.value ?? null,
+        stock,
+        expiresAt: expiresAt ?? null,
+        picture: picture ?? null,
+      },
+      idempotencyKeyOf(request) === undefined ? undefined : idempotentRequest(request, body),
+      (link) => ({ status: 201, body: { paymentLink: viewLink(deps.config, link) } }),
+    );
+    return sendAnswer(deps, reply, answer);
+  });
+
+  app.get('/v1/payment-links', { schema: LIST, config: { access: READ, priority: 'spare' } }, (request, reply) => {
+    const { cursor, limit = LIMIT } = request.query;
+    const { id: merchantId } = merchantOf(request);
+    const question = `payment-links ${merchantId}`;
+    const after = cursor === undefined ? undefined : openCursor(deps.cursorKeys, question, cursor);
+    if (cursor !== undefined && after === undefined) {
+      throw new ApiError('invalid_params', 'The cursor is not of this list.');
+    }
+    return deps.lists.read(keyOf(request).id, reply, async (db) => {
+      const found = await listLinks(db, { merchantId, beforeId: after?.[0], limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const last = found.length > limit ? page.at(-1) : undefined;
+      return {
+        paymentLinks: page.map((link) => viewLink(deps.config, link)),
+        nextCursor: last === undefined ? null : sealCursor(deps.cursorKeys, question, [last.id]),
+      };
+    });
+  });
+
+  app.get('/v1/payment-links/:id', { schema: GET, config: { access: READ } }, async (request) => {
+    const link = await findLink(deps.db.sql, linkIdIn(request.params.id));
+    if (link === undefined || link.merchantId !== merchantOf(request).id) throw linkNotFound();
+    return { paymentLink: viewLink(deps.config, link) };
+  });
+
+  app.patch(
+    '/v1/payment-links/:id',
+    { schema: PATCH, config: { access: WRITE, errors: ['invalid_state'] }, bodyLimit: PICTURE_BODY_BYTES },
+    async (request) => {
+      const { expiresAt, picture, ...changes } = request.body;
+      const linkId = linkIdIn(request.params.id);
+      const issues: Issue[] = [];
+      const read = {
+        ...changes,
+        ...(expiresAt !== undefined && { expiresAt: readExpiry(deps, expiresAt, issues) ?? null }),
+        ...(picture !== undefined && { picture: readPicture('picture', picture, issues) ?? null }),
+      };
+      if (issues.length > 0) throw validationError(issues);
+      const { id: merchantId } = merchantOf(request);
+      if (typeof changes.stock === 'number') await refuseCoinOf(deps, linkId);
+      const change = { linkId, merchantId, actor: actorOf(request), changes: read };
+      return { paymentLink: viewLink(deps.config, await changeLink(onBehalfOf(request, deps), change)) };
+    },
+  );
+}
+
+function linkIdIn(text: string): string {
+  if (!isId('plk_', text)) throw linkNotFound();
+  return text;
+}
+
+type NewLinkBody = Static<(typeof CREATE)['body']>;
+
+interface ReadPrice {
+  readonly unit: Unit;
+  /** The smallest amount of a payment, and its field. */
+  readonly least: bigint;
+  readonly field: string;
+}
+
+/** A fixed amount, or two bounds of one unit. */
+function readPrice({ amount, minimum, maximum }: NewLinkBody, issues: Issue[]): ReadPrice | undefined {
+  const least = amount ?? minimum;
+  const isOne =
+    (amount !== undefined) !== (minimum !== undefined) && (minimum === undefined) === (maximum === undefined);
+  if (!isOne || least === undefined) {
+    const field = amount === undefined ? (minimum === undefined ? 'amount' : 'maximum') : 'minimum';
+    issues.push({ field, message: 'give either amount, or minimum and maximum' });
+    return undefined;
+  }
+  const field = amount === undefined ? 'minimum' : 'amount';
+  const unit = parseUnit(least.unit);
+  if (!unit.ok) issues.push({ field: `${field}.unit`, message: unit.problem });
+  if (maximum !== undefined && maximum.unit !== least.unit) {
+    issues.push({ field: 'maximum.unit', message: 'must be that of minimum' });
+  }
+  if (maximum !== undefined && BigInt(maximum.value) < BigInt(least.value)) {
+    issues.push({ field: 'maximum.value', message: 'must not be below minimum' });
+  }
+  return unit.ok ? { unit: unit.value, least: BigInt(least.value), field } : undefined;
+}
+
+/** Milliseconds up to the year 9999: what a timestamp of the database and of the API can show. */
+const LAST_MS = Date.UTC(9999, 11, 31);
+
+function readExpiry({ world }: HttpDeps, seconds: number | null | undefined, issues: Issue[]): Date | undefined {
+  if (seconds === undefined || seconds === null) return undefined;
+  const isPossible = seconds * 1000 > world.clock.nowMs() && seconds * 1000 < LAST_MS;
+  if (isPossible) return new Date(seconds * 1000);
+  issues.push({ field: 'expiresAt', message: 'must be in the future, in seconds since the epoch' });
+  return undefined;
+}
+
+async function refuseCoinOf({ db }: HttpDeps, linkId: string): Promise<void> {
+  const link = await findLink(db.sql, linkId);
+  const unit = link && parseUnit(link.amountUnit);
+  if (unit?.ok) refuseCoin(unit.value);
+}
+
+/** Coin is sent by the payer, and cannot be refused when the last piece is gone. */
+function refuseCoin({ token }: Unit): void {
+  if (token === undefined || findAsset(token.asset)?.pay?.method !== 'native') return;
+  throw validationError([{ field: 'stock', message: 'must be null for a price in coin, which cannot be refused' }]);
+}
+
+const TAGS = ['Payment links'];
+const LinkParams = Type.Object({ id: Type.String({ description: 'The payment link.' }) });
+const One = Type.Object({ paymentLink: LinkBody }, { description: 'The payment link.' });
+const Price = Type.Object(PriceFields, { additionalProperties: false });
+const { description, stock, expiresAt, status, picture } = LinkField;
+
+const CREATE = {
+  tags: TAGS,
+  summary: 'Create a payment link',
+  description:
+    'A page at `url` that anybody can pay at, as often as the stock allows. Give `amount`, or `minimum` and `maximum` to let the payer choose. Opening the page creates nothing; its button creates an ordinary payment with the `referenceId` of the link. At most 1,000 active links for each merchant.',
+  body: Type.Object(
+    {
+      description,
+      amount: Type.Optional(Price),
+      minimum: Type.Optional(Price),
+      maximum: Type.Optional(Price),
+      stock: Type.Optional(stock),
+      expiresAt: Type.Optional(expiresAt),
+      referenceId: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 255,
+          pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+          'x-rule': 'must be text without control characters',
+          description: 'The `referenceId` of its payments. Default: the id of the link.',
+        }),
+      ),
+      picture: Type.Optional(picture),
+    },
+    { additionalProperties: false },
+  ),
+  response: { 201: One },
+};
+
+const LIST = {
+  tags: TAGS,
+  summary: 'List payment links',
+  description: 'Those of the merchant, the newest first.',
+  querystring: Type.Object({ cursor: Type.Optional(Cursor), limit: limitOf(100, LIMIT) }),
+  response: {
+    200: Type.Object({ paymentLinks: Type.Array(LinkBody), nextCursor: NextCursor }, { description: 'The links.' }),
+  },
+};
+
+const GET = { tags: TAGS, summary: 'Get a payment link', params: LinkParams, response: { 200: One } };
+
+const CHANGES = { description, stock, expiresAt, status, picture };
+const PATCH = {
+  tags: TAGS,
+  summary: 'Change a payment link',
+  description:
+    'Give at least one field. The price stays: create another link for another price. Payments that the link has created can be paid to their end, as long as the stock allows.',
+  params: LinkParams,
+  body: Type.Object(
+    {
+      description: Type.Optional(description),
+      stock: Type.Optional(stock),
+      expiresAt: Type.Optional(expiresAt),
+      status: Type.Optional(status),
+      picture: Type.Optional(picture),
+    },
+    {
+      additionalProperties: false,
+      anyOf: Object.keys(CHANGES).map((name) => ({ required: [name] })),
+      'x-rule': `must have at least one of ${Object.keys(CHANGES).join(', ')}`,
+    },
+  ),
+  response: { 200: One },
+};

@@ -1,0 +1,138 @@
+import type { Mode } from '../../domain/mode.ts';
+import type { LinkState } from '../../domain/payment-link.ts';
+import type { Picture } from '../../domain/picture.ts';
+import { one, type Reader, type Tx } from '../plumbing/database.ts';
+
+export interface PaymentLink extends LinkState {
+  readonly id: string;
+  readonly partnerId: string;
+  readonly mode: Mode;
+  readonly merchantId: string;
+  readonly description: string;
+  /** That of its payments. */
+  readonly referenceId: string;
+  readonly amountUnit: string;
+  readonly amountDecimals: number;
+  /** Minor units. Null if the payer chooses the amount. */
+  readonly amountValue: string | null;
+  readonly minimumValue: string | null;
+  readonly maximumValue: string | null;
+  readonly pictureHash: string | null;
+  readonly createdAt: Date;
+}
+
+export async function insertLink(tx: Tx, link: PaymentLink, picture: Picture | null): Promise<void> {
+  await tx`
+    insert into payment_links (id, partner_id, mode, merchant_id, description, reference_id, amount_unit, amount_decimals,
+      amount_value, minimum_value, maximum_value, stock, status, expires_at, picture_hash, picture_type, picture_bytes,
+      created_at, updated_at)
+    values (${link.id}, ${link.partnerId}, ${link.mode}, ${link.merchantId}, ${link.description}, ${link.referenceId},
+      ${link.amountUnit}, ${link.amountDecimals}, ${link.amountValue}, ${link.minimumValue}, ${link.maximumValue},
+      ${link.stock}, ${link.status}, ${link.expiresAt}, ${picture?.hash ?? null}, ${picture?.type ?? null},
+      ${picture?.bytes ?? null}, ${link.createdAt}, ${link.createdAt})`;
+}
+
+/** Of any merchant: the caller decides. */
+export async function findLink(db: Reader, id: string): Promise<PaymentLink | undefined> {
+  const [row] = await db<PaymentLink[]>`select ${linkColumns(db)} from payment_links l where l.id = ${id}`;
+  return row;
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockLink(tx: Tx, id: string): Promise<PaymentLink | undefined> {
+  const [row] = await tx<PaymentLink[]>`
+    select ${linkColumns(tx)} from payment_links l where l.id = ${id} for no key update`;
+  return row;
+}
+
+export interface LinkQuery {
+  readonly merchantId: string;
+  /** Only links before this id. */
+  readonly beforeId: string | undefined;
+  readonly limit: number;
+}
+
+/** The newest first. */
+export function listLinks(db: Reader, { merchantId, beforeId, limit }: LinkQuery): Promise<PaymentLink[]> {
+  return db<PaymentLink[]>`
+    select ${linkColumns(db)} from payment_links l
+    where l.merchant_id = ${merchantId} and ${beforeId === undefined ? db`true` : db`l.id < ${beforeId}`}
+    order by l.id desc limit ${limit}`;
+}
+
+export async function countActiveLinks(db: Reader, merchantId: string): Promise<number> {
+  const rows = await db<{ count: number }[]>`
+    select count(*)::int as count from payment_links where merchant_id = ${merchantId} and status = 'active'`;
+  return one(rows).count;
+}
+
+/** Writes everything of a locked link that can change. Its picture stays as it is if `picture` is undefined. */
+export async function updateLink(
+  tx: Tx,
+  { link, picture, at }: { link: PaymentLink; picture: Picture | null | undefined; at: Date },
+): Promise<void> {
+  await tx`
+    update payment_links
+    set description = ${link.description}, stock = ${link.stock}, status = ${link.status},
+      expires_at = ${link.expiresAt}, updated_at = ${at}
+    where id = ${link.id}`;
+  if (picture === undefined) return;
+  await tx`
+    update payment_links
+    set picture_hash = ${picture?.hash ?? null}, picture_type = ${picture?.type ?? null},
+      picture_bytes = ${picture?.bytes ?? null}
+    where id = ${link.id}`;
+}
+
+export async function findLinkPicture(db: Reader, hash: string): Promise<Picture | undefined> {
+  const [row] = await db<Picture[]>`
+    select picture_hash as hash, picture_type as type, picture_bytes as bytes from payment_links
+    where picture_hash = ${hash} limit 1`;
+  return row;
+}
+
+/** The stock of a link, and the pieces that are taken. */
+export interface LinkStock extends Pick<LinkState, 'stock' | 'taken'> {
+  readonly id: string;
+}
+
+export async function findLinkStock(db: Reader, id: string): Promise<LinkStock | undefined> {
+  const [row] = await db<LinkStock[]>`select ${stockColumns(db)} from payment_links l where l.id = ${id}`;
+  return row;
+}
+
+/** Locks the links in one order, then counts: transactions that take pieces of one link run one after the other. */
+export async function lockLinkStocks(tx: Tx, ids: readonly string[]): Promise<LinkStock[]> {
+  await tx`select from payment_links where id = any(${ids as string[]}::text[]) order by id for no key update`;
+  // A statement of its own: its snapshot has the pieces that others took while this transaction waited for the lock.
+  return tx<LinkStock[]>`select ${stockColumns(tx)} from payment_links l where l.id = any(${ids as string[]}::text[])`;
+}
+
+/** A piece that is taken already stays so. */
+export async function takePieces(
+  tx: Tx,
+  pieces: readonly { readonly paymentId: string; readonly linkId: string }[],
+): Promise<void> {
+  await tx`
+    insert into payment_link_pieces (payment_id, link_id)
+    select * from unnest(${pieces.map(({ paymentId }) => paymentId)}::text[], ${pieces.map(({ linkId }) => linkId)}::text[])
+    on conflict do nothing`;
+}
+
+export async function returnPieces(tx: Tx, paymentIds: readonly string[]): Promise<void> {
+  await tx`delete from payment_link_pieces where payment_id = any(${paymentIds as string[]}::text[])`;
+}
+
+/** The columns of `payment_links l`. */
+function linkColumns(db: Reader) {
+  return db`${stockColumns(db)}, l.partner_id as "partnerId", l.mode, l.merchant_id as "merchantId", l.description,
+    l.reference_id as "referenceId", l.amount_unit as "amountUnit", l.amount_decimals as "amountDecimals",
+    l.amount_value as "amountValue", l.minimum_value as "minimumValue", l.maximum_value as "maximumValue", l.status,
+    l.expires_at as "expiresAt", l.picture_hash as "pictureHash", l.created_at as "createdAt"`;
+}
+
+/** Links without a stock may have any number of payments, so theirs are not counted. */
+function stockColumns(db: Reader) {
+  return db`l.id, l.stock, case when l.stock is not null then
+    (select count(*)::int from payment_link_pieces p where p.link_id = l.id) end as taken`;
+}

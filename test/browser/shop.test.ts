@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { en as dashboard } from '../../web/src/dashboard/strings/en.ts';
+import { en as link } from '../../web/src/links/strings/en.ts';
+import { en } from '../../web/src/pos/strings/en.ts';
+import { payWith } from '../e2e/sandbox-payer.ts';
+import { assertAccessible } from './accessible.ts';
+import { missingBrowser } from './chromium.ts';
+import { openScene, type Scene, steps, TEN_TOKENS, type Visit, wordsOf } from './scene.ts';
+
+describe('a shop without code', { skip: missingBrowser() }, () => {
+  let scene: Scene;
+  let owner: Visit;
+  before(async () => {
+    scene = await openScene();
+    owner = await scene.visit();
+    await owner.page.goto(scene.dashboardUrl);
+    await owner.page.getByRole('button', { name: dashboard.later }).click();
+    await owner.page.getByRole('button', { name: dashboard.signOut }).waitFor();
+  });
+  after(() => scene.close());
+
+  const at = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
+
+  describe('with a payment link', () => {
+    let url: string;
+
+    it('creates it in the dashboard, and gets its QR code and a button', async () => {
+      const { page } = owner;
+      await page.goto(new URL('/dashboard/links', scene.dashboardUrl).href);
+      await page.getByText(dashboard.noLinks).waitFor();
+      await page.getByRole('button', { name: dashboard.addLink }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel(dashboard.linkFor).fill('Tea <b>for two</b> \u202e');
+      await dialog.getByLabel(dashboard.amount).fill('1,000');
+      await dialog.getByLabel(dashboard.stock).fill('2');
+      await dialog.getByRole('button', { name: dashboard.addLink }).click();
+      await dialog.getByText(dashboard.badAmount).waitFor();
+      await dialog.getByLabel(dashboard.amount).fill('10');
+      await assertAccessible(page, 'new link');
+      await dialog.getByRole('button', { name: dashboard.addLink }).click();
+      url = await dialog.getByText(/^https?:\/\/[^"]*\/l\/[0-9A-Z]{26}$/).innerText();
+      await dialog.getByRole('img', { name: dashboard.qrOfLink }).waitFor();
+      assert.match(
+        await dialog.getByText(/^<a href/).innerText(),
+        /<a href="[^"]+\/l\/\w{26}" style="[^"]+">Pay \$10\.00<\/a>/,
+      );
+      await assertAccessible(page, 'shared link');
+      await dialog.getByRole('button', { name: dashboard.close }).click();
+      await page.getByText('Tea <b>for two</b>').waitFor();
+      await assertAccessible(page, 'links');
+    });
+
+    it('is paid until its stock is gone, on a page without a script', async () => {
+      const payer = await scene.visitWith({ USDC: TEN_TOKENS });
+      const { page } = payer;
+      await page.goto(url);
+      await at(page, 'Tea <b>for two</b>');
+      assert.deepEqual(
+        payer.requests.filter((each) => each.endsWith('.js')),
+        [],
+      );
+      await assertAccessible(page, 'link');
+      await page.getByRole('button', { name: 'Pay $10.00' }).click();
+      await steps.connect(page);
+      await steps.choose(page, 'USDC');
+      await steps.pay(page);
+      await steps.isPaid(page);
+
+      const second = await scene.createWallet({ USDC: TEN_TOKENS });
+      const form = await fetch(url, { method: 'POST', body: new URLSearchParams(), redirect: 'manual' });
+      const paymentId = new URL(form.headers.get('location') ?? '').searchParams.get('pid') ?? '';
+      await payWith(scene, second, paymentId, 'USDC');
+
+      await page.goto(url);
+      await page.getByText(link.soldOutTitle).waitFor();
+      assert.equal(await page.getByRole('button').count(), 0);
+      await assertAccessible(page, 'sold out');
+      assert.deepEqual([payer.strangers, payer.problems], [[], []]);
+      await payer.close();
+    });
+
+    it('refuses an amount outside the bounds in the words of the payer', async () => {
+      const { paymentLink } = await scene.call<{ paymentLink: { url: string } }>('POST', '/v1/payment-links', {
+        description: 'A gift',
+        minimum: { unit: 'iso4217/USD', value: '100' },
+        maximum: { unit: 'iso4217/USD', value: '5000' },
+      });
+      const visitor = await scene.visit({ viewport: { width: 390, height: 844 } });
+      const { page } = visitor;
+      await page.goto(paymentLink.url);
+      await page.getByLabel(wordsOf(link.amountLabel)).fill('50.01');
+      await page.getByRole('button', { name: link.continueTo }).click();
+      await page.getByRole('alert').getByText(wordsOf(link.badAmount)).waitFor();
+      assert.equal(await page.getByLabel(wordsOf(link.amountLabel)).inputValue(), '50.01');
+      await assertAccessible(page, 'refused amount');
+      await page.goto(`${paymentLink.url}?lang=ar`);
+      assert.equal(await page.locator('html').getAttribute('dir'), 'rtl');
+      await visitor.close();
+    });
+  });
+
+  describe('with the point of sale', () => {
+    let till: Visit;
+
+    it('signs a cashier’s device in by a code that the owner shows', async () => {
+      const { page } = owner;
+      await page.getByRole('link', { name: dashboard.team }).click();
+      await page.getByRole('button', { name: dashboard.invite }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel(dashboard.name).fill('Casey');
+      await dialog.getByLabel(dashboard.email).fill('casey@shop.example');
+      await dialog.getByLabel(dashboard.belongsTo).selectOption(scene.merchantId);
+      await dialog.getByRole('radio', { name: new RegExp(`^${dashboard.roleCashier}`) }).check();
+      await dialog.getByRole('button', { name: dashboard.invite }).click();
+      await dialog.getByRole('img', { name: dashboard.deviceCode }).waitFor();
+      const code = await dialog.getByText(/\/pos#/).innerText();
+      await assertAccessible(page, 'code for a device');
+      await dialog.getByRole('button', { name: dashboard.close }).click();
+
+      till = await scene.visit({ viewport: { width: 390, height: 844 } });
+      await till.page.goto(new URL('/pos', code).href);
+      await at(till.page, en.signInTitle);
+      await assertAccessible(till.page, 'sign in of a device');
+      await till.page.goto(code);
+      await till.page.reload();
+      await till.page.getByRole('button', { name: '7' }).waitFor();
+      assert.ok(!till.page.url().includes('#'), 'the token is out of the address');
+    });
+
+    it('takes a payment through a lost connection, and says paid when it has succeeded', async () => {
+      const { page, context } = till;
+      for (const key of ['1', '0', '00']) await page.getByRole('button', { name: key, exact: true }).click();
+      await page.getByRole('radio', { name: '10 %' }).check();
+      await assertAccessible(page, 'keypad');
+      await page.getByRole('button', { name: wordsOf(en.charge) }).click();
+      const code = page.getByRole('img', { name: en.qrLabel });
+      const url = (await code.getAttribute('data-url')) ?? '';
+      await page.getByText('$11.00').waitFor();
+      await assertAccessible(page, 'waiting');
+
+      await context.setOffline(true);
+      await page.getByText(en.offline).waitFor();
+      const payer = await scene.visitWith({ USDC: 2n * TEN_TOKENS });
+      await payer.page.goto(url);
+      await steps.connect(payer.page);
+      await steps.choose(payer.page, 'USDC');
+      await steps.pay(payer.page);
+      await steps.isPaid(payer.page);
+      await payer.close();
+      assert.equal(await page.getByText(en.paidTitle, { exact: true }).count(), 0, 'nobody has told the device');
+      await context.setOffline(false);
+      await page.getByRole('heading', { name: en.paidTitle }).waitFor();
+      await assertAccessible(page, 'paid');
+      await page.reload();
+      await page.getByRole('heading', { name: en.paidTitle }).waitFor();
+      await page.getByRole('button', { name: en.newPayment }).click();
+      await page.getByRole('listitem').filter({ hasText: '$11.00' }).getByText(en.paidTitle).waitFor();
+    });
+
+    it('goes on with an order after a loss of power before the answer, as one payment', async () => {
+      const { page } = till;
+      const created: string[] = [];
+      await page.route('**/v1/payments', async (route) => {
+        // The request comes from the test, and tells the gateway what a browser would tell it.
+        const headers = { ...route.request().headers(), 'sec-fetch-site': 'same-origin' };
+        const answer = await route.fetch({ headers });
+        created.push((await answer.json()).paymentId);
+        await (created.length === 1 ? route.abort() : route.fulfill({ response: answer }));
+      });
+      await page.getByRole('button', { name: '5', exact: true }).click();
+      await page.getByRole('button', { name: '00', exact: true }).click();
+      await page.getByRole('button', { name: wordsOf(en.charge) }).click();
+      await page.getByText(en.offline).waitFor();
+      await page.reload();
+      await page.getByRole('img', { name: en.qrLabel }).waitFor();
+      assert.equal(new Set(created).size, 1);
+      await page.unroute('**/v1/payments');
+      await page.getByRole('button', { name: en.cancel }).click();
+      await page.getByRole('heading', { name: en.cancelledTitle }).waitFor();
+      assert.equal(await scene.statusOf(created[0] ?? ''), 'cancelled');
+      await page.getByRole('button', { name: en.newPayment }).click();
+    });
+
+    it('is open in one window of a device', async () => {
+      const second = await till.context.newPage();
+      await second.goto(new URL('/pos', till.page.url()).href);
+      await at(second, en.otherWindowTitle);
+      await second.close();
+    });
+
+    it('can be revoked by the owner', async () => {
+      const { page } = owner;
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: 'Casey' })
+        .getByRole('button', { name: dashboard.devices })
+        .click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: dashboard.endSession }).click();
+      await dialog.getByText(dashboard.noDevices).waitFor();
+      await assertAccessible(page, 'devices');
+      await dialog.getByRole('button', { name: dashboard.close }).click();
+      await till.page.reload();
+      await at(till.page, en.signInTitle);
+      assert.deepEqual([till.strangers, owner.strangers], [[], []]);
+      const unexpected = till.problems.filter(
+        (text) => !/status of 401|ERR_INTERNET_DISCONNECTED|ERR_FAILED/.test(text),
+      );
+      assert.deepEqual(unexpected, []);
+    });
+
+    it('can be installed, and keeps the content policy', async () => {
+      const { origin } = new URL(till.page.url());
+      const answer = await fetch(`${origin}/pos`);
+      assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'; script-src 'self'/);
+      const manifest = JSON.parse(await (await fetch(`${origin}/pos/manifest.webmanifest`)).text());
+      assert.deepEqual([manifest.start_url, manifest.scope, manifest.display], ['/pos', '/pos', 'standalone']);
+      const worker = await fetch(`${origin}/pos/worker.js`);
+      assert.equal(worker.headers.get('service-worker-allowed'), '/pos');
+      const isControlled = 'navigator.serviceWorker.ready.then((r) => r.active !== null)';
+      assert.equal(await till.page.evaluate(isControlled), true);
+      await till.close();
+    });
+  });
+});

@@ -1,0 +1,28 @@
+import { useState } from 'react';
+import { clamp } from '../../shared/text.ts';
+import { useMerchants, useSession } from '../queries.ts';
+import { useWords } from '../words.ts';
+import { Field } from './parts.tsx';
+
+/** The merchant of a page: the person's own, or one that is chosen. */
+export function useMerchantChoice() {
+  const words = useWords();
+  const { merchant } = useSession();
+  const merchants = useMerchants();
+  const [chosen, setChosen] = useState<string>();
+  const merchantId = merchant?.id ?? chosen ?? merchants[0]?.id;
+  const select = merchant === null && merchants.length > 1 && (
+    <Field label={words.merchant}>
+      {(id) => (
+        <select id={id} value={merchantId} onChange={(event) => setChosen(event.target.value)}>
+          {merchants.map((each) => (
+            <option key={each.id} value={each.id}>
+              {clamp(each.name, 40)}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+  return { merchantId, select };
+}

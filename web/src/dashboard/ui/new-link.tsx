@@ -1,0 +1,121 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { decimalsOf, minorUnits } from '../../shared/typed-amount.ts';
+import { call } from '../api.ts';
+import type { PaymentLink } from '../shapes.ts';
+import { useWords } from '../words.ts';
+import { Form } from './form.tsx';
+import { Dialog, Field, FormEnd } from './parts.tsx';
+import { base64Of, fileIn, MAX_PICTURE_BYTES, PICTURE_TYPES } from './picture.ts';
+import { useChange } from './use-change.ts';
+
+/** The currencies to choose from. The API takes every currency. */
+const CURRENCIES = ['USD', 'EUR', 'GBP', 'CHF', 'JPY', 'BRL'] as const;
+
+interface NewLinkProps {
+  readonly merchantId: string;
+  readonly onClose: () => void;
+  readonly onMade: (link: PaymentLink) => void;
+}
+
+export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
+  const words = useWords();
+  const client = useQueryClient();
+  const { isRunning, problem, run } = useChange();
+  const [kind, setKind] = useState<'fixed' | 'chosen'>('fixed');
+  const [refusal, setRefusal] = useState<string>();
+  // One key for all tries of this dialog: a lost answer makes no second link.
+  const [idempotencyKey] = useState(() => crypto.randomUUID());
+  const add = async (form: FormData) => {
+    const price = priceIn(form, kind);
+    const isTooLarge = (fileIn(form, 'picture')?.size ?? 0) > MAX_PICTURE_BYTES;
+    setRefusal(price === undefined ? words.badAmount : isTooLarge ? words.badPicture : undefined);
+    if (price === undefined || isTooLarge) return;
+    const body = { ...price, ...(await termsIn(form)) };
+    await run(async () => {
+      const made = await call<{ paymentLink: PaymentLink }>('POST', '/v1/payment-links', {
+        merchantId,
+        body,
+        idempotencyKey,
+      });
+      await client.invalidateQueries({ queryKey: ['links'] });
+      onMade(made.paymentLink);
+    });
+  };
+  const amount = (name: string, label: string) => (
+    <Field label={label}>
+      {(id) => <input id={id} name={name} inputMode="decimal" required maxLength={30} autoComplete="off" />}
+    </Field>
+  );
+  return (
+    <Dialog title={words.addLink} onClose={onClose}>
+      <Form onSend={(form) => void add(form)}>
+        <Field label={words.linkFor}>{(id) => <input id={id} name="description" required maxLength={500} />}</Field>
+        <fieldset className="choices">
+          <legend>{words.price}</legend>
+          {(['fixed', 'chosen'] as const).map((each) => (
+            <label key={each}>
+              <input type="radio" name="kind" checked={each === kind} onChange={() => setKind(each)} />
+              <span>{each === 'fixed' ? words.priceFixed : words.priceChosen}</span>
+            </label>
+          ))}
+        </fieldset>
+        <div className="limits">
+          <Field label={words.currency}>
+            {(id) => (
+              <select id={id} name="currency">
+                {CURRENCIES.map((each) => (
+                  <option key={each}>{each}</option>
+                ))}
+              </select>
+            )}
+          </Field>
+          {kind === 'fixed' ? (
+            amount('amount', words.amount)
+          ) : (
+            <>
+              {amount('minimum', words.minimum)}
+              {amount('maximum', words.maximum)}
+            </>
+          )}
+        </div>
+        <div className="limits">
+          <Field label={words.stock}>
+            {(id) => <input id={id} name="stock" type="number" min="1" max="10000" step="1" />}
+          </Field>
+          <Field label={words.linkExpires}>{(id) => <input id={id} name="expires" type="datetime-local" />}</Field>
+        </div>
+        <Field label={words.picture}>
+          {(id) => <input id={id} name="picture" type="file" accept={PICTURE_TYPES} />}
+        </Field>
+        <FormEnd label={words.addLink} isRunning={isRunning} problem={refusal ?? problem} onCancel={onClose} />
+      </Form>
+    </Dialog>
+  );
+}
+
+function priceIn(form: FormData, kind: 'fixed' | 'chosen'): object | undefined {
+  const currency = String(form.get('currency'));
+  const amountOf = (name: string) => {
+    const value = minorUnits(String(form.get(name) ?? ''), decimalsOf(currency));
+    return value === undefined ? undefined : { unit: `iso4217/${currency}`, value };
+  };
+  if (kind === 'fixed') {
+    const amount = amountOf('amount');
+    return amount && { amount };
+  }
+  const [minimum, maximum] = [amountOf('minimum'), amountOf('maximum')];
+  return minimum && maximum && { minimum, maximum };
+}
+
+async function termsIn(form: FormData): Promise<object> {
+  const stock = String(form.get('stock') ?? '');
+  const expires = String(form.get('expires') ?? '');
+  const picture = fileIn(form, 'picture');
+  return {
+    description: form.get('description'),
+    ...(stock !== '' && { stock: Number(stock) }),
+    ...(expires !== '' && { expiresAt: Math.floor(new Date(expires).getTime() / 1000) }),
+    ...(picture !== undefined && { picture: await base64Of(picture) }),
+  };
+}

@@ -1,0 +1,53 @@
+import './styles/pos.css';
+import { createRoot } from 'react-dom/client';
+import { createServerClock } from '../shared/server-clock.ts';
+import { ask } from './gateway.ts';
+import type { PosState } from './page-state.ts';
+import { createPos } from './pos.ts';
+import { paidSignal } from './signal.ts';
+import { App, OtherWindow } from './ui/app.tsx';
+import { StateContext } from './ui/words.ts';
+
+const root = document.getElementById('root');
+const text = document.getElementById('state')?.textContent;
+if (root !== null && text != null) void open(root, JSON.parse(text) as PosState);
+
+async function open(element: HTMLElement, state: PosState): Promise<void> {
+  // The token stays in the memory of the page alone: it is taken out of the address and the history.
+  const token = location.hash.slice(1);
+  history.replaceState(history.state, '', location.pathname + location.search);
+  const page = createRoot(element);
+  const inContext = (content: React.ReactNode) => <StateContext value={state}>{content}</StateContext>;
+  if (!(await isOnlyWindow())) return page.render(inContext(<OtherWindow />));
+  const outside = new EventTarget();
+  const wake = () => void outside.dispatchEvent(new Event('wake'));
+  addEventListener('online', wake);
+  addEventListener('offline', () => outside.dispatchEvent(new Event('offline')));
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && wake());
+  const clock = createServerClock(state.nowMs, () => performance.now(), performance.now());
+  const pos = createPos({
+    ask,
+    storage: localStorage,
+    clock,
+    newKey: () => crypto.randomUUID(),
+    random: Math.random,
+    outside,
+    onPaid: paidSignal.play,
+    firstMode: state.isSandbox ? 'test' : 'live',
+    words: state.strings,
+  });
+  page.render(inContext(<App pos={pos} clock={clock} />));
+  void pos.start(token);
+  void navigator.serviceWorker?.register('/pos/worker.js', { scope: '/pos' }).catch(() => undefined);
+}
+
+/** Two windows of one device would both go on with the order that is kept. The first one has the lock until it is closed. */
+function isOnlyWindow(): Promise<boolean> {
+  if (navigator.locks === undefined) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    void navigator.locks.request('till.pos', { ifAvailable: true }, (lock) => {
+      resolve(lock !== null);
+      return lock === null ? undefined : new Promise(() => {});
+    });
+  });
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createServerClock } from '../shared/server-clock.ts';
+import type { Answer, Request } from './gateway.ts';
+import { type Storage, tipOf, totalOf } from './kept.ts';
+import { createPos } from './pos.ts';
+
+const OK = (body: object, etag?: string): Answer => ({ is: 'ok', body, etag, serverMs: 1_000_000 });
+const REFUSED = (status: number): Answer => ({ is: 'refused', status, code: 'x', message: 'No.' });
+const LOST: Answer = { is: 'unknown' };
+const SESSION = OK({
+  person: { name: 'Casey' },
+  merchant: { id: 'mrch_1', name: 'Kiosk' },
+  rights: ['payments:write'],
+  modes: ['test'],
+});
+const CREATED = OK({ paymentId: 'pay_1', gatewayUrl: 'http://till/?pid=pay_1', expiresAt: 1_300 });
+const status = (name: string) => OK({ status: name }, `"${name}"`);
+
+function newStorage(): Storage & { readonly items: Map<string, string> } {
+  const items = new Map<string, string>();
+  return { items, getItem: (name) => items.get(name) ?? null, setItem: (name, text) => void items.set(name, text) };
+}
+
+/** A device, and the answers that it gets. A request without an answer waits until the device is switched off. */
+function newDevice(storage: Storage, answer: (request: Request) => Answer | undefined) {
+  const requests: Request[] = [];
+  const outside = new EventTarget();
+  let paid = 0;
+  const pos = createPos({
+    ask: async (request, signal) => {
+      requests.push(request);
+      const found = answer(request);
+      if (found !== undefined) return found;
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(LOST), { once: true }));
+    },
+    storage,
+    clock: createServerClock(1_000_000, () => 0, 0),
+    newKey: () => 'key-1234-5678',
+    random: () => 0.5,
+    outside,
+    onPaid: () => {
+      paid += 1;
+    },
+    firstMode: 'test',
+    words: { sale: 'Sale', tip: 'Tip' },
+  });
+  const until = async (isThere: () => boolean) => {
+    for (let tries = 0; tries < 500 && !isThere(); tries += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      outside.dispatchEvent(new Event('wake'));
+    }
+    assert.ok(isThere(), JSON.stringify(pos.view()));
+  };
+  return { pos, requests, until, paid: () => paid };
+}
+
+const isCreate = ({ path }: Request) => path === '/v1/payments';
+const isStatus = ({ path }: Request) => path.startsWith('/v1/payments/pay_1/status');
+
+describe('the point of sale', () => {
+  it('takes a payment, and says paid once the gateway says succeeded', async () => {
+    const statuses = ['requires_action', 'processing', 'succeeded'];
+    const device = newDevice(newStorage(), (request) => {
+      if (isCreate(request)) return CREATED;
+      return isStatus(request) ? status(statuses.shift() ?? 'succeeded') : SESSION;
+    });
+    await device.pos.start('');
+    device.pos.charge('1000', '150');
+    await device.until(() => device.pos.view().status === 'succeeded');
+    assert.equal(device.paid(), 1);
+    const body = device.requests.find(isCreate)?.body as { amount: object; lineItems: readonly object[] };
+    assert.deepEqual(body.amount, { unit: 'iso4217/USD', value: '1150' });
+    assert.equal(body.lineItems.length, 2);
+    assert.deepEqual(device.pos.view().kept.recent[0]?.status, 'succeeded');
+    device.pos.done();
+    assert.equal(device.pos.view().kept.open, null);
+    device.pos.stop();
+  });
+
+  it('keeps the key before it sends the order, and sends the same one after a loss of power', async () => {
+    const storage = newStorage();
+    const first = newDevice(storage, (request) => (isCreate(request) ? undefined : SESSION));
+    await first.pos.start('');
+    first.pos.charge('500', '0');
+    await first.until(() => first.requests.some(isCreate));
+    assert.match(storage.items.get('till.pos') ?? '', /key-1234-5678/);
+    first.pos.stop();
+
+    const second = newDevice(storage, (request) => {
+      if (isCreate(request)) return CREATED;
+      return isStatus(request) ? status('succeeded') : SESSION;
+    });
+    await second.pos.start('');
+    await second.until(() => second.pos.view().status === 'succeeded');
+    const keys = [...first.requests, ...second.requests].filter(isCreate).map((request) => request.idempotencyKey);
+    assert.deepEqual(new Set(keys), new Set(['key-1234-5678']));
+    const [one, two] = [...first.requests, ...second.requests].filter(isCreate);
+    assert.deepEqual(one?.body, two?.body);
+    second.pos.stop();
+  });
+
+  it('goes on waiting through lost connections, and is never paid by them', async () => {
+    let answers: (Answer | undefined)[] = [LOST, LOST, LOST];
+    const device = newDevice(newStorage(), (request) => {
+      if (isCreate(request)) return answers.length > 0 ? answers.shift() : CREATED;
+      return isStatus(request) ? (answers.length > 0 ? answers.shift() : status('processing')) : SESSION;
+    });
+    await device.pos.start('');
+    device.pos.charge('500', '0');
+    await device.until(() => device.pos.view().isOffline);
+    await device.until(() => device.pos.view().status === 'processing');
+    assert.equal(device.pos.view().isOffline, false);
+    answers = [LOST, LOST];
+    await device.until(() => device.pos.view().isOffline);
+    assert.equal(device.pos.view().status, 'processing');
+    assert.equal(device.paid(), 0);
+    device.pos.stop();
+  });
+
+  it('forgets an order that was refused, and says why', async () => {
+    const device = newDevice(newStorage(), (request) => (isCreate(request) ? REFUSED(403) : SESSION));
+    await device.pos.start('');
+    device.pos.charge('500', '0');
+    await device.until(() => device.pos.view().problem?.kind === 'refused');
+    assert.equal(device.pos.view().kept.open, null);
+    device.pos.stop();
+  });
+
+  it('keeps the order when its session has ended, and goes on after the next sign-in', async () => {
+    const storage = newStorage();
+    let isIn = true;
+    const answer = (request: Request) => {
+      if (request.path === '/v1/sessions') {
+        isIn = true;
+        return OK({});
+      }
+      if (!isIn) return REFUSED(401);
+      if (isCreate(request)) return CREATED;
+      if (!isStatus(request)) return SESSION;
+      isIn = false;
+      return status('requires_action');
+    };
+    const first = newDevice(storage, answer);
+    await first.pos.start('');
+    first.pos.charge('500', '0');
+    await first.until(() => first.pos.view().session === 'out');
+    first.pos.stop();
+    const second = newDevice(storage, (request) => (isStatus(request) && isIn ? status('succeeded') : answer(request)));
+    await second.pos.start('token');
+    await second.until(() => second.pos.view().status === 'succeeded');
+    second.pos.stop();
+  });
+
+  it('leaves the outcome of a cancellation to the gateway', async () => {
+    let current = 'requires_action';
+    const device = newDevice(newStorage(), (request) => {
+      if (isCreate(request)) return CREATED;
+      if (request.path.endsWith('/cancel')) {
+        current = 'succeeded';
+        return REFUSED(400);
+      }
+      return isStatus(request) ? status(current) : SESSION;
+    });
+    await device.pos.start('');
+    device.pos.charge('500', '0');
+    await device.until(() => device.pos.view().status === 'requires_action');
+    await device.pos.cancel();
+    await device.until(() => device.pos.view().status === 'succeeded');
+    device.pos.stop();
+  });
+
+  it('sends nothing when the browser stores nothing', async () => {
+    const storage = {
+      getItem: () => null,
+      setItem: () => {
+        throw new Error('full');
+      },
+    };
+    const device = newDevice(storage, () => SESSION);
+    await device.pos.start('');
+    device.pos.charge('500', '0');
+    assert.equal(device.pos.view().problem?.kind, 'storage');
+    assert.equal(device.requests.some(isCreate), false);
+    device.pos.stop();
+  });
+
+  it('counts tips in minor units', () => {
+    assert.deepEqual([tipOf('1000', 15), tipOf('333', 10), tipOf('5', 10), tipOf('4', 10)], ['150', '33', '1', '0']);
+    assert.equal(totalOf({ amount: '9007199254740993', tip: '1' }), '9007199254740994');
+  });
+});

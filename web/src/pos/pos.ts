@@ -1,0 +1,321 @@
+import { backoffMs, pause } from '../shared/backoff.ts';
+import type { ServerClock } from '../shared/server-clock.ts';
+import { untilOffline } from '../shared/until-offline.ts';
+import type { Answer, Ask, Mode } from './gateway.ts';
+import {
+  type Kept,
+  type OpenOrder,
+  type Order,
+  type PaymentStatus,
+  type Place,
+  readKept,
+  type Storage,
+  totalOf,
+  withRecent,
+  writeKept,
+} from './kept.ts';
+
+export interface PosDeps {
+  readonly ask: Ask;
+  readonly storage: Storage;
+  readonly clock: ServerClock;
+  readonly newKey: () => string;
+  readonly random: () => number;
+  /** Fires `offline`, and `wake` when the browser is back online or the page is looked at again. */
+  readonly outside: EventTarget;
+  /** Called once when a payment has succeeded. */
+  readonly onPaid: () => void;
+  readonly firstMode: Mode;
+  /** The words of line items. */
+  readonly words: { readonly sale: string; readonly tip: string };
+}
+
+/** The page as everybody sees it. */
+export interface PosView {
+  readonly kept: Kept;
+  /** `unknown` while the gateway has not answered. */
+  readonly session: 'unknown' | 'in' | 'out' | 'no_merchant';
+  readonly person: Person | null;
+  /** The last status that the gateway has told of the open payment. Null: none yet. */
+  readonly status: PaymentStatus | null;
+  readonly isOffline: boolean;
+  readonly isCancelling: boolean;
+  readonly problem:
+    | { readonly kind: 'refused'; readonly message: string }
+    | { readonly kind: 'storage' | 'link' }
+    | null;
+}
+
+export interface Person {
+  readonly name: string;
+  readonly rights: readonly string[];
+  readonly partnerWide: boolean;
+  readonly modes: readonly Mode[];
+}
+
+export type Pos = ReturnType<typeof createPos>;
+
+const HOLD_MS = 20_000;
+/** The least time between two requests while nothing changes, whatever the gateway answers. */
+const MIN_INTERVAL_MS = 1_000;
+const FINAL: ReadonlySet<string> = new Set(['succeeded', 'failed', 'expired', 'cancelled']);
+const MODES: readonly Mode[] = ['test', 'live'];
+
+/**
+ * The point of sale. An order is kept before it is sent, and sent again with the same Idempotency-Key until the gateway has
+ * answered. A payment counts as paid only by an answer of the gateway that says `succeeded`: the clock of the device and lost
+ * connections decide nothing.
+ */
+export function createPos(deps: PosDeps) {
+  const { storage, random, outside } = deps;
+  let view: PosView = {
+    kept: readKept(storage),
+    session: 'unknown',
+    person: null,
+    status: null,
+    isOffline: false,
+    isCancelling: false,
+    problem: null,
+  };
+  const listeners = new Set<() => void>();
+  const life = new AbortController();
+  let running = new AbortController();
+  let isDriving = false;
+
+  function set(change: Partial<PosView>): void {
+    view = { ...view, ...change };
+    for (const listener of listeners) listener();
+  }
+
+  /** Writes first, then shows. */
+  function keep(change: Partial<Kept>): boolean {
+    const kept = { ...view.kept, ...change };
+    const isKept = writeKept(storage, kept);
+    set({ kept, ...(!isKept && { problem: { kind: 'storage' } }) });
+    return isKept;
+  }
+
+  function isOf(order: Order): boolean {
+    return view.kept.open?.order.key === order.key;
+  }
+
+  async function signIn(token: string): Promise<void> {
+    const request = { method: 'POST', path: '/v1/sessions', mode: deps.firstMode, body: { link: token } } as const;
+    for (let failures = 0; !life.signal.aborted; failures += 1) {
+      const answer = await deps.ask(request, life.signal);
+      if (answer.is === 'refused') set({ problem: { kind: 'link' } });
+      if (answer.is !== 'unknown') return;
+      await pause(backoffMs(failures, random), life.signal, outside);
+    }
+  }
+
+  /** The person and the merchant. A person of one merchant has one mode, and is refused in the other. */
+  async function readSession(): Promise<void> {
+    for (let failures = 0; !life.signal.aborted; failures += 1) {
+      const known = view.kept.place?.mode ?? deps.firstMode;
+      for (const mode of [known, ...MODES.filter((each) => each !== known)]) {
+        const answer = await deps.ask({ method: 'GET', path: '/v1/sessions/current', mode }, life.signal);
+        if (answer.is === 'unknown') break;
+        if (answer.is === 'refused' && answer.status === 401) return set({ session: 'out', person: null });
+        if (answer.is === 'ok') return takeSession(answer.body as CurrentSession, mode);
+      }
+      set({ isOffline: true });
+      await pause(backoffMs(failures, random), life.signal, outside);
+    }
+  }
+
+  function takeSession(current: CurrentSession, mode: Mode): void {
+    const { person, merchant, rights, modes } = current;
+    const shown = { name: person.name, rights, partnerWide: merchant === null, modes };
+    const { place } = view.kept;
+    if (merchant !== null) {
+      keep({ place: { merchantId: merchant.id, merchantName: merchant.name, mode: modes[0] ?? mode } });
+    }
+    const isPlaced = merchant !== null || place !== null;
+    set({ session: isPlaced ? 'in' : 'no_merchant', person: shown, isOffline: false });
+  }
+
+  /** Takes the open order to its end, whatever comes between. */
+  async function drive(open: OpenOrder, signal: AbortSignal): Promise<void> {
+    const { order } = open;
+    const payment = open.payment ?? (await create(order, signal));
+    if (payment === undefined) return;
+    await follow({ order, payment }, signal);
+  }
+
+  async function create(order: Order, signal: AbortSignal): Promise<OpenOrder['payment'] | undefined> {
+    const unit = `iso4217/${order.currency}`;
+    const { sale, tip } = deps.words;
+    const line = (name: string, value: string) => ({ name, amount: { unit, value } });
+    const body = {
+      amount: { unit, value: totalOf(order) },
+      referenceId: `POS-${order.key.slice(0, 8).toUpperCase()}`,
+      ...(order.tip !== '0' && { lineItems: [line(sale, order.amount), line(tip, order.tip)] }),
+    };
+    const { merchantId, mode } = order.place;
+    for (let failures = 0; !signal.aborted && isOf(order); failures += 1) {
+      const answer = await deps.ask(
+        { method: 'POST', path: '/v1/payments', mode, merchantId, body, idempotencyKey: order.key },
+        signal,
+      );
+      if (signal.aborted || !isOf(order)) return undefined;
+      if (answer.is === 'ok') {
+        observe(answer);
+        const { paymentId, gatewayUrl, expiresAt } = answer.body as CreatedPayment;
+        const payment = { id: paymentId, gatewayUrl, expiresAtS: expiresAt };
+        keep({ open: { order, payment } });
+        set({ isOffline: false });
+        return payment;
+      }
+      if (answer.is === 'refused') return refuse(answer);
+      set({ isOffline: true });
+      await pause(backoffMs(failures, random), signal, outside);
+    }
+    return undefined;
+  }
+
+  /** A refused order was not created. A session that has ended says nothing about the order: it is sent again after the sign-in. */
+  function refuse({ status, message }: Extract<Answer, { is: 'refused' }>): undefined {
+    if (status === 401) set({ session: 'out', person: null });
+    else {
+      keep({ open: null });
+      set({ problem: { kind: 'refused', message }, status: null });
+    }
+  }
+
+  async function follow({ order, payment }: Required<OpenOrder>, signal: AbortSignal): Promise<void> {
+    if (payment === null) return;
+    const { merchantId, mode } = order.place;
+    let etag: string | undefined;
+    for (let failures = 0; !signal.aborted && isOf(order); ) {
+      // After a failure the request is not held: the status may have changed meanwhile.
+      const hold = failures === 0 && etag !== undefined ? `?maxPollMs=${HOLD_MS}` : '';
+      const path = `/v1/payments/${payment.id}/status${hold}`;
+      const answer = await untilOffline(outside, signal, (lost) =>
+        deps.ask({ method: 'GET', path, mode, merchantId, etag }, lost),
+      );
+      if (signal.aborted || !isOf(order)) return;
+      if (answer.is === 'refused' && answer.status === 401) return set({ session: 'out', person: null });
+      if (answer.is === 'ok' || answer.is === 'unchanged') {
+        failures = 0;
+        set({ isOffline: false });
+        if (answer.is === 'unchanged') {
+          await pause(MIN_INTERVAL_MS, signal, outside);
+          continue;
+        }
+        observe(answer);
+        etag = answer.etag;
+        const { status } = answer.body as { status: PaymentStatus };
+        const isNews = status !== view.status;
+        note(order, payment.id, status);
+        if (FINAL.has(status)) return;
+        // A gateway without a free place for long polls answers at once without a change.
+        if (!isNews) await pause(MIN_INTERVAL_MS, signal, outside);
+        continue;
+      }
+      if (answer.is === 'refused') return set({ problem: { kind: 'refused', message: answer.message } });
+      failures += 1;
+      set({ isOffline: true });
+      await pause(backoffMs(failures - 1, random), signal, outside);
+    }
+  }
+
+  function note(order: Order, id: string, status: PaymentStatus): void {
+    const isNewlyPaid = status === 'succeeded' && view.status !== 'succeeded';
+    const payment = { id, currency: order.currency, total: totalOf(order), status, atMs: deps.clock.nowMs() };
+    set({ status, isCancelling: false });
+    keep({ recent: withRecent(view.kept.recent, payment) });
+    if (isNewlyPaid) deps.onPaid();
+  }
+
+  function observe({ serverMs }: Extract<Answer, { is: 'ok' }>): void {
+    if (serverMs !== undefined) deps.clock.observe(serverMs);
+  }
+
+  function resume(): void {
+    running.abort();
+    running = new AbortController();
+    const { signal } = running;
+    const { open } = view.kept;
+    isDriving = open !== null;
+    if (open === null) return;
+    void drive(open, signal).then(() => {
+      if (!signal.aborted) isDriving = false;
+    });
+  }
+
+  return {
+    view: () => view,
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    /** Begins, or goes on where a reload or a loss of power has interrupted it. */
+    async start(token: string): Promise<void> {
+      resume();
+      if (token !== '') await signIn(token);
+      await readSession();
+      // The session had ended, and with it the look at the open payment.
+      if (view.session === 'in' && !isDriving) resume();
+    },
+    stop(): void {
+      life.abort();
+      running.abort();
+    },
+    /** The order is kept before anything is sent. Without storage nothing is sent. */
+    charge(amount: string, tip: string): void {
+      const { place, currency, open } = view.kept;
+      if (place === null || open !== null) return;
+      const order = { key: deps.newKey(), place, currency, amount, tip };
+      set({ status: null, problem: null, isOffline: false });
+      if (keep({ open: { order, payment: null } })) resume();
+      else set({ kept: { ...view.kept, open: null } });
+    },
+    /**
+     * Cancels the open payment. The gateway decides: a payment that is being paid goes on. An order without an answer is
+     * forgotten: nobody has seen its code, so nobody can pay it.
+     */
+    async cancel(): Promise<void> {
+      const { open } = view.kept;
+      if (open === null) return;
+      if (open.payment === null) return clear();
+      set({ isCancelling: true });
+      const { merchantId, mode } = open.order.place;
+      const path = `/v1/payments/${open.payment.id}/cancel`;
+      const answer = await deps.ask({ method: 'POST', path, mode, merchantId }, new AbortController().signal);
+      // The status request that is held tells the outcome. If the connection was lost, the cashier can press again.
+      if (answer.is !== 'ok' && isOf(open.order)) set({ isCancelling: false });
+    },
+    /** Back to the keypad. The ended payment stays in the list. */
+    done: clear,
+    choose(change: { readonly currency?: string; readonly place?: Place }): void {
+      keep(change);
+      if (change.place !== undefined) set({ session: 'in' });
+    },
+    async signOut(): Promise<void> {
+      const mode = view.kept.place?.mode ?? deps.firstMode;
+      await deps.ask({ method: 'DELETE', path: '/v1/sessions/current', mode }, new AbortController().signal);
+      keep({ place: null, recent: [] });
+      set({ session: 'out', person: null });
+    },
+  };
+
+  function clear(): void {
+    keep({ open: null });
+    set({ status: null, isCancelling: false, isOffline: false, problem: null });
+    resume();
+  }
+}
+
+interface CurrentSession {
+  readonly person: { readonly name: string };
+  readonly merchant: { readonly id: string; readonly name: string } | null;
+  readonly rights: readonly string[];
+  readonly modes: readonly Mode[];
+}
+
+interface CreatedPayment {
+  readonly paymentId: string;
+  readonly gatewayUrl: string;
+  readonly expiresAt: number;
+}

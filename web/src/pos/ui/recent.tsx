@@ -1,0 +1,37 @@
+import { latinDigits } from '../../shared/money.ts';
+import type { PaymentStatus, RecentPayment } from '../kept.ts';
+import type { Strings } from '../strings/en.ts';
+import { useMoney, usePageState } from './words.ts';
+
+const STATUS_WORDS = {
+  requires_action: 'statusOpen',
+  processing: 'statusProcessing',
+  succeeded: 'paidTitle',
+  failed: 'failedTitle',
+  expired: 'expiredTitle',
+  cancelled: 'cancelledTitle',
+} as const satisfies Record<PaymentStatus, keyof Strings>;
+
+/** The last payments of this device, with the last status that it has seen. */
+export function Recent({ payments }: { readonly payments: readonly RecentPayment[] }) {
+  const { strings, locale } = usePageState();
+  const money = useMoney();
+  const time = new Intl.DateTimeFormat(latinDigits(locale), { dateStyle: 'short', timeStyle: 'short' });
+  return (
+    <section className="recent" aria-labelledby="recent-title">
+      <h2 id="recent-title">{strings.recent}</h2>
+      {payments.length === 0 && <p className="soft">{strings.noRecent}</p>}
+      <ul>
+        {payments.map(({ id, total, currency, status, atMs }) => (
+          <li key={id}>
+            <bdi className="recent-amount">{money(total, currency)}</bdi>
+            <span className={`badge badge-${status}`}>{strings[STATUS_WORDS[status]]}</span>
+            <time className="soft" dateTime={new Date(atMs).toISOString()}>
+              {time.format(atMs)}
+            </time>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,55 @@
+import { useEffect, useRef } from 'react';
+import { clamp } from '../../shared/text.ts';
+import type { Pos, PosView } from '../pos.ts';
+import { useWords } from './words.ts';
+
+/** The currencies to choose from. The gateway refuses one that nobody could pay. */
+const CURRENCIES = ['USD', 'EUR', 'GBP', 'CHF', 'JPY', 'BRL'] as const;
+
+interface SettingsProps {
+  readonly pos: Pos;
+  readonly view: PosView;
+  readonly onClose: () => void;
+}
+
+export function Settings({ pos, view, onClose }: SettingsProps) {
+  const words = useWords();
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => ref.current?.showModal(), []);
+  return (
+    <dialog ref={ref} className="settings" aria-labelledby="settings-title" onClose={onClose}>
+      <h2 id="settings-title">{words.settings}</h2>
+      {view.person !== null && (
+        <p className="soft">
+          <bdi>{clamp(view.person.name, 60)}</bdi>
+        </p>
+      )}
+      <label className="choice">
+        <span>{words.currency}</span>
+        <select
+          value={view.kept.currency}
+          disabled={view.kept.open !== null}
+          onChange={(event) => pos.choose({ currency: event.target.value })}
+        >
+          {CURRENCIES.map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </select>
+      </label>
+      <button
+        type="button"
+        className="quiet wide"
+        disabled={view.kept.open !== null}
+        onClick={() => {
+          onClose();
+          void pos.signOut();
+        }}
+      >
+        {words.signOut}
+      </button>
+      <button type="button" className="main wide" onClick={onClose}>
+        {words.close}
+      </button>
+    </dialog>
+  );
+}
