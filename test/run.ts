@@ -38,6 +38,7 @@ const APART: readonly RegExp[] = [
   /^test\/attacks\/fuzz-routes\./,
   /^src\/sandbox\/embedded-postgres\./,
   /^web\/src\/checkout\/checkout\./,
+  /^web\/src\/checkout\/refund\/signing\./,
   /^web\/src\/checkout\/wallets\./,
 ];
 
