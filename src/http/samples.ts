@@ -1,6 +1,7 @@
 import { DESK_SAMPLES } from './desk-samples.ts';
 import { PEOPLE_SAMPLES } from './people-samples.ts';
 import { SAMPLE_ORIGIN, type Sample } from './sample.ts';
+import { sampleDeposit } from './sample-deposit.ts';
 import {
   COLLECTOR,
   COMMITMENT,
@@ -325,6 +326,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     body: { optionId: OPTION_ID, results: [{ type: 'walletRpc', data: [SIGNATURE] }] },
     answer: { status: 'processing', isFinal: false, pollInMs: 2000, info: null },
   },
+  'post /v1/gateway/payment/{id}/address': {
+    params: { id: PAYMENT_ID },
+    body: { asset: USDC },
+    answer: sampleDeposit(usdc('10000000'), EXPIRES_AT_S),
+  },
   'get /v1/gateway/payment/{id}/status': STATUS,
   'post /v1/gateway/payment/{id}/cancel': cancelledBy('cancelled_by_user'),
   ...signingSamples({
@@ -333,6 +339,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     action: { ...WALLET_ACTION.data, params: [SHOP_ACCOUNT, TYPED_DATA.replace(PAYER, SHOP_ACCOUNT)] },
     signature: SIGNATURE,
   }),
+  'post /v1/gateway/payment/{id}/receipt-email': {
+    params: { id: PAYMENT_ID },
+    body: { email: 'payer@example.com', language: 'en' },
+    answer: { status: 'queued' },
+  },
 
   ...PEOPLE_SAMPLES,
   ...DESK_SAMPLES,

@@ -43,13 +43,13 @@ export function matchesOf(db: Reader, filter: PaymentFilter): Fragment {
 }
 
 /**
- * The payments of that name that match, in the order of the index. The owner is no condition on `p`, so that no index but
- * that of the name fits.
+ * The payments of that name that match, in the order of the index. Neither the owner nor the merchant is a condition on a
+ * column of `p`, so that no index but that of the name fits. The planner would combine it with one of the merchant.
  */
 export function namedMatches(db: Reader, filter: PaymentFilter, name: PaymentName): Fragment {
   const { statuses, now } = filter;
   return db`
-    select p.* from payments p join merchants m on m.id = p.merchant_id
+    select p.* from payments p join merchants m on m.id = p.merchant_id || ''
     where ${isNamed(db, filter, name)} and ${isAmong(db, filter)} and ${isMatch(db, filter)}
       and ${statuses === undefined ? db`true` : db`${seenStatus(db, now)} = any(${statuses as string[]}::text[])`}`;
 }

@@ -234,9 +234,27 @@ function NeedsYou() {
               </Link>
             </li>
           )}
-          {data.failedRefunds > 0 && <li>{text('failedRefunds', data.failedRefunds)}</li>}
-          {data.waitingRefunds > 0 && <li>{text('waitingRefunds', data.waitingRefunds)}</li>}
-          {data.heldPayments > 0 && <li>{text('heldPayments', data.heldPayments)}</li>}
+          {data.failedRefunds > 0 && (
+            <li>
+              <Link to="/refunds" search={{ status: 'failed' }}>
+                {text('failedRefunds', data.failedRefunds)}
+              </Link>
+            </li>
+          )}
+          {data.waitingRefunds > 0 && (
+            <li>
+              <Link to="/refunds" search={{ status: 'awaiting_funds' }}>
+                {text('waitingRefunds', data.waitingRefunds)}
+              </Link>
+            </li>
+          )}
+          {data.heldPayments > 0 && (
+            <li>
+              <Link to="/payouts" search={{ status: 'held' }}>
+                {text('heldPayments', data.heldPayments)}
+              </Link>
+            </li>
+          )}
           {data.failingEndpoints > 0 && mayWebhooks && (
             <li>
               <Link to="/webhooks">{text('failingEndpoints', data.failingEndpoints)}</Link>

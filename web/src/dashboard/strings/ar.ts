@@ -44,7 +44,7 @@ export const ar: Strings = {
   test: 'تجريبي',
   live: 'فعلي',
   palette: 'انتقل أو ابحث',
-  paletteHint: 'اكتب اسم صفحة أو مرجعًا',
+  paletteHint: 'اكتب اسم صفحة أو مرجعًا أو حسابًا أو معاملة',
   paletteSearch: 'البحث عن «{text}» في المدفوعات',
   paletteEmpty: 'لم يُعثر على شيء.',
   search: 'بحث',

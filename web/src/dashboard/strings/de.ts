@@ -50,7 +50,7 @@ export const de: Strings = {
   test: 'Test',
   live: 'Live',
   palette: 'Gehe zu oder suche',
-  paletteHint: 'Seite oder Referenz eingeben',
+  paletteHint: 'Seite, Referenz, Konto oder Transaktion eingeben',
   paletteSearch: 'Zahlungen nach „{text}“ durchsuchen',
   paletteEmpty: 'Nichts gefunden.',
 

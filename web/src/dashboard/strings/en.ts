@@ -49,7 +49,7 @@ export const en = {
   test: 'Test',
   live: 'Live',
   palette: 'Go to or search',
-  paletteHint: 'Type a page or a reference',
+  paletteHint: 'Type a page, a reference, an account or a transaction',
   paletteSearch: 'Search payments for “{text}”',
   paletteEmpty: 'Nothing found.',
 

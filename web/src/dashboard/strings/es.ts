@@ -45,7 +45,7 @@ export const es: Strings = {
   test: 'Prueba',
   live: 'Real',
   palette: 'Ir a o buscar',
-  paletteHint: 'Escriba una página o una referencia',
+  paletteHint: 'Escriba una página, una referencia, una cuenta o una transacción',
   paletteSearch: 'Buscar «{text}» en los pagos',
   paletteEmpty: 'No se ha encontrado nada.',
   search: 'Buscar',

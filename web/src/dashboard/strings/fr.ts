@@ -45,7 +45,7 @@ export const fr: Strings = {
   test: 'Test',
   live: 'Réel',
   palette: 'Aller à ou chercher',
-  paletteHint: 'Tapez une page ou une référence',
+  paletteHint: 'Tapez une page, une référence, un compte ou une transaction',
   paletteSearch: 'Chercher « {text} » dans les paiements',
   paletteEmpty: 'Rien trouvé.',
   search: 'Recherche',

@@ -45,7 +45,7 @@ export const ja: Strings = {
   test: 'テスト',
   live: '本番',
   palette: '移動または検索',
-  paletteHint: 'ページ名または参照番号を入力',
+  paletteHint: 'ページ名、参照番号、アカウント、トランザクションを入力',
   paletteSearch: '「{text}」で支払いを検索',
   paletteEmpty: '見つかりませんでした。',
   search: '検索',

@@ -45,7 +45,7 @@ export const pt: Strings = {
   test: 'Teste',
   live: 'Real',
   palette: 'Ir para ou procurar',
-  paletteHint: 'Escreva uma página ou uma referência',
+  paletteHint: 'Escreva uma página, uma referência, uma conta ou uma transação',
   paletteSearch: 'Procurar “{text}” nos pagamentos',
   paletteEmpty: 'Nada encontrado.',
   search: 'Procurar',

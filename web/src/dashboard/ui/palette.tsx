@@ -68,7 +68,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         aria-label={words.palette}
         placeholder={words.paletteHint}
         value={text}
-        maxLength={35}
+        maxLength={512}
         onChange={(event) => {
           setText(event.target.value);
           setAt(0);
