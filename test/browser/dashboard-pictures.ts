@@ -29,16 +29,17 @@ const SIZES = [
   { width: 1280, height: 800 },
 ] as const;
 const THEMES = ['light', 'dark'] as const;
-const ORDERS: readonly [string, string][] = [
-  ['ORDER-1042', '1299'],
-  ['ORDER-1043', '4900'],
-  ['ORDER-1044', '350'],
-  ['ORDER-1045', '2450'],
-  ['ORDER-1046', '18900'],
-  ['ORDER-1047', '799'],
-  ['ORDER-1048', '6425'],
-  ['ORDER-1049', '1150'],
+/** The prices of each day's orders, in cents. The last day is today. */
+const DAYS: readonly (readonly string[])[] = [
+  ['1299', '4900'],
+  ['350', '2450', '6425'],
+  ['799', '18900'],
+  ['1150', '3300', '5200'],
+  ['2875', '990'],
+  ['4100', '1299', '7600'],
+  ['1850', '5900', '2499', '349'],
 ];
+const DAY_MS = 86_400_000;
 
 const PEOPLE_AND_KEYS = {
   '/v1/people': [
@@ -68,6 +69,8 @@ interface Shown {
 interface Shot {
   readonly name: string;
   readonly path: string;
+  /** Something that is there as soon as the page has its data. */
+  readonly ready?: string;
 }
 
 const LOADED = `![...document.querySelectorAll('.empty')].some(({ textContent }) => textContent === 'Loading')
@@ -82,7 +85,7 @@ try {
   for (const name of await readdir(FOLDER)) if (name.endsWith('.webp')) await rm(join(FOLDER, name));
   const shown = await furnish(scene);
   await takeAll(scene.dashboardUrl, pagesOf(shown), PEOPLE_AND_KEYS);
-  await takeAll(await operatorLink(scene), [{ name: 'gateway', path: '/operator' }]);
+  await takeAll(await operatorLink(scene), [{ name: 'gateway', path: '/operator', ready: '.cards .card' }]);
   for (const problem of problems) process.stderr.write(`${problem}\n`);
   process.stdout.write(`${count} pictures, ${problems.length} problems\n`);
   process.exitCode = problems.length === 0 ? 0 : 1;
@@ -93,9 +96,9 @@ try {
 
 function pagesOf({ paymentId, endpointId }: Shown): readonly Shot[] {
   return [
-    { name: 'home', path: '' },
+    { name: 'home', path: '', ready: '.card' },
     { name: 'payments', path: '/payments' },
-    { name: 'payment', path: `/payments/${scene.merchantId}/${paymentId}` },
+    { name: 'payment', path: `/payments/${scene.merchantId}/${paymentId}`, ready: '.entry' },
     { name: 'refunds', path: '/refunds' },
     { name: 'payouts', path: '/payouts' },
     { name: 'merchants', path: '/merchants' },
@@ -115,16 +118,22 @@ function pagesOf({ paymentId, endpointId }: Shown): readonly Shot[] {
 async function furnish({ call, createPayment, createWallet, createMerchant, assetOf }: Scene): Promise<Shown> {
   const wallet = await createWallet({ USDC: 10n ** 9n, EURC: 10n ** 9n });
   const paid: string[] = [];
-  for (const [index, [referenceId, value]] of ORDERS.entries()) {
-    const unit = index % 3 === 2 ? 'iso4217/EUR' : 'iso4217/USD';
-    const { paymentId } = await createPayment(unit, value, { referenceId, description: 'Coffee beans' });
-    if (index % 4 === 3) continue;
-    await payWith(scene, wallet, paymentId, unit === 'iso4217/EUR' ? 'EURC' : 'USDC');
-    paid.push(paymentId);
+  for (const [day, prices] of DAYS.entries()) {
+    if (day > 0) await call('POST', '/v1/test/clock', { advanceMs: DAY_MS });
+    for (const [index, value] of prices.entries()) {
+      const unit = index % 3 === 1 ? 'iso4217/EUR' : 'iso4217/USD';
+      const referenceId = `ORDER-${1042 + 10 * day + index}`;
+      const { paymentId } = await createPayment(unit, value, { referenceId, description: 'Coffee beans' });
+      // The last order of a day stays open.
+      if (index > 0 && index === prices.length - 1) continue;
+      await payWith(scene, wallet, paymentId, unit === 'iso4217/EUR' ? 'EURC' : 'USDC');
+      paid.push(paymentId);
+    }
   }
-  const [first = '', second = ''] = paid;
+  const [first = ''] = paid;
+  const shown = paid.at(-1) ?? '';
   await call('POST', '/v1/refunds', { paymentId: first });
-  await call('POST', '/v1/refunds', { paymentId: second, amount: { unit: 'iso4217/USD', value: '1500' } });
+  await call('POST', '/v1/refunds', { paymentId: shown, amount: { unit: 'iso4217/USD', value: '500' } });
   const bakery = await createMerchant(assetOf('USDC'), wallet.account);
   await call('PATCH', `/v1/merchants/${bakery.id}`, { merchantName: 'Corner Bakery' });
   await call('PUT', `/v1/merchants/${bakery.id}/status`, { status: 'inactive' });
@@ -134,12 +143,11 @@ async function furnish({ call, createPayment, createWallet, createMerchant, asse
   });
   const held = await createPayment('iso4217/USD', '2100', { referenceId: 'KIOSK-7' }, kiosk.id);
   await payWith(scene, wallet, held.paymentId, 'USDC');
-  await createPayment('iso4217/USD', '5900', { referenceId: 'ORDER-1050' });
   const { webhookEndpoints } = await call<{ webhookEndpoints: { id: string }[] }>('GET', '/v1/webhook-endpoints');
   for (const path of ['/v1/payments/pay_unknown', '/v1/merchants/mrch_unknown']) {
     await fetch(scene.baseUrl + path, { headers: { 'api-key': scene.apiKey, 'merchant-id': scene.merchantId } });
   }
-  return { paymentId: paid.at(-1) ?? '', endpointId: webhookEndpoints[0]?.id ?? '' };
+  return { paymentId: shown, endpointId: webhookEndpoints[0]?.id ?? '' };
 }
 
 /** Objects that only people can make, by the path that makes them. */
@@ -172,11 +180,13 @@ async function takeAll(link: string, shots: readonly Shot[], made: Made = {}): P
 async function take(options: BrowserContextOptions, shots: readonly Shot[]): Promise<void> {
   const { colorScheme, viewport } = options;
   const { context, page } = await scene.visit(options);
+  // The sandbox is some days ahead.
+  await context.clock.setSystemTime(Date.now() + (DAYS.length - 1) * DAY_MS);
   const encoder = await context.newPage();
-  for (const { name, path } of shots) {
+  for (const { name, path, ready = 'h1' } of shots) {
     const label = `${name}-${colorScheme}-${viewport?.width}`;
     await page.goto(new URL(`/dashboard${path}`, scene.dashboardUrl).href);
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.locator(ready).first().waitFor();
     await settled(page);
     await savePicture(encoder, join(FOLDER, label), await page.screenshot());
     count += 1;
