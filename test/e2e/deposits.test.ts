@@ -186,6 +186,62 @@ describe('a deposit address', () => {
     await isReconciled();
   });
 
+  it('keeps what comes after the payout of a held amount as a float of the merchant', async () => {
+    await open();
+    const { id, send } = await scene.deposit({ isHeld: true });
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn(4);
+    await scene.tamper(`update payouts set state = 'sending' where payment_id = '${id}'`);
+    send(500n);
+    await node.turn(4);
+    const balances = await scene.balances(USDC);
+    assert.deepEqual([balances[PAYABLE], balances[ACCOUNTS.float('mrch_test')]], [990n, 495n]);
+    const [float] = await scene.db.sql`select units from floats where owner = 'mrch_test'`;
+    assert.deepEqual(float, { units: '495' });
+    await isReconciled();
+  });
+
+  it('is of no use any more for a payment that was paid another way, and its money is named', async () => {
+    await open();
+    const { id, item, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS });
+    await scene.accept({ told: { subject: id } });
+    const node = await scene.newNode();
+    await node.turn(2);
+    assert.equal(await statusOf(id), 'succeeded');
+    send(1_000n);
+    await node.turn(4);
+    scene.pass(16 * MINUTE_MS);
+    await node.turn(4);
+    assert.ok((await typesOf(id)).includes('payment.late_money'));
+    assert.equal(scene.control.balanceOf(item.recipient, USDC), 990n);
+    const items = await scene.db.sql`select from items where state in ('offered', 'due', 'sent')`;
+    assert.equal(items.length, 0);
+    assert.deepEqual(await scene.db.sql`select from deposits where is_stale`, []);
+    await isReconciled();
+  });
+
+  it('has its order closed when a stranger sweeps while it is on its way', async () => {
+    await open({ depth: 2 });
+    const { item, send } = await scene.deposit();
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn(3);
+    await node.relay();
+    scene.control.setFees({ tip: 100_000_000_000n });
+    scene.control.relayAsStranger([{ item, commitment: '', signature: '0x', hasCode: false }]);
+    scene.control.mine();
+    scene.control.setFees({ tip: 1_000_000_000n });
+    for (let round = 0; round < 6; round += 1) {
+      await node.turn(2);
+      scene.pass(MINUTE_MS);
+    }
+    const left = await scene.db.sql`select from items where purpose = 'sweep' and state in ('due', 'sent')`;
+    assert.equal(left.length, 0);
+    assert.equal(scene.control.balanceOf(item.recipient, USDC), 990n);
+    await isReconciled();
+  });
+
   it('costs no gas for dust', async () => {
     await open({ watching: {} });
     const { send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS });

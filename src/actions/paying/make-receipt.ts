@@ -33,6 +33,7 @@ export interface SignedReceipt {
 export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Payment): Promise<SignedReceipt> {
   if (payment.status !== 'succeeded') throw notPaid();
   const item = await findPayingItem(db.sql, payment.id);
+  if (item?.method === 'deposit') throw paidByDeposit();
   const [event, history] = await Promise.all([item && findPaidEvent(db.sql, item), listEvents(db.sql, payment.id)]);
   if (item === undefined || event === undefined) throw notOnChain();
   const place = committedPlace(itemOf(item), item.commitment);
@@ -99,6 +100,11 @@ async function refundReceipt(db: Reader, { id: refundId }: Refund): Promise<Refu
 
 function notPaid(): ApiError {
   return new ApiError('invalid_state', 'Only a succeeded payment has a receipt.');
+}
+
+/** The form of receipts holds one event of the Collector, and such a payment has none. */
+function paidByDeposit(): ApiError {
+  return new ApiError('invalid_state', 'A payment that was sent to its deposit address has no receipt.');
 }
 
 /** A deep reorg has removed its transaction, and it is not mined again yet. */

@@ -87,13 +87,17 @@ export function listUnsweptDeposits(db: Reader, { network, limit }: { network: s
     where network = ${network} and arrived <> swept and not is_stale order by number desc limit ${limit}`;
 }
 
-/** Deposit addresses whose money has moved since the last look, the oldest first. */
+/** Deposit addresses whose money has moved since the last look, or whose sweep would find nothing. */
 export async function listStaleDeposits(
   db: Reader,
   { network, limit }: { network: string; limit: number },
 ): Promise<OpenDeposit[]> {
   const rows = await db<{ commitment: string }[]>`
-    select commitment from deposits where network = ${network} and is_stale order by number limit ${limit}`;
+    (select commitment from deposits where network = ${network} and is_stale order by number limit ${limit})
+    union
+    (select d.commitment from items s join deposits d on d.network = s.network and d.address = s.payer
+      where s.network = ${network} and s.state = 'due' and s.purpose = 'sweep' and s.refusal = 'short_balance'
+      limit ${limit})`;
   return readDeposits(
     db,
     rows.map(({ commitment }) => commitment),

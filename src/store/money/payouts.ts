@@ -39,14 +39,15 @@ export async function holdNetAmounts(tx: Tx, commitments: readonly string[], at:
     on conflict (payment_id) do nothing`;
 }
 
-/** Adds a swept net amount to what is held of a payment. */
-export async function holdSwept(tx: Tx, held: Omit<Payout, 'state' | 'problem'>, at: Date): Promise<void> {
+/** Adds a swept net amount to what is held of a payment. False if the held amount has left, or a refund has taken it whole. */
+export async function holdSwept(tx: Tx, held: Omit<Payout, 'state' | 'problem'>, at: Date): Promise<boolean> {
   const { paymentId, merchantId, network, asset, method, account, amount } = held;
-  await tx`
+  const { count } = await tx`
     insert into payouts (payment_id, merchant_id, network, asset, method, account, amount, state, held_at, updated_at)
     values (${paymentId}, ${merchantId}, ${network}, ${asset}, ${method}, ${account}, ${amount}, 'held', ${at}, ${at})
     on conflict (payment_id) do update set amount = payouts.amount + excluded.amount, updated_at = excluded.updated_at
     where payouts.state = 'held'`;
+  return count === 1;
 }
 
 /** Takes it away again: the sweep is not on the chain any more. An amount that has left stays. */

@@ -3,6 +3,7 @@ import { leastPaid } from '../../../domain/deposit.ts';
 import { depositedEntry } from '../../../domain/deposit-entries.ts';
 import type { PaymentEvent } from '../../../domain/payment.ts';
 import { isFinal } from '../../../domain/payment.ts';
+import { listDecidedSweeps } from '../../../store/chain/chain-events.ts';
 import {
   type DepositTransfer,
   listDepositTransfers,
@@ -119,6 +120,8 @@ async function payByDeposit(
   if (item.state === 'paid' || isFinal(deposit.paymentStatus)) return;
   const transfers = await listDepositTransfers(deps.db.sql, { commitment, limit: MAX_NAMED });
   const last = transfers.findLast((transfer) => isCounted(transfer, deposit) && transfer.blockNumber <= seen.block);
+  // Without a transfer, after a rebuild or a lost log, the sweep shows where the money came from.
+  const [sweep] = last === undefined ? await listDecidedSweeps(deps.db.sql, { network, commitment }) : [];
   const evidence = {
     network,
     commitment,
@@ -138,7 +141,7 @@ async function payByDeposit(
       type: 'succeeded',
       buyer: buyerOf(deposit, transfers),
       token: { asset, value: BigInt(item.amount) },
-      transaction: { hash: last?.transactionHash ?? '', nonce: null },
+      transaction: { hash: last?.transactionHash ?? sweep?.transactionHash ?? '', nonce: null },
     },
     items: { ended: [{ commitment, state: 'paid', reason: null, ...(proof && { proof }) }] },
   });

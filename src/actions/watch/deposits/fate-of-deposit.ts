@@ -2,6 +2,7 @@ import type { Chain } from '../../../chains/chain.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import { leastPaid } from '../../../domain/deposit.ts';
 import type { ItemFate } from '../../../domain/evidence.ts';
+import { isFinal } from '../../../domain/payment.ts';
 import { markStale, readDeposits } from '../../../store/chain/deposits.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
 import type { HeardBlock } from '../../evidence.ts';
@@ -22,6 +23,8 @@ export async function fateOfDeposit(
   if (block.timestampS * 1000 <= stored.deadline.getTime()) return { is: 'open' };
   const [deposit] = await readDeposits(deps.db.sql, [stored.commitment]);
   if (deposit === undefined) return { is: 'unclear' };
+  // The payment has ended without it. Its money is named and swept all the same.
+  if (isFinal(deposit.paymentStatus)) return { is: 'over', reason: 'ran_out' };
   const assessed = await assessAt(deps.db.sql, chain, deposit, block.number);
   if (assessed.is === 'disputed') memory.disputes.set('endings', assessed.said);
   if (assessed.is !== 'known') return { is: 'unclear' };

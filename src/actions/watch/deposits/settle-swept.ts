@@ -4,11 +4,12 @@ import { listDecidedSweeps, markDecided, type StoredEvent } from '../../../store
 import { endSweepsBy, lockDeposits, putSwept, readDeposits } from '../../../store/chain/deposits.ts';
 import { findItems, type StoredItem } from '../../../store/chain/items.ts';
 import { holdSwept, unholdSwept } from '../../../store/money/payouts.ts';
-import { findPaymentSettlement } from '../../../store/payments/payment-settlements.ts';
+import { findPaymentSettlement, moveSettlement } from '../../../store/payments/payment-settlements.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { commandOfLeader } from '../../lease.ts';
+import { moveHeldToFloat } from '../../outgoing/refund/release-refund.ts';
 import { settlePayments } from '../../paying/move-payment.ts';
 import type { KnownEvent } from '../prove-events.ts';
 import type { WatchDeps, Watcher } from '../watcher.ts';
@@ -29,7 +30,11 @@ export async function settleSwept(deps: WatchDeps, { network, lease }: Watcher, 
         await putSwept(tx, { commitment: item.commitment, swept: row.swept + swept.amount });
         const proof = { transaction: event.transactionHash, block: event.blockNumber };
         await recordEntries(tx, [sweptEntry(bookedItem(item, payment.merchantId), swept, proof)], at);
-        if (item.isHeld) await holdSwept(tx, heldOf(item, payment.merchantId, swept), at);
+        const isHeld = item.isHeld && (await holdSwept(tx, heldOf(item, payment.merchantId, swept), at));
+        // A payment is paid out once. What comes later is a float of the merchant, which can pay a refund.
+        if (item.isHeld && !isHeld) {
+          await moveHeldToFloat(tx, { payment, asset: item.asset, units: swept.amount - swept.fee }, at);
+        }
       }
       await endSweepsBy(tx, { network, address: item.payer, transaction: event.transactionHash, at });
       await markDecided(tx, network, [{ ...event, problem: null }], at);
@@ -69,11 +74,17 @@ export async function settleDeposit(deps: WatchDeps, { lease }: Watcher, commitm
   const { item, paymentId, network, asset } = deposit;
   const isPaid = deposit.paymentStatus === 'succeeded' && item.state === 'paid';
   if (!isPaid || item.isHeld || BigInt(deposit.swept) < BigInt(item.amount)) return;
-  if ((await findPaymentSettlement(deps.db.sql, paymentId)) !== undefined) return;
   await commandOfLeader(deps, lease, async (tx, at) => {
     const events = await listDecidedSweeps(tx, { network, commitment });
     const last = events.at(-1);
     if (last === undefined) return;
+    const settled = await findPaymentSettlement(tx, paymentId);
+    if (settled !== undefined) {
+      // A deep reorg may have removed the sweep that was the settlement.
+      const isGone = events.every((event) => event.transactionHash !== settled.transactionHash);
+      if (isGone) await moveSettlement(tx, { paymentId, transactionHash: last.transactionHash });
+      return;
+    }
     const net = events.map(sweptOf).reduce((sum, { amount, fee }) => sum + amount - fee, 0n);
     const { transactionHash } = last;
     const settlement = { paymentId, asset, amount: net.toString(), recipient: item.recipient, transactionHash, at };
