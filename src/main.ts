@@ -11,6 +11,7 @@ import { loadPageBundle } from './http/checkout/page-bundle.ts';
 import { openFilesWarning } from './http/entry/open-files.ts';
 import { serveMetrics } from './http/metrics-server.ts';
 import { createImageFetcher } from './logos/fetch-image.ts';
+import { createMailer } from './mail/smtp.ts';
 import { connectNetworks, openRates, openReceivers, openScreening } from './outside.ts';
 import { type OwnSandbox, openOwnSandbox, sandboxJobs } from './own-sandbox.ts';
 import { createParts } from './parts.ts';
@@ -28,6 +29,7 @@ import { followSandboxTime } from './sandbox/sandbox-time.ts';
 import { ScreeningListError } from './screening/follow-list.ts';
 import {
   ChainSettingsError,
+  depositMinimumOn,
   gasBudgets,
   isSandbox,
   minBalanceOn,
@@ -51,6 +53,7 @@ import { startBookkeeping } from './workers/bookkeeping.ts';
 import { startDelivering } from './workers/delivering.ts';
 import { checks, housekeepingJobs, pruneDeliveriesJob, usesJobs } from './workers/housekeeping.ts';
 import { startJobs } from './workers/loop.ts';
+import { mailJobs, startMailing } from './workers/mailing.ts';
 import { payingOutJobs } from './workers/paying-out.ts';
 import { startPlacing } from './workers/placing.ts';
 import { startRelaying } from './workers/relaying.ts';
@@ -266,6 +269,8 @@ async function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): Prom
           // A sandbox chain is short, and may be older than the database. An opening balance of block 0 would be wrong: the
           // demo's floats and the gas of its approvals belong to the first block.
           startAt: (network) => (network === SANDBOX_NETWORK ? SANDBOX_FIRST_BLOCK : undefined),
+          sweepFrom: (network) => depositMinimumOn(config, network),
+          toleranceBasisPoints: () => config.depositTolerance,
         },
       }),
     ],
@@ -273,11 +278,16 @@ async function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): Prom
       startPlacing(parts),
       startDelivering({ ...parts, exchangeFor: openReceivers(parts) }),
       startBookkeeping(parts),
+      ...startPost(parts),
       startJobs(parts, [
         ...housekeepingJobs(parts),
         pruneDeliveriesJob(parts, { keptDays: config.webhookKeptDays }),
         { name: 'rescreen-payers', everyMs: RESCREEN_MS, run: createRescreener(parts) },
         ...payingOutJobs(parts),
+        ...mailJobs(parts, {
+          keptDays: config.mailsKeptDays,
+          alerts: { recipients: config.alertEmails, publicUrl: config.publicUrl },
+        }),
         ...(sandbox === undefined ? [] : sandboxJobs(parts, sandbox)),
         { name: 'copy-logos', everyMs: COPY_LOGOS_MS, run: () => copyLogos({ ...parts, fetchImage }) },
       ]),
@@ -288,6 +298,13 @@ async function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): Prom
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
   };
+}
+
+/** Sends mail, if there is a server for it. */
+function startPost(parts: Parts): (() => Promise<void>)[] {
+  const { smtp, mailFrom } = parts.config;
+  if (smtp === undefined || mailFrom === undefined) return [];
+  return [startMailing({ ...parts, mailer: createMailer(parts.world, smtp, mailFrom) })];
 }
 
 /** Starts at once and is awaited later, so that the chain and the database start in parallel. */

@@ -34,6 +34,7 @@ import { createSparseWarning } from './runtime/sparse-log.ts';
 import type { World } from './runtime/world.ts';
 import type { RehearsalDeps } from './sandbox/rehearsal.ts';
 import { NO_SCREENING, type Screening } from './screening/screening.ts';
+import { depositMinimumOn } from './settings/chains.ts';
 import type { Config } from './settings/config.ts';
 import { valueOn } from './settings/network-kinds.ts';
 import { openEventFeed } from './store/events/event-feed.ts';
@@ -148,6 +149,7 @@ export async function createParts(input: PartsInput) {
     createPayment: createPaymentCreator(base),
     movePayment: createPaymentMover(base, payerLimits),
     payerLimits,
+    deposits: { minimum: (network: string) => depositMinimumOn(config, network) },
     readPayment: createPaymentReader({ ...base, feed }, findPayments),
     readDestinations: createDestinationReader(
       base,

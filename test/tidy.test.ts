@@ -25,11 +25,12 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   screening: ['domain', 'runtime'],
   'guarded-http': ['domain', 'runtime'],
   logos: ['domain', 'runtime', 'guarded-http'],
-  settings: ['domain', 'runtime', 'chains', 'rates', 'sandbox'],
+  mail: ['domain', 'runtime'],
+  settings: ['domain', 'runtime', 'chains', 'rates', 'mail', 'sandbox'],
   store: ['domain', 'runtime'],
-  actions: ['domain', 'runtime', 'chains', 'rates', 'screening', 'guarded-http', 'logos', 'store', 'errors.ts'],
+  actions: ['domain', 'runtime', 'chains', 'rates', 'screening', 'guarded-http', 'logos', 'mail', 'store', 'errors.ts'],
   http: ['domain', 'runtime', 'settings', 'chains', 'rates', 'screening', 'store', 'actions', 'errors.ts'],
-  workers: ['domain', 'runtime', 'chains', 'screening', 'store', 'actions'],
+  workers: ['domain', 'runtime', 'chains', 'screening', 'mail', 'store', 'actions'],
   sandbox: ['domain', 'runtime', 'chains', 'store', 'actions'],
   cli: ['domain', 'runtime', 'settings', 'chains', 'store', 'actions', 'sandbox', 'errors.ts'],
 };
@@ -39,6 +40,7 @@ const ACTION_ROOMS = [
   '',
   'books',
   'parties',
+  'mail',
   'people',
   'webhooks',
   'paying',
@@ -50,7 +52,7 @@ const ACTION_ROOMS = [
   'oversight',
 ];
 /** The rooms of `store`, likewise. */
-const STORE_ROOMS = ['plumbing', 'events', 'parties', 'people', 'webhooks', 'chain', 'payments', 'money'];
+const STORE_ROOMS = ['plumbing', 'mail', 'events', 'parties', 'people', 'webhooks', 'chain', 'payments', 'money'];
 
 /** Which outside packages only one place may know. */
 const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {
@@ -64,6 +66,7 @@ const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {
   typebox: ['src/http/'],
   'prom-client': ['src/runtime/metrics.ts'],
   '@simplewebauthn/server': ['src/actions/people/webauthn.ts'],
+  nodemailer: ['src/mail/smtp.ts'],
 };
 
 /** Whether a range of npm's (`^20.19.0 || >=22`, `20`, `>= 18`) holds this version; both may leave parts out. */

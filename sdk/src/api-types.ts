@@ -76,9 +76,9 @@ export interface PaymentRefund {
     since: string;
     /** Only of `cooling_off`. */
     until?: string;
-    /** Only of `merchant_signature`: the page where that account signs. It asks for the whole refund, the fee included. */
-    signUrl?: string;
   } | null;
+  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. */
+  signUrl?: string;
 }
 
 /** The payment. */
@@ -343,9 +343,9 @@ export interface AcceptedRefund {
     since: string;
     /** Only of `cooling_off`. */
     until?: string;
-    /** Only of `merchant_signature`: the page where that account signs. It asks for the whole refund, the fee included. */
-    signUrl?: string;
   } | null;
+  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. */
+  signUrl?: string;
 }
 
 /** The refund. */
@@ -381,9 +381,9 @@ export interface Refund {
     since: string;
     /** Only of `cooling_off`. */
     until?: string;
-    /** Only of `merchant_signature`: the page where that account signs. It asks for the whole refund, the fee included. */
-    signUrl?: string;
   } | null;
+  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. */
+  signUrl?: string;
 }
 
 export interface RefundQuery {
@@ -776,9 +776,9 @@ export interface RefundData {
     since: string;
     /** Only of `cooling_off`. */
     until?: string;
-    /** Only of `merchant_signature`: the page where that account signs. It asks for the whole refund, the fee included. */
-    signUrl?: string;
   } | null;
+  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. */
+  signUrl?: string;
 }
 
 export interface MerchantData {

@@ -16,6 +16,7 @@ import { listenCommands } from './listen-commands.ts';
 import { merchantCommands } from './merchant-commands.ts';
 import { networkCommands } from './network-commands.ts';
 import { partnerCommands } from './partner-commands.ts';
+import { payerCommands } from './payer-commands.ts';
 import { peopleCommands } from './people-commands.ts';
 import { reconcileCommands } from './reconcile-commands.ts';
 import { refundCommands } from './refund-commands.ts';
@@ -30,6 +31,7 @@ export const GROUPS = {
   partners: 'Partners, who create payments for their merchants',
   keys: 'API keys of partners',
   people: 'People who sign in to the dashboard',
+  payers: 'Data about payers',
   apps: 'Wallet apps, known by their App-Id',
   merchants: 'Merchants of all partners',
   destinations: 'Settlement destinations of merchants',
@@ -54,6 +56,7 @@ export const COMMANDS: readonly Command[] = [
   ...partnerCommands,
   ...keyCommands,
   ...peopleCommands,
+  ...payerCommands,
   ...appCommands,
   ...merchantCommands,
   ...destinationCommands,

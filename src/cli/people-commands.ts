@@ -1,11 +1,14 @@
 import { changePerson, removePerson } from '../actions/people/change-person.ts';
-import { invitePerson, linkUrl, type NewLink, relinkPerson } from '../actions/people/invite-person.ts';
+import { invitePerson, type Linked, type LinkMail, linkUrl, relinkPerson } from '../actions/people/invite-person.ts';
+import { LANGUAGES, type Language } from '../domain/mail.ts';
 import { type Belonging, ROLES } from '../domain/role.ts';
 import { ApiError } from '../errors.ts';
+import { openSecrets } from '../settings/master-secret.ts';
 import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
 import { listEverybody, type Person } from '../store/people/people.ts';
 import type { Reader } from '../store/plumbing/database.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
+import type { OperatorDeps } from './connect.ts';
 import { id, oneOf, text } from './kinds.ts';
 import { listing } from './listing.ts';
 import { flag, optional, repeated, required } from './options.ts';
@@ -26,9 +29,10 @@ const invite = databaseCommand({
     merchant: optional(id, 'The merchant that the person belongs to.'),
     operator: flag('The person belongs to the operator.'),
     name: required(text, 'The name of the person.'),
-    email: required(emailAddress, 'The e-mail address. No mail is sent.'),
+    email: required(emailAddress, 'The e-mail address. With SMTP_URL the link is mailed to it.'),
     role: required(oneOf(ROLES), 'What the person may do.'),
     'refund-limit': repeated(amountIn, MAX_LIMITS, 'The largest payment that support may refund.'),
+    language: optional(oneOf(LANGUAGES), 'The language of the mail. English by default.'),
   },
   examples: [
     'people invite --partner prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --name "Ada Owner" --email ada@shop.example --role owner',
@@ -39,9 +43,9 @@ const invite = databaseCommand({
     [partner !== undefined, merchant !== undefined, operator].filter(Boolean).length === 1
       ? []
       : ['Give one of --partner, --merchant and --operator.'],
-  run: async (deps, { partner, merchant, operator, name, email, role, 'refund-limit': limits }) => {
+  run: async (deps, { partner, merchant, operator, name, email, role, language, 'refund-limit': limits }) => {
     const belonging = await belongingOf(deps.db.sql, { partner, merchant, operator });
-    const { person, link } = await invitePerson(
+    const made = await invitePerson(
       { ...deps, rowKeys: await openRowKeys(deps) },
       {
         actor: operatorOf(deps.config),
@@ -50,9 +54,10 @@ const invite = databaseCommand({
         email,
         role,
         refundLimits: limits.length === 0 ? null : limits,
+        mail: await openMail(deps, language),
       },
     );
-    return linkOutput('Person invited.', deps.config.publicUrl, person, link);
+    return linkOutput('Person invited.', deps.config.publicUrl, made);
   },
 });
 
@@ -60,15 +65,16 @@ const link = databaseCommand({
   name: 'people link',
   summary: 'Show a new link that signs a person in once. The link before ends.',
   positionals: { id: required(id, 'The person, as shown by people list.') },
-  options: {},
+  options: { language: optional(oneOf(LANGUAGES), 'The language of the mail. English by default.') },
   examples: ['people link psn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
-  run: async (deps, { id: personId }) => {
+  run: async (deps, { id: personId, language }) => {
     const rowKeys = await openRowKeys(deps);
+    const mail = await openMail(deps, language);
     const made = await relinkPerson(
       { ...deps, rowKeys },
-      { actor: operatorOf(deps.config), personId, isSeen: everybody },
+      { actor: operatorOf(deps.config), personId, isSeen: everybody, mail },
     );
-    return linkOutput('Link made.', deps.config.publicUrl, made.person, made.link);
+    return linkOutput('Link made.', deps.config.publicUrl, made);
   },
 });
 
@@ -154,13 +160,21 @@ async function belongingOf(
   return { belongsTo: 'merchant', partnerId: found.partnerId, merchantId: found.id, mode: found.mode };
 }
 
-function linkOutput(title: string, publicUrl: string, person: Person, made: NewLink) {
+/** With a server for mail the nodes send the link. It is shown in any case. */
+async function openMail(deps: OperatorDeps, language: Language = 'en'): Promise<LinkMail | undefined> {
+  const { smtp, publicUrl } = deps.config;
+  return smtp === undefined ? undefined : { publicUrl, language, secrets: await openSecrets(deps) };
+}
+
+function linkOutput(title: string, publicUrl: string, { person, link: made, isMailed }: Linked) {
   const url = linkUrl(publicUrl, made);
   const fields = layoutFields({ ...fieldsOf(person), link: url, expires: made.expiresAt });
   return {
-    json: { ...shown(person), link: { url, expiresAt: made.expiresAt } },
+    json: { ...shown(person), link: { url, expiresAt: made.expiresAt, isMailed } },
     text: `${title}\n\n${fields}`,
-    note: 'The link signs in once. Give it to the person by a way that nobody else reads.',
+    note: isMailed
+      ? `The link signs in once. It is mailed to ${person.email}.`
+      : 'The link signs in once. Give it to the person by a way that nobody else reads.',
   };
 }
 

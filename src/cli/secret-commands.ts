@@ -1,3 +1,4 @@
+import { rewrapMailLinks } from '../actions/mail/rewrap-links.ts';
 import { isOrdered, renewOutgoingMacs } from '../actions/outgoing/order-outgoing.ts';
 import { isOwnRefund, renewRefundMacs } from '../actions/outgoing/refund/refund-rows.ts';
 import { isOwnHistory, renewHistory } from '../actions/parties/destination-memory.ts';
@@ -51,6 +52,7 @@ const rotate = databaseCommand({
       people: await renewPersonMacs(tx, keys, (row) => isLost || isOwnPerson(keys, row)),
       passkeys: await renewPasskeyMacs(tx, keys, (row) => isLost || isOwnPasskey(keys, row)),
       webhooks: await rewrapEndpointSecrets(tx, { secrets }, { isLost, now }),
+      mails: await rewrapMailLinks(tx, { secrets }, { isLost }),
     });
     const { receiptKeyId } = await rotateSecrets(
       { ...deps, secrets },

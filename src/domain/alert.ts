@@ -23,6 +23,7 @@ export const ALERT_NAMES = [
   'items_unsent',
   'job_failing',
   'key_refused',
+  'mails_given_up',
   'network_not_as_known',
   'network_unavailable',
   'outgoing_limited',

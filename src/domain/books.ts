@@ -42,6 +42,7 @@ export type EntryKind =
   | 'refund_done'
   | 'refund_failed'
   | 'refund_uncovered'
+  | 'refund_fee_returned'
   | 'held_to_float'
   | 'float_added'
   | 'float_return_sent'
@@ -54,6 +55,9 @@ export type EntryKind =
   | 'stray_return_failed'
   | 'relayer_funded'
   | 'gas'
+  | 'deposited'
+  | 'swept'
+  | 'unswept'
   /** Written once by a migration: moves entries from the wrong number of a coin to the right one. */
   | 'coin_renamed';
 
@@ -67,6 +71,8 @@ export const ACCOUNTS = {
   outside: 'outside',
   /** Authorised by payers, not yet final on chain. */
   inFlight: 'in_flight',
+  /** Money at deposit addresses: arrived, and not swept yet. */
+  deposits: 'deposits',
   /** Fees that have reached the operator's fee account. */
   fees: 'fees',
   /** Money that has reached the merchant's own account. */
@@ -232,6 +238,12 @@ export function signedRefundEntry(about: Refund, units: bigint, proof?: Proof): 
   return transfer('refund_done', about, units, ACCOUNTS.settled(about.merchantId), ACCOUNTS.payer, proof);
 }
 
+/** The operator's float returns the fee of such a refund to the merchant's float. */
+export function signedFeeEntry(about: Refund, units: bigint): Entry {
+  const { float } = ACCOUNTS;
+  return transfer('refund_fee_returned', about, units, float(OPERATOR_FLOAT), float(about.merchantId));
+}
+
 export function floatAddedEntry(about: EntrySubject, owner: FloatOwner, units: bigint, proof: Proof): Entry {
   return transfer('float_added', about, units, ACCOUNTS.outside, ACCOUNTS.float(owner), proof);
 }
@@ -340,7 +352,12 @@ function transfer(
   return entry(kind, about, lines, circumstances);
 }
 
-function entry(kind: EntryKind, about: EntrySubject, lines: readonly Line[], circumstances: Circumstances = {}): Entry {
+export function entry(
+  kind: EntryKind,
+  about: EntrySubject,
+  lines: readonly Line[],
+  circumstances: Circumstances = {},
+): Entry {
   const { network, asset, subject, reference, merchantId } = about;
   const { transaction = null, block = null, note = null } = circumstances;
   const kept = withoutZeros(lines);

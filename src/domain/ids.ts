@@ -16,6 +16,7 @@ export const ID_PREFIXES = [
   'pky_',
   'ses_',
   'lnk_',
+  'mail_',
 ] as const;
 export type IdPrefix = (typeof ID_PREFIXES)[number];
 

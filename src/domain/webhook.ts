@@ -1,3 +1,5 @@
+import { type FailedTry, nextTryMs } from './retry.ts';
+
 export const ENDPOINT_STATUSES = ['active', 'disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 
@@ -35,25 +37,21 @@ export const MAX_RETRY_AFTER_MS = HOUR_MS;
  */
 const DISABLED_AFTER_MS = TRIED_FOR_MS - HOUR_MS;
 
-export interface FailedTry {
-  /** The number of failed tries, including this one. */
-  readonly tries: number;
+export interface FailedAttempt extends Pick<FailedTry, 'tries' | 'nowMs' | 'jitter'> {
   /** The start of the schedule. */
   readonly begunAtMs: number;
-  readonly nowMs: number;
   /** The wait that the receiver asked for. */
   readonly retryAfterMs?: number | undefined;
-  /** Between 0.8 and 1.2, so that deliveries that failed together do not come back together. */
-  readonly jitter: number;
 }
 
 /** The time of the next attempt. Undefined when the delivery has failed for good. */
-export function nextAttemptMs({ tries, begunAtMs, nowMs, retryAfterMs = 0, jitter }: FailedTry): number | undefined {
-  const lastMs = begunAtMs + TRIED_FOR_MS;
-  if (nowMs >= lastMs) return undefined;
-  const waitMs = RETRY_AFTER_MS[Math.min(tries, RETRY_AFTER_MS.length) - 1] ?? 0;
-  const dueMs = nowMs + Math.max(waitMs * jitter, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
-  return Math.min(Math.round(dueMs), lastMs);
+export function nextAttemptMs({ begunAtMs, retryAfterMs = 0, ...attempt }: FailedAttempt): number | undefined {
+  return nextTryMs({
+    ...attempt,
+    waitsMs: RETRY_AFTER_MS,
+    untilMs: begunAtMs + TRIED_FOR_MS,
+    leastMs: Math.min(retryAfterMs, MAX_RETRY_AFTER_MS),
+  });
 }
 
 /** True if an endpoint that has failed since then is to be disabled. */

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Alarms } from '../actions/alarms.ts';
 import type { CreatedPayment, PaymentOrder } from '../actions/paying/create-payment.ts';
 import type { PayerLimits, PaymentMover } from '../actions/paying/move-payment.ts';
+import type { DepositSettings } from '../actions/paying/open-deposit.ts';
 import type { Rehearsal } from '../actions/paying/rehearsal.ts';
 import type { Site } from '../actions/people/webauthn.ts';
 import type { RequestRecorder } from '../actions/record-requests.ts';
@@ -94,6 +95,8 @@ export interface HttpDeps {
   readonly screening: Screening;
   /** Warnings about conditions that every request may meet. */
   readonly warn: SparseWarning;
+  /** Limits of deposit addresses. */
+  readonly deposits: DepositSettings;
   /** Raised for assets that are left out of options. */
   readonly leftOut: Alarms;
   readonly payerLimits: PayerLimits;

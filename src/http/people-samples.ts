@@ -7,6 +7,7 @@ const PASSKEY_ID = 'pky_01KHRZ7C5JZ0K2M4N6P8Q0R2S4';
 const LINK = {
   url: `${SAMPLE_ORIGIN}/dashboard/join#2f6Q0R2S4M4N6P8Q0R2S4K2M4N6P8Q0R2S4a1b2c3d4`,
   expiresAt: '2026-02-21T09:30:00.000Z',
+  isMailed: true,
 };
 const PERSON = {
   id: 'psn_01KHRZ5D5JZ0K2M4N6P8Q0R2S4',

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { LANGUAGES } from '../domain/mail.ts';
 import { MERCHANT_STATUSES } from '../domain/merchant.ts';
 import { CATALOGUE, type ErrorCode } from '../errors.ts';
 
@@ -41,6 +42,8 @@ export const EmailAddress = Type.String({
   description: 'Contact e-mail address.',
   examples: ['shop@example.com'],
 });
+
+export const MailLanguage = enumOf(LANGUAGES, 'The language of the mail. English by default.');
 
 export const HttpsUrl = Type.String({
   minLength: 1,

@@ -18,6 +18,7 @@ export function signingSamples(story: SigningStory): Readonly<Record<string, Sam
     status: 'awaiting_funds',
     amount,
     fee: null,
+    isFeeReturned: false,
     destination,
     account: `${action.chain_id}:${action.params[0]}`,
     merchant: { name: merchant, iconUrl: null },

@@ -21,3 +21,8 @@ export function withJitter({ random }: Pick<World, 'random'>, delayMs: number): 
   const [byte = 0] = random.bytes(1);
   return Math.floor(delayMs * (1 + byte / 1_024));
 }
+
+/** A factor between 0.8 and 1.2. */
+export function jitterOf({ random }: Pick<World, 'random'>): number {
+  return 0.8 + ((random.bytes(1)[0] ?? 0) / 255) * 0.4;
+}

@@ -23,7 +23,19 @@ export function contradictions(config: Config): string[] {
   const databases = Object.entries(furtherUrls)
     .filter(([, url]) => url !== undefined && config.databaseUrl === undefined)
     .map(([env]) => `${env} is set, and DATABASE_URL is not`);
-  return [...missingAccounts(config), ...signers, ...secrets, ...databases, ...sandboxContradictions(config)];
+  return [
+    ...missingAccounts(config),
+    ...signers,
+    ...secrets,
+    ...databases,
+    ...mailContradictions(config),
+    ...sandboxContradictions(config),
+  ];
+}
+
+function mailContradictions({ smtp, mailFrom, alertEmails }: Config): string[] {
+  if (smtp !== undefined) return mailFrom === undefined ? ['MAIL_FROM must be set, because SMTP_URL is set'] : [];
+  return alertEmails.length > 0 ? ['ALERT_EMAILS is set, and SMTP_URL is not'] : [];
 }
 
 function sandboxContradictions({ sandbox, rpcUrls = new Map() }: Config): string[] {

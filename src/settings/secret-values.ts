@@ -12,7 +12,7 @@ export function secretValues(config: Config): string[] {
     ...[config.databaseUrl, config.databaseDirectUrl, config.databaseMigrateUrl].flatMap((url) =>
       url === undefined ? [] : secretsOfDatabaseUrl(url),
     ),
-    ...[...endpoints, ...sources].flatMap(secretsOfUrl),
+    ...[...endpoints, ...sources, config.smtp?.url ?? []].flat().flatMap(secretsOfUrl),
     ...keys.flatMap((key) => [key, key.slice(2)]),
     ...(config.secret ?? []).flatMap(spellingsOfSecret),
   ];

@@ -237,6 +237,7 @@ describe('authorisation', () => {
       'POST /v1/gateway/payment/{id}/options': { accounts: [ACCOUNT] },
       'POST /v1/gateway/payment/{id}/fetch': { optionId: 'opt_unknown', data: '' },
       'POST /v1/gateway/payment/{id}/confirm': { optionId: 'opt_unknown', results: [] },
+      'POST /v1/gateway/payment/{id}/address': { asset: ASSET },
       'POST /v1/gateway/refund/{id}/confirm': { result: `0x${'11'.repeat(65)}` },
     };
     return {
@@ -319,6 +320,7 @@ describe('authorisation', () => {
     const others = routes.map(({ method, path }) => `${method} ${path}`).filter((name) => !admitted.has(name));
     assert.deepEqual(others.sort(), [
       'GET /v1/payments/{id}/receipt',
+      'POST /v1/gateway/payment/{id}/address',
       'POST /v1/gateway/payment/{id}/confirm',
       'POST /v1/gateway/payment/{id}/fetch',
       'POST /v1/gateway/refund/{id}/actions',

@@ -70,6 +70,7 @@ const WRITING: Readonly<Record<string, string>> = {
   'people set': 'person.changed',
   'people link': 'person.linked',
   'people remove': 'person.removed',
+  'payers erase': 'payer.erased',
   'apps create': 'app.registered',
   'apps remove': 'app.removed',
   'merchants suspend': 'merchant.changed',
@@ -173,6 +174,8 @@ describe('the audit log', () => {
     await change('people set', person.id, '--role', 'cashier');
     await change('people link', person.id);
     await change('people remove', person.id);
+    const { entry: erased } = await change('payers erase', 'ada@shop.example');
+    assert.doesNotMatch(JSON.stringify(erased), /ada@shop/);
     const { result: app } = await change('apps create', '--name', 'W', '--mode', 'test');
     await change('apps remove', app.id);
     const merchant = await sandbox.createMerchant(sandbox.assetOf('USDC'), `${NETWORK}:0x${'1'.repeat(40)}`);

@@ -378,8 +378,8 @@ describe('refunds and payouts on a real chain', () => {
         const isSignable = async () =>
           (await read(`/v1/refunds/${refundId}`)).waitingFor?.what === 'merchant_signature';
         await until('it waits for the signature', isSignable, WITHIN);
-        const { waitingFor, amount } = await read(`/v1/refunds/${refundId}`);
-        assert.equal(waitingFor.signUrl, `${gateway.config.publicUrl}/r/${refundId.slice('rfnd_'.length)}`);
+        const { waitingFor, signUrl, amount } = await read(`/v1/refunds/${refundId}`);
+        assert.equal(signUrl, `${gateway.config.publicUrl}/r/${refundId.slice('rfnd_'.length)}`);
         assert.equal(waitingFor.amount.value, amount.value);
         const url = `/v1/gateway/refund/${refundId}`;
         const headers = { 'api-key': own.secret };

@@ -6,6 +6,7 @@ import { command } from '../../src/actions/command.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { acceptSignature } from '../../src/actions/outgoing/refund/signed/accept-signature.ts';
 import { offerRefund } from '../../src/actions/outgoing/refund/signed/offer-refund.ts';
+import { returnFees } from '../../src/actions/outgoing/refund/signed/return-fees.ts';
 import { vetoRefund } from '../../src/actions/outgoing/refund/veto-refund.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { tokenUnitId } from '../../src/chains/units.ts';
@@ -242,6 +243,29 @@ describe('a refund that the merchant signs for', () => {
     await accept(refundIdOf(id, 2), await signed(refundIdOf(id, 2)));
     await scene.live(node, 2);
     assert.equal(scene.control.balanceOf(friend.value.address, DOLLAR), 500n);
+    await assertBooked();
+  });
+
+  it('gives the fee back from the operator’s float, once, if the operator wants that', async () => {
+    const { id, payer, refundId } = await waiting();
+    const { requests } = await offerRefund({ ...scene, config: { signedRefundFees: 'return' } }, refundId);
+    await accept(refundId, await merchant.signTypedData(JSON.parse(String(requests.at(-1)?.params[1]))));
+    await returnFees(scene);
+    await scene.live(node, 2);
+    assert.equal(await state(id), 'refunded');
+    await returnFees(scene);
+    // The operator's float has nothing yet.
+    assert.deepEqual(await scene.floats(), {});
+    await scene.fill(node, OPERATOR_FLOAT, 25n);
+    await Promise.all([returnFees(scene), returnFees(scene)]);
+    await returnFees(scene);
+    assert.deepEqual(await scene.floats(), { [scene.merchantId]: '10', operator: '15' });
+    assert.equal(scene.control.balanceOf(payer.address, DOLLAR), 1_000n);
+    const books = await scene.books();
+    assert.deepEqual(
+      [books[`intermediate/float/${scene.merchantId}`], books['intermediate/float/operator']],
+      [10n, 15n],
+    );
     await assertBooked();
   });
 

@@ -1,5 +1,6 @@
 import type { RefundLimit, Role } from '../../domain/role.ts';
 import { ApiError } from '../../errors.ts';
+import { deletePendingLinks } from '../../store/mail/mails.ts';
 import {
   lockOwners,
   lockPerson,
@@ -66,6 +67,7 @@ export function removePerson(
     const person = await lockSeen(tx, input);
     if (person.role === 'owner' && !input.mayRemoveLastOwner) await keepAnOwner(tx, person);
     const sessionHashes = await removePersonRow(tx, { id: person.id, at: now });
+    await deletePendingLinks(tx, person.id);
     const { name, email, role, belongsTo, partnerId, merchantId } = person;
     const detail = { before: { name, email, role, belongsTo, partnerId, merchantId }, after: null };
     await appendAudit(tx, {

@@ -1,7 +1,10 @@
 import { newId } from '../../domain/ids.ts';
+import { isMailable, type Language } from '../../domain/mail.ts';
 import type { Belonging, RefundLimit, Role } from '../../domain/role.ts';
 import { hashToken, LINK_MS, TOKEN_BYTES, tokenText } from '../../domain/session.ts';
 import { ApiError } from '../../errors.ts';
+import type { Secrets } from '../../runtime/secrets.ts';
+import { deletePendingLinks } from '../../store/mail/mails.ts';
 import { findMerchant } from '../../store/parties/merchants.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import { insertPerson, lockPerson, type Person } from '../../store/people/people.ts';
@@ -9,6 +12,7 @@ import { putLink } from '../../store/people/sign-in-links.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../command.ts';
+import { queueLink } from '../mail/queue-mail.ts';
 import { merchantNotFound } from '../parties/change-merchant.ts';
 import { partnerNotFound } from '../parties/change-partner.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
@@ -23,6 +27,21 @@ export interface InviteInput {
   readonly email: string;
   readonly role: Role;
   readonly refundLimits: readonly RefundLimit[] | null;
+  readonly mail?: LinkMail | undefined;
+}
+
+/** Everything that a mail with the link needs. Without it no mail is sent. */
+export interface LinkMail {
+  readonly publicUrl: string;
+  readonly language: Language;
+  readonly secrets: Secrets;
+}
+
+/** A person with a link, and whether the link is mailed to the person. */
+export interface Linked {
+  readonly person: Person;
+  readonly link: NewLink;
+  readonly isMailed: boolean;
 }
 
 /** A link that was just made: the only moment its token is known. */
@@ -31,10 +50,7 @@ export interface NewLink {
   readonly expiresAt: Date;
 }
 
-export function invitePerson(
-  deps: CommandDeps & RowKeyDeps,
-  input: InviteInput,
-): Promise<{ readonly person: Person; readonly link: NewLink }> {
+export function invitePerson(deps: CommandDeps & RowKeyDeps, { mail, ...input }: InviteInput): Promise<Linked> {
   return command(onSteadyTime(deps), async (tx, now) => {
     const { actor, belonging, ...fields } = input;
     await checkPlace(tx, belonging);
@@ -53,23 +69,60 @@ export function invitePerson(
     const link = await makeLink(tx, deps, { personId: person.id, now });
     const detail = { before: null, after: { ...belonging, ...fields } };
     await appendAudit(tx, { at: now, actor, action: 'person.invited', subject: person.id, detail, place: belonging });
-    return { person, link };
+    const isMailed =
+      mail !== undefined && (await mailLink(tx, deps, { ...mail, kind: 'invitation', person, link, now }));
+    return { person, link, isMailed };
   });
+}
+
+export interface RelinkInput {
+  readonly actor: string;
+  readonly personId: string;
+  readonly isSeen: (person: Person) => boolean;
+  readonly mail?: LinkMail | undefined;
 }
 
 /** A new link for a person who has lost every passkey. Links that were not used end. */
 export function relinkPerson(
   deps: CommandDeps & RowKeyDeps,
-  { actor, personId, isSeen }: { actor: string; personId: string; isSeen: (person: Person) => boolean },
-): Promise<{ readonly person: Person; readonly link: NewLink }> {
+  { actor, personId, isSeen, mail }: RelinkInput,
+): Promise<Linked> {
   return command(onSteadyTime(deps), async (tx, now) => {
     const person = await lockPerson(tx, personId);
     if (person === undefined || !isSeen(person)) throw personNotFound();
     const link = await makeLink(tx, deps, { personId, now });
     const detail = { expiresAt: link.expiresAt };
     await appendAudit(tx, { at: now, actor, action: 'person.linked', subject: personId, detail, place: person });
-    return { person, link };
+    const isMailed =
+      mail !== undefined && (await mailLink(tx, deps, { ...mail, kind: 'sign_in_link', person, link, now }));
+    return { person, link, isMailed };
   });
+}
+
+interface MailedLink extends LinkMail {
+  readonly kind: 'invitation' | 'sign_in_link';
+  readonly person: Person;
+  readonly link: NewLink;
+  readonly now: Date;
+}
+
+/** Queues the mail, if mail can be sent to the address. */
+async function mailLink(tx: Tx, { world }: CommandDeps, mail: MailedLink): Promise<boolean> {
+  const { kind, person, link, publicUrl, language, secrets, now } = mail;
+  if (!isMailable(person.email)) return false;
+  return queueLink(
+    tx,
+    { world, secrets },
+    {
+      recipient: person.email,
+      language,
+      subject: person.id,
+      key: `link ${hashToken(link.token)}`,
+      content: { kind, name: person.name, site: publicUrl, until: link.expiresAt.toISOString() },
+      link: linkUrl(publicUrl, link),
+      now,
+    },
+  );
 }
 
 /** The link of a person who is known to be there. */
@@ -81,6 +134,7 @@ export async function makeLink(
   const { random } = deps.world;
   const token = tokenText(random.bytes(TOKEN_BYTES));
   const expiresAt = new Date(now.getTime() + LINK_MS);
+  await deletePendingLinks(tx, personId);
   const id = newId('lnk_', now.getTime(), random.bytes(10));
   await putLink(tx, withLinkMac(deps, { id, personId, hash: hashToken(token), createdAt: now, expiresAt }));
   return { token, expiresAt };

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Mode } from '../../domain/mode.ts';
 import { nextAttemptMs } from '../../domain/webhook.ts';
 import type { Exchange } from '../../guarded-http/exchange.ts';
+import { jitterOf } from '../../runtime/backoff.ts';
 import type { Log, World } from '../../runtime/world.ts';
 import type { AttemptResult, ClaimedDelivery } from '../../store/webhooks/deliveries.ts';
 import type { Endpoint } from '../../store/webhooks/endpoints.ts';
@@ -87,9 +88,4 @@ export function resultOf(
     latencyMs,
     isReceivers,
   };
-}
-
-/** Between 0.8 and 1.2. */
-export function jitterOf({ random }: World): number {
-  return 0.8 + ((random.bytes(1)[0] ?? 0) / 255) * 0.4;
 }

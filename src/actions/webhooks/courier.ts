@@ -9,6 +9,7 @@ import {
   roomOf,
   shareOut,
 } from '../../domain/webhook-pace.ts';
+import { jitterOf } from '../../runtime/backoff.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import type { Secrets } from '../../runtime/secrets.ts';
 import type { Log } from '../../runtime/world.ts';
@@ -22,8 +23,9 @@ import {
 } from '../../store/webhooks/deliveries.ts';
 import type { Endpoint } from '../../store/webhooks/endpoints.ts';
 import { type CommandDeps, commandOfOne } from '../command.ts';
+import { storeWhileClaimed } from '../store-while-claimed.ts';
 import type { Outcome } from './attempt.ts';
-import { type AttemptDeps, attemptDelivery, type Claimed, jitterOf, resultOf } from './attempt-delivery.ts';
+import { type AttemptDeps, attemptDelivery, type Claimed, resultOf } from './attempt-delivery.ts';
 import { disableEndpoint } from './disable-endpoint.ts';
 import { createSecretOpener } from './endpoint-secrets.ts';
 import type { BodyReader } from './event-bodies.ts';
@@ -64,7 +66,6 @@ const MAX_WAIT_MS = 3_000;
 const RESULTS_PER_STATEMENT = 500;
 /** Turns of the event loop for which results gather. */
 const GATHERED_TURNS = 8;
-const STORE_RETRY_MS = 500;
 /** Endpoints whose pace is remembered. The others begin anew. */
 const MAX_LANES = 20_000;
 
@@ -180,25 +181,14 @@ export function createCourier(deps: CourierDeps): Courier {
     if (claimsOf(pace, { held: lane.queue.length + lane.inFlight, nowMs: clock.nowMs() }) > 0) deps.onFree();
     deps.meters.attempt(outcome.verdict === 'succeeded' ? 'succeeded' : 'failed', outcome.latencyMs);
     deps.world.crashPoint?.('hooks.answered');
-    await storeWhileClaimed(resultOf(deps.world, endpoint, { claimed, outcome }), claimed.untilMs);
+    const result = resultOf(deps.world, endpoint, { claimed, outcome });
+    await storeWhileClaimed(deps.world, claimed.untilMs, () => store(result));
     if (outcome.verdict === 'gone') await disableEndpoint(deps, { endpointId: endpoint.id, reason: 'gone' });
   }
 
   function notePace(pace: Pace, { verdict, startedAtMs, latencyMs, retryAfterMs }: Outcome): void {
     if (verdict === 'succeeded') noteSuccess(pace, latencyMs);
     else noteFailure(pace, { startedAtMs, nowMs: clock.nowMs(), retryAfterMs, jitter: jitterOf(deps.world) });
-  }
-
-  /** The database may be away for a moment. A result that is not stored costs the receiver a second delivery. */
-  async function storeWhileClaimed(result: AttemptResult, untilMs: number): Promise<void> {
-    for (;;) {
-      try {
-        return await store(result);
-      } catch (error) {
-        if (clock.nowMs() + STORE_RETRY_MS >= untilMs) throw error;
-        await timers.sleep(STORE_RETRY_MS);
-      }
-    }
   }
 
   function sharesOf(

@@ -81,8 +81,10 @@ export const ORDER_OF_USE: readonly string[] = [
   'post /v1/gateway/payment/{id}/options',
   'post /v1/gateway/payment/{id}/fetch',
   'post /v1/gateway/payment/{id}/confirm',
+  'post /v1/gateway/payment/{id}/address',
   'get /v1/gateway/payment/{id}/status',
   'post /v1/gateway/payment/{id}/cancel',
+  'post /v1/gateway/payment/{id}/receipt-email',
 
   'get /v1/gateway/refund/{id}',
   'post /v1/gateway/refund/{id}/actions',

@@ -7,7 +7,9 @@ import { CancelledBody } from '../schemas.ts';
 import { NOT_MODIFIED, StatusQuery, sendStatus } from '../status/status.ts';
 import { PayerPaymentBody, viewWithTransaction } from '../views/payer-info.ts';
 import { StatusBody } from '../views/payment.ts';
+import { addressRoutes } from './gateway-address.ts';
 import { payingRoutes } from './gateway-paying.ts';
+import { gatewayReceiptRoutes } from './gateway-receipts.ts';
 import { signingRoutes } from './gateway-refunds.ts';
 import { PaymentParams } from './payments.ts';
 
@@ -49,7 +51,9 @@ export async function gatewayRoutes(app: App, deps: HttpDeps): Promise<void> {
   );
 
   payingRoutes(app, deps);
+  addressRoutes(app, deps);
   signingRoutes(app, deps);
+  gatewayReceiptRoutes(app, deps);
 }
 
 const TAGS = ['Gateway'];

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { changePerson, personNotFound, removePerson } from '../../actions/people/change-person.ts';
-import { invitePerson, linkUrl, type NewLink, relinkPerson } from '../../actions/people/invite-person.ts';
+import { invitePerson, type Linked, type LinkMail, linkUrl, relinkPerson } from '../../actions/people/invite-person.ts';
 import { parseUnit } from '../../chains/units.ts';
+import type { Language } from '../../domain/mail.ts';
 import type { Belonging, RefundLimit } from '../../domain/role.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { findMerchant } from '../../store/parties/merchants.ts';
@@ -10,7 +11,7 @@ import { listPeople, type PeopleQuery, type Person } from '../../store/people/pe
 import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, keyOf, onBehalfOf, sessionOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
-import { nullable } from '../schemas.ts';
+import { MailLanguage, nullable } from '../schemas.ts';
 import { LinkBody, PersonBody, PersonField, viewPerson } from '../views/person.ts';
 
 const READ = { scheme: 'person', scope: 'people:read' } as const;
@@ -30,11 +31,13 @@ export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
     '/v1/people',
     { schema: INVITE, config: { access: WRITE, errors: ['invalid_state', 'merchant_not_found', 'partner_not_found'] } },
     async (request, reply) => {
-      const { name, email, role, refundLimits = null, merchantId } = request.body;
+      const { name, email, role, refundLimits = null, merchantId, language } = request.body;
       const belonging = await placeFor(deps, request, merchantId);
-      const input = { actor: actorOf(request), belonging, name, email, role, refundLimits: checkLimits(refundLimits) };
-      const { person, link } = await invitePerson(onBehalfOf(request, deps), input);
-      return reply.code(201).send({ person: viewPerson(person), link: viewLink(deps, link) });
+      const limits = checkLimits(refundLimits);
+      const input = { actor: actorOf(request), belonging, name, email, role, refundLimits: limits };
+      const mail = linkMail(deps, language);
+      const linked = await invitePerson(onBehalfOf(request, deps), { ...input, mail });
+      return reply.code(201).send({ person: viewPerson(linked.person), link: viewLink(deps, linked) });
     },
   );
 
@@ -61,8 +64,9 @@ export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
   );
 
   app.post('/v1/people/:id/link', { schema: LINK, config: { access: WRITE } }, async (request, reply) => {
-    const { link } = await relinkPerson(onBehalfOf(request, deps), personRequest(request));
-    return reply.code(201).send({ link: viewLink(deps, link) });
+    const mail = linkMail(deps, request.query.language);
+    const linked = await relinkPerson(onBehalfOf(request, deps), { ...personRequest(request), mail });
+    return reply.code(201).send({ link: viewLink(deps, linked) });
   });
 }
 
@@ -132,8 +136,13 @@ function checkLimits(limits: readonly RefundLimit[] | null): readonly RefundLimi
   });
 }
 
-function viewLink({ config }: HttpDeps, link: NewLink) {
-  return { url: linkUrl(config.publicUrl, link), expiresAt: link.expiresAt.toISOString() };
+function viewLink({ config }: HttpDeps, { link, isMailed }: Linked) {
+  return { url: linkUrl(config.publicUrl, link), expiresAt: link.expiresAt.toISOString(), isMailed };
+}
+
+/** Undefined without a server for mail. */
+function linkMail({ config, secrets }: HttpDeps, language: Language = 'en'): LinkMail | undefined {
+  return config.smtp === undefined ? undefined : { publicUrl: config.publicUrl, language, secrets };
 }
 
 const TAGS = ['People'];
@@ -153,7 +162,7 @@ const INVITE = {
   tags: TAGS,
   summary: 'Invite a person',
   description:
-    'Answers with a link that signs the person in once. Give it to the person yourself: no mail is sent. Needs a passkey shown within the last 5 minutes.',
+    'Answers with a link that signs the person in once. If the gateway has a server for mail, the link is also mailed to the person; `isMailed` says so. Otherwise give it to the person yourself. Needs a passkey shown within the last 5 minutes.',
   body: Type.Object(
     {
       name,
@@ -165,6 +174,7 @@ const INVITE = {
           Type.String({ maxLength: 64, description: 'The merchant that the person belongs to. Null: the partner.' }),
         ),
       ),
+      language: Type.Optional(MailLanguage),
     },
     { additionalProperties: false },
   ),
@@ -201,7 +211,9 @@ const REMOVE = {
 const LINK = {
   tags: TAGS,
   summary: 'Make a new link for a person',
-  description: 'For a person who has lost every passkey, or whose invitation has expired. The link before ends.',
+  description:
+    'For a person who has lost every passkey, or whose invitation has expired. The link before ends. It is mailed as an invitation is.',
   params: Params,
+  querystring: Type.Object({ language: Type.Optional(MailLanguage) }),
   response: { 201: Type.Object({ link: LinkBody }, { description: 'The link.' }) },
 };

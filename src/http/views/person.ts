@@ -46,7 +46,10 @@ export function viewPasskey({ id, label, createdAt, lastUsedAt }: Passkey) {
 /** The fields that a caller chooses. */
 export const PersonField = {
   name: textOf(200, 'The name of the person.'),
-  email: { ...EmailAddress, description: 'Names the person. No mail is sent to it.' } as typeof EmailAddress,
+  email: {
+    ...EmailAddress,
+    description: 'Names the person. One-time links are mailed to it if the gateway has a server for mail.',
+  } as typeof EmailAddress,
   role: enumOf(
     ROLES,
     '`owner`: everything. `developer`: payments and webhooks. `support`: reads, and refunds within limits. `bookkeeper`: reads. `cashier`: creates payments and sees them.',
@@ -93,6 +96,7 @@ export const LinkBody = Type.Object(
   {
     url: Type.String({ description: 'Signs the person in once. It is shown only here.' }),
     expiresAt: Timestamp,
+    isMailed: Type.Boolean({ description: 'True if the gateway mails the link to the person.' }),
   },
   { description: 'A one-time link.' },
 );

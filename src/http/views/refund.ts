@@ -64,9 +64,9 @@ function viewWait(origin: Origin, refund: RefundRow & Partial<WaitingRefund>) {
   const { id, asset, updatedAt, sendAfter } = refund;
   const { what, units } = wait;
   const until = what === 'cooling_off' && sendAfter ? { until: sendAfter.toISOString() } : {};
-  const sign = what === 'merchant_signature' ? { signUrl: origin.publicUrl + signPath(id) } : {};
   const waiting = { what, asset, amount: viewToken(origin, asset, units), since: updatedAt.toISOString() };
-  return { waitingFor: { ...waiting, ...until, ...sign } };
+  const sign = what === 'merchant_signature' ? { signUrl: origin.publicUrl + signPath(id) } : {};
+  return { waitingFor: { ...waiting, ...until }, ...sign };
 }
 
 function hasFacts<Row extends RefundRow>(refund: Row & Partial<WaitingRefund>): refund is Row & WaitingRefund {
@@ -105,13 +105,6 @@ const WaitBody = Type.Object({
   amount: { ...AmountBody, description: 'The amount that is missing; of all others, the amount that waits.' },
   since: Timestamp,
   until: Type.Optional({ ...Timestamp, description: 'Only of `cooling_off`.' }),
-  signUrl: Type.Optional(
-    Type.String({
-      description:
-        'Only of `merchant_signature`: the page where that account signs. It asks for the whole refund, the fee included.',
-      examples: ['https://pay.example.com/r/11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
-    }),
-  ),
 });
 
 type RefundView = Static<typeof RefundBody>;
@@ -131,6 +124,13 @@ export const RefundBody = Type.Object({
       ...WaitBody,
       type: ['object', 'null'],
       description: 'What the refund waits for at this moment. Not in events and lists of payments.',
+    }),
+  ),
+  signUrl: Type.Optional(
+    Type.String({
+      description:
+        'Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included.',
+      examples: ['https://pay.example.com/r/11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
     }),
   ),
 });

@@ -27,6 +27,7 @@ export async function viewForSigner(
     status,
     amount,
     fee: fee === '0' ? null : viewToken(config, asset, fee),
+    isFeeReturned: config.signedRefundFees === 'return',
     destination,
     account: merchantAccount === null ? null : `${network}:${merchantAccount}`,
     merchant: {
@@ -46,7 +47,11 @@ export const SignerRefundBody = Type.Object(
     amount: { ...AmountBody, description: 'The amount that the account pays: all of the refund.' },
     fee: nullable({
       ...AmountBody,
-      description: 'The part of the amount that was the operator’s fee. The operator keeps it. Null if there was none.',
+      description: 'The part of the amount that was the operator’s fee. Null if there was none.',
+    }),
+    isFeeReturned: Type.Boolean({
+      description:
+        'True if the operator’s float returns the fee to the merchant’s float; false if the operator keeps it.',
     }),
     destination: RefundBody.properties.destination,
     account: nullable(

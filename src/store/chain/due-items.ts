@@ -74,9 +74,9 @@ function ready(
  * way, such as in coin from a second tab.
  */
 function mayBeSent(db: Reader) {
-  return db`not ${isItemStopped(db)} and not exists (
+  return db`not ${isItemStopped(db)} and (purpose = 'sweep' or not exists (
     select from items other
-    where other.subject = items.subject and other.commitment <> items.commitment and other.state = 'paid')`;
+    where other.subject = items.subject and other.commitment <> items.commitment and other.state = 'paid'))`;
 }
 
 /**
@@ -210,7 +210,7 @@ export function findOutgoingToJudge(
 ): Promise<OutgoingItem[]> {
   return db<OutgoingItem[]>`
     select ${itemColumns(db)}, refusal from items
-    where network = ${network} and purpose <> 'payment' and state in ('due', 'sent')
+    where network = ${network} and purpose <> 'payment' and purpose <> 'sweep' and state in ('due', 'sent')
       and (deadline < ${finalAt} or refusal = 'used')
     union all
     select ${itemColumns(db)}, refusal from items
@@ -226,7 +226,7 @@ export function findOpenItemsOf(db: Reader, subjects: readonly string[]): Promis
   return db<OpenItem[]>`
     select ${itemColumns(db)}, p.status as "paymentStatus", p.expires_at as "paymentExpiresAt"
     from items, lateral (select status, expires_at from payments where id = items.subject) p
-    where subject = any(${subjects as string[]}::text[]) and state in ('offered', 'due', 'sent')`;
+    where subject = any(${subjects as string[]}::text[]) and state in ('offered', 'due', 'sent') and purpose <> 'sweep'`;
 }
 
 /** Items that are open for longer wait for an endpoint, and count no more. */

@@ -34,3 +34,13 @@ export async function countPayerFailures(
     on conflict (network, payer) do update
     set failures = excluded.failures, failed_at = excluded.failed_at, retry_at = excluded.retry_at`;
 }
+
+/** Removes failures of a payer that count no more. Returns their number. */
+export async function deletePastFailures(
+  tx: Tx,
+  { network, address, at }: { readonly network: string; readonly address: string; readonly at: Date },
+): Promise<number> {
+  const { count } = await tx`
+    delete from payer_failures where network = ${network} and payer = ${address} and failed_at <= ${countsSince(at)}`;
+  return count;
+}

@@ -1,3 +1,4 @@
+import { OPERATOR_FLOAT } from '../../domain/books.ts';
 import type { PayMethod } from '../../domain/item.ts';
 import { isOutgoingStopped } from '../parties/freezes.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
@@ -32,6 +33,8 @@ export interface Outgoing {
   readonly transactionHash: string | null;
   /** Null in a row that the gateway did not write. */
   readonly mac: string | null;
+  /** The fee that the operator's float is to return, in the smallest unit. */
+  readonly feeReturn: string;
 }
 
 export type OutgoingPurpose = 'payout' | 'refund' | 'return';
@@ -204,19 +207,32 @@ export async function endFailed(tx: Tx, { id, problem, at }: { id: string; probl
 
 /** The terms that the merchant's account is asked to sign. */
 export type OfferedOutgoing = Omit<NewOutgoing, 'purpose' | 'floatOwner'> &
-  Omit<Attempt, 'id'> & { readonly mac: string };
+  Omit<Attempt, 'id'> & { readonly mac: string; readonly feeReturn: bigint };
 
 /** Stores a refund that the merchant's account is to sign. False when the refund is under way in any way. */
 export async function insertOffered(tx: Tx, offered: OfferedOutgoing, at: Date): Promise<boolean> {
   const { id, network, asset, method, payer, recipient, merchantId, mac, commitment, collector, feeAccount } = offered;
   const { count } = await tx`
     insert into outgoing (id, purpose, signer, network, asset, method, payer, recipient, amount, merchant_id, mac, state,
-      attempts, commitment, collector, fee_account, deadline, created_at, updated_at)
+      attempts, commitment, collector, fee_account, deadline, fee_return, created_at, updated_at)
     values (${id}, 'refund', 'merchant', ${network}, ${asset}, ${method}, ${payer}, ${recipient},
       ${offered.amount.toString()}, ${merchantId}, ${mac}, 'sending', 1, ${commitment}, ${collector}, ${feeAccount},
-      ${offered.deadline}, ${at}, ${at})
+      ${offered.deadline}, ${offered.feeReturn.toString()}, ${at}, ${at})
     on conflict (id) do nothing`;
   return count === 1;
+}
+
+/** Refunds that merchants have paid and whose fee the operator's float covers now, the oldest first. */
+export async function findFeesToReturn(db: Reader, limit: number): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select o.id from outgoing o join floats f on f.owner = ${OPERATOR_FLOAT} and f.asset = o.asset
+    where o.fee_return > 0 and o.state = 'paid' and f.units >= o.fee_return order by o.created_at limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+/** The fee of a locked refund was returned. */
+export async function clearFeeReturn(tx: Tx, id: string): Promise<void> {
+  await tx`update outgoing set fee_return = 0 where id = ${id}`;
 }
 
 /** Deletes what the merchant's account was asked to sign: the chain has proved that it can never be carried out. */
@@ -293,7 +309,7 @@ export async function findUnexplained(
 function outgoingColumns(db: Reader) {
   return db`id, purpose, signer, network, asset, method, payer, recipient, amount, merchant_id as "merchantId",
     float_owner as "floatOwner", state, attempts, commitment, collector, fee_account as "feeAccount", deadline,
-    is_due as "isDue", problem, transaction_hash as "transactionHash", mac`;
+    is_due as "isDue", problem, transaction_hash as "transactionHash", mac, fee_return as "feeReturn"`;
 }
 
 /** Payouts and refunds that the transaction has carried out. A transaction carries some hundred items at most. */

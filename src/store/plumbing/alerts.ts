@@ -33,10 +33,10 @@ export async function deleteAlert(
   const { count } = await tx`
     with ended as (
       delete from alerts where name = ${name} and subject = ${subject} and ${isUnseen}
-      returning name, subject, message, since
+      returning name, subject, message, since, is_mailed
     )
-    insert into past_alerts (name, subject, message, since, until)
-    select name, subject, message, since, greatest(since, now()) from ended`;
+    insert into past_alerts (name, subject, message, since, until, is_end_unmailed)
+    select name, subject, message, since, greatest(since, now()), is_mailed from ended`;
   return count === 1;
 }
 
@@ -75,6 +75,29 @@ export function findAlertsAbout(
     select name, subject, message, since, until from past_alerts
     where until >= ${from} and since <= ${to} and ${isAbout}
     order by since desc limit ${limit}`;
+}
+
+/** Takes alerts whose end is to be mailed, the oldest first. Only an alert that was mailed has an end that is. */
+export function takeUnmailedEnds(tx: Tx, limit: number): Promise<RaisedAlert[]> {
+  return tx<RaisedAlert[]>`
+    update past_alerts set is_end_unmailed = false where ctid = any(array(
+      select ctid from past_alerts where is_end_unmailed order by until limit ${limit} for update skip locked))
+    returning name, subject, message, since, until`;
+}
+
+/** Takes alerts that are raised and were not mailed, the oldest first. */
+export function takeUnmailedAlerts(tx: Tx, limit: number): Promise<RaisedAlert[]> {
+  return tx<RaisedAlert[]>`
+    update alerts set is_mailed = true where ctid = any(array(
+      select ctid from alerts where not is_mailed order by since limit ${limit} for update skip locked))
+    returning name, subject, message, since, null::timestamptz as until`;
+}
+
+export async function countUnmailed(db: Reader): Promise<number> {
+  const [row] = await db<{ alerts: number }[]>`
+    select (select count(*) from alerts where not is_mailed)::int
+      + (select count(*) from past_alerts where is_end_unmailed)::int as alerts`;
+  return row?.alerts ?? 0;
 }
 
 /** Deletes at most `limit` of the alerts that were over before then, and returns their number. */

@@ -55,6 +55,8 @@ export interface RefundView {
   readonly amount: Amount;
   /** The part of the amount that was the operator's fee; null if there was none. */
   readonly fee: Amount | null;
+  /** True if the operator's float returns the fee to the merchant's float. */
+  readonly isFeeReturned: boolean;
   /** The account that gets the refund, CAIP-10. */
   readonly destination: string;
   /** The account that signs, CAIP-10; null if the merchant cannot sign for the refund. */

@@ -161,6 +161,7 @@ const REFUND: RefundView = {
   status: 'awaiting_funds',
   amount: token('USDC', 'eip155:8453', 'Base', '42500000'),
   fee: null,
+  isFeeReturned: false,
   destination: `eip155:8453:${SESSION.account}`,
   account: 'eip155:8453:0xfb6916095ca1df60bb79ce92ce3ea74c37c5d359',
   merchant: PAYMENT.merchant,

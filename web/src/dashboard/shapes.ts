@@ -309,9 +309,9 @@ export interface ListedRefund {
     readonly amount: Amount;
     readonly since: string;
     readonly until?: string;
+    /** The page where the account that received the payment signs for the refund. */
+    readonly signUrl?: string;
   } | null;
-  /** Where the merchant signs for it, if the gateway takes that. */
-  readonly signUrl?: string;
 }
 
 export interface RefundPage {

@@ -10,7 +10,7 @@ import { findUnexplained } from '../../../store/money/outgoing.ts';
 import { findStrayCursor } from '../../../store/money/strays.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearEvents } from '../../evidence.ts';
-import { ownAccounts, storeStrays, strayOf } from '../../outgoing/stray/record-strays.ts';
+import { ownAccounts, storeStrays, strayOf, withoutSweeps } from '../../outgoing/stray/record-strays.ts';
 import { liftFreeze } from '../../parties/freeze.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { hasLeft, ownershipOf } from '../audit/compare-events.ts';
@@ -19,6 +19,7 @@ import { subjectOfEvent } from '../audit/paid-event.ts';
 import { restoreGas } from './restore-gas.ts';
 import { restoreOutgoing } from './restore-outgoing.ts';
 import { restorePayment } from './restore-payment.ts';
+import { restoreSweeps, type SweptEvent } from './restore-sweep.ts';
 import { type Outcome, Unplaced } from './restoring.ts';
 import { isNamedRefund, isSignedRefund } from './signed-refund.ts';
 
@@ -63,7 +64,7 @@ export async function rebuild(
   const to = Math.min(input.to ?? cursor.finalNumber, cursor.finalNumber);
   const rebuilt: string[] = [];
   const unplaced: { id: string; problem: string }[] = [];
-  const attempt = async (event: PaidEvent, restore: () => Promise<Outcome>) => {
+  const attempt = async (event: PaidEvent | SweptEvent, restore: () => Promise<Outcome>) => {
     const id = subjectOfEvent(event);
     try {
       if ((await restore()) === 'rebuilt') rebuilt.push(id);
@@ -74,6 +75,7 @@ export async function rebuild(
   };
 
   const left: PaidEvent[] = [];
+  const swept: SweptEvent[] = [];
   const named: PaidEvent[] = [];
   const carriers = new Map<string, number>();
   for (let start = input.from; start <= to; start += RANGE) {
@@ -86,6 +88,8 @@ export async function rebuild(
     for (const event of told.events.filter(isPaid)) {
       if (!isProved(event)) unplaced.push({ id: subjectOfEvent(event), problem: 'is shown by one endpoint alone' });
     }
+    const isSwept = (event: ChainEvent): event is SweptEvent => event.type === 'swept';
+    swept.push(...told.agreed.filter(isSwept));
     const { payments, outgoing, refunds } = await lostEvents(deps, connected, paid);
     for (const event of payments) {
       await attempt(event, () => restorePayment(deps, connected, event, input.merchantId));
@@ -94,6 +98,10 @@ export async function rebuild(
     named.push(...refunds);
     for (const { transactionHash, block } of [...payments, ...outgoing]) carriers.set(transactionHash, block.number);
     rebuilt.push(...(await restoreStrays(deps, connected, start, end)));
+  }
+  for (const events of await lostSweeps(deps, connected, swept)) {
+    const [first] = events;
+    if (first !== undefined) await attempt(first, () => restoreSweeps(deps, connected, events, input.merchantId));
   }
   // Only a restored payment shows which account received it, and may have paid a refund.
   for (const event of named) {
@@ -158,6 +166,16 @@ async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events
   };
 }
 
+/** Sweeps of addresses that are unknown and ours, by address. */
+async function lostSweeps({ db }: CommandDeps, connected: ConnectedChain, events: readonly SweptEvent[]) {
+  const { chain, intermediateAccount } = connected;
+  const items = await findItems(db.sql, [...new Set(events.map(({ commitment }) => commitment))]);
+  const known = new Set(items.map(({ commitment }) => commitment));
+  const unknown = events.filter(({ commitment }) => !known.has(commitment));
+  const isOurs = await ownershipOf(db.sql, { network: chain.network.chainId, intermediateAccount, unknown });
+  return Map.groupBy(unknown.filter(isOurs), ({ commitment }) => commitment).values();
+}
+
 /** Strays since the books began. Of earlier ones, only those that the books mention. */
 async function restoreStrays(
   deps: CommandDeps & RowKeyDeps,
@@ -168,7 +186,8 @@ async function restoreStrays(
   const { sql } = deps.db;
   const cursor = await findStrayCursor(sql, connected.chain.network.chainId);
   const found = await connected.chain.incoming(ownAccounts(connected), from, to);
-  const strays = found.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
+  const transfers = await withoutSweeps(sql, connected.chain.network.chainId, found);
+  const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
   const booked = await positionsOf(
     sql,
     strays.map(({ id }) => id),

@@ -1,3 +1,4 @@
+import { methodOf } from '../../../chains/assets.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { correctingEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { findItems } from '../../../store/chain/items.ts';
@@ -69,7 +70,8 @@ export async function restoreOutgoing(
     const { isChanged, ...whose } = await RESTORERS[purpose](tx, deps, left);
     const { collector, asset, payer, recipient, amount, commitment, transactionHash } = event;
     const [network = ''] = asset.split('/');
-    const { method, feeAccount, deadline } = terms;
+    const { feeAccount, deadline } = terms;
+    const method = methodOf({ asset, method: terms.method });
     const told = { purpose, network, collector, asset, method, payer, recipient, commitment, feeAccount, deadline };
     const order = { id, ...told, ...whose, amount: amount.toString() };
     await putRestoredOutgoing(tx, { ...order, signer, mac: outgoingMac(deps, order), transactionHash }, at);

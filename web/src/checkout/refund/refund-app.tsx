@@ -54,7 +54,7 @@ export function RefundApp(props: RefundProps) {
 
 /** Everything that is signed: visible in every step. */
 function Summary({ refund, words }: { readonly refund: RefundView; readonly words: RefundStrings }) {
-  const { merchant, amount, fee, destination, account } = refund;
+  const { merchant, amount, fee, isFeeReturned, destination, account } = refund;
   const { strings } = useWords();
   const name = clamp(merchant.name, 64);
   const { networkName } = amount.display;
@@ -83,7 +83,7 @@ function Summary({ refund, words }: { readonly refund: RefundView; readonly word
       </dl>
       {fee !== null && (
         <p className="small">
-          <Fill text={words.feeKept} fee={<Money amount={fee} />} />
+          <Fill text={isFeeReturned ? words.feeReturned : words.feeKept} fee={<Money amount={fee} />} />
         </p>
       )}
     </section>

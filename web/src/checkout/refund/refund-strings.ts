@@ -6,6 +6,8 @@ const en = {
   to: 'To',
   from: 'From',
   feeKept: 'It includes {fee}, the fee of the payment. The operator of the gateway keeps that fee.',
+  feeReturned:
+    'It includes {fee}, the fee of the payment. The operator returns it to your float when the refund has arrived.',
   allowFirst: 'The token asks for a one-time permission first. Your wallet adds a network fee for it.',
   otherAccount: 'Your wallet shows {account}. Choose {wanted} in it, and try again.',
   notNow: 'The refund cannot be signed right now. Check the balance of the account, or try again in some minutes.',
@@ -33,6 +35,8 @@ const de: RefundStrings = {
   to: 'An',
   from: 'Von',
   feeKept: 'Darin sind {fee} enthalten, die Gebühr der Zahlung. Der Betreiber des Gateways behält sie.',
+  feeReturned:
+    'Darin sind {fee} enthalten, die Gebühr der Zahlung. Der Betreiber schreibt sie Ihrem Guthaben für Erstattungen gut, sobald die Erstattung angekommen ist.',
   allowFirst: 'Der Token braucht zuerst eine einmalige Erlaubnis. Dafür fällt eine Netzwerkgebühr an.',
   otherAccount: 'Ihre Wallet zeigt {account}. Wählen Sie dort {wanted} und versuchen Sie es noch einmal.',
   notNow:
@@ -62,6 +66,8 @@ const fr: RefundStrings = {
   to: 'À',
   from: 'De',
   feeKept: 'Ce montant comprend {fee}, les frais du paiement. L’opérateur de la passerelle les conserve.',
+  feeReturned:
+    'Ce montant comprend {fee}, les frais du paiement. L’opérateur les verse à votre réserve de remboursement dès que le remboursement est arrivé.',
   allowFirst: 'Le jeton demande d’abord une autorisation unique. Votre portefeuille y ajoute des frais de réseau.',
   otherAccount: 'Votre portefeuille affiche {account}. Choisissez-y {wanted}, puis réessayez.',
   notNow:
@@ -88,6 +94,8 @@ const es: RefundStrings = {
   to: 'Para',
   from: 'De',
   feeKept: 'Incluye {fee}, la comisión del pago. El operador de la pasarela se queda con ella.',
+  feeReturned:
+    'Incluye {fee}, la comisión del pago. El operador la devuelve a tu fondo de reembolsos cuando el reembolso haya llegado.',
   allowFirst: 'El token pide antes un permiso único. Tu billetera añade una comisión de red.',
   otherAccount: 'Tu billetera muestra {account}. Elige {wanted} en ella e inténtalo de nuevo.',
   notNow:
@@ -114,6 +122,8 @@ const pt: RefundStrings = {
   to: 'Para',
   from: 'De',
   feeKept: 'Inclui {fee}, a taxa do pagamento. O operador do gateway fica com ela.',
+  feeReturned:
+    'Inclui {fee}, a taxa do pagamento. O operador devolve-a ao seu fundo de reembolsos quando o reembolso tiver chegado.',
   allowFirst: 'O token pede antes uma permissão única. A sua carteira acrescenta uma taxa de rede.',
   otherAccount: 'A sua carteira mostra {account}. Escolha {wanted} nela e tente de novo.',
   notNow: 'O reembolso não pode ser assinado agora. Verifique o saldo da conta ou tente de novo em alguns minutos.',
@@ -139,6 +149,7 @@ const ja: RefundStrings = {
   to: '宛先',
   from: '送金元',
   feeKept: '支払いの手数料{fee}を含みます。手数料はゲートウェイの運営者が保持します。',
+  feeReturned: '支払いの手数料{fee}を含みます。返金が届くと、運営者がお客様の返金用残高に手数料を戻します。',
   allowFirst: 'このトークンには、最初に一度だけ許可が必要です。ネットワーク手数料がかかります。',
   otherAccount: 'ウォレットには{account}が表示されています。{wanted}を選んで、もう一度お試しください。',
   notNow: '現在、この返金には署名できません。アカウントの残高を確認するか、数分後にもう一度お試しください。',
@@ -164,6 +175,7 @@ const ar: RefundStrings = {
   to: 'إلى',
   from: 'من',
   feeKept: 'يشمل المبلغ {fee}، وهي رسوم الدفعة. يحتفظ بها مشغّل البوابة.',
+  feeReturned: 'يشمل المبلغ {fee}، وهي رسوم الدفعة. يعيدها المشغّل إلى رصيدك المخصص للاسترداد عند وصول الاسترداد.',
   allowFirst: 'تطلب العملة أولًا إذنًا لمرة واحدة. تضيف محفظتك رسوم الشبكة.',
   otherAccount: 'تعرض محفظتك {account}. اختر فيها {wanted} ثم حاول مرة أخرى.',
   notNow: 'لا يمكن توقيع الاسترداد الآن. تحقق من رصيد الحساب، أو حاول مرة أخرى بعد بضع دقائق.',

@@ -121,7 +121,7 @@ function KeyRow({ apiKey, onSecret }: KeyRowProps) {
       </span>
       <span className={`badge ${style}`}>{words[word]}</span>
       {mayChange && status === 'active' && (
-        <span className="person-actions">
+        <span className="row-actions">
           <button type="button" className="quiet small" onClick={() => setAsked('rotate')}>
             {words.rotate}
           </button>

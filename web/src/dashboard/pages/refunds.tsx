@@ -98,13 +98,14 @@ function RefundRow({ refund }: { readonly refund: ListedRefund }) {
 
 const WAIT_WORDS = {
   float: 'waitFloat',
+  merchant_signature: 'waitSignature',
   network: 'waitNetwork',
   unfreeze: 'waitUnfreeze',
   cooling_off: 'waitCoolingOff',
 } as const satisfies Record<string, keyof Strings>;
 
 /** The reason why the refund is not sent, and the way to end it. */
-function RefundWait({ refund: { refundId, waitingFor, signUrl } }: { readonly refund: ListedRefund }) {
+function RefundWait({ refund: { refundId, waitingFor } }: { readonly refund: ListedRefund }) {
   const words = useWords();
   const times = useTimes();
   const style = usePageState();
@@ -117,9 +118,10 @@ function RefundWait({ refund: { refundId, waitingFor, signUrl } }: { readonly re
   return (
     <>
       <Notice kind="warm">
-        {fill(words[word], { amount, time })} {signUrl !== undefined && <a href={signUrl}>{words.signRefund}</a>}
+        {fill(words[word], { amount, time })}{' '}
+        {waitingFor.signUrl !== undefined && <a href={waitingFor.signUrl}>{words.signRefund}</a>}
       </Notice>
-      {waitingFor.what === 'float' && isOperator && (
+      {(waitingFor.what === 'float' || waitingFor.what === 'merchant_signature') && isOperator && (
         <Code text={`npm run till -- refunds cover ${refundId}`} label={words.command} />
       )}
     </>

@@ -4,6 +4,9 @@ import type { NetworkState } from '../shapes.ts';
 import { useWords } from '../words.ts';
 import { Code, Notice } from './parts.tsx';
 
+/** A balance that lasts longer needs no remark. */
+const MOST_DAYS = 365;
+
 /** A network as a node sees it: its head, its endpoints, its relayers and its books. */
 export function NetworkCard({ network }: { readonly network: NetworkState }) {
   const words = useWords();
@@ -55,7 +58,9 @@ export function NetworkCard({ network }: { readonly network: NetworkState }) {
                   items: String(itemsPerDay),
                   count: String(inFlight),
                 })}
-                {daysLeft !== null && ` · ${fill(words.daysLeft, { count: String(daysLeft) })}`}
+                {daysLeft !== null &&
+                  daysLeft <= MOST_DAYS &&
+                  ` · ${fill(words.daysLeft, { count: String(daysLeft) })}`}
               </span>
             </span>
             <span className={`badge ${isLed ? 'badge-succeeded' : 'badge-failed'}`}>

@@ -22,8 +22,8 @@ const PAGES = [
   { to: '/payouts', key: 'o', word: 'payouts', right: 'payments:read', isOfPartner: true, Glyph: OutGlyph },
   { to: '/merchants', key: 'm', word: 'merchants', right: 'merchants:read', isOfPartner: true, Glyph: ShopGlyph },
   { to: '/developers', key: 'd', word: 'developers', right: 'keys:read', isOfPartner: true, Glyph: HookGlyph },
-  { to: '/team', key: 't', word: 'team', right: 'people:read', isOfPartner: false, Glyph: PeopleGlyph },
   { to: '/operator', key: 'g', word: 'operator', right: 'operator:read', isOfPartner: false, Glyph: PulseGlyph },
+  { to: '/team', key: 't', word: 'team', right: 'people:read', isOfPartner: false, Glyph: PeopleGlyph },
   { to: '/account', key: 'a', word: 'account', right: 'self', isOfPartner: false, Glyph: PersonGlyph },
 ] as const satisfies readonly {
   to: string;

@@ -60,7 +60,7 @@ function Frame() {
           <img src="/icons/till.svg" alt="" width="24" height="24" /> Till
           {isSandbox && <span className="pill">{words.sandboxTag}</span>}
         </p>
-        <button type="button" className="search-button" aria-label={words.palette} onClick={() => setSearching(true)}>
+        <button type="button" className="search-button" onClick={() => setSearching(true)}>
           <SearchGlyph />
           <span>{words.palette}</span>
           <kbd dir="ltr">⌘K</kbd>

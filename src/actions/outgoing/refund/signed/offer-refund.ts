@@ -25,6 +25,7 @@ export interface OfferDeps extends CommandDeps, RowKeyDeps {
   readonly chains: Chains;
   readonly log: Log;
   readonly screening: Screening;
+  readonly config: { readonly signedRefundFees: 'keep' | 'return' };
 }
 
 /** The requests to the wallet of the merchant's account. */
@@ -93,7 +94,8 @@ async function store(tx: Tx, deps: OfferDeps, { refund, fresh, chain, now }: Sto
   const terms = { id, network, asset, method, payer, recipient, amount, merchantId };
   const mac = outgoingMac(deps, { ...terms, purpose: 'refund', floatOwner: null });
   const attempt = { commitment, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
-  if (!(await insertOffered(tx, { ...terms, ...attempt, mac }, now))) throw changedMeanwhile();
+  const feeReturn = deps.config.signedRefundFees === 'return' ? BigInt(locked.fee) : 0n;
+  if (!(await insertOffered(tx, { ...terms, ...attempt, mac, feeReturn }, now))) throw changedMeanwhile();
   const account = `${network}:${payer}`;
   const unsigned = { signature: null, hasCode: false, resultsHash: null, hintedHash: null, quote: null };
   const offered = { ...unsigned, commitment, item: fresh, account, buyerName: MERCHANT, buyerIcon: null } as const;

@@ -45,7 +45,7 @@ export const work: Readonly<Record<keyof typeof en, string>> = {
   refundRequested: 'Angefordert',
   refundAwaitingFunds: 'Wartet auf Deckung',
   refundSending: 'Wird gesendet',
-  signRefund: 'Aus Ihrer Wallet bezahlen',
+  signRefund: 'Unterschreiben',
   command: 'Befehl',
   payoutsText:
     'Geld, das verwahrt wurde, weil ein Händler kein Auszahlungskonto hatte. Alles andere geht direkt an den Händler.',
@@ -54,6 +54,8 @@ export const work: Readonly<Record<keyof typeof en, string>> = {
   payoutSending: 'Wird ausgezahlt',
   payoutPaid: 'Ausgezahlt',
   waitFloat: 'Wartet auf {amount} auf dem Konto, das Erstattungen bezahlt. Der Betreiber kann es decken.',
+  waitSignature:
+    'Wartet auf die Unterschrift des Kontos, das das Geld bekam, oder auf {amount} auf dem Konto, das Erstattungen bezahlt.',
   waitNetwork: 'Unterwegs: wartet auf das Netzwerk.',
   waitUnfreeze: 'Vom Betreiber des Gateways angehalten.',
   waitCoolingOff: 'Wartefrist bis {time}.',

@@ -43,7 +43,7 @@ export const work = {
   refundRequested: 'Requested',
   refundAwaitingFunds: 'Waiting for funds',
   refundSending: 'Being sent',
-  signRefund: 'Pay it from your wallet',
+  signRefund: 'Sign for it',
   command: 'Command',
   payoutsText:
     'Money that was held because a merchant had no settlement destination. All other money goes straight to the merchant.',
@@ -52,6 +52,8 @@ export const work = {
   payoutSending: 'Being paid out',
   payoutPaid: 'Paid out',
   waitFloat: 'Waits for {amount} on the account that pays refunds. The operator can cover it.',
+  waitSignature:
+    'Waits for the account that received the money to sign for it, or for {amount} on the account that pays refunds.',
   waitNetwork: 'On its way: waits for the network.',
   waitUnfreeze: 'Stopped by the operator of the gateway.',
   waitCoolingOff: 'Cools off until {time}.',

@@ -44,7 +44,7 @@ export const work: Readonly<Record<keyof typeof en, string>> = {
   refundRequested: 'Solicitado',
   refundAwaitingFunds: 'Esperando fondos',
   refundSending: 'Enviándose',
-  signRefund: 'Pagarlo desde su monedero',
+  signRefund: 'Firmar',
   command: 'Comando',
   payoutsText:
     'Dinero retenido porque un comercio no tenía cuenta de liquidación. Todo lo demás va directamente al comercio.',
@@ -53,6 +53,7 @@ export const work: Readonly<Record<keyof typeof en, string>> = {
   payoutSending: 'Pagándose',
   payoutPaid: 'Pagado',
   waitFloat: 'Espera {amount} en la cuenta que paga los reembolsos. El operador puede cubrirlo.',
+  waitSignature: 'Espera la firma de la cuenta que recibió el dinero, o {amount} en la cuenta que paga los reembolsos.',
   waitNetwork: 'En camino: espera a la red.',
   waitUnfreeze: 'Detenido por el operador de la pasarela.',
   waitCoolingOff: 'En espera de seguridad hasta {time}.',

@@ -44,7 +44,7 @@ export const work: Readonly<Record<keyof typeof en, string>> = {
   refundRequested: 'Demandé',
   refundAwaitingFunds: 'En attente de fonds',
   refundSending: 'En cours d’envoi',
-  signRefund: 'Payer depuis votre portefeuille',
+  signRefund: 'Signer',
   command: 'Commande',
   payoutsText:
     'Argent conservé parce qu’un commerçant n’avait pas de compte de règlement. Tout le reste va directement au commerçant.',
@@ -53,6 +53,8 @@ export const work: Readonly<Record<keyof typeof en, string>> = {
   payoutSending: 'En cours de versement',
   payoutPaid: 'Versé',
   waitFloat: 'Attend {amount} sur le compte qui paie les remboursements. L’opérateur peut le couvrir.',
+  waitSignature:
+    'Attend la signature du compte qui a reçu l’argent, ou {amount} sur le compte qui paie les remboursements.',
   waitNetwork: 'En route : attend le réseau.',
   waitUnfreeze: 'Arrêté par l’opérateur de la passerelle.',
   waitCoolingOff: 'Délai de sécurité jusqu’au {time}.',

@@ -44,7 +44,7 @@ export const work: Readonly<Record<keyof typeof en, string>> = {
   refundRequested: 'Solicitado',
   refundAwaitingFunds: 'À espera de fundos',
   refundSending: 'A ser enviado',
-  signRefund: 'Pagar com a sua carteira',
+  signRefund: 'Assinar',
   command: 'Comando',
   payoutsText:
     'Dinheiro retido porque um comerciante não tinha conta de liquidação. Todo o resto vai diretamente para o comerciante.',
@@ -53,6 +53,7 @@ export const work: Readonly<Record<keyof typeof en, string>> = {
   payoutSending: 'A ser pago',
   payoutPaid: 'Pago',
   waitFloat: 'Aguarda {amount} na conta que paga reembolsos. O operador pode cobrir.',
+  waitSignature: 'Aguarda a assinatura da conta que recebeu o dinheiro, ou {amount} na conta que paga reembolsos.',
   waitNetwork: 'A caminho: aguarda a rede.',
   waitUnfreeze: 'Parado pelo operador do gateway.',
   waitCoolingOff: 'Período de segurança até {time}.',

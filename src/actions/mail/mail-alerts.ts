@@ -1,0 +1,63 @@
+import type { World } from '../../runtime/world.ts';
+import { countMailsTo } from '../../store/mail/mails.ts';
+import { countUnmailed, type RaisedAlert, takeUnmailedAlerts, takeUnmailedEnds } from '../../store/plumbing/alerts.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
+import { lockName } from '../../store/plumbing/locks.ts';
+import { type CommandDeps, command } from '../command.ts';
+import { queueMail } from './queue-mail.ts';
+
+export interface AlertMails {
+  readonly recipients: readonly string[];
+  /** The gateway that the alerts are about. */
+  readonly publicUrl: string;
+}
+
+/** Mails about alerts in an hour to one address. Further ones wait for the next hour, and none is lost. */
+export const ALERT_MAILS_PER_HOUR = 20;
+const KINDS = ['alert_raised', 'alert_cleared'] as const;
+const HOUR_MS = 3_600_000;
+
+/**
+ * Queues a mail for each alert that was raised, and one when it is over. An alert that is over before its mail was queued
+ * gets none.
+ */
+export async function mailAlerts(deps: CommandDeps, { recipients, publicUrl }: AlertMails): Promise<boolean> {
+  const [first] = recipients;
+  if (first === undefined) return false;
+  await command(deps, async (tx, now) => {
+    // Two nodes must not use up the hour together.
+    await lockName(tx, 'mails about alerts');
+    const since = new Date(now.getTime() - HOUR_MS);
+    const room = ALERT_MAILS_PER_HOUR - (await countMailsTo(tx, { recipient: first, kinds: KINDS, since }));
+    if (room <= 0) return;
+    const ends = await takeUnmailedEnds(tx, room);
+    const alerts = [...ends, ...(ends.length < room ? await takeUnmailedAlerts(tx, room - ends.length) : [])];
+    const waiting = alerts.length === room ? await countUnmailed(tx) : 0;
+    for (const alert of alerts) {
+      for (const recipient of recipients) await queueAlert(tx, deps, { alert, recipient, publicUrl, waiting, now });
+    }
+  });
+  return false;
+}
+
+interface AlertMail {
+  readonly alert: RaisedAlert;
+  readonly recipient: string;
+  readonly publicUrl: string;
+  readonly waiting: number;
+  readonly now: Date;
+}
+
+function queueAlert(tx: Tx, deps: { readonly world: World }, mail: AlertMail): Promise<boolean> {
+  const { recipient, publicUrl: site, waiting, now } = mail;
+  const { name, subject: about, message, since, until } = mail.alert;
+  const kind = until === null ? 'alert_raised' : 'alert_cleared';
+  return queueMail(tx, deps, {
+    recipient,
+    language: 'en',
+    subject: name,
+    key: `${kind} ${name} ${about} ${since.toISOString()} ${recipient}`,
+    content: { kind, name, about, message, site, at: (until ?? since).toISOString(), waiting },
+    now,
+  });
+}

@@ -1,0 +1,105 @@
+import { findAsset } from '../../chains/assets.ts';
+import { findNetwork } from '../../chains/networks.ts';
+import { storedUnit } from '../../chains/units.ts';
+import type { Language, MailedAmount, ReceiptContent } from '../../domain/mail.ts';
+import { ApiError } from '../../errors.ts';
+import { unshiftedWorld } from '../../runtime/shifted-clock.ts';
+import { countMailsTo, findMailsAbout } from '../../store/mail/mails.ts';
+import { findPaymentDetails } from '../../store/payments/payment-details.ts';
+import type { Payment } from '../../store/payments/payments.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
+import { lockNames } from '../../store/plumbing/locks.ts';
+import { type CommandDeps, command } from '../command.ts';
+import { queueMail } from '../mail/queue-mail.ts';
+import { makeReceipt, type ReceiptDeps } from './make-receipt.ts';
+
+export interface ReceiptRequest {
+  readonly payment: Payment;
+  readonly recipient: string;
+  readonly language: Language;
+  readonly merchantName: string;
+  /** The page of the payment, and its transaction in a block explorer. */
+  readonly pageUrl: string;
+  readonly explorerUrl: string | null;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** A second request for the same address within this time is the same request. */
+const SAME_REQUEST_MS = 10 * MINUTE_MS;
+/** Receipts of one payment within a day, and receipts to one address. The page of a payment is no way to flood an inbox. */
+const PER_PAYMENT = 5;
+const PER_RECIPIENT = 20;
+const RETRY_AFTER_S = 3_600;
+
+/** Queues a mail with the receipt of a payment, as it is now. */
+export async function mailReceipt(deps: CommandDeps & ReceiptDeps, request: ReceiptRequest): Promise<void> {
+  const content = await contentOf(deps, request);
+  const { payment, recipient, language } = request;
+  await command({ ...deps, world: unshiftedWorld(deps.world) }, async (tx, now) => {
+    // Requests at the same time must not exceed a limit together.
+    await lockNames(tx, [`receipts of ${payment.id}`, `receipts to ${recipient.toLowerCase()}`]);
+    if (await isQueued(tx, request, now)) return;
+    const key = `receipt ${payment.id} ${recipient.toLowerCase()} ${now.toISOString()}`;
+    await queueMail(tx, deps, { recipient, language, subject: payment.id, key, content, now });
+  });
+}
+
+/** True if the same request was made a moment ago. Refuses a request beyond the limits. */
+async function isQueued(tx: Tx, { payment, recipient }: ReceiptRequest, now: Date): Promise<boolean> {
+  const since = new Date(now.getTime() - DAY_MS);
+  const mails = await findMailsAbout(tx, { kind: 'receipt', subject: payment.id, since });
+  const recentMs = now.getTime() - SAME_REQUEST_MS;
+  const isSame = (mail: (typeof mails)[number]) =>
+    mail.recipient.toLowerCase() === recipient.toLowerCase() && mail.createdAt.getTime() > recentMs;
+  if (mails.some((mail) => isSame(mail) && mail.status !== 'failed')) return true;
+  if (mails.length >= PER_PAYMENT) throw tooMany('This payment');
+  const received = await countMailsTo(tx, { recipient, kinds: ['receipt'], since });
+  if (received >= PER_RECIPIENT) throw tooMany('This address');
+  return false;
+}
+
+async function contentOf(deps: ReceiptDeps, request: ReceiptRequest): Promise<ReceiptContent> {
+  const { payment, merchantName, pageUrl, explorerUrl } = request;
+  const { receipt } = await makeReceipt(deps, payment);
+  const { description = null, lineItems = [] } = await findPaymentDetails(deps.db.sql, payment.id);
+  const paidIn = findAsset(receipt.asset);
+  const paid = (value: string): MailedAmount => ({
+    value,
+    decimals: paidIn?.decimals ?? 0,
+    symbol: paidIn?.symbol ?? receipt.asset,
+  });
+  return {
+    kind: 'receipt',
+    merchant: merchantName,
+    reference: receipt.referenceId,
+    description,
+    lineItems: lineItems.map(({ name, quantity = null, amount }) => ({
+      name,
+      quantity,
+      amount: amount === undefined ? null : amountOf(amount.unit, amount.value, amount.decimals),
+    })),
+    price: amountOf(payment.amountUnit, payment.amountValue, payment.amountDecimals),
+    paid: paid(receipt.amount),
+    network: findNetwork(receipt.network)?.name ?? receipt.network,
+    account: receipt.payer,
+    paidAt: receipt.succeededAt,
+    transaction: receipt.transaction,
+    explorerUrl,
+    commitment: receipt.commitment,
+    refunds: (receipt.refunds ?? []).map(({ amount, transaction }) => ({ amount: paid(amount), transaction })),
+    pageUrl,
+    isTest: payment.mode === 'test',
+  };
+}
+
+function amountOf(unitId: string, value: string, storedDecimals: number): MailedAmount {
+  const { symbol, decimals } = storedUnit(unitId, storedDecimals);
+  return { value, decimals, symbol };
+}
+
+function tooMany(what: string): ApiError {
+  return new ApiError('rate_limited', `${what} got as many receipts as it can within a day.`, {
+    retryAfterS: RETRY_AFTER_S,
+  });
+}

@@ -1,0 +1,89 @@
+export const LANGUAGES = ['ar', 'de', 'en', 'es', 'fr', 'ja', 'pt'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** The values of a letter, by kind. Its words are in `src/mail`. */
+export type MailContent =
+  | {
+      readonly kind: 'invitation' | 'sign_in_link';
+      readonly name: string;
+      readonly site: string;
+      readonly until: string;
+    }
+  | AlertContent
+  | ReceiptContent;
+
+export type MailKind = MailContent['kind'];
+
+export interface AlertContent {
+  readonly kind: 'alert_raised' | 'alert_cleared';
+  readonly name: string;
+  readonly about: string;
+  readonly message: string;
+  readonly site: string;
+  /** The time at which it was raised, or was over. */
+  readonly at: string;
+  /** Alerts that wait to be mailed, because the mails of the hour are used up. */
+  readonly waiting: number;
+}
+
+/** An amount in minor units. */
+export interface MailedAmount {
+  readonly value: string;
+  readonly decimals: number;
+  readonly symbol: string;
+}
+
+export interface ReceiptContent {
+  readonly kind: 'receipt';
+  readonly merchant: string;
+  readonly reference: string;
+  readonly description: string | null;
+  readonly lineItems: readonly {
+    readonly name: string;
+    readonly quantity: number | null;
+    readonly amount: MailedAmount | null;
+  }[];
+  readonly price: MailedAmount;
+  readonly paid: MailedAmount;
+  readonly network: string;
+  readonly account: string;
+  readonly paidAt: string;
+  readonly transaction: string;
+  /** Null for a network without a block explorer. */
+  readonly explorerUrl: string | null;
+  readonly commitment: string;
+  readonly refunds: readonly { readonly amount: MailedAmount; readonly transaction: string }[];
+  /** The page of the payment. */
+  readonly pageUrl: string;
+  readonly isTest: boolean;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Waits after the first, second … failed attempt. */
+export const MAIL_WAITS_MS = [
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  15 * MINUTE_MS,
+  HOUR_MS,
+  2 * HOUR_MS,
+  4 * HOUR_MS,
+  8 * HOUR_MS,
+] as const;
+
+/** A mail is tried for this long. */
+export const MAIL_TRIED_FOR_MS = 24 * HOUR_MS;
+
+/**
+ * An address that is safe in a header and in a command of SMTP: ASCII, without white space, quotes, commas, brackets and
+ * control characters.
+ */
+export function isMailable(address: string): boolean {
+  return (
+    address.length <= 254 &&
+    /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@([A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?$/.test(
+      address,
+    )
+  );
+}

@@ -1,0 +1,21 @@
+/** A try that has failed, of work that is tried again until a time. */
+export interface FailedTry {
+  /** Waits after the first, second … failed try. The last one is repeated. */
+  readonly waitsMs: readonly number[];
+  /** The number of failed tries, including this one. */
+  readonly tries: number;
+  readonly nowMs: number;
+  /** The time of the last try. */
+  readonly untilMs: number;
+  /** The least wait, which the other side asked for. */
+  readonly leastMs?: number;
+  /** Between 0.8 and 1.2, so that tries that failed together do not come back together. */
+  readonly jitter: number;
+}
+
+/** The time of the next try. Undefined when the last one has failed. */
+export function nextTryMs({ waitsMs, tries, nowMs, untilMs, leastMs = 0, jitter }: FailedTry): number | undefined {
+  if (nowMs >= untilMs) return undefined;
+  const waitMs = waitsMs[Math.min(tries, waitsMs.length) - 1] ?? 0;
+  return Math.min(Math.round(nowMs + Math.max(waitMs * jitter, leastMs)), untilMs);
+}

@@ -1,0 +1,51 @@
+import { Type } from 'typebox';
+import { mailReceipt } from '../../actions/paying/mail-receipt.ts';
+import { ApiError } from '../../errors.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { findPayable, GATEWAY_ACCESS } from '../entry/gateway-caller.ts';
+import { plainUrl } from '../entry/payment-id.ts';
+import { EmailAddress, MailLanguage } from '../schemas.ts';
+import { viewWithTransaction } from '../views/payer-info.ts';
+import { PaymentParams } from './payments.ts';
+
+/** A receipt for a payer who asks for one. */
+export function gatewayReceiptRoutes(app: App, deps: HttpDeps): void {
+  app.post(
+    '/payment/:id/receipt-email',
+    {
+      schema: MAIL,
+      config: { access: GATEWAY_ACCESS, errors: ['payment_not_found', 'invalid_state'] },
+    },
+    async (request, reply) => {
+      const payment = await findPayable(deps, deps.readPayment, request);
+      if (deps.config.smtp === undefined) throw new ApiError('invalid_state', 'This gateway sends no mail.');
+      const { email: recipient, language = 'en' } = request.body;
+      const { merchant, transaction } = await viewWithTransaction(deps, payment);
+      await mailReceipt(deps, {
+        payment,
+        recipient,
+        language,
+        merchantName: merchant.name,
+        pageUrl: plainUrl(deps.config.publicUrl, payment.id),
+        explorerUrl: transaction?.explorerUrl ?? null,
+      });
+      return reply.code(202).send({ status: 'queued' as const });
+    },
+  );
+}
+
+const MAIL = {
+  tags: ['Gateway'],
+  summary: 'Mail a receipt to the payer',
+  description:
+    'Of a succeeded payment, if the gateway has a server for mail. The mail is sent within seconds, or tried for a day. A second request for the same address within ten minutes sends no second mail. A payment has five receipts a day, and an address twenty.',
+  params: PaymentParams,
+  body: Type.Object(
+    {
+      email: { ...EmailAddress, description: 'The address of the payer.' } as typeof EmailAddress,
+      language: Type.Optional(MailLanguage),
+    },
+    { additionalProperties: false },
+  ),
+  response: { 202: Type.Object({ status: Type.Literal('queued') }, { description: 'The mail is queued.' }) },
+};

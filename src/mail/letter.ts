@@ -1,0 +1,187 @@
+import type { AlertContent, Language, MailContent, MailedAmount, ReceiptContent } from '../domain/mail.ts';
+import { formatForPeople } from '../domain/money.ts';
+import { plainText } from './plain-text.ts';
+import type { Words } from './words/en.ts';
+import { WORDS } from './words/words.ts';
+
+/** A mail as people read it. Both bodies say the same. */
+export interface Letter {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+interface LetterInput {
+  readonly content: MailContent;
+  readonly language: Language;
+  /** The one-time link. */
+  readonly link: string | undefined;
+}
+
+type Block =
+  | { readonly says: string }
+  | { readonly link: string }
+  | { readonly title: string; readonly rows: readonly (readonly [label: string, value: string])[] };
+
+export function letterOf({ content, language, link }: LetterInput): Letter {
+  const words = WORDS[language];
+  switch (content.kind) {
+    case 'invitation':
+    case 'sign_in_link': {
+      const isNew = content.kind === 'invitation';
+      const site = plainText(content.site, 100);
+      const values = { name: plainText(content.name, 60), site, time: timeText(language, content.until) };
+      return compose(language, fill(isNew ? words.invitationSubject : words.linkSubject, { site }), [
+        { says: fill(words.greeting, values) },
+        { says: fill(isNew ? words.invitationText : words.linkText, values) },
+        { link: link ?? content.site },
+        { says: words.linkOnce },
+        { says: words.unexpected },
+      ]);
+    }
+    case 'alert_raised':
+    case 'alert_cleared':
+      return alertLetter(content);
+    case 'receipt':
+      return receiptLetter(content, { language, words });
+  }
+}
+
+/** Alerts are for operators, and in English as the documentation is. */
+function alertLetter({ kind, name, about, message, site, at, waiting }: AlertContent): Letter {
+  const isRaised = kind === 'alert_raised';
+  const subject = plainText(about, 80);
+  return compose('en', `[Till] ${isRaised ? 'Alert' : 'Over'}: ${name} (${subject})`, [
+    { says: plainText(message, 2_000) },
+    {
+      title: '',
+      rows: [
+        ['Alert', name],
+        ['About', subject],
+        [isRaised ? 'Since' : 'Over since', at],
+        ['Gateway', plainText(site, 200)],
+        ['What to do', `docs/operating.md#alert-${name}`],
+      ],
+    },
+    ...(waiting > 0
+      ? [
+          {
+            says: `${waiting} more wait for a mail: the mails of this hour are used up. \`till alerts list\` shows all of them.`,
+          },
+        ]
+      : []),
+  ]);
+}
+
+function receiptLetter(receipt: ReceiptContent, { language, words }: { language: Language; words: Words }): Letter {
+  const merchant = plainText(receipt.merchant, 64);
+  const amount = (each: MailedAmount) => amountText(language, each);
+  const { price, paid, refunds, explorerUrl, lineItems, description } = receipt;
+  const blocks: Block[] = [
+    ...(receipt.isTest ? [{ says: words.testPayment }] : []),
+    { says: fill(words.receiptText, { merchant, amount: amount(price) }) },
+    {
+      title: '',
+      rows: [
+        [words.reference, plainText(receipt.reference, 80)],
+        [words.date, timeText(language, receipt.paidAt)],
+        [words.paidWith, amount(paid)],
+        [words.network, receipt.network],
+        [words.account, receipt.account],
+        [words.transaction, receipt.transaction],
+      ],
+    },
+    ...(description === null ? [] : [{ says: plainText(description, 500) }]),
+  ];
+  if (lineItems.length > 0) {
+    const rows = lineItems.map(
+      (item) =>
+        [
+          `${item.quantity === null ? '' : `${item.quantity} × `}${plainText(item.name, 100)}`,
+          item.amount === null ? '' : amount(item.amount),
+        ] as const,
+    );
+    blocks.push({ title: words.items, rows });
+  }
+  if (refunds.length > 0) {
+    blocks.push({ title: words.refunds, rows: refunds.map((refund) => [amount(refund.amount), refund.transaction]) });
+  }
+  blocks.push(
+    { says: words.pageLink },
+    { link: receipt.pageUrl },
+    { says: fill(words.verify, { network: receipt.network, amount: amount(paid), commitment: receipt.commitment }) },
+    ...(explorerUrl === null ? [] : [{ link: explorerUrl }]),
+    { says: words.receiptUnexpected },
+  );
+  return compose(language, fill(words.receiptSubject, { merchant }), blocks);
+}
+
+function compose(language: Language, subject: string, blocks: readonly Block[]): Letter {
+  const direction = language === 'ar' ? 'rtl' : 'ltr';
+  const body = blocks.map(htmlOf).join('\n');
+  return {
+    subject,
+    text: `${blocks.map(textOf).join('\n\n')}\n`,
+    html: `<!doctype html>
+<html lang="${language}" dir="${direction}">
+<head><meta charset="utf-8"><title>${escaped(subject)}</title></head>
+<body style="font-family: sans-serif; line-height: 1.5; max-width: 40em; margin: 1em auto; padding: 0 1em">
+${body}
+</body>
+</html>
+`,
+  };
+}
+
+function textOf(block: Block): string {
+  if ('says' in block) return block.says;
+  if ('link' in block) return block.link;
+  const rows = block.rows.map(([label, value]) => (value === '' ? label : `${label}: ${value}`));
+  return [...(block.title === '' ? [] : [block.title]), ...rows].join('\n');
+}
+
+const CELL = 'padding: 0.2em 1em 0.2em 0; text-align: start; vertical-align: top; overflow-wrap: anywhere';
+
+function htmlOf(block: Block): string {
+  if ('says' in block) return `<p><bdi>${escaped(block.says)}</bdi></p>`;
+  if ('link' in block) return `<p><a href="${escaped(block.link)}">${escaped(block.link)}</a></p>`;
+  const rows = block.rows.map(
+    ([label, value]) =>
+      `<tr><th scope="row" style="${CELL}; font-weight: normal"><bdi>${escaped(label)}</bdi></th><td style="${CELL}"><bdi>${escaped(value)}</bdi></td></tr>`,
+  );
+  const title = block.title === '' ? '' : `<h2 style="font-size: 1em">${escaped(block.title)}</h2>\n`;
+  return `${title}<table style="border-collapse: collapse">${rows.join('')}</table>`;
+}
+
+/** One pass, so that a value that looks like a name is not filled in again. */
+function fill(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
+/** Exact: the formatter gets the decimal as text, never as a float. */
+function amountText(language: Language, { value, decimals, symbol }: MailedAmount): string {
+  const text = formatForPeople({ units: BigInt(value), decimals });
+  const places = text.split('.')[1]?.length ?? 0;
+  const number = new Intl.NumberFormat(language, {
+    minimumFractionDigits: Math.min(places, 20),
+    maximumFractionDigits: Math.min(places, 20),
+  });
+  return `${number.format(text as Intl.StringNumericLiteral)} ${symbol}`;
+}
+
+function timeText(language: Language, iso: string): string {
+  const time = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+  return `${time.format(new Date(iso))} UTC`;
+}

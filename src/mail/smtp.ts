@@ -1,0 +1,134 @@
+import { connect } from 'node:net';
+import { createTransport } from 'nodemailer';
+import type { World } from '../runtime/world.ts';
+import type { Letter } from './letter.ts';
+
+/** The outcome of one attempt. An attempt whose end is unknown has failed: the mail is sent again, under the same id. */
+export type MailOutcome =
+  | { readonly is: 'sent' }
+  /** The server refuses the recipient for good. */
+  | { readonly is: 'refused'; readonly problem: string }
+  | { readonly is: 'failed'; readonly problem: string };
+
+export interface Mailer {
+  send(mail: OutgoingMail, signal: AbortSignal): Promise<MailOutcome>;
+}
+
+export interface OutgoingMail extends Letter {
+  readonly id: string;
+  readonly recipient: string;
+  readonly at: Date;
+}
+
+export interface SmtpTerms {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  /** `implicit`: TLS from the first byte. `required`: STARTTLS, or nothing is sent. */
+  readonly tls: 'implicit' | 'required' | 'optional' | 'none';
+}
+
+export interface Sender {
+  readonly name: string;
+  readonly address: string;
+}
+
+const CONNECT_MS = 10_000;
+/** Longest silence of the server. */
+const SILENCE_MS = 20_000;
+/** The longest attempt. A server that sends a byte now and then is cut as well. */
+export const ATTEMPT_MS = 40_000;
+
+/** Sends mail by SMTP, one connection for each mail. */
+export function createMailer({ timers }: Pick<World, 'timers'>, terms: SmtpTerms, sender: Sender): Mailer {
+  const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1);
+  return {
+    async send({ id, recipient, at, subject, text, html }, signal) {
+      const cut = new AbortController();
+      const stop = () => cut.abort();
+      const cancel = timers.after(ATTEMPT_MS, stop);
+      signal.addEventListener('abort', stop);
+      if (signal.aborted) stop();
+      try {
+        const sending = openTransport(terms, cut.signal).sendMail({
+          from: sender,
+          to: { name: '', address: recipient },
+          envelope: { from: sender.address, to: [recipient] },
+          subject,
+          text,
+          html,
+          date: at,
+          // The same at every attempt, so that a second copy can be recognised.
+          messageId: `<${id}@${domain}>`,
+          headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+        });
+        await Promise.race([sending, failWhenCut(cut.signal)]);
+        return { is: 'sent' };
+      } catch (error) {
+        return cut.signal.aborted ? { is: 'failed', problem: 'The server did not finish in time.' } : judge(error);
+      } finally {
+        cancel();
+        signal.removeEventListener('abort', stop);
+        cut.abort();
+      }
+    },
+  };
+}
+
+function openTransport({ host, port, user, password, tls }: SmtpTerms, signal: AbortSignal) {
+  return createTransport({
+    host,
+    port,
+    secure: tls === 'implicit',
+    requireTLS: tls === 'required',
+    ignoreTLS: tls === 'none',
+    ...(user !== undefined && { auth: { user, pass: password ?? '' } }),
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    // Content never names files or URLs to read.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    // The socket is ours, so that it can be cut.
+    getSocket(_options, callback) {
+      const socket = connect({ host, port, timeout: CONNECT_MS });
+      const end = (error: Error) => {
+        socket.destroy();
+        callback(error);
+      };
+      signal.addEventListener('abort', () => socket.destroy());
+      socket.once('error', end);
+      socket.once('timeout', () => end(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })));
+      socket.once('connect', () => {
+        socket.removeListener('error', end);
+        socket.removeAllListeners('timeout');
+        socket.setTimeout(0);
+        // Until the transport listens, and after it has stopped to.
+        socket.on('error', () => {});
+        callback(null, { connection: socket });
+      });
+    },
+  });
+}
+
+function failWhenCut(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const fail = () => reject(new Error('cut'));
+    if (signal.aborted) fail();
+    signal.addEventListener('abort', fail);
+  });
+}
+
+/** Names the step and the codes, and never the words of the server: they can repeat an address or a password. */
+function judge(error: unknown): MailOutcome {
+  const { code = 'unknown', responseCode, command, response = '' } = error as Record<string, string | undefined>;
+  const status = Number(responseCode);
+  const enhanced = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(String(response))?.[1];
+  const parts = [code, command, responseCode, enhanced].filter((part) => part !== undefined && part !== '');
+  const problem = `The server could not be used: ${parts.join(' ')}`.slice(0, 200);
+  const isRefused = code === 'EENVELOPE' && command === 'RCPT TO' && status >= 500 && status < 600;
+  return isRefused
+    ? { is: 'refused', problem: `The server refuses the recipient: ${parts.join(' ')}` }
+    : { is: 'failed', problem };
+}

@@ -1,0 +1,28 @@
+import type { Words } from './en.ts';
+
+export const fr: Words = {
+  greeting: 'Bonjour {name},',
+  invitationSubject: 'Votre invitation à {site}',
+  invitationText: 'vous êtes invité au tableau de bord de {site}. Connectez-vous avec ce lien, jusqu’au {time} :',
+  linkSubject: 'Votre lien de connexion à {site}',
+  linkText: 'voici votre lien de connexion au tableau de bord de {site}. Il est valable jusqu’au {time} :',
+  linkOnce:
+    'Le lien ne fonctionne qu’une fois. Ne le transférez pas : toute personne qui l’ouvre est connectée à votre place.',
+  unexpected: 'Si vous n’attendiez pas cet e-mail, vous pouvez l’ignorer.',
+  receiptSubject: 'Votre reçu de {merchant}',
+  receiptText: 'Vous avez payé {amount} à {merchant}.',
+  testPayment: 'Il s’agissait d’un paiement de test. Aucun argent réel n’a été déplacé.',
+  reference: 'Référence',
+  date: 'Date',
+  paidWith: 'Payé avec',
+  network: 'Réseau',
+  account: 'Depuis le compte',
+  transaction: 'Transaction',
+  items: 'Articles',
+  refunds: 'Remboursements',
+  pageLink: 'La page de votre paiement :',
+  verify:
+    'Pour vérifier ce reçu, cherchez la transaction dans n’importe quel explorateur de blocs de {network}. Elle a déplacé {amount} depuis votre compte et contient votre ordre signé {commitment}.',
+  receiptUnexpected:
+    'Quelqu’un a saisi cette adresse sur la page du paiement. Si ce n’était pas vous, vous pouvez ignorer cet e-mail.',
+};

@@ -1,0 +1,27 @@
+import type { Words } from './en.ts';
+
+export const ja: Words = {
+  greeting: '{name} 様',
+  invitationSubject: '{site} への招待',
+  invitationText: '{site} のダッシュボードに招待されました。{time} までに、このリンクからログインしてください。',
+  linkSubject: '{site} のログイン用リンク',
+  linkText: '{site} のダッシュボードにログインするためのリンクです。有効期限は {time} です。',
+  linkOnce: 'このリンクは一度だけ使えます。転送しないでください。開いた人があなたとしてログインします。',
+  unexpected: 'このメールに心当たりがない場合は、無視してください。',
+  receiptSubject: '{merchant} の領収書',
+  receiptText: '{merchant} に {amount} をお支払いいただきました。',
+  testPayment: 'これはテスト決済です。実際のお金は動いていません。',
+  reference: '参照番号',
+  date: '日時',
+  paidWith: 'お支払い',
+  network: 'ネットワーク',
+  account: '支払元アカウント',
+  transaction: 'トランザクション',
+  items: '明細',
+  refunds: '返金',
+  pageLink: 'お支払いのページ:',
+  verify:
+    'この領収書を確認するには、{network} のブロックエクスプローラーでトランザクションを検索してください。あなたのアカウントから {amount} が送られ、署名した注文 {commitment} が含まれています。',
+  receiptUnexpected:
+    'お支払いのページでこのアドレスが入力されました。心当たりがない場合は、このメールを無視してください。',
+};

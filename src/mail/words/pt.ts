@@ -1,0 +1,27 @@
+import type { Words } from './en.ts';
+
+export const pt: Words = {
+  greeting: 'Olá, {name},',
+  invitationSubject: 'O seu convite para {site}',
+  invitationText: 'foi convidado para o painel de {site}. Inicie sessão com esta ligação, até {time}:',
+  linkSubject: 'A sua ligação de acesso a {site}',
+  linkText: 'esta é a sua ligação para iniciar sessão no painel de {site}. É válida até {time}:',
+  linkOnce: 'A ligação funciona uma só vez. Não a reencaminhe: quem a abrir inicia sessão no seu nome.',
+  unexpected: 'Se não esperava este e-mail, pode ignorá-lo.',
+  receiptSubject: 'O seu recibo de {merchant}',
+  receiptText: 'Pagou {amount} a {merchant}.',
+  testPayment: 'Foi um pagamento de teste. Não foi movimentado dinheiro real.',
+  reference: 'Referência',
+  date: 'Data',
+  paidWith: 'Pago com',
+  network: 'Rede',
+  account: 'Da conta',
+  transaction: 'Transação',
+  items: 'Artigos',
+  refunds: 'Reembolsos',
+  pageLink: 'A página do seu pagamento:',
+  verify:
+    'Para verificar este recibo, procure a transação em qualquer explorador de blocos de {network}. Ela moveu {amount} da sua conta e contém a sua ordem assinada {commitment}.',
+  receiptUnexpected:
+    'Alguém introduziu este endereço na página do pagamento. Se não foi você, pode ignorar este e-mail.',
+};

@@ -1,0 +1,168 @@
+import type { Language, MailContent, MailKind } from '../../domain/mail.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
+import type { SingleStatement } from '../plumbing/single-statement.ts';
+
+/** A mail that is to be sent. */
+export interface NewMail {
+  readonly id: string;
+  readonly kind: MailKind;
+  readonly recipient: string;
+  readonly language: Language;
+  readonly subject: string;
+  readonly key: string;
+  readonly content: MailContent;
+  readonly wrappedLink: string | null;
+  readonly createdAt: Date;
+  readonly until: Date;
+}
+
+/** Returns true if the mail is new. One reason makes one mail. */
+export async function insertMail(tx: Tx, mail: NewMail): Promise<boolean> {
+  const { count } = await tx`
+    insert into mails (id, kind, recipient, language, subject, key, content, wrapped_link, created_at, until, due_at)
+    values (${mail.id}, ${mail.kind}, ${mail.recipient}, ${mail.language}, ${mail.subject}, ${mail.key},
+      ${tx.json(mail.content as never)}, ${mail.wrappedLink}, ${mail.createdAt}, ${mail.until}, ${mail.createdAt})
+    on conflict (key) do nothing`;
+  return count === 1;
+}
+
+/** A mail that this node may attempt until the end of its claim. */
+export interface ClaimedMail
+  extends Pick<NewMail, 'id' | 'recipient' | 'language' | 'content' | 'wrappedLink' | 'until'> {
+  /** The fencing number of the claim. */
+  readonly claim: number;
+  /** Failed tries before this one. */
+  readonly tries: number;
+}
+
+/** Claims the oldest due mails. If this node dies they are due again at the end of the claim. */
+export function claimMails({
+  limit,
+  now,
+  until,
+}: {
+  limit: number;
+  now: Date;
+  until: Date;
+}): SingleStatement<ClaimedMail[]> {
+  return {
+    draft: (sql) => sql`
+      update mails set due_at = ${until}, is_claimed = true, claim = claim + 1
+      where id in (
+        select id from mails where status = 'pending' and due_at <= ${now} order by due_at limit ${limit}
+        for update skip locked)
+      returning id, recipient, language, content, wrapped_link as "wrappedLink", until, claim, tries`,
+    read: (rows) => rows as unknown as ClaimedMail[],
+    appendsEvents: false,
+  };
+}
+
+/** The result of an attempt. A mail that is over keeps neither its content nor its link. */
+export interface MailResult extends Pick<ClaimedMail, 'id' | 'claim'> {
+  readonly status: 'pending' | 'sent' | 'failed';
+  /** The next attempt, of a pending mail. */
+  readonly dueAt: Date | null;
+  readonly isRefused: boolean;
+  readonly problem: string | null;
+}
+
+/** Stores the result of a claim that is still in force. */
+export function storeMailResult(result: MailResult, now: Date): SingleStatement<void> {
+  const { id, claim, status, dueAt, isRefused, problem } = result;
+  const isOver = status !== 'pending';
+  return {
+    draft: (sql) => sql`
+      update mails
+      set status = ${status}, due_at = ${dueAt}, is_claimed = false, tries = tries + 1, is_refused = ${isRefused},
+        problem = ${problem}, ended_at = ${isOver ? now : null}::timestamptz,
+        content = case when ${isOver}::boolean then null else content end,
+        wrapped_link = case when ${isOver}::boolean then null else wrapped_link end
+      where id = ${id} and claim = ${claim} and is_claimed and status = 'pending'`,
+    read: () => {},
+    appendsEvents: false,
+  };
+}
+
+/** Mails of this kind about the subject that were made since then, the newest first. */
+export function findMailsAbout(
+  db: Reader,
+  { kind, subject, since }: { kind: MailKind; subject: string; since: Date },
+): Promise<{ recipient: string; createdAt: Date; status: MailResult['status'] }[]> {
+  return db`
+    select recipient, created_at as "createdAt", status from mails
+    where subject = ${subject} and kind = ${kind} and created_at > ${since} order by created_at desc`;
+}
+
+/** The number of mails of these kinds to an address since then. */
+export async function countMailsTo(
+  db: Reader,
+  { recipient, kinds, since }: { recipient: string; kinds: readonly MailKind[]; since: Date },
+): Promise<number> {
+  const [row] = await db<{ mails: number }[]>`
+    select count(*)::int as mails from mails
+    where lower(recipient) = lower(${recipient}) and created_at > ${since} and kind = any(${kinds as string[]}::text[])`;
+  return row?.mails ?? 0;
+}
+
+/** Removes mails that carry an older link of the person. The node that sends one at this moment sends a link that has ended. */
+export async function deletePendingLinks(tx: Tx, personId: string): Promise<void> {
+  await tx`delete from mails where subject = ${personId} and wrapped_link is not null`;
+}
+
+/** A link in a mail that waits. */
+export type WaitingLink = Pick<NewMail, 'id' | 'recipient'> & { readonly wrappedLink: string };
+
+export function lockWaitingLinks(tx: Tx): Promise<WaitingLink[]> {
+  return tx<WaitingLink[]>`
+    select id, recipient, wrapped_link as "wrappedLink" from mails
+    where status = 'pending' and wrapped_link is not null order by id for update`;
+}
+
+export async function updateWaitingLink(tx: Tx, { id, wrappedLink }: Omit<WaitingLink, 'recipient'>): Promise<void> {
+  await tx`update mails set wrapped_link = ${wrappedLink} where id = ${id}`;
+}
+
+export async function deleteMail(tx: Tx, id: string): Promise<void> {
+  await tx`delete from mails where id = ${id}`;
+}
+
+/** Mails that were given up since then, by kind. Receipts whose address the server refuses are a matter of the payer. */
+export function countGivenUp(db: Reader, since: Date): Promise<{ kind: MailKind; mails: number; problem: string }[]> {
+  return db`
+    select kind, count(*)::int as mails, max(problem) as problem from mails
+    where status = 'failed' and ended_at > ${since} and not (kind = 'receipt' and is_refused) group by kind`;
+}
+
+/** Ends mails that no node has sent in time. Returns their number. */
+export async function endLateMails(tx: Tx, { now, limit }: { now: Date; limit: number }): Promise<number> {
+  const { count } = await tx`
+    update mails
+    set status = 'failed', due_at = null, is_claimed = false, content = null, wrapped_link = null, ended_at = ${now},
+      problem = coalesce(problem, 'No node sends mail.')
+    where id in (
+      select id from mails where status = 'pending' and until < ${now} and due_at < ${now}
+      limit ${limit} for update skip locked)`;
+  return count;
+}
+
+/** Removes some mails that are over and old. Returns their number. */
+export async function pruneMails(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const { count } = await tx`
+    delete from mails where id in (
+      select id from mails where status <> 'pending' and ended_at < ${before}
+      order by ended_at limit ${limit} for update skip locked)`;
+  return count;
+}
+
+/** Removes all receipts to an address, sent or not. Returns their number. */
+export async function deleteReceiptsTo(tx: Tx, recipient: string): Promise<number> {
+  const { count } = await tx`delete from mails where lower(recipient) = lower(${recipient}) and kind = 'receipt'`;
+  return count;
+}
+
+/** The same for the receipts of payments. */
+export async function deleteReceiptsOf(tx: Tx, paymentIds: readonly string[]): Promise<number> {
+  const { count } =
+    await tx`delete from mails where subject = any(${paymentIds as string[]}::text[]) and kind = 'receipt'`;
+  return count;
+}

@@ -1,0 +1,47 @@
+import { type AlertMails, mailAlerts } from '../actions/mail/mail-alerts.ts';
+import { sendDueMails } from '../actions/mail/send-mails.ts';
+import { createMailCheck, tendMails } from '../actions/mail/tend-mails.ts';
+import type { Mailer } from '../mail/smtp.ts';
+import { withJitter } from '../runtime/backoff.ts';
+import type { Secrets } from '../runtime/secrets.ts';
+import { unshiftedWorld } from '../runtime/shifted-clock.ts';
+import type { Job, WorkerDeps } from './loop.ts';
+
+const LOOK_MS = 2_000;
+/** A stop cuts connections, and waits this long for their results. */
+const STOP_WAIT_MS = 2_000;
+
+/** Sends mails from this node. The returned function stops it: connections are cut, and their mails are sent again. */
+export function startMailing(deps: WorkerDeps & { readonly secrets: Secrets; readonly mailer: Mailer }) {
+  const stop = new AbortController();
+  const steady = { ...deps, world: unshiftedWorld(deps.world) };
+  const loop = sendForever(steady, stop.signal);
+  return async () => {
+    stop.abort();
+    await Promise.race([loop, deps.world.timers.sleep(STOP_WAIT_MS)]);
+  };
+}
+
+async function sendForever(deps: Parameters<typeof startMailing>[0], stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    try {
+      while (!stop.aborted && (await sendDueMails(deps, stop)));
+    } catch (error) {
+      deps.log.warn({ err: error }, 'due mails could not be claimed, or a result could not be stored');
+    }
+    await deps.world.timers.sleep(withJitter(deps.world, LOOK_MS), stop);
+  }
+}
+
+/** Jobs about mails. They run without a server as well: mails that nobody can send come to an end. */
+export function mailJobs(
+  deps: WorkerDeps,
+  { keptDays, alerts }: { readonly keptDays: number; readonly alerts: AlertMails },
+): readonly Job[] {
+  const steady = { ...deps, world: unshiftedWorld(deps.world) };
+  return [
+    { name: 'mail-alerts', everyMs: 5_000, run: () => mailAlerts(steady, alerts) },
+    { name: 'tend-mails', everyMs: 60_000, run: () => tendMails(steady, { keptDays }) },
+    { name: 'check-mails', everyMs: 60_000, run: createMailCheck(steady) },
+  ];
+}
