@@ -304,9 +304,11 @@ function LinkDialog({ shown: { person, link }, onClose }: { readonly shown: Show
         <>
           <p>{words.deviceText}</p>
           <QrCode text={posUrl(link)} label={words.deviceCode} />
+          <Code text={posUrl(link)} label={words.deviceCode} />
+          <h3>{words.dashboard}</h3>
         </>
       )}
-      <Code text={person.role === 'cashier' ? posUrl(link) : link.url} label={name} />
+      <Code text={link.url} label={name} />
       <div className="dialog-actions">
         <button type="button" className="main" onClick={onClose}>
           {words.close}
