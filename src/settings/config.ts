@@ -12,6 +12,8 @@ import {
   origin,
   Problem,
   path,
+  projectId,
+  relayUrl,
   secret,
   text,
 } from './kinds.ts';
@@ -49,6 +51,19 @@ export const SETTINGS = {
     oneOf('plain', 'gateway'),
     'plain',
     'The link in QR codes and app links of the checkout. `plain` is `/c/…`, which opens the page; `gateway` is the gateway URL, for wallets of your own that know it: others ask another service for it, as it holds `pay_`.',
+  ),
+  walletConnectProjectId: setting(
+    'WALLETCONNECT_PROJECT_ID',
+    projectId(),
+    undefined,
+    'The project of WalletConnect, from its dashboard. With it the checkout offers "Phone wallet": payers pair a wallet app by a code. See `docs/wallets.md`.',
+    'none: no pairing, and the page loads nothing of it',
+  ),
+  walletConnectRelayUrl: setting(
+    'WALLETCONNECT_RELAY_URL',
+    relayUrl(),
+    'wss://relay.walletconnect.org',
+    'The relay between the checkout and paired wallets. Wallets connect to the published one, unless they are your own.',
   ),
   home: setting('TILL_HOME', path(), './.till', 'Folder for everything the sandbox keeps: database, keys, logs.'),
   databaseUrl: setting(

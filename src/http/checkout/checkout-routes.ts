@@ -12,7 +12,7 @@ import { sendSitePage } from '../site/send-site-page.ts';
 import { wantsPage } from '../site/wants-page.ts';
 import { renderDocument } from './page-document.ts';
 import { pageHeaders } from './page-policy.ts';
-import { chooseLanguage, type Language, paymentPage } from './page-state.ts';
+import { chooseLanguage, type Language, pairingFor, paymentPage } from './page-state.ts';
 import { sendFile, sendText } from './static-files.ts';
 import { transactionUrl } from './transaction-link.ts';
 
@@ -95,8 +95,9 @@ async function sendPayment(
   if (payment === undefined) throw paymentNotFound();
   const frameOrigins = (await findPartner(deps.db.sql, payment.partnerId))?.frameOrigins ?? [];
   const isEmbeddable = frameOrigins.length > 0;
-  reply.headers(pageHeaders(deps.config, { frameOrigins }));
-  return sendPage(deps, request, reply, (language) => paymentPage(deps, { payment, language, isEmbeddable }));
+  const pairing = pairingFor(deps, payment.mode);
+  reply.headers(pageHeaders(deps.config, { frameOrigins, relayOrigin: pairing?.relayUrl }));
+  return sendPage(deps, request, reply, (language) => paymentPage(deps, { payment, language, isEmbeddable, pairing }));
 }
 
 /** Renders an error as a page: the payment does not exist, or the gateway cannot answer now. */

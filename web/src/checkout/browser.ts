@@ -2,8 +2,9 @@ import type { Sandbox } from '../shared/networks.ts';
 import { createServerClock, type ServerClock } from '../shared/server-clock.ts';
 import { createGateway } from './api.ts';
 import { type Checkout, createCheckout } from './checkout.ts';
-import type { PaymentPage } from './page-state.ts';
+import type { Pairing, PaymentPage } from './page-state.ts';
 import { createMemory, type Memory } from './remembered.ts';
+import { WalletError } from './wallet-request.ts';
 import { discoverWallets, type Provider, type Wallet } from './wallets.ts';
 
 interface OpenCheckout {
@@ -42,7 +43,10 @@ export function openCheckout(page: PaymentPage): OpenCheckout {
 
   const discover = () => {
     const controller = new AbortController();
-    const own = page.sandbox === null ? [] : [sandboxWallet(page.sandbox, page.strings.sandboxWallet)];
+    const own = [
+      ...(page.pairing === null ? [] : [pairedWallet(page, page.pairing)]),
+      ...(page.sandbox === null ? [] : [sandboxWallet(page.sandbox, page.strings.sandboxWallet)]),
+    ];
     discoverWallets({
       target: window,
       browserWalletName: page.strings.browserWallet,
@@ -75,21 +79,55 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** Its code is loaded after the page. If that fails, it is loaded again when the wallet is used. */
+/** Its code is loaded after the page. */
 function sandboxWallet({ rpcPath, chainId }: Sandbox, name: string): Wallet {
-  let loaded: Promise<Provider> | undefined;
-  const load = () => {
-    loaded ??= import('./sandbox/sandbox-wallet.ts').then(({ createSandboxWallet }) =>
-      createSandboxWallet({ rpcPath, chainId, fetch: (...request) => fetch(...request) }),
+  const load = onDemand(async () => {
+    const { createSandboxWallet } = await import('./sandbox/sandbox-wallet.ts');
+    return createSandboxWallet({ rpcPath, chainId, fetch: (...request) => fetch(...request) });
+  });
+  void load().catch(() => {});
+  return { id: 'sandbox', key: 'sandbox', name, icon: null, kind: 'sandbox', provider: later(load) };
+}
+
+/** Its code is loaded when the payer chooses it. A session ends with the page at the latest. */
+function pairedWallet(page: PaymentPage, pairing: Pairing): Wallet {
+  let isUsed = false;
+  const load = onDemand(async () => {
+    isUsed = true;
+    const { createPairedWallet } = await import('./pairing/paired-wallet.ts');
+    return createPairedWallet({ pairing, page, url: location.origin });
+  });
+  const close = () =>
+    isUsed &&
+    void load().then(
+      (wallet) => wallet.close(),
+      () => {},
     );
-    loaded.catch(() => {
+  window.addEventListener('pagehide', close);
+  const provider = later(load);
+  return { id: 'paired', key: 'paired', name: page.strings.pairedWallet, icon: null, kind: 'paired', provider, close };
+}
+
+/** Loads once. If that fails, the next use loads again. */
+function onDemand<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | undefined;
+  return () => {
+    loaded ??= load().catch(() => {
       loaded = undefined;
+      throw new WalletError('relayAway');
     });
     return loaded;
   };
-  void load();
-  const provider: Provider = { request: async (call) => (await load()).request(call) };
-  return { id: 'sandbox', key: 'sandbox', name, icon: null, kind: 'sandbox', provider };
+}
+
+/** The provider of a wallet whose code is loaded when it is used. */
+function later(load: () => Promise<Provider>): Provider {
+  const use = (action: (provider: Provider) => unknown) => void load().then(action, () => {});
+  return {
+    request: async (call) => (await load()).request(call),
+    on: (type, listener) => use((provider) => provider.on?.(type, listener)),
+    removeListener: (type, listener) => use((provider) => provider.removeListener?.(type, listener)),
+  };
 }
 
 /** The age of the server's first byte, the moment at which its clock was read. */

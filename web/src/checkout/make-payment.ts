@@ -1,6 +1,6 @@
 import { backoffMs, pause } from '../shared/backoff.ts';
 import { formatEstimate } from '../shared/money.ts';
-import { EVM_COINS } from '../shared/networks.ts';
+import { accountsOf, EVM_COINS } from '../shared/networks.ts';
 import type { Answer, GatewayOption, WalletRpc } from './api.ts';
 import { type CheckoutContext, learnStatus, tellStatus } from './checkout-context.ts';
 import { type Choice, choiceOf, needsSetup } from './flow.ts';
@@ -50,7 +50,7 @@ async function estimateSetup(
 
 async function authorise(
   context: CheckoutContext,
-  { provider }: Wallet,
+  { provider, kind }: Wallet,
   choice: Choice,
   signal: AbortSignal,
 ): Promise<void> {
@@ -76,10 +76,12 @@ async function authorise(
       gotAnswer();
       dispatch({ type: 'setup_sent', txId });
     },
+    isSetUp: kind === 'paired' ? () => isSetUp(context, choice, signal) : undefined,
     signal,
   }).catch((error: unknown) => {
     // Declined or failed: no request of this payment is open in the wallet.
-    if (isSend) memory.forgetPending(page.paymentId);
+    const isUnknown = error instanceof PayError && error.notice === 'maybePending';
+    if (isSend && !isUnknown) memory.forgetPending(page.paymentId);
     throw error;
   });
   // A late signature is dropped. A late transaction counts, even when the payer has gone back meanwhile.
@@ -90,6 +92,17 @@ async function authorise(
   dispatch({ type: 'authorised', choice, txId });
   if (txId !== null) void watchTransaction(context, provider, txId, ongoing);
   await deliver(context, { optionId: option.id, results, choice }, ongoing);
+}
+
+/** True if the gateway offers the token without a setup now. */
+async function isSetUp(
+  { page, gateway }: CheckoutContext,
+  { option, session }: Choice,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const answer = await gateway.options(accountsOf(session.account, page.sandbox), signal);
+  if (answer.is !== 'ok') return false;
+  return answer.value.options.some((each) => each.amount.unit === option.amount.unit && !needsSetup(each));
 }
 
 async function fetchActions(

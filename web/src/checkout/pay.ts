@@ -24,6 +24,8 @@ export interface PayInput {
   /** Called right before each wallet request, and when a transaction that only prepares the payment was sent. */
   readonly onAsk: (ask: Ask) => void;
   readonly onSetupSent: (txId: string) => void;
+  /** Asks the gateway whether the permission is there, for a wallet that answers no reads. */
+  readonly isSetUp?: (() => Promise<boolean>) | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -44,7 +46,7 @@ export async function performActions(input: PayInput): Promise<readonly string[]
     results.push(result);
     if (isLast || action.method !== 'eth_sendTransaction') continue;
     onSetupSent(result);
-    await waitUntilMined(provider, action, result, signal);
+    await waitUntilMined(input, action, result);
   }
   return results;
 }
@@ -70,7 +72,7 @@ async function ensureChain({ provider, sandbox, onAsk, signal }: PayInput, chain
     await askWallet(provider, 'wallet_switchEthereumChain', [{ chainId: wanted }]);
   } catch (error) {
     const why = error instanceof WalletError ? error.why : 'error';
-    if (why === 'pending') throw new PayError('pendingRequest');
+    if (why === 'pending' || why === 'networkNotShared') throw new PayError(noticeOf(error));
     // Only the sandbox chain has an endpoint of ours to add to a wallet.
     if (why === 'rejected' || sandbox?.chainId !== chainId) throw new PayError('wrongChain');
     await addSandboxChain(provider, wanted, sandbox);
@@ -113,15 +115,14 @@ const MAX_POLLS = 600;
 
 /** The wallet's own node is asked. A wallet that sped the transaction up gave it another hash, but the permission is there. */
 async function waitUntilMined(
-  provider: Provider,
+  { provider, isSetUp, signal }: PayInput,
   { params }: WalletRpc,
   txId: string,
-  signal: AbortSignal,
 ): Promise<void> {
   for (let poll = 0; poll < MAX_POLLS && !signal.aborted; poll += 1) {
     const outcome = await outcomeOf(provider, txId);
     if (outcome === 'reverted') throw new PayError('setupFailed');
-    if (outcome === 'mined' || (await isAllowed(provider, params[0]))) return;
+    if (outcome === 'mined' || (await (isSetUp?.() ?? isAllowed(provider, params[0])))) return;
     await pause(POLL_MS, signal);
   }
   signal.throwIfAborted();
@@ -179,7 +180,8 @@ async function prompt(provider: Provider, method: string, params: readonly unkno
   try {
     return await askWallet(provider, method, params);
   } catch (error) {
-    throw new PayError(noticeOf(error));
+    const isUnknown = method === 'eth_sendTransaction' && error instanceof WalletError && error.why === 'silent';
+    throw new PayError(isUnknown ? 'maybePending' : noticeOf(error));
   }
 }
 
@@ -193,8 +195,15 @@ async function quick(provider: Provider, method: string): Promise<unknown> {
 
 export function noticeOf(error: unknown): Notice {
   const why = error instanceof WalletError ? error.why : 'error';
-  return (
-    ({ rejected: 'rejected', pending: 'pendingRequest', silent: 'walletLocked' } as const)[why as 'rejected'] ??
-    'walletError'
-  );
+  switch (why) {
+    case 'pending':
+      return 'pendingRequest';
+    case 'silent':
+      return 'walletLocked';
+    case 'error':
+    case 'unknown_chain':
+      return 'walletError';
+    default:
+      return why;
+  }
 }
