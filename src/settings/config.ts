@@ -1,19 +1,14 @@
-import { type HttpSourceTerms, parseRateSources } from '../rates/rate-sources.ts';
 import { amounts } from './amount-kinds.ts';
 import {
   addresses,
   databaseUrl,
   flag,
   integer,
-  type Kind,
   masterSecrets,
   names,
   oneOf,
   origin,
-  Problem,
   path,
-  projectId,
-  relayUrl,
   secret,
   text,
 } from './kinds.ts';
@@ -29,8 +24,11 @@ import {
   signingKey,
   tokens,
 } from './network-kinds.ts';
+import { PAIRING_SETTINGS } from './pairing.ts';
 import { RISK_NAMES } from './production-risks.ts';
+import { rateSources } from './rate-kinds.ts';
 import { ROLES } from './roles.ts';
+import { type Setting, setting } from './setting.ts';
 
 /**
  * Every setting of the gateway: name, environment variable, type, default and purpose. `.env.example` and
@@ -52,19 +50,7 @@ export const SETTINGS = {
     'plain',
     'The link in QR codes and app links of the checkout. `plain` is `/c/…`, which opens the page; `gateway` is the gateway URL, for wallets of your own that know it: others ask another service for it, as it holds `pay_`.',
   ),
-  walletConnectProjectId: setting(
-    'WALLETCONNECT_PROJECT_ID',
-    projectId(),
-    undefined,
-    'The project of WalletConnect, from its dashboard. With it the checkout offers "Phone wallet": payers pair a wallet app by a code. See `docs/wallets.md`.',
-    'none: no pairing, and the page loads nothing of it',
-  ),
-  walletConnectRelayUrl: setting(
-    'WALLETCONNECT_RELAY_URL',
-    relayUrl(),
-    'wss://relay.walletconnect.org',
-    'The relay between the checkout and paired wallets. Wallets connect to the published one, unless they are your own.',
-  ),
+  ...PAIRING_SETTINGS,
   home: setting('TILL_HOME', path(), './.till', 'Folder for everything the sandbox keeps: database, keys, logs.'),
   databaseUrl: setting(
     'DATABASE_URL',
@@ -274,6 +260,18 @@ export const SETTINGS = {
     20,
     'Payments of one paying account on one network that may be under way at once. A further one is refused with `rate_limited`.',
   ),
+  depositMinimum: setting(
+    'DEPOSIT_MINIMUM',
+    tokens(),
+    undefined,
+    'The smallest payment that can be sent to a deposit address of its own, in whole tokens. Less than this at such an address is not swept. A network without a value has no deposit addresses.',
+  ),
+  depositTolerance: setting(
+    'DEPOSIT_TOLERANCE',
+    integer(0, 1_000),
+    0,
+    'How much less than asked pays a payment by its deposit address when its time is over, in hundredths of a percent.',
+  ),
   feeAccount: setting(
     'FEE_ACCOUNT',
     account(),
@@ -300,6 +298,12 @@ export const SETTINGS = {
     amounts(),
     [],
     'The amount of each currency up to which people may refund a payment, all its refunds together, without showing the passkey again; none by default. Keys are not asked.',
+  ),
+  signedRefundFees: setting(
+    'SIGNED_REFUND_FEES',
+    oneOf('keep', 'return'),
+    'keep',
+    'The fee of a refund that the merchant’s own account has signed for and paid whole. `keep`: the operator keeps it. `return`: when the refund is final, it moves from the operator’s float to the merchant’s float.',
   ),
   outgoingPerHour: setting(
     'OUTGOING_PER_HOUR',
@@ -383,33 +387,4 @@ export type Config = Readonly<{ [Name in keyof typeof SETTINGS]: Value<(typeof S
   readonly publicUrl: string;
 };
 
-export interface Setting<T> {
-  readonly env: string;
-  readonly kind: Kind<T>;
-  readonly default: T | undefined;
-  readonly doc: string;
-  /** The behaviour without a value, in words, where the default is not a plain value. */
-  readonly defaultDoc: string | undefined;
-}
-
 type Value<S> = S extends Setting<infer T> ? (S extends { default: undefined } ? T | undefined : T) : never;
-
-function setting<const T, const D extends T | undefined>(
-  env: string,
-  kind: Kind<T>,
-  fallback: D,
-  doc: string,
-  defaultDoc?: string,
-) {
-  return { env, kind, default: fallback, doc, defaultDoc } as Omit<Setting<T>, 'default'> & { default: D };
-}
-
-function rateSources(): Kind<readonly HttpSourceTerms[]> {
-  return {
-    name: 'sources, such as `coinbase https://api.coinbase.com/v2/prices/{base}-{quote}/spot#/data/amount ETH/USD; …`',
-    parse: (raw) => {
-      const parsed = parseRateSources(raw);
-      return parsed.ok ? parsed.value : new Problem(parsed.problem);
-    },
-  };
-}

@@ -69,29 +69,6 @@ export function origin(): Kind<string> {
   };
 }
 
-export function projectId(): Kind<string> {
-  return {
-    name: '32 hexadecimal digits',
-    parse: (raw) => (/^[0-9a-f]{32}$/.test(raw) ? raw : new Problem('must be 32 hexadecimal digits in lower case')),
-  };
-}
-
-/** It becomes part of a content security policy, so it is an origin and nothing else. */
-export function relayUrl(): Kind<string> {
-  return {
-    name: 'WebSocket origin, such as `wss://relay.example.com`',
-    parse: (raw) => {
-      const url = URL.parse(raw);
-      const isSafe = url?.protocol === 'wss:' || (url?.protocol === 'ws:' && LOOPBACK.test(url.hostname));
-      return url !== null && isSafe && `${url.origin}/` === url.href
-        ? url.origin
-        : new Problem('must be a wss origin without path, query or credentials; ws is for this machine alone');
-    },
-  };
-}
-
-const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
-
 export function databaseUrl(): Kind<string> {
   return {
     name: 'URL, such as `postgres://user:password@host:5432/till`',

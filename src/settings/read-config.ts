@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
-import { type Config, SETTINGS, type Setting } from './config.ts';
+import { type Config, SETTINGS } from './config.ts';
 import { contradictions, missingSettings } from './contradictions.ts';
 import { type Kind, Problem, quote } from './kinds.ts';
 import { refusedRisks } from './production-risks.ts';
+import type { Setting } from './setting.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

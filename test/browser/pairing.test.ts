@@ -69,7 +69,8 @@ describe('pairing a phone wallet', { skip: missingBrowser() }, () => {
   it('pays with one signature on the phone, and ends the session', async () => {
     const payer = await open({ USDC: TEN_TOKENS + 5n });
     const { page, phone, wallet, requests, strangers, problems, paymentId, gatewayUrl } = payer;
-    await page.goto(gatewayUrl);
+    const answer = await page.goto(gatewayUrl);
+    assert.ok(answer?.headers()['content-security-policy']?.includes(`connect-src 'self' ${relay.url};`));
     await page.getByRole('button', { name: en.pairedWallet }).waitFor();
     assert.ok(!requests.some((url) => url.includes('paired-wallet')), 'the code is loaded when it is chosen');
     const uri = await showCode(page);

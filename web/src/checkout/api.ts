@@ -78,8 +78,11 @@ export interface Gateway {
   cancel(signal: AbortSignal): Promise<Answer<unknown>>;
 }
 
-export interface GatewayInput {
+export interface GatewayInput extends ConnectionInput {
   readonly paymentId: string;
+}
+
+export interface ConnectionInput {
   readonly appId: string;
   /** A random id of this visit. It groups requests, and identifies no payer. */
   readonly clientId: string;
@@ -92,7 +95,7 @@ export interface GatewayInput {
  * The gateway holds a request for at most 25 s. This stays below the 30 s after which proxies cut a silent connection.
  */
 const HOLD_MS = 20_000;
-const TIMEOUT_MS = 15_000;
+export const TIMEOUT_MS = 15_000;
 const STATUSES: readonly string[] = ['requires_action', 'processing', 'succeeded', 'failed', 'expired', 'cancelled'];
 
 export function createGateway(input: GatewayInput): Gateway {
@@ -110,7 +113,7 @@ export function createGateway(input: GatewayInput): Gateway {
       const [build] = actions;
       const data = build?.type === 'build' ? build.data.data : '';
       const answer = await post('/fetch', { optionId: id, data }, signal);
-      return read(answer, (body) => listIn(body, 'actions', isRpcAction)?.map((action) => action.data));
+      return read(answer, actionsIn);
     },
     confirm: async (optionId, results, signal) => {
       const body = { optionId, results: results.map((result) => ({ type: 'walletRpc', data: [result] })) };
@@ -130,8 +133,9 @@ export function createGateway(input: GatewayInput): Gateway {
   };
 }
 
-async function ask(
-  { fetch, appId, clientId, onServerTime }: GatewayInput,
+/** Sends a request to the gateway. */
+export async function ask(
+  { fetch, appId, clientId, onServerTime }: ConnectionInput,
   path: string,
   init: { readonly method: string; readonly body?: string; readonly headers?: Record<string, string> },
   signal: AbortSignal,
@@ -175,13 +179,13 @@ function retryAfterMs(headers: Headers): number | null {
  * An answer in another shape does not come from the gateway: a proxy, a captive portal, or another version during a
  * deploy.
  */
-function read<T>(answer: Answer<unknown>, parse: (body: unknown) => T | undefined): Answer<T> {
+export function read<T>(answer: Answer<unknown>, parse: (body: unknown) => T | undefined): Answer<T> {
   if (answer.is !== 'ok') return answer;
   const value = parse(answer.value);
   return value === undefined ? { is: 'unavailable', retryAfterMs: null } : { is: 'ok', value };
 }
 
-function fieldIn(body: unknown, name: string): unknown {
+export function fieldIn(body: unknown, name: string): unknown {
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;
 }
 
@@ -193,6 +197,11 @@ function codeIn(body: unknown): string {
 function listIn<T>(body: unknown, name: string, isItem: (item: unknown) => item is T): readonly T[] | undefined {
   const list = fieldIn(body, name);
   return Array.isArray(list) && list.every(isItem) ? list : undefined;
+}
+
+/** The wallet requests of an answer. */
+export function actionsIn(body: unknown): readonly WalletRpc[] | undefined {
+  return listIn(body, 'actions', isRpcAction)?.map((action) => action.data);
 }
 
 function isStatus(value: unknown): value is PaymentStatus {

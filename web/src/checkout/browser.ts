@@ -2,9 +2,9 @@ import type { Sandbox } from '../shared/networks.ts';
 import { createServerClock, type ServerClock } from '../shared/server-clock.ts';
 import { createGateway } from './api.ts';
 import { type Checkout, createCheckout } from './checkout.ts';
-import type { Pairing, PaymentPage } from './page-state.ts';
+import type { PaymentPage } from './page-state.ts';
 import { createMemory, type Memory } from './remembered.ts';
-import { WalletError } from './wallet-request.ts';
+import type { SandboxRole } from './sandbox/key.ts';
 import { discoverWallets, type Provider, type Wallet } from './wallets.ts';
 
 interface OpenCheckout {
@@ -15,15 +15,11 @@ interface OpenCheckout {
   discover(): () => void;
 }
 
-/** The only module that uses browser globals. The others get them as parameters. */
+/** This module alone uses browser globals. The others get them as parameters. */
 export function openCheckout(page: PaymentPage): OpenCheckout {
   const clock = createServerClock(page.nowMs, () => performance.now(), sinceResponseMs());
-  const memory = createMemory({ local: () => window.localStorage, session: () => window.sessionStorage });
-  const outside = new EventTarget();
-  const fireWake = () => outside.dispatchEvent(new Event('wake'));
-  window.addEventListener('online', fireWake);
-  window.addEventListener('offline', () => outside.dispatchEvent(new Event('offline')));
-  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && fireWake());
+  const memory = browserMemory();
+  const outside = listenOutside();
 
   const checkout = createCheckout({
     page,
@@ -41,21 +37,63 @@ export function openCheckout(page: PaymentPage): OpenCheckout {
     random: Math.random,
   });
 
+  let found: readonly Wallet[] | undefined;
+  let paired: readonly Wallet[] = [];
+  const tell = () => found && checkout.foundWallets([...found, ...paired]);
+  const search = discovererOf(page, 'payer', (wallets) => {
+    found = wallets;
+    tell();
+  });
+  const { pairing } = page;
   const discover = () => {
+    // Gateways without pairing load nothing of it.
+    if (pairing !== null)
+      void import('./pairing/phone-wallet.ts').then(
+        ({ phoneWallet }) => {
+          const wallet = phoneWallet(page, pairing, { url: location.origin });
+          // A session ends with the page at the latest.
+          window.addEventListener('pagehide', () => wallet.close?.());
+          paired = [wallet];
+          tell();
+        },
+        () => {},
+      );
+    return search();
+  };
+  return { checkout, clock, memory, discover };
+}
+
+export function browserMemory(): Memory {
+  return createMemory({ local: () => window.localStorage, session: () => window.sessionStorage });
+}
+
+/** Fires `offline`, and `wake` when the browser is back online or the page is looked at again. */
+export function listenOutside(): EventTarget {
+  const outside = new EventTarget();
+  const fireWake = () => outside.dispatchEvent(new Event('wake'));
+  window.addEventListener('online', fireWake);
+  window.addEventListener('offline', () => outside.dispatchEvent(new Event('offline')));
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && fireWake());
+  return outside;
+}
+
+/** Searches for wallets, beside the sandbox's own one. */
+export function discovererOf(
+  { sandbox, strings }: Pick<PaymentPage, 'sandbox' | 'strings'>,
+  role: SandboxRole,
+  onFound: (wallets: readonly Wallet[]) => void,
+): () => () => void {
+  return () => {
     const controller = new AbortController();
-    const own = [
-      ...(page.pairing === null ? [] : [pairedWallet(page, page.pairing)]),
-      ...(page.sandbox === null ? [] : [sandboxWallet(page.sandbox, page.strings.sandboxWallet)]),
-    ];
+    const own = sandbox === null ? [] : [sandboxWallet(sandbox, role, strings.sandboxWallet)];
     discoverWallets({
       target: window,
-      browserWalletName: page.strings.browserWallet,
-      onFound: (wallets) => checkout.foundWallets([...wallets, ...own]),
+      browserWalletName: strings.browserWallet,
+      onFound: (wallets) => onFound([...wallets, ...own]),
       signal: controller.signal,
     });
     return () => controller.abort();
   };
-  return { checkout, clock, memory, discover };
 }
 
 /** True if the text was copied. The clipboard API may be refused in frames and without TLS, so there is a fallback. */
@@ -79,55 +117,21 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** Its code is loaded after the page. */
-function sandboxWallet({ rpcPath, chainId }: Sandbox, name: string): Wallet {
-  const load = onDemand(async () => {
-    const { createSandboxWallet } = await import('./sandbox/sandbox-wallet.ts');
-    return createSandboxWallet({ rpcPath, chainId, fetch: (...request) => fetch(...request) });
-  });
-  void load().catch(() => {});
-  return { id: 'sandbox', key: 'sandbox', name, icon: null, kind: 'sandbox', provider: later(load) };
-}
-
-/** Its code is loaded when the payer chooses it. A session ends with the page at the latest. */
-function pairedWallet(page: PaymentPage, pairing: Pairing): Wallet {
-  let isUsed = false;
-  const load = onDemand(async () => {
-    isUsed = true;
-    const { createPairedWallet } = await import('./pairing/paired-wallet.ts');
-    return createPairedWallet({ pairing, page, url: location.origin });
-  });
-  const close = () =>
-    isUsed &&
-    void load().then(
-      (wallet) => wallet.close(),
-      () => {},
+/** Its code is loaded after the page. If that fails, it is loaded again when the wallet is used. */
+function sandboxWallet({ rpcPath, chainId }: Sandbox, role: SandboxRole, name: string): Wallet {
+  let loaded: Promise<Provider> | undefined;
+  const load = () => {
+    loaded ??= import('./sandbox/sandbox-wallet.ts').then(({ createSandboxWallet }) =>
+      createSandboxWallet({ rpcPath, chainId, role, fetch: (...request) => fetch(...request) }),
     );
-  window.addEventListener('pagehide', close);
-  const provider = later(load);
-  return { id: 'paired', key: 'paired', name: page.strings.pairedWallet, icon: null, kind: 'paired', provider, close };
-}
-
-/** Loads once. If that fails, the next use loads again. */
-function onDemand<T>(load: () => Promise<T>): () => Promise<T> {
-  let loaded: Promise<T> | undefined;
-  return () => {
-    loaded ??= load().catch(() => {
+    loaded.catch(() => {
       loaded = undefined;
-      throw new WalletError('relayAway');
     });
     return loaded;
   };
-}
-
-/** The provider of a wallet whose code is loaded when it is used. */
-function later(load: () => Promise<Provider>): Provider {
-  const use = (action: (provider: Provider) => unknown) => void load().then(action, () => {});
-  return {
-    request: async (call) => (await load()).request(call),
-    on: (type, listener) => use((provider) => provider.on?.(type, listener)),
-    removeListener: (type, listener) => use((provider) => provider.removeListener?.(type, listener)),
-  };
+  void load();
+  const provider: Provider = { request: async (call) => (await load()).request(call) };
+  return { id: 'sandbox', key: 'sandbox', name, icon: null, kind: 'sandbox', provider };
 }
 
 /** The age of the server's first byte, the moment at which its clock was read. */
@@ -137,6 +141,6 @@ function sinceResponseMs(): number {
 }
 
 /** Random, because it must identify the visit and nothing else. */
-function visitId(): string {
+export function visitId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
