@@ -32,11 +32,13 @@ function relayUrl(): Kind<string> {
     parse: (raw) => {
       const url = URL.parse(raw);
       const isSafe = url?.protocol === 'wss:' || (url?.protocol === 'ws:' && LOOPBACK.test(url.hostname));
-      return url !== null && isSafe && `${url.origin}/` === url.href
+      return url !== null && isSafe && HOST.test(url.hostname) && `${url.origin}/` === url.href
         ? url.origin
         : new Problem('must be a wss origin without path, query or credentials; ws is for this machine alone');
     },
   };
 }
 
+/** A policy would read `*` and `;` as its own. */
+const HOST = /^([a-z0-9.-]+|\[[0-9a-f:]+\])$/;
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
