@@ -28,6 +28,7 @@ const APART: readonly RegExp[] = [
   /^test\/simulation\//,
   /^test\/attacks\/hostile-/,
   /^test\/browser\/surviving\./,
+  /^test\/browser\/pairing\./,
   /^test\/e2e\/nodes\./,
   /^test\/e2e\/guides\./,
   /^test\/e2e\/drain\./,

@@ -33,6 +33,8 @@ export default defineConfig(({ isSsrBuild }) => ({
     weightBudget({ entry: ENTRIES.dashboard, scriptBytes: 170_000, styleBytes: 15_000, laterBytes: 60_000 }),
     weightBudget({ entry: ENTRIES.pos, scriptBytes: 90_000, styleBytes: 15_000 }),
   ],
+  // The package's own bundle. Of its parts npm installs some twice, and they would put helpers into the first chunks.
+  resolve: { alias: [{ find: /^(@walletconnect\/sign-client)$/, replacement: '$1/dist/index.umd.js' }] },
   build: {
     outDir: isSsrBuild ? 'dist/server' : 'dist/client',
     emptyOutDir: true,
@@ -41,7 +43,11 @@ export default defineConfig(({ isSsrBuild }) => ({
     target: 'es2022',
     // A data: URL would need a hole in the content security policy.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    modulePreload: {
+      polyfill: false,
+      // The checkout's first script does not carry the lists of files for what most payers never load.
+      resolveDependencies: (_, files, { hostId }) => (hostId.startsWith('assets/checkout') ? [] : files),
+    },
     rollupOptions: {
       input: isSsrBuild ? SERVER_ENTRIES : ENTRIES,
       // Small parts that pages share join a larger file: each file compresses alone.

@@ -25,6 +25,7 @@ import {
   signingKey,
   tokens,
 } from './network-kinds.ts';
+import { PAIRING_SETTINGS } from './pairing.ts';
 import { RISK_NAMES } from './production-risks.ts';
 import { rateSources } from './rate-kinds.ts';
 import { ROLES } from './roles.ts';
@@ -50,6 +51,7 @@ export const SETTINGS = {
     'plain',
     'The link in QR codes and app links of the checkout. `plain` is `/c/…`, which opens the page; `gateway` is the gateway URL, for wallets of your own that know it: others ask another service for it, as it holds `pay_`.',
   ),
+  ...PAIRING_SETTINGS,
   home: setting('TILL_HOME', path(), './.till', 'Folder for everything the sandbox keeps: database, keys, logs.'),
   databaseUrl: setting(
     'DATABASE_URL',

@@ -47,6 +47,17 @@ describe('the checkout guards its payer', { skip: missingBrowser(), concurrency:
     });
   }
 
+  it('offers and loads no pairing without a project for it', async () => {
+    const { page, requests, close } = await scene.visitWith({ USDC: TEN_TOKENS });
+    const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
+    const answer = await page.goto(gatewayUrl);
+    await page.getByRole('button', { name: 'Test Wallet' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: en.pairedWallet }).count(), 0);
+    assert.match(answer?.headers()['content-security-policy'] ?? '', /connect-src 'self';/);
+    assert.ok(!requests.some((url) => /paired-wallet|phone-wallet/.test(url)));
+    await close();
+  });
+
   it('runs no foreign code, whatever its origin', async () => {
     const { page, strangers, close } = await scene.visit();
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);

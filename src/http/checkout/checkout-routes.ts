@@ -18,7 +18,7 @@ import { sendSitePage } from '../site/send-site-page.ts';
 import { wantsPage } from '../site/wants-page.ts';
 import { renderDocument } from './page-document.ts';
 import { pageHeaders } from './page-policy.ts';
-import { chooseLanguage, type Language, paymentPage, refundPage } from './page-state.ts';
+import { chooseLanguage, type Language, pairingFor, paymentPage, refundPage } from './page-state.ts';
 import { sendFile, sendText } from './static-files.ts';
 import { transactionUrl } from './transaction-link.ts';
 
@@ -108,8 +108,9 @@ async function sendPayment(
   if (payment.status === 'requires_action') deps.openings.note(payment.id);
   const frameOrigins = (await findPartner(deps.db.sql, payment.partnerId))?.frameOrigins ?? [];
   const isEmbeddable = frameOrigins.length > 0;
-  reply.headers(pageHeaders(deps.config, { frameOrigins }));
-  return sendPage(deps, request, reply, (language) => paymentPage(deps, { payment, language, isEmbeddable }));
+  const pairing = pairingFor(deps, payment.mode);
+  reply.headers(pageHeaders(deps.config, { frameOrigins, relayOrigin: pairing?.relayUrl }));
+  return sendPage(deps, request, reply, (language) => paymentPage(deps, { payment, language, isEmbeddable, pairing }));
 }
 
 /** The page on which the account that received a payment signs for a refund. No other page may embed it. */

@@ -1,11 +1,18 @@
+interface PolicyInput {
+  readonly frameOrigins?: readonly string[];
+  /** The relay of paired wallets, on pages that offer them. */
+  readonly relayOrigin?: string | undefined;
+  readonly formAction?: string;
+}
+
 /**
- * The content security policy of a page: nothing inline, nothing from another origin. Wallets announce themselves with
+ * The content security policy of a page: nothing inline, nothing from another origin but the relay of paired wallets. Wallets announce themselves with
  * pictures as `data:` URLs. The public origin is named beside `'self'` because the page may have been opened by another
  * name of this machine.
  */
 export function pageHeaders(
   { publicUrl }: { readonly publicUrl: string },
-  { frameOrigins = [], formAction = "'none'" }: { readonly frameOrigins?: readonly string[]; formAction?: string } = {},
+  { frameOrigins = [], relayOrigin, formAction = "'none'" }: PolicyInput = {},
 ): Readonly<Record<string, string>> {
   const ancestors = frameOrigins.length === 0 ? "'none'" : frameOrigins.join(' ');
   return {
@@ -15,7 +22,7 @@ export function pageHeaders(
       "style-src 'self'",
       "font-src 'self'",
       `img-src 'self' data: ${publicUrl}`,
-      "connect-src 'self'",
+      `connect-src 'self'${relayOrigin === undefined ? '' : ` ${relayOrigin}`}`,
       "manifest-src 'self'",
       "base-uri 'none'",
       `form-action ${formAction}`,

@@ -1,6 +1,8 @@
 import type { PageState, PaidInfo, PaymentPage, RefundPage } from '../../../web/src/checkout/page-state.ts';
 import { CHECKOUT_APPS } from '../../actions/parties/open-checkout.ts';
+import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { parseUnit } from '../../chains/units.ts';
+import type { Mode } from '../../domain/mode.ts';
 import type { ShownRefund } from '../../store/money/refunds.ts';
 import { findPaymentDetails } from '../../store/payments/payment-details.ts';
 import type { Payment } from '../../store/payments/payments.ts';
@@ -26,10 +28,24 @@ export function chooseLanguage(
   return { locale, dir: LOCALES[locale]?.dir ?? 'ltr', strings };
 }
 
+interface PageInput {
+  readonly payment: Payment;
+  readonly language: Language;
+  readonly isEmbeddable: boolean;
+  readonly pairing: PaymentPage['pairing'];
+}
+
+/** The settings for pairing a wallet by a code; null if the operator has no project for it. */
+export function pairingFor({ config, chains }: HttpDeps, mode: Mode): PaymentPage['pairing'] {
+  const { walletConnectProjectId: projectId, walletConnectRelayUrl: relayUrl } = config;
+  const networks = servedNetworks({ chains }, mode).map(({ chain }) => chain.network.chainId);
+  return projectId === undefined || networks.length === 0 ? null : { projectId, relayUrl, networks };
+}
+
 /** The first state of the page: the same data as the API gives, in one piece. */
 export async function paymentPage(
   deps: HttpDeps,
-  { payment, language, isEmbeddable }: { payment: Payment; language: Language; isEmbeddable: boolean },
+  { payment, language, isEmbeddable, pairing }: PageInput,
 ): Promise<PaymentPage> {
   const { config, world } = deps;
   const nowMs = world.clock.nowMs();
@@ -57,6 +73,7 @@ export async function paymentPage(
     referenceId: payment.referenceId,
     ...viewOrder(config, details),
     sandbox: sandboxOf(deps, payment),
+    pairing,
     embedder: isEmbeddable,
   };
 }

@@ -37,7 +37,30 @@ export function openCheckout(page: PaymentPage): OpenCheckout {
     random: Math.random,
   });
 
-  return { checkout, clock, memory, discover: discovererOf(page, 'payer', checkout.foundWallets) };
+  let found: readonly Wallet[] | undefined;
+  let paired: readonly Wallet[] = [];
+  const tell = () => found && checkout.foundWallets([...found, ...paired]);
+  const search = discovererOf(page, 'payer', (wallets) => {
+    found = wallets;
+    tell();
+  });
+  const { pairing } = page;
+  const discover = () => {
+    // Gateways without pairing load nothing of it.
+    if (pairing !== null)
+      void import('./pairing/phone-wallet.ts').then(
+        ({ phoneWallet }) => {
+          const wallet = phoneWallet(page, pairing, { url: location.origin });
+          // A session ends with the page at the latest.
+          window.addEventListener('pagehide', () => wallet.close?.());
+          paired = [wallet];
+          tell();
+        },
+        () => {},
+      );
+    return search();
+  };
+  return { checkout, clock, memory, discover };
 }
 
 export function browserMemory(): Memory {

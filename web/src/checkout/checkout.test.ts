@@ -38,6 +38,7 @@ const PAGE: PaymentPage = {
   checkout: null,
   referenceId: 'r',
   sandbox: null,
+  pairing: null,
   embedder: false,
 };
 

@@ -1,12 +1,12 @@
 import { backoffMs, pause } from '../shared/backoff.ts';
 import { eitherSignal } from '../shared/either-signal.ts';
 import { type CheckoutContext, type CheckoutDeps, learnDetails, learnStatus, tellStatus } from './checkout-context.ts';
-import { connectWallet, watchAccounts } from './connect-wallet.ts';
-import { advance, canCancel, type Flow, type FlowEvent, startFlow } from './flow.ts';
+import { connectWallet, watchWallet } from './connect-wallet.ts';
+import { advance, canCancel, type Flow, type FlowEvent, startFlow, walletIn } from './flow.ts';
 import { followStatus } from './follow-status.ts';
 import { keepPricesFresh, loadOptions } from './load-options.ts';
 import { deliver, makePayment } from './make-payment.ts';
-import type { Wallet } from './wallets.ts';
+import { cardOf, type Wallet } from './wallets.ts';
 
 /** The flow and the actions of the payer. */
 export interface Checkout {
@@ -47,6 +47,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
       const before = flow;
       flow = advance(flow, event);
       if (flow === before) return;
+      closeUnused(before);
       if (isOvertaken(before, flow, event)) context.begin();
       if (flow.step.at === 'ended' && before.step.at !== 'ended') settle();
       if (isLapsed(before, flow)) payAgain();
@@ -66,6 +67,12 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
     wallet: (id) => wallets.get(id),
   };
   const { dispatch, begin } = context;
+
+  /** A paired wallet keeps its connection only while a step needs it. */
+  const closeUnused = ({ step }: Flow) => {
+    const used = walletIn(step);
+    if (used !== null && walletIn(flow.step)?.id !== used.id) wallets.get(used.id)?.close?.();
+  };
 
   const settle = () => {
     memory.forgetPending(page.paymentId);
@@ -102,13 +109,14 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
     },
     stop() {
       life.abort();
+      wallets.get(walletIn(flow.step)?.id ?? '')?.close?.();
       unwatch();
       context.gotAnswer();
       listeners.clear();
     },
     foundWallets(found) {
       for (const wallet of found) wallets.set(wallet.id, wallet);
-      const cards = found.map(({ provider: _, ...card }) => card);
+      const cards = found.map(cardOf);
       const isLast = ({ key }: { key: string }) => key === memory.lastWallet;
       const sorted = [...cards.filter(isLast), ...cards.filter((card) => !isLast(card))];
       dispatch({ type: 'wallets_found', wallets: sorted });
@@ -117,7 +125,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
       const wallet = wallets.get(walletId);
       if (wallet === undefined) return;
       unwatch();
-      unwatch = watchAccounts(context, wallet);
+      unwatch = watchWallet(context, wallet);
       void connectWallet(context, wallet);
     },
     choose: (optionId) => dispatch({ type: 'choose', optionId }),

@@ -1,8 +1,9 @@
 import type { CheckoutContext } from './checkout-context.ts';
+import type { Code } from './flow.ts';
 import { loadOptions } from './load-options.ts';
 import { noticeOf } from './pay.ts';
 import { accountIn, accountsIn, askWallet } from './wallet-request.ts';
-import type { Wallet } from './wallets.ts';
+import { cardOf, type Wallet } from './wallets.ts';
 
 /**
  * Asks a wallet for an account. It may be locked, decline, answer nonsense, or never answer: the payer can always go
@@ -10,10 +11,11 @@ import type { Wallet } from './wallets.ts';
  */
 export async function connectWallet(context: CheckoutContext, wallet: Wallet): Promise<void> {
   const { dispatch, begin, expectAnswer, gotAnswer } = context;
-  const { provider, ...card } = wallet;
+  const { provider } = wallet;
   const signal = begin();
-  dispatch({ type: 'connect', wallet: card });
-  expectAnswer();
+  dispatch({ type: 'connect', wallet: cardOf(wallet) });
+  // A payer who scans a code takes longer, and sees the code meanwhile.
+  if (wallet.kind !== 'paired') expectAnswer();
   try {
     const account = accountIn(await askWallet(provider, 'eth_requestAccounts'));
     if (signal.aborted) return;
@@ -27,8 +29,8 @@ export async function connectWallet(context: CheckoutContext, wallet: Wallet): P
   }
 }
 
-/** Follows changes of the wallet's account. Returns the function that stops it. */
-export function watchAccounts(context: CheckoutContext, { provider }: Wallet): () => void {
+/** Follows the wallet's account, and the code of a paired wallet. Returns the function that stops it. */
+export function watchWallet(context: CheckoutContext, { provider, kind }: Wallet): () => void {
   const { flow, dispatch, begin } = context;
   const onAccounts = (payload: unknown) => {
     const accounts = accountsIn(payload);
@@ -40,10 +42,15 @@ export function watchAccounts(context: CheckoutContext, { provider }: Wallet): (
     const signal = begin();
     void loadOptions(context, signal);
   };
+  const onCode = (code: unknown) => dispatch({ type: 'code_came', code: code as Code });
   try {
     provider.on?.('accountsChanged', onAccounts);
+    if (kind === 'paired') provider.on?.('code', onCode);
   } catch {
     // The account is read again before the wallet gets a request.
   }
-  return () => void provider.removeListener?.('accountsChanged', onAccounts);
+  return () => {
+    provider.removeListener?.('accountsChanged', onAccounts);
+    provider.removeListener?.('code', onCode);
+  };
 }

@@ -245,7 +245,7 @@ function everyStep(): readonly Flow[] {
   const { session } = choice;
   const steps: readonly Step[] = [
     { at: 'ready' },
-    { at: 'connecting', wallet: WALLET, isSlow: false },
+    { at: 'connecting', wallet: WALLET, isSlow: false, code: null },
     { at: 'loading', session },
     { at: 'choosing', ...choice },
     { at: 'no_funds', session, accepted: null },

@@ -1,3 +1,4 @@
+import type { QrShape } from '../shared/qr.ts';
 import type { AcceptedToken, GatewayOption, PaymentDetails } from './api.ts';
 import type { PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
 import type { WalletCard } from './wallets.ts';
@@ -20,7 +21,7 @@ export type Connection = 'good' | 'offline' | 'away';
 
 export type Step =
   | { readonly at: 'ready' }
-  | { readonly at: 'connecting'; readonly wallet: WalletCard; readonly isSlow: boolean }
+  | { readonly at: 'connecting'; readonly wallet: WalletCard; readonly isSlow: boolean; readonly code: Code | null }
   | { readonly at: 'loading'; readonly session: Session }
   | ({ readonly at: 'choosing' } & Choice)
   /** `accepted` is null if the gateway does not list the tokens. */
@@ -41,6 +42,12 @@ export type Step =
       readonly isDelivered: boolean;
     }
   | { readonly at: 'ended' };
+
+/** The code by which a wallet on another device is paired. */
+export interface Code {
+  readonly uri: string;
+  readonly qr: QrShape;
+}
 
 /** The request to the wallet. */
 export type Ask = 'switch' | 'approve' | 'sign' | 'send';
@@ -75,11 +82,15 @@ export type Notice =
   | 'cannotCancel'
   | 'maybePending'
   | 'lapsed'
+  | 'codeExpired'
+  | 'relayAway'
+  | 'networkNotShared'
   | 'away';
 
 export type FlowEvent =
   | { readonly type: 'wallets_found'; readonly wallets: readonly WalletCard[] }
   | { readonly type: 'connect'; readonly wallet: WalletCard }
+  | { readonly type: 'code_came'; readonly code: Code }
   | { readonly type: 'connected'; readonly account: string }
   | { readonly type: 'account_changed'; readonly account: string | null }
   | { readonly type: 'options_asked'; readonly notice?: Notice }
@@ -159,7 +170,11 @@ function onTheWay(flow: Flow, event: WayEvent): Flow {
   const session = sessionOf(step);
   switch (event.type) {
     case 'connect':
-      return step.at === 'confirming' ? flow : at(flow, { at: 'connecting', wallet: event.wallet, isSlow: false });
+      if (step.at === 'confirming') return flow;
+      return at(flow, { at: 'connecting', wallet: event.wallet, isSlow: false, code: null });
+    case 'code_came':
+      if (step.at !== 'connecting' || step.wallet.kind !== 'paired') return flow;
+      return { ...flow, step: { ...step, code: event.code } };
     case 'connected':
       if (step.at !== 'connecting') return flow;
       return at(flow, { at: 'loading', session: { wallet: step.wallet, account: event.account } });
@@ -266,7 +281,11 @@ export function progressOf(payment: PaymentView, step: Extract<Step, { at: 'conf
 function accountChanged(flow: Flow, account: string | null): Flow {
   const { step } = flow;
   if (!('session' in step)) return flow;
-  if (account === null) return at(flow, { at: 'ready' }, 'walletLocked');
+  if (account === null) {
+    // A transaction that was requested before may have been sent.
+    const isUnknown = flow.notice === 'maybePending' || (step.at === 'asking' && step.ask === 'send');
+    return at(flow, { at: 'ready' }, isUnknown ? 'maybePending' : 'walletLocked');
+  }
   if (account === step.session.account) return flow;
   return at(flow, { at: 'loading', session: { ...step.session, account } }, 'accountChanged');
 }
@@ -307,6 +326,11 @@ function backFrom(step: Step): Step {
 function sessionOf(step: Step): Session | null {
   if (step.at === 'confirming') return step.choice?.session ?? null;
   return 'session' in step ? step.session : null;
+}
+
+/** The wallet that the step needs. */
+export function walletIn(step: Step): WalletCard | null {
+  return step.at === 'connecting' ? step.wallet : (sessionOf(step)?.wallet ?? null);
 }
 
 function isPaying(step: Step): step is Extract<Step, { at: 'preparing' | 'asking' | 'mining' }> {

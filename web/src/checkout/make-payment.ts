@@ -1,11 +1,9 @@
 import { backoffMs, pause } from '../shared/backoff.ts';
-import { formatEstimate } from '../shared/money.ts';
-import { EVM_COINS } from '../shared/networks.ts';
 import type { Answer, GatewayOption, WalletRpc } from './api.ts';
 import { type CheckoutContext, learnStatus, tellStatus } from './checkout-context.ts';
 import { type Choice, choiceOf, needsSetup } from './flow.ts';
 import { loadOptions } from './load-options.ts';
-import { outcomeOf, PayError, performActions, setupCost } from './pay.ts';
+import { outcomeOf, PayError, performActions } from './pay.ts';
 import type { Provider, Wallet } from './wallets.ts';
 
 /** Delivery is retried for about ten minutes. By then the payment has ended. */
@@ -24,7 +22,11 @@ export async function makePayment(context: CheckoutContext): Promise<void> {
   if (wallet === undefined) return;
   const signal = begin();
   dispatch({ type: 'pay' });
-  if (flow().step.at === 'setup') return estimateSetup(context, wallet, choice.option, signal);
+  if (flow().step.at === 'setup') {
+    // Without the estimate the page says that there is a fee.
+    const setup = await import('./setup.ts').catch(() => null);
+    return setup?.estimateSetup(context, wallet, choice.option, signal);
+  }
   memory.rememberChoice({ unit: choice.option.amount.unit, wallet: choice.session.wallet.key });
   try {
     await authorise(context, wallet, choice, signal);
@@ -35,26 +37,9 @@ export async function makePayment(context: CheckoutContext): Promise<void> {
   }
 }
 
-async function estimateSetup(
-  { page, dispatch }: CheckoutContext,
-  { provider }: Wallet,
-  { actions: [action] }: GatewayOption,
-  signal: AbortSignal,
-): Promise<void> {
-  if (action?.type !== 'walletRpc') return;
-  const cost = await setupCost(provider, action.data);
-  const coin = EVM_COINS[action.data.chain_id];
-  if (cost === null || coin === undefined || signal.aborted) return;
-  dispatch({ type: 'setup_cost', cost: formatEstimate(cost, 18, coin, page) });
-}
-
-async function authorise(
-  context: CheckoutContext,
-  { provider }: Wallet,
-  choice: Choice,
-  signal: AbortSignal,
-): Promise<void> {
+async function authorise(context: CheckoutContext, wallet: Wallet, choice: Choice, signal: AbortSignal): Promise<void> {
   const { page, memory, dispatch, expectAnswer, gotAnswer } = context;
+  const { provider } = wallet;
   const { option, session } = choice;
   const answer = await fetchActions(context, option, signal);
   if (signal.aborted) return;
@@ -76,10 +61,18 @@ async function authorise(
       gotAnswer();
       dispatch({ type: 'setup_sent', txId });
     },
+    untilMined: async (action, txId) => {
+      const { isSetUp, untilMined } = await import('./setup.ts').catch(() => {
+        throw new PayError('away');
+      });
+      const isPermitted = wallet.kind === 'paired' ? () => isSetUp(context, choice, signal) : undefined;
+      await untilMined({ provider, action, txId, isPermitted, signal });
+    },
     signal,
   }).catch((error: unknown) => {
     // Declined or failed: no request of this payment is open in the wallet.
-    if (isSend) memory.forgetPending(page.paymentId);
+    const isUnknown = error instanceof PayError && error.notice === 'maybePending';
+    if (isSend && !isUnknown) memory.forgetPending(page.paymentId);
     throw error;
   });
   // A late signature is dropped. A late transaction counts, even when the payer has gone back meanwhile.

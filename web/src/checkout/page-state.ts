@@ -29,8 +29,19 @@ export interface PaymentPage extends Language {
   readonly description?: string | null;
   readonly lineItems?: readonly LineItem[] | null;
   readonly sandbox: Sandbox | null;
+  /** Set if a wallet on another device can be paired by a code. */
+  readonly pairing: Pairing | null;
   /** True if the partner has listed origins that may embed the page. */
   readonly embedder: boolean;
+}
+
+export interface Pairing {
+  /** Public: the relay counts connections by it. */
+  readonly projectId: string;
+  /** The origin of the relay, `wss://…`. */
+  readonly relayUrl: string;
+  /** The networks that take this payment, CAIP-2; never empty. */
+  readonly networks: readonly string[];
 }
 
 export interface LineItem {

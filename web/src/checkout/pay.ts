@@ -1,4 +1,3 @@
-import { pause } from '../shared/backoff.ts';
 import type { Sandbox } from '../shared/networks.ts';
 import type { WalletRpc } from './api.ts';
 import type { Ask, Notice } from './flow.ts';
@@ -24,6 +23,8 @@ export interface PayInput {
   /** Called right before each wallet request, and when a transaction that only prepares the payment was sent. */
   readonly onAsk: (ask: Ask) => void;
   readonly onSetupSent: (txId: string) => void;
+  /** Waits until a transaction that only prepares the payment is mined. */
+  readonly untilMined: (action: WalletRpc, txId: string) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -44,7 +45,7 @@ export async function performActions(input: PayInput): Promise<readonly string[]
     results.push(result);
     if (isLast || action.method !== 'eth_sendTransaction') continue;
     onSetupSent(result);
-    await waitUntilMined(provider, action, result, signal);
+    await input.untilMined(action, result);
   }
   return results;
 }
@@ -70,7 +71,7 @@ async function ensureChain({ provider, sandbox, onAsk, signal }: PayInput, chain
     await askWallet(provider, 'wallet_switchEthereumChain', [{ chainId: wanted }]);
   } catch (error) {
     const why = error instanceof WalletError ? error.why : 'error';
-    if (why === 'pending') throw new PayError('pendingRequest');
+    if (why === 'pending' || why === 'networkNotShared') throw new PayError(noticeOf(error));
     // Only the sandbox chain has an endpoint of ours to add to a wallet.
     if (why === 'rejected' || sandbox?.chainId !== chainId) throw new PayError('wrongChain');
     await addSandboxChain(provider, wanted, sandbox);
@@ -78,7 +79,7 @@ async function ensureChain({ provider, sandbox, onAsk, signal }: PayInput, chain
   if (!(await isOnChain(provider, wanted))) throw new PayError('wrongChain');
 }
 
-async function isOnChain(provider: Provider, wanted: string): Promise<boolean> {
+export async function isOnChain(provider: Provider, wanted: string): Promise<boolean> {
   const chainId = await quick(provider, 'eth_chainId');
   try {
     return BigInt(chainId as string | number) === BigInt(wanted);
@@ -107,27 +108,6 @@ function readResult({ method }: WalletRpc, answer: unknown): string {
   return answer;
 }
 
-const POLL_MS = 1_500;
-/** A quarter of an hour: by then the payment has expired, or the payer has noticed the problem. */
-const MAX_POLLS = 600;
-
-/** The wallet's own node is asked. A wallet that sped the transaction up gave it another hash, but the permission is there. */
-async function waitUntilMined(
-  provider: Provider,
-  { params }: WalletRpc,
-  txId: string,
-  signal: AbortSignal,
-): Promise<void> {
-  for (let poll = 0; poll < MAX_POLLS && !signal.aborted; poll += 1) {
-    const outcome = await outcomeOf(provider, txId);
-    if (outcome === 'reverted') throw new PayError('setupFailed');
-    if (outcome === 'mined' || (await isAllowed(provider, params[0]))) return;
-    await pause(POLL_MS, signal);
-  }
-  signal.throwIfAborted();
-  throw new PayError('setupFailed');
-}
-
 /** The state of a transaction according to the wallet's node. Unknown is not failed. */
 export async function outcomeOf(provider: Provider, txId: string): Promise<'mined' | 'reverted' | 'unknown'> {
   try {
@@ -140,46 +120,12 @@ export async function outcomeOf(provider: Provider, txId: string): Promise<'mine
   }
 }
 
-/** True if the token's allowance is the value of the `approve`. */
-async function isAllowed(provider: Provider, transaction: unknown): Promise<boolean> {
-  const { from, to, data } = Object(transaction) as Record<string, unknown>;
-  const call = /^0x095ea7b3([0-9a-f]{64})([0-9a-f]{64})$/i.exec(String(data));
-  if (call === null) return false;
-  const owner = String(from).slice(2).toLowerCase().padStart(64, '0');
-  try {
-    const allowance = await askWallet(
-      provider,
-      'eth_call',
-      [{ to, data: `0xdd62ed3e${owner}${call[1]}` }, 'latest'],
-      QUICK_MS,
-    );
-    return BigInt(allowance as string) === BigInt(`0x${call[2]}`);
-  } catch {
-    return false;
-  }
-}
-
-/** The approximate cost of the setup, in the smallest unit of the coin; null when the wallet gives no answer. */
-export async function setupCost(provider: Provider, { chain_id, params }: WalletRpc): Promise<bigint | null> {
-  try {
-    const wanted = `0x${BigInt(chain_id.slice('eip155:'.length)).toString(16)}`;
-    if (!(await isOnChain(provider, wanted))) return null;
-    const [gas, price] = await Promise.all([
-      askWallet(provider, 'eth_estimateGas', params, QUICK_MS),
-      askWallet(provider, 'eth_gasPrice', [], QUICK_MS),
-    ]);
-    const cost = BigInt(gas as string) * BigInt(price as string);
-    return cost > 0n ? cost : null;
-  } catch {
-    return null;
-  }
-}
-
 async function prompt(provider: Provider, method: string, params: readonly unknown[]): Promise<unknown> {
   try {
     return await askWallet(provider, method, params);
   } catch (error) {
-    throw new PayError(noticeOf(error));
+    const isUnknown = method === 'eth_sendTransaction' && error instanceof WalletError && error.why === 'silent';
+    throw new PayError(isUnknown ? 'maybePending' : noticeOf(error));
   }
 }
 
@@ -193,8 +139,15 @@ async function quick(provider: Provider, method: string): Promise<unknown> {
 
 export function noticeOf(error: unknown): Notice {
   const why = error instanceof WalletError ? error.why : 'error';
-  return (
-    ({ rejected: 'rejected', pending: 'pendingRequest', silent: 'walletLocked' } as const)[why as 'rejected'] ??
-    'walletError'
-  );
+  switch (why) {
+    case 'pending':
+      return 'pendingRequest';
+    case 'silent':
+      return 'walletLocked';
+    case 'error':
+    case 'unknown_chain':
+      return 'walletError';
+    default:
+      return why;
+  }
 }

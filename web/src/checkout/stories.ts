@@ -51,6 +51,10 @@ const SANDBOX_WALLET: WalletCard = {
   kind: 'sandbox',
 };
 
+const PAIRED_WALLET: WalletCard = { id: 'paired', key: 'paired', name: en.pairedWallet, icon: null, kind: 'paired' };
+const CODE_URI = `wc:${'7f6e'.repeat(16)}@2?relay-protocol=irn&symKey=${'58ab'.repeat(16)}`;
+const CODE = { uri: CODE_URI, qr: qrShape(CODE_URI) };
+
 const SESSION: Session = { wallet: FOX, account: '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed' };
 
 const rpc = (method: string): { type: 'walletRpc'; data: WalletRpc } => ({
@@ -131,6 +135,7 @@ const PAGE: PaymentPage = {
   checkout: null,
   referenceId: 'ORDER-20931',
   sandbox: null,
+  pairing: null,
   embedder: false,
   locale: 'en',
   dir: 'ltr',
@@ -240,8 +245,12 @@ export const STORIES: readonly Story[] = [
   tell('ready-sandbox', READY, { page: { sandbox: SANDBOX }, flow: { wallets: [FOX, SANDBOX_WALLET] } }),
   tell('ready-rejected', READY, { flow: { notice: 'rejected' } }),
   tell('ready-last-minute', READY, { payment: { expiresAt: NOW_MS / 1000 + 42 } }),
-  tell('connecting', { at: 'connecting', wallet: FOX, isSlow: false }),
-  tell('connecting-slow', { at: 'connecting', wallet: FOX, isSlow: true }),
+  tell('connecting', { at: 'connecting', wallet: FOX, isSlow: false, code: null }),
+  tell('connecting-slow', { at: 'connecting', wallet: FOX, isSlow: true, code: null }),
+  tell('ready-pairing', READY, { flow: { wallets: [FOX, PAIRED_WALLET] } }),
+  tell('pairing', { at: 'connecting', wallet: PAIRED_WALLET, isSlow: false, code: CODE }),
+  tell('pairing-preparing', { at: 'connecting', wallet: PAIRED_WALLET, isSlow: false, code: null }),
+  tell('pairing-relay-away', READY, { flow: { wallets: [FOX, PAIRED_WALLET], notice: 'relayAway' } }),
   tell('checking-balances', { at: 'loading', session: SESSION }),
   tell('choosing', { at: 'choosing', ...choice(EURC) }),
   tell('choosing-one', { at: 'choosing', ...choice(USDC, [USDC]) }),

@@ -1,7 +1,18 @@
 import type { Provider } from './wallets.ts';
 
-/** The failure of a wallet request. */
-export type WalletFailure = 'rejected' | 'pending' | 'unknown_chain' | 'silent' | 'error';
+/**
+ * The failure of a wallet request. After `silent` the wallet may have carried the request out. The last three are
+ * notices about paired wallets.
+ */
+export type WalletFailure =
+  | 'rejected'
+  | 'pending'
+  | 'unknown_chain'
+  | 'silent'
+  | 'error'
+  | 'codeExpired'
+  | 'relayAway'
+  | 'networkNotShared';
 
 export class WalletError extends Error {
   readonly why: WalletFailure;

@@ -9,11 +9,18 @@ export interface WalletCard {
   readonly name: string;
   /** A `data:` image, or none. */
   readonly icon: string | null;
-  readonly kind: 'announced' | 'legacy' | 'sandbox';
+  readonly kind: 'announced' | 'legacy' | 'paired' | 'sandbox';
 }
 
 export interface Wallet extends WalletCard {
   readonly provider: Provider;
+  /** Ends the connection. The wallet can be connected again. */
+  close?(): void;
+}
+
+/** The part of a wallet that the page shows. */
+export function cardOf({ provider: _, close: __, ...card }: Wallet): WalletCard {
+  return card;
 }
 
 /** The part of EIP-1193 that the page needs. */

@@ -6,6 +6,7 @@ import type { Ask, Notice } from '../flow.ts';
 import type { RefundView } from '../page-state.ts';
 import { noticeOf, PayError, performActions } from '../pay.ts';
 import type { Memory } from '../remembered.ts';
+import { untilMined } from '../setup.ts';
 import { accountsIn, askWallet } from '../wallet-request.ts';
 import type { Wallet, WalletCard } from '../wallets.ts';
 import type { RefundStrings } from './refund-strings.ts';
@@ -124,6 +125,7 @@ export function createSigning(deps: SigningDeps): SigningPage {
         onSetupSent: (txId) => {
           if (!signal.aborted) change({ step: { at: 'mining', wallet, txId } });
         },
+        untilMined: (action, txId) => untilMined({ provider, action, txId, signal }),
         signal,
       });
       const isSent = answer.value.at(-1)?.method === 'eth_sendTransaction';

@@ -21,6 +21,8 @@ export const ar: Strings = {
   browserWallet: 'محفظة المتصفح',
   sandboxWallet: 'محفظة تجريبية',
   sandboxWalletText: 'حساب اختبار فيه نقود وهمية',
+  pairedWallet: 'محفظة الهاتف',
+  pairedWalletText: 'امسح رمز WalletConnect بتطبيق محفظة',
   phoneWallet: 'الدفع من الهاتف',
   phoneWalletText: 'امسح رمزًا أو انسخ الرابط',
   appWallet: 'الفتح في تطبيق محفظة',
@@ -38,6 +40,10 @@ export const ar: Strings = {
 
   connectingTitle: 'جارٍ فتح {wallet}',
   connectingText: 'وافق على الاتصال في محفظتك.',
+  pairingTitle: 'امسح الرمز بتطبيق محفظتك',
+  pairingText: 'استخدم الماسح في محفظتك، لا الكاميرا. ثم وافق على الاتصال فيها.',
+  pairingLabel: 'رمز QR لـ WalletConnect. الزر أدناه ينسخه كنص.',
+  copyCode: 'نسخ الرمز',
   slowWallet: 'لا رد حتى الآن. قد تكون محفظتك مقفلة، أو نافذتها خلف هذه النافذة.',
   useAnother: 'استخدام محفظة أخرى',
   tryAgain: 'إعادة المحاولة',
@@ -158,6 +164,9 @@ export const ar: Strings = {
   cannotCancel: 'لم يعد بالإمكان إلغاء هذه الدفعة.',
   maybePending: 'قد يكون طلب هذه الدفعة ما زال مفتوحًا في محفظتك. تحقق هناك قبل أن تدفع مرة أخرى.',
   lapsed: 'لم تُنفَّذ الدفعة ولم يُخصم شيء. يمكنك الدفع مرة أخرى.',
+  codeExpired: 'لم يُستخدم الرمز في الوقت المحدد. اختر محفظة الهاتف مرة أخرى للحصول على رمز جديد.',
+  relayAway: 'تعذّر الوصول إلى الخدمة التي تصل محافظ الهاتف. حاول مرة أخرى، أو ادفع بطريقة أخرى.',
+  networkNotShared: 'لم تسمح محفظتك بشبكة لازمة هنا. اتصل مرة أخرى واسمح بكل الشبكات، أو ادفع بطريقة أخرى.',
 
   noScriptTitle: 'بانتظار دفعتك',
   noScript:

@@ -22,6 +22,8 @@ export const de: Strings = {
   browserWallet: 'Wallet im Browser',
   sandboxWallet: 'Sandbox-Wallet',
   sandboxWalletText: 'Ein Testkonto mit Spielgeld',
+  pairedWallet: 'Wallet auf dem Telefon',
+  pairedWalletText: 'WalletConnect-Code mit einer Wallet-App scannen',
   phoneWallet: 'Mit dem Telefon bezahlen',
   phoneWalletText: 'Code scannen oder Link kopieren',
   appWallet: 'In einer Wallet-App öffnen',
@@ -39,6 +41,10 @@ export const de: Strings = {
 
   connectingTitle: '{wallet} wird geöffnet',
   connectingText: 'Bestätigen Sie die Verbindung in Ihrer Wallet.',
+  pairingTitle: 'Mit Ihrer Wallet-App scannen',
+  pairingText: 'Nehmen Sie den Scanner Ihrer Wallet, nicht die Kamera. Bestätigen Sie dort die Verbindung.',
+  pairingLabel: 'QR-Code für WalletConnect. Die Schaltfläche darunter kopiert ihn als Text.',
+  copyCode: 'Code kopieren',
   slowWallet: 'Noch keine Antwort. Vielleicht ist Ihre Wallet gesperrt, oder ihr Fenster liegt hinter diesem.',
   useAnother: 'Andere Wallet benutzen',
   tryAgain: 'Noch einmal versuchen',
@@ -172,6 +178,12 @@ export const de: Strings = {
   maybePending:
     'Vielleicht ist in Ihrer Wallet noch eine Anfrage zu dieser Zahlung offen. Sehen Sie dort nach, bevor Sie noch einmal bezahlen.',
   lapsed: 'Die Zahlung wurde nicht ausgeführt. Es wurde nichts abgebucht. Sie können noch einmal bezahlen.',
+  codeExpired:
+    'Der Code wurde nicht rechtzeitig benutzt. Wählen Sie die Wallet auf dem Telefon noch einmal für einen neuen.',
+  relayAway:
+    'Der Dienst, der Wallets auf dem Telefon verbindet, ist nicht erreichbar. Versuchen Sie es noch einmal oder zahlen Sie auf andere Weise.',
+  networkNotShared:
+    'Ihre Wallet hat ein nötiges Netzwerk nicht freigegeben. Verbinden Sie sie neu und erlauben Sie alle Netzwerke, oder zahlen Sie auf andere Weise.',
 
   noScriptTitle: 'Wir warten auf Ihre Zahlung',
   noScript:

@@ -20,6 +20,8 @@ export const en = {
   browserWallet: 'Browser wallet',
   sandboxWallet: 'Sandbox wallet',
   sandboxWalletText: 'A test account with play money',
+  pairedWallet: 'Phone wallet',
+  pairedWalletText: 'Scan a WalletConnect code with a wallet app',
   phoneWallet: 'Pay from a phone',
   phoneWalletText: 'Scan a code or copy the link',
   appWallet: 'Open in a wallet app',
@@ -37,6 +39,10 @@ export const en = {
 
   connectingTitle: 'Opening {wallet}',
   connectingText: 'Approve the connection in your wallet.',
+  pairingTitle: 'Scan with your wallet app',
+  pairingText: 'Use the scanner in your wallet, not the camera. Then approve the connection there.',
+  pairingLabel: 'WalletConnect QR code. The button below copies it as text.',
+  copyCode: 'Copy code',
   slowWallet: 'No answer yet. Your wallet may be locked, or its window may be hidden behind this one.',
   useAnother: 'Use another wallet',
   tryAgain: 'Try again',
@@ -160,6 +166,10 @@ export const en = {
   cannotCancel: 'The payment cannot be cancelled any more.',
   maybePending: 'A request of this payment may still be open in your wallet. Look there before you pay again.',
   lapsed: 'The payment was not carried out. Nothing was charged. You can pay again.',
+  codeExpired: 'The code was not used in time. Choose your phone wallet again for a new one.',
+  relayAway: 'The service that connects phone wallets cannot be reached. Try again, or pay in another way.',
+  networkNotShared:
+    'Your wallet did not allow a network that this needs. Connect again and allow all networks, or pay in another way.',
 
   noScriptTitle: 'Waiting for your payment',
   noScript:

@@ -21,6 +21,8 @@ export const es: Strings = {
   browserWallet: 'Billetera del navegador',
   sandboxWallet: 'Billetera de pruebas',
   sandboxWalletText: 'Una cuenta de prueba con dinero ficticio',
+  pairedWallet: 'Billetera del teléfono',
+  pairedWalletText: 'Escanea un código de WalletConnect con una aplicación de billetera',
   phoneWallet: 'Pagar con un teléfono',
   phoneWalletText: 'Escanea un código o copia el enlace',
   appWallet: 'Abrir en una billetera',
@@ -38,6 +40,10 @@ export const es: Strings = {
 
   connectingTitle: 'Abriendo {wallet}',
   connectingText: 'Aprueba la conexión en tu billetera.',
+  pairingTitle: 'Escanea con tu billetera',
+  pairingText: 'Usa el escáner de tu billetera, no la cámara. Luego aprueba allí la conexión.',
+  pairingLabel: 'Código QR de WalletConnect. El botón de abajo lo copia como texto.',
+  copyCode: 'Copiar código',
   slowWallet: 'Aún no hay respuesta. Puede que tu billetera esté bloqueada o que su ventana esté detrás de esta.',
   useAnother: 'Usar otra billetera',
   tryAgain: 'Reintentar',
@@ -161,6 +167,11 @@ export const es: Strings = {
   cannotCancel: 'El pago ya no se puede cancelar.',
   maybePending: 'Puede que tu billetera aún tenga abierta una solicitud de este pago. Míralo antes de pagar de nuevo.',
   lapsed: 'El pago no se llevó a cabo. No se ha cobrado nada. Puedes pagar de nuevo.',
+  codeExpired: 'El código no se usó a tiempo. Elige otra vez la billetera del teléfono para obtener uno nuevo.',
+  relayAway:
+    'No se puede contactar con el servicio que conecta las billeteras del teléfono. Inténtalo de nuevo o paga de otra forma.',
+  networkNotShared:
+    'Tu billetera no permitió una red necesaria. Conéctala de nuevo y permite todas las redes, o paga de otra forma.',
 
   noScriptTitle: 'A la espera de tu pago',
   noScript:

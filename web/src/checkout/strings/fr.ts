@@ -22,6 +22,8 @@ export const fr: Strings = {
   browserWallet: 'Portefeuille du navigateur',
   sandboxWallet: 'Portefeuille de test',
   sandboxWalletText: 'Un compte d’essai avec de l’argent fictif',
+  pairedWallet: 'Portefeuille sur téléphone',
+  pairedWalletText: 'Scannez un code WalletConnect avec une application de portefeuille',
   phoneWallet: 'Payer avec un téléphone',
   phoneWalletText: 'Scanner un code ou copier le lien',
   appWallet: 'Ouvrir dans une application',
@@ -39,6 +41,10 @@ export const fr: Strings = {
 
   connectingTitle: 'Ouverture de {wallet}',
   connectingText: 'Acceptez la connexion dans votre portefeuille.',
+  pairingTitle: 'Scannez avec votre application',
+  pairingText: 'Utilisez le scanner de votre portefeuille, pas l’appareil photo. Approuvez-y ensuite la connexion.',
+  pairingLabel: 'Code QR WalletConnect. Le bouton ci-dessous le copie sous forme de texte.',
+  copyCode: 'Copier le code',
   slowWallet:
     'Pas encore de réponse. Votre portefeuille est peut-être verrouillé, ou sa fenêtre cachée derrière celle-ci.',
   useAnother: 'Utiliser un autre portefeuille',
@@ -166,6 +172,11 @@ export const fr: Strings = {
   maybePending:
     'Une demande pour ce paiement est peut-être encore ouverte dans votre portefeuille. Regardez-y avant de payer à nouveau.',
   lapsed: 'Le paiement n’a pas été effectué. Rien n’a été débité. Vous pouvez payer à nouveau.',
+  codeExpired:
+    'Le code n’a pas été utilisé à temps. Choisissez à nouveau le portefeuille sur téléphone pour en obtenir un autre.',
+  relayAway: 'Le service qui relie les portefeuilles sur téléphone est injoignable. Réessayez, ou payez autrement.',
+  networkNotShared:
+    'Votre portefeuille n’a pas autorisé un réseau nécessaire. Reconnectez-le en autorisant tous les réseaux, ou payez autrement.',
 
   noScriptTitle: 'En attente de votre paiement',
   noScript:

@@ -21,6 +21,8 @@ export const ja: Strings = {
   browserWallet: 'ブラウザのウォレット',
   sandboxWallet: 'サンドボックスウォレット',
   sandboxWalletText: '模擬通貨の入ったテスト用アカウント',
+  pairedWallet: 'スマートフォンのウォレット',
+  pairedWalletText: 'WalletConnect のコードをウォレットアプリで読み取ります',
   phoneWallet: 'スマートフォンで支払う',
   phoneWalletText: 'コードを読み取るか、リンクをコピー',
   appWallet: 'ウォレットアプリで開く',
@@ -38,6 +40,10 @@ export const ja: Strings = {
 
   connectingTitle: '{wallet}を開いています',
   connectingText: 'ウォレットで接続を承認してください。',
+  pairingTitle: 'ウォレットアプリで読み取ってください',
+  pairingText: 'カメラではなく、ウォレットの読み取り機能を使ってください。その後、ウォレットで接続を承認します。',
+  pairingLabel: 'WalletConnect の QR コード。下のボタンで文字としてコピーできます。',
+  copyCode: 'コードをコピー',
   slowWallet: 'まだ応答がありません。ウォレットがロックされているか、ウィンドウが隠れている可能性があります。',
   useAnother: '別のウォレットを使う',
   tryAgain: 'もう一度試す',
@@ -159,6 +165,11 @@ export const ja: Strings = {
   cannotCancel: 'この支払いはもうキャンセルできません。',
   maybePending: 'この支払いの要求がウォレットに残っている可能性があります。もう一度支払う前にご確認ください。',
   lapsed: '支払いは実行されませんでした。請求は発生していません。もう一度お支払いいただけます。',
+  codeExpired:
+    'コードが時間内に使われませんでした。もう一度スマートフォンのウォレットを選ぶと、新しいコードが表示されます。',
+  relayAway: 'スマートフォンのウォレットをつなぐサービスに接続できません。もう一度試すか、別の方法で支払ってください。',
+  networkNotShared:
+    '必要なネットワークがウォレットで許可されませんでした。もう一度接続してすべてのネットワークを許可するか、別の方法で支払ってください。',
 
   noScriptTitle: 'お支払いをお待ちしています',
   noScript:

@@ -21,6 +21,8 @@ export const pt: Strings = {
   browserWallet: 'Carteira do navegador',
   sandboxWallet: 'Carteira de testes',
   sandboxWalletText: 'Uma conta de teste com dinheiro fictício',
+  pairedWallet: 'Carteira no celular',
+  pairedWalletText: 'Leia um código WalletConnect com um aplicativo de carteira',
   phoneWallet: 'Pagar pelo celular',
   phoneWalletText: 'Leia um código ou copie o link',
   appWallet: 'Abrir em uma carteira',
@@ -38,6 +40,10 @@ export const pt: Strings = {
 
   connectingTitle: 'Abrindo {wallet}',
   connectingText: 'Aprove a conexão na sua carteira.',
+  pairingTitle: 'Leia o código com a sua carteira',
+  pairingText: 'Use o leitor da sua carteira, não a câmera. Depois aprove a conexão nela.',
+  pairingLabel: 'Código QR do WalletConnect. O botão abaixo copia o código como texto.',
+  copyCode: 'Copiar código',
   slowWallet: 'Ainda sem resposta. Sua carteira pode estar bloqueada, ou a janela dela pode estar atrás desta.',
   useAnother: 'Usar outra carteira',
   tryAgain: 'Tentar de novo',
@@ -160,6 +166,11 @@ export const pt: Strings = {
   cannotCancel: 'O pagamento não pode mais ser cancelado.',
   maybePending: 'Talvez ainda haja um pedido deste pagamento aberto na sua carteira. Veja lá antes de pagar de novo.',
   lapsed: 'O pagamento não foi realizado. Nada foi cobrado. Você pode pagar de novo.',
+  codeExpired: 'O código não foi usado a tempo. Escolha de novo a carteira no celular para obter outro.',
+  relayAway:
+    'Não foi possível alcançar o serviço que conecta carteiras no celular. Tente de novo ou pague de outra forma.',
+  networkNotShared:
+    'Sua carteira não permitiu uma rede necessária. Conecte de novo e permita todas as redes, ou pague de outra forma.',
 
   noScriptTitle: 'Aguardando seu pagamento',
   noScript:

@@ -65,7 +65,7 @@ function StepView(props: PaymentProps) {
     case 'ready':
       return <Ready {...props} />;
     case 'connecting':
-      return <Connecting flow={flow} step={step} actions={actions} />;
+      return <Connecting {...props} step={step} />;
     case 'loading':
       return <Loading flow={flow} step={step} actions={actions} />;
     case 'choosing':

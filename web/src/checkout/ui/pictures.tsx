@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { FlaskGlyph, WalletGlyph } from '../../shared/glyphs.tsx';
+import { FlaskGlyph, PhoneGlyph, WalletGlyph } from '../../shared/glyphs.tsx';
 import type { Amount } from '../../shared/money.ts';
 import { chainOf } from '../../shared/networks.ts';
 import { initialsOf } from '../../shared/text.ts';
@@ -51,9 +51,14 @@ function TokenIcon({ symbol }: { readonly symbol: string }) {
 export function WalletPicture({ wallet }: { readonly wallet: Pick<WalletCard, 'icon' | 'kind'> }) {
   return (
     <span className={`wallet-picture wallet-${wallet.kind}`} aria-hidden="true">
-      <Picture src={wallet.icon} fallback={wallet.kind === 'sandbox' ? <FlaskGlyph /> : <WalletGlyph />} />
+      <Picture src={wallet.icon} fallback={<WalletMark kind={wallet.kind} />} />
     </span>
   );
+}
+
+function WalletMark({ kind }: Pick<WalletCard, 'kind'>) {
+  if (kind === 'paired') return <PhoneGlyph />;
+  return kind === 'sandbox' ? <FlaskGlyph /> : <WalletGlyph />;
 }
 
 function Picture({ src, fallback }: { readonly src: string | null; readonly fallback: React.ReactNode }) {

@@ -7,10 +7,12 @@ import type { Flow, Step } from '../flow.ts';
 import { Accepted } from './accepted.tsx';
 import type { Actions } from './actions.ts';
 import { CancelPayment } from './cancel-payment.tsx';
+import type { Copying } from './copy-button.tsx';
 import { Moment, StepTitle } from './moment.tsx';
 import { Money } from './money-text.tsx';
 import { NoticeBox } from './notice.tsx';
 import { TokenPicture, WalletPicture } from './pictures.tsx';
+import { QrCode } from './qr-code.tsx';
 import { TransactionLink } from './transaction-link.tsx';
 import { useWords } from './words.ts';
 
@@ -20,18 +22,32 @@ interface StepProps<At extends Step['at']> {
   readonly actions: Actions;
 }
 
-export function Connecting({ step, actions }: StepProps<'connecting'>) {
+/** A paired wallet is connected by its code; on a phone the code is a link into a wallet app. */
+export function Connecting({ step, copied, actions }: StepProps<'connecting'> & Pick<Copying, 'copied'>) {
   const { strings } = useWords();
+  const { wallet, code } = step;
+  const isPaired = wallet.kind === 'paired';
   return (
     <Moment
       tone="busy"
-      mark={<WalletPicture wallet={step.wallet} />}
-      title={<Fill text={strings.connectingTitle} wallet={step.wallet.name} />}
-      text={step.isSlow ? strings.slowWallet : strings.connectingText}
+      mark={<WalletPicture wallet={wallet} />}
+      title={isPaired ? strings.pairingTitle : <Fill text={strings.connectingTitle} wallet={wallet.name} />}
+      text={isPaired ? strings.pairingText : step.isSlow ? strings.slowWallet : strings.connectingText}
     >
+      {isPaired && <QrCode qr={code?.qr ?? null} label={strings.pairingLabel} />}
       <div className="buttons">
+        {code !== null && (
+          <>
+            <a className="button button-main on-phone" href={code.uri}>
+              {strings.appWallet}
+            </a>
+            <button type="button" className="button" onClick={() => actions.copy(code.uri)}>
+              {copied === code.uri ? strings.copied : strings.copyCode}
+            </button>
+          </>
+        )}
         {step.isSlow && (
-          <button type="button" className="button" onClick={() => actions.connect(step.wallet.id)}>
+          <button type="button" className="button" onClick={() => actions.connect(wallet.id)}>
             {strings.tryAgain}
           </button>
         )}

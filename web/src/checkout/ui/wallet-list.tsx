@@ -45,6 +45,7 @@ function WalletRow({ wallet, isLast, isDisabled, onConnect }: WalletRowProps) {
       <WalletPicture wallet={wallet} />
       <span className="row-main">
         <bdi className="row-title">{wallet.name}</bdi>
+        {wallet.kind === 'paired' && <span className="row-text">{strings.pairedWalletText}</span>}
         {wallet.kind === 'sandbox' && <span className="row-text">{strings.sandboxWalletText}</span>}
       </span>
       {isLast && <span className="tag">{strings.lastUsed}</span>}

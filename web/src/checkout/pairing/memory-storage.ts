@@ -1,0 +1,15 @@
+/** The store of the pairing client, for the time of a visit. */
+export function memoryStorage() {
+  const values = new Map<string, unknown>();
+  return {
+    getKeys: async () => [...values.keys()],
+    getEntries: async <T>() => [...values.entries()] as [string, T][],
+    getItem: async <T>(key: string) => values.get(key) as T | undefined,
+    async setItem<T>(key: string, value: T) {
+      values.set(key, value);
+    },
+    async removeItem(key: string) {
+      values.delete(key);
+    },
+  };
+}

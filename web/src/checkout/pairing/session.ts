@@ -1,0 +1,67 @@
+/** A session with a paired wallet: the part of it that this payment can use. */
+export interface Session {
+  readonly topic: string;
+  readonly pairingTopic: string;
+  /** CAIP-10, in lower case; the preferred one first. */
+  readonly accounts: readonly string[];
+  /** The networks of the accounts, CAIP-2. */
+  readonly networks: readonly string[];
+  readonly methods: readonly string[];
+}
+
+interface Settled {
+  readonly topic: string;
+  readonly pairingTopic: string;
+  /** By namespace (`eip155`) or by network (`eip155:1`). */
+  readonly namespaces: Readonly<Record<string, unknown>>;
+}
+
+/** Reads a wallet's answer, which may name other accounts, networks and methods than it was asked for. */
+export function readSession({ topic, pairingTopic, namespaces }: Settled, networks: readonly string[]): Session {
+  const ours = Object.entries(namespaces)
+    .filter(([name]) => /^eip155(:\d+)?$/.test(name))
+    .map(([, namespace]) => Object(namespace) as Record<string, unknown>);
+  const accounts = ours
+    .flatMap((namespace) => textsIn(namespace.accounts))
+    .map((account) => account.toLowerCase())
+    .filter((account) => ACCOUNT.test(account) && networks.includes(networkOf(account)));
+  return {
+    topic,
+    pairingTopic,
+    accounts,
+    networks: [...new Set(accounts.map(networkOf))],
+    methods: ours.flatMap((namespace) => textsIn(namespace.methods)),
+  };
+}
+
+/** The session with the account first that the wallet has switched to. Accounts that it never shared are ignored. */
+export function orderedBy(session: Session, switchedTo: unknown): Session {
+  const wanted = textsIn(switchedTo).map((account) => addressOf(account.toLowerCase()));
+  const isWanted = (account: string) => addressOf(account) === wanted[0];
+  const { accounts } = session;
+  return { ...session, accounts: [...accounts.filter(isWanted), ...accounts.filter((each) => !isWanted(each))] };
+}
+
+/** The addresses of the accounts, each once. */
+export function addressesIn(session: Session | null): readonly string[] {
+  return [...new Set(session?.accounts.map(addressOf))];
+}
+
+export function sharesNetwork({ networks }: Session, network: string): boolean {
+  return networks.includes(network);
+}
+
+const ACCOUNT = /^eip155:\d+:0x[0-9a-f]{40}$/;
+
+function networkOf(account: string): string {
+  return account.slice(0, account.lastIndexOf(':'));
+}
+
+/** The address of a CAIP-10 account, or of an address. */
+function addressOf(account: string): string {
+  return account.slice(account.lastIndexOf(':') + 1);
+}
+
+function textsIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
