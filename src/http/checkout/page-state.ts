@@ -58,6 +58,7 @@ export async function paymentPage(
       sandbox === undefined || payment.mode === 'live'
         ? null
         : { rpcPath: '/sandbox/rpc', chainId: sandbox.chainId, blockViewPath: '/sandbox/tx' },
+    ...(config.smtp !== undefined && { mailsReceipts: true }),
     embedder: isEmbeddable,
   };
 }

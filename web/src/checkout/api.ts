@@ -76,6 +76,7 @@ export interface Gateway {
   /** A long poll: the gateway holds the request while the status is the known one, at most for the given time. */
   status(known: PaymentStatus | null, signal: AbortSignal, holdMs?: number): Promise<Answer<StatusBody>>;
   cancel(signal: AbortSignal): Promise<Answer<unknown>>;
+  mailReceipt(email: string, language: string, signal: AbortSignal): Promise<Answer<unknown>>;
 }
 
 export interface GatewayInput {
@@ -127,6 +128,7 @@ export function createGateway(input: GatewayInput): Gateway {
       return read(answer, statusIn);
     },
     cancel: (signal) => post('/cancel', {}, signal),
+    mailReceipt: (email, language, signal) => post('/receipt-email', { email, language }, signal),
   };
 }
 

@@ -21,6 +21,8 @@ export interface Checkout {
   checkAgain(): void;
   back(): void;
   cancel(): void;
+  /** Resolves to true when the gateway has taken the request. */
+  mailReceipt(email: string): Promise<boolean>;
 }
 
 /** The time without an answer of the wallet after which a hint is shown. */
@@ -133,6 +135,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
       void keepPricesFresh(context, signal);
     },
     cancel: () => void cancel(context),
+    mailReceipt: async (email) => (await deps.gateway.mailReceipt(email, page.locale, life.signal)).is === 'ok',
   };
 }
 

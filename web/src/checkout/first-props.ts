@@ -16,6 +16,8 @@ const NO_ACTIONS: Actions = {
   togglePhone: nothing,
   copy: nothing,
   leave: nothing,
+  stay: nothing,
+  mailReceipt: () => Promise.resolve(false),
 };
 
 export const CLOSED_PHONE: PhonePanel = { isOpen: false, qr: null, lastWallet: null };

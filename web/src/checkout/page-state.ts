@@ -28,6 +28,8 @@ export interface PaymentPage extends Language {
   readonly description?: string | null;
   readonly lineItems?: readonly LineItem[] | null;
   readonly sandbox: Sandbox | null;
+  /** True if the gateway mails receipts. */
+  readonly mailsReceipts?: boolean;
   /** True if the partner has listed origins that may embed the page. */
   readonly embedder: boolean;
 }

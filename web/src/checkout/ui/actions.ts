@@ -2,11 +2,14 @@ import type { QrShape } from '../../shared/qr.ts';
 import type { Checkout } from '../checkout.ts';
 
 /** The payer's actions on the page. */
-export interface Actions extends Pick<Checkout, 'connect' | 'choose' | 'pay' | 'checkAgain' | 'back' | 'cancel'> {
+export interface Actions
+  extends Pick<Checkout, 'connect' | 'choose' | 'pay' | 'checkAgain' | 'back' | 'cancel' | 'mailReceipt'> {
   togglePhone(): void;
   copy(text: string): void;
   /** Goes to the shop now. */
   leave(): void;
+  /** Stops the automatic return to the shop. */
+  stay(): void;
 }
 
 /** The part of the page that leads to other devices. */
