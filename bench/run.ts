@@ -4,6 +4,7 @@ import { cpus, release, totalmem } from 'node:os';
 import { checkoutMeasurement } from './checkout.ts';
 import { createMeasurement } from './create.ts';
 import { eventsFeedMeasurement } from './events-feed.ts';
+import { exportMeasurement } from './export.ts';
 import { faultsMeasurement } from './faults.ts';
 import { type Figure, isMet, type Measurement } from './figures.ts';
 import { gasMeasurement } from './gas.ts';
@@ -36,6 +37,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   noisyNeighbourMeasurement,
   growthMeasurement,
   listsMeasurement,
+  exportMeasurement,
   webhooksMeasurement,
   settleWithWebhooksMeasurement,
   eventsFeedMeasurement,

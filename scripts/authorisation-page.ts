@@ -139,6 +139,7 @@ function personVerdictOf(route: GuardedRoute, caller: PeopleCaller): Verdict {
   if (path === '/v1/passkeys/{id}') return '404 invalid_params';
   const mayManage = role === 'owner' && !isElsewhere;
   if (path === '/v1/sessions/{id}') return mayManage ? 'yes' : '404 invalid_params';
+  if (path.startsWith('/v1/api-keys/')) return isElsewhere ? '404 api_key_not_found' : 'yes';
   if (path.includes('{id}')) return isElsewhere ? '404 invalid_params' : 'yes';
   return isElsewhere && scope !== 'self' ? 'own' : 'yes';
 }
@@ -203,7 +204,7 @@ ${matrixTable(routes, KEY_CALLERS).join('\n')}
 |---|---|
 ${rowsOf(PEOPLE_CALLERS).join('\n')}
 
-Every person here has just shown a passkey. Without that, changes of destinations, people and passkeys, and refunds above
+Every person here has just shown a passkey. Without that, changes of destinations, API keys, people and passkeys, and refunds above
 \`REFUND_WITHOUT_PASSKEY\`, are refused with 403 \`forbidden\`.
 
 ${matrixTable(routes, PEOPLE_CALLERS).join('\n')}

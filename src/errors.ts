@@ -58,7 +58,7 @@ export const CATALOGUE = {
   invalid_state: {
     statuses: [400, 409],
     isReplayed: true,
-    when: 'The state of the resource does not allow it, or the merchant of a payment is suspended or frozen; 409 for a second settlement destination of one asset, a 21st webhook endpoint, deliveries of a disabled one, a second person with an e-mail address, the last owner or passkey, and a person who was changed meanwhile.',
+    when: 'The state of the resource does not allow it, or the merchant of a payment is suspended or frozen; 409 for a second settlement destination of one asset, a 21st webhook endpoint, deliveries of a disabled one, a 101st API key in force, a second person with an e-mail address, the last owner or passkey, and a person or merchant that was changed meanwhile.',
   },
   payment_expired: { statuses: [410], when: 'The payment has expired.' },
   quote_expired: { statuses: [400], when: 'The option is no longer in force: ask for options again.' },
@@ -71,7 +71,7 @@ export const CATALOGUE = {
   },
   already_refunded: { statuses: [409], isReplayed: true, when: 'The payment was refunded before.' },
   partner_not_found: { statuses: [404], when: 'Operator commands: there is no such partner.' },
-  api_key_not_found: { statuses: [404], when: 'Operator commands: there is no such API key.' },
+  api_key_not_found: { statuses: [404], when: 'There is no such API key, or it is not one of the caller’s.' },
   merchant_exists: {
     statuses: [409],
     reserved: true,

@@ -29,6 +29,7 @@ import { followSandboxTime } from './sandbox/sandbox-time.ts';
 import { ScreeningListError } from './screening/follow-list.ts';
 import {
   ChainSettingsError,
+  depositMinimumOn,
   gasBudgets,
   isSandbox,
   minBalanceOn,
@@ -191,7 +192,10 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   onStop(() => parts.stop());
   watchProcess(parts.metrics);
   onStop(() => parts.keyUses.flush(parts).then(ignore, ignore));
+  onStop(() => parts.openings.flush(parts).then(ignore, ignore));
+  onStop(() => parts.optionAsks.flush(parts).then(ignore, ignore));
   onStop(() => parts.sessionUses.flush(parts).then(ignore, ignore));
+  onStop(() => parts.requestLog.flush(parts).then(ignore, ignore));
   const stopWorkers = await startWorkers(parts, sandbox);
   onStop(stopWorkers);
 
@@ -265,6 +269,8 @@ async function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): Prom
           // A sandbox chain is short, and may be older than the database. An opening balance of block 0 would be wrong: the
           // demo's floats and the gas of its approvals belong to the first block.
           startAt: (network) => (network === SANDBOX_NETWORK ? SANDBOX_FIRST_BLOCK : undefined),
+          sweepFrom: (network) => depositMinimumOn(config, network),
+          toleranceBasisPoints: () => config.depositTolerance,
         },
       }),
     ],

@@ -10,6 +10,7 @@ import { createPaymentMover } from './actions/paying/move-payment.ts';
 import { NO_REHEARSAL, type Rehearsal } from './actions/paying/rehearsal.ts';
 import { forgedPersonMessage, isOwnHolder } from './actions/people/person-rows.ts';
 import { siteOf } from './actions/people/webauthn.ts';
+import { createRequestRecorder } from './actions/record-requests.ts';
 import { createUseRecorder } from './actions/record-uses.ts';
 import { createRowCheck } from './actions/row-check.ts';
 import { rowKeysOf } from './actions/row-keys.ts';
@@ -33,6 +34,7 @@ import { createSparseWarning } from './runtime/sparse-log.ts';
 import type { World } from './runtime/world.ts';
 import type { RehearsalDeps } from './sandbox/rehearsal.ts';
 import { NO_SCREENING, type Screening } from './screening/screening.ts';
+import { depositMinimumOn } from './settings/chains.ts';
 import type { Config } from './settings/config.ts';
 import { valueOn } from './settings/network-kinds.ts';
 import { openEventFeed } from './store/events/event-feed.ts';
@@ -44,6 +46,7 @@ import { findNetworkStops, type NetworkStop } from './store/parties/freezes.ts';
 import { findPayableMerchants, type PayableMerchant } from './store/parties/merchants.ts';
 import { findWalletApps, type WalletApp } from './store/parties/wallet-apps.ts';
 import { createPaymentReader } from './store/payments/payment-reader.ts';
+import { recordOpenings, recordOptions } from './store/payments/payment-steps.ts';
 import { findPayments, glanceAtPayments } from './store/payments/payments.ts';
 import { findSessionHolders, recordSessionUses, type SessionHolder } from './store/people/sessions.ts';
 import type { Database } from './store/plumbing/database.ts';
@@ -130,8 +133,11 @@ export async function createParts(input: PartsInput) {
     apps,
     merchants,
     networkStops,
+    requestLog: createRequestRecorder(steady.clock),
     keyUses: createUseRecorder(world.clock, recordKeyUses),
     sessionUses: createUseRecorder(steady.clock, recordSessionUses),
+    openings: createUseRecorder(world.clock, recordOpenings),
+    optionAsks: createUseRecorder(world.clock, recordOptions),
     signInFailures: createSignInFailures(steady.clock),
     challengeKeys: secrets.deriveEach('passkey challenge'),
     site: siteOf(config.publicUrl),
@@ -143,6 +149,7 @@ export async function createParts(input: PartsInput) {
     createPayment: createPaymentCreator(base),
     movePayment: createPaymentMover(base, payerLimits),
     payerLimits,
+    deposits: { minimum: (network: string) => depositMinimumOn(config, network) },
     readPayment: createPaymentReader({ ...base, feed }, findPayments),
     readDestinations: createDestinationReader(
       base,

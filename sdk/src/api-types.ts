@@ -66,8 +66,8 @@ export interface PaymentRefund {
   lastUpdatedAt: string;
   /** What the refund waits for at this moment. Not in events and lists of payments. */
   waitingFor?: {
-    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
-    what: 'float' | 'network' | 'unfreeze' | 'cooling_off';
+    /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
+    what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off';
     /** CAIP-19. */
     asset: string;
     /** The amount that is missing; of all others, the amount that waits. */
@@ -77,6 +77,8 @@ export interface PaymentRefund {
     /** Only of `cooling_off`. */
     until?: string;
   } | null;
+  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. */
+  signUrl?: string;
 }
 
 /** The payment. */
@@ -201,6 +203,8 @@ export interface PaymentQuery {
   status?: PaymentStatus | readonly PaymentStatus[] | undefined;
   /** A part of the reference id, to the letter. */
   referenceId?: string | undefined;
+  /** Finds payments by the id of a payment or refund, the link of a checkout, the hash of a transaction that paid, settled or refunded them, the account of the payer (CAIP-10, or its address alone), or else by a part of the reference id. */
+  search?: string | undefined;
   /** Default: date. Amounts are compared in major units, whatever the currency. */
   sortBy?: 'date' | 'amount' | undefined;
   /** Default: desc. */
@@ -329,8 +333,8 @@ export interface AcceptedRefund {
   lastUpdatedAt?: string;
   /** What the refund waits for at this moment. Not in events and lists of payments. */
   waitingFor?: {
-    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
-    what: 'float' | 'network' | 'unfreeze' | 'cooling_off';
+    /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
+    what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off';
     /** CAIP-19. */
     asset: string;
     /** The amount that is missing; of all others, the amount that waits. */
@@ -340,6 +344,8 @@ export interface AcceptedRefund {
     /** Only of `cooling_off`. */
     until?: string;
   } | null;
+  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. */
+  signUrl?: string;
 }
 
 /** The refund. */
@@ -365,8 +371,8 @@ export interface Refund {
   lastUpdatedAt: string;
   /** What the refund waits for at this moment. Not in events and lists of payments. */
   waitingFor?: {
-    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
-    what: 'float' | 'network' | 'unfreeze' | 'cooling_off';
+    /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
+    what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off';
     /** CAIP-19. */
     asset: string;
     /** The amount that is missing; of all others, the amount that waits. */
@@ -376,6 +382,8 @@ export interface Refund {
     /** Only of `cooling_off`. */
     until?: string;
   } | null;
+  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. */
+  signUrl?: string;
 }
 
 export interface RefundQuery {
@@ -560,6 +568,13 @@ export interface MerchantChange {
   merchantEmail?: string | undefined;
   /** Logo, HTTPS only; null unsets it. */
   iconUrl?: string | null | undefined;
+  /** Values of the merchant that you have seen. If one of them has changed meanwhile, nothing is changed: 409 `invalid_state`, with the present values in `details.current`. */
+  ifUnchanged?: {
+    name?: string | undefined;
+    email?: string | null | undefined;
+    iconUrl?: string | null | undefined;
+    status?: 'active' | 'inactive' | 'suspended' | undefined;
+  } | undefined;
 }
 
 export interface ListedMerchant {
@@ -716,6 +731,8 @@ export type EventPattern = 'payment.created' | 'payment.processing' | 'payment.r
 export interface EventQuery {
   /** The `nextCursor` of the answer before. Without it the feed begins with the first event. `latest` begins with the next event. */
   after?: string | undefined;
+  /** For the past, the newest event first: `latest`, then the `nextCursor` of the answer before. Not together with `after`. An answer without events is the end. */
+  before?: string | undefined;
   /** Only events of these types. `payment.*` stands for all types that begin so. May be repeated, or hold several with commas between them. */
   types?: EventPattern | readonly EventPattern[] | undefined;
   /** Only of these merchants. May be repeated. */
@@ -749,8 +766,8 @@ export interface RefundData {
   lastUpdatedAt: string;
   /** What the refund waits for at this moment. Not in events and lists of payments. */
   waitingFor?: {
-    /** `float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
-    what: 'float' | 'network' | 'unfreeze' | 'cooling_off';
+    /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
+    what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off';
     /** CAIP-19. */
     asset: string;
     /** The amount that is missing; of all others, the amount that waits. */
@@ -760,6 +777,8 @@ export interface RefundData {
     /** Only of `cooling_off`. */
     until?: string;
   } | null;
+  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. */
+  signUrl?: string;
 }
 
 export interface MerchantData {

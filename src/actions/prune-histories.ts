@@ -1,17 +1,26 @@
 import { pruneLostEvents } from '../store/chain/attempt-history.ts';
+import { pruneVisits } from '../store/payments/payment-steps.ts';
 import { prunePastAlerts } from '../store/plumbing/alerts.ts';
 import { pruneTakeovers } from '../store/plumbing/leases.ts';
 import { type CommandDeps, command } from './command.ts';
 
-/** Past alerts, takeovers of leases and lost events are kept this long. They only help people to understand. */
+/**
+ * Past alerts, takeovers of leases and lost events are kept this long. They only help people to understand. A visit must
+ * stay as long as its payment can be opened, or it would be counted twice.
+ */
 const KEPT_MS = 90 * 24 * 3_600_000;
 const AT_ONCE = 1_000;
 
-/** Deletes old rows of the histories that `till explain` reads. Returns true if there are more. */
+/** Deletes old rows of the histories that `till explain` reads, and of visits. Returns true if there are more. */
 export function pruneHistories(deps: CommandDeps): Promise<boolean> {
   return command(deps, async (tx, now) => {
     const old = { before: new Date(now.getTime() - KEPT_MS), limit: AT_ONCE };
-    const counts = [await prunePastAlerts(tx, old), await pruneTakeovers(tx, old), await pruneLostEvents(tx, old)];
+    const counts = [
+      await prunePastAlerts(tx, old),
+      await pruneTakeovers(tx, old),
+      await pruneLostEvents(tx, old),
+      await pruneVisits(tx, old),
+    ];
     return counts.includes(AT_ONCE);
   });
 }

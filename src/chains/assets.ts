@@ -1,3 +1,5 @@
+import type { ItemMethod, PayMethod } from '../domain/item.ts';
+
 /** A token or coin for prices and payments. */
 export interface KnownAsset {
   /** CAIP-19, in canonical spelling. */
@@ -181,6 +183,14 @@ export const ASSETS: readonly KnownAsset[] = [
 const ASSET_BY_ID = new Map(ASSETS.map((asset) => [asset.id, asset]));
 
 /** By its canonical CAIP-19 id. */
+/** The method by which our own accounts send on what an item has brought. */
+export function methodOf({ asset, method }: { readonly asset: string; readonly method: ItemMethod }): PayMethod {
+  if (method !== 'deposit') return method;
+  const pay = findAsset(asset)?.pay;
+  if (pay === undefined) throw new RangeError(`${asset} cannot be paid with`);
+  return pay.method;
+}
+
 export function findAsset(id: string): KnownAsset | undefined {
   return ASSET_BY_ID.get(id);
 }

@@ -1,4 +1,5 @@
 import type { Item, SignedItem } from '../domain/item.ts';
+import type { ChainCheck } from './chain-check.ts';
 import type { ChainHealth } from './chain-health.ts';
 import type { FinalityTag, Network } from './networks.ts';
 import type { Signable } from './signable.ts';
@@ -26,9 +27,13 @@ export interface Chain {
    * releases are carried out and reported as well.
    */
   collector(): string | undefined;
+  /** The address of the contract that new deposit addresses are made for; undefined while the network has none. */
+  depositContract(): string | undefined;
 
-  /** The commitment: the hash of the whole item, which the payer's signature covers. */
+  /** The commitment: the hash of the whole item, which the payer's signature covers, or which a deposit address follows from. */
   commitmentOf(item: Item): string;
+  /** The deposit address of an item by deposit. Its payer does not matter. */
+  depositAddressOf(item: Item): string;
   /** The actions of the payer's wallet for the item, in order. */
   walletActions(item: Item, allowance: bigint): readonly WalletAction[];
 
@@ -77,11 +82,11 @@ export interface Chain {
   head(): Promise<Block>;
   /** The canonical block of that height; undefined when the chain is not that long. */
   block(number: number): Promise<Block | undefined>;
-  /** The events of every Collector release in these blocks, in order. Bounds are inclusive. An unreadable log is left out. */
+  /** The events of every release of our contracts in these blocks, in order. Bounds are inclusive. An unreadable log is left out. */
   events(fromBlock: number, toBlock: number, onUnreadable?: OnUnreadable): Promise<readonly ChainEvent[]>;
   /**
-   * Transfers of known tokens to these accounts in these blocks, in order. Transfers through the Collector are not
-   * included.
+   * Transfers of known tokens to these accounts in these blocks, in order, by the same number of calls for any number of
+   * accounts. Transfers through the Collector are not included.
    */
   incoming(
     accounts: readonly string[],
@@ -118,6 +123,8 @@ export interface Witness {
   /** The block of that height, or the newest of that finality; undefined when its chain is not that long. */
   block(which: number | FinalityTag): Promise<Block | undefined>;
   isUsed(item: Item, commitment: string, atBlock: number): Promise<boolean>;
+  /** The balance of an account in an asset at that block. */
+  holding(account: string, asset: string, atBlock: number): Promise<bigint>;
   /** The transaction's receipt. Undefined while the endpoint has none. */
   receipt(hash: string): Promise<Receipt | undefined>;
   /**
@@ -132,7 +139,7 @@ export interface Witness {
 export interface Receipt {
   readonly block: BlockId;
   readonly isReverted: boolean;
-  /** The Collector's events in it. */
+  /** The events of our contracts in it. */
   readonly events: readonly ChainEvent[];
 }
 
@@ -185,22 +192,6 @@ export class UnreadableAnswerError extends ChainUnavailableError {
     super(network, reason);
     this.name = 'UnreadableAnswerError';
   }
-}
-
-export interface ChainCheck {
-  /** CAIP-19 ids of the payable assets. */
-  readonly payable: readonly string[];
-  /** CAIP-19 ids of the assets whose state is unknown, because no endpoint answered. */
-  readonly unchecked: readonly string[];
-  readonly problems: readonly ChainProblem[];
-}
-
-/** A problem for the operator's attention. */
-export interface ChainProblem {
-  /** The asset (CAIP-19) or the network (CAIP-2) that is affected. */
-  readonly subject: string;
-  /** A sentence for the operator, which names the subject. */
-  readonly message: string;
 }
 
 /** A request to the payer's wallet. */
@@ -368,7 +359,7 @@ export interface Incoming {
   readonly amount: bigint;
 }
 
-/** An event of the Collector. Anybody can cause look-alikes: only a stored commitment counts. */
+/** An event of one of our contracts. Anybody can cause look-alikes: only a stored commitment counts. */
 export type ChainEvent = {
   readonly block: BlockId;
   readonly transactionHash: string;
@@ -389,4 +380,15 @@ export type ChainEvent = {
       readonly recipient: string;
     }
   | { readonly type: 'refused'; readonly reason: RefusalReason }
+  /** Money was swept from the deposit address of the commitment. It proves this amount, and no payment. */
+  | {
+      readonly type: 'swept';
+      /** 16 bytes in hex. */
+      readonly subject: string;
+      /** CAIP-19. */
+      readonly asset: string;
+      readonly amount: bigint;
+      readonly fee: bigint;
+      readonly recipient: string;
+    }
 );

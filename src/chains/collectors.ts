@@ -1,5 +1,5 @@
-/** A release of the Collector. It has one address on every EVM network, because the address follows from its code. */
-export interface CollectorRelease {
+/** A release of a contract of ours. It has one address on every EVM network, because the address follows from its code. */
+export interface ContractRelease {
   readonly address: string;
   /** The keccak-256 hash of the code at that address. */
   readonly codeHash: string;
@@ -11,7 +11,7 @@ export interface CollectorRelease {
  * All releases, the oldest first. None is ever removed: payments that were signed for an old one stay payable until their
  * deadline, and its events stay evidence. `docs/verify-receipt.mjs` has the same addresses.
  */
-export const COLLECTORS: readonly CollectorRelease[] = [
+export const COLLECTORS: readonly ContractRelease[] = [
   {
     address: '0x005CE28BE7dC9eAea013Bbd2790c45FeaDF9290A',
     codeHash: '0x3442b20a013015a4089c1eadda68fce7f108780177975d734afc9f98e4898d09',
@@ -19,11 +19,20 @@ export const COLLECTORS: readonly CollectorRelease[] = [
   },
 ];
 
+/** All releases of the contract that sweeps deposit addresses, in the same way. */
+export const DEPOSIT_CONTRACTS: readonly ContractRelease[] = [
+  {
+    address: '0x45CF249FCdd8DDf78E1F65dcc6dEa6d6dB0F0ead',
+    codeHash: '0xba1792c7e3bae9134542588926b077527ec118b3ebdf97833733ea36cf010dd2',
+    since: '2026-11-16',
+  },
+];
+
 /**
- * The release that new payments are signed for: the newest one in force among those that the network has. A network
+ * The release that new payments are made for: the newest one in force among those that the network has. A network
  * without the newest release uses the previous one. If no deployed release is in force yet, the newest deployed one is
  * used.
  */
-export function collectorFor(nowMs: number, deployed: readonly CollectorRelease[]): CollectorRelease | undefined {
+export function releaseFor(nowMs: number, deployed: readonly ContractRelease[]): ContractRelease | undefined {
   return deployed.findLast(({ since }) => Date.parse(since) <= nowMs) ?? deployed.at(-1);
 }

@@ -1,7 +1,8 @@
 import { parseAsset } from '../domain/caip.ts';
 import type { Item } from '../domain/item.ts';
 import { commitmentOf, NATIVE_TOKEN } from './evm/collector.ts';
-import { collectorItem } from './evm/evm-context.ts';
+import { depositCommitment } from './evm/deposits.ts';
+import { collectorItem, depositTerms } from './evm/evm-context.ts';
 
 /** The parts of a commitment that are not in the item itself. */
 export interface CommittedPlace {
@@ -23,6 +24,10 @@ export function committedPlace(item: Item, commitment: string): CommittedPlace |
   const token = (asset.value.kind === 'slip44' ? NATIVE_TOKEN : asset.value.reference) as typeof NATIVE_TOKEN;
   const feeAccount = item.feeAccount as typeof NATIVE_TOKEN;
   const collector = item.collector as typeof NATIVE_TOKEN;
+  if (item.method === 'deposit') {
+    const isSame = depositCommitment(depositTerms(item, token)) === commitment;
+    return isSame ? { chainId, collector, token } : undefined;
+  }
   const hashed = commitmentOf({ chainId: Number(chainId), collector, token, feeAccount, ...collectorItem(item) });
   return hashed === commitment ? { chainId, collector, token } : undefined;
 }

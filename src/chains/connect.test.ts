@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { manualTime } from '../../test/manual-time.ts';
 import { until } from '../../test/until.ts';
 import { systemWorld } from '../runtime/system-world.ts';
-import { type Chain, type ChainCheck, ChainUnavailableError } from './chain.ts';
+import { type Chain, ChainUnavailableError } from './chain.ts';
+import type { ChainCheck } from './chain-check.ts';
 import { type ChainTerms, connectChains } from './connect.ts';
 
 const GOOD: ChainCheck = { payable: ['asset'], unchecked: [], problems: [] };

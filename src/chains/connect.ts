@@ -1,6 +1,7 @@
 import { backoffMs, withJitter } from '../runtime/backoff.ts';
 import type { Log, World } from '../runtime/world.ts';
-import { type Chain, type ChainCheck, ChainUnavailableError, type Signer } from './chain.ts';
+import { type Chain, ChainUnavailableError, type Signer } from './chain.ts';
+import type { ChainCheck } from './chain-check.ts';
 import type { Chains, ConnectedChain } from './chains.ts';
 
 export interface ConnectDeps {

@@ -1,7 +1,7 @@
 import type { Account } from '../domain/caip.ts';
 import { assetsOf } from './assets.ts';
 import type { Chains } from './chains.ts';
-import { COLLECTORS } from './collectors.ts';
+import { COLLECTORS, type ContractRelease, DEPOSIT_CONTRACTS } from './collectors.ts';
 import { PERMIT2_ADDRESS } from './evm/collector.ts';
 
 /**
@@ -12,8 +12,11 @@ import { PERMIT2_ADDRESS } from './evm/collector.ts';
 export function destinationProblem(chains: Chains, account: Account, asset: string): string | undefined {
   const { chainId, namespace, address } = account;
   // These contracts have the same address on every EVM chain, connected or not.
-  const isCollector = COLLECTORS.some((release) => release.address === address);
-  if (namespace === 'eip155' && isCollector) return 'must not be the Collector, which passes all on';
+  const isOneOf = (releases: readonly ContractRelease[]) => releases.some((release) => release.address === address);
+  if (namespace === 'eip155' && isOneOf(COLLECTORS)) return 'must not be the Collector, which passes all on';
+  if (namespace === 'eip155' && isOneOf(DEPOSIT_CONTRACTS)) {
+    return 'must not be the contract of deposit addresses, which can give nothing back';
+  }
   if (namespace === 'eip155' && address === PERMIT2_ADDRESS) return 'must not be Permit2, which can give nothing back';
   const tokens = [asset, ...assetsOf(chainId).map(({ id }) => id)];
   if (tokens.some((token) => contractOf(token) === address)) return 'must not be the contract of a token';

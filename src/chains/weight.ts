@@ -17,8 +17,18 @@ const UNKNOWN_WORTH = 100_000n;
  * An amount in whole tokens of a pegged asset, rounded up; of any other asset, its upper bound in units of a currency.
  */
 export function weightOf(asset: string, units: bigint): bigint {
+  const { worth, one } = scaleOf(asset);
+  return (units * worth + one - 1n) / one;
+}
+
+/** The same rounded down: of less than one token it is nothing. */
+export function fullWeightOf(asset: string, units: bigint): bigint {
+  const { worth, one } = scaleOf(asset);
+  return (units * worth) / one;
+}
+
+function scaleOf(asset: string) {
   const known = findAsset(asset);
   const worth = known?.peg === undefined ? (WORTH_AT_MOST[known?.symbol ?? ''] ?? UNKNOWN_WORTH) : 1n;
-  const one = 10n ** BigInt(known?.decimals ?? 0);
-  return (units * worth + one - 1n) / one;
+  return { worth, one: 10n ** BigInt(known?.decimals ?? 0) };
 }

@@ -1,6 +1,6 @@
 import { recordCommand } from '../actions/record-command.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
-import { type Deployment, deployCollector } from '../chains/evm/deploy-collector.ts';
+import { type Deployment, deployContracts } from '../chains/evm/deploy-contracts.ts';
 import { DeploymentError } from '../chains/evm/deployment-error.ts';
 import { ApiError } from '../errors.ts';
 import { relayersOf } from '../settings/chains.ts';
@@ -12,7 +12,8 @@ import { required } from './options.ts';
 
 const deploy = command({
   name: 'collector deploy',
-  summary: 'Deploy the Collector on a network where it is missing, and the CREATE2 deployer if that is missing too.',
+  summary:
+    'Deploy the Collector and the contract of deposit addresses on a network where they are missing, and the CREATE2 deployer if that is missing too.',
   positionals: {},
   options: { network: required({ ...id, placeholder: 'caip2' }, 'The network, as in RPC_URLS.') },
   examples: ['collector deploy --network eip155:84532'],
@@ -30,10 +31,12 @@ const deploy = command({
         `RELAYER_KEYS has no key for ${chainId}: a relayer must pay for the gas.`,
       );
     }
-    const deployment = await recorded(context, chainId, signer.address, () =>
-      deployCollector({ ...context, ...inUse, signer }).catch(asRefusal),
+    const { collector, depositContract } = await recorded(context, chainId, signer.address, () =>
+      deployContracts({ ...context, ...inUse, signer }).catch(asRefusal),
     );
-    return { json: { network: chainId, ...deployment }, text: textOf(deployment, inUse.network.name) };
+    const { name } = inUse.network;
+    const text = `${textOf('The Collector', collector, name)}\n${textOf('The contract of deposit addresses', depositContract, name)}`;
+    return { json: { network: chainId, ...collector, depositContract }, text };
   },
 });
 
@@ -46,12 +49,12 @@ function recorded<T extends object>(context: Context, network: string, signer: s
   return withDatabase(context, (deps) => recordCommand(deps, { ...about, actor: operatorOf(context.config) }, work));
 }
 
-function textOf(deployment: Deployment, network: string): string {
+function textOf(contract: string, deployment: Deployment, network: string): string {
   const where = `${deployment.address} on ${network}`;
-  if (deployment.is === 'there_already') return `Nothing to do: the Collector is at ${where}.`;
+  if (deployment.is === 'there_already') return `${contract} was there before, at ${where}.`;
   const { hash, deployerHash } = deployment;
   const before = deployerHash && `The CREATE2 deployer was missing, and was deployed by transaction ${deployerHash}.\n`;
-  return `${before ?? ''}The Collector is now at ${where}, by transaction ${hash}.`;
+  return `${before ?? ''}${contract} is now at ${where}, by transaction ${hash}.`;
 }
 
 function asRefusal(error: unknown): never {

@@ -1,10 +1,10 @@
 import { partnerNotFound } from '../actions/parties/change-partner.ts';
 import { type IssuedKey, issueKey, revokeKey, rotateKey } from '../actions/parties/issue-key.ts';
+import { keyStatusAt } from '../domain/api-key.ts';
 import { auditKey } from '../domain/key-audit.ts';
 import { MODES } from '../domain/mode.ts';
 import { SCOPES } from '../domain/scope.ts';
-import type { World } from '../runtime/world.ts';
-import type { Config } from '../settings/config.ts';
+import { defaultKeyEnd } from '../settings/key-lifetime.ts';
 import { type ApiKey, listApiKeys } from '../store/parties/api-keys.ts';
 import { findPartner } from '../store/parties/partners.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
@@ -52,7 +52,7 @@ const create = databaseCommand({
         scopes: scopes.length === 0 ? null : scopes,
         merchantIds: merchantIds.length === 0 ? null : merchantIds,
         addresses: addresses.length === 0 ? null : addresses,
-        expiresAt: expires === undefined ? defaultEnd(deps) : expires,
+        expiresAt: expires === undefined ? defaultKeyEnd(deps) : expires,
       },
     );
     return { json: { ...issued.key, secret: issued.secret }, text: `Key issued.\n\n${describe(issued)}` };
@@ -76,7 +76,7 @@ const list = databaseCommand({
         { title: 'mode', cell: (key) => key.mode },
         { title: 'key', cell: (key) => `…${key.hint}` },
         { title: 'label', cell: (key) => key.label },
-        { title: 'status', cell: (key) => statusAt(now, key) },
+        { title: 'status', cell: (key) => keyStatusAt(now, key) },
         { title: 'ends', cell: (key) => key.revokedAt ?? key.expiresAt },
         { title: 'last used', cell: (key) => key.lastUsedAt },
         { title: 'scopes', cell: (key) => key.scopes?.join(', ') ?? 'all' },
@@ -105,7 +105,7 @@ const audit = databaseCommand({
       throw partnerNotFound(partnerId);
     const now = new Date(world.clock.nowMs());
     const keys = (await listApiKeys(db.sql, { partnerId })).filter(
-      (key) => statusAt(now, key) === 'active' && (mode === undefined || key.mode === mode),
+      (key) => keyStatusAt(now, key) === 'active' && (mode === undefined || key.mode === mode),
     );
     const found = keys
       .map((key) => ({ ...key, findings: auditKey(key, now, { unusedMs, oldMs, endingMs: ENDING_MS }) }))
@@ -142,12 +142,10 @@ const rotate = databaseCommand({
         actor: operatorOf(deps.config),
         keyId,
         overlapMs,
-        expiresAt: defaultEnd(deps),
+        expiresAt: defaultKeyEnd(deps),
       },
     );
-    const keys = await listApiKeys(deps.db.sql, { partnerId: issued.key.partnerId });
-    // Read back, because an earlier end that was set before stays in force.
-    const endsAt = keys.find((key) => key.id === keyId)?.expiresAt ?? null;
+    const endsAt = issued.replaced.expiresAt;
     return {
       json: { ...issued.key, secret: issued.secret, replaced: { id: keyId, expiresAt: endsAt } },
       text: `Key rotated.\n\n${layoutFields({ 'old key': keyId, 'works until': endsAt })}\n\n${describe(issued)}`,
@@ -172,12 +170,6 @@ const revoke = databaseCommand({
 
 export const keyCommands: readonly Command[] = [create, list, audit, rotate, revoke];
 
-/** The end of a key whose operator gives none. */
-function defaultEnd({ config, world }: { config: Config; world: World }): Date | null {
-  const { keyLifetimeDays } = config;
-  return keyLifetimeDays === undefined ? null : new Date(world.clock.nowMs() + keyLifetimeDays * DAY_MS);
-}
-
 /** The only place that prints a secret. */
 function describe({ key, secret }: IssuedKey): string {
   const fields = layoutFields({
@@ -191,9 +183,4 @@ function describe({ key, secret }: IssuedKey): string {
     ends: key.expiresAt ?? 'never',
   });
   return `${fields}\n\n  ${secret}\n\nThe secret is shown only now: store it where your application reads it. Till keeps only its hash.`;
-}
-
-function statusAt(now: Date, { expiresAt, revokedAt }: ApiKey): string {
-  if (revokedAt !== null) return 'revoked';
-  return expiresAt !== null && expiresAt <= now ? 'expired' : 'active';
 }

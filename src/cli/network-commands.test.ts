@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { COLLECTOR_ADDRESS, CREATE2_DEPLOYER } from '../chains/evm/collector.ts';
+import { DEPOSITS_ADDRESS } from '../chains/evm/deposits.ts';
 import { createLocalSigner } from '../chains/evm/local-signer.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import { type SandboxChain, startSandboxChain } from '../sandbox/chain-process.ts';
@@ -140,14 +141,17 @@ describe('commands about networks', () => {
     const argv = ['collector', 'deploy', '--network', 'eip155:84532'];
     const deployed = await till([...argv, '--json'], env);
     assert.deepEqual([deployed.exitCode, deployed.stderr], [0, '']);
-    const { is, address, hash, deployerHash } = JSON.parse(deployed.stdout);
+    const { is, address, hash, deployerHash, depositContract } = JSON.parse(deployed.stdout);
     assert.deepEqual([is, address], ['deployed', COLLECTOR_ADDRESS]);
+    assert.deepEqual([depositContract.is, depositContract.address], ['deployed', DEPOSITS_ADDRESS]);
     assert.match(hash, /^0x[0-9a-f]{64}$/);
     assert.equal(deployerHash, '0xeddf9e61fb9d8f5111840daef55e5fde0041f5702856532cdbb5a02998033d26', 'as everywhere');
     const same = sandboxGenesis().find((predeploy) => predeploy.address === CREATE2_DEPLOYER);
     assert.equal(await ask('eth_getCode', CREATE2_DEPLOYER), same?.code);
     const again = await till(argv, env);
-    assert.equal(again.stdout, `Nothing to do: the Collector is at ${COLLECTOR_ADDRESS} on Base Sepolia.\n`);
+    const [collector, deposits] = again.stdout.split('\n');
+    assert.equal(collector, `The Collector was there before, at ${COLLECTOR_ADDRESS} on Base Sepolia.`);
+    assert.match(deposits ?? '', /^The contract of deposit addresses was there before/);
     assert.doesNotMatch((await till(['networks', 'check'], env)).stdout, /The Collector is not deployed/);
   });
 

@@ -5,9 +5,9 @@ import { requestAsOperator } from '../actions/outgoing/refund/request-refund.ts'
 import { refundNotFound, retryRefund } from '../actions/outgoing/refund/retry-refund.ts';
 import { vetoRefund } from '../actions/outgoing/refund/veto-refund.ts';
 import { amountText } from '../chains/amount-text.ts';
-import { REFUND_STATES } from '../domain/refund.ts';
+import { REFUND_STATES, signPath, waitOf } from '../domain/refund.ts';
 import { listEvents, type StoredEvent } from '../store/events/events.ts';
-import { findRefund, findRefundsOf, listRefunds, type Refund } from '../store/money/refunds.ts';
+import { findRefund, findShownRefunds, listRefunds, type ShownRefund } from '../store/money/refunds.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id, oneOf, text as words } from './kinds.ts';
@@ -32,7 +32,7 @@ const list = databaseCommand({
     return listing(
       await listRefunds(db.sql, {
         states,
-        merchantId: merchant,
+        of: merchant === undefined ? undefined : { merchantId: merchant },
         limit: MAX_LISTED,
         now: new Date(world.clock.nowMs()),
       }),
@@ -58,18 +58,29 @@ const show = databaseCommand({
   positionals: { id: required(id, 'The refund, or its payment.') },
   options: {},
   examples: ['refunds show rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'refunds show pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
-  run: async ({ db }, { id: asked }) => {
-    const refund = await findRefund(db.sql, asked);
-    const refunds = refund === undefined ? await findRefundsOf(db.sql, [asked]) : [refund];
+  run: async ({ db, world, config }, { id: asked }) => {
+    const now = new Date(world.clock.nowMs());
+    const isPayment = asked.startsWith('pay_');
+    const refunds = await findShownRefunds(db.sql, isPayment ? { paymentId: asked, now } : { id: asked, now });
     if (refunds.length === 0) throw refundNotFound(asked);
     const shown = [];
-    for (const each of refunds) shown.push({ ...each, events: await listEvents(db.sql, each.id) });
+    for (const each of refunds) {
+      const isSignable = waitOf(each)?.what === 'merchant_signature';
+      const signUrl = isSignable ? config.publicUrl + signPath(each.id) : null;
+      shown.push({ ...each, signUrl, events: await listEvents(db.sql, each.id) });
+    }
     const text = shown.map(refundText).join('\n\n');
     return { json: shown.length === 1 ? shown[0] : { refunds: shown }, text };
   },
 });
 
-function refundText({ events, ...refund }: Refund & { readonly events: readonly StoredEvent[] }): string {
+interface ShownHistory extends ShownRefund {
+  /** The page on which the merchant can sign for it now. */
+  readonly signUrl: string | null;
+  readonly events: readonly StoredEvent[];
+}
+
+function refundText({ events, ...refund }: ShownHistory): string {
   const fields = {
     refund: refund.id,
     payment: refund.paymentId,
@@ -84,6 +95,7 @@ function refundText({ events, ...refund }: Refund & { readonly events: readonly 
     "from the operator's float": amountText(refund.asset, refund.fromOperator),
     transaction: refund.transactionHash,
     problem: refund.problem,
+    'the merchant can sign at': refund.signUrl,
   };
   const history = layoutTable(events, [
     { title: 'at', cell: ({ at }) => at },
@@ -147,15 +159,24 @@ const cover = databaseCommand({
   options: {},
   examples: ['refunds cover rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: refundId }) => {
-    const { refund, missing } = await coverByOperator(deps, { id: refundId, actor: operatorOf(deps.config) });
+    const { refund, missing, offeredUntil } = await coverByOperator(deps, {
+      id: refundId,
+      actor: operatorOf(deps.config),
+    });
     const { asset, account, fromOperator } = refund;
     const text =
       missing === undefined
-        ? `The operator's float pays ${amountText(asset, fromOperator)} of refund ${refund.id}. It is sent within seconds.`
+        ? `The operator's float pays ${amountText(asset, fromOperator)} of refund ${refund.id}. ${sentFrom(offeredUntil)}`
         : `The operator's float pays ${amountText(asset, fromOperator)} of refund ${refund.id}, and ${lackText(asset, [missing])}. Transfer it to ${account}, then run: till float add --operator --asset ${asset} --tx <hash>`;
     return { json: { ...refund, missingUnits: missing?.units.toString() ?? '0' }, text };
   },
 });
+
+function sentFrom(offeredUntil: Date | null): string {
+  return offeredUntil === null
+    ? 'It is sent within seconds.'
+    : `The merchant's account was asked to sign for it. If it does not, the refund is sent soon after ${offeredUntil.toISOString()}.`;
+}
 
 const veto = databaseCommand({
   name: 'refunds veto',

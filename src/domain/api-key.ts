@@ -26,6 +26,17 @@ export function hashApiKey(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
+export const KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
+export type KeyStatus = (typeof KEY_STATUSES)[number];
+
+export function keyStatusAt(
+  now: Date,
+  { expiresAt, revokedAt }: { readonly expiresAt: Date | null; readonly revokedAt: Date | null },
+): KeyStatus {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'active';
+}
+
 export function redactApiKeys(text: string): string {
   return text.replace(KEYS, (key) => `${key.slice(0, key.lastIndexOf('_') + 1)}***`);
 }

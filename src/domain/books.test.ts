@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { entryHash, firstHash } from './book-chain.ts';
 import {
   ACCOUNTS,
   acceptedEntry,
@@ -8,8 +9,6 @@ import {
   type BookedItem,
   correctingEntry,
   type Entry,
-  entryHash,
-  firstHash,
   floatAddedEntry,
   floatReturnEntry,
   gasEntry,

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 /**
  * The books. Every unit is in exactly one account; an entry moves units of one asset from account to account, so its
  * lines add up to zero. Accounts of the outside world are negative by the amount that has come from there.
@@ -44,6 +42,7 @@ export type EntryKind =
   | 'refund_done'
   | 'refund_failed'
   | 'refund_uncovered'
+  | 'refund_fee_returned'
   | 'held_to_float'
   | 'float_added'
   | 'float_return_sent'
@@ -56,6 +55,9 @@ export type EntryKind =
   | 'stray_return_failed'
   | 'relayer_funded'
   | 'gas'
+  | 'deposited'
+  | 'swept'
+  | 'unswept'
   /** Written once by a migration: moves entries from the wrong number of a coin to the right one. */
   | 'coin_renamed';
 
@@ -69,6 +71,8 @@ export const ACCOUNTS = {
   outside: 'outside',
   /** Authorised by payers, not yet final on chain. */
   inFlight: 'in_flight',
+  /** Money at deposit addresses: arrived, and not swept yet. */
+  deposits: 'deposits',
   /** Fees that have reached the operator's fee account. */
   fees: 'fees',
   /** Money that has reached the merchant's own account. */
@@ -229,6 +233,17 @@ export function refundEntry(step: 'sent' | 'done' | 'failed', about: Refund, uni
   return outgoingEntry(`refund_${step}`, step, about, units, { source, target, proof });
 }
 
+/** A refund that the merchant's own account has paid. A deep reorg takes it back, with negative units. */
+export function signedRefundEntry(about: Refund, units: bigint, proof?: Proof): Entry {
+  return transfer('refund_done', about, units, ACCOUNTS.settled(about.merchantId), ACCOUNTS.payer, proof);
+}
+
+/** The operator's float returns the fee of such a refund to the merchant's float. */
+export function signedFeeEntry(about: Refund, units: bigint): Entry {
+  const { float } = ACCOUNTS;
+  return transfer('refund_fee_returned', about, units, float(OPERATOR_FLOAT), float(about.merchantId));
+}
+
 export function floatAddedEntry(about: EntrySubject, owner: FloatOwner, units: bigint, proof: Proof): Entry {
   return transfer('float_added', about, units, ACCOUNTS.outside, ACCOUNTS.float(owner), proof);
 }
@@ -337,7 +352,12 @@ function transfer(
   return entry(kind, about, lines, circumstances);
 }
 
-function entry(kind: EntryKind, about: EntrySubject, lines: readonly Line[], circumstances: Circumstances = {}): Entry {
+export function entry(
+  kind: EntryKind,
+  about: EntrySubject,
+  lines: readonly Line[],
+  circumstances: Circumstances = {},
+): Entry {
   const { network, asset, subject, reference, merchantId } = about;
   const { transaction = null, block = null, note = null } = circumstances;
   const kept = withoutZeros(lines);
@@ -359,39 +379,4 @@ export function addUp(lines: readonly Line[]): Line[] {
 
 function withoutZeros(lines: readonly Line[]): Line[] {
   return lines.filter(({ units }) => units !== 0n);
-}
-
-/** An entry with its place in the order of its network. */
-export interface PlacedEntry extends Entry {
-  readonly sequence: number;
-  readonly at: Date;
-}
-
-/** The hash that the first entry of a network builds on. */
-export function firstHash(network: string): string {
-  return sha256(`till books of ${network}`);
-}
-
-/** Changes when anything in the entry, or in an entry before it, changes. */
-export function entryHash(previous: string, { sequence, at, lines, ...entry }: PlacedEntry): string {
-  const content = [
-    previous,
-    sequence,
-    at.toISOString(),
-    entry.network,
-    entry.asset,
-    entry.kind,
-    entry.subject,
-    entry.reference,
-    entry.merchantId,
-    entry.transaction,
-    entry.block,
-    entry.note,
-    lines.map(({ account, units }) => [account, units.toString()]),
-  ];
-  return sha256(JSON.stringify(content));
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

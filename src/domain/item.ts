@@ -9,7 +9,7 @@ export interface Item {
   readonly collector: string;
   /** CAIP-19. */
   readonly asset: string;
-  readonly method: PayMethod;
+  readonly method: ItemMethod;
   /** The id whose 16 bytes the chain records: of a payment, payout, refund or return. */
   readonly subject: string;
   /** Addresses are in the canonical spelling of their network. */
@@ -25,6 +25,12 @@ export interface Item {
 /** How an asset can be pulled: by a signature that the Collector presents, or by the payer's own transaction. */
 export type PayMethod = 'eip3009-vrs' | 'eip3009-bytes' | 'permit2' | 'native';
 
+/**
+ * An item can also be paid by any transfer to a deposit address. Its payer is the deposit address itself, and its
+ * `collector` is the contract that sweeps it.
+ */
+export type ItemMethod = PayMethod | 'deposit';
+
 /** An item with its payer's signature. */
 export interface SignedItem {
   readonly item: Item;
@@ -33,6 +39,9 @@ export interface SignedItem {
   /** Accounts with code can behave as they like, so their items travel in transactions of their own. */
   readonly hasCode: boolean;
 }
+
+/** The name of the payer of a refund that the merchant's own account signs. */
+export const MERCHANT = 'Merchant';
 
 /** The reason of an item that waits because the signer of its transaction refuses it. */
 export const SIGNER_REFUSED = 'signer_refused';

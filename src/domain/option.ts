@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hash } from 'node:crypto';
-import type { Item, PayMethod } from './item.ts';
+import type { Item, ItemMethod, PayMethod } from './item.ts';
 import type { KeyRing } from './key-ring.ts';
 
 /**
@@ -184,7 +184,7 @@ function lifeS({ needsTransaction, isRateBound }: Pick<OptionTimesInput, 'needsT
 }
 
 /** A payer's own transaction is judged by its block alone, so it must not be good for longer than the price is. */
-function deadlineOf(method: PayMethod, expiresAtS: number): number {
+function deadlineOf(method: ItemMethod, expiresAtS: number): number {
   return method === 'native' ? expiresAtS : expiresAtS + SENDING_S;
 }
 

@@ -20,6 +20,7 @@ const EVENTS: readonly RefundEvent[] = [
   'screened',
   'paid',
   'failed',
+  'lapsed',
   'retried',
   'reopened',
   'replanned',
@@ -45,10 +46,12 @@ describe('the life of a refund', () => {
       'requested vetoed failed',
       'awaiting_funds covered sending',
       'awaiting_funds screened failed',
+      'awaiting_funds paid refunded',
       'awaiting_funds replanned requested',
       'awaiting_funds vetoed failed',
       'sending paid refunded',
       'sending failed failed',
+      'sending lapsed awaiting_funds',
       'sending replanned requested',
       'failed retried sending',
       'failed reopened requested',
@@ -67,9 +70,10 @@ describe('the life of a refund', () => {
           const event = state === 'failed' && asked === 'retried' ? retryOf(isCovered) : asked;
           const to: RefundState | undefined = decideRefund(state, event);
           if (to === undefined) continue;
-          if (event === 'covered') isCovered = true;
-          // A replanned or vetoed refund gives its cover back.
-          if (event === 'replanned' || event === 'vetoed') isCovered = false;
+          // The merchant's own account may have paid it.
+          if (event === 'covered' || event === 'paid') isCovered = true;
+          // A replanned or vetoed refund gives its cover back. A lapsed one has none any more.
+          if (event === 'replanned' || event === 'vetoed' || event === 'lapsed') isCovered = false;
           state = to;
           assert.ok(isCovered || state === 'requested' || state === 'awaiting_funds' || state === 'failed');
         }

@@ -13,8 +13,16 @@ export const REFUND_TRANSITIONS = {
     unfit: 'failed',
     vetoed: 'failed',
   },
-  awaiting_funds: { covered: 'sending', screened: 'failed', replanned: 'requested', vetoed: 'failed' },
-  sending: { paid: 'refunded', failed: 'failed', replanned: 'requested' },
+  awaiting_funds: {
+    covered: 'sending',
+    // The merchant's account was asked for a signature, and had it carried out without returning it.
+    paid: 'refunded',
+    screened: 'failed',
+    replanned: 'requested',
+    vetoed: 'failed',
+  },
+  // Lapsed: the merchant's signature has run out unused, so the refund needs funds again.
+  sending: { paid: 'refunded', failed: 'failed', lapsed: 'awaiting_funds', replanned: 'requested' },
   // A refund that was never covered begins anew.
   failed: { retried: 'sending', reopened: 'requested', replanned: 'requested', vetoed: 'failed' },
   // A reorganisation deeper than final depth took its transaction away, and it ran out before it was mined again.
@@ -33,6 +41,7 @@ export type RefundEvent =
   | 'screened'
   | 'paid'
   | 'failed'
+  | 'lapsed'
   | 'retried'
   | 'reopened'
   | 'replanned'
@@ -159,8 +168,15 @@ export function coverOf({ amount, fee, held }: { amount: bigint; fee: bigint; he
   return { held: fromHeld, merchant: amount - fee - fromHeld, operator: fee };
 }
 
+/** The path of the page where the merchant's account signs for a refund. */
+export function signPath(refundId: string): string {
+  return `${SIGN_PATH}${refundId.slice('rfnd_'.length)}`;
+}
+
+export const SIGN_PATH = '/r/';
+
 /** The thing that a refund waits for. */
-export const REFUND_WAITS = ['float', 'network', 'unfreeze', 'cooling_off'] as const;
+export const REFUND_WAITS = ['float', 'merchant_signature', 'network', 'unfreeze', 'cooling_off'] as const;
 export type RefundWait = (typeof REFUND_WAITS)[number];
 
 export interface WaitingRefund {
@@ -174,6 +190,10 @@ export interface WaitingRefund {
   readonly isCooling: boolean;
   /** The units that its floats lack. */
   readonly lack: string;
+  /** The address that received the money and may sign for the refund. Null if a part of the money is held. */
+  readonly merchantAccount: string | null;
+  /** True if that account was asked for a signature that can still be carried out. */
+  readonly isOffered: boolean;
 }
 
 /** The reason why a refund is not over, and the units that wait or are missing. Undefined if it waits for nothing. */
@@ -184,10 +204,13 @@ export function waitOf({
   isSigned,
   isCooling,
   lack,
+  merchantAccount,
+  isOffered,
 }: WaitingRefund): { readonly what: RefundWait; readonly units: string } | undefined {
   if (state === 'refunded' || state === 'failed') return undefined;
   if (isStopped && !isSigned) return { what: 'unfreeze', units: amount };
   if (state === 'sending') return { what: 'network', units: amount };
   if (isCooling) return { what: 'cooling_off', units: amount };
-  return state === 'awaiting_funds' && lack !== '0' ? { what: 'float', units: lack } : undefined;
+  if (state !== 'awaiting_funds' || (lack === '0' && !isOffered)) return undefined;
+  return merchantAccount === null ? { what: 'float', units: lack } : { what: 'merchant_signature', units: amount };
 }

@@ -13,13 +13,16 @@ export type Belonging =
   | { readonly belongsTo: 'merchant'; readonly partnerId: string; readonly merchantId: string; readonly mode: Mode };
 
 /**
- * Rights that no API key has: a stolen key must not make people. `self` is the person's own session and passkeys, which
- * everybody has.
+ * Rights that no API key has: a stolen key must make neither people nor keys. `self` is the person's own session and
+ * passkeys, which everybody has.
  */
-const PERSON_RIGHTS = ['self', 'people:read', 'people:write', 'audit:read'] as const;
+const PERSON_RIGHTS = ['self', 'people:read', 'people:write', 'audit:read', 'keys:read', 'keys:write'] as const;
+
+/** The state of the gateway itself, which only people of the operator see. */
+const OPERATOR_RIGHT = 'operator:read';
 
 /** A right that a route asks for: the scope of a key, or a right of a person. */
-export type Right = Scope | (typeof PERSON_RIGHTS)[number];
+export type Right = Scope | (typeof PERSON_RIGHTS)[number] | typeof OPERATOR_RIGHT;
 
 const ROLE_RIGHTS: Readonly<Record<Role, readonly Right[]>> = {
   owner: [...SCOPES, ...PERSON_RIGHTS],
@@ -32,6 +35,8 @@ const ROLE_RIGHTS: Readonly<Record<Role, readonly Right[]>> = {
     'webhooks',
     'sandbox',
     'people:read',
+    'keys:read',
+    'keys:write',
   ],
   support: ['self', 'merchants:read', 'payments:read', 'refunds:write', 'events:read'],
   bookkeeper: ['self', 'merchants:read', 'payments:read', 'events:read'],
@@ -47,6 +52,7 @@ const OPERATORS: readonly Right[] = [
   'people:read',
   'people:write',
   'audit:read',
+  'keys:read',
 ];
 
 export function rightsOf({
@@ -54,7 +60,9 @@ export function rightsOf({
   belongsTo,
 }: Pick<Belonging, 'belongsTo'> & { readonly role: Role }): readonly Right[] {
   const rights = ROLE_RIGHTS[role];
-  return belongsTo === 'operator' ? rights.filter((right) => OPERATORS.includes(right)) : rights;
+  if (belongsTo !== 'operator') return rights;
+  const own = rights.filter((right) => OPERATORS.includes(right));
+  return role === 'cashier' ? own : [...own, OPERATOR_RIGHT];
 }
 
 /** An amount in the minor units of a currency or an asset. */

@@ -11,6 +11,8 @@ export interface OutgoingFacts {
   readonly problem: string | null;
   /** The freeze that stops it, as a sentence without its end: `Every payout is frozen by operator: audit`. */
   readonly stop: string | undefined;
+  /** Of a refund that its merchant can sign for: the account that received the payment. */
+  readonly merchantAccount?: string | null;
   /** Of a refund that cools off, because it goes to another account than the payer's. */
   readonly coolsUntilMs?: number | undefined;
   /** Of a held amount: whether the merchant has a destination for it, and from when on it is in force. */
@@ -23,7 +25,7 @@ export function moneyWait(facts: OutgoingFacts, nowMs: number): Wait {
 }
 
 function refundWait(facts: OutgoingFacts, nowMs: number): Wait {
-  const { id, amount, state, sinceMs, problem, stop, coolsUntilMs } = facts;
+  const { id, amount, state, sinceMs, problem, stop, coolsUntilMs, merchantAccount } = facts;
   if (stop !== undefined) {
     return say('refund_stopped', {
       text: `Its refund of ${amount} is stopped. ${stop}. \`till freezes\` shows it.`,
@@ -41,9 +43,14 @@ function refundWait(facts: OutgoingFacts, nowMs: number): Wait {
     });
   }
   if (state === 'awaiting_funds') {
-    return say('refund_awaiting_funds', {
-      text: `Its refund of ${amount} waits for funds: ${problem ?? 'the floats hold too little'}. \`till float add\` or \`till refunds cover ${id}\` ends it.`,
-      partnerText: 'The refund waits until there are funds for it.',
+    const funds = `Its refund of ${amount} waits for funds: ${problem ?? 'the floats hold too little'}. \`till float add\` or \`till refunds cover ${id}\` ends it`;
+    if (merchantAccount == null) {
+      const partnerText = 'The refund waits until there are funds for it.';
+      return say('refund_awaiting_funds', { text: `${funds}.`, partnerText, sinceMs });
+    }
+    return say('refund_awaiting_signature', {
+      text: `${funds}, and so does a signature of ${merchantAccount}: \`till refunds show ${id}\` has the link.`,
+      partnerText: `The refund waits for funds. The account ${merchantAccount}, which received the payment, can sign for it at \`signUrl\` of the refund.`,
       sinceMs,
     });
   }

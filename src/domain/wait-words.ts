@@ -32,6 +32,7 @@ const REASONS = {
   refund_stopped: 'refund',
   refund_cooling: 'refund',
   refund_awaiting_funds: 'refund',
+  refund_awaiting_signature: 'refund',
   refund_failed: 'refund',
 } as const;
 

@@ -219,6 +219,12 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
     /till refunds veto/,
   ],
   ['a refund without funds', money({ ...REFUND, state: 'awaiting_funds' }), 'refund_awaiting_funds', /till float add/],
+  [
+    'a refund that its merchant can sign for',
+    money({ ...REFUND, state: 'awaiting_funds', merchantAccount: '0xshop' }),
+    'refund_awaiting_signature',
+    /a signature of 0xshop: `till refunds show/,
+  ],
   ['a refund that failed', money({ ...REFUND, state: 'failed' }), 'refund_failed', /till refunds retry rfnd_1/],
   ['a frozen refund', money({ ...REFUND, stop: 'Every refund is frozen' }), 'refund_stopped', /Every refund is frozen/],
   ['a held amount without destination', money(PAYOUT), 'no_destination'],

@@ -5,8 +5,10 @@ import type { Logger } from 'pino';
 import type { Alarms } from '../actions/alarms.ts';
 import type { CreatedPayment, PaymentOrder } from '../actions/paying/create-payment.ts';
 import type { PayerLimits, PaymentMover } from '../actions/paying/move-payment.ts';
+import type { DepositSettings } from '../actions/paying/open-deposit.ts';
 import type { Rehearsal } from '../actions/paying/rehearsal.ts';
 import type { Site } from '../actions/people/webauthn.ts';
+import type { RequestRecorder } from '../actions/record-requests.ts';
 import type { TestClock } from '../actions/test-clock.ts';
 import type { Chains } from '../chains/chains.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
@@ -65,9 +67,14 @@ export interface HttpDeps {
   readonly keys: FreshCache<KeyHolder>;
   readonly apps: FreshCache<WalletApp>;
   readonly keyUses: Uses;
+  /** Requests with keys, which are written to the database later. */
+  readonly requestLog: Pick<RequestRecorder, 'note'>;
   /** Sessions of people by the hash of their cookie. */
   readonly sessions: FreshCache<SessionHolder>;
   readonly sessionUses: Uses;
+  /** Payments that were opened by their payers, and those whose options were asked for. */
+  readonly openings: Uses;
+  readonly optionAsks: Uses;
   readonly signInFailures: SignInFailures;
   /** Authenticate challenges for passkeys. */
   readonly challengeKeys: KeyRing;
@@ -88,6 +95,8 @@ export interface HttpDeps {
   readonly screening: Screening;
   /** Warnings about conditions that every request may meet. */
   readonly warn: SparseWarning;
+  /** Limits of deposit addresses. */
+  readonly deposits: DepositSettings;
   /** Raised for assets that are left out of options. */
   readonly leftOut: Alarms;
   readonly payerLimits: PayerLimits;
@@ -118,7 +127,7 @@ export interface HttpDeps {
   readonly receiptKey: ReceiptKey;
 }
 
-/** Records that a key or a session was used. The database is written later, many uses at a time. */
+/** Records that a key, a session or a payment was used. The database is written later, many uses at a time. */
 export interface Uses {
   note(id: string): void;
 }

@@ -11,6 +11,7 @@ import { wantsPage } from './site/wants-page.ts';
 export function errorSender(deps: SiteDeps & { log: Log }) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
     const { status, message, body, retryAfterS } = toApiError(error);
+    request.refusal = body;
     if (status >= 500) deps.log.error({ requestId: request.id, err: error }, 'request failed');
     if (retryAfterS !== undefined) reply.header('Retry-After', String(retryAfterS));
     if (wantsPage(request)) {

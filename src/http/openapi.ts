@@ -33,11 +33,21 @@ export async function describeApi(app: App): Promise<void> {
         { name: 'Merchants', description: 'The shops a partner takes payments for.' },
         { name: 'Settlement destinations', description: 'The destinations of a merchant’s money.' },
         { name: 'Payments', description: 'Payments to merchants: create, follow, list, cancel.' },
+        { name: 'Statistics', description: 'Numbers about payments, by days.' },
         { name: 'Refunds', description: 'Refunds of payments.' },
+        { name: 'Payouts', description: 'Held amounts on their way to merchants.' },
         { name: 'Events', description: 'Everything that happened to a partner’s objects, in order.' },
         { name: 'Webhooks', description: 'Events as requests to a URL of your own, signed.' },
         { name: 'Gateway', description: 'For wallets and the checkout: the payer’s side of a payment.' },
+        {
+          name: 'API keys',
+          description: 'For people of the dashboard: the keys of a partner, and the requests made with them.',
+        },
         { name: 'People', description: 'For the dashboard: people, their sessions and passkeys, and the audit log.' },
+        {
+          name: 'Operator',
+          description: 'For people of the operator: the state of the gateway. These routes only read.',
+        },
         { name: 'Sandbox', description: 'For tests. Only a sandbox has these routes.' },
         { name: 'Operations', description: 'For monitors and machines.' },
       ],
@@ -184,7 +194,7 @@ const SECURITY = {
   visitor: ['visitor'],
 } as const satisfies Record<Access['scheme'], readonly string[]>;
 
-function headersOf({ scheme, merchant }: Access, idempotency: 'required' | 'accepted' | undefined) {
+function headersOf({ scheme, merchant, mayOmitMerchant }: Access, idempotency: 'required' | 'accepted' | undefined) {
   const properties: Record<string, object> = {
     'Pay-Version': {
       type: 'string',
@@ -206,7 +216,7 @@ function headersOf({ scheme, merchant }: Access, idempotency: 'required' | 'acce
     };
   }
   const required = [
-    ...(merchant === 'header' ? ['Merchant-Id'] : []),
+    ...(merchant === 'header' && !mayOmitMerchant ? ['Merchant-Id'] : []),
     ...(scheme === 'person' ? ['Session-Mode'] : []),
     ...(idempotency === 'required' ? ['Idempotency-Key'] : []),
   ];
@@ -244,7 +254,7 @@ function errorResponses(access: Access, errors: readonly ErrorCode[], route: Rou
   const codes = new Set([
     ...ALWAYS,
     ...CREDENTIALS[access.scheme],
-    ...(access.merchant === 'header' ? (['missing_merchant_id'] as const) : []),
+    ...(access.merchant === 'header' && !access.mayOmitMerchant ? (['missing_merchant_id'] as const) : []),
     ...(access.merchant === undefined ? [] : (['merchant_not_found'] as const)),
     ...(hasInput ? (['invalid_params', 'params_validation'] as const) : []),
     ...errors,

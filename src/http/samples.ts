@@ -1,58 +1,35 @@
+import { DESK_SAMPLES } from './desk-samples.ts';
 import { PEOPLE_SAMPLES } from './people-samples.ts';
 import { SAMPLE_ORIGIN, type Sample } from './sample.ts';
+import { sampleDeposit } from './sample-deposit.ts';
+import {
+  COLLECTOR,
+  COMMITMENT,
+  CREATED_AT,
+  DESTINATION,
+  DESTINATIONS,
+  EXPIRES_AT_S,
+  FEE_ACCOUNT,
+  MERCHANT,
+  MERCHANT_ID,
+  OPTION_ID,
+  PAID_AT,
+  PAYER,
+  PAYMENT_ID,
+  PRICE,
+  SETTLEMENT_ID,
+  SHOP_ACCOUNT,
+  SIGNATURE,
+  TRANSACTION,
+  USDC,
+  usdc,
+} from './sample-story.ts';
 import { sampleTimeline } from './sample-timeline.ts';
+import { signingSamples } from './signing-samples.ts';
+import { STATISTICS_SAMPLES } from './statistics-samples.ts';
 import { webhookSamples } from './webhook-samples.ts';
 
-/**
- * One story for all examples of the reference: Corner Coffee takes 10.00 USD, and is paid in USDC on Base. A test
- * checks each body against the schema of its route.
- */
-const MERCHANT_ID = 'mrch_01KHRZ4M7KA1M3N5P7Q9R1S3T5';
-const PAYMENT_ID = 'pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6';
-const SETTLEMENT_ID = 'crypto_01KHRZ52NWC3P5Q7R9S1T3V5W7';
-const USDC = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
-const PAYER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
-const SHOP_ACCOUNT = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
-const FEE_ACCOUNT = '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB';
-const COLLECTOR = '0x005CE28BE7dC9eAea013Bbd2790c45FeaDF9290A';
-const COMMITMENT = '0xb86298f9447d8443936b76e92fb51f2c54e9b119c708d2a8433113bedd48d2ea';
-const TRANSACTION = '0x4c6c0d5fb99c73522d5567e14d45c7ab9110def194d8e2e869464d2fe20b31fc';
-const SIGNATURE = `0x${'8f3a1c'.repeat(21)}8f1b`;
-const OPTION_ID = 'AR8kz3vQ0mB7pYc2nLw5uX9dGh4sTf6jKe1rVa0iZoP';
-const CREATED_AT = '2026-02-18T09:30:00.000Z';
-const PAID_AT = '2026-02-18T09:30:41.250Z';
-const EXPIRES_AT_S = 1_771_407_300;
-
-const PRICE = {
-  unit: 'iso4217/USD',
-  value: '1000',
-  display: { assetSymbol: 'USD', assetName: 'US Dollar', decimals: 2 },
-};
-
-function usdc(value: string) {
-  return {
-    unit: `caip19/${USDC}`,
-    value,
-    display: {
-      assetSymbol: 'USDC',
-      assetName: 'USD Coin',
-      decimals: 6,
-      networkName: 'Base',
-      iconUrl: `${SAMPLE_ORIGIN}/icons/token/USDC.svg`,
-      networkIconUrl: `${SAMPLE_ORIGIN}/icons/network/eip155-8453.svg`,
-    },
-  };
-}
-
-const MERCHANT = {
-  id: MERCHANT_ID,
-  name: 'Corner Coffee',
-  email: 'owner@corner-coffee.example',
-  status: 'active',
-  createdAt: CREATED_AT,
-};
-const DESTINATION = { id: SETTLEMENT_ID, asset: USDC, destination: `eip155:8453:${SHOP_ACCOUNT}` };
-const DESTINATIONS = { crypto: [DESTINATION], fiat: [] };
+/** The examples of the reference, which tell one story. A test checks each body against the schema of its route. */
 
 const ORDER = {
   description: 'Breakfast for two',
@@ -217,6 +194,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     body: { merchantName: 'Corner Coffee Roasters' },
     answer: { merchant: { ...MERCHANT, name: 'Corner Coffee Roasters', iconUrl: null } },
   },
+  'put /v1/merchants/{merchantId}/status': {
+    params: { merchantId: MERCHANT_ID },
+    body: { status: 'inactive' },
+    answer: { merchant: { ...MERCHANT, status: 'inactive', iconUrl: null } },
+  },
   'delete /v1/merchants/{merchantId}': {
     params: { merchantId: MERCHANT_ID },
     answer: { id: MERCHANT_ID, deleted: true },
@@ -249,10 +231,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     params: { id: PAYMENT_ID },
     answer: sampleTimeline({ paymentId: PAYMENT_ID, payer: PAYER, asset: USDC, transaction: TRANSACTION }),
   },
-  ...webhookSamples(PAID_EVENT),
+  ...webhookSamples(PAYMENT_ID, PAID_EVENT),
   'post /v1/payments/{id}/cancel': cancelledBy('cancelled_by_merchant'),
   'get /v1/merchants/payments': LIST,
   'get /v1/payments': LIST,
+  ...STATISTICS_SAMPLES,
   'get /v1/payments/{id}/receipt': {
     params: { id: PAYMENT_ID },
     answer: {
@@ -343,8 +326,19 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     body: { optionId: OPTION_ID, results: [{ type: 'walletRpc', data: [SIGNATURE] }] },
     answer: { status: 'processing', isFinal: false, pollInMs: 2000, info: null },
   },
+  'post /v1/gateway/payment/{id}/address': {
+    params: { id: PAYMENT_ID },
+    body: { asset: USDC },
+    answer: sampleDeposit(usdc('10000000'), EXPIRES_AT_S),
+  },
   'get /v1/gateway/payment/{id}/status': STATUS,
   'post /v1/gateway/payment/{id}/cancel': cancelledBy('cancelled_by_user'),
+  ...signingSamples({
+    refund: REFUND,
+    merchant: MERCHANT.name,
+    action: { ...WALLET_ACTION.data, params: [SHOP_ACCOUNT, TYPED_DATA.replace(PAYER, SHOP_ACCOUNT)] },
+    signature: SIGNATURE,
+  }),
   'post /v1/gateway/payment/{id}/receipt-email': {
     params: { id: PAYMENT_ID },
     body: { email: 'payer@example.com', language: 'en' },
@@ -352,6 +346,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   },
 
   ...PEOPLE_SAMPLES,
+  ...DESK_SAMPLES,
 
   'get /v1/test/clock': { answer: { now: CREATED_AT, aheadMs: 0 } },
   'post /v1/test/clock': {

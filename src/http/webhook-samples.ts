@@ -21,7 +21,7 @@ interface SampleEvent {
 }
 
 /** Examples of webhook endpoints, which get the event. */
-export function webhookSamples(paidEvent: SampleEvent): Readonly<Record<string, Sample>> {
+export function webhookSamples(paymentId: string, paidEvent: SampleEvent): Readonly<Record<string, Sample>> {
   const DELIVERY = {
     id: paidEvent.id,
     eventId: paidEvent.id,
@@ -38,6 +38,14 @@ export function webhookSamples(paidEvent: SampleEvent): Readonly<Record<string, 
       answer: 'Back in a minute',
       problem: 'The receiver answered 503.',
     },
+  };
+
+  const { id: _, request, lastAttempt, ...delivery } = DELIVERY;
+  const TOLD_DELIVERY = {
+    endpointId: ENDPOINT.id,
+    endpointUrl: request.url,
+    ...delivery,
+    lastAttempt: { at: lastAttempt.at, status: lastAttempt.status, problem: lastAttempt.problem },
   };
 
   return {
@@ -62,6 +70,10 @@ export function webhookSamples(paidEvent: SampleEvent): Readonly<Record<string, 
     'get /v1/webhook-endpoints/{id}/deliveries': {
       params: ENDPOINT_ID,
       answer: { deliveries: [DELIVERY], nextCursor: null },
+    },
+    'get /v1/payments/{id}/webhook-deliveries': {
+      params: { id: paymentId },
+      answer: { deliveries: [TOLD_DELIVERY] },
     },
     'post /v1/webhook-endpoints/{id}/deliveries/{deliveryId}/redeliver': {
       params: { ...ENDPOINT_ID, deliveryId: DELIVERY.id },

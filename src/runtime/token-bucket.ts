@@ -1,5 +1,5 @@
 /**
- * An allowance that fills steadily and holds one second's worth. A plain record, because a node keeps one for every
+ * An allowance that fills steadily and holds one second's worth, or its capacity. A plain record, because a node keeps one for every
  * caller it has met.
  */
 export interface TokenBucket {
@@ -7,6 +7,7 @@ export interface TokenBucket {
   /** Below zero after a batch that took more than there was. */
   tokens: number;
   filledAtMs: number;
+  readonly capacity?: number;
 }
 
 export function fullBucket(perSecond: number, nowMs: number): TokenBucket {
@@ -16,7 +17,7 @@ export function fullBucket(perSecond: number, nowMs: number): TokenBucket {
 /** Adds the tokens that have grown since the last call. A clock that was set back adds nothing, and takes nothing. */
 export function refill(bucket: TokenBucket, nowMs: number): void {
   const grown = (Math.max(0, nowMs - bucket.filledAtMs) / 1000) * bucket.perSecond;
-  bucket.tokens = Math.min(bucket.perSecond, bucket.tokens + grown);
+  bucket.tokens = Math.min(bucket.capacity ?? bucket.perSecond, bucket.tokens + grown);
   bucket.filledAtMs = nowMs;
 }
 

@@ -16,6 +16,7 @@ import testDollar from '../../contracts/artifacts/TestDollar.json' with { type: 
 import testProxy from '../../contracts/artifacts/TestProxy.json' with { type: 'json' };
 import testTether from '../../contracts/artifacts/TestTether.json' with { type: 'json' };
 import { COLLECTOR_INIT_CODE, COLLECTOR_SALT, CREATE2_DEPLOYER, PERMIT2_ADDRESS } from '../chains/evm/collector.ts';
+import { DEPOSITS_INIT_CODE } from '../chains/evm/deposits.ts';
 import { createLocalSigner } from '../chains/evm/local-signer.ts';
 import { createLocalEvm, type LocalEvm, type LocalEvmOptions, type Predeploy } from './local-evm.ts';
 
@@ -101,7 +102,7 @@ export function placeTether(address: Address): PlacedToken {
 }
 
 /**
- * State before the first block. The Collector is created by a transaction of the first block, as on every other chain.
+ * State before the first block. Our contracts are created by transactions of the first block, as on every other chain.
  */
 export function sandboxGenesis(tokens = TOKENS): Predeploy[] {
   return [
@@ -132,6 +133,7 @@ export async function sandboxFirstBlock(chainId: number, tokens = TOKENS): Promi
     ...addresses.flatMap((to) =>
       holders.map((holder) => ({ to, data: tokenCall('mint', [holder, SANDBOX_TOKENS_EACH]) })),
     ),
+    { to: CREATE2_DEPLOYER, data: concat(COLLECTOR_SALT, DEPOSITS_INIT_CODE) },
   ];
   const approvals: Call[] = addresses.map((to) => ({ to, data: tokenCall('approve', [PERMIT2_ADDRESS, maxUint256]) }));
   return [

@@ -137,6 +137,11 @@ export function minBalanceOn(config: Config, network: string): bigint {
   return valueOn(config.relayerMinBalance, network) ?? DEFAULT_MIN_BALANCE;
 }
 
+/** The smallest payment that may be sent to a deposit address, in whole tokens. Undefined: none may. */
+export function depositMinimumOn(config: Config, network: string): bigint | undefined {
+  return valueOn(config.depositMinimum, network);
+}
+
 /** The limits of what relaying may cost on each network. */
 export function gasBudgets(config: Config) {
   const on = <T>(setting: PerNetwork<T> | undefined, network: string, fallback: T | undefined): T | undefined =>

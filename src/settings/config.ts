@@ -1,16 +1,13 @@
-import { type HttpSourceTerms, parseRateSources } from '../rates/rate-sources.ts';
 import { amounts } from './amount-kinds.ts';
 import {
   addresses,
   databaseUrl,
   flag,
   integer,
-  type Kind,
   masterSecrets,
   names,
   oneOf,
   origin,
-  Problem,
   path,
   secret,
   text,
@@ -29,6 +26,7 @@ import {
   tokens,
 } from './network-kinds.ts';
 import { RISK_NAMES } from './production-risks.ts';
+import { rateSources } from './rate-kinds.ts';
 import { ROLES } from './roles.ts';
 import { type Setting, setting } from './setting.ts';
 
@@ -261,6 +259,18 @@ export const SETTINGS = {
     20,
     'Payments of one paying account on one network that may be under way at once. A further one is refused with `rate_limited`.',
   ),
+  depositMinimum: setting(
+    'DEPOSIT_MINIMUM',
+    tokens(),
+    undefined,
+    'The smallest payment that can be sent to a deposit address of its own, in whole tokens. Less than this at such an address is not swept. A network without a value has no deposit addresses.',
+  ),
+  depositTolerance: setting(
+    'DEPOSIT_TOLERANCE',
+    integer(0, 1_000),
+    0,
+    'How much less than asked pays a payment by its deposit address when its time is over, in hundredths of a percent.',
+  ),
   feeAccount: setting(
     'FEE_ACCOUNT',
     account(),
@@ -287,6 +297,12 @@ export const SETTINGS = {
     amounts(),
     [],
     'The amount of each currency up to which people may refund a payment, all its refunds together, without showing the passkey again; none by default. Keys are not asked.',
+  ),
+  signedRefundFees: setting(
+    'SIGNED_REFUND_FEES',
+    oneOf('keep', 'return'),
+    'keep',
+    'The fee of a refund that the merchant’s own account has signed for and paid whole. `keep`: the operator keeps it. `return`: when the refund is final, it moves from the operator’s float to the merchant’s float.',
   ),
   outgoingPerHour: setting(
     'OUTGOING_PER_HOUR',
@@ -372,13 +388,3 @@ export type Config = Readonly<{ [Name in keyof typeof SETTINGS]: Value<(typeof S
 };
 
 type Value<S> = S extends Setting<infer T> ? (S extends { default: undefined } ? T | undefined : T) : never;
-
-function rateSources(): Kind<readonly HttpSourceTerms[]> {
-  return {
-    name: 'sources, such as `coinbase https://api.coinbase.com/v2/prices/{base}-{quote}/spot#/data/amount ETH/USD; …`',
-    parse: (raw) => {
-      const parsed = parseRateSources(raw);
-      return parsed.ok ? parsed.value : new Problem(parsed.problem);
-    },
-  };
-}

@@ -1,5 +1,6 @@
 import type { Kind } from './kinds.ts';
 
+/** A setting: its environment variable, the type of its values, and its meaning. */
 export interface Setting<T> {
   readonly env: string;
   readonly kind: Kind<T>;
@@ -9,6 +10,7 @@ export interface Setting<T> {
   readonly defaultDoc: string | undefined;
 }
 
+/** A row of the settings table. */
 export function setting<const T, const D extends T | undefined>(
   env: string,
   kind: Kind<T>,

@@ -1,3 +1,4 @@
+import { createAnnouncement, type NodeDeps } from '../actions/announce-node.ts';
 import { type ClockCheckDeps, createClockCheck } from '../actions/check-clock.ts';
 import { createEndpointCheck } from '../actions/check-endpoints.ts';
 import { recheckRefusals } from '../actions/outgoing/recheck-refusals.ts';
@@ -7,9 +8,11 @@ import { createFreezeCheck } from '../actions/parties/freeze-heads.ts';
 import { expirePayments } from '../actions/paying/expire-payments.ts';
 import { findCustomerDays } from '../actions/paying/find-customer-days.ts';
 import { foldStats } from '../actions/paying/fold-stats.ts';
+import { foldPaymentSteps } from '../actions/paying/fold-steps.ts';
 import { pruneSignIns } from '../actions/people/prune-sign-ins.ts';
 import { pruneHistories } from '../actions/prune-histories.ts';
 import { pruneIdempotencyKeys } from '../actions/prune-idempotency-keys.ts';
+import { pruneRequests, type RequestRecorder } from '../actions/record-requests.ts';
 import type { UseRecorder } from '../actions/record-uses.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import { pruneDeliveries } from '../actions/webhooks/prune-deliveries.ts';
@@ -23,9 +26,11 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] 
     { name: 'check-freezes', everyMs: 2_000, run: createFreezeCheck(deps) },
     { name: 'recheck-refusals', everyMs: 60_000, run: () => recheckRefusals(deps) },
     { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },
+    { name: 'fold-steps', everyMs: 2_000, run: () => foldPaymentSteps(deps) },
     { name: 'find-customer-days', everyMs: 1_000, run: () => findCustomerDays(deps) },
     { name: 'prune-idempotency-keys', everyMs: 60_000, run: () => pruneIdempotencyKeys(deps) },
     { name: 'prune-sign-ins', everyMs: 60_000, run: () => pruneSignIns(deps) },
+    { name: 'prune-requests', everyMs: 60_000, run: () => pruneRequests(deps) },
     { name: 'prune-histories', everyMs: 60_000, run: () => pruneHistories(deps) },
   ];
 }
@@ -34,8 +39,9 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] 
  * The checks that every node makes, whatever its roles: of itself, and for work that no node does. So a role that is missing
  * everywhere is noticed.
  */
-export function checks(deps: WorkerDeps & ClockCheckDeps & WorkCheckDeps): readonly Job[] {
+export function checks(deps: WorkerDeps & NodeDeps & ClockCheckDeps & WorkCheckDeps): readonly Job[] {
   return [
+    { name: 'announce-node', everyMs: 5_000, run: createAnnouncement(deps) },
     { name: 'check-clock', everyMs: 10_000, run: createClockCheck(deps) },
     { name: 'check-endpoints', everyMs: 10_000, run: createEndpointCheck(deps) },
     { name: 'check-work', everyMs: 10_000, run: createWorkCheck(deps) },
@@ -47,10 +53,21 @@ export function pruneDeliveriesJob(deps: WorkerDeps, input: { readonly keptDays:
   return { name: 'prune-deliveries', everyMs: 60_000, run: () => pruneDeliveries(deps, input) };
 }
 
-/** Stores the uses of keys and sessions that this node has seen. */
-export function usesJobs(deps: WorkerDeps & { keyUses: UseRecorder; sessionUses: UseRecorder }): readonly Job[] {
+/** Stores the uses of keys and sessions, the requests, and the visits of payers, that this node has seen. */
+export function usesJobs(deps: WorkerDeps & Recorders): readonly Job[] {
   return [
+    { name: 'record-requests', everyMs: 2_000, run: () => deps.requestLog.flush(deps) },
     { name: 'record-key-uses', everyMs: 10_000, run: () => deps.keyUses.flush(deps) },
     { name: 'record-session-uses', everyMs: 10_000, run: () => deps.sessionUses.flush(deps) },
+    { name: 'record-openings', everyMs: 2_000, run: () => deps.openings.flush(deps) },
+    { name: 'record-option-asks', everyMs: 2_000, run: () => deps.optionAsks.flush(deps) },
   ];
+}
+
+interface Recorders {
+  readonly keyUses: UseRecorder;
+  readonly sessionUses: UseRecorder;
+  readonly requestLog: RequestRecorder;
+  readonly openings: UseRecorder;
+  readonly optionAsks: UseRecorder;
 }

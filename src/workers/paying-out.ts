@@ -3,6 +3,7 @@ import { beginOutgoing } from '../actions/outgoing/begin-outgoing.ts';
 import type { LimitDeps } from '../actions/outgoing/limit-outgoing.ts';
 import { payOutHeld } from '../actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../actions/outgoing/refund/cover-refunds.ts';
+import { returnFees } from '../actions/outgoing/refund/signed/return-fees.ts';
 import { recordStrays } from '../actions/outgoing/stray/record-strays.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
@@ -24,6 +25,7 @@ export function payingOutJobs(deps: PayingOutDeps): readonly Job[] {
   };
   return [
     { name: 'cover-refunds', everyMs: 500, run: () => coverRefunds(deps) },
+    { name: 'return-fees', everyMs: 5_000, run: () => returnFees(deps) },
     { name: 'pay-out-held', everyMs: 1_000, run: () => payOutHeld(deps) },
     ...onEach(deps, { name: 'begin-outgoing', everyMs: 500 }, (connected) => beginOutgoing(outgoing, connected)),
     ...onEach(deps, { name: 'record-strays', everyMs: 5_000 }, (connected) => recordStrays(deps, connected)),

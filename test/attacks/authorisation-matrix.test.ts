@@ -55,6 +55,7 @@ interface Scene {
   readonly personId: string;
   readonly sessionId: string;
   readonly passkeyId: string;
+  readonly keyId: string;
 }
 
 describe('authorisation', () => {
@@ -150,7 +151,7 @@ describe('authorisation', () => {
     const eventId = await findEvent();
     const refundId = await newRefund(paymentId, merchantId);
     const own = { merchantId, settlementId, paymentId, eventId, refundId, endpointId: await newEndpoint(eventId) };
-    return { ...own, ...(await newCashier()) };
+    return { ...own, ...(await newCashier()), keyId: await newKey() };
   }
 
   async function newRefund(paymentId: string, merchantId: string): Promise<string> {
@@ -170,6 +171,17 @@ describe('authorisation', () => {
       insert into passkeys (id, person_id, credential_id, public_key, counter, transports, label, created_at, mac)
       values (${passkeyId}, ${person.id}, ${passkeyId}, 'key', 0, '{}', 'Phone', now(), 'mac')`;
     return { personId: person.id, sessionId, passkeyId };
+  }
+
+  /** Earlier keys are ended, because a partner has at most 100 in force. */
+  async function newKey(): Promise<string> {
+    const label = 'Scene';
+    await gateway.db.sql`
+      insert into api_key_ends (key_id, kind, at)
+      select id, 'revoked', now() from api_keys
+      where label = ${label} and id <> all(${[still?.keyId ?? '', worn?.keyId ?? '']}::text[])`;
+    const { key } = await createTestKey(gateway, owner.partner.id, { key: { label, scopes: ['payments:read'] } });
+    return key.id;
   }
 
   /** Earlier endpoints are deleted, because a partner has at most 20. */
@@ -195,15 +207,18 @@ describe('authorisation', () => {
       ['/settlements/', scene.settlementId],
       ['/events/', scene.eventId],
       ['/refunds/', scene.refundId],
+      ['/refund/', scene.refundId],
       ['/webhook-endpoints/', scene.endpointId],
       ['/people/', scene.personId],
       ['/sessions/', scene.sessionId],
       ['/passkeys/', scene.passkeyId],
+      ['/api-keys/', scene.keyId],
     ] as const;
     const id = ids.find(([part]) => path.includes(part))?.[1] ?? scene.paymentId;
     const body: Readonly<Record<string, object>> = {
       'POST /v1/merchants': { merchantName: 'New shop', merchantEmail: 'new@example.com' },
       'PATCH /v1/merchants/{merchantId}': { merchantName: 'Another name' },
+      'PUT /v1/merchants/{merchantId}/status': { status: 'active' },
       'POST /v1/merchants/{merchantId}/settlements/crypto': {
         settlements: [{ asset: 'eip155:10/slip44:60', destination: ACCOUNT.replace('eip155:1:', 'eip155:10:') }],
       },
@@ -214,6 +229,7 @@ describe('authorisation', () => {
       'POST /v1/test/clock': { advanceMs: 1 },
       'POST /v1/people': { name: 'New', email: `${freshKey()}@shop.example`, role: 'cashier' },
       'PATCH /v1/people/{id}': { name: 'Another name' },
+      'POST /v1/api-keys': { label: 'Scene', scopes: ['payments:read'] },
       'POST /v1/sessions/current/challenge': { purpose: 'verify' },
       'POST /v1/webhook-endpoints': ENDPOINT,
       'PATCH /v1/webhook-endpoints/{id}': { description: 'Changed' },
@@ -221,6 +237,8 @@ describe('authorisation', () => {
       'POST /v1/gateway/payment/{id}/options': { accounts: [ACCOUNT] },
       'POST /v1/gateway/payment/{id}/fetch': { optionId: 'opt_unknown', data: '' },
       'POST /v1/gateway/payment/{id}/confirm': { optionId: 'opt_unknown', results: [] },
+      'POST /v1/gateway/payment/{id}/address': { asset: ASSET },
+      'POST /v1/gateway/refund/{id}/confirm': { result: `0x${'11'.repeat(65)}` },
     };
     return {
       method: method as InjectOptions['method'],
@@ -266,7 +284,8 @@ describe('authorisation', () => {
 
   function verdictIn(response: LightMyRequestResponse, scene: Scene, isOwnOnly: boolean): string {
     const { statusCode, body } = response;
-    const { code = '' } = body === '' ? {} : response.json();
+    const isJson = String(response.headers['content-type']).startsWith('application/json');
+    const { code = '' } = isJson ? response.json() : {};
     const isRefused = [401, 403].includes(statusCode) || statusCode === 404;
     if (isRefused) return `${statusCode} ${code}`;
     assert.ok(statusCode < 500, body);
@@ -297,12 +316,15 @@ describe('authorisation', () => {
       const { response } = await call(route, 'own key');
       if (response.statusCode < 300) admitted.add(`${route.method} ${route.path}`);
     }
-    // The others need a paid payment or an option: the key is admitted, and the request is refused for that.
+    // The others need a paid payment, an option or a waiting refund: the key is admitted, and the request is refused for that.
     const others = routes.map(({ method, path }) => `${method} ${path}`).filter((name) => !admitted.has(name));
     assert.deepEqual(others.sort(), [
       'GET /v1/payments/{id}/receipt',
+      'POST /v1/gateway/payment/{id}/address',
       'POST /v1/gateway/payment/{id}/confirm',
       'POST /v1/gateway/payment/{id}/fetch',
+      'POST /v1/gateway/refund/{id}/actions',
+      'POST /v1/gateway/refund/{id}/confirm',
       'POST /v1/refunds',
     ]);
   });

@@ -82,6 +82,15 @@ describe('a partner that floods the gateway with lists', () => {
     assert.equal(refusal?.headers['retry-after'], '1');
   });
 
+  it('waits for its turns with requests that can wait, and not with payments', async () => {
+    const reads = Array.from({ length: 120 }, () =>
+      gateway.call({ method: 'GET', url: '/v1/webhook-endpoints', headers: noisy }),
+    );
+    assert.equal((await create(noisy)).statusCode, 201);
+    const refused = (await Promise.all(reads)).filter(({ statusCode }) => statusCode === 429);
+    assert.match(refused[0]?.json().message, /^More than 50 requests wait for this node/);
+  });
+
   it('leaves room for the lists of other keys', async () => {
     const busy = await createTestKey(gateway, noisyPartner);
     const hanging: ReturnType<typeof list>[] = [];

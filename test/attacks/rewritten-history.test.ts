@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { runTill } from '../../src/cli/till.ts';
-import { entryHash, firstHash } from '../../src/domain/books.ts';
+import { entryHash, firstHash } from '../../src/domain/book-chain.ts';
 import { listSealed } from '../../src/store/money/books.ts';
 import { appendAudit } from '../../src/store/plumbing/audit-log.ts';
 import { type BooksScene, openBooksScene } from '../e2e/books-scene.ts';

@@ -1,29 +1,16 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { en } from '../../web/src/dashboard/strings/en.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
 import { startReceiver } from '../receiver.ts';
 import { until } from '../until.ts';
 import { assertAccessible } from './accessible.ts';
+import { withAuthenticator } from './authenticator.ts';
 import { missingBrowser } from './chromium.ts';
+import { deskSuite } from './desk.suite.ts';
 import { openScene, type Scene, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
-
-/** An authenticator of the browser that answers at once, as if the person had touched it. */
-async function withAuthenticator(context: BrowserContext, page: Page): Promise<void> {
-  const session = await context.newCDPSession(page);
-  await session.send('WebAuthn.enable');
-  await session.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-}
 
 describe('the dashboard', { skip: missingBrowser() }, () => {
   let scene: Scene;
@@ -47,7 +34,7 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     assert.ok(!page.url().includes('#'), 'the token is out of the address');
     await assertAccessible(page, 'first passkey');
     await page.getByRole('button', { name: en.addPasskey }).click();
-    await at(page, en.payments);
+    await at(page, en.home);
     await page.getByRole('button', { name: en.signOut }).click();
     await at(page, en.signInTitle);
     await assertAccessible(page, 'sign in');
@@ -57,18 +44,21 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await at(page, en.joinFailedTitle);
     await page.getByRole('link', { name: en.signInTitle }).click();
     await page.getByRole('button', { name: en.signInButton }).click();
-    await at(page, en.payments);
+    await at(page, en.home);
   });
 
   it('shows a payment when it is created, and follows it to its end and its refund', async () => {
     const { page } = visit;
+    await page.getByText(en.noVolume).first().waitFor();
+    await assertAccessible(page, 'home without payments');
+    await page.getByRole('link', { name: en.payments }).click();
     await page.getByText(en.following, { exact: true }).waitFor();
     const { paymentId } = await scene.createPayment(...TEN_DOLLARS, { referenceId: 'ORDER-42' });
     const row = page.getByRole('row').filter({ hasText: 'ORDER-42' });
     await row.waitFor();
     await assertAccessible(page, 'payments');
-    await page.getByLabel(en.search).fill('ORDER-42');
-    await page.waitForURL(/reference=ORDER-42/);
+    await page.getByLabel(en.search, { exact: true }).fill('ORDER-42');
+    await page.waitForURL(/search=ORDER-42/);
     await page.getByLabel(en.status, { exact: true }).selectOption('succeeded');
     await page.getByText(en.noMatches).waitFor();
     await page.getByRole('button', { name: en.clearFilters }).click();
@@ -80,12 +70,61 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     const wallet = await scene.createWallet({ USDC: TEN_TOKENS });
     await payWith(scene, wallet, paymentId, 'USDC');
     await title.getByText(en.statusSucceeded).waitFor();
+    await page.getByRole('heading', { name: en.moneyFlow }).waitFor();
     await page.getByRole('button', { name: en.refund, exact: true }).click();
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: /^Refund \$10\.00$/ })
-      .click();
+    const dialog = page.getByRole('dialog');
+    const amount = dialog.getByLabel(/^Amount, at most \$10\.00$/);
+    await amount.fill('10.01');
+    assert.ok(await dialog.getByRole('button', { name: en.refund, exact: true }).isDisabled());
+    await amount.fill('5');
+    await assertAccessible(page, 'refund');
+    await dialog.getByRole('button', { name: /^Refund \$5\.00$/ }).click();
+    await title.getByText(en.statusPartlyRefunded).waitFor();
+    await page.getByRole('button', { name: en.refund, exact: true }).click();
+    await dialog.getByRole('button', { name: /^Refund \$5\.00$/ }).click();
     await title.getByText(en.statusRefunded).waitFor();
+    await assertAccessible(page, 'refunded payment');
+  });
+
+  it('finds a payment by its transaction, and exports what it finds', async () => {
+    const { page } = visit;
+    await scene.createPayment(...TEN_DOLLARS, { referenceId: 'ORDER-43' });
+    await page.getByRole('link', { name: en.payments }).first().click();
+    await page.getByRole('row').filter({ hasText: 'ORDER-43' }).waitFor();
+    await page.getByText(en.columns, { exact: true }).first().click();
+    await page.getByRole('checkbox', { name: en.transaction }).check();
+    const hash = await page
+      .getByRole('row')
+      .filter({ hasText: 'ORDER-42' })
+      .locator('.col-transaction code')
+      .getAttribute('title');
+    await page.getByLabel(en.search, { exact: true }).fill(hash ?? '');
+    await page.getByRole('row').filter({ hasText: 'ORDER-43' }).waitFor({ state: 'detached' });
+    await page.getByRole('row').filter({ hasText: 'ORDER-42' }).waitFor();
+    await page.reload();
+    await page.getByRole('columnheader', { name: en.transaction }).waitFor();
+
+    await page.getByRole('button', { name: en.export }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('radio', { name: new RegExp(`^${en.exportBookkeeping}`) }).check();
+    await assertAccessible(page, 'export');
+    const saved = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: en.export }).click();
+    const file = await readFile(await (await saved).path(), 'utf8');
+    const types = file
+      .trim()
+      .split('\r\n')
+      .map((line) => line.split(',')[1]);
+    assert.deepEqual(types, ['type', 'payment', 'settlement', 'refund', 'refund']);
+    await dialog.waitFor({ state: 'detached' });
+
+    await page.getByRole('link', { name: en.home }).click();
+    await page.getByRole('img', { name: `${en.volume}, USD` }).waitFor();
+    await until('the steps are counted', async () => {
+      const text = await page.getByRole('listitem').filter({ hasText: en.stepPaid }).innerText();
+      return text.includes('1');
+    });
+    await assertAccessible(page, 'home');
   });
 
   it('goes anywhere by the keyboard', async () => {
@@ -97,7 +136,7 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await page.keyboard.press('Control+k');
     await page.keyboard.type('ORDER-4');
     await page.keyboard.press('Enter');
-    await page.waitForURL(/\/dashboard\/payments\?reference=ORDER-4$/);
+    await page.waitForURL(/\/dashboard\/payments\?search=ORDER-4$/);
     await page.goBack();
     await at(page, en.team);
   });
@@ -120,7 +159,7 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await withAuthenticator(other.context, other.page);
     await other.page.goto(link);
     await other.page.getByRole('button', { name: en.later }).click();
-    await at(other.page, en.payments);
+    await at(other.page, en.home);
     assert.equal(await other.page.getByRole('link', { name: en.team }).count(), 0);
     await other.page.goto(`${origin}/dashboard/team`);
     await other.page.getByRole('alert').waitFor();
@@ -149,10 +188,11 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await at(page, `Kiosk ${en.merchantActive}`);
     await page.goto(`${origin}/dashboard/merchants/${scene.merchantId}`);
     await page.getByRole('button', { name: en.change }).first().click();
-    await dialog.getByLabel(en.newAccount).fill('eip155:31337:0x1');
+    const account = dialog.getByLabel(en.newAccount.replace('{network}', 'eip155:31337'));
+    await account.fill('0x1');
     await dialog.getByRole('button', { name: en.save }).click();
     await dialog.getByRole('alert').waitFor();
-    await dialog.getByLabel(en.newAccount).fill(`eip155:31337:0x${'1'.repeat(40)}`);
+    await account.fill(`0x${'1'.repeat(40)}`);
     await dialog.getByRole('button', { name: en.save }).click();
     await page.getByText(`eip155:31337:0x${'1'.repeat(40)}`).waitFor();
     await assertAccessible(page, 'merchant');
@@ -163,6 +203,7 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     const { page } = visit;
     const receiver = await startReceiver();
     const url = `${receiver.origin}/hook`;
+    await page.getByRole('link', { name: en.developers }).click();
     await page.getByRole('link', { name: en.webhooks }).click();
     await page.getByRole('button', { name: en.addEndpoint }).click();
     const dialog = page.getByRole('dialog');
@@ -214,4 +255,6 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     const arabic = await fetch(`${origin}/dashboard?lang=ar`);
     assert.match(await arabic.text(), /<html lang="ar" dir="rtl">/);
   });
+
+  describe('for work', () => deskSuite(() => ({ scene, visit })));
 });

@@ -1,5 +1,6 @@
 import { after } from 'node:test';
 import './paying.suite.ts';
+import './refunding.suite.ts';
 import './wallets.suite.ts';
 import './truth.suite.ts';
 import { closeSharedScene } from './scene.ts';

@@ -1,5 +1,6 @@
 import { describe } from 'node:test';
 import { describeCoinPayments } from './conformance/coin-payments.ts';
+import { describeDeposits } from './conformance/deposits.ts';
 import { describeEvents } from './conformance/events.ts';
 import { describeJudging } from './conformance/judging.ts';
 import { describeLooking } from './conformance/looking.ts';
@@ -27,6 +28,7 @@ export function describeChain(name: string, createHarness: () => Promise<Harness
     describeSending(onScene);
     describeEvents(onScene);
     describeCoinPayments(onScene);
+    describeDeposits(onScene);
     describeOwnAccounts(onScene);
     describeReach(onScene);
   });

@@ -1,6 +1,7 @@
 import type { PageAssets, PageBundle } from '../../src/http/checkout/page-bundle.ts';
 import type { StaticFile } from '../../src/http/checkout/static-files.ts';
 import type { PageState } from '../../web/src/checkout/page-state.ts';
+import { REFUND_STRINGS } from '../../web/src/checkout/refund/refund-strings.ts';
 import { en } from '../../web/src/checkout/strings/en.ts';
 import { en as words } from '../../web/src/dashboard/strings/en.ts';
 
@@ -13,6 +14,7 @@ export function standInPage(): PageBundle {
         [lang, acceptLanguage?.slice(0, 2)].find((locale) => locale === 'ar' || locale === 'en') ?? 'en',
       LOCALES: { en: { dir: 'ltr' }, ar: { dir: 'rtl' } },
       STRINGS: { en, ar: en },
+      REFUND_STRINGS,
     },
     styles: ['/assets/page-1.css'],
     scripts: ['/assets/page-2.js'],

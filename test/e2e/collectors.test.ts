@@ -9,7 +9,7 @@ import type { Hex } from 'viem';
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
-import { COLLECTORS, type CollectorRelease } from '../../src/chains/collectors.ts';
+import { COLLECTORS, type ContractRelease } from '../../src/chains/collectors.ts';
 import { connectChains } from '../../src/chains/connect.ts';
 import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
 import { createLocalSigner } from '../../src/chains/evm/local-signer.ts';
@@ -29,7 +29,7 @@ import { INTERMEDIATE, type OptionBody } from './paying-shop.ts';
 
 const NETWORK = 'eip155:31337';
 const SCRIPT = join(import.meta.dirname, '../../docs/verify-receipt.mjs');
-const [NEWEST] = COLLECTORS as [CollectorRelease];
+const [NEWEST] = COLLECTORS as [ContractRelease];
 /** The same code at another address stands for a release of the past. */
 const OLDER = { ...NEWEST, address: '0x0000000000000000000000000000000000C0113c', since: '2026-01-01' };
 
@@ -111,7 +111,7 @@ describe('a payment that was signed for an older Collector', () => {
   }
 
   /** Runs the script as a merchant would; with the releases that a later version of it will list. */
-  async function verify(signed: unknown, releases: readonly CollectorRelease[]) {
+  async function verify(signed: unknown, releases: readonly ContractRelease[]) {
     const [script, receipt, keys] = ['verify.mjs', 'receipt.json', 'keys.json'].map((name) => join(folder, name));
     const list = `const COLLECTORS = [${releases.map(({ address }) => `'${address}'`).join(', ')}];`;
     const text = (await readFile(SCRIPT, 'utf8')).replace(/^const COLLECTORS = \[.*?\];$/ms, list);
@@ -172,7 +172,7 @@ describe('a payment that was signed for an older Collector', () => {
 async function startNode(
   chain: FaultChain,
   database: TestDatabase,
-  { collectors, isIdle = false }: { collectors: readonly CollectorRelease[]; isIdle?: boolean },
+  { collectors, isIdle = false }: { collectors: readonly ContractRelease[]; isIdle?: boolean },
 ) {
   const log = pino({ level: 'silent' });
   const finality = { blockTimeMs: 400, depth: 1, reason: 'test' };

@@ -264,8 +264,11 @@ describe('money that is still to be moved after a success', () => {
     assert.equal((await waiting(scene, id)).cause, 'refund');
     await scene.payOut();
     const short = await waiting(scene, id);
-    assert.equal(short.cause, 'refund_awaiting_funds');
-    assert.match(short.text, /`till float add` or `till refunds cover rfnd_\w+` ends it\.$/);
+    assert.equal(short.cause, 'refund_awaiting_signature');
+    assert.match(
+      short.text,
+      /`till float add` or `till refunds cover rfnd_\w+` ends it, and so does a signature of 0x/,
+    );
     await scene.close();
   });
 });

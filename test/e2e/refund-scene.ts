@@ -42,6 +42,7 @@ export async function openRefundScene(input: SceneInput = {}) {
     limited: createAlarms(base, 'outgoing_limited'),
     hourlyLimit: input.hourlyLimit ?? (() => undefined),
     screening: input.screening ?? NO_SCREENING,
+    config: { signedRefundFees: 'keep' } as const,
   };
   const { connected, control, intermediate, merchantId, network, db } = scene;
   control.setAllowance(intermediate, TETHER, 2n ** 256n - 1n);

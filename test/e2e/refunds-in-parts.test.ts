@@ -9,6 +9,7 @@ import { retryRefund } from '../../src/actions/outgoing/refund/retry-refund.ts';
 import { vetoRefund } from '../../src/actions/outgoing/refund/veto-refund.ts';
 import { putFreeze } from '../../src/actions/parties/freeze.ts';
 import type { RowKeyDeps } from '../../src/actions/row-keys.ts';
+import { ASSETS } from '../../src/chains/assets.ts';
 import { tokenUnitId } from '../../src/chains/units.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
@@ -16,6 +17,7 @@ import { idBytes, payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
 import { waitOf } from '../../src/domain/refund.ts';
 import { findShownRefunds, type Refund } from '../../src/store/money/refunds.ts';
 import { lockFreezes } from '../../src/store/parties/freezes.ts';
+import { readExportPage } from '../../src/store/payments/payment-export.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -37,6 +39,33 @@ describe('refunds in parts', () => {
 
   const amounts = async (id: string) =>
     (await scene.refunds(id)).map(({ amount, fee, price, state }) => `${amount} ${fee} ${price} ${state}`);
+  /** The lines of the payment in an export for bookkeepers. */
+  const bookkeepingOf = async (id: string) => {
+    const { partnerId } = await scene.payment(id);
+    const { text } = await readExportPage(scene.db.sql, {
+      partnerId,
+      mode: 'test',
+      merchantIds: null,
+      fromMs: undefined,
+      untilMs: undefined,
+      assets: undefined,
+      networks: undefined,
+      statuses: ['succeeded'],
+      referencePart: undefined,
+      named: { by: 'id', id },
+      now: new Date(),
+      content: 'bookkeeping',
+      format: 'jsonl',
+      known: ASSETS,
+      afterId: undefined,
+      limit: 10,
+    });
+    const lines = (text ?? '')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    return lines.map(({ type, amount, fiatAmount, fiatCurrency }) => `${type} ${amount} ${fiatAmount} ${fiatCurrency}`);
+  };
   const account = (address: string) => {
     const parsed = parseAccount(`${scene.network}:${address}`);
     assert.ok(parsed.ok);
@@ -58,6 +87,12 @@ describe('refunds in parts', () => {
     assert.equal(scene.control.balanceOf(payer.address, DOLLAR), 663n);
     assert.equal(await revenue(), '33');
     assert.deepEqual([(await scene.payout(id))?.state, (await scene.payout(id))?.amount], ['held', '333']);
+    assert.deepEqual(await bookkeepingOf(id), [
+      'payment 0.001000 1.00 USD',
+      'fee 0.000010 0.01 USD',
+      'refund 0.000330 0.33 USD',
+      'refund 0.000333 0.34 USD',
+    ]);
     const shop = scene.payers.newAccount();
     await scene.register(shop);
     await scene.live(node);
@@ -255,7 +290,7 @@ describe('refunds in parts', () => {
     assert.deepEqual(await waits(), [undefined]);
     await scene.fill(node, scene.merchantId, 200n);
     await scene.live(node, 1);
-    assert.deepEqual(await waits(), [{ what: 'float', units: '300' }]);
+    assert.deepEqual(await waits(), [{ what: 'merchant_signature', units: '500' }]);
     await command(scene, async (tx, since) => {
       await lockFreezes(tx);
       await putFreeze(tx, scene, { scope: 'refunds', subject: '', reason: 'test', actor: 'test', since });
@@ -312,6 +347,22 @@ describe('refunds in parts', () => {
       assert.deepEqual(await scene.floats(), { [scene.merchantId]: '1000', operator: '94' });
       assert.deepEqual(await scene.differences(), []);
       assert.deepEqual(await restore(), { rebuilt: [], unplaced: [] });
+    });
+
+    it('are planned anew if they took a held amount that the chain shows as paid out whole', async () => {
+      const { id, payer } = await scene.paid(node, { isHeld: true });
+      await scene.register(scene.payers.newAccount());
+      await scene.live(node);
+      await scene.forgetPayout(id, 990n);
+      await scene.request(id);
+      assert.equal((await scene.payout(id))?.state, 'refunding');
+      assert.deepEqual(await restore(), { rebuilt: [payoutIdOf(id)], unplaced: [] });
+      await scene.fill(node, OPERATOR_FLOAT, 10n);
+      await scene.fill(node, scene.merchantId, 990n);
+      await scene.live(node);
+      assert.deepEqual(await amounts(id), ['1000 10 100 refunded']);
+      assert.equal(scene.control.balanceOf(payer.address, DOLLAR), 1_000n);
+      assert.deepEqual(await scene.differences(), []);
     });
 
     it('fill the number of a request that was lost before it was signed', async () => {

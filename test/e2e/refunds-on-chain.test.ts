@@ -19,6 +19,7 @@ import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
 import { createLocalSigner } from '../../src/chains/evm/local-signer.ts';
 import { findNetwork } from '../../src/chains/networks.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
+import { refundIdOf } from '../../src/domain/ids.ts';
 import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
@@ -165,9 +166,9 @@ describe('refunds and payouts on a real chain', () => {
       to: asset.slice(asset.lastIndexOf(':') + 1) as Hex,
       data: encodeFunctionData({ abi: TOKEN, functionName: 'transfer', args: [SANDBOX_ACCOUNTS.intermediate, units] }),
     });
-  async function send(call: { to: Hex; data: Hex; value?: bigint }): Promise<string> {
-    const count = await evm.request({ method: 'eth_getTransactionCount', params: [payer.address, 'pending'] });
-    const raw = await payer.signTransaction({
+  async function send(call: { to: Hex; data: Hex; value?: bigint }, from = payer): Promise<string> {
+    const count = await evm.request({ method: 'eth_getTransactionCount', params: [from.address, 'pending'] });
+    const raw = await from.signTransaction({
       type: 'eip1559',
       chainId: 31337,
       nonce: Number(count),
@@ -353,6 +354,61 @@ describe('refunds and payouts on a real chain', () => {
       /transfers nothing of that asset/,
     );
     await isRefunded(id);
+  });
+
+  it('has refunds signed by the account that received the payment, each way to pay, with receipts that verify', async () => {
+    const merchant = privateKeyToAccount(SANDBOX_KEYS.merchant);
+    const own = await openShop(gateway);
+    const destination = `${SANDBOX}:${merchant.address}`;
+    const registered = await gateway.call({
+      method: 'POST',
+      url: `/v1/merchants/${own.merchant.id}/settlements/crypto`,
+      headers: { ...own.headers, 'idempotency-key': freshKey() },
+      payload: { settlements: [USDC, USDT, ETH].map((asset) => ({ asset, destination })) },
+    });
+    assert.equal(registered.statusCode, 201, registered.body);
+    const [before, shopBefore] = [shop, wallet];
+    try {
+      // The helpers of this file pay for the shop of this test.
+      shop = own;
+      wallet = walletOn(gateway, { 'api-key': own.secret });
+      for (const id of [await pay(USDC), await pay(USDT), await payCoin()]) {
+        assert.equal((await refund(id)).statusCode, 200);
+        const refundId = refundIdOf(id, 1);
+        const isSignable = async () =>
+          (await read(`/v1/refunds/${refundId}`)).waitingFor?.what === 'merchant_signature';
+        await until('it waits for the signature', isSignable, WITHIN);
+        const { waitingFor, signUrl, amount } = await read(`/v1/refunds/${refundId}`);
+        assert.equal(signUrl, `${gateway.config.publicUrl}/r/${refundId.slice('rfnd_'.length)}`);
+        assert.equal(waitingFor.amount.value, amount.value);
+        const url = `/v1/gateway/refund/${refundId}`;
+        const headers = { 'api-key': own.secret };
+        const shown = (await gateway.call({ url, headers })).json();
+        assert.deepEqual([shown.account, shown.destination, shown.fee], [destination, account, null]);
+        const offered = await gateway.call({ method: 'POST', url: `${url}/actions`, headers, payload: {} });
+        assert.equal(offered.statusCode, 200, offered.body);
+        let result = '';
+        for (const { data } of offered.json().actions as { data: { method: string; params: unknown[] } }[]) {
+          const [first, typed] = data.params as [{ to: Hex; data: Hex; value?: Hex }, string];
+          result =
+            data.method === 'eth_signTypedData_v4'
+              ? await merchant.signTypedData(JSON.parse(typed))
+              : await send({ to: first.to, data: first.data, value: BigInt(first.value ?? 0) }, merchant);
+        }
+        const confirm = () => gateway.call({ method: 'POST', url: `${url}/confirm`, headers, payload: { result } });
+        const isTaken = async () => ['sending', 'refunded'].includes((await confirm()).json().status);
+        await until('it is taken', isTaken, WITHIN);
+        await isRefunded(id);
+        await checkReceipt(id, 1);
+      }
+    } finally {
+      [shop, wallet] = [before, shopBefore];
+    }
+    const isOdd = ({ subject }: { subject: string }) => subject.startsWith('rfnd_');
+    const report = await reconcile(gateway, one(chains.list()), { from: 0 });
+    assert.deepEqual(report?.differences.filter(isOdd), []);
+    const rebuilt = await rebuild(gateway, one(chains.list()), { from: 0 });
+    assert.deepEqual([rebuilt?.rebuilt, rebuilt?.unplaced], [[], []]);
   });
 
   it('takes refunded amounts out of the revenue', async () => {

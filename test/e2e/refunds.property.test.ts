@@ -3,10 +3,13 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
+import { acceptSignature } from '../../src/actions/outgoing/refund/signed/accept-signature.ts';
+import { offerRefund } from '../../src/actions/outgoing/refund/signed/offer-refund.ts';
 import { putFreeze } from '../../src/actions/parties/freeze.ts';
 import { tokenUnitId } from '../../src/chains/units.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
+import { ApiError } from '../../src/errors.ts';
 import { lockFreezes } from '../../src/store/parties/freezes.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
@@ -19,6 +22,8 @@ const FLOAT = 100_000n;
 type Step =
   | { readonly do: 'request'; readonly payment: number; readonly asked: Asked; readonly times: number }
   | { readonly do: 'work' | 'pay out' | 'back up' | 'rebuild' }
+  /** The merchant's account is asked to sign for all refunds that wait, with too little money or enough. */
+  | { readonly do: 'sign'; readonly isReturned: boolean; readonly isPoor: boolean }
   | { readonly do: 'crash'; readonly after: number }
   | { readonly do: 'restore'; readonly isAnnounced: boolean };
 
@@ -43,6 +48,10 @@ const request = fc.record({
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: request },
   { weight: 4, arbitrary: fc.constant({ do: 'work' as const }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('sign' as const), isReturned: fc.boolean(), isPoor: fc.boolean() }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('crash' as const), after: fc.nat({ max: 12 }) }) },
   { weight: 2, arbitrary: fc.constant({ do: 'back up' as const }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('restore' as const), isAnnounced: fc.boolean() }) },
@@ -52,14 +61,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** The process ends at this line. */
 class Crash extends Error {}
 
-describe('refunds in parts, whatever happens', () => {
+describe('refunds in parts, by floats or by the merchant’s signature, whatever happens', () => {
   it('are never more than was paid and never sent twice, and the books agree with the chain to the unit', {
     timeout: RUNS * 60_000,
   }, async () => {
-    const property = fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 24 }), async (steps) => {
+    const runs = fc.record({
+      steps: fc.array(step, { minLength: 8, maxLength: 24 }),
+      float: fc.constantFrom(0n, 300n, FLOAT),
+    });
+    const property = fc.asyncProperty(runs, async (run) => {
       const scene = await openRefundScene();
       try {
-        await live(scene, steps);
+        await live(scene, run);
       } finally {
         await scene.close();
       }
@@ -68,13 +81,18 @@ describe('refunds in parts, whatever happens', () => {
   });
 });
 
-async function live(scene: RefundScene, steps: readonly Step[]): Promise<void> {
+/** The merchant's float is large, small or empty at first. */
+async function live(scene: RefundScene, { steps, float }: { readonly steps: readonly Step[]; readonly float: bigint }) {
   let node: TestNode = await scene.newNode();
   const payments: Awaited<ReturnType<RefundScene['paid']>>[] = [];
-  for (let index = 0; index < PAYMENTS; index += 1) payments.push(await scene.paid(node, { isHeld: index > 0 }));
+  const merchant = scene.payers.newPayer();
+  for (let index = 0; index < PAYMENTS; index += 1) {
+    const told = index > 0 ? {} : { recipient: merchant.address };
+    payments.push(await scene.paid(node, { isHeld: index > 0, told }));
+  }
   await scene.fill(node, OPERATOR_FLOAT, FLOAT);
-  await scene.fill(node, scene.merchantId, FLOAT);
-  const shop = scene.payers.newAccount();
+  if (float > 0n) await scene.fill(node, scene.merchantId, float);
+  const shop = merchant.address;
   const friends = payments.map(() => scene.payers.newAccount());
   const backups = openBackups(scene.db);
   await backups.take();
@@ -93,6 +111,20 @@ async function live(scene: RefundScene, steps: readonly Step[]): Promise<void> {
       if (!refusals.includes(error.code ?? '')) throw error;
     });
   };
+  const sign = async ({ isReturned, isPoor }: Extract<Step, { do: 'sign' }>) => {
+    const refunds = (await Promise.all(payments.map(({ id }) => scene.refunds(id)))).flat();
+    for (const { id: refundId } of refunds.filter(({ state }) => state === 'awaiting_funds')) {
+      scene.control.setBalance(merchant.address, DOLLAR, 10_000n);
+      try {
+        const { requests } = await offerRefund(scene, refundId);
+        const result = await merchant.signTypedData(JSON.parse(String(requests.at(-1)?.params[1])));
+        if (isReturned) await acceptSignature(scene, { refundId, result, actor: 'test' });
+      } catch (error) {
+        if (!(error instanceof ApiError) || !['invalid_state', 'internal_error'].includes(error.code)) throw error;
+      }
+    }
+    if (isPoor) scene.control.setBalance(merchant.address, DOLLAR, 0n);
+  };
   const restored = async () => {
     const report = await rebuild(scene, scene.connected, { from: 0 });
     assert.deepEqual(report?.unplaced, []);
@@ -107,6 +139,9 @@ async function live(scene: RefundScene, steps: readonly Step[]): Promise<void> {
       case 'work':
         await scene.live(node, 1);
         break;
+      case 'sign':
+        await sign(each);
+        break;
       case 'pay out':
         if (!(await isRegistered())) await scene.register(shop);
         await scene.live(node, 1);
@@ -117,7 +152,11 @@ async function live(scene: RefundScene, steps: readonly Step[]): Promise<void> {
           left -= 1;
           if (left < 0) throw new Crash();
         };
-        await scene.live(node, 1).catch((error: unknown) => {
+        const work = async () => {
+          await sign({ do: 'sign', isReturned: true, isPoor: false });
+          await scene.live(node, 1);
+        };
+        await work().catch((error: unknown) => {
           if (!(error instanceof Crash)) throw error;
         });
         delete world.crashPoint;
@@ -158,6 +197,7 @@ async function live(scene: RefundScene, steps: readonly Step[]): Promise<void> {
 
   await node.turn(2);
   await restored();
+  await scene.fill(node, scene.merchantId, FLOAT);
   for (let round = 0; round < 3; round += 1) {
     scene.pass(3_700_000);
     await scene.live(node, 5);

@@ -53,7 +53,7 @@ describe('refunds', () => {
     assert.ok((await scene.alerts()).includes(`refund_awaiting_funds ${refundIdOf(id, 1)}`));
     assert.equal(
       await scene.alertText('refund_awaiting_funds'),
-      `A refund of 0.001 USDC on Till Sandbox waits: the float of ${scene.merchantId} lacks 0.00099 USDC, and the operator's float lacks 0.00001 USDC. See till float add, or till refunds cover ${refundIdOf(id, 1)}.`,
+      `A refund of 0.001 USDC on Till Sandbox waits: the float of ${scene.merchantId} lacks 0.00099 USDC, and the operator's float lacks 0.00001 USDC. See till float add, or till refunds cover ${refundIdOf(id, 1)}. The merchant can sign for it if till refunds show ${refundIdOf(id, 1)} names a link.`,
     );
     await scene.fill(node, scene.merchantId, 990n);
     await scene.live(node, 2);

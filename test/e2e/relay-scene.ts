@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { createAlarms } from '../../src/actions/alarms.ts';
 import { command, commandOfOne } from '../../src/actions/command.ts';
+import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
 import { createPaymentMover } from '../../src/actions/paying/move-payment.ts';
 import { relayOnce } from '../../src/actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../../src/actions/relay/relayer.ts';
@@ -18,6 +19,7 @@ import { createSecrets } from '../../src/runtime/secrets.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import type { World } from '../../src/runtime/world.ts';
 import { NO_SCREENING, type Screening } from '../../src/screening/screening.ts';
+import { insertDeposit } from '../../src/store/chain/deposits.ts';
 import { findItems, insertItems, raiseNativeDeadline } from '../../src/store/chain/items.ts';
 import { openEventFeed } from '../../src/store/events/event-feed.ts';
 import { insertMerchant } from '../../src/store/parties/merchants.ts';
@@ -55,6 +57,11 @@ export interface SceneInput {
   readonly isRunRole?: boolean;
   /** Time passes automatically. */
   readonly isRealTime?: boolean;
+}
+
+/** The calldata of a token's `transfer`. */
+function transferData(to: string, units: bigint): string {
+  return `0xa9059cbb${to.slice(2).toLowerCase().padStart(64, '0')}${units.toString(16).padStart(64, '0')}`;
 }
 
 const OWNER = { partnerId: 'prtn_test', mode: 'test' } as const;
@@ -323,6 +330,38 @@ export async function openRelayScene(input: SceneInput = {}) {
         return control.send(action);
       };
       return { payer, item, id: item.subject, commitment: chain.commitmentOf(item), pay };
+    },
+
+    /** A payment with a deposit address, and a transfer to it by somebody else. */
+    async deposit({ lifeMs = PAYMENT_LIFE_MS, isHeld = false, subject = undefined as string | undefined } = {}) {
+      const asset = SANDBOX_ASSETS['eip3009-vrs'];
+      const collector = chain.depositContract() ?? '';
+      const deadlineS = Math.floor((nowMs + lifeMs) / 1_000);
+      const told = { method: 'deposit', collector, deadlineS } as const;
+      const recipient = isHeld ? { recipient: intermediate.address } : {};
+      const plain = await payers.newItem(payers.newPayer(), 'eip3009-vrs', { ...told, ...recipient });
+      const unaddressed: Item = { ...plain, ...(subject !== undefined && { subject }) };
+      const address = chain.depositAddressOf(unaddressed);
+      const item = { ...unaddressed, payer: address };
+      const id = item.subject;
+      if (subject === undefined) await newPayment(id);
+      const stored = { ...newItem(item, { state: 'offered', signature: null }), isHeld };
+      const { commitment } = stored;
+      await command(base, async (tx, now) => {
+        await raiseNativeDeadline(tx, { paymentId: id, deadline: new Date(deadlineS * 1_000), now });
+        await insertItems(tx, [stored], now);
+        const fields = { commitment, network: network.chainId, address, paymentId: id, asset };
+        await insertDeposit(tx, { ...fields, mac: depositMac(base, fields) }, now);
+      });
+      const sender = payers.newPayer().address;
+      const send = (units: bigint, { from = sender as string, token = asset } = {}) => {
+        control.setBalance(from, SANDBOX_ASSETS.native, 10n ** 20n);
+        control.setBalance(from, token, control.balanceOf(from, token) + units);
+        const data = transferData(address, units);
+        const to = token.slice(token.lastIndexOf(':') + 1);
+        return control.send({ method: 'eth_sendTransaction', params: [{ from, to, data }] });
+      };
+      return { id, item, address, commitment, sender, send };
     },
 
     payment: async (id: string) => {

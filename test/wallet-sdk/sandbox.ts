@@ -84,7 +84,12 @@ function describe(baseUrl: string, file: SandboxFile) {
   const bank = createTestWallet({ rpcUrl, chainId: CHAIN_ID, privateKey: file.payer.privateKey });
   let keys = 0;
 
-  async function call<T>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown, merchantId = file.merchantId) {
+  async function call<T>(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH',
+    path: string,
+    body?: unknown,
+    merchantId = file.merchantId,
+  ) {
     keys += 1;
     const headers = {
       'api-key': file.apiKey,

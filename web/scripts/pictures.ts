@@ -1,7 +1,8 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { accessProblems } from './access-problems.ts';
+import { savePicture } from './save-picture.ts';
 import { type StoryServer, serveStories } from './story-server.ts';
 
 const USAGE = `npm run pictures [-- folder [name]]
@@ -121,24 +122,6 @@ function isWanted(name: string): boolean {
 }
 
 async function save(encoder: Page, path: string, png: Buffer): Promise<void> {
-  await writeFile(`${path}.webp`, await asWebp(encoder, png));
+  await savePicture(encoder, path, png);
   count += 1;
-}
-
-/** A tenth of the size of the PNG. The browser serves as the encoder. */
-async function asWebp(encoder: Page, png: Buffer): Promise<Buffer> {
-  const encoded = await encoder.evaluate(
-    async (source) => {
-      const image = new Image();
-      image.src = source;
-      await image.decode();
-      const canvas = document.createElement('canvas');
-      canvas.width = image.width;
-      canvas.height = image.height;
-      canvas.getContext('2d')?.drawImage(image, 0, 0);
-      return canvas.toDataURL('image/webp', 0.8);
-    },
-    `data:image/png;base64,${png.toString('base64')}`,
-  );
-  return Buffer.from(encoded.slice(encoded.indexOf(',') + 1), 'base64');
 }

@@ -47,7 +47,7 @@ export async function closeItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Pr
 
 function endEntries(item: BookItem, { state, reason, proof }: ItemEnd): Entry[] {
   const wasInFlight = item.state === 'due' || item.state === 'sent';
-  if (item.state === 'paid') return [];
+  if (item.state === 'paid' || item.isDeposit) return [];
   if (state === 'paid') return [paidEntry(item, { wasInFlight, isExtra: reason === 'paid_after_end' }, proof)];
   // An offered item was never in flight, and an unpaid one has left it already.
   return wasInFlight ? [unpaidEntry(item, reason)] : [];
@@ -56,7 +56,7 @@ function endEntries(item: BookItem, { state, reason, proof }: ItemEnd): Entry[] 
 /** Reverses the entries of paid items: the block that proved them left the chain. */
 export async function reopenItems(tx: Tx, commitments: readonly string[], at: Date): Promise<RevivedItem[]> {
   if (commitments.length === 0) return [];
-  const paid = (await lockBookItems(tx, commitments)).filter(({ state }) => state === 'paid');
+  const paid = (await lockBookItems(tx, commitments)).filter(({ state, isDeposit }) => state === 'paid' && !isDeposit);
   const revived = await reviveItems(tx, commitments);
   const entries = paid.map((item) => revertedEntry(item, { isInFlight: item.hasSignature, isExtra: item.isExtra }));
   await recordEntries(tx, entries, at);

@@ -1,4 +1,4 @@
-import { entryHash, firstHash } from '../../domain/books.ts';
+import { entryHash, firstHash } from '../../domain/book-chain.ts';
 import { type ChainHead, findHead, findUnsealed, type Seal, sealEntries } from '../../store/money/books.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { CommandDeps } from '../command.ts';

@@ -1,4 +1,4 @@
-import { entryHash, firstHash } from '../../domain/books.ts';
+import { entryHash, firstHash } from '../../domain/book-chain.ts';
 import {
   countUnsealed,
   findHead,

@@ -4,10 +4,8 @@ import type { ConnectedChain } from '../../chains/chains.ts';
 import { SignerRefusedError } from '../../chains/signable.ts';
 import { idBytes } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
-import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import type { Log } from '../../runtime/world.ts';
 import type { Screening } from '../../screening/screening.ts';
-import { findCursors } from '../../store/chain/chain-cursors.ts';
 import { insertItems } from '../../store/chain/items.ts';
 import {
   type Attempt,
@@ -25,11 +23,11 @@ import {
   postponeOutgoing,
   renewOutgoing,
 } from '../../store/money/outgoing.ts';
+import { findRefund } from '../../store/money/refunds.ts';
 import { deleteAlert, upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Alarms } from '../alarms.ts';
 import { raiseAlert } from '../alerts.ts';
 import { command } from '../command.ts';
-import { hearHeights } from '../evidence.ts';
 import { consentToSend } from '../own-coin.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
@@ -37,7 +35,9 @@ import { checkOutgoing } from './check-outgoing.ts';
 import { clearLimit, exceedsLimit, type LimitDeps, waitForLimit } from './limit-outgoing.ts';
 import { recallPayout } from './payout/recall-payout.ts';
 import { CONSEQUENCES } from './purposes.ts';
+import { isReadToHead } from './read-to-head.ts';
 import { listNaming, SCREENED } from './refund/screen-refund.ts';
+import { isForgotten } from './refund/signed/forgotten-refund.ts';
 import { concludePaid } from './settle-outgoing.ts';
 import { ownAccounts } from './stray/record-strays.ts';
 
@@ -54,8 +54,6 @@ export interface OutgoingDeps extends LimitDeps, RowKeyDeps {
 const LIFE_MS = 3_600_000;
 const MAX_BEGUN = 200;
 const BEGUN_AT_ONCE = 8;
-/** The chain must have been read nearly to its head before anything is signed: see `findForgotten`. */
-const MAX_BEHIND = 16;
 const FORGOTTEN_RETRY_MS = 3_600_000;
 /** A transfer that was refused is looked at again this soon, and delays no other meanwhile. */
 const LOOK_AGAIN_MS = 60_000;
@@ -207,6 +205,7 @@ async function plan(
     await remember(deps, outgoing, forgotten);
     return undefined;
   }
+  if (await isPaidByMerchant(deps, outgoing)) return undefined;
   const collector = chain.collector();
   if (collector === undefined) return undefined;
   const deadlineS = Math.floor((deps.world.clock.nowMs() + LIFE_MS) / 1000);
@@ -220,6 +219,17 @@ async function plan(
   if (outcome === 'limited') await waitForLimit(deps, outgoing);
   else await clearLimit(deps, outgoing);
   return outcome === 'planned' ? attempt : undefined;
+}
+
+/** True if the chain shows that the merchant's own account has paid the refund, which a restored database has forgotten. */
+function isPaidByMerchant(deps: OutgoingDeps, { id, purpose }: Outgoing): Promise<boolean> {
+  if (purpose !== 'refund') return Promise.resolve(false);
+  return command(deps, async (tx, now) => {
+    const refund = await findRefund(tx, id);
+    const isPaid = refund !== undefined && (await isForgotten(tx, refund, now));
+    if (isPaid) await postponeOutgoing(tx, { id, until: new Date(now.getTime() + LOOK_AGAIN_MS) });
+    return isPaid;
+  });
 }
 
 /**
@@ -245,16 +255,6 @@ async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEv
     const retryAt = new Date(now.getTime() + FORGOTTEN_RETRY_MS);
     await renewOutgoing(tx, { id, problem: 'sent before', retryAt, at: now });
   });
-}
-
-async function isReadToHead(deps: OutgoingDeps, { chain }: ConnectedChain): Promise<boolean> {
-  // A single endpoint could claim a shorter chain, hide the first transfer, and cause a second one.
-  const [heights, cursors] = await Promise.all([hearHeights(chain), findCursors(deps.db.sql)]);
-  const cursor = cursors.find(({ network }) => network === chain.network.chainId);
-  const depth = chain.network.finality?.depth ?? 1;
-  const reached = heights.agreed ?? heights.alone;
-  const factor = heights.agreed === undefined ? LONE_DEPTH_FACTOR : 1;
-  return cursor !== undefined && reached !== undefined && cursor.finalNumber >= reached - depth * factor - MAX_BEHIND;
 }
 
 /** True while the watcher has yet to decide about a transfer that the database does not know: see `noticeRestore`. */

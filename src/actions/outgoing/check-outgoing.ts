@@ -3,8 +3,9 @@ import type { ConnectedChain } from '../../chains/chains.ts';
 import { isSmall } from '../../chains/finality.ts';
 import { ACCOUNTS } from '../../domain/books.ts';
 import { idBytes, paymentIdOf } from '../../domain/ids.ts';
-import { findPaidEvent } from '../../store/chain/chain-events.ts';
-import { findPayingItem } from '../../store/chain/items.ts';
+import { findPaidEvent, listDecidedSweeps } from '../../store/chain/chain-events.ts';
+import { findDeposit } from '../../store/chain/deposits.ts';
+import { findPayingItem, type StoredItem } from '../../store/chain/items.ts';
 import { findMerchantsOf } from '../../store/events/events.ts';
 import { positionsOf } from '../../store/money/books.ts';
 import type { Outgoing } from '../../store/money/outgoing.ts';
@@ -129,6 +130,10 @@ async function checkPayment(
     return refused('its payment belongs to another merchant');
   }
   const item = await findPayingItem(db.sql, paymentId);
+  const deposit = await findDeposit(db.sql, { paymentId, asset: outgoing.asset });
+  if (deposit !== undefined && (item === undefined || item.commitment === deposit.commitment)) {
+    return checkSweeps({ db }, chain, outgoing, deposit.item);
+  }
   const event = item && (await findPaidEvent(db.sql, item));
   if (event === undefined) return refused('no event on the chain is known that paid its payment');
   const { finding } = await hear(chain, async (witness) => {
@@ -141,6 +146,32 @@ async function checkPayment(
   const isEnough = finding.is === 'agreed' || (finding.is === 'alone' && isSmall(chain.network, outgoing));
   if (!isEnough) return UNCLEAR;
   return finding.value === 'shown' ? GOOD : refused('the chain shows no payment with these terms');
+}
+
+/** The same for money that came by a deposit address: its sweeps must have brought at least as much. */
+async function checkSweeps(
+  { db }: Pick<CheckDeps, 'db'>,
+  chain: ConnectedChain['chain'],
+  outgoing: Outgoing,
+  { commitment, network, recipient }: StoredItem,
+): Promise<Check> {
+  const isPayout = outgoing.purpose === 'payout';
+  if (isPayout && !isSame(recipient, outgoing.payer)) return refused('its payment was not swept to this account');
+  const events = await listDecidedSweeps(db.sql, { network, commitment });
+  const hashes = [...new Set(events.map(({ transactionHash }) => transactionHash))];
+  const { finding } = await hear(chain, async (witness) => {
+    const receipts = await Promise.all(hashes.map((hash) => witness.receipt(hash)));
+    if (receipts.some((receipt) => receipt === undefined)) return undefined;
+    const sweeps = receipts.flatMap((receipt) => receipt?.events ?? []).filter((told) => told.type === 'swept');
+    return sweeps
+      .filter((told) => told.commitment === commitment && told.asset === outgoing.asset)
+      .reduce((sum, { amount, fee }) => sum + (isPayout ? amount - fee : amount), 0n)
+      .toString();
+  });
+  const isEnough = finding.is === 'agreed' || (finding.is === 'alone' && isSmall(chain.network, outgoing));
+  // The money may still be at the address. It is swept soon.
+  if (!isEnough || BigInt(finding.value) < BigInt(outgoing.amount)) return UNCLEAR;
+  return GOOD;
 }
 
 function isOfPayment(event: ChainEvent, { asset }: Outgoing, paymentId: string): event is PaidEvent {

@@ -8,6 +8,7 @@ import type { Lease } from '../../store/plumbing/leases.ts';
 import type { CommandDeps } from '../command.ts';
 import { commandOfLeader } from '../lease.ts';
 import { CONSEQUENCES } from './purposes.ts';
+import { withdrawOffer } from './refund/signed/withdraw-offer.ts';
 
 /** So many attempts are made without anybody asking for them: the last one begins some hours after the first. */
 const MAX_ATTEMPTS = 5;
@@ -41,6 +42,7 @@ async function goOn(tx: Tx, outgoing: Outgoing, { isCancelled, refusal }: Lapse,
   const { id, attempts, purpose } = outgoing;
   const problem = isCancelled ? 'cancelled' : (refusal ?? 'ran_out');
   if (outgoing.state === 'paid') await CONSEQUENCES[purpose].undone(tx, outgoing, at);
+  if (outgoing.signer === 'merchant') return withdrawOffer(tx, outgoing, problem, at);
   // The signer's policy is the operator's own: it is asked until it accepts.
   const isLast = attempts >= MAX_ATTEMPTS && problem !== SIGNER_REFUSED;
   if (isCancelled || isLasting(problem) || isLast) {

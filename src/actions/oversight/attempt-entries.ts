@@ -1,4 +1,5 @@
 import { amountText } from '../../chains/amount-text.ts';
+import { MERCHANT } from '../../domain/item.ts';
 import { isoText } from '../../domain/wait-words.ts';
 import type { AttemptRow, CarryingVersion, SeenEvent } from '../../store/chain/attempt-history.ts';
 import { networkName, type TimelineEntry } from './entry.ts';
@@ -19,23 +20,33 @@ export function attemptEntries({ attempts, versions, seen }: History): TimelineE
 }
 
 /** The purpose of an item, as the subject of a sentence. */
-const NAMES = { payment: 'attempt', payout: 'payout', refund: 'refund', return: 'return' } as const;
+const NAMES = { payment: 'attempt', payout: 'payout', refund: 'refund', return: 'return', sweep: 'sweep' } as const;
+
+/** Ways to pay that the payer carries out alone. */
+const OFFERS: Partial<Record<string, (about: Record<'sum' | 'account' | 'until', string>) => string>> = {
+  native: ({ sum, account, until }) => `A transaction of ${sum} was handed to the wallet of ${account}, ${until}.`,
+  deposit: ({ sum, account, until }) => `The deposit address ${account} was handed out for ${sum}, ${until}.`,
+};
 
 function ownEntries(attempt: AttemptRow): TimelineEntry[] {
-  const { acceptedAt, asset, amount, account, network, method, deadline, quote, purpose } = attempt;
-  const isCoin = method === 'native';
+  const { acceptedAt, asset, amount, account, network, method, deadline, quote, purpose, buyerName } = attempt;
+  const isOffered = method === 'native' || method === 'deposit';
   const sum = `${amountText(asset, amount)}`;
   const until = `valid until ${isoText(deadline.getTime())}`;
+  const isAsked = purpose === 'refund' && buyerName === MERCHANT;
   const did =
-    purpose !== 'payment'
-      ? `A ${NAMES[purpose]} of ${sum} was signed, ${until}.`
-      : isCoin
-        ? `A transaction of ${sum} was handed to the wallet of ${account}, ${until}.`
-        : `The signature of ${account} over ${sum} was accepted, ${until}.`;
+    purpose === 'sweep'
+      ? `A sweep of ${account} to ${attempt.recipient} was ordered.`
+      : isAsked
+        ? `The account ${account} was asked to sign for a refund of ${sum}, ${until}.`
+        : purpose !== 'payment'
+          ? `A ${NAMES[purpose]} of ${sum} was signed, ${until}.`
+          : (OFFERS[method]?.({ sum, account, until }) ??
+            `The signature of ${account} over ${sum} was accepted, ${until}.`);
   const rate = quote === null ? '' : ` Quoted by the rate ${JSON.stringify(quote)}.`;
   const started: TimelineEntry = {
     at: acceptedAt,
-    what: purpose === 'payment' && isCoin ? 'attempt.offered' : 'attempt.accepted',
+    what: isAsked || (purpose === 'payment' && isOffered) ? 'attempt.offered' : 'attempt.accepted',
     text: `${did}${rate}`,
     partnerText: did,
     evidence: { network, asset, amount, account, deadline, method },
@@ -65,6 +76,7 @@ const ENDS: Readonly<Record<string, string>> = {
   ran_out: 'a final block is later than its deadline',
   used: 'its nonce was used for something else',
   declined: 'its payer was declined',
+  swept: 'somebody else has swept the address',
 };
 
 function versionEntries(version: CarryingVersion, { network }: AttemptRow): TimelineEntry[] {
@@ -96,7 +108,12 @@ function seenEntries(event: SeenEvent, network: string): TimelineEntry[] {
   const name = networkName(network);
   const evidence = { network, transaction: transactionHash, block: blockNumber, blockHash };
   const at = readAt ?? decidedAt;
-  const shows = type === 'paid' ? 'shows the transfer' : `shows a refusal (${reason ?? 'unknown'})`;
+  const shows =
+    type === 'paid'
+      ? 'shows the transfer'
+      : type === 'swept'
+        ? 'shows a sweep of the deposit address'
+        : `shows a refusal (${reason ?? 'unknown'})`;
   const text = `Block ${blockNumber} of ${name} ${shows}, in transaction ${transactionHash}.`;
   const read = at === null ? [] : [{ at, what: `chain.${type}`, text, partnerText: text, evidence }];
   const aside =

@@ -14,6 +14,7 @@ import type { AttemptRow, SeenEvent } from '../../store/chain/attempt-history.ts
 import { type ChainCursor, findCursors } from '../../store/chain/chain-cursors.ts';
 import { listSettlements } from '../../store/parties/destinations.ts';
 import { type Freeze, listFreezes } from '../../store/parties/freezes.ts';
+import { findPaymentSettlement } from '../../store/payments/payment-settlements.ts';
 import { stateOf } from '../../store/payments/payments.ts';
 import { type Alert, listAlerts } from '../../store/plumbing/alerts.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
@@ -242,7 +243,9 @@ async function outgoingFacts(
     };
     const coolsUntilMs = isOperators ? undefined : sendAfter?.getTime();
     const whose = { stop: stop('refund', network, isOperators), destination: undefined };
-    return { purpose: 'refund', ...common, ...whose, coolsUntilMs };
+    const settlement = refund.fromHeld === '0' ? await findPaymentSettlement(db, payment.id) : undefined;
+    const merchantAccount = settlement?.asset === asset ? settlement.recipient : null;
+    return { purpose: 'refund', ...common, ...whose, coolsUntilMs, merchantAccount };
   }
   if (payout === undefined || (payout.state !== 'held' && payout.state !== 'sending')) return undefined;
   const { asset, amount, problem, network } = payout;

@@ -20,13 +20,24 @@ export interface ChangeMerchantInput {
     readonly iconUrl?: string | null;
     readonly status?: MerchantStatus;
   };
+  /** The values that the caller has seen. A change is refused if one of them is no longer so. */
+  readonly seen?: MerchantFacts;
 }
+
+/** The facts of a merchant that can be edited. */
+export type MerchantFacts = Partial<Pick<Merchant, 'name' | 'email' | 'iconUrl' | 'status'>>;
 
 export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): Promise<Merchant> {
   return command(deps, async (tx, now) => {
-    // A suspension stops money as a freeze does.
-    if (input.changes.status !== undefined) await lockFreezes(tx);
-    const merchant = await lockLivingMerchant(tx, input.owner, input.merchantId);
+    const { owner, changes, seen } = input;
+    // A suspension stops money as a freeze does. A partner can begin one and cannot end it.
+    const concernsMoney = owner === null ? changes.status !== undefined : changes.status === 'suspended';
+    if (concernsMoney) await lockFreezes(tx);
+    const merchant = await lockLivingMerchant(tx, owner, input.merchantId);
+    if (seen !== undefined) refuseUnseen(merchant, seen);
+    if (owner !== null && changes.status !== undefined && merchant.status === 'suspended') {
+      throw new ApiError('invalid_state', 'The merchant is suspended. Only the operator can change that.');
+    }
     const changed = { ...merchant, ...input.changes, updatedAt: now };
     await updateMerchant(tx, changed);
     await logMerchant(tx, changed, { type: 'merchant.updated', actor: input.actor });
@@ -46,13 +57,22 @@ export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): P
   });
 }
 
+/** Two people may edit at the same time. The later one learns what the earlier one has changed. */
+function refuseUnseen({ name, email, iconUrl, status }: Merchant, seen: MerchantFacts): void {
+  const current = { name, email, iconUrl, status };
+  const isChanged = Object.entries(seen).some(([field, value]) => current[field as keyof MerchantFacts] !== value);
+  if (!isChanged) return;
+  const message = 'Somebody else has changed the merchant meanwhile. `details.current` shows it as it is now.';
+  throw new ApiError('invalid_state', message, { status: 409, details: { current } });
+}
+
 async function changeLogo(tx: Tx, { id: merchantId, iconUrl: url, updatedAt }: Merchant): Promise<void> {
   if (url === null) await dropLogo(tx, merchantId);
   else await wishLogo(tx, { merchantId, url, wishedAt: updatedAt });
 }
 
 /** Hides the merchant and stops it taking payments. Deleting it again changes nothing. */
-export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInput, 'changes'>): Promise<void> {
+export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInput, 'changes' | 'seen'>): Promise<void> {
   return command(deps, async (tx, now) => {
     const merchant = await lockOwnMerchant(tx, input.owner, input.merchantId);
     if (merchant.deletedAt !== null) return;

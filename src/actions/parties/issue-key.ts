@@ -1,13 +1,14 @@
-import { API_KEY_RANDOM_BYTES, formatApiKey, hashApiKey } from '../../domain/api-key.ts';
+import { API_KEY_RANDOM_BYTES, formatApiKey, hashApiKey, keyStatusAt } from '../../domain/api-key.ts';
 import { newId } from '../../domain/ids.ts';
 import type { Mode } from '../../domain/mode.ts';
 import type { Scope } from '../../domain/scope.ts';
 import { ApiError } from '../../errors.ts';
-import { type ApiKey, endApiKeyAt, lockApiKey, revokeApiKey } from '../../store/parties/api-keys.ts';
-import { findMerchant } from '../../store/parties/merchants.ts';
+import { type ApiKey, endApiKeyAt, listApiKeys, lockApiKey, revokeApiKey } from '../../store/parties/api-keys.ts';
+import { findMerchant, type Owner } from '../../store/parties/merchants.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
+import { lockName } from '../../store/plumbing/locks.ts';
 import { type CommandDeps, command } from '../command.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { merchantNotFound } from './change-merchant.ts';
@@ -23,6 +24,8 @@ export interface IssueKeyInput {
   readonly merchantIds: readonly string[] | null;
   readonly addresses: readonly string[] | null;
   readonly expiresAt: Date | null;
+  /** The most keys in force that the partner may have in the mode. Operators have no limit. */
+  readonly maxKeys?: number;
 }
 
 /** A key that was just made: the only moment its secret is known. */
@@ -37,7 +40,8 @@ export function issueKey(deps: CommandDeps & RowKeyDeps, input: IssueKeyInput): 
     for (const id of input.merchantIds ?? []) {
       if ((await findMerchant(tx, input, id)) === undefined) throw merchantNotFound(id);
     }
-    const { actor, ...settings } = input;
+    const { actor, maxKeys, ...settings } = input;
+    if (maxKeys !== undefined) await refuseBeyond(tx, now, input, maxKeys);
     const isNew = { before: null, settings: { ...settings, rotatedFrom: null } };
     return insertKey(deps, tx, now, { actor, action: 'key.issued', ...isNew });
   });
@@ -49,40 +53,62 @@ export interface RotateKeyInput {
   readonly overlapMs: number;
   /** The end of the successor. It does not inherit the end of its predecessor. */
   readonly expiresAt: Date | null;
+  readonly check?: KeyCheck;
+  /** As of a new key. */
+  readonly maxKeys?: number;
+}
+
+/** Throws the refusal of a caller who may not do this to the key. */
+export type KeyCheck = (key: ApiKey) => void;
+
+/** A successor, and the key that it replaces, with its new end. */
+export interface RotatedKey extends IssuedKey {
+  readonly replaced: ApiKey & { readonly hash: string };
 }
 
 /** Makes a successor with the same rights; the old key works until the overlap is over. */
-export function rotateKey(deps: CommandDeps & RowKeyDeps, input: RotateKeyInput): Promise<IssuedKey> {
+export function rotateKey(deps: CommandDeps & RowKeyDeps, input: RotateKeyInput): Promise<RotatedKey> {
   return command(deps, async (tx, now) => {
     const old = await lockApiKey(tx, input.keyId);
     if (old === undefined) throw keyNotFound(input.keyId);
-    if (old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= now)) {
+    input.check?.(old);
+    if (keyStatusAt(now, old) !== 'active') {
       throw new ApiError('invalid_state', `Key ${old.id} is revoked or expired: issue a new one instead.`);
     }
     // A successor would make rights genuine that the gateway did not give.
     if (!isOwnKey(deps, old)) {
       throw new ApiError('invalid_state', `Key ${old.id} was not issued by the gateway, or was changed: revoke it.`);
     }
+    if (input.maxKeys !== undefined) await refuseBeyond(tx, now, old, input.maxKeys);
     await endApiKeyAt(tx, { id: old.id, at: new Date(now.getTime() + input.overlapMs) });
     const { partnerId, mode, label, scopes, merchantIds, addresses } = old;
     const { actor, expiresAt } = input;
-    return insertKey(deps, tx, now, {
+    const issued = await insertKey(deps, tx, now, {
       actor,
       action: 'key.rotated',
       before: { id: old.id, expiresAt: old.expiresAt },
       settings: { partnerId, mode, label, scopes, merchantIds, addresses, expiresAt, rotatedFrom: old.id },
     });
+    // Read again, because an earlier end that was set before stays in force.
+    const replaced = (await lockApiKey(tx, old.id)) ?? old;
+    return { ...issued, replaced };
   });
 }
 
-/** Every node refuses it within five seconds. */
-export function revokeKey(deps: CommandDeps, input: { actor: string; keyId: string }): Promise<void> {
+/** Every node refuses it within five seconds. Returns its hash. */
+export function revokeKey(
+  deps: CommandDeps,
+  input: { readonly actor: string; readonly keyId: string; readonly check?: KeyCheck },
+): Promise<{ readonly hash: string }> {
   return command(deps, async (tx, now) => {
     const key = await lockApiKey(tx, input.keyId);
     if (key === undefined) throw keyNotFound(input.keyId);
-    if (!(await revokeApiKey(tx, { id: key.id, at: now }))) return;
+    input.check?.(key);
+    const { hash } = key;
+    if (!(await revokeApiKey(tx, { id: key.id, at: now }))) return { hash };
     const detail = { before: { expiresAt: key.expiresAt, revokedAt: null }, after: { revokedAt: now } };
     await appendAudit(tx, { at: now, actor: input.actor, action: 'key.revoked', subject: key.id, detail });
+    return { hash };
   });
 }
 
@@ -114,6 +140,15 @@ async function insertKey(
   return { key, secret };
 }
 
-function keyNotFound(id: string): ApiError {
+/** Two requests at the same time would exceed the limit together, so they run one after the other. */
+async function refuseBeyond(tx: Tx, now: Date, { partnerId, mode }: Owner, maxKeys: number): Promise<void> {
+  await lockName(tx, `api keys ${partnerId}/${mode}`);
+  const keys = await listApiKeys(tx, { partnerId, mode });
+  if (keys.filter((key) => keyStatusAt(now, key) === 'active').length < maxKeys) return;
+  const message = `There are ${maxKeys} API keys in force, which is the most. Revoke one first.`;
+  throw new ApiError('invalid_state', message, { status: 409 });
+}
+
+export function keyNotFound(id: string): ApiError {
   return new ApiError('api_key_not_found', `There is no API key ${id}.`);
 }

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { RefusalReason, Verdict } from '../../chains/chain.ts';
 import { parseAccount } from '../../domain/caip.ts';
 import { doResultsFit, type Option, openOption, readResults, resultsHash, type Step } from '../../domain/option.ts';
 import { ApiError, validationError } from '../../errors.ts';
@@ -21,6 +20,7 @@ import {
 } from './option-refusals.ts';
 import type { SoughtTransaction } from './seek-transaction.ts';
 import { type OptionDeps, refuseOutdated } from './terms-in-force.ts';
+import { type BadVerdict, reasonOf, refusalOf } from './verdict-refusals.ts';
 
 export interface ConfirmInput {
   readonly payment: Payment;
@@ -185,43 +185,18 @@ interface Judged {
   readonly payment: Payment;
   readonly confirmation: Confirmation;
   readonly commitment: string;
-  readonly verdict: Exclude<Verdict, { is: 'good' }>;
+  readonly verdict: BadVerdict;
 }
 
 async function refuseOrExplain(deps: ConfirmDeps, judged: Judged): Promise<Payment> {
   const { payment, confirmation, commitment, verdict } = judged;
-  const reason = verdict.is === 'refused' ? verdict.reason : verdict.is;
   // A nonce that was used may have been used by us, for a request that came at the same time.
-  if (reason === 'used' && (await findItems(deps.db.sql, [commitment])).length > 0) {
+  if (reasonOf(verdict) === 'used' && (await findItems(deps.db.sql, [commitment])).length > 0) {
     const [now] = await findPayments(deps.db.sql, [payment.id]);
     if (now !== undefined && (await isSettled(deps, now, confirmation))) return now;
   }
-  throw REFUSALS[reason]();
+  throw refusalOf(verdict);
 }
-
-const refused = (message: string) => () => new ApiError('invalid_state', message);
-const wrongSignature = () =>
-  validationError(
-    [{ field: 'results', message: "must hold a signature of the option's data by the option's account" }],
-    422,
-  );
-
-/** The error message of each finding of the chain. Wallets look for the words "insufficient funds". */
-const REFUSALS: Readonly<Record<RefusalReason | 'malformed_signature', () => ApiError>> = {
-  malformed_signature: () =>
-    validationError([{ field: 'results', message: 'must hold a signature of 65 bytes, with a low s' }], 422),
-  wrong_signature: wrongSignature,
-  short_balance: refused('The account has insufficient funds.'),
-  short_allowance: refused('Permit2 may not take the token yet: wait until the approval is mined, then confirm again.'),
-  used: refused('This authorization was used or cancelled before: ask for options again.'),
-  late: quoteExpired,
-  payer_blacklisted: refused('The token refuses transfers of this account.'),
-  recipient_blacklisted: refused('The token refuses transfers to the recipient.'),
-  paused: refused('The token has paused all transfers.'),
-  short_arrival: refused('The token does not deliver the full amount.'),
-  out_of_gas: refused('The account takes too much gas to pay.'),
-  unknown: refused('The token refuses this payment.'),
-};
 
 function wrongResults(steps: readonly Step[]): ApiError {
   const wanted = steps.map((step) => (step === 'signature' ? 'a signature' : 'a transaction hash')).join(', then ');

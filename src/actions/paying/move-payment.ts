@@ -1,7 +1,15 @@
 import type { Item } from '../../domain/item.ts';
-import { type Decision, decide, type PaymentEvent, type PaymentStatus, type Refusal } from '../../domain/payment.ts';
+import {
+  type Decision,
+  decide,
+  isFinal,
+  type PaymentEvent,
+  type PaymentStatus,
+  type Refusal,
+} from '../../domain/payment.ts';
 import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
 import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
+import { markStaleOf } from '../../store/chain/deposits.ts';
 import { countOpenItems, findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdNetAmounts } from '../../store/money/payouts.ts';
@@ -181,7 +189,21 @@ export async function moveLocked(
   }
   await carryOut(tx, moves);
   await writeConsequences(tx, taken, { merchantOf: (id) => current.get(id)?.merchantId ?? '', now });
+  await noteEnds(
+    tx,
+    taken.flatMap(({ paymentId }) => current.get(paymentId) ?? []),
+  );
   return outcomes;
+}
+
+/** Money at deposit addresses of payments that have ended is looked at again. Only payments with a native deadline have some. */
+async function noteEnds(tx: Tx, moved: readonly Payment[]): Promise<void> {
+  const ended = moved.filter(({ status, nativeDeadline }) => isFinal(status) && nativeDeadline !== null);
+  if (ended.length === 0) return;
+  await markStaleOf(
+    tx,
+    ended.map(({ id }) => id),
+  );
 }
 
 /** Something that happened to a payment without moving it. */

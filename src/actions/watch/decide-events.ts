@@ -12,6 +12,7 @@ import { findPayments } from '../../store/payments/payments.ts';
 import { raiseAlert } from '../alerts.ts';
 import { commandOfLeader } from '../lease.ts';
 import { settleOutgoing } from '../outgoing/settle-outgoing.ts';
+import { settleSwept } from './deposits/settle-swept.ts';
 import { judgePayments } from './judge-payments.ts';
 import { noticeRestore } from './notice-restore.ts';
 import { type KnownEvent, proveEvents } from './prove-events.ts';
@@ -38,13 +39,20 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
     return item === undefined ? [] : [{ event, item }];
   });
   const strange = found.filter(({ commitment }) => !items.has(commitment));
-  const open = new Set(await noticeRestore(deps, watcher, strange));
+  const open = new Set(
+    await noticeRestore(
+      deps,
+      watcher,
+      strange.filter(({ type }) => type !== 'swept'),
+    ),
+  );
   const decided = strange.filter((event) => !open.has(event)).map((event) => unknown(deps, watcher, event));
   const { proved, refuted } = await proveEvents(deps, watcher, view, known);
   if (proved.length > 0) deps.world.crashPoint?.('watch.proved');
   await forget(deps, watcher, refuted);
   decided.push(...(await decidePaid(deps, watcher, proved)));
   decided.push(...(await decideRefused(deps, watcher, proved)));
+  await settleSwept(deps, watcher, proved);
   if (decided.length > 0) {
     // After a crash before this line everything is repeated. The transition rules of payments refuse a second
     // application.

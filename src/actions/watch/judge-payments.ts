@@ -9,6 +9,7 @@ import { type ItemEnd, itemOf, type StoredItem } from '../../store/chain/items.t
 import { closeItems } from '../books/record.ts';
 import { blockKey, type HeardBlock, hear, sayings } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
+import { fateOfDeposit } from './deposits/fate-of-deposit.ts';
 import { findMissedEvent } from './find-missed-event.ts';
 import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
 
@@ -113,6 +114,7 @@ export async function fateOfItem(
   view: FinalView | undefined,
 ): Promise<ItemFate> {
   if (view === undefined) return { is: 'unclear' };
+  if (stored.method === 'deposit') return fateOfDeposit(deps, watcher, stored, view);
   const { chain, cursor, paid } = view;
   const { commitment, network } = stored;
   const item = itemOf(stored);

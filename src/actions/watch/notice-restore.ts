@@ -1,6 +1,8 @@
 import { ChainUnavailableError } from '../../chains/chain.ts';
+import { paymentIdOf, subjectFromBytes } from '../../domain/ids.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import { lockFreezes } from '../../store/parties/freezes.ts';
+import { findPayments } from '../../store/payments/payments.ts';
 import { hearEvents } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { ownAccounts } from '../outgoing/stray/record-strays.ts';
@@ -8,9 +10,10 @@ import { putFreeze } from '../parties/freeze.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**
- * Looks for transfers out of our own accounts among final events without a stored item. Only the holder of the account's
- * key can cause one. So the database was restored from an older backup, or somebody else uses the key: payouts and refunds
- * on the network are frozen. Returns the events that endpoints could not confirm or refute yet.
+ * Looks for transfers out of our own accounts among final events without a stored item, and for refunds that our relayers
+ * sent for a merchant's account. Only the holder of our keys can cause them. So the database was restored from an older
+ * backup, or somebody else uses a key: payouts and refunds on the network are frozen. Returns the events that endpoints could
+ * not confirm or refute yet.
  */
 export async function noticeRestore(
   deps: WatchDeps,
@@ -20,7 +23,9 @@ export async function noticeRestore(
   const connected = deps.chains.find(watcher.network);
   if (connected === undefined) return [];
   const own = new Set(ownAccounts(connected).map((account) => account.toLowerCase()));
-  const left = unknown.filter(({ type, fields }) => type === 'paid' && own.has(fields.payer?.toLowerCase() ?? ''));
+  const paid = unknown.filter(({ type }) => type === 'paid');
+  const left = paid.filter(({ fields }) => own.has(fields.payer?.toLowerCase() ?? ''));
+  left.push(...(await sentForMerchants(deps, watcher, { own, events: paid.filter((event) => !left.includes(event)) })));
   const open: StoredEvent[] = [];
   for (const event of left) {
     const isShown = await isShownByEnough(watcher, event);
@@ -28,6 +33,28 @@ export async function noticeRestore(
     if (isShown) await freezeRestored(deps, watcher, event);
   }
   return open;
+}
+
+/** Refunds of known payments that an account of ours has sent. A merchant can make such an event, but not with our key. */
+async function sentForMerchants(
+  deps: WatchDeps,
+  { chain }: Watcher,
+  { own, events }: { readonly own: ReadonlySet<string>; readonly events: readonly StoredEvent[] },
+): Promise<StoredEvent[]> {
+  const named = events.flatMap((event) => {
+    const id = subjectFromBytes(Buffer.from(event.fields.subject ?? '', 'hex'));
+    return id.startsWith('rfnd_') ? [{ event, paymentId: paymentIdOf(id) }] : [];
+  });
+  if (named.length === 0) return [];
+  const payments = await findPayments(deps.db.sql, [...new Set(named.map(({ paymentId }) => paymentId))]);
+  const known = new Set(payments.map((payment) => payment?.id));
+  const sent: StoredEvent[] = [];
+  for (const { event, paymentId } of named) {
+    if (!known.has(paymentId)) continue;
+    const transaction = await chain.sentTransaction(event.transactionHash);
+    if (transaction !== undefined && own.has(transaction.from.toLowerCase())) sent.push(event);
+  }
+  return sent;
 }
 
 /** Undefined when the endpoints could not be asked. One endpoint alone must not stop payouts by a lie. */
@@ -45,7 +72,7 @@ async function isShownByEnough({ chain }: Watcher, event: StoredEvent): Promise<
 
 async function freezeRestored(deps: WatchDeps, { network, lease }: Watcher, event: StoredEvent): Promise<void> {
   const { transactionHash, blockNumber } = event;
-  const reason = `transaction ${transactionHash} in block ${blockNumber} left an account of ours, and the database does not know it. Run till rebuild from that block or an earlier one`;
+  const reason = `transaction ${transactionHash} in block ${blockNumber} was sent with a key of ours, and the database does not know it. Run till rebuild from that block or an earlier one`;
   await commandOfLeader(deps, lease, async (tx, since) => {
     await lockFreezes(tx);
     await putFreeze(tx, deps, { scope: 'restored', subject: network, reason, actor: 'watcher', since });

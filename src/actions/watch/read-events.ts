@@ -86,7 +86,7 @@ export function storedEvent(event: ChainEvent): StoredEvent {
       ? { reason: event.reason }
       : {
           subject: event.subject,
-          payer: event.payer,
+          ...(event.type === 'paid' && { payer: event.payer }),
           asset: event.asset,
           amount: event.amount.toString(),
           fee: event.fee.toString(),

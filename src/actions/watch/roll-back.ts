@@ -7,11 +7,13 @@ import {
   type SeenBlock,
 } from '../../store/chain/chain-cursors.ts';
 import { deleteEventsAbove } from '../../store/chain/chain-events.ts';
+import { deleteDepositTransfersAbove } from '../../store/chain/deposit-transfers.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import { reopenItems } from '../books/record.ts';
 import { hear, sayings } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { notePayments } from '../paying/move-payment.ts';
+import { reverseSweeps } from './deposits/settle-swept.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 const COMPARED_AT_ONCE = 16;
@@ -37,6 +39,8 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
   };
   const subjects = await commandOfLeader(deps, lease, async (tx, at) => {
     await deleteBlocksAbove(tx, network, fork.number);
+    await reverseSweeps(tx, network, fork.number, at);
+    await deleteDepositTransfersAbove(tx, network, fork.number);
     const unpaid = await deleteEventsAbove(tx, network, fork.number, at);
     const revived = await reopenItems(tx, unpaid, at);
     for (const { subject } of revived) {

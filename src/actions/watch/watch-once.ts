@@ -3,6 +3,8 @@ import { hasPassed } from '../../domain/has-passed.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import { countUndetermined, findPaymentsToJudge } from '../../store/chain/due-items.ts';
 import { decideEvents } from './decide-events.ts';
+import { decideDeposits } from './deposits/decide-deposits.ts';
+import { readTransfers } from './deposits/read-transfers.ts';
 import { finishMinedSends } from './finish-mined-sends.ts';
 import { followChain } from './follow-chain.ts';
 import { judgeOutgoing } from './judge-outgoing.ts';
@@ -40,6 +42,7 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
     // After a failure here the next round does the work, whether or not the chain has moved.
     watcher.memory.judgedAtMs = 0;
     await noticeCoin(deps, watcher);
+    if (await readTransfers(deps, watcher, view)) await decideDeposits(deps, watcher, view);
     await judgeOverdue(deps, watcher, view);
     await finishMinedSends(deps, watcher, view);
     watcher.memory.judgedAtMs = nowMs;

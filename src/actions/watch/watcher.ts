@@ -3,6 +3,7 @@ import { ChainUnavailableError } from '../../chains/chain.ts';
 import type { Chains } from '../../chains/chains.ts';
 import type { Heights } from '../../domain/quorum.ts';
 import type { Screening } from '../../screening/screening.ts';
+import type { WatchedDeposit } from '../../store/chain/deposits.ts';
 import { databaseFault } from '../../store/plumbing/database.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
@@ -21,6 +22,10 @@ export interface WatchDeps extends LeaseDeps, RowKeyDeps {
 export interface WatchSettings {
   /** The first block to read of a new chain; a little below its head if undefined. */
   startAt?(network: string): number | undefined;
+  /** The least amount at a deposit address that is swept, in whole tokens. */
+  sweepFrom?(network: string): bigint | undefined;
+  /** How much less than asked still pays after the deadline, in hundredths of a percent. */
+  toleranceBasisPoints?(): number;
 }
 
 /** Metrics of watching. */
@@ -61,9 +66,15 @@ export interface WatchMemory {
   readonly askAgainAtMs: Map<string, number>;
   /** Unreadable logs by the subject of their alert. */
   readonly unread: Set<string>;
+  /** The deposit addresses that are watched, and the number of the last one. */
+  readonly deposits: {
+    readonly byAddress: Map<string, WatchedDeposit>;
+    readonly byCommitment: Map<string, WatchedDeposit>;
+    lastNumber: number;
+  };
 }
 
-export type Question = 'events' | 'endings' | 'reorganisation';
+export type Question = 'events' | 'endings' | 'reorganisation' | 'deposits';
 
 export function newWatchMemory(): WatchMemory {
   return {
@@ -76,6 +87,7 @@ export function newWatchMemory(): WatchMemory {
     disputes: new Map(),
     askAgainAtMs: new Map(),
     unread: new Set(),
+    deposits: { byAddress: new Map(), byCommitment: new Map(), lastNumber: 0 },
   };
 }
 

@@ -22,8 +22,9 @@ import {
   reasonOf,
 } from './collector.ts';
 import { dataGas } from './data-gas.ts';
+import { encodeSweep, maxItemsPerSweep, sweepGasLimit } from './deposits.ts';
 import { type EthCall, ethCall, type Returned, unlessFaulty } from './eth-call.ts';
-import { collectorItem, type EvmContext } from './evm-context.ts';
+import { collectorItem, depositTerms, type EvmContext } from './evm-context.ts';
 import type { RpcCall, RpcError } from './json-rpc.ts';
 import { readKeySignature } from './key-signature.ts';
 import { type Hex, toQuantity } from './rpc-values.ts';
@@ -40,7 +41,9 @@ const KEY_ITEM_GAS: Readonly<Record<ItemKind, number>> = {
 };
 
 export function maxBatchItems({ method }: Item): number {
-  return method === 'native' ? 1 : maxItemsPerBatch(method, { allowance: KEY_ITEM_GAS[method] });
+  if (method === 'native') return 1;
+  if (method === 'deposit') return maxItemsPerSweep();
+  return maxItemsPerBatch(method, { allowance: KEY_ITEM_GAS[method] });
 }
 
 /** The expected outcome of each item, if the batch were sent like this. */
@@ -81,6 +84,7 @@ async function explain(
 ): Promise<ItemOutcome> {
   if (signed === undefined || outcome.is === 'paid' || !VAGUE.includes(outcome.reason)) return outcome;
   const { item, commitment } = signed;
+  if (item.method === 'deposit') return outcome;
   const terms = termsOf(item.asset);
   const facts = await unlessFaulty(
     Promise.all([
@@ -192,6 +196,7 @@ function prepare(context: EvmContext, batch: readonly SignedItem[]): Prepared {
   if (batch.some(({ item }) => shared.some((field) => item[field] !== first.item[field]))) {
     throw new TypeError('the items of a batch share Collector, asset, method and fee account');
   }
+  if (kind === 'deposit') return prepareSweep(context, batch);
   const isOfKeys = batch.every(({ hasCode }) => !hasCode);
   const allowance = isOfKeys ? { allowance: KEY_ITEM_GAS[kind] } : {};
   const items: Batch['items'] = batch.map(({ item, signature, hasCode }) => ({
@@ -208,6 +213,14 @@ function prepare(context: EvmContext, batch: readonly SignedItem[]): Prepared {
     ...allowance,
   });
   return { to, data, gas: BigInt(batchGasLimit(kind, batch.length, allowance)) };
+}
+
+/** The call that sweeps deposit addresses of one asset. */
+function prepareSweep(context: EvmContext, batch: readonly SignedItem[]): Prepared {
+  const [{ collector, asset } = { collector: '', asset: '' }] = batch.map(({ item }) => item);
+  const { token } = context.termsOf(asset);
+  const data = encodeSweep({ token, items: batch.map(({ item }) => depositTerms(item, token)) });
+  return { to: collector as Hex, data, gas: BigInt(sweepGasLimit(batch.length)) };
 }
 
 interface Call {

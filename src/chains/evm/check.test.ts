@@ -7,7 +7,7 @@ import { systemWorld } from '../../runtime/system-world.ts';
 import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from '../../sandbox/genesis.ts';
 import type { LocalEvm } from '../../sandbox/local-evm.ts';
 import { type Chain, ChainUnavailableError } from '../chain.ts';
-import { COLLECTORS, type CollectorRelease } from '../collectors.ts';
+import { COLLECTORS, type ContractRelease } from '../collectors.ts';
 import { findNetwork, type Network } from '../networks.ts';
 import { createEvmChain } from './evm-chain.ts';
 
@@ -42,7 +42,7 @@ describe('the check of a network', () => {
 
   const setCode = (code: string) => evm.request({ method: 'hardhat_setCode', params: [SANDBOX_TOKENS.USDC, code] });
 
-  function open(collectors: readonly CollectorRelease[] = COLLECTORS): Chain {
+  function open(collectors: readonly ContractRelease[] = COLLECTORS): Chain {
     const post = async (body: string) => {
       const calls = [JSON.parse(body)].flat() as Call[];
       const answers = JSON.parse(await evm.rpc(JSON.stringify(calls))) as object[];
@@ -134,7 +134,7 @@ describe('the check of a network', () => {
   });
 
   describe('for the Collector', () => {
-    const [current] = COLLECTORS as [CollectorRelease];
+    const [current] = COLLECTORS as [ContractRelease];
     const missing = { ...current, address: '0x00000000000000000000000000000000000C0113', since: '2026-12-01' };
 
     it('signs for the older one while the newest is not deployed, and says so', async () => {

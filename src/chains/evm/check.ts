@@ -1,6 +1,7 @@
 import { decodeAbiParameters } from 'viem';
-import { type ChainCheck, type ChainProblem, ChainUnavailableError } from '../chain.ts';
-import type { CollectorRelease } from '../collectors.ts';
+import { ChainUnavailableError } from '../chain.ts';
+import type { ChainCheck, ChainProblem } from '../chain-check.ts';
+import type { ContractRelease } from '../collectors.ts';
 import { PERMIT2_ADDRESS } from './collector.ts';
 import { ethCall } from './eth-call.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
@@ -18,8 +19,9 @@ const ZERO = uint(0);
 
 /** The assets and contracts that a network has. */
 export interface EvmCheck extends ChainCheck {
-  /** The releases of the Collector that are deployed, the oldest first. */
-  readonly collectors: readonly CollectorRelease[];
+  /** The releases of our contracts that are deployed, the oldest first. */
+  readonly collectors: readonly ContractRelease[];
+  readonly depositContracts: readonly ContractRelease[];
 }
 
 /**
@@ -28,13 +30,18 @@ export interface EvmCheck extends ChainCheck {
  */
 export async function check(context: EvmContext): Promise<EvmCheck> {
   const { rpc, assets } = context;
-  const [codeHashes, hasPermit2, findings] = await Promise.all([
-    Promise.all(context.collectors.map(({ address }) => rpc.call(codeHashCall(address)))),
+  const codeHashesOf = (releases: readonly ContractRelease[]) =>
+    Promise.all(releases.map(({ address }) => rpc.call(codeHashCall(address))));
+  const [codeHashes, depositHashes, hasPermit2, findings] = await Promise.all([
+    codeHashesOf(context.collectors),
+    codeHashesOf(context.depositContracts),
     rpc.call(hasCodeCall(PERMIT2_ADDRESS)),
     Promise.all(assets.map((terms) => findingOf(context, terms))),
   ]);
   const { collectors, problems } = judgeCollectors(context, codeHashes);
-  if (collectors.length === 0) return { payable: [], unchecked: [], problems, collectors };
+  // A network without this contract has no deposit addresses, and all other ways to pay.
+  const depositContracts = context.depositContracts.filter(({ codeHash }, index) => depositHashes[index] === codeHash);
+  if (collectors.length === 0) return { payable: [], unchecked: [], problems, collectors, depositContracts };
   const found = assets.map(({ known, pay }, index) => {
     const finding = pay.method === 'permit2' && !hasPermit2 ? NO_PERMIT2 : (findings[index] ?? GOOD);
     return { ...finding, asset: known.id, name: `${known.symbol} (${known.id})` };
@@ -52,6 +59,7 @@ export async function check(context: EvmContext): Promise<EvmCheck> {
       }),
     ],
     collectors,
+    depositContracts,
   };
 }
 

@@ -2,47 +2,61 @@ import { checksumAddress } from '../../domain/caip.ts';
 import type { Chain, ChainEvent } from '../chain.ts';
 import { coinOf } from '../coin.ts';
 import { COLLECTED_TOPIC, decodeCollectorLog, NATIVE_TOKEN, REFUSED_TOPIC, reasonOf } from './collector.ts';
+import { decodeSweptLog, SWEPT_TOPIC } from './deposits.ts';
 import type { EvmContext } from './evm-context.ts';
 import { createLogReader, readPlace } from './logs.ts';
 import type { Rpc } from './rpc.ts';
 import { type Hex, readData, readHash } from './rpc-values.ts';
 
-/** Reads one log of the Collector. Throws for any other log. */
+/** Reads one log of our contracts. Throws for any other log. */
 export type EventDecoder = (log: Record<string, unknown>) => ChainEvent;
 
 /** More than the number of logs that the watcher reads repeatedly until their blocks are final. */
 const MAX_KEPT = 5_000;
 
-/** Reads the Collector's events, from the endpoints behind `call`. */
+/** Reads the events of our contracts, from the endpoints behind `call`. */
 export function createEventReader(
-  { network, collectors }: EvmContext,
+  { network, collectors, depositContracts }: EvmContext,
   { call, decode }: { readonly call: Rpc['call']; readonly decode: EventDecoder },
 ): Chain['events'] {
   const filter = {
-    address: collectors.map(({ address }) => address.toLowerCase()),
-    topics: [[COLLECTED_TOPIC, REFUSED_TOPIC]],
+    address: [...collectors, ...depositContracts].map(({ address }) => address.toLowerCase()),
+    topics: [[COLLECTED_TOPIC, REFUSED_TOPIC, SWEPT_TOPIC]],
   };
   const readLogs = createLogReader({ call, network }, decode);
   return (fromBlock, toBlock, onUnreadable) => readLogs(filter, fromBlock, toBlock, onUnreadable);
 }
 
-/** True if a log has the form of a Collector event. */
-export function isCollectorLog({ collectors }: EvmContext, { address: of, topics }: Record<string, unknown>): boolean {
-  const isOurs = typeof of === 'string' && collectors.some(({ address }) => address.toLowerCase() === of.toLowerCase());
-  return isOurs && Array.isArray(topics) && (topics[0] === COLLECTED_TOPIC || topics[0] === REFUSED_TOPIC);
+/** True if a log has the form of an event of our contracts. */
+export function isOurLog(
+  { collectors, depositContracts }: EvmContext,
+  { address: of, topics }: Record<string, unknown>,
+): boolean {
+  const [topic] = Array.isArray(topics) ? topics : [];
+  const isBy = (releases: EvmContext['collectors']) =>
+    typeof of === 'string' && releases.some(({ address }) => address.toLowerCase() === of.toLowerCase());
+  return topic === SWEPT_TOPIC
+    ? isBy(depositContracts)
+    : (topic === COLLECTED_TOPIC || topic === REFUSED_TOPIC) && isBy(collectors);
 }
 
 export function createEventDecoder(context: EvmContext): EventDecoder {
   const { network, assets } = context;
   const assetByToken = new Map<string, string>(assets.map(({ token, known }) => [token, known.id]));
-  const collectors = new Map(context.collectors.map(({ address }) => [address.toLowerCase(), address]));
+  const byAddress = (releases: EvmContext['collectors']) =>
+    new Map(releases.map(({ address }) => [address.toLowerCase(), address]));
+  const [collectors, depositContracts] = [byAddress(context.collectors), byAddress(context.depositContracts)];
   return createMemo(readLog);
 
   function readLog(log: Record<string, unknown>): ChainEvent {
-    const collector = collectors.get(readData(log.address));
-    if (collector === undefined) throw new RangeError('a log of another contract');
+    const by = readData(log.address);
     if (!Array.isArray(log.topics)) throw new TypeError('a log without topics');
-    const decoded = decodeCollectorLog({ topics: log.topics.map(readHash), data: readData(log.data) });
+    const content = { topics: log.topics.map(readHash), data: readData(log.data) };
+    const depositContract = depositContracts.get(by);
+    if (depositContract !== undefined) return readSwept(log, depositContract, content);
+    const collector = collectors.get(by);
+    if (collector === undefined) throw new RangeError('a log of another contract');
+    const decoded = decodeCollectorLog(content);
     if (decoded === undefined) throw new RangeError('a log of another kind');
     const place = {
       ...readPlace(log),
@@ -61,6 +75,18 @@ export function createEventDecoder(context: EvmContext): EventDecoder {
       fee,
       recipient,
     };
+  }
+
+  function readSwept(
+    log: Record<string, unknown>,
+    collector: string,
+    content: { topics: Hex[]; data: Hex },
+  ): ChainEvent {
+    const decoded = decodeSweptLog(content);
+    if (decoded === undefined) throw new RangeError('a log of another kind');
+    const { commitment, paymentId, token, amount, fee, recipient } = decoded;
+    const place = { ...readPlace(log), collector, commitment };
+    return { ...place, type: 'swept', subject: paymentId.slice(2), asset: assetOf(token), amount, fee, recipient };
   }
 
   function assetOf(token: Hex): string {

@@ -184,7 +184,7 @@ const REASON_OF_MESSAGE: ReadonlyMap<string, RefusalReason> = new Map([
   ['Blocked: transfers are blocked for user', 'payer_blacklisted'],
 ]);
 
-/** Errors of the Collector, of Permit2, of tokens made with OpenZeppelin's contracts, of Paxos's tokens and of Agora's. */
+/** Errors of the Collector, of deposit addresses, of Permit2, of tokens made with OpenZeppelin's contracts, of Paxos's tokens and of Agora's. */
 const REASON_OF_ERROR: ReadonlyMap<string, RefusalReason> = new Map(
   (
     [
@@ -213,6 +213,7 @@ const REASON_OF_ERROR: ReadonlyMap<string, RefusalReason> = new Map(
       ['UsedOrCanceledAuthorization()', 'used'],
       ['ExpiredAuthorization()', 'late'],
       ['AccountIsFrozen(address)', 'payer_blacklisted'],
+      ['NothingThere()', 'short_balance'],
       ['TransferPaused()', 'paused'],
       ['SignatureVerificationPaused()', 'paused'],
     ] as const

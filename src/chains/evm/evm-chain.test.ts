@@ -6,8 +6,9 @@ import type { Item, PayMethod, SignedItem } from '../../domain/item.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS } from '../../sandbox/genesis.ts';
 import { createLocalEvm, type LocalEvm } from '../../sandbox/local-evm.ts';
-import { type Chain, type ChainProblem, ChainUnavailableError } from '../chain.ts';
-import { COLLECTORS } from '../collectors.ts';
+import { type Chain, ChainUnavailableError } from '../chain.ts';
+import type { ChainProblem } from '../chain-check.ts';
+import { COLLECTORS, DEPOSIT_CONTRACTS } from '../collectors.ts';
 import { findNetwork, type Network } from '../networks.ts';
 import { COLLECTOR_ADDRESS } from './collector.ts';
 import { createEvmChain } from './evm-chain.ts';
@@ -105,6 +106,7 @@ describe('an EVM chain', () => {
       unchecked: [],
       problems: [],
       collectors: COLLECTORS,
+      depositContracts: DEPOSIT_CONTRACTS,
     });
     assert.deepEqual(
       { ...chain.health(), headNumber: undefined },

@@ -1,7 +1,7 @@
 import type { Item } from '../../domain/item.ts';
 import type { Log, World } from '../../runtime/world.ts';
 import type { Chain, Witness } from '../chain.ts';
-import { COLLECTORS, type CollectorRelease, collectorFor } from '../collectors.ts';
+import { COLLECTORS, type ContractRelease, releaseFor } from '../collectors.ts';
 import type { Network } from '../networks.ts';
 import { maxBatchItems, signBatch, signNothing, simulate } from './batches.ts';
 import { findBlock, findTransaction, headCall } from './blocks.ts';
@@ -10,7 +10,8 @@ import { check } from './check.ts';
 import { isPaymentShown } from './coin-payments.ts';
 import { COLLECTOR_ADDRESS, commitmentOf as collectorCommitmentOf } from './collector.ts';
 import { createEventDecoder, createEventReader } from './collector-events.ts';
-import { collectorItem, createEvmContext } from './evm-context.ts';
+import { depositAddress, depositCommitment } from './deposits.ts';
+import { collectorItem, createEvmContext, depositTerms } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
 import { createIncomingReader, findCoinTransfer, listCoinTransfers } from './incoming.ts';
 import { judge } from './judge.ts';
@@ -33,7 +34,7 @@ export interface EvmChainInput {
   readonly callsPerS?: number;
   readonly log?: Log;
   /** The releases of the Collector; a test may pass others. */
-  readonly collectors?: readonly CollectorRelease[];
+  readonly collectors?: readonly ContractRelease[];
 }
 
 /** The adapter of an EVM network. */
@@ -47,18 +48,22 @@ export function createEvmChain(input: EvmChainInput): Chain {
   const limit = callsPerS === undefined ? {} : { callsPerS };
   const rpc = createRpc({ world, network: network.chainId, chainId, blockTimeMs, endpoints, log, ...limit });
   const context = createEvmContext({ world, network, chainId, rpc, collectors });
-  /** The releases that the last check found. */
+  /** The releases that the last check found. Deposit addresses are offered only after a check. */
   let deployed = collectors;
-  const collector = () => collectorFor(world.clock.nowMs(), deployed)?.address;
+  let depositContracts: readonly ContractRelease[] = [];
+  const collector = () => releaseFor(world.clock.nowMs(), deployed)?.address;
 
+  const termsOfDeposit = (item: Item) => depositTerms(item, context.termsOf(item.asset).token);
   const commitmentOf = (item: Item): Hex =>
-    collectorCommitmentOf({
-      ...collectorItem(item),
-      chainId,
-      collector: item.collector as Hex,
-      token: context.termsOf(item.asset).token,
-      feeAccount: item.feeAccount as Hex,
-    });
+    item.method === 'deposit'
+      ? depositCommitment(termsOfDeposit(item))
+      : collectorCommitmentOf({
+          ...collectorItem(item),
+          chainId,
+          collector: item.collector as Hex,
+          token: context.termsOf(item.asset).token,
+          feeAccount: item.feeAccount as Hex,
+        });
 
   const decode = createEventDecoder(context);
   const witnesses = new Map(rpc.endpoints.map((endpoint) => [endpoint, createWitness(context, endpoint, decode)]));
@@ -68,9 +73,11 @@ export function createEvmChain(input: EvmChainInput): Chain {
     check: async () => {
       const found = await check(context);
       deployed = found.collectors;
+      depositContracts = found.depositContracts;
       return found;
     },
     collector,
+    depositContract: () => releaseFor(world.clock.nowMs(), depositContracts)?.address,
     health: () => ({
       endpoints: rpc.endpoints.length,
       endpointsUp: rpc.endpointsUp(),
@@ -83,6 +90,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     }),
 
     commitmentOf,
+    depositAddressOf: (item) => depositAddress(termsOfDeposit(item), item.collector as Hex),
     walletActions: (item, allowance) =>
       walletActions(item, context.termsOf(item.asset), chainId, commitmentOf(item), allowance),
 

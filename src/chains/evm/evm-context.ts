@@ -2,9 +2,10 @@ import { idBytes } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
 import type { World } from '../../runtime/world.ts';
 import { assetsOf, type KnownAsset, type PayTerms } from '../assets.ts';
-import type { CollectorRelease } from '../collectors.ts';
+import { type ContractRelease, DEPOSIT_CONTRACTS } from '../collectors.ts';
 import type { Network } from '../networks.ts';
 import { type CollectorItem, NATIVE_TOKEN } from './collector.ts';
+import type { DepositTerms } from './deposits.ts';
 import { createLens, type Lens } from './lens.ts';
 import type { Rpc } from './rpc.ts';
 import type { Hex } from './rpc-values.ts';
@@ -19,8 +20,9 @@ export interface EvmContext {
   /** The same endpoints, for questions that can be batched into one call. */
   readonly lens: Lens;
   readonly assets: readonly AssetTerms[];
-  /** All releases of the Collector, the oldest first. */
-  readonly collectors: readonly CollectorRelease[];
+  /** All releases of the Collector, and of the contract of deposit addresses, the oldest first. */
+  readonly collectors: readonly ContractRelease[];
+  readonly depositContracts: readonly ContractRelease[];
   /** Throws for an asset that is not payable here: such items are never made. */
   termsOf(asset: string): AssetTerms;
 }
@@ -36,7 +38,8 @@ export interface AssetTerms {
 }
 
 export function createEvmContext(
-  input: Pick<EvmContext, 'world' | 'network' | 'rpc' | 'chainId' | 'collectors'>,
+  input: Pick<EvmContext, 'world' | 'network' | 'rpc' | 'chainId' | 'collectors'> &
+    Partial<Pick<EvmContext, 'depositContracts'>>,
 ): EvmContext {
   const assets = assetsOf(input.network.chainId).flatMap((known) => {
     if (known.pay === undefined) return [];
@@ -45,6 +48,7 @@ export function createEvmContext(
   });
   const byId = new Map(assets.map((terms) => [terms.known.id, terms]));
   return {
+    depositContracts: DEPOSIT_CONTRACTS,
     ...input,
     lens: createLens(input),
     assets,
@@ -66,6 +70,12 @@ export function collectorItem(item: Item): CollectorItem {
     recipient: item.recipient as Hex,
     deadline: item.deadlineS,
   };
+}
+
+/** The item by deposit in the form of the deposit contract's parameters. */
+export function depositTerms(item: Item, token: Hex): DepositTerms {
+  const { paymentId, amount, fee, recipient } = collectorItem(item);
+  return { paymentId, token, feeAccount: item.feeAccount as Hex, recipient, amount, fee };
 }
 
 function tokenOf(asset: string): Hex {

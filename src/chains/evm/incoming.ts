@@ -11,6 +11,9 @@ import { address, keccakText } from './words.ts';
 
 const TRANSFER_TOPIC = `0x${keccakText('Transfer(address,address,uint256)').toString('hex')}`;
 
+/** Endpoints limit the accounts that a filter may name. Beyond that all transfers are read, and chosen here. */
+const MAX_NAMED = 500;
+
 /** Reads the Transfer logs of tokens. Payouts of the Collector have events of their own. */
 export function createIncomingReader(context: EvmContext): Chain['incoming'] {
   const byToken = tokensOf(context);
@@ -18,9 +21,12 @@ export function createIncomingReader(context: EvmContext): Chain['incoming'] {
   const readLogs = createLogReader({ call: context.rpc.call, network: context.network }, transferDecoder(byToken));
   return async (accounts, fromBlock, toBlock, onUnreadable) => {
     if (accounts.length === 0 || byToken.size === 0) return [];
-    const topics = [TRANSFER_TOPIC, null, accounts.map((account) => `0x${address(account)}`)];
-    const filter = { address: [...byToken.keys()], topics };
-    return (await readLogs(filter, fromBlock, toBlock, onUnreadable)).filter(isOutsideOfPayments);
+    const isNamed = accounts.length <= MAX_NAMED;
+    const recipients = isNamed ? [null, accounts.map((account) => `0x${address(account)}`)] : [];
+    const filter = { address: [...byToken.keys()], topics: [TRANSFER_TOPIC, ...recipients] };
+    const wanted = new Set(accounts);
+    const transfers = await readLogs(filter, fromBlock, toBlock, onUnreadable);
+    return transfers.filter((transfer) => wanted.has(transfer.to) && isOutsideOfPayments(transfer));
   };
 }
 

@@ -1,14 +1,14 @@
 import type { Block, Incoming, Receipt, Witness } from '../chain.ts';
 import { blockCall, headCall } from './blocks.ts';
 import { NATIVE_TOKEN } from './collector.ts';
-import { createEventReader, type EventDecoder, isCollectorLog } from './collector-events.ts';
+import { createEventReader, type EventDecoder, isOurLog } from './collector-events.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EvmContext } from './evm-context.ts';
 import { coinCall, createTransferReader } from './incoming.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { readAll } from './logs.ts';
 import { isObject, readBlockId, readFields, readHash, readQuantity } from './rpc-values.ts';
-import { usedCall } from './token-calls.ts';
+import { balanceCall, usedCall } from './token-calls.ts';
 
 /** An endpoint with a head this old does not follow the chain; slow chains get a few blocks. */
 const MAX_HEAD_AGE_MS = 60_000;
@@ -60,6 +60,7 @@ export function createWitness(context: EvmContext, endpoint: Endpoint, decode: E
     head,
     block: async (which) => (await call(blockCall(which))).found,
     isUsed: (item, commitment, atBlock) => call(usedCall(item, context.termsOf(item.asset), commitment, atBlock)),
+    holding: (account, asset, atBlock) => call(balanceCall(context.termsOf(asset), account, atBlock)),
     receipt: async (hash) => {
       const mined = await call(receiptCall(hash));
       if (mined === null) return undefined;
@@ -68,7 +69,7 @@ export function createWitness(context: EvmContext, endpoint: Endpoint, decode: E
         block,
         isReverted,
         events: readAll(
-          logs.filter((log) => isCollectorLog(context, log)),
+          logs.filter((log) => isOurLog(context, log)),
           decode,
         ).logs,
       };

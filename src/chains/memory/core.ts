@@ -12,6 +12,7 @@ import { createFaults, type Faults } from './faults.ts';
 import { COIN, type Code, collect, keys, type Ledger, type Log, payCoin, Refusal } from './ledger.ts';
 import { createMempool, type Mempool } from './mempool.ts';
 import { createHistory, type History, type State } from './state.ts';
+import { sweep } from './sweep.ts';
 import { honestTestimony, type Testimony } from './testimony.ts';
 import { coinIn, type Draft, type Transaction } from './transactions.ts';
 
@@ -108,6 +109,7 @@ export function createCore(options: MemoryChainOptions): Core {
       return pay?.method === 'permit2' && pay.approvesThroughZero === true;
     },
     commitmentOf: rules.commitmentOf,
+    depositAddressOf: rules.depositAddressOf,
     signerOf: rules.signerOf,
   });
   const mempool = createMempool({
@@ -194,7 +196,8 @@ function run(ledger: Ledger, { from, payload, gasLimit }: Transaction, settings:
       const logs = ledger.state.attempt(() => [payCoin(ledger, own, own.amount)]);
       return { isReverted: false, gasSpent: gasLimit, logs };
     }
-    const { outcomes, logs } = collect(ledger, payload.batch);
+    const isSweep = checkBatch(payload.batch).item.method === 'deposit';
+    const { outcomes, logs } = isSweep ? sweep(ledger, payload.batch) : collect(ledger, payload.batch);
     const burnt = outcomes.some((outcome) => outcome.is === 'refused' && outcome.reason === 'out_of_gas');
     const gasSpent = burnt ? gasLimit : BATCH_GAS + BigInt(outcomes.length) * ITEM_GAS;
     return { isReverted: false, gasSpent: gasSpent < gasLimit ? gasSpent : gasLimit, logs };
@@ -209,5 +212,7 @@ function eventOf(log: Exclude<Log, { readonly type: 'transferred' }>): EventBody
   const { collector, subject, payer, asset, amount, fee, recipient } = item;
   const place = { collector, commitment };
   if (log.type === 'refused') return { ...place, type: 'refused', reason: log.reason };
-  return { ...place, type: 'paid', subject: bytesToHex(idBytes(subject)), payer, asset, amount, fee, recipient };
+  const paid = { subject: bytesToHex(idBytes(subject)), asset, amount, fee, recipient };
+  if (log.type === 'swept') return { ...place, ...paid, type: 'swept', amount: log.amount, fee: log.fee };
+  return { ...place, ...paid, type: 'paid', payer };
 }

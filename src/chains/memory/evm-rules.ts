@@ -3,7 +3,8 @@ import type { Item } from '../../domain/item.ts';
 import { assetsOf } from '../assets.ts';
 import type { Signer, WalletAction } from '../chain.ts';
 import { commitmentOf, NATIVE_TOKEN } from '../evm/collector.ts';
-import { type AssetTerms, collectorItem } from '../evm/evm-context.ts';
+import { depositAddress, depositCommitment } from '../evm/deposits.ts';
+import { type AssetTerms, collectorItem, depositTerms } from '../evm/evm-context.ts';
 import { readKeySignature, recoverAddress } from '../evm/key-signature.ts';
 import type { Hex } from '../evm/rpc-values.ts';
 import { signItem } from '../evm/sign-item.ts';
@@ -16,6 +17,7 @@ export interface EvmRules {
   /** The payable assets by CAIP-19 id. */
   readonly assets: ReadonlyMap<string, AssetTerms>;
   commitmentOf(item: Item): string;
+  depositAddressOf(item: Item): string;
   walletActions(item: Item, allowance: bigint): readonly WalletAction[];
   signItem(signer: Signer, item: Item): Promise<string>;
   /** The address whose key signed the item, in lower case; undefined when it is not the signature of a key. */
@@ -42,6 +44,7 @@ export function createEvmRules(network: Network): EvmRules {
 
   function commit(item: Item): Hex {
     const { token } = termsOf(item);
+    if (item.method === 'deposit') return depositCommitment(depositTerms(item, token));
     const [collector, feeAccount] = [item.collector as Hex, item.feeAccount as Hex];
     return commitmentOf({ chainId, collector, token, feeAccount, ...collectorItem(item) });
   }
@@ -49,6 +52,7 @@ export function createEvmRules(network: Network): EvmRules {
   return {
     assets,
     commitmentOf: commit,
+    depositAddressOf: (item) => depositAddress(depositTerms(item, termsOf(item).token), item.collector as Hex),
     walletActions: (item, allowance) => walletActions(item, termsOf(item), chainId, commit(item), allowance),
     signItem: (signer, item) => signItem(signer, item, { terms: termsOf(item), chainId, commitment: commit(item) }),
     signerOf: (item, signature) => {

@@ -14,6 +14,7 @@ export interface Ledger {
   /** Tokens like Tether's check only the sender, and refuse without a reason. */
   isTaciturn(asset: string): boolean;
   commitmentOf(item: Item): string;
+  depositAddressOf(item: Item): string;
   /** The address of the key that signed the item, in lower case. Undefined for an impossible signature. */
   signerOf(item: Item, signature: string): string | undefined;
 }
@@ -28,6 +29,14 @@ export type Code =
 export type Log =
   | { readonly type: 'paid'; readonly commitment: string; readonly item: Item }
   | { readonly type: 'refused'; readonly commitment: string; readonly item: Item; readonly reason: RefusalReason }
+  /** An amount was swept from the deposit address of the item, with the share of the fee. */
+  | {
+      readonly type: 'swept';
+      readonly commitment: string;
+      readonly item: Item;
+      readonly amount: bigint;
+      readonly fee: bigint;
+    }
   /** A transfer outside the Collector. A transfer of coin leaves no log; the transaction itself shows it. */
   | {
       readonly type: 'transferred';

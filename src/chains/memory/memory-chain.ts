@@ -19,12 +19,14 @@ import {
 } from '../chain.ts';
 import { maxBatchItems } from '../evm/batches.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
+import { DEPOSITS_ADDRESS } from '../evm/deposits.ts';
 import { isContractSignature, readKeySignature } from '../evm/key-signature.ts';
 import type { MinedBlock } from './blocks.ts';
 import { createControl, type MemoryChainControl } from './control.ts';
 import { type Core, checkBatch, createCore, gasLimitOf, type MemoryChainOptions, ownPayment } from './core.ts';
 import { misquote } from './faults.ts';
 import { COIN, collect, keys, type Ledger, payCoin, Refusal, transfer } from './ledger.ts';
+import { sweep } from './sweep.ts';
 import { type Draft, readTransaction, signDraft } from './transactions.ts';
 import { listWitnesses } from './witness.ts';
 
@@ -72,6 +74,7 @@ function createPort(core: Core): Chain {
         problems: [...core.problems].map(([subject, message]) => ({ subject, message })),
       })),
     collector: () => COLLECTOR_ADDRESS,
+    depositContract: () => DEPOSITS_ADDRESS,
     health: () => {
       const states = core.testimonies.map(({ name, silentForMs }) => {
         const isUp = !faults.isDown() && silentForMs === undefined;
@@ -81,6 +84,7 @@ function createPort(core: Core): Chain {
       return { endpoints: states.length, endpointsUp, headNumber: visibleHead().number, states };
     },
     commitmentOf: rules.commitmentOf,
+    depositAddressOf: rules.depositAddressOf,
     walletActions: rules.walletActions,
     survey: (asked) => ask('survey', () => survey(ledgerNow(), core, asked)),
     judge: (item, signature) => ask('judge', () => judge(ledgerNow(), core, item, signature)),
@@ -230,7 +234,8 @@ function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdi
 function simulate(ledger: Ledger, batch: readonly SignedItem[]): readonly ItemOutcome[] {
   const own = ownPayment(batch);
   if (own !== undefined) return [tryOut(() => payCoin(ledger, own, own.amount))];
-  checkBatch(batch);
+  const { item } = checkBatch(batch);
+  if (item.method === 'deposit') return sweep(ledger, batch).outcomes;
   const shortages = batch.map((signed) => shortageOf(ledger, signed));
   let outcomes: readonly ItemOutcome[] = [];
   const whole = tryOut(() => {

@@ -16,6 +16,8 @@ export interface TestimonyLies {
   hasOtherBlocks: boolean;
   /** It reports every authorization as unused. */
   deniesUse: boolean;
+  /** It adds this much to every balance of a token. */
+  addsToHoldings: bigint;
   /** It hides events with these commitments. */
   hidden: readonly string[];
   /** It adds these forged events, also to the receipts of their transactions. */
@@ -27,6 +29,7 @@ export const HONEST_TESTIMONY: TestimonyLies = {
   headAhead: 0,
   hasOtherBlocks: false,
   deniesUse: false,
+  addsToHoldings: 0n,
   hidden: [],
   invented: [],
 };

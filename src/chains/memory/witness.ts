@@ -3,7 +3,7 @@ import type { FinalityTag } from '../networks.ts';
 import type { MinedBlock } from './blocks.ts';
 import type { Core } from './core.ts';
 import { misquote } from './faults.ts';
-import { keys } from './ledger.ts';
+import { COIN, keys } from './ledger.ts';
 import type { Testimony } from './testimony.ts';
 
 /** The distance of the safe and finalized blocks from the head. */
@@ -60,6 +60,13 @@ function createWitness(core: Core, testimony: Testimony): Witness {
         if (atBlock > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
         const isUsed = history.fork(Math.min(atBlock, blocks.head().number)).get(keys.used(item, commitment)) !== 0n;
         return isUsed && !testimony.deniesUse;
+      }),
+    holding: (account, asset, atBlock) =>
+      ask('holding', () => {
+        if (atBlock > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
+        const state = history.fork(Math.min(atBlock, blocks.head().number));
+        const method = core.rules.assets.get(asset)?.pay.method;
+        return state.get(keys.balance(method === 'native' ? COIN : asset, account)) + testimony.addsToHoldings;
       }),
     receipt: (hash) =>
       ask('findTransaction', () => {

@@ -1,6 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PageState } from '../../../web/src/checkout/page-state.ts';
+import { isId, paymentIdOf } from '../../domain/ids.ts';
+import { SIGN_PATH } from '../../domain/refund.ts';
 import { ApiError } from '../../errors.ts';
+import { findShownRefunds } from '../../store/money/refunds.ts';
 import { findLogo } from '../../store/parties/logos.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import type { App, HttpDeps } from '../deps.ts';
@@ -12,7 +15,7 @@ import { sendSitePage } from '../site/send-site-page.ts';
 import { wantsPage } from '../site/wants-page.ts';
 import { renderDocument } from './page-document.ts';
 import { pageHeaders } from './page-policy.ts';
-import { chooseLanguage, type Language, paymentPage } from './page-state.ts';
+import { chooseLanguage, type Language, paymentPage, refundPage } from './page-state.ts';
 import { sendFile, sendText } from './static-files.ts';
 import { transactionUrl } from './transaction-link.ts';
 
@@ -43,6 +46,7 @@ export async function checkoutRoutes(app: App, deps: HttpDeps): Promise<void> {
       sendPayment(deps, deps.config.publicUrl + request.url.split('?', 1)[0], request, reply),
     );
   }
+  app.get(`${SIGN_PATH}*`, page, (request, reply) => sendRefund(deps, request, reply));
   app.get('/tx/:network/:id', page, (request, reply) => {
     const { network, id } = request.params as { network: string; id: string };
     const url = transactionUrl(deps, network, id);
@@ -93,10 +97,22 @@ async function sendPayment(
   const id = spelling === undefined ? undefined : paymentIdIn(spelling, deps.config.publicUrl);
   const payment = id === undefined ? undefined : await deps.readPayment(id);
   if (payment === undefined) throw paymentNotFound();
+  if (payment.status === 'requires_action') deps.openings.note(payment.id);
   const frameOrigins = (await findPartner(deps.db.sql, payment.partnerId))?.frameOrigins ?? [];
   const isEmbeddable = frameOrigins.length > 0;
   reply.headers(pageHeaders(deps.config, { frameOrigins }));
   return sendPage(deps, request, reply, (language) => paymentPage(deps, { payment, language, isEmbeddable }));
+}
+
+/** The page on which the account that received a payment signs for a refund. No other page may embed it. */
+async function sendRefund(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const id = `rfnd_${(request.params as { '*': string })['*']}`;
+  const payment = isId('rfnd_', id) ? await deps.readPayment(paymentIdOf(id)) : undefined;
+  const now = new Date(deps.world.clock.nowMs());
+  const [refund] = payment === undefined ? [] : await findShownRefunds(deps.db.sql, { id, now });
+  if (payment === undefined || refund === undefined) throw paymentNotFound();
+  reply.headers(pageHeaders(deps.config));
+  return sendPage(deps, request, reply, (language) => refundPage(deps, { payment, refund, language }));
 }
 
 /** Renders an error as a page: the payment does not exist, or the gateway cannot answer now. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { PageState } from '../../../web/src/checkout/page-state.ts';
+import type { PageState, RefundPage } from '../../../web/src/checkout/page-state.ts';
 import type { DashboardState } from '../../../web/src/dashboard/page-state.ts';
 import { readStaticFiles, type StaticFiles } from './static-files.ts';
 
@@ -35,6 +35,8 @@ export interface PageRenderer {
   pickLocale(acceptLanguage: string | undefined, lang: string | undefined): string;
   readonly LOCALES: Readonly<Record<string, { readonly dir: 'ltr' | 'rtl' }>>;
   readonly STRINGS: Readonly<Record<string, PageState['strings']>>;
+  /** The words of the page on which a merchant signs for a refund. */
+  readonly REFUND_STRINGS: Readonly<Record<string, RefundPage['refundStrings']>>;
 }
 
 interface ManifestEntry {

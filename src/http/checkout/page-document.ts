@@ -8,7 +8,10 @@ const FAVICON = 'icons/till.svg';
 
 /** The whole document: the rendered page, and the first state of its script. */
 export function renderDocument(bundle: PageBundle, state: PageState): string {
-  const isOpen = state.kind === 'unavailable' || (state.kind === 'payment' && !state.payment.isFinal);
+  const isOpen =
+    state.kind === 'unavailable' ||
+    (state.kind === 'payment' && !state.payment.isFinal) ||
+    (state.kind === 'refund' && state.refund.status !== 'refunded' && state.refund.status !== 'failed');
   const { html: markup } = bundle.renderer.render(state);
   return html`<!doctype html>
 <html lang="${state.locale}" dir="${state.dir}">
@@ -36,10 +39,14 @@ ${isOpen && html`<noscript><meta http-equiv="refresh" content="${REFRESH_S}"></n
 
 function titleOf(state: PageState): string {
   const { kind, strings } = state;
+  if (kind === 'refund') return named(state.refundStrings.title, state.refund.merchant);
   if (kind !== 'payment') return kind === 'not_found' ? strings.notFoundTitle : strings.unavailableTitle;
-  const { name } = state.payment.merchant;
+  return named(strings.payMerchant, state.payment.merchant);
+}
+
+function named(title: string, { name }: { readonly name: string }): string {
   // A function, because a name may hold `$`, which has a meaning in a replacement text.
-  return strings.payMerchant.replace('{merchant}', () => name);
+  return title.replace('{merchant}', () => name);
 }
 
 /** JSON that cannot close the surrounding script element or begin a comment in it. */

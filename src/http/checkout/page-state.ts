@@ -1,6 +1,7 @@
-import type { PageState, PaidInfo, PaymentPage } from '../../../web/src/checkout/page-state.ts';
+import type { PageState, PaidInfo, PaymentPage, RefundPage } from '../../../web/src/checkout/page-state.ts';
 import { CHECKOUT_APPS } from '../../actions/parties/open-checkout.ts';
 import { parseUnit } from '../../chains/units.ts';
+import type { ShownRefund } from '../../store/money/refunds.ts';
 import { findPaymentDetails } from '../../store/payments/payment-details.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -8,6 +9,7 @@ import { gatewayUrl, plainUrl } from '../entry/payment-id.ts';
 import { viewWithTransaction } from '../views/payer-info.ts';
 import { viewStatus } from '../views/payment.ts';
 import { viewOrder } from '../views/payment-details.ts';
+import { viewForSigner } from '../views/signed-refund.ts';
 import type { PageRenderer } from './page-bundle.ts';
 import { explorerPath } from './transaction-link.ts';
 
@@ -29,7 +31,7 @@ export async function paymentPage(
   deps: HttpDeps,
   { payment, language, isEmbeddable }: { payment: Payment; language: Language; isEmbeddable: boolean },
 ): Promise<PaymentPage> {
-  const { config, world, sandbox } = deps;
+  const { config, world } = deps;
   const nowMs = world.clock.nowMs();
   const { info, failureCode, isFinal } = viewStatus(config, payment, nowMs);
   const [forPayer, details] = await Promise.all([
@@ -54,13 +56,32 @@ export async function paymentPage(
     checkout: successUrl === null || errorUrl === null ? null : { successUrl, errorUrl },
     referenceId: payment.referenceId,
     ...viewOrder(config, details),
-    sandbox:
-      sandbox === undefined || payment.mode === 'live'
-        ? null
-        : { rpcPath: '/sandbox/rpc', chainId: sandbox.chainId, blockViewPath: '/sandbox/tx' },
+    sandbox: sandboxOf(deps, payment),
     ...(config.smtp !== undefined && { mailsReceipts: true }),
     embedder: isEmbeddable,
   };
+}
+
+/** The first state of the page on which a merchant signs for a refund. */
+export async function refundPage(
+  deps: HttpDeps,
+  { payment, refund, language }: { payment: Payment; refund: ShownRefund; language: Language },
+): Promise<RefundPage> {
+  const refundStrings = deps.page?.renderer.REFUND_STRINGS[language.locale];
+  if (refundStrings === undefined) throw new Error(`The refund page has no words for ${language.locale}.`);
+  return {
+    kind: 'refund',
+    ...language,
+    appId: CHECKOUT_APPS[payment.mode],
+    refund: await viewForSigner(deps, payment, refund),
+    refundStrings,
+    sandbox: sandboxOf(deps, payment),
+  };
+}
+
+function sandboxOf({ sandbox }: HttpDeps, { mode }: Payment): PaymentPage['sandbox'] {
+  if (sandbox === undefined || mode === 'live') return null;
+  return { rpcPath: '/sandbox/rpc', chainId: sandbox.chainId, blockViewPath: '/sandbox/tx' };
 }
 
 function explorerOf(deps: HttpDeps, { optionAmount, txId }: Omit<PaidInfo, 'explorerUrl'>): string | null {

@@ -31,8 +31,9 @@ async function sendDashboard(deps: HttpDeps, request: FastifyRequest, reply: Fas
   });
   const strings = page.dashboard.strings[locale] ?? page.dashboard.strings.en;
   if (strings === undefined) throw new Error('The dashboard has no words.');
-  const state: DashboardState = { locale, dir, strings, isSandbox: deps.sandbox !== undefined };
-  reply.headers(pageHeaders(deps.config)).type('text/html; charset=utf-8');
+  const build = page.dashboard.scripts.join(' ');
+  const state: DashboardState = { locale, dir, strings, isSandbox: deps.sandbox !== undefined, build };
+  reply.header('Till-Build', build).headers(pageHeaders(deps.config)).type('text/html; charset=utf-8');
   return sendText(renderDashboard(page, state), request, reply);
 }
 

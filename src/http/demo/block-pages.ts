@@ -44,7 +44,8 @@ ${own.length === 0 ? html`<span class="none faint">No payments</span>` : html`<u
 }
 
 function eventLine(event: ChainEvent): Html {
-  const text = event.type === 'paid' ? `${tokenText(event.asset, event.amount)} paid` : refusalText(event.reason);
+  const text =
+    event.type === 'refused' ? refusalText(event.reason) : `${tokenText(event.asset, event.amount)} ${event.type}`;
   return html`<li><a href="/sandbox/tx/${event.transactionHash}">${text}</a></li>`;
 }
 
@@ -106,10 +107,10 @@ function stories(events: readonly ChainEvent[], more?: (event: ChainEvent) => Ht
 
 function story(event: ChainEvent): Html {
   if (event.type === 'refused') return html`<p>${refusalText(event.reason)}. Nobody was charged for it.</p>`;
-  const { payer, recipient, amount, fee, asset } = event;
+  const { recipient, amount, fee, asset } = event;
   const id = idFromBytes('pay_', Buffer.from(event.subject, 'hex'));
   return html`<p class="amount">${tokenText(asset, amount)}</p>
-<p>Paid for <a href="/${id}">${id}</a>. ${code(payer)} signed for it; ${code(recipient)} received ${tokenText(asset, amount - fee)}${fee > 0n && html`, and ${tokenText(asset, fee)} went to the fee account`}, in one transaction.</p>
+<p>${event.type === 'paid' ? 'Paid for' : 'Swept from a deposit address of'} <a href="/${id}">${id}</a>. ${event.type === 'paid' && html`${code(event.payer)} signed for it; `}${code(recipient)} received ${tokenText(asset, amount - fee)}${fee > 0n && html`, and ${tokenText(asset, fee)} went to the fee account`}, in one transaction.</p>
 <p class="faint">Commitment ${code(event.commitment)}</p>`;
 }
 

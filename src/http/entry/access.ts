@@ -41,6 +41,8 @@ export interface Access {
   readonly scope: Right;
   /** The place of the merchant id in the request, if the route concerns a merchant. */
   readonly merchant?: 'path' | 'header';
+  /** The route takes a request without the header as one about all merchants of the caller. */
+  readonly mayOmitMerchant?: true;
   /** The route also answers for deleted merchants. */
   readonly takesDeleted?: true;
   /** A person must have shown a passkey within the last minutes. */
@@ -193,6 +195,7 @@ function welcome(admission: Admission, requested: string | undefined, caller: Ca
   if (caller.via !== 'app') checkScope(caller, access);
   if (access.needsPasskey) checkPasskey(request, deps);
   if (access.merchant === undefined) return undefined;
+  if (access.mayOmitMerchant && headerOf(request, 'merchant-id') === undefined) return undefined;
   return admitMerchant(gate, request, merchantIdIn(access.merchant, request));
 }
 

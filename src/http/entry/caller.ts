@@ -8,7 +8,7 @@ import type { Version } from '../../domain/version.ts';
 import { ApiError } from '../../errors.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { KeyHolder } from '../../store/parties/api-keys.ts';
-import type { Owner, PayableMerchant } from '../../store/parties/merchants.ts';
+import type { MerchantPlace, Owner, PayableMerchant } from '../../store/parties/merchants.ts';
 import type { WalletApp } from '../../store/parties/wallet-apps.ts';
 import type { SessionHolder } from '../../store/people/sessions.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -66,6 +66,14 @@ export function sessionOf(request: Visit): SessionHolder {
 export function ownerOf(request: FastifyRequest): Owner {
   const { partnerId, mode } = keyOf(request);
   return { partnerId, mode };
+}
+
+/** The merchants whose objects a list shows: the named one, or all that the caller may act for. */
+export function placeOf(request: FastifyRequest): MerchantPlace {
+  const { merchant } = request;
+  return merchant === undefined
+    ? { ...ownerOf(request), merchantIds: keyOf(request).merchantIds }
+    : { merchantId: merchant.id };
 }
 
 /** The caller's name in the audit log. */

@@ -13,6 +13,15 @@ import type { Turns } from './turns.ts';
 export interface ListReads {
   /** Throws `rate_limited` if the key has too many lists in flight, or has used up its database time. */
   read<T>(keyId: string, reply: FastifyReply, work: (db: Reader) => Promise<T>): Promise<T>;
+  /** Begins an export. Throws `rate_limited` if the key has one already, or the node has too many. */
+  beginExport(keyId: string, reply: FastifyReply): ExportReads;
+}
+
+/** The pages of one export. They take turns with all lists, and no database time is charged: one page runs at a time. */
+export interface ExportReads {
+  page<T>(work: (db: Reader) => Promise<T>): Promise<T>;
+  /** May be called more than once. */
+  end(): void;
 }
 
 export interface ListReadsInput {
@@ -26,6 +35,9 @@ export interface ListReadsInput {
 const PER_KEY = 2;
 const WAITING_PER_KEY = 8;
 const MAX_BUCKETS = 10_000;
+const EXPORT_RETRY_MS = 10_000;
+/** Exports of all keys together. The remaining places of the pool are for lists. */
+const EXPORTS = 2;
 
 export function createListReads(
   deps: { readonly listDb: Pick<Database, 'sql'>; readonly clock: Clock; readonly turns: Turns },
@@ -38,6 +50,7 @@ export function createListReads(
     waitingPerCaller: WAITING_PER_KEY,
   });
   const buckets = new Map<string, TokenBucket>();
+  const exporting = new Set<string>();
 
   function bucketOf(key: string): TokenBucket {
     const nowMs = clock.nowMs();
@@ -69,6 +82,24 @@ export function createListReads(
   }
 
   return {
+    beginExport(keyId, reply) {
+      if (exporting.has(keyId) || exporting.size >= EXPORTS) {
+        const isOwn = exporting.has(keyId);
+        showPolicy(reply, `q=${isOwn ? 1 : EXPORTS};qu="concurrent-requests"`);
+        const message = isOwn ? 'An export of yours is running.' : 'This node is writing other exports.';
+        throw refusal(message, EXPORT_RETRY_MS);
+      }
+      exporting.add(keyId);
+      return {
+        page: (work) => {
+          const page = queue.run(`export ${keyId}`, () => work(listDb.sql));
+          if (page === undefined) throw new Error('An export asks for one page after the other.');
+          return page;
+        },
+        end: () => void exporting.delete(keyId),
+      };
+    },
+
     async read(keyId, reply, work) {
       const debtMs = waitMs(bucketOf(keyId));
       if (debtMs > 0) {

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { redactApiKeys } from '../../domain/api-key.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { beginPaying, endPaying } from './paying.ts';
@@ -7,17 +8,25 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** By the clock that nobody can move. */
     startedAtMs: number;
+    /** The error that the request is answered with. */
+    refusal: { readonly code: string; readonly message: string } | undefined;
   }
 }
+
+/** Longer paths and messages of recorded requests are cut. */
+const MAX_PATH = 300;
+const MAX_MESSAGE = 500;
 
 /**
  * One log line and one measurement per request, when its answer is sent. Only the path is logged: a query may hold
  * private data.
  */
-export function observe(app: App, { log, metrics, world, drain, paymentWork }: HttpDeps): void {
+export function observe(app: App, deps: HttpDeps): void {
+  const { log, metrics, world, drain, paymentWork } = deps;
   const clock = unshifted(world.clock);
   app.decorateRequest('startedAtMs', 0);
   app.decorateRequest('isPaying', false);
+  app.decorateRequest('refusal', undefined);
   app.addHook('onRoute', (route) => {
     const timers = new Map<number, { observe(seconds: number): void }>();
     const { priority, takesTurns = false } = route.config ?? {};
@@ -37,6 +46,7 @@ export function observe(app: App, { log, metrics, world, drain, paymentWork }: H
       // A client that kept its connection would keep a stopping node waiting.
       if (drain.hasBegun) reply.header('Connection', 'close');
       logRequest(log, request, status, ms);
+      recordRequest(deps, request, status, ms);
       done();
     };
     route.onSend = [...[route.onSend ?? []].flat(), onSend];
@@ -51,6 +61,27 @@ function logRequest(
 ): void {
   if (!log.isLevelEnabled('info')) return;
   log.info({ requestId, method, path: url.split('?', 1)[0], status, ms, ...namesOf(caller) }, 'request');
+}
+
+/** For the developers of the partner. The dashboard's own requests would only hide those of programs. */
+function recordRequest({ requestLog, world }: HttpDeps, request: FastifyRequest, status: number, ms: number): void {
+  const { caller } = request;
+  if (caller?.via !== 'key') return;
+  const { id: keyId, partnerId, mode } = caller.key;
+  requestLog.note({ partnerId, mode }, status >= 400, () => ({
+    at: new Date(world.clock.nowMs()),
+    partnerId,
+    mode,
+    keyId,
+    method: request.method,
+    path: redactApiKeys(request.url.split('?', 1)[0] ?? '').slice(0, MAX_PATH),
+    status,
+    ms: Math.max(0, Math.round(ms)),
+    code: request.refusal?.code ?? null,
+    message: request.refusal === undefined ? null : redactApiKeys(request.refusal.message).slice(0, MAX_MESSAGE),
+    requestId: request.id,
+    address: request.ip,
+  }));
 }
 
 function namesOf(caller: FastifyRequest['caller']): object {

@@ -4,7 +4,7 @@ import { ASSETS } from '../../chains/assets.ts';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError, validationError } from '../../errors.ts';
 import type { Owner } from '../../store/parties/merchants.ts';
 import type { PaymentFilter } from '../../store/payments/payment-filter.ts';
 import { type ListedPayment, listPayments } from '../../store/payments/payment-lists.ts';
@@ -13,6 +13,7 @@ import type { Reader } from '../../store/plumbing/database.ts';
 import type { HttpDeps } from '../deps.ts';
 import { Cursor, enumOf, limitOf } from '../schemas.ts';
 import type { CallerRights } from './caller.ts';
+import { readSearch } from './payment-search.ts';
 import { isPlausibleId } from './plausible-id.ts';
 
 /** A query for a list of payments, independent of the route's parameter names. */
@@ -24,6 +25,7 @@ export interface ListRequest extends Owner {
   readonly networks: readonly string[];
   readonly statuses: readonly PaymentStatus[];
   readonly referenceId: string | undefined;
+  readonly search: string | undefined;
   readonly sortBy: 'date' | 'amount' | undefined;
   readonly sortDir: 'asc' | 'desc' | undefined;
   readonly cursor: string | undefined;
@@ -39,14 +41,14 @@ export interface ListAnswer {
 
 /** One page of payments, the cursor of the next page, and the totals of all pages. */
 export async function answerList(
-  deps: Pick<HttpDeps, 'world' | 'cursorKeys'>,
+  deps: Pick<HttpDeps, 'world' | 'cursorKeys' | 'config'>,
   db: Reader,
   request: ListRequest,
 ): Promise<ListAnswer> {
   const nowMs = deps.world.clock.nowMs();
   const { sortBy = 'date', sortDir = 'desc', limit = DEFAULT_LIMIT } = request;
   const question = canonical(request, sortBy, sortDir);
-  const filter = filterOf(request, new Date(nowMs));
+  const filter = await filterOf(deps, db, request, new Date(nowMs));
   const afterId = openAfter(deps, question, request.cursor);
   // One after the other: a list occupies one connection, and one processor of the database.
   const rows = await listPayments(db, { ...filter, sortBy, sortDir, afterId, limit: limit + 1 });
@@ -63,7 +65,7 @@ export async function answerList(
  * position, and the range only bounds the list.
  */
 function canonical(request: ListRequest, sortBy: string, sortDir: string): string {
-  const { partnerId, mode, merchantIds, symbols, networks, statuses, referenceId } = request;
+  const { partnerId, mode, merchantIds, symbols, networks, statuses, referenceId, search } = request;
   const set = (items: readonly string[]) => [...new Set(items)].sort();
   return JSON.stringify([
     'payments',
@@ -79,11 +81,24 @@ function canonical(request: ListRequest, sortBy: string, sortDir: string): strin
     referenceId ?? null,
     sortBy,
     sortDir,
+    // Cursors that were made before there was a search stay valid.
+    ...(search === undefined ? [] : [search]),
   ]);
 }
 
-function filterOf(request: ListRequest, now: Date): PaymentFilter {
-  const { partnerId, mode, merchantIds, start, end, symbols, networks, statuses, referenceId } = request;
+export type FilterRequest = Omit<ListRequest, 'sortBy' | 'sortDir' | 'cursor' | 'limit'>;
+
+export async function filterOf(
+  { config }: Pick<HttpDeps, 'config'>,
+  db: Reader,
+  request: FilterRequest,
+  now: Date,
+): Promise<PaymentFilter> {
+  const { partnerId, mode, merchantIds, start, end, symbols, networks, statuses, referenceId, search } = request;
+  if (search !== undefined && referenceId !== undefined) {
+    throw validationError([{ field: 'search', message: 'cannot be used together with referenceId' }]);
+  }
+  const sought = search === undefined ? undefined : await readSearch(db, config.publicUrl, search);
   return {
     partnerId,
     mode,
@@ -94,6 +109,7 @@ function filterOf(request: ListRequest, now: Date): PaymentFilter {
     networks: networks.length === 0 ? undefined : networks,
     statuses: statuses.length === 0 ? undefined : statuses,
     referencePart: referenceId,
+    ...sought,
     now,
   };
 }
@@ -162,6 +178,32 @@ const range = (form: string, description: string) =>
 export const ListParameter = {
   start: range('timestamp', 'Made at this time or later.'),
   end: range('end-of-range', 'Made before this time.'),
+  merchants: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+      maxItems: 50,
+      description: 'Only of these merchants. May be repeated.',
+    }),
+  ),
+  referenceId: Type.Optional(
+    Type.String({
+      minLength: 3,
+      maxLength: 35,
+      pattern: '^[A-Za-z0-9 /:.,+-]*$',
+      'x-rule': 'must be ASCII letters, digits, spaces and / : . , + -',
+      description: 'A part of the reference id, to the letter.',
+    }),
+  ),
+  search: Type.Optional(
+    Type.String({
+      minLength: 3,
+      maxLength: 512,
+      pattern: '^(?!\\s)(?!.*\\s$)[^\\p{Cc}\\p{Cs}]*$',
+      'x-rule': 'must be text without control characters, and without white space around it',
+      description:
+        'Finds payments by the id of a payment or refund, the link of a checkout, the hash of a transaction that paid, settled or refunded them, the account of the payer (CAIP-10, or its address alone), or else by a part of the reference id.',
+      examples: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
+    }),
+  ),
   sortBy: Type.Optional(
     enumOf(['date', 'amount'], 'Default: date. Amounts are compared in major units, whatever the currency.'),
   ),

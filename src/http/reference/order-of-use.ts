@@ -7,12 +7,14 @@ export const ORDER_OF_USE: readonly string[] = [
   'get /v1/merchants/{merchantId}',
   'get /v1/merchants',
   'patch /v1/merchants/{merchantId}',
+  'put /v1/merchants/{merchantId}/status',
   'delete /v1/merchants/{merchantId}',
 
   'post /v1/merchants/{merchantId}/settlements/crypto',
   'get /v1/merchants/{merchantId}/settlements',
   'put /v1/merchants/{merchantId}/settlements/crypto/{id}',
   'delete /v1/merchants/{merchantId}/settlements/crypto/{id}',
+  'get /v1/assets',
 
   'post /v1/payments',
   'get /v1/payments/{id}/status',
@@ -22,10 +24,15 @@ export const ORDER_OF_USE: readonly string[] = [
   'post /v1/payments/{id}/cancel',
   'get /v1/merchants/payments',
   'get /v1/payments',
+  'get /v1/exports/payments',
+  'get /v1/statistics/payments',
+  'get /v1/statistics/attention',
 
   'post /v1/refunds',
   'get /v1/refunds/{id}',
   'get /v1/refunds',
+
+  'get /v1/payouts',
 
   'get /v1/events',
   'get /v1/events/{id}',
@@ -33,6 +40,7 @@ export const ORDER_OF_USE: readonly string[] = [
   'post /v1/webhook-endpoints',
   'post /v1/webhook-endpoints/{id}/test',
   'get /v1/webhook-endpoints/{id}/deliveries',
+  'get /v1/payments/{id}/webhook-deliveries',
   'post /v1/webhook-endpoints/{id}/deliveries/{deliveryId}/redeliver',
   'post /v1/webhook-endpoints/{id}/redeliver',
   'get /v1/webhook-endpoints',
@@ -59,13 +67,28 @@ export const ORDER_OF_USE: readonly string[] = [
   'delete /v1/people/{id}',
   'get /v1/audit-log',
 
+  'post /v1/api-keys',
+  'get /v1/api-keys',
+  'post /v1/api-keys/{id}/rotate',
+  'delete /v1/api-keys/{id}',
+  'get /v1/request-log',
+
+  'get /v1/operator/status',
+  'get /v1/operator/networks',
+  'get /v1/operator/partners',
+
   'get /v1/gateway/payment/{id}',
   'post /v1/gateway/payment/{id}/options',
   'post /v1/gateway/payment/{id}/fetch',
   'post /v1/gateway/payment/{id}/confirm',
+  'post /v1/gateway/payment/{id}/address',
   'get /v1/gateway/payment/{id}/status',
   'post /v1/gateway/payment/{id}/cancel',
   'post /v1/gateway/payment/{id}/receipt-email',
+
+  'get /v1/gateway/refund/{id}',
+  'post /v1/gateway/refund/{id}/actions',
+  'post /v1/gateway/refund/{id}/confirm',
 
   'get /v1/test/clock',
   'post /v1/test/clock',

@@ -6,7 +6,7 @@ import { ApiError } from '../../errors.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { PlacedEvent } from '../../store/events/events.ts';
 import { createFeedReader, type FeedReader } from '../../store/events/feed-reader.ts';
-import { type FeedView, findFeedEvent } from '../../store/events/partner-feed.ts';
+import { type FeedView, findFeedEvent, readFeedBack } from '../../store/events/partner-feed.ts';
 import { feedName } from '../../store/events/placing.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { keyOf, ownerOf } from '../entry/caller.ts';
@@ -30,8 +30,9 @@ export async function eventRoutes(app: App, deps: HttpDeps): Promise<void> {
     '/v1/events',
     { schema: LIST, config: { access: READ }, preValidation: splitCommas(['types']), serializerCompiler },
     async (request, reply) => {
-      const { limit = LIMIT, maxPollMs = 0 } = request.query;
+      const { limit = LIMIT, maxPollMs = 0, before } = request.query;
       const view = viewOf(request, request.query);
+      if (before !== undefined) return readBack(deps, request, { ...view, limit });
       let after = await startOf(deps, reader, request);
       const read = async () => {
         const found = await reader.page({ ...view, after, limit });
@@ -79,6 +80,20 @@ function viewOf(
   };
 }
 
+type EventsRequest = FastifyRequest<{ Querystring: { after?: string; before?: string } }>;
+
+/** A page of the past, the newest event first. */
+async function readBack(deps: HttpDeps, request: EventsRequest, view: FeedView & { readonly limit: number }) {
+  const { after, before = LATEST } = request.query;
+  if (after !== undefined) throw new ApiError('invalid_params', 'Send either after or before, not both.');
+  const start = before === LATEST ? Number.MAX_SAFE_INTEGER : openPosition(deps, request, before);
+  const page = await readFeedBack(deps.db.sql, { ...view, before: start });
+  return {
+    events: await bodiesFor(deps, request, page.events),
+    nextCursor: sealCursor(deps.cursorKeys, cursorQuery(request), [String(page.position)]),
+  };
+}
+
 /** A cursor belongs to the partner and the mode. Filters may change from one request to the next. */
 function cursorQuery(request: FastifyRequest): string {
   const { partnerId, mode } = ownerOf(request);
@@ -86,25 +101,25 @@ function cursorQuery(request: FastifyRequest): string {
 }
 
 /** The position that the request continues from. */
-async function startOf(
-  { cursorKeys }: HttpDeps,
-  reader: FeedReader,
-  request: FastifyRequest<{ Querystring: { after?: string } }>,
-): Promise<number> {
+async function startOf(deps: HttpDeps, reader: FeedReader, request: EventsRequest): Promise<number> {
   const { after } = request.query;
   if (after === undefined) return 0;
   const last = await reader.last();
   if (after === LATEST) return last;
-  const position = openCursor(cursorKeys, cursorQuery(request), after);
-  if (position === undefined) {
-    throw new ApiError('invalid_params', 'The cursor is not one of ours: pass nextCursor of an answer to this key.');
-  }
-  const start = Number(position[0]);
+  const start = openPosition(deps, request, after);
   if (start > last) {
     const why = 'this database has not seen these events, such as after a restore from a backup';
     throw new ApiError('invalid_params', `The cursor is ahead of the events: ${why}. Begin without a cursor.`);
   }
   return start;
+}
+
+function openPosition({ cursorKeys }: HttpDeps, request: FastifyRequest, cursor: string): number {
+  const [position] = openCursor(cursorKeys, cursorQuery(request), cursor) ?? [];
+  if (position === undefined) {
+    throw new ApiError('invalid_params', 'The cursor is not one of ours: pass nextCursor of an answer to this key.');
+  }
+  return Number(position);
 }
 
 function bodiesFor({ readSubjects, config }: HttpDeps, request: FastifyRequest, events: readonly PlacedEvent[]) {
@@ -124,6 +139,14 @@ const FeedQuery = Type.Object({
       maxLength: 1024,
       description:
         'The `nextCursor` of the answer before. Without it the feed begins with the first event. `latest` begins with the next event.',
+    }),
+  ),
+  before: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description:
+        'For the past, the newest event first: `latest`, then the `nextCursor` of the answer before. Not together with `after`. An answer without events is the end.',
     }),
   ),
   types: several(
@@ -155,7 +178,7 @@ const LIST = {
     200: Type.Object(
       {
         events: Type.Array(EventBody),
-        nextCursor: Type.String({ description: 'Pass it as `after` in the next request.' }),
+        nextCursor: Type.String({ description: 'Pass it as `after`, or as `before`, in the next request.' }),
       },
       { description: 'The next events.' },
     ),

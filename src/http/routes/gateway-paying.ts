@@ -47,6 +47,7 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
       const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
       // Without the info in the answer there is no other way to learn it.
       if (status === 'expired' && !isInfoAsked) throw paymentExpired();
+      if (status === 'requires_action') deps.optionAsks.note(payment.id);
       const options = status === 'requires_action' ? await listOptions(deps, { payment, accounts }) : [];
       return {
         options: options.map((option) => viewOption(deps.config, option)),

@@ -7,8 +7,10 @@ import { CancelledBody } from '../schemas.ts';
 import { NOT_MODIFIED, StatusQuery, sendStatus } from '../status/status.ts';
 import { PayerPaymentBody, viewWithTransaction } from '../views/payer-info.ts';
 import { StatusBody } from '../views/payment.ts';
+import { addressRoutes } from './gateway-address.ts';
 import { payingRoutes } from './gateway-paying.ts';
 import { gatewayReceiptRoutes } from './gateway-receipts.ts';
+import { signingRoutes } from './gateway-refunds.ts';
 import { PaymentParams } from './payments.ts';
 
 /** The routes of wallets and the checkout: the unguessable payment id is their capability. */
@@ -18,7 +20,11 @@ export async function gatewayRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get(
     '/payment/:id',
     { schema: GET, config: { access: GATEWAY_ACCESS, priority: 'money', errors: ['payment_not_found'] } },
-    async (request) => viewWithTransaction(deps, await findPayable(deps, deps.readPayment, request)),
+    async (request) => {
+      const payment = await findPayable(deps, deps.readPayment, request);
+      if (payment.status === 'requires_action') deps.openings.note(payment.id);
+      return viewWithTransaction(deps, payment);
+    },
   );
 
   app.get(
@@ -45,6 +51,8 @@ export async function gatewayRoutes(app: App, deps: HttpDeps): Promise<void> {
   );
 
   payingRoutes(app, deps);
+  addressRoutes(app, deps);
+  signingRoutes(app, deps);
   gatewayReceiptRoutes(app, deps);
 }
 

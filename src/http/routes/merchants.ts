@@ -75,9 +75,9 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
 
   app.patch(
     '/v1/merchants/:merchantId',
-    { schema: PATCH, config: { access: { ...WRITE, merchant: 'path' } } },
+    { schema: PATCH, config: { access: { ...WRITE, merchant: 'path' }, errors: ['invalid_state'] } },
     async (request) => {
-      const { merchantName, merchantEmail, iconUrl } = request.body;
+      const { merchantName, merchantEmail, iconUrl, ifUnchanged } = request.body;
       const merchant = await changeMerchant(onBehalfOf(request, deps), {
         owner: ownerOf(request),
         actor: actorOf(request),
@@ -87,7 +87,22 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
           ...(merchantEmail !== undefined && { email: merchantEmail }),
           ...(iconUrl !== undefined && { iconUrl }),
         },
+        ...(ifUnchanged !== undefined && { seen: ifUnchanged }),
       });
+      return { merchant: viewMerchant(merchant) };
+    },
+  );
+
+  app.put(
+    '/v1/merchants/:merchantId/status',
+    { schema: SET_STATUS, config: { access: { ...WRITE, merchant: 'path' }, errors: ['invalid_state'] } },
+    async (request) => {
+      const { id: merchantId, status: before } = merchantOf(request);
+      const { status } = request.body;
+      const input = { owner: ownerOf(request), actor: actorOf(request), merchantId };
+      if (status === before) return { merchant: viewMerchant(merchantOf(request)) };
+      const merchant = await changeMerchant(onBehalfOf(request, deps), { ...input, changes: { status } });
+      deps.merchants.forget(merchant.id);
       return { merchant: viewMerchant(merchant) };
     },
   );
@@ -203,12 +218,37 @@ const PATCH = {
       merchantName: Type.Optional(merchantName),
       merchantEmail: Type.Optional(EmailAddress),
       iconUrl: Type.Optional(iconUrl),
+      ifUnchanged: Type.Optional(
+        Type.Object(
+          {
+            name: Type.Optional(Type.String({ maxLength: 256 })),
+            email: Type.Optional(nullable(Type.String({ maxLength: 254 }))),
+            iconUrl: Type.Optional(nullable(Type.String({ maxLength: 2048 }))),
+            status: Type.Optional(MerchantStatusField),
+          },
+          {
+            additionalProperties: false,
+            description:
+              'Values of the merchant that you have seen. If one of them has changed meanwhile, nothing is changed: 409 `invalid_state`, with the present values in `details.current`.',
+          },
+        ),
+      ),
     },
     {
       anyOf: [{ required: ['merchantName'] }, { required: ['merchantEmail'] }, { required: ['iconUrl'] }],
       'x-rule': 'must have at least one of merchantName, merchantEmail, iconUrl',
     },
   ),
+  response: { 200: Type.Object({ merchant: MerchantBody }, { description: 'The merchant as it is now.' }) },
+};
+
+const SET_STATUS = {
+  tags: TAGS,
+  summary: 'Set the status of a merchant',
+  description:
+    'An inactive merchant takes no new payments; those made before can still be paid and refunded. Of a suspended merchant no money moves at all, and only the operator can end the suspension.',
+  params: MerchantParams,
+  body: Type.Object({ status: MerchantStatusField }, { additionalProperties: false }),
   response: { 200: Type.Object({ merchant: MerchantBody }, { description: 'The merchant as it is now.' }) },
 };
 

@@ -94,6 +94,7 @@ function asked(query: Static<typeof ListQuery>): Asked {
     networks: query.network ?? [],
     statuses: query.status ?? [],
     referenceId: query.referenceId,
+    search: query.search,
     sortBy: query.sortBy,
     sortDir: query.sortDir,
     cursor: query.cursor,
@@ -109,6 +110,7 @@ function askedOfOld(query: Static<typeof OldListQuery>): Asked {
     networks: query.network ?? [],
     statuses: (query.status ?? []).flatMap(fromLegacyStatus),
     referenceId: undefined,
+    search: undefined,
     sortBy: query.sort_by,
     sortDir: query.sort_dir,
     cursor: query.cursor,
@@ -135,15 +137,8 @@ const ListQuery = Type.Object({
   asset: Type.Optional({ ...ListParameter.symbols('Use `token_symbol`.'), deprecated: true }),
   network: ListParameter.networks(),
   status: several(PaymentStatusField, 'Only with these statuses.'),
-  referenceId: Type.Optional(
-    Type.String({
-      minLength: 3,
-      maxLength: 35,
-      pattern: '^[A-Za-z0-9 /:.,+-]*$',
-      'x-rule': 'must be ASCII letters, digits, spaces and / : . , + -',
-      description: 'A part of the reference id, to the letter.',
-    }),
-  ),
+  referenceId: ListParameter.referenceId,
+  search: ListParameter.search,
   sortBy: ListParameter.sortBy,
   sortDir: ListParameter.sortDir,
   cursor: ListParameter.cursor,
@@ -177,12 +172,7 @@ const OF_PARTNER = {
   description: 'Of all merchants the key may act for, or of those named.',
   querystring: Type.Object({
     ...ListQuery.properties,
-    merchantId: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
-        maxItems: 50,
-        description: 'Only of these merchants. May be repeated.',
-      }),
-    ),
+    merchantId: ListParameter.merchants,
   }),
   response: { 200: PaymentListBody },
 };

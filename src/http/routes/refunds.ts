@@ -15,7 +15,7 @@ import { findShownRefunds, listRefunds, type ShownRefund } from '../../store/mon
 import { findPayments } from '../../store/payments/payments.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, checkFurther, keyOf, merchantOf, onBehalfOf } from '../entry/caller.ts';
+import { actorOf, checkFurther, keyOf, merchantOf, onBehalfOf, placeOf } from '../entry/caller.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { several, splitCommas } from '../entry/payment-query.ts';
 import { refundApproval } from '../entry/refund-rights.ts';
@@ -61,15 +61,19 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
 
   app.get(
     '/v1/refunds',
-    { schema: LIST, config: { access: READ, priority: 'spare' }, preValidation: splitCommas(['status']) },
+    {
+      schema: LIST,
+      config: { access: { ...READ, mayOmitMerchant: true }, priority: 'spare' },
+      preValidation: splitCommas(['status']),
+    },
     async (request, reply) => {
       const { paymentId, status: states = REFUND_STATES, cursor, limit = LIMIT } = request.query;
-      const { id: merchantId } = merchantOf(request);
-      const question = JSON.stringify(['refunds', merchantId, paymentId ?? null, [...states].sort()]);
+      const of = placeOf(request);
+      const question = JSON.stringify(['refunds', of, paymentId ?? null, [...states].sort()]);
       const after = openAfter(deps, question, cursor);
       return deps.lists.read(keyOf(request).id, reply, async (db) => {
         const found = await listRefunds(db, {
-          merchantId,
+          of,
           paymentId,
           states,
           after,
@@ -224,8 +228,8 @@ const REFUND = {
 
 const LIST = {
   tags: TAGS,
-  summary: "List a merchant's refunds",
-  description: 'The newest first.',
+  summary: 'List refunds',
+  description: 'The newest first. Without `Merchant-Id`: of all merchants that the caller may act for.',
   querystring: Type.Object({
     paymentId: Type.Optional({ ...PaymentId, description: 'Only refunds of this payment.' }),
     status: several(enumOf(REFUND_STATES), 'Only in these states.'),

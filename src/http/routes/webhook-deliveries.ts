@@ -1,19 +1,22 @@
 import { Type } from 'typebox';
 import { redeliverOne, redeliverSince, testEndpoint } from '../../actions/webhooks/redeliver.ts';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
+import { MAX_REFUNDS, refundIdOf } from '../../domain/ids.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { DELIVERY_STATUSES } from '../../domain/webhook.ts';
 import { ApiError, validationError } from '../../errors.ts';
+import { findNewestEvents } from '../../store/events/events.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
-import { type Delivery, findEvents, listDeliveries } from '../../store/webhooks/deliveries.ts';
-import type { Endpoint } from '../../store/webhooks/endpoints.ts';
+import { type Delivery, findDeliveriesOf, findEvents, listDeliveries } from '../../store/webhooks/deliveries.ts';
+import { type Endpoint, listEndpoints } from '../../store/webhooks/endpoints.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { keyOf, onBehalfOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { eventBodies, findSubjects } from '../event-bodies.ts';
 import { Cursor, enumOf, limitOf, NextCursor, Timestamp } from '../schemas.ts';
-import { DeliveryBody, viewDelivery } from '../views/webhook-endpoint.ts';
-import { EndpointParams, endpointRequest, findOwnEndpoint, WEBHOOKS } from './webhook-endpoints.ts';
+import { DeliveryBody, ToldDeliveryBody, viewDelivery, viewToldDelivery } from '../views/webhook-endpoint.ts';
+import { findOwnPayment, PaymentParams } from './payments.ts';
+import { EndpointParams, endpointRequest, findOwnEndpoint, ownershipOf, WEBHOOKS } from './webhook-endpoints.ts';
 
 /** Deliveries of webhook endpoints, and everything that orders some. */
 export async function webhookDeliveryRoutes(app: App, deps: HttpDeps): Promise<void> {
@@ -41,6 +44,24 @@ export async function webhookDeliveryRoutes(app: App, deps: HttpDeps): Promise<v
         const last = found.length > limit ? page.at(-1) : undefined;
         const nextCursor = last === undefined ? null : sealCursor(deps.cursorKeys, question, [last.eventId]);
         return { deliveries: await viewDeliveries(deps, db, { endpoint, page }), nextCursor };
+      });
+    },
+  );
+
+  app.get(
+    '/v1/payments/:id/webhook-deliveries',
+    { schema: OF_PAYMENT, config: { access: OF_MERCHANT, priority: 'spare', errors: ['payment_not_found'] } },
+    async (request, reply) => {
+      const payment = await findOwnPayment(deps.readPayment, request);
+      const isOwn = ownershipOf(request);
+      return deps.lists.read(keyOf(request).id, reply, async (db) => {
+        const endpoints = await listEndpoints(db, payment);
+        const own = new Set(endpoints.filter(isOwn).map(({ id }) => id));
+        const found = await findDeliveriesOf(db, payment, {
+          eventIds: await findEventsOf(db, payment.id),
+          limit: MOST_OF_PAYMENT,
+        });
+        return { deliveries: found.filter(({ endpointId }) => own.has(endpointId)).map(viewToldDelivery) };
       });
     },
   );
@@ -105,6 +126,16 @@ function deliveryNotFound(): ApiError {
   return new ApiError('invalid_params', 'The delivery was not found.', { status: 404 });
 }
 
+/** The newest events of a payment and of its refunds. Few payments have more than ten. */
+async function findEventsOf(db: Reader, paymentId: string): Promise<string[]> {
+  const refundIds = Array.from({ length: MAX_REFUNDS }, (_, index) => refundIdOf(paymentId, index + 1));
+  const { rows } = await findNewestEvents(db, [paymentId, ...refundIds], MOST_OF_PAYMENT);
+  return rows.map(({ id }) => id);
+}
+
+const OF_MERCHANT = { ...WEBHOOKS, merchant: 'header', takesDeleted: true } as const;
+const MOST_OF_PAYMENT = 100;
+
 const LIMIT = 20;
 const TAGS = ['Webhooks'];
 const Nothing = Type.Unsafe<unknown>({ type: ['object', 'null'], properties: {}, additionalProperties: false });
@@ -132,6 +163,17 @@ const LIST = {
   }),
   response: {
     200: Type.Object({ deliveries: Type.Array(DeliveryBody), nextCursor: NextCursor }, { description: 'One page.' }),
+  },
+};
+
+const OF_PAYMENT = {
+  tags: TAGS,
+  summary: 'List webhook deliveries of a payment',
+  description:
+    'Deliveries of the events of a payment and of its refunds, the newest first, at most 100. The lists of the endpoints have their bodies.',
+  params: PaymentParams,
+  response: {
+    200: Type.Object({ deliveries: Type.Array(ToldDeliveryBody) }, { description: 'The deliveries.' }),
   },
 };
 

@@ -100,7 +100,7 @@ export async function findOwnEndpoint(db: Reader, request: FastifyRequest): Prom
 }
 
 /** A key for certain merchants sees only endpoints that are for some of these. */
-function ownershipOf(request: FastifyRequest): (endpoint: Endpoint) => boolean {
+export function ownershipOf(request: FastifyRequest): (endpoint: Endpoint) => boolean {
   const { partnerId, mode, merchantIds } = keyOf(request);
   return (endpoint) =>
     endpoint.partnerId === partnerId &&

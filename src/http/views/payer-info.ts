@@ -50,17 +50,14 @@ export async function viewWithTransaction(deps: HttpDeps, payment: Payment) {
   const view = await viewForPayer(deps, payment);
   const [transaction, attempt] = await Promise.all([
     viewTransaction(deps, payment, view.status),
-    viewAttempt(deps, payment, view.status),
+    view.status === 'processing' ? viewAttempt(deps, payment.id) : null,
   ]);
   return { ...view, transaction, attempt };
 }
 
-async function viewAttempt(
-  deps: HttpDeps,
-  { id }: Payment,
-  status: PaymentStatus,
-): Promise<Static<typeof AttemptBody> | null> {
-  const attempt = status === 'processing' ? await findRefusedAttempt(deps.db.sql, id) : undefined;
+/** The last refusal of a payment or a refund that is under way. */
+export async function viewAttempt(deps: HttpDeps, subject: string): Promise<Static<typeof AttemptBody> | null> {
+  const attempt = await findRefusedAttempt(deps.db.sql, subject);
   if (attempt === undefined) return null;
   const refusal = SHOWN_REFUSALS.find((each) => each === attempt.refusal) ?? 'unknown';
   return { refusal, triesUntil: attempt.deadline.getTime() / 1000 };
@@ -82,13 +79,13 @@ async function viewTransaction(
 ): Promise<Static<typeof TransactionBody> | null> {
   if (status === 'processing') {
     const carrying = await findCarryingTransaction(deps.db.sql, id);
-    return carrying === undefined ? null : linked(deps, carrying.network, carrying.hash);
+    return carrying === undefined ? null : linkTransaction(deps, carrying.network, carrying.hash);
   }
   if (status !== 'succeeded' || transactionHash === null || tokenAsset === null) return null;
-  return linked(deps, chainOf(tokenAsset), transactionHash);
+  return linkTransaction(deps, chainOf(tokenAsset), transactionHash);
 }
 
-function linked(deps: HttpDeps, chainId: string, txId: string) {
+export function linkTransaction(deps: HttpDeps, chainId: string, txId: string) {
   const url = transactionUrl(deps, chainId, txId);
   return { chainId, txId, explorerUrl: url === undefined ? null : new URL(url, deps.config.publicUrl).href };
 }
@@ -128,13 +125,13 @@ export const PayerInfoBody = Type.Object(
   { description: 'The payment, for the payer.' },
 );
 
-const TransactionBody = Type.Object({
+export const TransactionBody = Type.Object({
   chainId: Type.String({ description: 'CAIP-2.', examples: ['eip155:8453'] }),
   txId: Type.String({ description: 'Transaction id.' }),
   explorerUrl: nullable(Type.String({ description: 'The URL of a block explorer; null if there is none.' })),
 });
 
-const AttemptBody = Type.Object({
+export const AttemptBody = Type.Object({
   refusal: enumOf([...SHOWN_REFUSALS, 'unknown'], 'The reason why the token refuses the payment at present.'),
   triesUntil: Type.Integer({ minimum: 0, description: 'The end of the retries, in seconds since the epoch.' }),
 });

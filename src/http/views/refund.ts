@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { REFUND_STATES, REFUND_WAITS, type WaitingRefund, waitOf } from '../../domain/refund.ts';
+import { REFUND_STATES, REFUND_WAITS, signPath, type WaitingRefund, waitOf } from '../../domain/refund.ts';
 import type { ListedRefund } from '../../store/payments/payment-lists.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import { enumOf, nullable, Timestamp } from '../schemas.ts';
@@ -58,16 +58,19 @@ function viewRefund(origin: Origin, payment: Priced, refund: RefundRow & Partial
 
 /** Only where the facts were read. Events and lists of payments do without. */
 function viewWait(origin: Origin, refund: RefundRow & Partial<WaitingRefund>) {
-  const { isStopped, isSigned, isCooling, lack } = refund;
-  if (isStopped === undefined || isSigned === undefined || isCooling === undefined || lack === undefined) return {};
-  const wait = waitOf({ ...refund, isStopped, isSigned, isCooling, lack });
+  if (!hasFacts(refund)) return {};
+  const wait = waitOf(refund);
   if (wait === undefined) return { waitingFor: null };
-  const { asset, updatedAt, sendAfter } = refund;
+  const { id, asset, updatedAt, sendAfter } = refund;
   const { what, units } = wait;
   const until = what === 'cooling_off' && sendAfter ? { until: sendAfter.toISOString() } : {};
-  return {
-    waitingFor: { what, asset, amount: viewToken(origin, asset, units), since: updatedAt.toISOString(), ...until },
-  };
+  const waiting = { what, asset, amount: viewToken(origin, asset, units), since: updatedAt.toISOString() };
+  const sign = what === 'merchant_signature' ? { signUrl: origin.publicUrl + signPath(id) } : {};
+  return { waitingFor: { ...waiting, ...until }, ...sign };
+}
+
+function hasFacts<Row extends RefundRow>(refund: Row & Partial<WaitingRefund>): refund is Row & WaitingRefund {
+  return refund.lack !== undefined;
 }
 
 /** A refund as its own route shows it. */
@@ -96,7 +99,7 @@ const WholeRefundBody = Type.Object(
 const WaitBody = Type.Object({
   what: enumOf(
     REFUND_WAITS,
-    '`float`: for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s.',
+    '`float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s.',
   ),
   asset: Type.String({ description: 'CAIP-19.' }),
   amount: { ...AmountBody, description: 'The amount that is missing; of all others, the amount that waits.' },
@@ -106,7 +109,7 @@ const WaitBody = Type.Object({
 
 type RefundView = Static<typeof RefundBody>;
 
-const RefundBody = Type.Object({
+export const RefundBody = Type.Object({
   refundId: Type.String({ examples: ['rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
   status: RefundStatus,
   amount: { ...AmountBody, description: 'The refunded amount, in the paid asset.' },
@@ -121,6 +124,13 @@ const RefundBody = Type.Object({
       ...WaitBody,
       type: ['object', 'null'],
       description: 'What the refund waits for at this moment. Not in events and lists of payments.',
+    }),
+  ),
+  signUrl: Type.Optional(
+    Type.String({
+      description:
+        'Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included.',
+      examples: ['https://pay.example.com/r/11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
     }),
   ),
 });

@@ -3,7 +3,7 @@ import { EVENT_PATTERNS } from '../../domain/event.ts';
 import { isPinnable, KNOWN_VERSIONS } from '../../domain/version.ts';
 import { DELIVERY_STATUSES, ENDPOINT_STATUSES } from '../../domain/webhook.ts';
 import { MAX_URL_LENGTH } from '../../domain/webhook-url.ts';
-import type { Delivery } from '../../store/webhooks/deliveries.ts';
+import type { Delivery, ToldDelivery } from '../../store/webhooks/deliveries.ts';
 import type { Endpoint } from '../../store/webhooks/endpoints.ts';
 import { enumOf, nullable, Timestamp, textOf } from '../schemas.ts';
 
@@ -44,6 +44,23 @@ export function viewDelivery(
       attemptedAt === null
         ? null
         : { at: attemptedAt.toISOString(), latencyMs: latencyMs ?? 0, status: answerStatus, answer, problem },
+  };
+}
+
+/** A delivery without its event, among those of a payment. */
+export function viewToldDelivery(delivery: ToldDelivery) {
+  const { endpointId, endpointUrl, eventId, eventType, status, attempts } = delivery;
+  const { createdAt, dueAt, attemptedAt, answerStatus, problem } = delivery;
+  return {
+    endpointId,
+    endpointUrl,
+    eventId,
+    eventType,
+    status,
+    attempts,
+    createdAt: createdAt.toISOString(),
+    nextAttemptAt: dueAt === null ? null : dueAt.toISOString(),
+    lastAttempt: attemptedAt === null ? null : { at: attemptedAt.toISOString(), status: answerStatus, problem },
   };
 }
 
@@ -122,6 +139,25 @@ export const DeliveryBody = Type.Object({
       latencyMs: Type.Integer({ minimum: 0 }),
       status: nullable(Type.Integer({ description: 'The HTTP status of the answer. Null: there was no answer.' })),
       answer: nullable(Type.String({ description: 'The first 4 KB of the answer.' })),
+      problem: nullable(Type.String()),
+    }),
+    type: ['object', 'null'],
+  }),
+});
+
+export const ToldDeliveryBody = Type.Object({
+  endpointId: Type.String(),
+  endpointUrl: Type.String(),
+  eventId: Type.String({ description: 'Also the id of the delivery.' }),
+  eventType: Type.String(),
+  status: DeliveryBody.properties.status,
+  attempts: DeliveryBody.properties.attempts,
+  createdAt: Timestamp,
+  nextAttemptAt: nullable({ ...Timestamp, description: 'Null when the delivery is over.' } as typeof Timestamp),
+  lastAttempt: Type.Unsafe<object | null>({
+    ...Type.Object({
+      at: Timestamp,
+      status: nullable(Type.Integer({ description: 'The HTTP status of the answer. Null: there was no answer.' })),
       problem: nullable(Type.String()),
     }),
     type: ['object', 'null'],

@@ -80,7 +80,7 @@ export async function findCarryingVersions(
 /** An event of an item, in the chain or lost in a reorganisation. */
 export interface SeenEvent {
   readonly commitment: string;
-  readonly type: 'paid' | 'refused';
+  readonly type: 'paid' | 'refused' | 'swept';
   readonly transactionHash: string;
   readonly blockNumber: number;
   readonly blockHash: string;

@@ -1,13 +1,13 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** An event of a Collector, as it is stored. */
+/** An event of our contracts, as it is stored. */
 export interface StoredEvent {
   readonly transactionHash: string;
   readonly logIndex: number;
   readonly blockNumber: number;
   readonly blockHash: string;
   readonly commitment: string;
-  readonly type: 'paid' | 'refused';
+  readonly type: 'paid' | 'refused' | 'swept';
   /** The other fields of the event. Numbers are decimal text. */
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -105,12 +105,32 @@ export async function markDecided(tx: Tx, network: string, events: readonly Deci
     where e.network = ${network} and e.transaction_hash = d."transactionHash" and e.log_index = d."logIndex"`;
 }
 
+/** Sweeps that were applied, in order: all above a block, or all of one deposit address. */
+export async function listDecidedSweeps(
+  db: Reader,
+  { network, above, commitment }: { network: string; above?: number; commitment?: string },
+): Promise<StoredEvent[]> {
+  const isWanted = commitment === undefined ? db`block_number > ${above ?? 0}` : db`commitment = ${commitment}`;
+  const rows = await db<(Omit<StoredEvent, 'blockNumber'> & { blockNumber: string })[]>`
+    select ${eventColumns(db)} from chain_events
+    where network = ${network} and ${isWanted} and type = 'swept' and decided_at is not null and problem is null
+    order by block_number, log_index`;
+  return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
+}
+
 /** Puts events back to undecided whose item was unknown when they were read. */
 export async function reconsiderEvents(tx: Tx, network: string, commitments: readonly string[]): Promise<void> {
   await tx`
     update chain_events set decided_at = null
     where network = ${network} and commitment = any(${commitments as string[]}::text[]) and type = 'paid'
       and problem is null`;
+}
+
+/** The same for the sweeps of a deposit address that was unknown. */
+export async function reconsiderSweeps(tx: Tx, network: string, commitment: string): Promise<void> {
+  await tx`
+    update chain_events set decided_at = null
+    where network = ${network} and commitment = ${commitment} and type = 'swept' and problem is null`;
 }
 
 /** Removes events that are not on the chain. An event that has moved to another block meanwhile stays. */

@@ -74,9 +74,9 @@ function ready(
  * way, such as in coin from a second tab.
  */
 function mayBeSent(db: Reader) {
-  return db`not ${isItemStopped(db)} and not exists (
+  return db`not ${isItemStopped(db)} and (purpose = 'sweep' or not exists (
     select from items other
-    where other.subject = items.subject and other.commitment <> items.commitment and other.state = 'paid')`;
+    where other.subject = items.subject and other.commitment <> items.commitment and other.state = 'paid'))`;
 }
 
 /**
@@ -201,7 +201,8 @@ export async function findPaymentsToJudge(
 export type OutgoingItem = StoredItem & { readonly refusal: string | null };
 
 /**
- * Items of payouts, refunds and returns whose deadline passed before that time, or that a simulation reported as used.
+ * Items of payouts, refunds and returns whose deadline passed before that time, or that a simulation reported as used. A
+ * refund that its merchant was asked to sign has an offered item.
  */
 export function findOutgoingToJudge(
   db: Reader,
@@ -209,8 +210,11 @@ export function findOutgoingToJudge(
 ): Promise<OutgoingItem[]> {
   return db<OutgoingItem[]>`
     select ${itemColumns(db)}, refusal from items
-    where network = ${network} and purpose <> 'payment' and state in ('due', 'sent')
+    where network = ${network} and purpose <> 'payment' and purpose <> 'sweep' and state in ('due', 'sent')
       and (deadline < ${finalAt} or refusal = 'used')
+    union all
+    select ${itemColumns(db)}, refusal from items
+    where network = ${network} and purpose <> 'payment' and state = 'offered' and deadline < ${finalAt}
     order by deadline limit ${limit}`;
 }
 
@@ -222,7 +226,7 @@ export function findOpenItemsOf(db: Reader, subjects: readonly string[]): Promis
   return db<OpenItem[]>`
     select ${itemColumns(db)}, p.status as "paymentStatus", p.expires_at as "paymentExpiresAt"
     from items, lateral (select status, expires_at from payments where id = items.subject) p
-    where subject = any(${subjects as string[]}::text[]) and state in ('offered', 'due', 'sent')`;
+    where subject = any(${subjects as string[]}::text[]) and state in ('offered', 'due', 'sent') and purpose <> 'sweep'`;
 }
 
 /** Items that are open for longer wait for an endpoint, and count no more. */

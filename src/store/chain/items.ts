@@ -1,22 +1,25 @@
-import type { Item, PayMethod, SignedItem } from '../../domain/item.ts';
+import type { Item, ItemMethod, SignedItem } from '../../domain/item.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** offered: a native action was handed out. due: waits to be sent. sent: is in a stored transaction. The rest is over. */
+/** offered: handed out to be paid in coin, or to be signed by a merchant. due: waits to be sent. sent: is in a stored transaction. The rest is over. */
 export type ItemState = 'offered' | 'due' | 'sent' | 'paid' | 'unpaid';
 
-/** The purpose of an item. All but payments are signed by our own accounts and have a row in `outgoing`. */
-export type ItemPurpose = 'payment' | 'payout' | 'refund' | 'return';
+/**
+ * The purpose of an item. Payouts, refunds and returns have a row in `outgoing`, and are signed by our own accounts or the
+ * merchant's. A sweep takes the money of a payment's deposit address where its terms say.
+ */
+export type ItemPurpose = 'payment' | 'payout' | 'refund' | 'return' | 'sweep';
 
 /** An item as it is stored. */
 export interface StoredItem {
   readonly commitment: string;
-  /** The id of a payment, payout, refund or return. */
+  /** The id of a payment, payout, refund or return; of a sweep, that of the payment. */
   readonly subject: string;
   readonly purpose: ItemPurpose;
   readonly network: string;
   readonly collector: string;
   readonly asset: string;
-  readonly method: PayMethod;
+  readonly method: ItemMethod;
   readonly payer: string;
   readonly account: string;
   readonly recipient: string;
@@ -138,6 +141,18 @@ export async function hintTransaction(
     where commitment = ${commitment} and state = 'offered'`;
 }
 
+/** Makes a handed-out item due with its payer's signature. False when it is not open any more. */
+export async function signOffered(
+  tx: Tx,
+  signed: Pick<StoredItem, 'commitment' | 'hasCode'> & { readonly signature: string; readonly resultsHash: string },
+): Promise<boolean> {
+  const { count } = await tx`
+    update items set state = 'due', signature = ${signed.signature}, has_code = ${signed.hasCode},
+      results_hash = ${signed.resultsHash}
+    where commitment = ${signed.commitment} and state = 'offered'`;
+  return count === 1;
+}
+
 /** How an item ended, decided at final depth. */
 export interface ItemEnd {
   readonly commitment: string;
@@ -157,17 +172,19 @@ export async function endItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Prom
     where i.commitment = e.commitment and i.state <> 'paid'`;
 }
 
-/** All items of a payment, oldest first. */
+/** All ways of a payment that were tried or offered, oldest first. */
 export function findItemsOf(db: Reader, subject: string): Promise<StoredItem[]> {
   return db<StoredItem[]>`
-    select ${itemColumns(db)} from items where subject = ${subject} order by accepted_at, commitment`;
+    select ${itemColumns(db)} from items where subject = ${subject} and purpose <> 'sweep'
+    order by accepted_at, commitment`;
 }
 
 /** The item that paid a payment. A second paid item is a stray. */
 export async function findPayingItem(db: Reader, paymentId: string): Promise<StoredItem | undefined> {
   const [row] = await db<StoredItem[]>`
     select ${itemColumns(db)} from items
-    where subject = ${paymentId} and state = 'paid' and end_reason is distinct from 'paid_after_end' limit 1`;
+    where subject = ${paymentId} and state = 'paid' and purpose <> 'sweep'
+      and end_reason is distinct from 'paid_after_end' limit 1`;
   return row;
 }
 

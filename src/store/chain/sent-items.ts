@@ -34,7 +34,7 @@ export async function findOldOutgoingItems(
 ): Promise<OverdueWork | undefined> {
   const [row] = await db<OverdueWork[]>`
     select count(*) over ()::int as count, subject as oldest, accepted_at as since from items
-    where network = ${network} and purpose <> 'payment' and state in ('due', 'sent') and accepted_at <= ${before}
+    where network = ${network} and purpose <> 'payment' and purpose <> 'sweep' and state in ('due', 'sent') and accepted_at <= ${before}
       and not ${isItemStopped(db)}
     order by accepted_at limit 1`;
   return row;

@@ -83,6 +83,30 @@ function pageOf({ after, limit }: FeedAsk, rows: readonly FeedRow[]): FeedPage {
   };
 }
 
+/** A page of the past looks through this many batches at most. */
+const MAX_BATCHES_BACK = 500;
+
+/** Events before a position, the newest first. Its position tells how far it has looked. */
+export async function readFeedBack(
+  db: Reader,
+  { before, limit, ...view }: FeedView & { readonly before: number; readonly limit: number },
+): Promise<Omit<FeedPage, 'hasMore'>> {
+  const batches = await db<{ batch: string; position: string }[]>`
+    select batch, position from event_batches
+    where partner_id = ${view.partnerId} and mode = ${view.mode} and position < ${before}
+    order by position desc limit ${MAX_BATCHES_BACK}`;
+  const first = batches.at(-1);
+  if (first === undefined) return { events: [], position: 0 };
+  const rows = await db<PlacedRow[]>`
+    select ${placedColumns(db)}
+    from event_batches b join events e on e.batch = b.batch
+    where b.batch = any(${batches.map(({ batch }) => batch)}) and b.position + e.ordinal < ${before} and ${isSeen(db, view)}
+    order by b.position desc, e.ordinal desc limit ${limit}`;
+  const events = rows.map(placedEvent);
+  const lastOfPage = events.length === limit ? events.at(-1)?.position : undefined;
+  return { events, position: lastOfPage ?? Number(first.position) };
+}
+
 /** The event, if it has a position and is in the view. */
 export async function findFeedEvent(db: Reader, id: string, view: FeedView): Promise<PlacedEvent | undefined> {
   const [row] = await db<PlacedRow[]>`

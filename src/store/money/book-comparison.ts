@@ -30,7 +30,7 @@ export async function firstKnownBlock(db: Reader, network: string): Promise<numb
 export async function findReverted(db: Reader, references: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ reference: string }[]>`
     select distinct reference from book_entries
-    where reference = any(${references as string[]}::text[]) and kind = 'reverted'`;
+    where reference = any(${references as string[]}::text[]) and kind in ('reverted', 'unswept')`;
   return new Set(rows.map(({ reference }) => reference));
 }
 

@@ -6,7 +6,7 @@ import type { Stray } from './strays.ts';
 export interface ComparedOutgoing
   extends Pick<
     Outgoing,
-    'id' | 'purpose' | 'network' | 'asset' | 'recipient' | 'amount' | 'merchantId' | 'floatOwner' | 'state'
+    'id' | 'purpose' | 'signer' | 'network' | 'asset' | 'recipient' | 'amount' | 'merchantId' | 'floatOwner' | 'state'
   > {
   /** The cover of a refund. */
   readonly cover: { readonly held: string; readonly merchant: string; readonly operator: string } | null;
@@ -19,7 +19,7 @@ export interface ComparedOutgoing
 
 export function findComparedOutgoing(db: Reader, ids: readonly string[]): Promise<ComparedOutgoing[]> {
   return db<ComparedOutgoing[]>`
-    select o.id, o.purpose, o.network, o.asset, o.recipient, o.amount, o.merchant_id as "merchantId",
+    select o.id, o.purpose, o.signer, o.network, o.asset, o.recipient, o.amount, o.merchant_id as "merchantId",
       o.float_owner as "floatOwner", o.state,
       case when r.id is null then null else json_build_object('held', r.from_held::text,
         'merchant', r.from_merchant::text, 'operator', r.from_operator::text) end as cover,

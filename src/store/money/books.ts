@@ -1,4 +1,5 @@
-import type { Entry, EntryKind, Line, PlacedEntry } from '../../domain/books.ts';
+import type { PlacedEntry } from '../../domain/book-chain.ts';
+import type { Entry, EntryKind, Line } from '../../domain/books.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** An entry as it is stored. */

@@ -1,12 +1,15 @@
+import { OPERATOR_FLOAT } from '../../domain/books.ts';
 import type { PayMethod } from '../../domain/item.ts';
 import { isOutgoingStopped } from '../parties/freezes.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 
-/** A transfer out of the intermediate account, planned or under way. */
+/** A transfer out of the intermediate account, planned or under way; or a refund that the merchant's own account signs. */
 export interface Outgoing {
   /** The id that the chain records as the item's subject. */
   readonly id: string;
   readonly purpose: OutgoingPurpose;
+  /** The holder of the paying account's key. */
+  readonly signer: 'gateway' | 'merchant';
   readonly network: string;
   readonly asset: string;
   readonly method: PayMethod;
@@ -30,6 +33,8 @@ export interface Outgoing {
   readonly transactionHash: string | null;
   /** Null in a row that the gateway did not write. */
   readonly mac: string | null;
+  /** The fee that the operator's float is to return, in the smallest unit. */
+  readonly feeReturn: string;
 }
 
 export type OutgoingPurpose = 'payout' | 'refund' | 'return';
@@ -90,7 +95,7 @@ export async function countOutgoingUnsigned(db: Reader, ask: OutgoingToBegin): P
 }
 
 function isToBegin(db: Reader, { network, now }: OutgoingToBegin) {
-  return db`network = ${network} and state = 'sending' and not is_due and (retry_at is null or retry_at <= ${now})
+  return db`network = ${network} and state = 'sending' and signer = 'gateway' and not is_due and (retry_at is null or retry_at <= ${now})
     and not ${isOutgoingStopped(db)}`;
 }
 
@@ -101,7 +106,7 @@ export async function findUnbegun(
 ): Promise<{ readonly count: number; readonly oldest: string; readonly since: Date } | undefined> {
   const [row] = await db<{ count: number; oldest: string; since: Date }[]>`
     select count(*) over ()::int as count, id as oldest, updated_at as since from outgoing o
-    where network = ${network} and state = 'sending' and not is_due and updated_at <= ${before}
+    where network = ${network} and state = 'sending' and signer = 'gateway' and not is_due and updated_at <= ${before}
       and (retry_at is null or retry_at <= ${before}) and problem is distinct from ${LIMITED} and not ${isOutgoingStopped(db)}
     order by updated_at limit 1`;
   return row;
@@ -200,6 +205,41 @@ export async function endFailed(tx: Tx, { id, problem, at }: { id: string; probl
     where id = ${id}`;
 }
 
+/** The terms that the merchant's account is asked to sign. */
+export type OfferedOutgoing = Omit<NewOutgoing, 'purpose' | 'floatOwner'> &
+  Omit<Attempt, 'id'> & { readonly mac: string; readonly feeReturn: bigint };
+
+/** Stores a refund that the merchant's account is to sign. False when the refund is under way in any way. */
+export async function insertOffered(tx: Tx, offered: OfferedOutgoing, at: Date): Promise<boolean> {
+  const { id, network, asset, method, payer, recipient, merchantId, mac, commitment, collector, feeAccount } = offered;
+  const { count } = await tx`
+    insert into outgoing (id, purpose, signer, network, asset, method, payer, recipient, amount, merchant_id, mac, state,
+      attempts, commitment, collector, fee_account, deadline, fee_return, created_at, updated_at)
+    values (${id}, 'refund', 'merchant', ${network}, ${asset}, ${method}, ${payer}, ${recipient},
+      ${offered.amount.toString()}, ${merchantId}, ${mac}, 'sending', 1, ${commitment}, ${collector}, ${feeAccount},
+      ${offered.deadline}, ${offered.feeReturn.toString()}, ${at}, ${at})
+    on conflict (id) do nothing`;
+  return count === 1;
+}
+
+/** Refunds that merchants have paid and whose fee the operator's float covers now, the oldest first. */
+export async function findFeesToReturn(db: Reader, limit: number): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select o.id from outgoing o join floats f on f.owner = ${OPERATOR_FLOAT} and f.asset = o.asset
+    where o.fee_return > 0 and o.state = 'paid' and f.units >= o.fee_return order by o.created_at limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+/** The fee of a locked refund was returned. */
+export async function clearFeeReturn(tx: Tx, id: string): Promise<void> {
+  await tx`update outgoing set fee_return = 0 where id = ${id}`;
+}
+
+/** Deletes what the merchant's account was asked to sign: the chain has proved that it can never be carried out. */
+export async function deleteOffered(tx: Tx, id: string): Promise<void> {
+  await tx`delete from outgoing where id = ${id} and signer = 'merchant'`;
+}
+
 /** Deletes an order that no signature exists for, so that it can be given again with other terms. */
 export async function deleteUnsignedOutgoing(tx: Tx, id: string): Promise<void> {
   const { count } = await tx`delete from outgoing where id = ${id} and commitment is null and state <> 'paid'`;
@@ -267,7 +307,14 @@ export async function findUnexplained(
 }
 
 function outgoingColumns(db: Reader) {
-  return db`id, purpose, network, asset, method, payer, recipient, amount, merchant_id as "merchantId",
+  return db`id, purpose, signer, network, asset, method, payer, recipient, amount, merchant_id as "merchantId",
     float_owner as "floatOwner", state, attempts, commitment, collector, fee_account as "feeAccount", deadline,
-    is_due as "isDue", problem, transaction_hash as "transactionHash", mac`;
+    is_due as "isDue", problem, transaction_hash as "transactionHash", mac, fee_return as "feeReturn"`;
+}
+
+/** Payouts and refunds that the transaction has carried out. A transaction carries some hundred items at most. */
+export async function findOutgoingOf(db: Reader, transactionHash: string): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from outgoing where transaction_hash = ${transactionHash} and purpose in ('payout', 'refund') limit 1000`;
+  return rows.map(({ id }) => id);
 }

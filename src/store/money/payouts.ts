@@ -1,4 +1,5 @@
 import type { PayMethod } from '../../domain/item.ts';
+import type { PayoutState } from '../../domain/payout.ts';
 import { lastNumber, type StoredDestination } from '../parties/destinations.ts';
 import { isPayoutStopped } from '../parties/freezes.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
@@ -13,7 +14,7 @@ export interface Payout {
   /** The account that holds it. */
   readonly account: string;
   readonly amount: string;
-  readonly state: 'held' | 'sending' | 'paid' | 'refunding' | 'refunded';
+  readonly state: PayoutState;
   readonly problem: string | null;
 }
 
@@ -24,15 +25,41 @@ export interface PayablePayout extends Payout {
   readonly settlement: StoredDestination;
 }
 
-/** Inserts held amounts for these items, which have just paid their payments. */
+/**
+ * Inserts held amounts for these items, which have just paid their payments. Money at a deposit address is held when it is
+ * swept.
+ */
 export async function holdNetAmounts(tx: Tx, commitments: readonly string[], at: Date): Promise<void> {
   await tx`
     insert into payouts (payment_id, merchant_id, network, asset, method, account, amount, state, held_at, updated_at)
     select p.id, p.merchant_id, i.network, i.asset, i.method, i.recipient, i.amount - i.fee, 'held', ${at}, ${at}
     from items i join payments p on p.id = i.subject
     where i.commitment = any(${commitments as string[]}::text[]) and i.purpose = 'payment' and i.is_held
-      and i.state = 'paid' and i.end_reason is null and i.amount > i.fee
+      and i.state = 'paid' and i.end_reason is null and i.amount > i.fee and i.method <> 'deposit'
     on conflict (payment_id) do nothing`;
+}
+
+/** Adds a swept net amount to what is held of a payment. */
+export async function holdSwept(tx: Tx, held: Omit<Payout, 'state' | 'problem'>, at: Date): Promise<void> {
+  const { paymentId, merchantId, network, asset, method, account, amount } = held;
+  await tx`
+    insert into payouts (payment_id, merchant_id, network, asset, method, account, amount, state, held_at, updated_at)
+    values (${paymentId}, ${merchantId}, ${network}, ${asset}, ${method}, ${account}, ${amount}, 'held', ${at}, ${at})
+    on conflict (payment_id) do update set amount = payouts.amount + excluded.amount, updated_at = excluded.updated_at
+    where payouts.state = 'held'`;
+}
+
+/** Takes it away again: the sweep is not on the chain any more. An amount that has left stays. */
+export async function unholdSwept(
+  tx: Tx,
+  { paymentId, amount }: Pick<Payout, 'paymentId' | 'amount'>,
+  at: Date,
+): Promise<void> {
+  await tx`
+    delete from payouts where payment_id = ${paymentId} and state = 'held' and amount = ${amount}::numeric`;
+  await tx`
+    update payouts set amount = amount - ${amount}::numeric, updated_at = ${at}
+    where payment_id = ${paymentId} and state = 'held' and amount > ${amount}::numeric`;
 }
 
 /**

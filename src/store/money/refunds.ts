@@ -2,6 +2,7 @@ import { OPERATOR_FLOAT } from '../../domain/books.ts';
 import type { PayMethod } from '../../domain/item.ts';
 import type { RefundState, WaitingRefund } from '../../domain/refund.ts';
 import { isRefundStopped } from '../parties/freezes.ts';
+import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /**
@@ -161,7 +162,10 @@ export async function lockRefund(tx: Tx, id: string): Promise<Refund | undefined
   return row;
 }
 
-/** Refunds that are new, and those whose floats would cover them now; the oldest first. Freezes and cooling-off stop some of them. */
+/**
+ * Refunds that are new, and those whose floats would cover them now; the oldest first. Freezes and cooling-off stop some
+ * of them. So does a request to the merchant's account to sign for one, while it can be carried out.
+ */
 export async function findCoverable(db: Reader, { limit, now }: { limit: number; now: Date }): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select r.id from refunds r
@@ -170,6 +174,7 @@ export async function findCoverable(db: Reader, { limit, now }: { limit: number;
     where (r.state = 'requested'
       or (r.state = 'awaiting_funds' and coalesce(m.units, 0) >= r.from_merchant
         and coalesce(o.units, 0) >= r.from_operator))
+      and not exists (select from outgoing g where g.id = r.id)
       and not ${isRefundStopped(db)} and not (${isCooling(db, now)})
     order by r.requested_at limit ${limit}`;
   return rows.map(({ id }) => id);
@@ -196,17 +201,17 @@ export function lockRefundsOf(tx: Tx, paymentId: string): Promise<Refund[]> {
 /** A refund with the facts that it may wait for. */
 export type ShownRefund = Refund & WaitingRefund;
 
-/** Of one payment, or those with these ids. */
+/** Of one payment, or the one with this id; undefined `merchantId`: of any merchant. */
 export function findShownRefunds(
   db: Reader,
-  wanted: ({ readonly paymentId: string } | { readonly id: string; readonly merchantId: string }) & {
+  wanted: ({ readonly paymentId: string } | { readonly id: string; readonly merchantId?: string }) & {
     readonly now: Date;
   },
 ): Promise<ShownRefund[]> {
   const isWanted =
     'paymentId' in wanted
       ? db`r.payment_id = ${wanted.paymentId}`
-      : db`r.id = ${wanted.id} and r.merchant_id = ${wanted.merchantId}`;
+      : db`r.id = ${wanted.id} and ${wanted.merchantId === undefined ? db`true` : db`r.merchant_id = ${wanted.merchantId}`}`;
   return db<
     ShownRefund[]
   >`select ${shownColumns(db, wanted.now)} from ${withWaits(db)} where ${isWanted} order by r.number`;
@@ -214,7 +219,8 @@ export function findShownRefunds(
 
 export interface RefundQuery {
   readonly states: readonly RefundState[];
-  readonly merchantId: string | undefined;
+  /** Undefined: of all partners. */
+  readonly of: MerchantPlace | undefined;
   readonly paymentId?: string | undefined;
   /** Only refunds after this one. */
   readonly after?: { readonly requestedAt: Date; readonly id: string } | undefined;
@@ -222,15 +228,21 @@ export interface RefundQuery {
   readonly now: Date;
 }
 
-/** The newest first. */
+/** The newest first. Each merchant gives its newest, by its index; the newest of these are shown. */
 export function listRefunds(db: Reader, query: RefundQuery): Promise<ShownRefund[]> {
-  const { states, merchantId, paymentId, after, limit, now } = query;
+  const { states, of, paymentId, after, limit, now } = query;
+  const isWanted = db`r.state = any(${states as string[]}::text[])
+    and ${paymentId === undefined ? db`true` : db`r.payment_id = ${paymentId}`}
+    and ${after === undefined ? db`true` : db`(r.requested_at, r.id) < (${after.requestedAt}, ${after.id})`}`;
+  const newestOf = (place: MerchantPlace) => db`r.id in (
+    select newest.id from merchants w cross join lateral (
+      select r.id, r.requested_at from refunds r where r.merchant_id = w.id and ${isWanted}
+      order by r.requested_at desc, r.id desc limit ${limit}
+    ) newest
+    where ${isMerchantIn(db, place)} order by newest.requested_at desc, newest.id desc limit ${limit})`;
   return db<ShownRefund[]>`
     select ${shownColumns(db, now)} from ${withWaits(db)}
-    where r.state = any(${states as string[]}::text[])
-      and ${merchantId === undefined ? db`true` : db`r.merchant_id = ${merchantId}`}
-      and ${paymentId === undefined ? db`true` : db`r.payment_id = ${paymentId}`}
-      and ${after === undefined ? db`true` : db`(r.requested_at, r.id) < (${after.requestedAt}, ${after.id})`}
+    where ${of === undefined ? isWanted : newestOf(of)}
     order by r.requested_at desc, r.id desc limit ${limit}`;
 }
 
@@ -252,7 +264,8 @@ function withWaits(db: Reader) {
   return db`refunds r
     left join floats m on m.owner = r.merchant_id and m.asset = r.asset
     left join floats f on f.owner = ${OPERATOR_FLOAT} and f.asset = r.asset
-    left join outgoing g on g.id = r.id`;
+    left join outgoing g on g.id = r.id
+    left join payment_settlements s on s.payment_id = r.payment_id and s.asset = r.asset and r.from_held = 0`;
 }
 
 /** The condition that the refund `r` cools off. */
@@ -262,6 +275,8 @@ function isCooling(db: Reader, now: Date) {
 
 function shownColumns(db: Reader, now: Date) {
   return db`${refundColumns(db)}, ${isRefundStopped(db)} as "isStopped", ${isCooling(db, now)} as "isCooling",
-    coalesce(g.is_due, false) as "isSigned",
+    coalesce(g.is_due or (g.signer = 'merchant' and r.state = 'sending'), false) as "isSigned",
+    s.recipient as "merchantAccount",
+    coalesce(g.signer = 'merchant' and g.state = 'sending' and r.state = 'awaiting_funds', false) as "isOffered",
     (greatest(r.from_merchant - coalesce(m.units, 0), 0) + greatest(r.from_operator - coalesce(f.units, 0), 0))::text as lack`;
 }

@@ -1,10 +1,20 @@
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import type { Outgoing } from './outgoing.ts';
 
-/** A transfer out of one of our accounts, as the chain shows it. */
+/** A payout, refund or return, as the chain shows it. */
 export type RestoredOutgoing = Pick<
   Outgoing,
-  'id' | 'purpose' | 'network' | 'asset' | 'method' | 'payer' | 'recipient' | 'amount' | 'merchantId' | 'floatOwner'
+  | 'id'
+  | 'purpose'
+  | 'signer'
+  | 'network'
+  | 'asset'
+  | 'method'
+  | 'payer'
+  | 'recipient'
+  | 'amount'
+  | 'merchantId'
+  | 'floatOwner'
 > & {
   readonly mac: string;
   readonly commitment: string;
@@ -15,12 +25,12 @@ export type RestoredOutgoing = Pick<
 
 /** Restores it as paid. A row that is paid already stays unchanged. */
 export async function putRestoredOutgoing(tx: Tx, outgoing: RestoredOutgoing, at: Date): Promise<void> {
-  const { id, purpose, network, asset, method, payer, recipient, amount, merchantId, floatOwner } = outgoing;
+  const { id, purpose, signer, network, asset, method, payer, recipient, amount, merchantId, floatOwner } = outgoing;
   await tx`
-    insert into outgoing (id, purpose, network, asset, method, payer, recipient, amount, merchant_id, float_owner, mac,
+    insert into outgoing (id, purpose, signer, network, asset, method, payer, recipient, amount, merchant_id, float_owner, mac,
       state, attempts, commitment, fee_account, deadline, transaction_hash, created_at, updated_at)
-    values (${id}, ${purpose}, ${network}, ${asset}, ${method}, ${payer}, ${recipient}, ${amount}, ${merchantId},
-      ${floatOwner}, ${outgoing.mac}, 'paid', 1, ${outgoing.commitment}, ${outgoing.feeAccount}, ${outgoing.deadline},
+    values (${id}, ${purpose}, ${signer}, ${network}, ${asset}, ${method}, ${payer}, ${recipient}, ${amount},
+      ${merchantId}, ${floatOwner}, ${outgoing.mac}, 'paid', 1, ${outgoing.commitment}, ${outgoing.feeAccount}, ${outgoing.deadline},
       ${outgoing.transactionHash}, ${at}, ${at})
     on conflict (id) do update
     set state = 'paid', commitment = excluded.commitment, fee_account = excluded.fee_account,

@@ -99,10 +99,14 @@ export function findKeyLabels(db: Reader, ids: readonly string[]): Promise<Pick<
   return db<Pick<ApiKey, 'id' | 'label'>[]>`select id, label from api_keys where id = any(${[...ids]}::text[])`;
 }
 
-export function listApiKeys(db: Reader, { partnerId }: { partnerId?: string | undefined }): Promise<ApiKey[]> {
+export function listApiKeys(
+  db: Reader,
+  { partnerId, mode }: { readonly partnerId?: string | undefined; readonly mode?: Mode },
+): Promise<ApiKey[]> {
   return db<ApiKey[]>`
     select ${columns(db)} from api_keys k
     where ${partnerId === undefined ? db`true` : db`partner_id = ${partnerId}`}
+      and ${mode === undefined ? db`true` : db`mode = ${mode}`}
     order by id`;
 }
 

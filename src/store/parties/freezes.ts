@@ -150,7 +150,7 @@ export function isPayoutStopped(db: Reader) {
 
 /** The condition that freezes stop the row of `items` from being sent. */
 export function isItemStopped(db: Reader) {
-  return db`case when items.purpose = 'payment'
+  return db`case when items.purpose in ('payment', 'sweep')
     then exists (select from freezes f where f.scope = 'network' and f.subject = items.network)
       or exists (
         select from payments p join merchants m on m.id = p.merchant_id

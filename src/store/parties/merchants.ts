@@ -32,6 +32,19 @@ export interface Owner {
   readonly mode: Mode;
 }
 
+/** The merchants whose objects a caller may list: one, or those of a partner. */
+export type MerchantPlace =
+  | { readonly merchantId: string }
+  | (Owner & { readonly merchantIds: readonly string[] | null });
+
+/** The condition that the merchant `w` is in the place. */
+export function isMerchantIn(db: Reader, place: MerchantPlace) {
+  if ('merchantId' in place) return db`w.id = ${place.merchantId}`;
+  const { partnerId, mode, merchantIds } = place;
+  const isAllowed = merchantIds === null ? db`true` : db`w.id = any(${merchantIds as string[]}::text[])`;
+  return db`w.partner_id = ${partnerId} and w.mode = ${mode} and ${isAllowed}`;
+}
+
 export interface MerchantQuery extends Owner {
   readonly status: MerchantStatus | undefined;
   readonly search: string | undefined;

@@ -18,17 +18,57 @@ export interface PaymentFilter extends Owner {
   readonly statuses: readonly PaymentStatus[] | undefined;
   /** A part of the reference id, to the letter. */
   readonly referencePart: string | undefined;
+  /** This payment, the payments of a transaction, or those of a payer. */
+  readonly named?: PaymentName | undefined;
   readonly now: Date;
 }
+
+/** A name that leads to few payments, whatever the number of merchants. */
+export type PaymentName =
+  | { readonly by: 'id'; readonly id: string }
+  /** Payments that the transaction has paid, and those whose payout or refund it has carried out. */
+  | { readonly by: 'transaction'; readonly hash: string; readonly paymentIds: readonly string[] }
+  /** The address in lower case, on one chain or on any. */
+  | { readonly by: 'payer'; readonly address: string; readonly chainId: string | undefined };
 
 /** A part of a statement. */
 export type Fragment = ReturnType<Reader>;
 
 /** All payments that match, as a table `p`. */
 export function matchesOf(db: Reader, filter: PaymentFilter): Fragment {
+  if (filter.named !== undefined) return db`(${namedMatches(db, filter, filter.named)}) p`;
   return db`(
     select p.* from merchants m cross join lateral (${matchesOfMerchant(db, filter)}) p where ${isAmong(db, filter)}
   ) p`;
+}
+
+/**
+ * The payments of that name that match, in the order of the index. Neither the owner nor the merchant is a condition on a
+ * column of `p`, so that no index but that of the name fits. The planner would combine it with one of the merchant.
+ */
+export function namedMatches(db: Reader, filter: PaymentFilter, name: PaymentName): Fragment {
+  const { statuses, now } = filter;
+  return db`
+    select p.* from payments p join merchants m on m.id = p.merchant_id || ''
+    where ${isNamed(db, filter, name)} and ${isAmong(db, filter)} and ${isMatch(db, filter)}
+      and ${statuses === undefined ? db`true` : db`${seenStatus(db, now)} = any(${statuses as string[]}::text[])`}`;
+}
+
+function isNamed(db: Reader, { partnerId, mode }: PaymentFilter, name: PaymentName): Fragment {
+  if (name.by === 'id') return db`p.id = ${name.id}`;
+  if (name.by === 'transaction') {
+    const { hash, paymentIds } = name;
+    return paymentIds.length === 0
+      ? db`p.transaction_hash = ${hash}`
+      : db`p.id = any(array(select id from payments where transaction_hash = ${hash}) || ${paymentIds as string[]}::text[])`;
+  }
+  const address = db`lower(split_part(p.buyer_account, ':', 3))`;
+  const chain = db`split_part(p.buyer_account, ':', 1) || ':' || split_part(p.buyer_account, ':', 2)`;
+  return db`p.buyer_account is not null
+    and hashtextextended(p.partner_id || p.mode || ${address}, 0)
+      = hashtextextended(${partnerId} || ${mode} || ${name.address}, 0)
+    and ${address} = ${name.address}
+    and ${name.chainId === undefined ? db`true` : db`${chain} = ${name.chainId}`}`;
 }
 
 /**

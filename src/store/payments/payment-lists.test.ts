@@ -21,6 +21,9 @@ const START_MS = Date.UTC(2026, 0, 1);
 const DAYS = 100;
 const PER_DAY = ROWS / 2 / DAYS;
 const LIMIT = 51;
+/** Payers of all merchants, with the same number of payments each. */
+const PAYERS = 500;
+const hashOf = (n: number) => `0x${String(n).padStart(64, '0')}`;
 /** An entry of the largest index has some 250 bytes, so a page has some 30 of them. */
 const ENTRIES_PER_PAGE = 25;
 
@@ -98,6 +101,28 @@ describe('lists of a merchant with many payments', () => {
     const plan = await explain(db, listPayments(db.sql, { ...page, merchantIds: null }));
     assert.ok(pagesOf(plan) <= LIMIT * 8, `${pagesOf(plan)} pages`);
   });
+
+  const PAYER = { by: 'payer', address: `0x${'42'.padStart(40, '0')}`, chainId: undefined } as const;
+  for (const [name, index, named] of [
+    ['a payment', 'payments_pkey', { by: 'id', id: middle }],
+    ['a transaction', 'payments_by_transaction', { by: 'transaction', hash: hashOf(42), paymentIds: [] }],
+    ['a payer', 'payments_by_payer', PAYER],
+  ] as const) {
+    for (const merchantIds of [null, [LARGE]]) {
+      it(`${name} among ${merchantIds === null ? 'all merchants' : 'one'}: its index leads to the page, and to the sum`, async () => {
+        for (const statement of [
+          listPayments(db.sql, { ...page, merchantIds, named }),
+          paymentStats(db.sql, { ...filter, merchantIds, named }),
+        ]) {
+          const plan = await explain(db, statement);
+          const indexes = new Set(nodesOf(plan).map((node) => node['Index Name']));
+          assert.ok(indexes.has(index), [...indexes].join());
+          assert.ok(!indexes.has('payments_by_partner') && !indexes.has('payments_by_status'), [...indexes].join());
+          assert.ok(pagesOf(plan) <= (ROWS / PAYERS + LIMIT) * 8, `${pagesOf(plan)} pages`);
+        }
+      });
+    }
+  }
 
   for (const [name, more] of Object.entries<Partial<PaymentFilter>>({
     everything: {},
@@ -259,7 +284,7 @@ async function fill({ sql }: Database): Promise<void> {
         case when n % 8000 = 2 then at + interval '1 hour' when n % 4000 = 2 then timestamptz '2026-05-01'
           else timestamptz '2026-07-01' end,
         case when n % 30000 = 10 then 'eip155:10/slip44:60' else 'eip155:1/slip44:60' end, 1000,
-        case when n % 1000 <> 2 then 'eip155:1:0x' || lpad((n % 500)::text, 40, '0') end, '0x' || lpad(n::text, 64, '0')
+        case when n % 1000 <> 2 then 'eip155:1:0x' || lpad((n % ${PAYERS}::int)::text, 40, '0') end, '0x' || lpad(n::text, 64, '0')
       from unnest(${ids}::text[], ${numbers.map(String)}::text[]::int[]) as i(id, n),
         lateral (
           select to_timestamp((${START_MS}::bigint + floor(n * ${stepMs}::float8)) / 1000.0) as at,

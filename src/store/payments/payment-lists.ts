@@ -12,8 +12,10 @@ import {
   isOpenWanted,
   isTokenMatch,
   matchesOfMerchant,
+  namedMatches,
   openSources,
   type PaymentFilter,
+  type PaymentName,
   storedStatuses,
   unionAll,
 } from './payment-filter.ts';
@@ -63,11 +65,10 @@ export interface ListedPayment extends Payment {
  * the page are read: they are scattered over the whole table.
  */
 export function listPayments(db: Reader, query: PaymentPageQuery) {
-  const direction = query.sortDir === 'asc' ? db`asc` : db`desc`;
-  const ids = query.sortBy === 'date' ? idsByDate(db, query, direction) : idsByAmount(db, query, direction);
+  const direction = directionOf(db, query);
   const amount = majorUnits(db, db`p."amountValue"`, db`p."amountDecimals"`);
   return db<ListedPayment[]>`
-    with page as materialized (${ids})
+    with page as materialized (${pageIds(db, query)})
     select p.*, page.name as "merchantName", page.icon_url as "merchantIconUrl", i.fee, i.fee_terms as "feeTerms",
       s.asset as "settledAsset", s.amount as "settledAmount", s.transaction_hash as "settledHash", s.at as "settledAt",
       r.refunds
@@ -90,6 +91,16 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
     order by ${query.sortBy === 'date' ? db`` : db`${amount} ${direction},`} p.id ${direction}`;
 }
 
+/** Ids of a page with `name` and `icon_url` of their merchants, found by indexes alone. */
+export function pageIds(db: Reader, query: PaymentPageQuery): Fragment {
+  const direction = directionOf(db, query);
+  return query.sortBy === 'date' ? idsByDate(db, query, direction) : idsByAmount(db, query, direction);
+}
+
+function directionOf(db: Reader, { sortDir }: PaymentPageQuery): Fragment {
+  return sortDir === 'asc' ? db`asc` : db`desc`;
+}
+
 /** How a page is ordered and where it begins. */
 interface PageOrder {
   /** The amount of a payment `p` to sort by; null for the order by date. */
@@ -101,11 +112,12 @@ interface PageOrder {
 
 /** Ids begin with the time they were made at, so the order by id is the order by date. */
 function idsByDate(db: Reader, query: PaymentPageQuery, direction: Fragment): Fragment {
-  const { partnerId, mode, merchantIds, statuses, referencePart, afterId } = query;
+  const { partnerId, mode, merchantIds, statuses, referencePart, named, afterId } = query;
   const after = query.sortDir === 'asc' ? db`>` : db`<`;
   const isNext = afterId === undefined ? db`true` : db`p.id ${after} ${afterId}`;
   const page = db`order by p.id ${direction} limit ${query.limit}`;
   const order: PageOrder = { amount: db`null`, isNext, page };
+  if (named !== undefined) return namedIds(db, query, order, named);
   if (referencePart !== undefined) return pageOf(db, query, order, [found(db, query, order)]);
   if (hasTokens(query)) return pageOf(db, query, order, [byToken(db, query, order), ...open(db, query, order)]);
   // If every payment of a partner matches, its first rows are the page, whatever the number of its merchants.
@@ -129,11 +141,21 @@ function idsByAmount(db: Reader, query: PaymentPageQuery, direction: Fragment): 
       : db`(${amount}, p.id) ${after} (select ${amount}, p.id from payments p where p.id = ${query.afterId})`;
   const page = db`order by amount ${direction}, id ${direction} limit ${query.limit}`;
   const order: PageOrder = { amount, isNext, page };
+  if (query.named !== undefined) return namedIds(db, query, order, query.named);
   const branches =
     query.referencePart === undefined
       ? [byAmount(db, query, order), ...open(db, query, order)]
       : [found(db, query, order)];
   return pageOf(db, query, order, branches);
+}
+
+function namedIds(db: Reader, query: PaymentPageQuery, order: PageOrder, name: PaymentName): Fragment {
+  const { amount, isNext, page } = order;
+  return db`
+    select p.id, m.name, m.icon_url
+    from (
+      select p.id, p.merchant_id, ${amount} as amount from (${namedMatches(db, query, name)}) p where ${isNext} ${page}
+    ) p join merchants m on m.id = p.merchant_id`;
 }
 
 /**

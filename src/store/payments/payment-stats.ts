@@ -51,11 +51,11 @@ interface Sources {
 
 /** A search is added up from its matches, a time range from its whole days and the payments at both ends. */
 function sourcesOf(filter: PaymentFilter): Sources {
-  const { fromMs, untilMs, referencePart } = filter;
+  const { fromMs, untilMs, referencePart, named } = filter;
   const fromDayMs = fromMs === undefined ? undefined : Math.ceil(fromMs / DAY_MS) * DAY_MS;
   const untilDayMs = untilMs === undefined ? undefined : Math.floor(untilMs / DAY_MS) * DAY_MS;
   const hasDays = fromDayMs === undefined || untilDayMs === undefined || fromDayMs < untilDayMs;
-  if (referencePart !== undefined || !hasDays) return { totals: undefined, rest: [filter] };
+  if (referencePart !== undefined || named !== undefined || !hasDays) return { totals: undefined, rest: [filter] };
   return {
     totals: { fromDay: dayAt(fromDayMs), untilDay: dayAt(untilDayMs) },
     rest: [

@@ -14,6 +14,10 @@ const LOCK = 7_455_011;
 
 /** SQLSTATE `insufficient_privilege`. */
 const NO_RIGHT = '42501';
+/** SQLSTATE `lock_not_available`. */
+const LOCK_TIMEOUT = '55P03';
+
+const WITHOUT_TRANSACTION = '-- Without a transaction';
 
 interface Migration {
   readonly id: number;
@@ -27,7 +31,8 @@ export class SchemaMismatchError extends Error {}
 
 /**
  * Brings the schema up to this version: forward only, in order, each file in a transaction of its own, under a lock,
- * so that any number of nodes may start at once. A crash in the middle leaves the files before it applied.
+ * so that any number of nodes may start at once. A crash in the middle leaves the files before it applied. A file that
+ * begins with `-- Without a transaction` runs statement by statement, and again from its beginning after a crash.
  */
 export async function migrate(deps: { log: Log }, url: string): Promise<void> {
   const migrations = await readMigrations();
@@ -40,7 +45,7 @@ export async function migrate(deps: { log: Log }, url: string): Promise<void> {
   try {
     // The run role has no right to create a table, and needs none while the schema is up to date.
     if ((await migrationState(sql)).missing.length === 0) return;
-    await sql`select pg_advisory_lock(${LOCK})`;
+    await takeLock(sql);
     await sql`
       create table if not exists migrations (
         id integer primary key,
@@ -51,8 +56,10 @@ export async function migrate(deps: { log: Log }, url: string): Promise<void> {
     const applied = await sql<AppliedRow[]>`select id, name, sha256 from migrations order by id`;
     checkApplied(applied, migrations);
     for (const migration of migrations.slice(applied.length)) {
+      const isAlone = migration.sql.startsWith(WITHOUT_TRANSACTION);
+      if (isAlone) for (const statement of statementsOf(migration)) await sql.unsafe(statement);
       await sql`begin`;
-      await sql.unsafe(migration.sql);
+      if (!isAlone) await sql.unsafe(migration.sql);
       await sql`
         insert into migrations (id, name, sha256)
         values (${migration.id}, ${migration.name}, ${migration.sha256})`;
@@ -69,6 +76,24 @@ export async function migrate(deps: { log: Log }, url: string): Promise<void> {
     // The end of the connection gives the lock back, and undoes a migration that failed.
     await client.end();
   }
+}
+
+/** Waits in short statements: building an index concurrently waits for all statements that began before it. */
+async function takeLock(sql: Reader): Promise<void> {
+  await sql`set lock_timeout = '1s'`;
+  for (let isTaken = false; !isTaken; ) {
+    try {
+      await sql`select pg_advisory_lock(${LOCK})`;
+      isTaken = true;
+    } catch (error) {
+      if (sqlState(error) !== LOCK_TIMEOUT) throw error;
+    }
+  }
+  await sql`set lock_timeout = 0`;
+}
+
+function statementsOf({ sql }: Migration): string[] {
+  return sql.split(/;\s*\n/).filter((text) => text.trim() !== '');
 }
 
 /** The names of the migrations the database holds, and of those it lacks. Throws if this version cannot use it. */

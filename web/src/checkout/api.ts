@@ -68,6 +68,11 @@ export interface StatusBody {
 /** Details that the status answer does not have: the buyer, the transaction, and a refused attempt. */
 export type PaymentDetails = Pick<PaymentView, 'buyer' | 'transaction' | 'attempt'>;
 
+export interface ReceiptRecipient {
+  readonly email: string;
+  readonly language: string;
+}
+
 export interface Gateway {
   details(signal: AbortSignal): Promise<Answer<PaymentDetails>>;
   options(accounts: readonly string[], signal: AbortSignal): Promise<Answer<Offer>>;
@@ -76,11 +81,14 @@ export interface Gateway {
   /** A long poll: the gateway holds the request while the status is the known one, at most for the given time. */
   status(known: PaymentStatus | null, signal: AbortSignal, holdMs?: number): Promise<Answer<StatusBody>>;
   cancel(signal: AbortSignal): Promise<Answer<unknown>>;
-  mailReceipt(email: string, language: string, signal: AbortSignal): Promise<Answer<unknown>>;
+  mailReceipt(to: ReceiptRecipient, signal: AbortSignal): Promise<Answer<unknown>>;
 }
 
-export interface GatewayInput {
+export interface GatewayInput extends ConnectionInput {
   readonly paymentId: string;
+}
+
+export interface ConnectionInput {
   readonly appId: string;
   /** A random id of this visit. It groups requests, and identifies no payer. */
   readonly clientId: string;
@@ -93,7 +101,7 @@ export interface GatewayInput {
  * The gateway holds a request for at most 25 s. This stays below the 30 s after which proxies cut a silent connection.
  */
 const HOLD_MS = 20_000;
-const TIMEOUT_MS = 15_000;
+export const TIMEOUT_MS = 15_000;
 const STATUSES: readonly string[] = ['requires_action', 'processing', 'succeeded', 'failed', 'expired', 'cancelled'];
 
 export function createGateway(input: GatewayInput): Gateway {
@@ -111,7 +119,7 @@ export function createGateway(input: GatewayInput): Gateway {
       const [build] = actions;
       const data = build?.type === 'build' ? build.data.data : '';
       const answer = await post('/fetch', { optionId: id, data }, signal);
-      return read(answer, (body) => listIn(body, 'actions', isRpcAction)?.map((action) => action.data));
+      return read(answer, actionsIn);
     },
     confirm: async (optionId, results, signal) => {
       const body = { optionId, results: results.map((result) => ({ type: 'walletRpc', data: [result] })) };
@@ -128,12 +136,13 @@ export function createGateway(input: GatewayInput): Gateway {
       return read(answer, statusIn);
     },
     cancel: (signal) => post('/cancel', {}, signal),
-    mailReceipt: (email, language, signal) => post('/receipt-email', { email, language }, signal),
+    mailReceipt: (to, signal) => post('/receipt-email', to, signal),
   };
 }
 
-async function ask(
-  { fetch, appId, clientId, onServerTime }: GatewayInput,
+/** Sends a request to the gateway. */
+export async function ask(
+  { fetch, appId, clientId, onServerTime }: ConnectionInput,
   path: string,
   init: { readonly method: string; readonly body?: string; readonly headers?: Record<string, string> },
   signal: AbortSignal,
@@ -177,13 +186,13 @@ function retryAfterMs(headers: Headers): number | null {
  * An answer in another shape does not come from the gateway: a proxy, a captive portal, or another version during a
  * deploy.
  */
-function read<T>(answer: Answer<unknown>, parse: (body: unknown) => T | undefined): Answer<T> {
+export function read<T>(answer: Answer<unknown>, parse: (body: unknown) => T | undefined): Answer<T> {
   if (answer.is !== 'ok') return answer;
   const value = parse(answer.value);
   return value === undefined ? { is: 'unavailable', retryAfterMs: null } : { is: 'ok', value };
 }
 
-function fieldIn(body: unknown, name: string): unknown {
+export function fieldIn(body: unknown, name: string): unknown {
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;
 }
 
@@ -195,6 +204,11 @@ function codeIn(body: unknown): string {
 function listIn<T>(body: unknown, name: string, isItem: (item: unknown) => item is T): readonly T[] | undefined {
   const list = fieldIn(body, name);
   return Array.isArray(list) && list.every(isItem) ? list : undefined;
+}
+
+/** The wallet requests of an answer. */
+export function actionsIn(body: unknown): readonly WalletRpc[] | undefined {
+  return listIn(body, 'actions', isRpcAction)?.map((action) => action.data);
 }
 
 function isStatus(value: unknown): value is PaymentStatus {

@@ -4,6 +4,7 @@ import { createGateway } from './api.ts';
 import { type Checkout, createCheckout } from './checkout.ts';
 import type { PaymentPage } from './page-state.ts';
 import { createMemory, type Memory } from './remembered.ts';
+import type { SandboxRole } from './sandbox/key.ts';
 import { discoverWallets, type Provider, type Wallet } from './wallets.ts';
 
 interface OpenCheckout {
@@ -14,15 +15,11 @@ interface OpenCheckout {
   discover(): () => void;
 }
 
-/** The only module that uses browser globals. The others get them as parameters. */
+/** This module alone uses browser globals. The others get them as parameters. */
 export function openCheckout(page: PaymentPage): OpenCheckout {
   const clock = createServerClock(page.nowMs, () => performance.now(), sinceResponseMs());
-  const memory = createMemory({ local: () => window.localStorage, session: () => window.sessionStorage });
-  const outside = new EventTarget();
-  const fireWake = () => outside.dispatchEvent(new Event('wake'));
-  window.addEventListener('online', fireWake);
-  window.addEventListener('offline', () => outside.dispatchEvent(new Event('offline')));
-  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && fireWake());
+  const memory = browserMemory();
+  const outside = listenOutside();
 
   const checkout = createCheckout({
     page,
@@ -40,18 +37,40 @@ export function openCheckout(page: PaymentPage): OpenCheckout {
     random: Math.random,
   });
 
-  const discover = () => {
+  return { checkout, clock, memory, discover: discovererOf(page, 'payer', checkout.foundWallets) };
+}
+
+export function browserMemory(): Memory {
+  return createMemory({ local: () => window.localStorage, session: () => window.sessionStorage });
+}
+
+/** Fires `offline`, and `wake` when the browser is back online or the page is looked at again. */
+export function listenOutside(): EventTarget {
+  const outside = new EventTarget();
+  const fireWake = () => outside.dispatchEvent(new Event('wake'));
+  window.addEventListener('online', fireWake);
+  window.addEventListener('offline', () => outside.dispatchEvent(new Event('offline')));
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && fireWake());
+  return outside;
+}
+
+/** Searches for wallets, beside the sandbox's own one. */
+export function discovererOf(
+  { sandbox, strings }: Pick<PaymentPage, 'sandbox' | 'strings'>,
+  role: SandboxRole,
+  onFound: (wallets: readonly Wallet[]) => void,
+): () => () => void {
+  return () => {
     const controller = new AbortController();
-    const own = page.sandbox === null ? [] : [sandboxWallet(page.sandbox, page.strings.sandboxWallet)];
+    const own = sandbox === null ? [] : [sandboxWallet(sandbox, role, strings.sandboxWallet)];
     discoverWallets({
       target: window,
-      browserWalletName: page.strings.browserWallet,
-      onFound: (wallets) => checkout.foundWallets([...wallets, ...own]),
+      browserWalletName: strings.browserWallet,
+      onFound: (wallets) => onFound([...wallets, ...own]),
       signal: controller.signal,
     });
     return () => controller.abort();
   };
-  return { checkout, clock, memory, discover };
 }
 
 /** True if the text was copied. The clipboard API may be refused in frames and without TLS, so there is a fallback. */
@@ -76,11 +95,11 @@ export async function copyText(text: string): Promise<boolean> {
 }
 
 /** Its code is loaded after the page. If that fails, it is loaded again when the wallet is used. */
-function sandboxWallet({ rpcPath, chainId }: Sandbox, name: string): Wallet {
+function sandboxWallet({ rpcPath, chainId }: Sandbox, role: SandboxRole, name: string): Wallet {
   let loaded: Promise<Provider> | undefined;
   const load = () => {
     loaded ??= import('./sandbox/sandbox-wallet.ts').then(({ createSandboxWallet }) =>
-      createSandboxWallet({ rpcPath, chainId, fetch: (...request) => fetch(...request) }),
+      createSandboxWallet({ rpcPath, chainId, role, fetch: (...request) => fetch(...request) }),
     );
     loaded.catch(() => {
       loaded = undefined;
@@ -99,6 +118,6 @@ function sinceResponseMs(): number {
 }
 
 /** Random, because it must identify the visit and nothing else. */
-function visitId(): string {
+export function visitId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

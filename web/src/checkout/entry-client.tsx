@@ -1,5 +1,5 @@
 import './styles/page.css';
-import { startTransition } from 'react';
+import { type ReactNode, startTransition } from 'react';
 import { hydrateRoot } from 'react-dom/client';
 import { firstProps } from './first-props.ts';
 import type { PageState } from './page-state.ts';
@@ -11,9 +11,12 @@ const state = document.getElementById('state')?.textContent;
 if (root !== null && state != null) {
   const page = JSON.parse(state) as PageState;
   // A transition hydrates in slices, so that the page stays responsive on a slow phone.
-  startTransition(() => {
-    hydrateRoot(root, page.kind === 'payment' ? <LivePage page={page} /> : <App {...firstProps(page)} />);
-  });
+  const hydrate = (node: ReactNode) => startTransition(() => void hydrateRoot(root, node));
+  if (page.kind === 'payment') hydrate(<LivePage page={page} />);
+  // Merchants alone need this part, so payers do not load it.
+  else if (page.kind === 'refund') {
+    void import('./refund/live-refund.tsx').then(({ LiveRefund }) => hydrate(<LiveRefund page={page} />));
+  } else hydrate(<App {...firstProps(page)} />);
   // The gateway was unreachable when it rendered this page. Reloads are spread, so that waiting pages do not return at
   // the same moment.
   if (page.kind === 'unavailable') setTimeout(() => location.reload(), 4_000 + Math.random() * 4_000);

@@ -1,5 +1,5 @@
 import { startFlow } from './flow.ts';
-import type { PageState } from './page-state.ts';
+import type { PageState, RefundPage } from './page-state.ts';
 import type { Actions, PhonePanel } from './ui/actions.ts';
 import type { App } from './ui/app.tsx';
 
@@ -17,13 +17,12 @@ const NO_ACTIONS: Actions = {
   copy: nothing,
   leave: nothing,
   stay: nothing,
-  mailReceipt: () => Promise.resolve(false),
 };
 
 export const CLOSED_PHONE: PhonePanel = { isOpen: false, qr: null, lastWallet: null };
 
 /** The first props of the page, the same on the server and in the browser. */
-export function firstProps(page: PageState): Parameters<typeof App>[0] {
+export function firstProps(page: Exclude<PageState, RefundPage>): Parameters<typeof App>[0] {
   if (page.kind !== 'payment') return { page };
   return {
     page,

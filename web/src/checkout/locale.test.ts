@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fill } from '../shared/text.ts';
 import { LOCALES, pickLocale, STRINGS } from './locale.ts';
+import { REFUND_STRINGS, type RefundStrings } from './refund/refund-strings.ts';
 import { en, type Strings } from './strings/en.ts';
 
 const namesIn = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort();
@@ -25,6 +26,17 @@ describe('languages', () => {
         assert.deepEqual(namesIn(strings[key]), namesIn(en[key]), key);
       }
       assert.deepEqual(Object.keys(strings).sort(), Object.keys(en).sort());
+    });
+  }
+
+  for (const [locale, strings] of Object.entries(REFUND_STRINGS)) {
+    it(`${locale} has every sentence about signing for a refund`, () => {
+      const english = REFUND_STRINGS.en ?? strings;
+      for (const [key, text] of Object.entries(strings)) {
+        assert.notEqual(text.trim(), '', key);
+        assert.deepEqual(namesIn(text), namesIn(english[key as keyof RefundStrings]), key);
+      }
+      assert.deepEqual(Object.keys(REFUND_STRINGS).sort(), Object.keys(STRINGS).sort());
     });
   }
 

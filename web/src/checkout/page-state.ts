@@ -1,12 +1,13 @@
 import type { Amount } from '../shared/money.ts';
 import type { Sandbox } from '../shared/networks.ts';
+import type { RefundStrings } from './refund/refund-strings.ts';
 import type { Strings } from './strings/en.ts';
 
 /**
  * The server's state when it renders the page. It is in the document as JSON and is the first state of the script, so
  * the first paint and the first render are the same.
  */
-export type PageState = PaymentPage | MessagePage;
+export type PageState = PaymentPage | RefundPage | MessagePage;
 
 /** A page of a payment that exists. */
 export interface PaymentPage extends Language {
@@ -38,6 +39,34 @@ export interface LineItem {
   readonly name: string;
   readonly quantity?: number | null;
   readonly amount?: Amount | null;
+}
+
+/** The page on which the account that received a payment signs for a refund. */
+export interface RefundPage extends Language {
+  readonly kind: 'refund';
+  /** The public App-Id the page calls the gateway with. */
+  readonly appId: string;
+  readonly refund: RefundView;
+  readonly refundStrings: RefundStrings;
+  readonly sandbox: Sandbox | null;
+}
+
+export interface RefundView {
+  readonly refundId: string;
+  readonly status: 'requested' | 'awaiting_funds' | 'sending' | 'refunded' | 'failed';
+  readonly amount: Amount;
+  /** The part of the amount that was the operator's fee; null if there was none. */
+  readonly fee: Amount | null;
+  /** True if the operator's float returns the fee to the merchant's float. */
+  readonly isFeeReturned: boolean;
+  /** The account that gets the refund, CAIP-10. */
+  readonly destination: string;
+  /** The account that signs, CAIP-10; null if the merchant cannot sign for the refund. */
+  readonly account: string | null;
+  readonly merchant: { readonly name: string; readonly iconUrl: string | null };
+  readonly waitingFor: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off' | null;
+  readonly transaction: TransactionView | null;
+  readonly attempt: Attempt | null;
 }
 
 /** A page without a payment. */

@@ -28,6 +28,7 @@ const RARE = [
     'paid-mail',
   ],
   ...['failed', 'expired-alone', 'offline', 'hostile-merchant', 'unavailable', 'arabic', 'arabic-paid'],
+  ...['refund-fee', 'refund-other-account', 'refund-stopped', 'refund-arabic'],
 ];
 
 describe('the states of the page', { skip: missingBrowser(), concurrency: 2 }, () => {

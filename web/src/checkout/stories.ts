@@ -4,8 +4,12 @@ import type { AcceptedToken, GatewayOption, OptionRate, WalletRpc } from './api.
 import { CLOSED_PHONE, firstProps } from './first-props.ts';
 import type { Choice, Flow, Session, Step } from './flow.ts';
 import { LOCALES, STRINGS } from './locale.ts';
-import type { PageState, PaymentPage, PaymentView } from './page-state.ts';
+import type { MessagePage, PaymentPage, PaymentView, RefundPage, RefundView } from './page-state.ts';
 import { payUrl } from './phone-wallets.ts';
+import { firstSigning } from './refund/first-signing.ts';
+import type { RefundProps } from './refund/refund-app.tsx';
+import { REFUND_STRINGS, type RefundStrings } from './refund/refund-strings.ts';
+import type { Signing } from './refund/signing.ts';
 import { en } from './strings/en.ts';
 import type { PaymentProps } from './ui/app.tsx';
 import type { WalletCard } from './wallets.ts';
@@ -13,7 +17,7 @@ import type { WalletCard } from './wallets.ts';
 /** Every state of the page, for pictures and for the checks of all states. */
 export interface Story {
   readonly name: string;
-  readonly props: ReturnType<typeof firstProps>;
+  readonly props: ReturnType<typeof firstProps> | RefundProps;
   /** The page is opened with scripts disabled. */
   readonly isScriptless?: true;
 }
@@ -152,8 +156,44 @@ function tell(name: string, step: Step | null, telling: Telling = {}): Story {
   return { name, props: { ...first, ...rest, flow: told }, ...(isScriptless && { isScriptless }) };
 }
 
+const REFUND: RefundView = {
+  refundId: 'rfnd_16DRVX4NT50CZ7K9M2Q8R1W3E5',
+  status: 'awaiting_funds',
+  amount: token('USDC', 'eip155:8453', 'Base', '42500000'),
+  fee: null,
+  isFeeReturned: false,
+  destination: `eip155:8453:${SESSION.account}`,
+  account: 'eip155:8453:0xfb6916095ca1df60bb79ce92ce3ea74c37c5d359',
+  merchant: PAYMENT.merchant,
+  waitingFor: 'merchant_signature',
+  transaction: null,
+  attempt: null,
+};
+
+interface RefundTelling {
+  readonly refund?: Partial<RefundView>;
+  readonly state?: Partial<Signing>;
+  readonly page?: Partial<RefundPage>;
+  readonly isScriptless?: true;
+}
+
+/** The page on which a merchant signs for a refund. */
+function tellRefund(name: string, { refund, state, page: change, isScriptless }: RefundTelling = {}): Story {
+  const language = { locale: 'en', dir: 'ltr', strings: en, refundStrings: refundWords('en') } as const;
+  const shown = { ...REFUND, ...refund };
+  const page: RefundPage = { kind: 'refund', appId: PAGE.appId, sandbox: null, ...language, ...change, refund: shown };
+  const first = firstSigning(page);
+  const wallets = isScriptless ? null : [FOX, HARBOUR];
+  const props = { ...first, state: { ...first.state, wallets, ...state } };
+  return { name, props, ...(isScriptless && { isScriptless }) };
+}
+
+function refundWords(locale: string): RefundStrings {
+  return REFUND_STRINGS[locale] ?? (REFUND_STRINGS.en as RefundStrings);
+}
+
 function message(kind: 'not_found' | 'unavailable'): Story {
-  const page: PageState = { kind, locale: 'en', dir: 'ltr', strings: en };
+  const page: MessagePage = { kind, locale: 'en', dir: 'ltr', strings: en };
   return { name: kind.replace('_', '-'), props: firstProps(page) };
 }
 
@@ -276,4 +316,15 @@ export const STORIES: readonly Story[] = [
   tell('german', { at: 'setup', ...choice(USDT), cost: '0,0021 POL' }, { page: inLanguage('de') }),
   tell('japanese', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('ja') }),
   tell('french', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('fr') }),
+  tellRefund('refund'),
+  tellRefund('refund-fee', { refund: { fee: token('USDC', 'eip155:8453', 'Base', '425000') } }),
+  tellRefund('refund-other-account', {
+    state: { notice: { is: 'otherAccount', account: '0x2d8b5f4c1c9e1e0f3d9a6f6b1a2b3c4d5e6f7a8b' } },
+  }),
+  tellRefund('refund-signing', { state: { step: { at: 'asking', ask: 'sign', wallet: FOX, isSlow: false } } }),
+  tellRefund('refund-sending', { refund: { status: 'sending', waitingFor: 'network' } }),
+  tellRefund('refund-done', { refund: { status: 'refunded', waitingFor: null, transaction: PAID_INFO } }),
+  tellRefund('refund-stopped', { refund: { waitingFor: 'unfreeze' } }),
+  tellRefund('refund-no-script', { isScriptless: true }),
+  tellRefund('refund-arabic', { page: { ...inLanguage('ar'), refundStrings: refundWords('ar') } }),
 ];

@@ -49,13 +49,47 @@ export function setMode(next: Mode): void {
   }
 }
 
+const PARTNER_KEY = 'till.partner';
+
+function storedPartner(): string | undefined {
+  try {
+    return localStorage.getItem(PARTNER_KEY) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+let partnerId = storedPartner();
+
+/** The partner whose objects a person of the operator looks at. */
+export function readPartner(): string | undefined {
+  return partnerId;
+}
+
+export function setPartner(next: string | undefined): void {
+  partnerId = next;
+  try {
+    if (next === undefined) localStorage.removeItem(PARTNER_KEY);
+    else localStorage.setItem(PARTNER_KEY, next);
+  } catch {
+    // A private window: the choice lasts as long as the page.
+  }
+}
+
 export async function call<T>(method: string, path: string, asking: Asking = {}): Promise<T> {
+  const response = await send(method, path, asking);
+  return (await response.json().catch(() => ({}))) as T;
+}
+
+/** The answer to a request that was not refused. */
+export async function send(method: string, path: string, asking: Asking = {}): Promise<Response> {
   const { body, merchantId, idempotencyKey, signal } = asking;
   const response = await fetch(path, {
     method,
     credentials: 'same-origin',
     headers: {
       'Session-Mode': mode,
+      ...(partnerId !== undefined && { 'Partner-Id': partnerId }),
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...(merchantId !== undefined && { 'Merchant-Id': merchantId }),
       ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
@@ -63,9 +97,8 @@ export async function call<T>(method: string, path: string, asking: Asking = {})
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal !== undefined && { signal }),
   });
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new ApiProblem(response.status, answer);
-  return answer as T;
+  if (!response.ok) throw new ApiProblem(response.status, await response.json().catch(() => ({})));
+  return response;
 }
 
 /** `?a=1&b=2` of the values that are there. */

@@ -4,15 +4,26 @@ import { STATUSES } from './shapes.ts';
 /** The filters of the payments, as the address bar has them. */
 export interface Filters {
   readonly status?: string;
-  readonly reference?: string;
+  /** A reference, an id, an account or a transaction. */
+  readonly search?: string;
   readonly merchant?: string;
   readonly token?: string;
+  /** CAIP-2. */
+  readonly network?: string;
   /** Days, such as 2026-01-31, in the time zone of the person. */
   readonly from?: string;
   readonly until?: string;
+  readonly sort?: string;
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** The orders, with the API's words for them. Without one, the newest payments come first. */
+export const SORTS = {
+  oldest: { sortBy: 'date', sortDir: 'asc' },
+  largest: { sortBy: 'amount', sortDir: 'desc' },
+  smallest: { sortBy: 'amount', sortDir: 'asc' },
+} as const;
 
 /** Takes what it knows from an address, whatever else is in it. */
 export function readFilters(search: Readonly<Record<string, unknown>>): Filters {
@@ -22,27 +33,54 @@ export function readFilters(search: Readonly<Record<string, unknown>>): Filters 
   };
   return {
     ...text('status', (value) => (STATUSES as readonly string[]).includes(value)),
-    ...text('reference', (value) => /^[A-Za-z0-9 /:.,+-]{1,35}$/.test(value)),
+    ...text('search', (value) => /^[^\p{Cc}\p{Cs}]{1,512}$/u.test(value)),
     ...text('merchant', (value) => value.length <= 64),
     ...text('token', (value) => /^[A-Za-z0-9.]{1,20}$/.test(value)),
+    ...text('network', (value) => /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(value)),
     ...text('from', (value) => isDay(value)),
     ...text('until', (value) => isDay(value)),
+    ...text('sort', (value) => Object.hasOwn(SORTS, value)),
   };
 }
 
-/** The request for a page of the list. A reference of less than three characters finds nothing yet, and is not sent. */
+/** The status in an address, if it is one of these. */
+export function readStatus(
+  search: Readonly<Record<string, unknown>>,
+  statuses: readonly string[],
+): { readonly status?: string } {
+  const { status } = search;
+  return typeof status === 'string' && statuses.includes(status) ? { status } : {};
+}
+
+/** The request for a page of the list. */
 export function listPath(filters: Filters, cursor: string | undefined): string {
-  const { status, reference = '', merchant, token, from, until } = filters;
-  return `/v1/payments${queryText({
-    limit: 100,
+  const order = SORTS[filters.sort as keyof typeof SORTS];
+  return `/v1/payments${queryText({ limit: 100, ...queryOf(filters), ...order, cursor })}`;
+}
+
+export interface ExportChoice {
+  readonly content: 'payments' | 'bookkeeping';
+  readonly format: 'csv' | 'jsonl';
+}
+
+/** The request for a file with everything that the filters match. The bookkeeping has succeeded payments alone. */
+export function exportPath(filters: Filters, choice: ExportChoice): string {
+  const status = choice.content === 'bookkeeping' ? undefined : filters.status;
+  return `/v1/exports/payments${queryText({ ...choice, ...queryOf(filters), status })}`;
+}
+
+/** The filters as the API names them. A search of less than three characters finds nothing yet, and is not sent. */
+function queryOf({ status, search = '', merchant, token, network, from, until }: Filters) {
+  const text = search.trim();
+  return {
     status,
-    referenceId: reference.length < 3 ? undefined : reference,
+    search: text.length < 3 ? undefined : text,
     merchantId: merchant,
     token_symbol: token,
+    network,
     startTs: from && startOf(from, 0),
     endTs: until && startOf(until, 1),
-    cursor,
-  })}`;
+  };
 }
 
 function isDay(text: string): boolean {

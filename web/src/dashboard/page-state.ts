@@ -7,4 +7,6 @@ export interface DashboardState {
   readonly dir: 'ltr' | 'rtl';
   readonly strings: Strings;
   readonly isSandbox: boolean;
+  /** Differs from one version of the dashboard to the next. The header `Till-Build` has the present one. */
+  readonly build: string;
 }

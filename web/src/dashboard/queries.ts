@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { call } from './api.ts';
-import type { CurrentSession, Merchant } from './shapes.ts';
+import type { CurrentSession, Merchant, PayableAsset } from './shapes.ts';
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
@@ -29,4 +29,14 @@ export function useMerchants(): readonly Merchant[] {
     queryFn: ({ signal }) => call<{ merchants: Merchant[] }>('GET', '/v1/merchants?limit=100', { signal }),
   });
   return data?.merchants ?? [];
+}
+
+/** The assets that payers can pay with now. */
+export function useAssets(): readonly PayableAsset[] {
+  const { data } = useQuery({
+    queryKey: ['assets'],
+    staleTime: 60_000,
+    queryFn: ({ signal }) => call<{ assets: PayableAsset[] }>('GET', '/v1/assets', { signal }),
+  });
+  return data?.assets ?? [];
 }

@@ -6,9 +6,11 @@ import {
   Navigate,
   Outlet,
 } from '@tanstack/react-router';
-import { readFilters } from './filters.ts';
+import { readFilters, readStatus } from './filters.ts';
+import { PAYOUT_STATUSES, REFUND_STATUSES } from './shapes.ts';
 import { JoinPage } from './ui/join.tsx';
 import { NotFound } from './ui/not-found.tsx';
+import { usePagesSeen } from './ui/pages.ts';
 import { Shell } from './ui/shell.tsx';
 import { SignInPage } from './ui/sign-in.tsx';
 
@@ -16,11 +18,8 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 const join = createRoute({ getParentRoute: () => root, path: '/join', component: JoinPage });
 const signIn = createRoute({ getParentRoute: () => root, path: '/sign-in', component: SignInPage });
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });
-const home = createRoute({
-  getParentRoute: () => shell,
-  path: '/',
-  component: () => <Navigate to="/payments" replace />,
-});
+const HomePage = lazyRouteComponent(() => import('./pages/home.tsx'), 'HomePage');
+const home = createRoute({ getParentRoute: () => shell, path: '/', component: FirstPage });
 const payments = createRoute({
   getParentRoute: () => shell,
   path: '/payments',
@@ -52,6 +51,38 @@ const webhook = createRoute({
   path: '/webhooks/$endpointId',
   component: lazyRouteComponent(() => import('./pages/webhook.tsx'), 'WebhookPage'),
 });
+const keys = createRoute({
+  getParentRoute: () => shell,
+  path: '/developers',
+  component: lazyRouteComponent(() => import('./pages/keys.tsx'), 'KeysPage'),
+});
+const events = createRoute({
+  getParentRoute: () => shell,
+  path: '/developers/events',
+  component: lazyRouteComponent(() => import('./pages/events.tsx'), 'EventsPage'),
+});
+const requests = createRoute({
+  getParentRoute: () => shell,
+  path: '/developers/requests',
+  component: lazyRouteComponent(() => import('./pages/requests.tsx'), 'RequestsPage'),
+});
+const refunds = createRoute({
+  getParentRoute: () => shell,
+  path: '/refunds',
+  validateSearch: (search) => readStatus(search, REFUND_STATUSES),
+  component: lazyRouteComponent(() => import('./pages/refunds.tsx'), 'RefundsPage'),
+});
+const payouts = createRoute({
+  getParentRoute: () => shell,
+  path: '/payouts',
+  validateSearch: (search) => readStatus(search, PAYOUT_STATUSES),
+  component: lazyRouteComponent(() => import('./pages/payouts.tsx'), 'PayoutsPage'),
+});
+const operator = createRoute({
+  getParentRoute: () => shell,
+  path: '/operator',
+  component: lazyRouteComponent(() => import('./pages/operator.tsx'), 'OperatorPage'),
+});
 const team = createRoute({
   getParentRoute: () => shell,
   path: '/team',
@@ -71,8 +102,31 @@ const account = createRoute({
 const routeTree = root.addChildren([
   join,
   signIn,
-  shell.addChildren([home, payments, payment, merchants, merchant, webhooks, webhook, team, auditLog, account]),
+  shell.addChildren([
+    home,
+    payments,
+    payment,
+    merchants,
+    merchant,
+    webhooks,
+    webhook,
+    team,
+    auditLog,
+    account,
+    keys,
+    events,
+    requests,
+    refunds,
+    payouts,
+    operator,
+  ]),
 ]);
+
+function FirstPage() {
+  const [first] = usePagesSeen();
+  if (first?.to === '/') return <HomePage />;
+  return <Navigate to={first?.to ?? '/account'} replace />;
+}
 
 export function makeRouter() {
   return createRouter({

@@ -9,8 +9,30 @@ export type PaymentStatus = (typeof STATUSES)[number];
 export const ROLES = ['owner', 'developer', 'support', 'bookkeeper', 'cashier'] as const;
 export type Role = (typeof ROLES)[number];
 
-export interface Refund {
+/** A refund that gives back a whole payment by itself. */
+export interface WholeRefund {
   readonly status: string;
+}
+
+export interface Refund extends WholeRefund {
+  readonly refundId: string;
+  readonly amount: Amount;
+  readonly priceAmount: Amount;
+  readonly reason: string | null;
+  readonly txId: string | null;
+  readonly requestedAt: string;
+}
+
+/** Parts of the receipt, all as text. */
+export interface Receipt {
+  readonly receipt: {
+    readonly payer: string;
+    readonly collector: string;
+    readonly recipient: string;
+    readonly feeAccount: string;
+    readonly amount: string;
+    readonly fee: string;
+  };
 }
 
 export interface ListedPayment {
@@ -20,9 +42,14 @@ export interface ListedPayment {
   readonly status: PaymentStatus;
   readonly fiatAmount?: Amount;
   readonly tokenAmount?: Amount;
-  readonly buyer?: { readonly accountCaip10: string };
-  readonly refund?: Refund;
+  readonly buyer?: { readonly accountCaip10: string; readonly accountProviderName?: string };
+  readonly transaction?: { readonly hash?: string };
+  readonly fees?: { readonly total: Amount };
+  readonly settlement?: { readonly settled: boolean; readonly amount?: Amount; readonly txHash?: string };
+  readonly refund?: WholeRefund;
+  readonly refunds?: readonly Refund[];
   readonly createdAt: string;
+  readonly lastUpdatedAt: string;
 }
 
 export interface PaymentPage {
@@ -43,7 +70,8 @@ export interface PaymentDetails {
   readonly gatewayUrl: string;
   readonly info: { readonly optionAmount: Amount; readonly txId: string } | null;
   readonly settlement: { readonly successful: { readonly txId: string } } | null;
-  readonly refund?: Refund;
+  readonly refund?: WholeRefund;
+  readonly refunds?: readonly Refund[];
   readonly description: string | null;
 }
 
@@ -55,8 +83,42 @@ export interface Timeline {
     readonly transaction?: string;
     readonly network?: string;
     readonly account?: string;
+    readonly block?: number;
   }[];
   readonly waiting: { readonly text: string; readonly since: string; readonly until?: string } | null;
+}
+
+export interface Volume {
+  readonly currency: string;
+  /** Major units. */
+  readonly amount: string;
+}
+
+export interface Statistics {
+  readonly statuses: Readonly<Record<PaymentStatus, number>>;
+  readonly volume: readonly Volume[];
+  readonly days: readonly {
+    readonly day: string;
+    readonly payments: number;
+    readonly succeeded: number;
+    readonly volume: readonly Volume[];
+  }[];
+  readonly assets: readonly {
+    readonly asset: string;
+    readonly symbol: string;
+    readonly networkName: string;
+    readonly payments: number;
+  }[];
+  readonly steps: Readonly<Record<'created' | 'opened' | 'options' | 'signed' | 'paid', number>>;
+  readonly timeToPay: { readonly medianSeconds: number | null; readonly p90Seconds: number | null };
+}
+
+export interface Attention {
+  readonly waitingRefunds: number;
+  readonly failedRefunds: number;
+  readonly failingEndpoints: number;
+  readonly heldPayments: number;
+  readonly slowPayments: number;
 }
 
 export interface Merchant {
@@ -75,6 +137,12 @@ export interface Destination {
   readonly destination: string;
   readonly pendingDestination?: string;
   readonly effectiveAt?: string;
+}
+
+export interface PayableAsset {
+  readonly asset: string;
+  readonly symbol: string;
+  readonly networkName: string;
 }
 
 export interface MerchantDetails extends MerchantRow {
@@ -97,6 +165,16 @@ export interface Delivery {
   readonly lastAttempt: { readonly status: number | null; readonly problem: string | null } | null;
 }
 
+export interface PaymentDelivery {
+  readonly endpointId: string;
+  readonly endpointUrl: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly status: Delivery['status'];
+  readonly createdAt: string;
+  readonly lastAttempt: { readonly at: string; readonly problem: string | null } | null;
+}
+
 export interface RefundLimit {
   readonly unit: string;
   readonly value: string;
@@ -104,6 +182,7 @@ export interface RefundLimit {
 
 export interface Person {
   readonly id: string;
+  readonly belongsTo: 'operator' | 'partner' | 'merchant';
   readonly name: string;
   readonly email: string;
   readonly role: Role;
@@ -158,4 +237,162 @@ export interface AuditPage {
     readonly address: string | null;
   }[];
   readonly nextCursor: string | null;
+}
+
+export const SCOPES = [
+  'merchants:read',
+  'merchants:write',
+  'destinations:write',
+  'payments:read',
+  'payments:write',
+  'refunds:write',
+  'events:read',
+  'webhooks',
+  'gateway',
+  'sandbox',
+] as const;
+
+export interface ApiKey {
+  readonly id: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly scopes: readonly string[] | null;
+  readonly merchantIds: readonly string[] | null;
+  readonly addresses: readonly string[] | null;
+  readonly status: 'active' | 'expired' | 'revoked';
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+}
+
+export interface LoggedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly createdAt: string;
+}
+
+export interface EventPage {
+  readonly events: readonly LoggedEvent[];
+  readonly nextCursor: string;
+}
+
+export interface RequestPage {
+  readonly requests: readonly {
+    readonly id: string;
+    readonly at: string;
+    readonly keyId: string;
+    readonly keyLabel: string | null;
+    readonly method: string;
+    readonly path: string;
+    readonly status: number;
+    readonly ms: number;
+    readonly code: string | null;
+    readonly message: string | null;
+    readonly requestId: string;
+    readonly skipped: number;
+  }[];
+  readonly nextCursor: string | null;
+}
+
+export const REFUND_STATUSES = ['requested', 'awaiting_funds', 'sending', 'refunded', 'failed'] as const;
+
+export interface ListedRefund {
+  readonly refundId: string;
+  readonly paymentId: string;
+  readonly merchantId: string;
+  readonly status: (typeof REFUND_STATUSES)[number];
+  readonly amount: Amount;
+  readonly priceAmount: Amount;
+  readonly destination: string;
+  readonly reason: string | null;
+  readonly txId: string | null;
+  readonly requestedAt: string;
+  readonly waitingFor?: {
+    readonly what: string;
+    readonly amount: Amount;
+    readonly since: string;
+    readonly until?: string;
+    /** The page where the account that received the payment signs for the refund. */
+    readonly signUrl?: string;
+  } | null;
+}
+
+export interface RefundPage {
+  readonly refunds: readonly ListedRefund[];
+  readonly nextCursor: string | null;
+}
+
+export const PAYOUT_STATUSES = ['held', 'sending', 'paid', 'refunding', 'refunded'] as const;
+
+export interface ListedPayout {
+  readonly paymentId: string;
+  readonly referenceId: string;
+  readonly merchantId: string;
+  readonly status: (typeof PAYOUT_STATUSES)[number];
+  readonly amount: Amount;
+  readonly destination: string | null;
+  readonly txId: string | null;
+  readonly heldAt: string;
+  readonly waitingFor: {
+    readonly what: 'destination' | 'cooling_off' | 'unfreeze' | 'retry' | 'gateway' | 'network';
+    readonly until?: string;
+  } | null;
+}
+
+export interface PayoutPage {
+  readonly payouts: readonly ListedPayout[];
+  readonly nextCursor: string | null;
+}
+
+export interface PartnerRow {
+  readonly id: string;
+  readonly name: string;
+  readonly isDisabled: boolean;
+}
+
+export interface GatewayStatus {
+  readonly nodes: readonly {
+    readonly id: string;
+    readonly host: string;
+    readonly roles: readonly string[];
+    readonly startedAt: string;
+    readonly seenAt: string;
+    readonly isUp: boolean;
+  }[];
+  readonly leases: readonly { readonly name: string; readonly isHeld: boolean }[];
+  readonly alerts: readonly {
+    readonly name: string;
+    readonly subject: string;
+    readonly message: string;
+    readonly since: string;
+    readonly runbook: string;
+  }[];
+  readonly freezes: readonly {
+    readonly scope: string;
+    readonly subject: string;
+    readonly reason: string;
+    readonly since: string;
+  }[];
+}
+
+export interface NetworkState {
+  readonly network: string;
+  readonly name: string;
+  readonly head: number | null;
+  readonly readTo: number | null;
+  readonly finalTo: number | null;
+  readonly lag: number | null;
+  readonly endpoints: readonly { readonly name: string; readonly isUp: boolean; readonly trouble: string | null }[];
+  readonly disagreements: readonly string[];
+  readonly problems: readonly string[];
+  readonly relayers: readonly {
+    readonly address: string;
+    readonly balance: string | null;
+    readonly spentPerDay: string;
+    readonly daysLeft: number | null;
+    readonly itemsPerDay: number;
+    readonly inFlight: number;
+    readonly isLed: boolean;
+  }[];
+  readonly gasPerItem: string | null;
+  readonly books: { readonly auditedBlock: number | null; readonly problems: readonly string[] };
 }

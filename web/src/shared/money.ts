@@ -51,6 +51,11 @@ export function formatAmount(amount: Amount, style: NumberStyle): string {
   });
 }
 
+/** Major units of a currency or a token, as the API's statistics have them. */
+export function formatMajor(text: string, currency: string, style: NumberStyle): string {
+  return formatMoney(text, { unit: `iso4217/${currency}`, display: { assetSymbol: currency } }, style, {});
+}
+
 /** A unit price in a currency, with three to six significant digits: `€2,272.73`, `$1.10`. */
 export function formatPrice(text: string, currency: string, style: NumberStyle): string {
   const unit = { unit: `iso4217/${currency}`, display: { assetSymbol: currency } };

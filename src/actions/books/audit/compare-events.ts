@@ -134,6 +134,8 @@ export function hasLeft(event: PaidEvent, own: readonly string[]): boolean {
   return findAsset(event.asset) !== undefined && own.some((account) => isSame(event.payer, account));
 }
 
+type OwnableEvent = Pick<PaidEvent, 'asset' | 'subject' | 'recipient' | 'transactionHash'>;
+
 /**
  * Anybody may pay anybody through the Collector, with any id. An event without a known item is still ours if we sent
  * its transaction, if a payment names the transaction, or if the money went to an account that we pay to.
@@ -144,8 +146,8 @@ export async function ownershipOf(
     network,
     intermediateAccount,
     unknown,
-  }: { network: string; intermediateAccount: string; unknown: readonly PaidEvent[] },
-): Promise<(event: PaidEvent) => boolean> {
+  }: { network: string; intermediateAccount: string; unknown: readonly OwnableEvent[] },
+): Promise<(event: OwnableEvent) => boolean> {
   if (unknown.length === 0) return () => false;
   const accounts = [...new Set(unknown.map(({ recipient }) => `${network}:${recipient}`))];
   const [sent, owners, payments] = await Promise.all([

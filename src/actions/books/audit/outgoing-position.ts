@@ -5,6 +5,7 @@ import {
   positionOf,
   refundCoveredEntry,
   refundEntry,
+  signedRefundEntry,
   strayCoveredEntry,
 } from '../../../domain/books.ts';
 import type { ComparedOutgoing } from '../../../store/money/book-outgoing.ts';
@@ -12,12 +13,13 @@ import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
 import { coverOfStray } from '../../outgoing/stray/return-stray.ts';
 import { aboutStray, strayReceivedEntries, strayReturnEntries } from '../../outgoing/stray/stray-entries.ts';
 
-/** The position that a completed transfer out of our account must have in the books. */
+/** The position that a completed payout, refund or return must have in the books. */
 export function outgoingPosition(outgoing: ComparedOutgoing): Line[] {
-  const { purpose, floatOwner, cover, stray } = outgoing;
+  const { purpose, signer, floatOwner, cover, stray } = outgoing;
   const about = aboutOutgoing(outgoing);
   const units = BigInt(outgoing.amount);
   if (purpose === 'payout') return positionOf([payoutEntry('sent', about, units), payoutEntry('done', about, units)]);
+  if (signer === 'merchant') return positionOf([signedRefundEntry(about, units)]);
   if (purpose === 'refund') {
     const [payable, merchantFloat, operatorFloat] = [cover?.held, cover?.merchant, cover?.operator].map((part) =>
       BigInt(part ?? 0),

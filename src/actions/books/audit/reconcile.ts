@@ -5,6 +5,7 @@ import type { Reader } from '../../../store/plumbing/database.ts';
 import { ownAccounts } from '../../outgoing/stray/record-strays.ts';
 import { coinSurpluses } from '../account-surplus.ts';
 import { coinShortages, compareIntermediate } from './compare-balances.ts';
+import { compareDeposits, compareSweeps } from './compare-deposits.ts';
 import { compareEvents, type Difference } from './compare-events.ts';
 
 export interface ReconcileReport {
@@ -23,8 +24,8 @@ export interface ReconcileReport {
 const RANGE = 500;
 
 /**
- * Compares the books with a chain, up to the last final block: every event of the Collector from the given block on,
- * and the balances of the intermediate account and the relayers. Undefined when the chain was never read.
+ * Compares the books with a chain, up to the last final block: every event of our contracts from the given block on, the
+ * money at deposit addresses, and the balances of the intermediate account and the relayers. Undefined when the chain was never read.
  */
 export async function reconcile(
   { db }: { readonly db: { readonly sql: Reader } },
@@ -48,11 +49,11 @@ export async function reconcile(
     total.events += compared.events;
     total.foreign += compared.foreign;
     total.waiting += compared.waiting;
-    differences.push(...compared.differences);
+    differences.push(...compared.differences, ...(await compareSweeps(db.sql, { chain, ...range })));
     unreadable.push(...compared.unreadable);
   }
   const balances = await compareIntermediate(db.sql, connected, final);
-  differences.push(...balances.differences);
+  differences.push(...balances.differences, ...(await compareDeposits(db.sql, chain, final)));
   unreadable.push(...balances.unreadable);
   differences.push(...coinShortages(network, await coinSurpluses(db.sql, connected, final, own), final));
   return { network, from, to, ...total, differences, unreadable };

@@ -10,7 +10,7 @@ import { findUnexplained } from '../../../store/money/outgoing.ts';
 import { findStrayCursor } from '../../../store/money/strays.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearEvents } from '../../evidence.ts';
-import { ownAccounts, storeStrays, strayOf } from '../../outgoing/stray/record-strays.ts';
+import { ownAccounts, storeStrays, strayOf, withoutSweeps } from '../../outgoing/stray/record-strays.ts';
 import { liftFreeze } from '../../parties/freeze.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { hasLeft, ownershipOf } from '../audit/compare-events.ts';
@@ -19,7 +19,9 @@ import { subjectOfEvent } from '../audit/paid-event.ts';
 import { restoreGas } from './restore-gas.ts';
 import { restoreOutgoing } from './restore-outgoing.ts';
 import { restorePayment } from './restore-payment.ts';
+import { restoreSweeps, type SweptEvent } from './restore-sweep.ts';
 import { type Outcome, Unplaced } from './restoring.ts';
+import { isNamedRefund, isSignedRefund } from './signed-refund.ts';
 
 export interface RebuildInput {
   readonly from: number;
@@ -62,7 +64,7 @@ export async function rebuild(
   const to = Math.min(input.to ?? cursor.finalNumber, cursor.finalNumber);
   const rebuilt: string[] = [];
   const unplaced: { id: string; problem: string }[] = [];
-  const attempt = async (event: PaidEvent, restore: () => Promise<Outcome>) => {
+  const attempt = async (event: PaidEvent | SweptEvent, restore: () => Promise<Outcome>) => {
     const id = subjectOfEvent(event);
     try {
       if ((await restore()) === 'rebuilt') rebuilt.push(id);
@@ -73,6 +75,8 @@ export async function rebuild(
   };
 
   const left: PaidEvent[] = [];
+  const swept: SweptEvent[] = [];
+  const named: PaidEvent[] = [];
   const carriers = new Map<string, number>();
   for (let start = input.from; start <= to; start += RANGE) {
     const end = Math.min(start + RANGE - 1, to);
@@ -84,13 +88,26 @@ export async function rebuild(
     for (const event of told.events.filter(isPaid)) {
       if (!isProved(event)) unplaced.push({ id: subjectOfEvent(event), problem: 'is shown by one endpoint alone' });
     }
-    const { payments, outgoing } = await lostEvents(deps, connected, paid);
+    const isSwept = (event: ChainEvent): event is SweptEvent => event.type === 'swept';
+    swept.push(...told.agreed.filter(isSwept));
+    const { payments, outgoing, refunds } = await lostEvents(deps, connected, paid);
     for (const event of payments) {
       await attempt(event, () => restorePayment(deps, connected, event, input.merchantId));
     }
     left.push(...outgoing);
+    named.push(...refunds);
     for (const { transactionHash, block } of [...payments, ...outgoing]) carriers.set(transactionHash, block.number);
     rebuilt.push(...(await restoreStrays(deps, connected, start, end)));
+  }
+  for (const events of await lostSweeps(deps, connected, swept)) {
+    const [first] = events;
+    if (first !== undefined) await attempt(first, () => restoreSweeps(deps, connected, events, input.merchantId));
+  }
+  // Only a restored payment shows which account received it, and may have paid a refund.
+  for (const event of named) {
+    if (!(await isSignedRefund(deps, connected, event))) continue;
+    left.push(event);
+    carriers.set(event.transactionHash, event.block.number);
   }
   // Transfers out come after payments, and refunds last: an amount that was paid out cannot have covered them.
   for (const event of left.toSorted((a, b) => rankOf(a) - rankOf(b))) {
@@ -121,7 +138,10 @@ function rankOf(event: PaidEvent): number {
   return id.startsWith('rfnd_') ? refundNumberOf(id) : 0;
 }
 
-/** Events whose item is missing, and events of paid items, whose consequences may be missing. */
+/**
+ * Events whose item is missing, and events of paid items, whose consequences may be missing. Those with the id of a refund may
+ * be transfers of the merchant's own account.
+ */
 async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events: readonly PaidEvent[]) {
   const { chain, intermediateAccount } = connected;
   const items = await findItems(db.sql, [...new Set(events.map(({ commitment }) => commitment))]);
@@ -133,12 +153,27 @@ async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events
     const item = known.get(event.commitment);
     return item === undefined ? hasLeft(event, own) : item.purpose !== 'payment';
   };
-  const unknown = ripe.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
+  const strange = ripe.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
+  const unknown = strange.filter((event) => !isNamedRefund(event));
   const isOurs = await ownershipOf(db.sql, { network: chain.network.chainId, intermediateAccount, unknown });
   return {
-    payments: ripe.filter((event) => !isOutgoing(event) && (known.has(event.commitment) || isOurs(event))),
+    payments: [
+      ...ripe.filter((event) => !isOutgoing(event) && known.has(event.commitment)),
+      ...unknown.filter((event) => isOurs(event)),
+    ],
     outgoing: ripe.filter(isOutgoing),
+    refunds: strange.filter(isNamedRefund),
   };
+}
+
+/** Sweeps of addresses that are unknown and ours, by address. */
+async function lostSweeps({ db }: CommandDeps, connected: ConnectedChain, events: readonly SweptEvent[]) {
+  const { chain, intermediateAccount } = connected;
+  const items = await findItems(db.sql, [...new Set(events.map(({ commitment }) => commitment))]);
+  const known = new Set(items.map(({ commitment }) => commitment));
+  const unknown = events.filter(({ commitment }) => !known.has(commitment));
+  const isOurs = await ownershipOf(db.sql, { network: chain.network.chainId, intermediateAccount, unknown });
+  return Map.groupBy(unknown.filter(isOurs), ({ commitment }) => commitment).values();
 }
 
 /** Strays since the books began. Of earlier ones, only those that the books mention. */
@@ -151,7 +186,8 @@ async function restoreStrays(
   const { sql } = deps.db;
   const cursor = await findStrayCursor(sql, connected.chain.network.chainId);
   const found = await connected.chain.incoming(ownAccounts(connected), from, to);
-  const strays = found.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
+  const transfers = await withoutSweeps(sql, connected.chain.network.chainId, found);
+  const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
   const booked = await positionsOf(
     sql,
     strays.map(({ id }) => id),

@@ -1,3 +1,4 @@
+import { methodOf } from '../../../chains/assets.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { correctingEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { findItems } from '../../../store/chain/items.ts';
@@ -45,6 +46,7 @@ import {
   takeUnpaid,
   Unplaced,
 } from './restoring.ts';
+import { isSignedRefund } from './signed-refund.ts';
 
 /**
  * Restores the missing rows of a payout, refund or return that the chain has carried out. From then on it cannot be
@@ -59,18 +61,20 @@ export async function restoreOutgoing(
   const id = subjectOfEvent(event);
   const [item] = await findItems(deps.db.sql, [event.commitment]);
   const terms = item ?? (await recoverTerms(deps, connected, event));
+  const signer = (await isSignedRefund(deps, connected, event)) ? 'merchant' : 'gateway';
   return command(deps, async (tx, at) => {
     const before = await lockOutgoing(tx, id);
     refuseContradiction(before, event);
-    const left: Left = { id, event, before, floatOwner, connected, at };
+    const left: Left = { id, event, before, signer, floatOwner, connected, at };
     const purpose = purposeOf(id);
     const { isChanged, ...whose } = await RESTORERS[purpose](tx, deps, left);
     const { collector, asset, payer, recipient, amount, commitment, transactionHash } = event;
     const [network = ''] = asset.split('/');
-    const { method, feeAccount, deadline } = terms;
+    const { feeAccount, deadline } = terms;
+    const method = methodOf({ asset, method: terms.method });
     const told = { purpose, network, collector, asset, method, payer, recipient, commitment, feeAccount, deadline };
     const order = { id, ...told, ...whose, amount: amount.toString() };
-    await putRestoredOutgoing(tx, { ...order, mac: outgoingMac(deps, order), transactionHash }, at);
+    await putRestoredOutgoing(tx, { ...order, signer, mac: outgoingMac(deps, order), transactionHash }, at);
     const rest = { subject: id, account: accountOf(event), amount, fee: event.fee, isHeld: false, endReason: null };
     if (!('commitment' in terms)) await insertRestoredItem(tx, { ...told, ...rest, paidAt: terms.paidAt });
     await noteEvent(tx, event, at);
@@ -109,7 +113,8 @@ async function restorePayout(tx: Tx, deps: RowKeyDeps, { id, event, connected, a
   if (item.isHeld) await holdNetAmounts(tx, [item.commitment], at);
   const stored = await findPayout(tx, paymentId);
   // Refunds may have taken parts of the held amount since, or the database has forgotten those that had.
-  const isUnknown = stored !== undefined && stored.state !== 'paid' && BigInt(stored.amount) !== event.amount;
+  const isUnknown =
+    stored !== undefined && stored.state !== 'paid' && (BigInt(stored.amount) !== event.amount || !isPayable(stored));
   const replanned = { payment, item, floatAccount: connected.intermediateAccount };
   const released = isUnknown ? await releaseRefunds(tx, { payment, at }) : [];
   const payout = isUnknown ? await findPayout(tx, paymentId) : stored;

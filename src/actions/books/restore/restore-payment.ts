@@ -69,9 +69,9 @@ async function merchantOf(tx: Tx, { chain }: ConnectedChain, { asset, recipient 
   return merchants.size === 1 ? [...merchants][0] : undefined;
 }
 
-async function makePayment(
+export async function makePayment(
   tx: Tx,
-  event: PaidEvent,
+  event: Pick<PaidEvent, 'asset' | 'amount'>,
   { id, merchantId, paidAt, now }: { id: string; merchantId: string; paidAt: Date; now: Date },
 ): Promise<Payment> {
   const { asset, amount } = event;

@@ -40,7 +40,12 @@ export async function restoreRefund(tx: Tx, deps: RowKeyDeps, left: Left): Promi
   const stored = await lockRefund(tx, id);
   const isKnown =
     stored !== undefined && isSame(stored.recipient, event.recipient) && stored.amount === event.amount.toString();
-  if (isKnown) {
+  // A cover by floats goes back to them if the merchant's own account has paid.
+  const isPaidElsewhere = left.signer === 'merchant' && left.before?.signer === 'gateway';
+  if (isPaidElsewhere && left.before?.state === 'paid') {
+    throw new Unplaced("was paid from floats, and a second time by the merchant's own account");
+  }
+  if (isKnown && !isPaidElsewhere) {
     const isChanged = await finish(tx, stored, left);
     return { merchantId: payment.merchantId, floatOwner: null, isChanged };
   }
@@ -113,11 +118,11 @@ async function lostHeld(tx: Tx, { payment, item }: Replanned, id: string): Promi
 }
 
 /** Takes the refund to its end. Returns false if it was there. */
-async function finish(tx: Tx, refund: Refund, { event, before, at }: Left): Promise<boolean> {
+async function finish(tx: Tx, refund: Refund, { event, before, signer, at }: Left): Promise<boolean> {
   const { id, merchantId, network, asset } = refund;
   const isUncovered = refund.state === 'failed' && retryOf(before !== undefined) === 'reopened';
   const steps = isUncovered ? UNCOVERED_STEPS : STEPS[refund.state];
-  if (steps.includes('covered')) {
+  if (steps.includes('covered') && signer === 'gateway') {
     const parts = [
       { owner: merchantId, units: BigInt(refund.fromMerchant) },
       { owner: OPERATOR_FLOAT, units: BigInt(refund.fromOperator) },
@@ -132,6 +137,8 @@ async function finish(tx: Tx, refund: Refund, { event, before, at }: Left): Prom
     current = await moveRefund(tx, current, { event: step, actor: 'operator', evidence, ...proven }, at);
   }
   await endRefundedHeld(tx, { paymentId: refund.paymentId, at });
-  for (const name of ['refund_awaiting_funds', 'refund_failed'] as const) await deleteAlert(tx, { name, subject: id });
+  for (const name of ['refund_awaiting_funds', 'refund_failed', 'forgotten_outgoing'] as const) {
+    await deleteAlert(tx, { name, subject: id });
+  }
   return steps.length > 0;
 }

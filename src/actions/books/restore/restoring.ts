@@ -20,12 +20,13 @@ export class Unplaced extends Error {
   }
 }
 
-/** A transfer that has left one of our accounts. */
+/** A transfer that has left one of our accounts, or a refund that has left the merchant's. */
 export interface Left {
   readonly id: string;
   readonly event: PaidEvent;
   /** The stored row, if any. */
   readonly before: Outgoing | undefined;
+  readonly signer: Outgoing['signer'];
   /** The owner of the float, if no row shows it. */
   readonly floatOwner: string | undefined;
   readonly connected: ConnectedChain;

@@ -1,6 +1,7 @@
 import { OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { ApiError } from '../../../errors.ts';
 import { lockFloats } from '../../../store/money/floats.ts';
+import { findOutgoing } from '../../../store/money/outgoing.ts';
 import { lockRefund, type Refund, setCover } from '../../../store/money/refunds.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../../command.ts';
@@ -11,6 +12,8 @@ import { refundNotFound } from './retry-refund.ts';
 export interface OperatorCover {
   readonly refund: Refund;
   readonly missing: Lack | undefined;
+  /** The merchant's account was asked to sign for it. Floats cannot pay before this has run out. */
+  readonly offeredUntil: Date | null;
 }
 
 /**
@@ -38,6 +41,8 @@ export function coverByOperator(
     const before = { fromMerchant: refund.fromMerchant, fromOperator: refund.fromOperator };
     await appendAudit(tx, { at, actor, action: 'refund.covered', subject: id, detail: { before, after: cover } });
     const units = fromOperator - unitsOf(OPERATOR_FLOAT);
-    return { refund: { ...refund, ...cover }, missing: units > 0n ? { owner: OPERATOR_FLOAT, units } : undefined };
+    const missing = units > 0n ? { owner: OPERATOR_FLOAT, units } : undefined;
+    const offeredUntil = (await findOutgoing(tx, id))?.deadline ?? null;
+    return { refund: { ...refund, ...cover }, missing, offeredUntil };
   });
 }

@@ -1,8 +1,8 @@
-import { amountText } from '../../../chains/amount-text.ts';
 import { OPERATOR_FLOAT, refundCoveredEntry, refundEntry } from '../../../domain/books.ts';
 import type { Screening } from '../../../screening/screening.ts';
+import { findOutgoing } from '../../../store/money/outgoing.ts';
 import { findCoverable, lockFreeRefund, type Refund } from '../../../store/money/refunds.ts';
-import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
+import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
@@ -10,8 +10,10 @@ import { shareFreezes } from '../../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { type Lack, lackText, takeFromFloats } from '../float/take-from-floats.ts';
 import { orderOutgoing } from '../order-outgoing.ts';
+import { alertOfWait } from './alert-of-wait.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
 import { screenRefund } from './screen-refund.ts';
+import { isForgotten } from './signed/forgotten-refund.ts';
 
 const MAX_COVERED = 200;
 
@@ -32,6 +34,8 @@ async function cover(tx: Tx, deps: CoverDeps, id: string, at: Date): Promise<voi
   await shareFreezes(tx, deps);
   const refund = await lockFreeRefund(tx, { id, now: at });
   if (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds') return;
+  // The merchant's account was asked to sign for it. That must have run out before a float pays.
+  if ((await findOutgoing(tx, id)) !== undefined || (await isForgotten(tx, refund, at))) return;
   if (await screenRefund(tx, deps.screening, { refund, actor: 'payer-out', at })) {
     await deleteAlert(tx, { name: 'refund_awaiting_funds', subject: id });
     return;
@@ -72,6 +76,5 @@ async function wait(tx: Tx, refund: Refund, missing: readonly Lack[], at: Date):
   const problem = lackText(refund.asset, missing);
   const evidence = { missing: missing.map(({ owner }) => owner) };
   await moveRefund(tx, refund, { event: 'short', actor: 'payer-out', evidence, problem }, at);
-  const message = `A refund of ${amountText(refund.asset, refund.amount)} waits: ${problem}. See till float add, or till refunds cover ${refund.id}.`;
-  await upsertAlert(tx, { name: 'refund_awaiting_funds', subject: refund.id, message, lastSeen: at });
+  await alertOfWait(tx, refund, problem, at);
 }

@@ -29,6 +29,7 @@ const EVENT_TYPES: Readonly<Record<RefundEvent, EventType>> = {
   replanned: 'refund.processing',
   undone: 'refund.processing',
   paid: 'refund.succeeded',
+  lapsed: 'refund.processing',
   failed: 'refund.failed',
   screened: 'refund.failed',
   unfit: 'refund.failed',

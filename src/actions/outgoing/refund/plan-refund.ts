@@ -1,3 +1,4 @@
+import { methodOf } from '../../../chains/assets.ts';
 import { refundIdOf } from '../../../domain/ids.ts';
 import { coverOf, leftOf, type Share, takesPart } from '../../../domain/refund.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
@@ -45,7 +46,8 @@ export interface RefundPlanInput {
 export async function planRefund(tx: Tx, deps: RowKeyDeps, input: RefundPlanInput, at: Date): Promise<NewRefund> {
   const { payment, item, number, share, recipient, reason, isOperators, sendAfter, takenBefore = 0n } = input;
   const { id: paymentId, merchantId } = payment;
-  const { network, asset, method } = item;
+  const { network, asset } = item;
+  const method = methodOf(item);
   const { amount, fee } = share;
   const cover = coverOf({ amount, fee, held: takenBefore + (await lockHeld(tx, paymentId)) });
   const units = cover.held > takenBefore ? cover.held - takenBefore : 0n;

@@ -1,5 +1,5 @@
 import { amountText } from '../../../chains/amount-text.ts';
-import { refundEntry } from '../../../domain/books.ts';
+import { type Entry, type Proof, refundEntry, signedRefundEntry } from '../../../domain/books.ts';
 import type { Outgoing } from '../../../store/money/outgoing.ts';
 import { endRefundedHeld, setPayoutState } from '../../../store/money/payouts.ts';
 import { lockRefund, type Refund } from '../../../store/money/refunds.ts';
@@ -15,8 +15,10 @@ export const REFUND: Consequences = {
     const { transaction: transactionHash } = proof;
     await moveRefund(tx, refund, { event: 'paid', actor: 'watcher', evidence: { ...proof }, transactionHash }, at);
     await endRefundedHeld(tx, { paymentId: refund.paymentId, at });
-    await recordEntries(tx, [refundEntry('done', aboutRefund(refund), BigInt(refund.amount), proof)], at);
-    await deleteAlert(tx, { name: 'refund_failed', subject: refund.id });
+    await recordEntries(tx, [doneEntry(outgoing, refund, BigInt(refund.amount), proof)], at);
+    for (const name of ['refund_failed', 'refund_awaiting_funds'] as const) {
+      await deleteAlert(tx, { name, subject: refund.id });
+    }
   },
   async failed(tx, outgoing, { problem, evidence }, at) {
     const refund = await refundOf(tx, outgoing);
@@ -35,9 +37,14 @@ export const REFUND: Consequences = {
     const refund = await refundOf(tx, outgoing);
     await moveRefund(tx, refund, { event: 'undone', actor: 'watcher', evidence: {} }, at);
     await setPayoutState(tx, { paymentId: refund.paymentId, from: 'refunded', to: 'refunding', at });
-    await recordEntries(tx, [refundEntry('done', aboutRefund(refund), -BigInt(refund.amount))], at);
+    await recordEntries(tx, [doneEntry(outgoing, refund, -BigInt(refund.amount))], at);
   },
 };
+
+function doneEntry({ signer }: Outgoing, refund: Refund, units: bigint, proof?: Proof): Entry {
+  const about = aboutRefund(refund);
+  return signer === 'merchant' ? signedRefundEntry(about, units, proof) : refundEntry('done', about, units, proof);
+}
 
 async function refundOf(tx: Tx, { id }: Outgoing): Promise<Refund> {
   const refund = await lockRefund(tx, id);

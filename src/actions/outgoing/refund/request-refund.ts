@@ -151,7 +151,14 @@ function askedShare(
   throw wrong('amount.unit', `must be the unit of the price, ${payment.amountUnit}, or the paid asset, ${paidUnit}`);
 }
 
-function recipientOf({ chains }: RequestDeps, { network, asset, payer }: StoredItem, destination?: Account): string {
+function recipientOf(
+  { chains }: RequestDeps,
+  { network, asset, payer, method }: StoredItem,
+  destination?: Account,
+): string {
+  if (destination === undefined && method === 'deposit') {
+    throw wrong('destination', 'is required: the payment was sent to an address, and its sender may be an exchange');
+  }
   if (destination === undefined) return payer;
   if (destination.chainId !== network)
     throw wrong('destination', `must be an account on ${network}, the chain of the payment`);

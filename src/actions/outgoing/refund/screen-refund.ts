@@ -1,4 +1,5 @@
 import { amountText } from '../../../chains/amount-text.ts';
+import { ApiError } from '../../../errors.ts';
 import type { ListIdentity, Screening } from '../../../screening/screening.ts';
 import type { Refund } from '../../../store/money/refunds.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
@@ -15,6 +16,15 @@ export function listNaming(
 ): ListIdentity | undefined {
   const { hits, list } = screening.decide([`${network}:${recipient}`]);
   return hits.length > 0 && list !== null ? list : undefined;
+}
+
+/** Refuses to have a merchant pay a recipient that is on the screening list in force. */
+export function refuseListed(
+  screening: Screening,
+  refund: { readonly network: string; readonly recipient: string },
+): void {
+  if (listNaming(screening, refund) === undefined) return;
+  throw new ApiError('sanctioned_user', 'The recipient of the refund is on the screening list.');
 }
 
 /**

@@ -1,5 +1,6 @@
 import { takesPart, VETOED } from '../../../domain/refund.ts';
 import { ApiError } from '../../../errors.ts';
+import { findOutgoing } from '../../../store/money/outgoing.ts';
 import { findRefund, lockRefund, type Refund, replanRefund } from '../../../store/money/refunds.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
@@ -26,6 +27,11 @@ export async function vetoRefund(
     if (refund.state === 'sending' || refund.state === 'refunded' || !takesPart(refund)) {
       const is = takesPart(refund) ? refund.state : 'over';
       throw new ApiError('invalid_state', `The refund is ${is}, and cannot be vetoed.`);
+    }
+    const outgoing = await findOutgoing(tx, id);
+    if (outgoing?.signer === 'merchant') {
+      const message = `The merchant's account was asked to sign for it, and can have that carried out until ${outgoing.deadline?.toISOString()}. It can be vetoed after that.`;
+      throw new ApiError('invalid_state', message);
     }
     await releaseRefund(tx, { refund, payment, at });
     const free = { ...refund, fromHeld: '0', fromMerchant: refund.amount, fromOperator: '0' };

@@ -6,6 +6,7 @@ import { ACCOUNTS } from '../../../domain/books.ts';
 import { strayId } from '../../../domain/stray.ts';
 import type { Log } from '../../../runtime/world.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
+import { findDepositAddresses } from '../../../store/chain/deposits.ts';
 import { positionsOf } from '../../../store/money/books.ts';
 import {
   findStrayCursor,
@@ -16,7 +17,7 @@ import {
   putStrayCursor,
 } from '../../../store/money/strays.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
-import type { Tx } from '../../../store/plumbing/database.ts';
+import type { Reader, Tx } from '../../../store/plumbing/database.ts';
 import { raiseAlert } from '../../alerts.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
@@ -47,7 +48,8 @@ export async function recordStrays(deps: CommandDeps & { log: Log }, connected: 
   const accounts = ownAccounts(connected);
   const unreadable: UnreadableLog[] = [];
   const found = await chain.incoming(accounts, searched + 1, to, (log) => unreadable.push(log));
-  const strays = found.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
+  const transfers = await withoutSweeps(deps.db.sql, network, found);
+  const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
   await command(deps, async (tx, now) => {
     await storeStrays(tx, strays, now);
     await putStrayCursor(tx, network, to);
@@ -55,6 +57,13 @@ export async function recordStrays(deps: CommandDeps & { log: Log }, connected: 
   await tellUnreadable(deps, network, unreadable);
   if (strays.length > 0) deps.log.warn({ network, from: searched + 1, to, count: strays.length }, 'stray money found');
   return to < final;
+}
+
+/** Transfers from deposit addresses are sweeps of payments, and have events of their own. */
+export async function withoutSweeps(db: Reader, network: string, found: readonly Incoming[]): Promise<Incoming[]> {
+  const addresses = [...new Set(found.map(({ from }) => from))];
+  const swept = addresses.length === 0 ? new Set() : await findDepositAddresses(db, { network, addresses });
+  return found.filter(({ from }) => !swept.has(from));
 }
 
 /** An unreadable transfer is set aside: its amount still shows when the balance is compared with the books. */

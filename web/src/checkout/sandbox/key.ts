@@ -9,11 +9,14 @@ export interface Key {
   signature(digest: Uint8Array): string;
 }
 
+/** The holder of an account of the sandbox chain. */
+export type SandboxRole = 'payer' | 'merchant';
+
 /**
- * The payer of the sandbox chain. Anybody can compute this key from these words: never send real money to its account.
+ * An account of the sandbox chain. Anybody can compute its key from these words: never send real money to it.
  */
-export function sandboxPayer(): Key {
-  return keyOf(keccak(new TextEncoder().encode('till sandbox test key: payer')));
+export function sandboxKey(role: SandboxRole): Key {
+  return keyOf(keccak(new TextEncoder().encode(`till sandbox test key: ${role}`)));
 }
 
 function keyOf(secret: Uint8Array): Key {

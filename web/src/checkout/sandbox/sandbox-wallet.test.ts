@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { hashTypedData, parseTransaction, recoverTransactionAddress, recoverTypedDataAddress } from 'viem';
 import { SANDBOX_ACCOUNTS } from '../../../../src/sandbox/genesis.ts';
 import { toHex } from './bytes.ts';
-import { sandboxPayer } from './key.ts';
+import { sandboxKey } from './key.ts';
 import { createSandboxWallet } from './sandbox-wallet.ts';
 import { signTransaction } from './transaction.ts';
 import { type TypedData, typedDataDigest } from './typed-data.ts';
@@ -42,13 +42,14 @@ const PERMIT: TypedData = {
 
 describe('the sandbox wallet', () => {
   it('is the payer of the sandbox chain', () => {
-    assert.equal(sandboxPayer().address, SANDBOX_ACCOUNTS.payer.toLowerCase());
+    assert.equal(sandboxKey('payer').address, SANDBOX_ACCOUNTS.payer.toLowerCase());
+    assert.equal(sandboxKey('merchant').address, SANDBOX_ACCOUNTS.merchant.toLowerCase());
   });
 
   it('signs typed data as wallets do', async () => {
     const typed = PERMIT as unknown as Parameters<typeof hashTypedData>[0];
     assert.equal(toHex(typedDataDigest(PERMIT)), hashTypedData(typed));
-    const wallet = createSandboxWallet({ rpcPath: '/rpc', chainId: 'eip155:31337', fetch });
+    const wallet = createSandboxWallet({ rpcPath: '/rpc', chainId: 'eip155:31337', role: 'payer', fetch });
     const signature = await wallet.request({ method: 'eth_signTypedData_v4', params: ['0x', JSON.stringify(PERMIT)] });
     const signer = await recoverTypedDataAddress({ ...typed, signature: signature as `0x${string}` });
     assert.equal(signer, SANDBOX_ACCOUNTS.payer);
@@ -65,7 +66,7 @@ describe('the sandbox wallet', () => {
       value: 12n,
       data: `0x095ea7b3${'00'.repeat(64)}`,
     };
-    const raw = signTransaction(transaction, sandboxPayer()) as `0x02${string}`;
+    const raw = signTransaction(transaction, sandboxKey('payer')) as `0x02${string}`;
     const parsed = parseTransaction(raw);
     assert.deepEqual(
       { to: parsed.to, value: parsed.value, data: parsed.data, gas: parsed.gas, chainId: parsed.chainId },
@@ -83,6 +84,7 @@ describe('the sandbox wallet', () => {
       eth_sendRawTransaction: `0x${'ab'.repeat(32)}`,
     };
     const wallet = createSandboxWallet({
+      role: 'payer',
       rpcPath: '/rpc',
       chainId: 'eip155:31337',
       fetch: async (_path, init) => {

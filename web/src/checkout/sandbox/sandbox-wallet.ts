@@ -1,5 +1,5 @@
 import type { Provider } from '../wallets.ts';
-import { sandboxPayer } from './key.ts';
+import { type SandboxRole, sandboxKey } from './key.ts';
 import { signTransaction } from './transaction.ts';
 import { type TypedData, typedDataDigest } from './typed-data.ts';
 
@@ -8,12 +8,14 @@ interface SandboxWalletInput {
   readonly rpcPath: string;
   /** CAIP-2. */
   readonly chainId: string;
+  /** Whose account it has. */
+  readonly role: SandboxRole;
   readonly fetch: typeof fetch;
 }
 
 /** A wallet in the page, for people without one: one public account with play money. It approves every request. */
-export function createSandboxWallet({ rpcPath, chainId, fetch }: SandboxWalletInput): Provider {
-  const key = sandboxPayer();
+export function createSandboxWallet({ rpcPath, chainId, role, fetch }: SandboxWalletInput): Provider {
+  const key = sandboxKey(role);
   const chain = BigInt(chainId.slice('eip155:'.length));
   const rpc = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
     const response = await fetch(rpcPath, {

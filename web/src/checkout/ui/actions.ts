@@ -2,12 +2,13 @@ import type { QrShape } from '../../shared/qr.ts';
 import type { Checkout } from '../checkout.ts';
 
 /** The payer's actions on the page. */
-export interface Actions
-  extends Pick<Checkout, 'connect' | 'choose' | 'pay' | 'checkAgain' | 'back' | 'cancel' | 'mailReceipt'> {
+export interface Actions extends Pick<Checkout, 'connect' | 'choose' | 'pay' | 'checkAgain' | 'back' | 'cancel'> {
   togglePhone(): void;
   copy(text: string): void;
   /** Goes to the shop now. */
   leave(): void;
+  /** Missing before the script runs. */
+  readonly mailReceipt?: Checkout['mailReceipt'];
   /** Stops the automatic return to the shop. */
   stay(): void;
 }

@@ -1,11 +1,11 @@
-import { Fill } from '../../shared/fill.tsx';
-import { CloudGlyph, FlaskGlyph, SearchGlyph } from '../../shared/glyphs.tsx';
+import { CloudGlyph, SearchGlyph } from '../../shared/glyphs.tsx';
 import type { Flow } from '../flow.ts';
-import type { PageState, PaymentPage } from '../page-state.ts';
+import type { MessagePage, PaymentPage } from '../page-state.ts';
 import type { Actions, PhonePanel } from './actions.ts';
 import { Choosing } from './choosing.tsx';
 import { Confirming } from './confirming.tsx';
 import { Ending } from './endings.tsx';
+import { Footer, SandboxBar } from './frame.tsx';
 import { LiveRegion } from './live-region.tsx';
 import { Moment } from './moment.tsx';
 import { ConnectionBar } from './notice.tsx';
@@ -26,7 +26,7 @@ export interface PaymentProps {
 }
 
 /** The whole page, as a function of its state: rendered by the server, the browser and the pictures alike. */
-export function App(props: PaymentProps | { readonly page: Exclude<PageState, PaymentPage> }) {
+export function App(props: PaymentProps | { readonly page: MessagePage }) {
   const { page } = props;
   return (
     <WordsContext value={page}>
@@ -107,27 +107,5 @@ function Message({ kind }: { readonly kind: 'not_found' | 'unavailable' }) {
       </main>
       <Footer />
     </div>
-  );
-}
-
-function SandboxBar() {
-  const { strings } = useWords();
-  return (
-    <p className="sandbox">
-      <FlaskGlyph />
-      <span>
-        <strong>{strings.sandboxTag}</strong> <span className="sandbox-note">{strings.sandboxNote}</span>
-      </span>
-    </p>
-  );
-}
-
-/** The same content in every step, so that it never moves. */
-function Footer() {
-  const { strings } = useWords();
-  return (
-    <footer className="foot">
-      <Fill text={strings.poweredBy} name={<strong>Till</strong>} />
-    </footer>
   );
 }

@@ -62,10 +62,15 @@ export function progressText(progress: Progress, { payment }: Flow, strings: Str
     case 'looking':
       return strings.lookingText;
     case 'refused':
-      return strings[REFUSALS[payment.attempt?.refusal ?? ''] ?? 'waitingText'];
+      return refusalText(payment.attempt?.refusal, strings);
     case 'under_way':
       return strings.confirmText;
   }
+}
+
+/** Why the chain does not carry an attempt out at present. */
+export function refusalText(refusal: string | undefined, strings: Strings): string {
+  return strings[REFUSALS[refusal ?? ''] ?? 'waitingText'];
 }
 
 /** Refusals with a text of their own; `waitingText` is for all others. */

@@ -102,7 +102,8 @@ function Receipt({ flow, copied, actions }: Pick<EndingProps, 'flow' | 'copied' 
   );
 }
 
-function Line({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+/** A line of a receipt. */
+export function Line({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
     <div className="receipt-line">
       <dt>{label}</dt>

@@ -1,14 +1,12 @@
-import { ChevronGlyph } from '../../shared/glyphs.tsx';
 import type { Flow } from '../flow.ts';
 import type { PaymentPage } from '../page-state.ts';
-import type { WalletCard } from '../wallets.ts';
 import type { Actions, PhonePanel } from './actions.ts';
 import { CancelPayment } from './cancel-payment.tsx';
 import type { Copying } from './copy-button.tsx';
 import { StepTitle } from './moment.tsx';
 import { NoticeBox } from './notice.tsx';
 import { PhonePay } from './phone-pay.tsx';
-import { WalletPicture } from './pictures.tsx';
+import { WalletList } from './wallet-list.tsx';
 import { useWords } from './words.ts';
 
 interface ReadyProps extends Copying {
@@ -31,21 +29,12 @@ export function Ready({ page, flow, copied, actions, phone }: ReadyProps) {
           {hasNone ? <NoWalletText /> : <p className="text">{strings.readyText}</p>}
         </header>
         <NoticeBox flow={flow} />
-        {wallets === null && <LookingForWallets />}
-        {wallets !== null && wallets.length > 0 && (
-          <ul className="list">
-            {wallets.map((wallet) => (
-              <li key={wallet.id}>
-                <WalletRow
-                  wallet={wallet}
-                  isLast={wallet.key === phone.lastWallet}
-                  isDisabled={flow.isCancelling}
-                  onConnect={() => actions.connect(wallet.id)}
-                />
-              </li>
-            ))}
-          </ul>
-        )}
+        <WalletList
+          wallets={wallets}
+          lastWallet={phone.lastWallet}
+          isDisabled={flow.isCancelling}
+          onConnect={actions.connect}
+        />
       </div>
       <PhonePay page={page} phone={phone} copied={copied} actions={actions} isLeading={hasNone} />
       <CancelPayment flow={flow} actions={actions} />
@@ -61,38 +50,5 @@ function NoWalletText() {
       <p className="text on-desk">{strings.noWalletText}</p>
       <p className="text on-phone">{strings.noWalletPhoneText}</p>
     </>
-  );
-}
-
-interface WalletRowProps {
-  readonly wallet: WalletCard;
-  readonly isLast: boolean;
-  readonly isDisabled: boolean;
-  readonly onConnect: () => void;
-}
-
-function WalletRow({ wallet, isLast, isDisabled, onConnect }: WalletRowProps) {
-  const { strings } = useWords();
-  return (
-    <button type="button" className="row" onClick={onConnect} disabled={isDisabled}>
-      <WalletPicture wallet={wallet} />
-      <span className="row-main">
-        <bdi className="row-title">{wallet.name}</bdi>
-        {wallet.kind === 'sandbox' && <span className="row-text">{strings.sandboxWalletText}</span>}
-      </span>
-      {isLast && <span className="tag">{strings.lastUsed}</span>}
-      <ChevronGlyph />
-    </button>
-  );
-}
-
-function LookingForWallets() {
-  const { strings } = useWords();
-  return (
-    <div className="list" aria-busy="true">
-      <p className="unseen">{strings.lookingForWallets}</p>
-      <div className="row row-blank" />
-      <div className="row row-blank" />
-    </div>
   );
 }

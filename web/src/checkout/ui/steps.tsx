@@ -1,5 +1,6 @@
 import { Fill } from '../../shared/fill.tsx';
 import { ClockGlyph, CrossGlyph, PenGlyph, SearchGlyph, ShieldGlyph } from '../../shared/glyphs.tsx';
+import type { Amount } from '../../shared/money.ts';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { shortAccount } from '../../shared/text.ts';
 import type { Flow, Step } from '../flow.ts';
@@ -202,7 +203,7 @@ export function Asking({ step, actions }: StepProps<'asking'>) {
 }
 
 /** The amount that the wallet should show too, because payers compare. */
-function Due({ amount }: { readonly amount: Extract<Step, { at: 'asking' }>['option']['amount'] }) {
+export function Due({ amount }: { readonly amount: Amount }) {
   const { strings } = useWords();
   const { networkName } = amount.display;
   return (

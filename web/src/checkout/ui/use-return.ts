@@ -47,6 +47,5 @@ export function useReturn(page: PaymentPage, { step, payment }: Flow, memory: Me
     };
   }, [url, isStaying, paymentId, memory, leave]);
 
-  const stay = useCallback(() => setStaying(true), []);
-  return { secondsToReturn: isStaying ? null : secondsToReturn, leave, stay };
+  return { secondsToReturn: isStaying ? null : secondsToReturn, leave, stay: () => setStaying(true) };
 }

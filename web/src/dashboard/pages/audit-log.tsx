@@ -4,7 +4,7 @@ import { call, queryText } from '../api.ts';
 import type { AuditPage } from '../shapes.ts';
 import { Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
-import { TeamTabs } from '../ui/team-tabs.tsx';
+import { Tabs } from '../ui/tabs.tsx';
 import { useWords } from '../words.ts';
 
 export function AuditLogPage() {
@@ -21,7 +21,7 @@ export function AuditLogPage() {
   return (
     <>
       <PageHead title={words.team} />
-      <TeamTabs />
+      <Tabs of="team" />
       {error !== null && <Notice kind="bad">{problemText(words, error)}</Notice>}
       {log.data === undefined && error === null && <p className="empty">{words.loading}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by the keyboard */}

@@ -3,10 +3,10 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { clamp, fill, shortAccount } from '../../shared/text.ts';
 import { call } from '../api.ts';
-import { useMay } from '../queries.ts';
-import type { Destination, MerchantDetails } from '../shapes.ts';
-import { MerchantFields } from '../ui/merchant-fields.tsx';
-import { Code, Dialog, Field, FormEnd, MerchantBadge, Notice, useTitle } from '../ui/parts.tsx';
+import { useAssets, useMay } from '../queries.ts';
+import type { Destination, MerchantDetails, MerchantRow } from '../shapes.ts';
+import { AddDestinationDialog, ChangeDestinationDialog, EditDialog, StatusDialog } from '../ui/merchant-dialogs.tsx';
+import { Code, MerchantBadge, Notice, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
 import { useChange } from '../ui/use-change.ts';
 import { useTimes, useWords } from '../words.ts';
@@ -15,7 +15,9 @@ export function MerchantPage() {
   const words = useWords();
   const { merchantId } = useParams({ from: '/shell/merchants/$merchantId' });
   const mayEdit = useMay('merchants:write');
-  const [isEditing, setEditing] = useState(false);
+  const mayAdd = useMay('destinations:write');
+  const [asked, setAsked] = useState<'edit' | 'add' | MerchantRow['status']>();
+  const close = () => setAsked(undefined);
   const { data, error } = useQuery({
     queryKey: ['merchants', 'one', merchantId],
     queryFn: ({ signal }) =>
@@ -46,14 +48,39 @@ export function MerchantPage() {
             {words.payments}
           </Link>
           {mayEdit && (
-            <button type="button" className="quiet" onClick={() => setEditing(true)}>
-              {words.edit}
-            </button>
+            <>
+              <button type="button" className="quiet" onClick={() => setAsked('edit')}>
+                {words.edit}
+              </button>
+              {merchant.status === 'active' && (
+                <button type="button" className="quiet" onClick={() => setAsked('inactive')}>
+                  {words.deactivate}
+                </button>
+              )}
+              {merchant.status === 'inactive' && (
+                <button type="button" className="quiet" onClick={() => setAsked('active')}>
+                  {words.activate}
+                </button>
+              )}
+              {merchant.status !== 'suspended' && (
+                <button type="button" className="quiet" onClick={() => setAsked('suspended')}>
+                  {words.suspend}
+                </button>
+              )}
+            </>
           )}
         </div>
       </header>
+      {merchant.status === 'suspended' && <Notice kind="bad">{words.suspendedText}</Notice>}
       <section aria-labelledby="destinations" className="card">
-        <h2 id="destinations">{words.destinations}</h2>
+        <div className="section-head">
+          <h2 id="destinations">{words.destinations}</h2>
+          {mayAdd && (
+            <button type="button" className="quiet small" onClick={() => setAsked('add')}>
+              {words.addDestination}
+            </button>
+          )}
+        </div>
         {merchant.settlements.crypto.length === 0 && <p className="soft">{words.noDestinations}</p>}
         <ul className="plain-list">
           {merchant.settlements.crypto.map((destination) => (
@@ -61,7 +88,11 @@ export function MerchantPage() {
           ))}
         </ul>
       </section>
-      {isEditing && <EditDialog merchant={merchant} onClose={() => setEditing(false)} />}
+      {asked === 'edit' && <EditDialog merchant={merchant} onClose={close} />}
+      {asked === 'add' && <AddDestinationDialog merchant={merchant} onClose={close} />}
+      {(asked === 'active' || asked === 'inactive' || asked === 'suspended') && (
+        <StatusDialog merchant={merchant} to={asked} onClose={close} />
+      )}
     </>
   );
 }
@@ -77,18 +108,40 @@ function DestinationRow({ merchantId, destination }: RowProps) {
   const mayChange = useMay('destinations:write');
   const [isChanging, setChanging] = useState(false);
   const { asset, pendingDestination, effectiveAt } = destination;
+  const known = useAssets().find((each) => each.asset === asset);
+  const client = useQueryClient();
+  const { isRunning, problem, run } = useChange();
+  /** Asking for the destination in force withdraws the change. */
+  const withdraw = () =>
+    run(async () => {
+      const path = `/v1/merchants/${merchantId}/settlements/crypto/${destination.id}`;
+      await call('PUT', path, { body: { destination: destination.destination } });
+      await client.invalidateQueries({ queryKey: ['merchants'] });
+    });
   return (
     <li>
       <span className="person-names">
+        <span className="strong">
+          {known === undefined ? (
+            <code dir="ltr">{asset}</code>
+          ) : (
+            <span title={asset}>
+              {known.symbol} · {known.networkName}
+            </span>
+          )}
+        </span>
         <Code text={destination.destination} label={asset} />
-        <code className="soft" dir="ltr">
-          {asset}
-        </code>
         {pendingDestination !== undefined && effectiveAt !== undefined && (
           <span className="notice notice-warm small">
             {fill(words.changesAt, { account: shortAccount(pendingDestination), time: times.full(effectiveAt) })}
+            {mayChange && (
+              <button type="button" className="quiet small" disabled={isRunning} onClick={() => void withdraw()}>
+                {words.withdraw}
+              </button>
+            )}
           </span>
         )}
+        {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
       </span>
       {mayChange && (
         <button type="button" className="quiet small" onClick={() => setChanging(true)}>
@@ -96,64 +149,8 @@ function DestinationRow({ merchantId, destination }: RowProps) {
         </button>
       )}
       {isChanging && (
-        <ChangeDialog merchantId={merchantId} destination={destination} onClose={() => setChanging(false)} />
+        <ChangeDestinationDialog merchantId={merchantId} destination={destination} onClose={() => setChanging(false)} />
       )}
     </li>
-  );
-}
-
-function ChangeDialog({ merchantId, destination, onClose }: RowProps & { readonly onClose: () => void }) {
-  const words = useWords();
-  const client = useQueryClient();
-  const { isRunning, problem, run } = useChange();
-  const save = (form: FormData) =>
-    run(async () => {
-      const path = `/v1/merchants/${merchantId}/settlements/crypto/${destination.id}`;
-      await call('PUT', path, { body: { destination: String(form.get('account')).trim() } });
-      await client.invalidateQueries({ queryKey: ['merchants'] });
-      onClose();
-    });
-  return (
-    <Dialog title={words.changeDestination} onClose={onClose}>
-      <form action={(form) => void save(form)}>
-        <p>{words.changeDestinationText}</p>
-        <Field label={words.newAccount}>
-          {(id) => (
-            <input
-              id={id}
-              name="account"
-              required
-              maxLength={256}
-              dir="ltr"
-              autoComplete="off"
-              spellCheck={false}
-              placeholder={`${destination.asset.split('/')[0]}:0x…`}
-            />
-          )}
-        </Field>
-        <FormEnd label={words.save} isRunning={isRunning} problem={problem} onCancel={onClose} />
-      </form>
-    </Dialog>
-  );
-}
-
-function EditDialog({ merchant, onClose }: { readonly merchant: MerchantDetails; readonly onClose: () => void }) {
-  const words = useWords();
-  const client = useQueryClient();
-  const { isRunning, problem, run } = useChange();
-  const save = (form: FormData) =>
-    run(async () => {
-      const body = { merchantName: form.get('name'), merchantEmail: form.get('email') };
-      await call('PATCH', `/v1/merchants/${merchant.id}`, { body });
-      await client.invalidateQueries({ queryKey: ['merchants'] });
-      onClose();
-    });
-  return (
-    <Dialog title={<bdi>{clamp(merchant.name, 60)}</bdi>} onClose={onClose}>
-      <form action={(form) => void save(form)}>
-        <MerchantFields name={merchant.name} email={merchant.email} />
-        <FormEnd label={words.save} isRunning={isRunning} problem={problem} onCancel={onClose} />
-      </form>
-    </Dialog>
   );
 }

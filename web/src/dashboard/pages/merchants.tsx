@@ -5,6 +5,7 @@ import { clamp } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
 import { useMay, useSession } from '../queries.ts';
 import type { MerchantRow } from '../shapes.ts';
+import { Form } from '../ui/form.tsx';
 import { MerchantFields } from '../ui/merchant-fields.tsx';
 import { Dialog, FormEnd, MerchantBadge, Notice, PageHead, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
@@ -82,10 +83,10 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
     });
   return (
     <Dialog title={words.addMerchant} onClose={onClose}>
-      <form action={(form) => void add(form)}>
+      <Form onSend={add}>
         <MerchantFields />
         <FormEnd label={words.addMerchant} isRunning={isRunning} problem={problem} onCancel={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }

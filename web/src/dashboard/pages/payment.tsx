@@ -6,12 +6,17 @@ import { formatAmount } from '../../shared/money.ts';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import { call } from '../api.ts';
+import { download } from '../export-file.ts';
 import { useLivePayments } from '../follow.ts';
 import { plainText } from '../plain-text.ts';
 import { useMay, useMerchants } from '../queries.ts';
-import type { PaymentDetails, Timeline } from '../shapes.ts';
-import { Code, Dialog, Notice, StatusBadge, Time, useTitle } from '../ui/parts.tsx';
+import { leftToRefund } from '../refunded.ts';
+import type { PaymentDetails, Receipt, Timeline } from '../shapes.ts';
+import { MoneyFlow, useReceipt } from '../ui/money-flow.tsx';
+import { Code, Dialog, Notice, RefundBadge, StatusBadge, Time, useTitle } from '../ui/parts.tsx';
+import { PaymentDeliveries } from '../ui/payment-deliveries.tsx';
 import { problemText } from '../ui/problem-text.ts';
+import { RefundDialog } from '../ui/refund-dialog.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { usePageState, useTimes, useWords } from '../words.ts';
 
@@ -19,7 +24,6 @@ export function PaymentPage() {
   const words = useWords();
   const style = usePageState();
   const { merchantId, paymentId } = useParams({ from: '/shell/payments/$merchantId/$paymentId' });
-  const times = useTimes();
   useLivePayments();
   const path = `/v1/payments/${encodeURIComponent(paymentId)}`;
   const { data: payment, error } = useQuery({
@@ -38,6 +42,19 @@ export function PaymentPage() {
     const text = problemText(words, error);
     return error === null ? <p className="empty">{words.loading}</p> : <Notice kind="bad">{text}</Notice>;
   }
+  return <Payment payment={payment} amount={amount} timeline={timeline} />;
+}
+
+interface PaymentProps {
+  readonly payment: PaymentDetails;
+  readonly amount: string;
+  readonly timeline: Timeline | undefined;
+}
+
+function Payment({ payment, amount, timeline }: PaymentProps) {
+  const words = useWords();
+  const times = useTimes();
+  const receipt = useReceipt(payment);
   return (
     <>
       <Link to="/payments" className="back-link">
@@ -46,13 +63,13 @@ export function PaymentPage() {
       <header className="page-head">
         <div>
           <h1 className="payment-title">
-            {amount} <StatusBadge status={payment.status} refund={payment.refund} />
+            {amount} <StatusBadge {...payment} />
           </h1>
           <p className="soft">
             <bdi>{clamp(payment.referenceId, 60)}</bdi>
           </p>
         </div>
-        <Actions payment={payment} amount={amount} />
+        <Actions payment={payment} />
       </header>
       {timeline?.waiting != null && (
         <div className="notice notice-warm waiting" role="status">
@@ -72,13 +89,19 @@ export function PaymentPage() {
                 <p>{plainText(entry.text, times.full)}</p>
                 <p className="soft small">
                   <Time at={entry.at} />
+                  {entry.block !== undefined && ` · ${fill(words.evidence, { block: String(entry.block) })}`}
                   <TransactionLink chainId={entry.network} hash={entry.transaction} />
                 </p>
               </li>
             ))}
           </ol>
         </section>
-        <Facts payment={payment} />
+        <div className="stack">
+          {receipt !== undefined && <MoneyFlow payment={payment} receipt={receipt} />}
+          <Facts payment={payment} receipt={receipt} />
+          <Refunds payment={payment} />
+          <PaymentDeliveries payment={payment} />
+        </div>
       </div>
     </>
   );
@@ -104,7 +127,12 @@ function TransactionLink({
   );
 }
 
-function Facts({ payment }: { readonly payment: PaymentDetails }) {
+interface FactsProps {
+  readonly payment: PaymentDetails;
+  readonly receipt: Receipt | undefined;
+}
+
+function Facts({ payment, receipt }: FactsProps) {
   const words = useWords();
   const style = usePageState();
   const times = useTimes();
@@ -140,6 +168,13 @@ function Facts({ payment }: { readonly payment: PaymentDetails }) {
         {payment.status === 'succeeded' && (
           <Fact name={words.settlement}>{settlement === null ? words.unsettled : words.settled}</Fact>
         )}
+        {receipt !== undefined && (
+          <Fact name={words.receipt}>
+            <button type="button" className="quiet small" onClick={() => saveReceipt(payment.id, receipt)}>
+              {words.saveReceipt}
+            </button>
+          </Fact>
+        )}
         {description !== null && (
           <Fact name={words.description}>
             <bdi>{clamp(description, 300)}</bdi>
@@ -157,6 +192,41 @@ function Facts({ payment }: { readonly payment: PaymentDetails }) {
   );
 }
 
+/** The receipt as a file: everybody can check it against the chain and the keys of the operator. */
+function saveReceipt(paymentId: string, receipt: Receipt): void {
+  download(new Blob([JSON.stringify(receipt, null, 2)], { type: 'application/json' }), `receipt-${paymentId}.json`);
+}
+
+function Refunds({ payment }: { readonly payment: PaymentDetails }) {
+  const words = useWords();
+  const style = usePageState();
+  const { refunds = [] } = payment;
+  if (refunds.length === 0) return null;
+  return (
+    <section aria-labelledby="refunds">
+      <h2 id="refunds">{words.refunds}</h2>
+      <ul className="plain-list">
+        {refunds.map(({ refundId, status, priceAmount, reason, requestedAt }) => (
+          <li key={refundId}>
+            <span className="cut">
+              {formatAmount(priceAmount, style)}
+              {reason !== null && (
+                <span className="soft small agent">
+                  <bdi>{clamp(reason, 120)}</bdi>
+                </span>
+              )}
+            </span>
+            <RefundBadge status={status} />
+            <span className="soft small">
+              <Time at={requestedAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <div>
@@ -166,10 +236,10 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
-function Actions({ payment, amount }: { readonly payment: PaymentDetails; readonly amount: string }) {
+function Actions({ payment }: { readonly payment: PaymentDetails }) {
   const words = useWords();
   const [asked, setAsked] = useState<'refund' | 'cancel'>();
-  const mayRefund = useMay('refunds:write') && payment.status === 'succeeded' && payment.refund === undefined;
+  const mayRefund = useMay('refunds:write') && leftToRefund(payment) > 0n;
   const mayCancel = useMay('payments:write') && payment.status === 'requires_action';
   return (
     <div className="page-actions">
@@ -188,17 +258,7 @@ function Actions({ payment, amount }: { readonly payment: PaymentDetails; readon
           {words.refund}
         </button>
       )}
-      {asked === 'refund' && (
-        <Question
-          title={fill(words.refundTitle, { amount })}
-          text={words.refundText}
-          action={fill(words.refundButton, { amount })}
-          payment={payment}
-          // A payment is refunded once, so a repeated request changes nothing.
-          send={() => call('POST', '/v1/refunds', { merchantId: payment.merchantId, body: { paymentId: payment.id } })}
-          onClose={() => setAsked(undefined)}
-        />
-      )}
+      {asked === 'refund' && <RefundDialog payment={payment} onClose={() => setAsked(undefined)} />}
       {asked === 'cancel' && (
         <Question
           title={words.cancelTitle}

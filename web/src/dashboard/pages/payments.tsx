@@ -2,17 +2,40 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
-import { formatAmount } from '../../shared/money.ts';
-import { clamp, fill, shortAccount } from '../../shared/text.ts';
-import { call } from '../api.ts';
-import { type Filters, listPath, readFilters } from '../filters.ts';
+import { formatAmount, latinDigits } from '../../shared/money.ts';
+import { clamp, fill } from '../../shared/text.ts';
+import { call, type Mode, readMode } from '../api.ts';
+import { COLUMN_NAMES, COLUMNS, type ColumnName, keepColumns, readColumns } from '../columns.tsx';
+import { type Filters, listPath, readFilters, SORTS } from '../filters.ts';
 import { useLivePayments } from '../follow.ts';
 import { useMerchants } from '../queries.ts';
 import { type ListedPayment, type PaymentPage as PageOfPayments, STATUSES } from '../shapes.ts';
-import { Field, Notice, PageHead, StatusBadge, statusText, Time, useTitle } from '../ui/parts.tsx';
+import type { Strings } from '../strings/en.ts';
+import { ExportDialog } from '../ui/export-dialog.tsx';
+import { Field, Notice, PageHead, StatusBadge, statusText, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
 import { usePageState, useWords } from '../words.ts';
 
+const NETWORKS = {
+  live: [
+    ['eip155:1', 'Ethereum'],
+    ['eip155:10', 'Optimism'],
+    ['eip155:56', 'BNB Smart Chain'],
+    ['eip155:137', 'Polygon'],
+    ['eip155:143', 'Monad'],
+    ['eip155:8453', 'Base'],
+    ['eip155:42161', 'Arbitrum'],
+    ['eip155:42220', 'Celo'],
+  ],
+  test: [
+    ['eip155:31337', 'Till Sandbox'],
+    ['eip155:11155111', 'Sepolia'],
+    ['eip155:11155420', 'Optimism Sepolia'],
+    ['eip155:80002', 'Polygon Amoy'],
+    ['eip155:84532', 'Base Sepolia'],
+    ['eip155:421614', 'Arbitrum Sepolia'],
+  ],
+} as const satisfies Record<Mode, readonly (readonly [string, string])[]>;
 const TOKENS = ['USDC', 'EURC', 'USDT', 'ETH', 'PYUSD', 'AUSD', 'USDG', 'EURe', 'POL', 'BNB', 'CELO', 'MON'];
 
 export function PaymentsPage() {
@@ -20,6 +43,9 @@ export function PaymentsPage() {
   // Other parts of the address are no filters.
   const filters = readFilters({ ...useSearch({ from: '/shell/payments' }) });
   const isLive = useLivePayments();
+  const numbers = new Intl.NumberFormat(latinDigits(usePageState().locale));
+  const [columns, setColumns] = useState(readColumns);
+  const [isExporting, setExporting] = useState(false);
   useTitle(words.payments);
   const list = useInfiniteQuery({
     queryKey: ['payments', filters],
@@ -35,8 +61,19 @@ export function PaymentsPage() {
     <>
       <PageHead title={words.payments}>
         {isLive && <span className="live">{words.following}</span>}
-        {total !== undefined && <span className="soft">{fill(words.matches, { count: String(total) })}</span>}
+        {total !== undefined && <span className="soft">{fill(words.matches, { count: numbers.format(total) })}</span>}
+        <ColumnChoice
+          columns={columns}
+          onChange={(chosen) => {
+            keepColumns(chosen);
+            setColumns(readColumns());
+          }}
+        />
+        <button type="button" className="quiet" onClick={() => setExporting(true)}>
+          {words.export}
+        </button>
       </PageHead>
+      {isExporting && <ExportDialog filters={filters} total={total} onClose={() => setExporting(false)} />}
       <FilterBar filters={filters} />
       {list.error !== null && <Notice kind="bad">{problemText(words, list.error)}</Notice>}
       {list.data !== undefined && rows.length === 0 && (
@@ -46,6 +83,7 @@ export function PaymentsPage() {
       {rows.length > 0 && (
         <PaymentRows
           rows={rows}
+          columns={columns}
           onEnd={() => {
             if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
           }}
@@ -57,8 +95,14 @@ export function PaymentsPage() {
 
 const ROW_HEIGHT = 52;
 
+interface RowsProps {
+  readonly rows: readonly ListedPayment[];
+  readonly columns: readonly ColumnName[];
+  readonly onEnd: () => void;
+}
+
 /** Only the rows on the screen are in the document, so the table stays quick with any number of rows. */
-function PaymentRows({ rows, onEnd }: { readonly rows: readonly ListedPayment[]; readonly onEnd: () => void }) {
+function PaymentRows({ rows, columns, onEnd }: RowsProps) {
   const words = useWords();
   const table = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
@@ -78,69 +122,91 @@ function PaymentRows({ rows, onEnd }: { readonly rows: readonly ListedPayment[];
     <table className="table" aria-label={words.payments} aria-rowcount={rows.length}>
       <thead>
         <tr className="row head">
-          <th scope="col">{words.amount}</th>
-          <th scope="col">{words.status}</th>
-          <th scope="col">{words.reference}</th>
-          <th scope="col" className="wide-only">
-            {words.merchant}
+          <th scope="col" className="col-amount">
+            {words.amount}
           </th>
-          <th scope="col" className="wide-only">
-            {words.payer}
+          <th scope="col" className="col-status">
+            {words.status}
           </th>
-          <th scope="col">{words.created}</th>
+          {columns.map((name) => (
+            <th key={name} scope="col" className={`col-${name}`}>
+              {words[COLUMNS[name].word]}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody ref={table} className="rows" style={{ height: virtual.getTotalSize() }}>
         {shown.map(({ index, start }) => {
           const row = rows[index];
           if (row === undefined) return null;
-          return <PaymentRow key={row.paymentId} row={row} index={index} offset={start - top} />;
+          return <PaymentRow key={row.paymentId} row={row} columns={columns} index={index} offset={start - top} />;
         })}
       </tbody>
     </table>
   );
 }
 
-function PaymentRow({
-  row,
-  index,
-  offset,
-}: {
+interface RowProps {
   readonly row: ListedPayment;
+  readonly columns: readonly ColumnName[];
   readonly index: number;
   readonly offset: number;
-}) {
+}
+
+function PaymentRow({ row, columns, index, offset }: RowProps) {
   const style = usePageState();
   const amount = row.fiatAmount ?? row.tokenAmount;
   return (
     <tr className="row" aria-rowindex={index + 1} style={{ height: ROW_HEIGHT, transform: `translateY(${offset}px)` }}>
-      <td className="amount">
+      <td className="col-amount amount">
         <Link to="/payments/$merchantId/$paymentId" params={{ merchantId: row.merchant.id, paymentId: row.paymentId }}>
           {amount === undefined ? '—' : formatAmount(amount, style)}
         </Link>
       </td>
-      <td>
-        <StatusBadge status={row.status} refund={row.refund} />
+      <td className="col-status">
+        <StatusBadge status={row.status} refund={row.refund} refunds={row.refunds} amount={amount} />
       </td>
-      <td className="cut">
-        <bdi>{clamp(row.referenceId, 60)}</bdi>
-      </td>
-      <td className="cut wide-only">
-        <bdi>{clamp(row.merchant.name, 60)}</bdi>
-      </td>
-      <td className="cut wide-only soft">
-        {row.buyer !== undefined && (
-          <code dir="ltr" title={row.buyer.accountCaip10}>
-            {shortAccount(row.buyer.accountCaip10)}
-          </code>
-        )}
-      </td>
-      <td className="soft when">
-        <Time at={row.createdAt} />
-      </td>
+      {columns.map((name) => (
+        <td key={name} className={`col-${name} cut`}>
+          {COLUMNS[name].show(row, style)}
+        </td>
+      ))}
     </tr>
   );
 }
+
+/** The columns of the table. The choice is kept in this browser. */
+function ColumnChoice({
+  columns,
+  onChange,
+}: {
+  readonly columns: readonly ColumnName[];
+  readonly onChange: (columns: readonly ColumnName[]) => void;
+}) {
+  const words = useWords();
+  const toggle = (name: ColumnName) =>
+    onChange(COLUMN_NAMES.filter((each) => (each === name ? !columns.includes(each) : columns.includes(each))));
+  return (
+    <details className="menu">
+      <summary className="button quiet">{words.columns}</summary>
+      <fieldset>
+        <legend className="unseen">{words.columns}</legend>
+        {COLUMN_NAMES.map((name) => (
+          <label key={name}>
+            <input type="checkbox" checked={columns.includes(name)} onChange={() => toggle(name)} />
+            {words[COLUMNS[name].word]}
+          </label>
+        ))}
+      </fieldset>
+    </details>
+  );
+}
+
+const SORT_WORDS = {
+  oldest: 'sortOldest',
+  largest: 'sortLargest',
+  smallest: 'sortSmallest',
+} as const satisfies Record<keyof typeof SORTS, keyof Strings>;
 
 /** Every filter is in the address, so it can be kept and sent to others. */
 function FilterBar({ filters }: { readonly filters: Filters }) {
@@ -177,9 +243,10 @@ function FilterBar({ filters }: { readonly filters: Filters }) {
           <input
             id={id}
             type="search"
-            maxLength={35}
-            value={filters.reference ?? ''}
-            onChange={(event) => set('reference', event.target.value)}
+            maxLength={512}
+            placeholder={words.searchHint}
+            value={filters.search ?? ''}
+            onChange={(event) => set('search', event.target.value)}
           />
         )}
       </Field>
@@ -202,8 +269,15 @@ function FilterBar({ filters }: { readonly filters: Filters }) {
         words.anyToken,
         TOKENS.map((token) => [token, token] as const),
       )}
+      {select('network', words.network, words.anyNetwork, NETWORKS[readMode()])}
       {day('from', words.from)}
       {day('until', words.until)}
+      {select(
+        'sort',
+        words.order,
+        words.sortNewest,
+        Object.keys(SORTS).map((sort) => [sort, words[SORT_WORDS[sort as keyof typeof SORTS]]] as const),
+      )}
       {Object.keys(filters).length > 0 && (
         <button type="button" className="quiet" onClick={() => void navigate({ search: {}, replace: true })}>
           {words.clearFilters}

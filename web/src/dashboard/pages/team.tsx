@@ -6,9 +6,10 @@ import { call } from '../api.ts';
 import { useMay, useMerchants, useSession } from '../queries.ts';
 import { type OneTimeLink, type Person, ROLES, type Role } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
+import { Form } from '../ui/form.tsx';
 import { Code, Dialog, Field, FormEnd, Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
-import { TeamTabs } from '../ui/team-tabs.tsx';
+import { Tabs } from '../ui/tabs.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { usePageState, useTimes, useWords } from '../words.ts';
 
@@ -44,7 +45,7 @@ export function TeamPage() {
           </button>
         )}
       </PageHead>
-      <TeamTabs />
+      <Tabs of="team" />
       {error !== null && <Notice kind="bad">{problemText(words, error)}</Notice>}
       {data === undefined && error === null && <p className="empty">{words.loading}</p>}
       <ul className="people" aria-label={words.people}>
@@ -172,10 +173,10 @@ function RoleDialog({ person, onClose }: { readonly person: Person; readonly onC
     });
   return (
     <Dialog title={<bdi>{clamp(person.name, 40)}</bdi>} onClose={onClose}>
-      <form action={(form) => void save(form)}>
+      <Form onSend={save}>
         <RoleChoice initial={person.role} limits={person.refundLimits} />
         <FormEnd label={words.save} isRunning={isRunning} problem={problem} onCancel={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }
@@ -209,7 +210,7 @@ function InviteDialog({ onClose, onInvited }: InviteProps) {
     });
   return (
     <Dialog title={words.inviteTitle} onClose={onClose}>
-      <form action={(form) => void invite(form)}>
+      <Form onSend={invite}>
         <Field label={words.name}>{(id) => <input id={id} name="name" required maxLength={200} />}</Field>
         <Field label={words.email}>
           {(id) => <input id={id} name="email" type="email" required maxLength={254} autoComplete="off" />}
@@ -230,7 +231,7 @@ function InviteDialog({ onClose, onInvited }: InviteProps) {
         )}
         <RoleChoice initial="support" limits={null} />
         <FormEnd label={words.invite} isRunning={isRunning} problem={problem} onCancel={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }

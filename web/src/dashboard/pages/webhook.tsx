@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { clamp, fill } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
 import type { Delivery, Endpoint } from '../shapes.ts';
-import type { Strings } from '../strings/en.ts';
+import { DeliveryBadge } from '../ui/delivery-badge.tsx';
 import { EndpointBadge, Notice, Time, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
 import { useChange } from '../ui/use-change.ts';
@@ -16,12 +16,6 @@ interface Page {
 
 /** Deliveries have no events of their own. */
 const REFRESH_MS = 5_000;
-
-const DELIVERY_WORDS = {
-  pending: ['deliveryPending', 'badge-processing'],
-  succeeded: ['deliverySucceeded', 'badge-succeeded'],
-  failed: ['deliveryFailed', 'badge-failed'],
-} as const satisfies Record<Delivery['status'], readonly [keyof Strings, string]>;
 
 export function WebhookPage() {
   const words = useWords();
@@ -89,31 +83,28 @@ export function WebhookPage() {
         <h2 id="deliveries">{words.deliveries}</h2>
         {rows?.length === 0 && <p className="soft">{words.noDeliveries}</p>}
         <ul className="plain-list">
-          {rows?.map((delivery) => {
-            const [word, style] = DELIVERY_WORDS[delivery.status];
-            return (
-              <li key={delivery.id}>
-                <span className="person-names">
-                  <code dir="ltr">{delivery.eventType}</code>
-                  <span className="soft small">
-                    <Time at={delivery.createdAt} /> · {fill(words.attempts, { count: String(delivery.attempts) })}
-                    {delivery.lastAttempt?.problem != null && ` · ${clamp(delivery.lastAttempt.problem, 120)}`}
-                  </span>
+          {rows?.map((delivery) => (
+            <li key={delivery.id}>
+              <span className="person-names">
+                <code dir="ltr">{delivery.eventType}</code>
+                <span className="soft small">
+                  <Time at={delivery.createdAt} /> · {fill(words.attempts, { count: String(delivery.attempts) })}
+                  {delivery.lastAttempt?.problem != null && ` · ${clamp(delivery.lastAttempt.problem, 120)}`}
                 </span>
-                <span className={`badge ${style}`}>{words[word]}</span>
-                {isActive && (
-                  <button
-                    type="button"
-                    className="quiet small"
-                    disabled={isRunning}
-                    onClick={() => void send('POST', `${path}/deliveries/${delivery.id}/redeliver`)}
-                  >
-                    {words.redeliver}
-                  </button>
-                )}
-              </li>
-            );
-          })}
+              </span>
+              <DeliveryBadge status={delivery.status} />
+              {isActive && (
+                <button
+                  type="button"
+                  className="quiet small"
+                  disabled={isRunning}
+                  onClick={() => void send('POST', `${path}/deliveries/${delivery.id}/redeliver`)}
+                >
+                  {words.redeliver}
+                </button>
+              )}
+            </li>
+          ))}
         </ul>
         {list.hasNextPage && (
           <button type="button" className="quiet" onClick={() => void list.fetchNextPage()}>

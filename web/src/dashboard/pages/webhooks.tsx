@@ -4,8 +4,10 @@ import { useState } from 'react';
 import { clamp } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import type { Endpoint } from '../shapes.ts';
+import { Form } from '../ui/form.tsx';
 import { Code, Dialog, EndpointBadge, Field, FormEnd, Notice, PageHead, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
+import { Tabs } from '../ui/tabs.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { useWords } from '../words.ts';
 
@@ -20,11 +22,12 @@ export function WebhooksPage() {
   });
   return (
     <>
-      <PageHead title={words.webhooks}>
+      <PageHead title={words.developers}>
         <button type="button" className="main" onClick={() => setAdding(true)}>
           {words.addEndpoint}
         </button>
       </PageHead>
+      <Tabs of="developers" />
       {error !== null && <Notice kind="bad">{problemText(words, error)}</Notice>}
       {data === undefined && error === null && <p className="empty">{words.loading}</p>}
       {data?.webhookEndpoints.length === 0 && <p className="empty">{words.noEndpoints}</p>}
@@ -85,12 +88,12 @@ function AddDialog({ onClose, onAdded }: AddProps) {
     });
   return (
     <Dialog title={words.addEndpoint} onClose={onClose}>
-      <form action={(form) => void add(form)}>
+      <Form onSend={add}>
         <Field label={words.endpointUrl}>
           {(id) => <input id={id} name="url" type="url" required maxLength={2048} dir="ltr" autoComplete="off" />}
         </Field>
         <FormEnd label={words.addEndpoint} isRunning={isRunning} problem={problem} onCancel={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,5 +1,10 @@
 /** The icons of the navigation: the weight and the grid of the shared ones. */
 
+export const HomeGlyph = () => (
+  <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <path d="M4.5 19.5v-7M10 19.5V5M15.5 19.5v-9.5M20.5 19.5V8" />
+  </svg>
+);
 export const RowsGlyph = () => (
   <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <path d="M4 7h16M4 12h16M4 17h10" />
@@ -30,5 +35,25 @@ export const LeaveGlyph = () => (
 export const HookGlyph = () => (
   <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <path d="M8 7 3.5 12 8 17M16 7l4.5 5L16 17M13.5 5l-3 14" />
+  </svg>
+);
+export const BackGlyph = () => (
+  <svg className="glyph glyph-flips" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <path d="M8.5 5.5 4 10l4.5 4.5M4.5 10H15a5 5 0 0 1 0 9h-3.5" />
+  </svg>
+);
+export const OutGlyph = () => (
+  <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <path d="M12 14.5V4M7.5 8.5 12 4l4.5 4.5M4.5 14v4.5A1.5 1.5 0 0 0 6 20h12a1.5 1.5 0 0 0 1.5-1.5V14" />
+  </svg>
+);
+export const PulseGlyph = () => (
+  <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <path d="M3 12.5h4l2.5-7 5 13 2.5-6h4" />
+  </svg>
+);
+export const MenuGlyph = () => (
+  <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <path d="M5 12h.01M12 12h.01M19 12h.01" />
   </svg>
 );

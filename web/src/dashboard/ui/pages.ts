@@ -1,12 +1,43 @@
 import type { ReactNode } from 'react';
+import { readPartner } from '../api.ts';
+import { useSession } from '../queries.ts';
 import type { Strings } from '../strings/en.ts';
-import { HookGlyph, PeopleGlyph, PersonGlyph, RowsGlyph, ShopGlyph } from './glyphs.tsx';
+import {
+  BackGlyph,
+  HomeGlyph,
+  HookGlyph,
+  OutGlyph,
+  PeopleGlyph,
+  PersonGlyph,
+  PulseGlyph,
+  RowsGlyph,
+  ShopGlyph,
+} from './glyphs.tsx';
 
-/** The pages with a link. A page without its right is not shown. */
-export const PAGES = [
-  { to: '/payments', word: 'payments', right: 'payments:read', Glyph: RowsGlyph },
-  { to: '/merchants', word: 'merchants', right: 'merchants:read', Glyph: ShopGlyph },
-  { to: '/webhooks', word: 'webhooks', right: 'webhooks', Glyph: HookGlyph },
-  { to: '/team', word: 'team', right: 'people:read', Glyph: PeopleGlyph },
-  { to: '/account', word: 'account', right: 'self', Glyph: PersonGlyph },
-] as const satisfies readonly { to: string; word: keyof Strings; right: string; Glyph: () => ReactNode }[];
+/** The pages with a link. A page without its right is not shown. Pages about a partner's objects need a partner. */
+const PAGES = [
+  { to: '/', key: 'h', word: 'home', right: 'payments:read', isOfPartner: true, Glyph: HomeGlyph },
+  { to: '/payments', key: 'p', word: 'payments', right: 'payments:read', isOfPartner: true, Glyph: RowsGlyph },
+  { to: '/refunds', key: 'r', word: 'refunds', right: 'payments:read', isOfPartner: true, Glyph: BackGlyph },
+  { to: '/payouts', key: 'o', word: 'payouts', right: 'payments:read', isOfPartner: true, Glyph: OutGlyph },
+  { to: '/merchants', key: 'm', word: 'merchants', right: 'merchants:read', isOfPartner: true, Glyph: ShopGlyph },
+  { to: '/developers', key: 'd', word: 'developers', right: 'keys:read', isOfPartner: true, Glyph: HookGlyph },
+  { to: '/operator', key: 'g', word: 'operator', right: 'operator:read', isOfPartner: false, Glyph: PulseGlyph },
+  { to: '/team', key: 't', word: 'team', right: 'people:read', isOfPartner: false, Glyph: PeopleGlyph },
+  { to: '/account', key: 'a', word: 'account', right: 'self', isOfPartner: false, Glyph: PersonGlyph },
+] as const satisfies readonly {
+  to: string;
+  /** Goes there after G. */
+  key: string;
+  word: keyof Strings;
+  right: string;
+  isOfPartner: boolean;
+  Glyph: () => ReactNode;
+}[];
+
+/** The pages that the person sees. Without a partner, a person of the operator sees those of the gateway alone. */
+export function usePagesSeen() {
+  const { rights, person } = useSession();
+  const hasPartner = person.belongsTo !== 'operator' || readPartner() !== undefined;
+  return PAGES.filter(({ right, isOfPartner }) => rights.includes(right) && (hasPartner || !isOfPartner));
+}

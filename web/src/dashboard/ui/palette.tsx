@@ -3,10 +3,13 @@ import { useEffect, useId, useRef, useState } from 'react';
 import { fill } from '../../shared/text.ts';
 import { useSession } from '../queries.ts';
 import { useWords } from '../words.ts';
-import { PAGES } from './pages.ts';
+import { usePagesSeen } from './pages.ts';
+import { TABS } from './tabs.tsx';
 
 interface Choice {
   readonly text: string;
+  /** The letter after G that goes there. */
+  readonly key?: string;
   readonly go: () => void;
 }
 
@@ -22,14 +25,24 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   useEffect(() => dialog.current?.showModal(), []);
 
   const wanted = text.trim();
-  const pages: Choice[] = PAGES.filter(({ right }) => rights.includes(right))
-    .map(({ to, word }) => ({ text: words[word], go: () => void navigate({ to }) }))
-    .filter((choice) => choice.text.toLocaleLowerCase().includes(wanted.toLocaleLowerCase()));
+  const shown = usePagesSeen();
+  const pages: Choice[] = shown.map(({ to, word, key }) => ({
+    text: words[word],
+    key,
+    go: () => void navigate({ to }),
+  }));
+  // The first tab of a section is the page of the section.
+  const tabs: Choice[] = [...TABS.developers, ...TABS.team]
+    .filter(({ to, right }) => rights.includes(right) && !shown.some((page) => page.to === to))
+    .map(({ to, word }) => ({ text: words[word], go: () => void navigate({ to }) }));
+  const matches = [...pages, ...tabs].filter((choice) =>
+    choice.text.toLocaleLowerCase().includes(wanted.toLocaleLowerCase()),
+  );
   const search: Choice = {
     text: fill(words.paletteSearch, { text: wanted }),
-    go: () => void navigate({ to: '/payments', search: { reference: wanted } }),
+    go: () => void navigate({ to: '/payments', search: { search: wanted } }),
   };
-  const choices = wanted.length >= 3 && rights.includes('payments:read') ? [...pages, search] : pages;
+  const choices = wanted.length >= 3 && rights.includes('payments:read') ? [...matches, search] : matches;
   const chosen = Math.min(at, choices.length - 1);
   const go = (choice: Choice | undefined) => {
     if (choice === undefined) return;
@@ -55,7 +68,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         aria-label={words.palette}
         placeholder={words.paletteHint}
         value={text}
-        maxLength={35}
+        maxLength={512}
         onChange={(event) => {
           setText(event.target.value);
           setAt(0);
@@ -74,6 +87,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
             onClick={() => go(choice)}
           >
             <bdi>{choice.text}</bdi>
+            {choice.key !== undefined && <kbd dir="ltr">G {choice.key.toUpperCase()}</kbd>}
           </div>
         ))}
       </div>

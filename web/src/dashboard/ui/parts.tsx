@@ -1,6 +1,8 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { CopyGlyph } from '../../shared/glyphs.tsx';
-import type { Endpoint, MerchantRow, PaymentStatus, Refund } from '../shapes.ts';
+import type { Amount } from '../../shared/money.ts';
+import { sumOf } from '../refunded.ts';
+import type { Endpoint, MerchantRow, PaymentStatus, Refund, WholeRefund } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { useTimes, useWords } from '../words.ts';
 
@@ -19,17 +21,31 @@ export function statusText(words: Strings, status: PaymentStatus): string {
   return words[STATUS_WORDS[status]];
 }
 
-export function StatusBadge({
-  status,
-  refund,
-}: {
+interface StatusProps {
   readonly status: PaymentStatus;
-  readonly refund?: Refund | undefined;
-}) {
+  readonly refund?: WholeRefund | undefined;
+  readonly refunds?: readonly Refund[] | undefined;
+  /** The price. */
+  readonly amount?: Amount | undefined;
+}
+
+/** The status of a payment, or of its refund. */
+export function StatusBadge({ status, refund, refunds = [], amount }: StatusProps) {
   const words = useWords();
-  if (refund === undefined) return <span className={`badge badge-${status}`}>{statusText(words, status)}</span>;
-  if (refund.status === 'failed') return <span className="badge badge-failed">{words.statusRefundFailed}</span>;
-  const isDone = refund.status === 'refunded';
+  if (refund !== undefined) return <RefundBadge {...refund} />;
+  const done = refunds.filter((each) => each.status === 'refunded');
+  if (done.length > 0) {
+    const isWhole = sumOf(done) === BigInt(amount?.value ?? 0);
+    if (isWhole) return <RefundBadge status="refunded" />;
+    return <span className="badge badge-refund">{words.statusPartlyRefunded}</span>;
+  }
+  return <span className={`badge badge-${status}`}>{statusText(words, status)}</span>;
+}
+
+export function RefundBadge({ status }: WholeRefund) {
+  const words = useWords();
+  if (status === 'failed') return <span className="badge badge-failed">{words.statusRefundFailed}</span>;
+  const isDone = status === 'refunded';
   return <span className="badge badge-refund">{isDone ? words.statusRefunded : words.statusRefunding}</span>;
 }
 

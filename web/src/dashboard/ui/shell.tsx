@@ -1,15 +1,18 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Navigate, Outlet, useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { SearchGlyph } from '../../shared/glyphs.tsx';
 import { clamp, initialsOf } from '../../shared/text.ts';
 import { ApiProblem, call, type Mode, readMode, setMode } from '../api.ts';
 import { sessionQuery, useSession } from '../queries.ts';
 import { usePageState, useWords } from '../words.ts';
-import { LeaveGlyph } from './glyphs.tsx';
-import { PAGES } from './pages.ts';
+import { LeaveGlyph, MenuGlyph } from './glyphs.tsx';
+import { NewVersion } from './new-version.tsx';
+import { usePagesSeen } from './pages.ts';
 import { Palette } from './palette.tsx';
+import { PartnerChooser } from './partner-chooser.tsx';
 import { Notice } from './parts.tsx';
+import { useShortcuts } from './use-shortcuts.ts';
 import { VerifyProvider } from './verify.tsx';
 
 /** The frame of every page of somebody who is signed in. */
@@ -43,17 +46,10 @@ export function Shell() {
 function Frame() {
   const words = useWords();
   const { isSandbox } = usePageState();
-  const { rights } = useSession();
+  const { person } = useSession();
+  const pages = usePagesSeen();
   const [isSearching, setSearching] = useState(false);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
-      event.preventDefault();
-      setSearching(true);
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, []);
+  useShortcuts(() => setSearching(true));
   return (
     <div className="shell">
       <a className="skip" href="#content">
@@ -70,16 +66,22 @@ function Frame() {
           <kbd dir="ltr">⌘K</kbd>
         </button>
         <nav aria-label={words.menu}>
-          {PAGES.filter(({ right }) => rights.includes(right)).map(({ to, word, Glyph }) => (
-            <Link key={to} to={to} activeProps={{ 'aria-current': 'page' }}>
+          {pages.map(({ to, word, Glyph }) => (
+            <Link key={to} to={to} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }}>
               <Glyph />
               <span>{words[word]}</span>
             </Link>
           ))}
+          <button type="button" className="nav-more" onClick={() => setSearching(true)}>
+            <MenuGlyph />
+            <span>{words.allPages}</span>
+          </button>
         </nav>
+        {person.belongsTo === 'operator' && <PartnerChooser />}
         <Whoami />
       </header>
       <main id="content" tabIndex={-1}>
+        <NewVersion />
         <Outlet />
       </main>
       {isSearching && <Palette onClose={() => setSearching(false)} />}

@@ -7,6 +7,7 @@ import { broadcastCall } from './broadcast.ts';
 import { COLLECTOR_ADDRESS, COLLECTOR_INIT_CODE, COLLECTOR_SALT, CREATE2_DEPLOYER } from './collector.ts';
 import { deployDeployer } from './deploy-deployer.ts';
 import { DeploymentError } from './deployment-error.ts';
+import { DEPOSITS_ADDRESS, DEPOSITS_INIT_CODE } from './deposits.ts';
 import { readRevert } from './eth-call.ts';
 import { createEvmContext, type EvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
@@ -24,7 +25,7 @@ export interface DeployInput {
   readonly signer: Signer;
 }
 
-/** The outcome. Anybody may deploy the Collector; the deployer makes no difference. */
+/** The outcome for a contract. Anybody may deploy it; the deployer makes no difference. */
 export type Deployment =
   | { readonly is: 'there_already'; readonly address: string }
   | {
@@ -35,38 +36,59 @@ export type Deployment =
       readonly deployerHash?: string;
     };
 
-const DATA = `${COLLECTOR_SALT}${COLLECTOR_INIT_CODE.slice(2)}` as Hex;
+interface Contract {
+  readonly address: Hex;
+  readonly initCode: Hex;
+}
+
+const COLLECTOR: Contract = { address: COLLECTOR_ADDRESS, initCode: COLLECTOR_INIT_CODE };
+const DEPOSITS: Contract = { address: DEPOSITS_ADDRESS, initCode: DEPOSITS_INIT_CODE };
 
 /**
- * Deploys the Collector where it is missing. Its address follows from its code, so no state has to be stored. After a
- * crash at any line, the next run finds the contract, or sends a transaction that is harmless twice.
+ * Deploys the Collector and the contract of deposit addresses where they are missing. Their addresses follow from their
+ * code, so no state has to be stored. After a crash at any line, the next run finds the contracts, or sends a transaction
+ * that is harmless twice.
  */
-export async function deployCollector({ world, log, network, endpoints, signer }: DeployInput): Promise<Deployment> {
+export async function deployContracts({
+  world,
+  log,
+  network,
+  endpoints,
+  signer,
+}: DeployInput): Promise<{ readonly collector: Deployment; readonly depositContract: Deployment }> {
   const chainId = Number(network.chainId.replace('eip155:', ''));
   const blockTimeMs = network.finality?.blockTimeMs ?? 1_000;
   const rpc = createRpc({ world, log, network: network.chainId, chainId, blockTimeMs, endpoints });
   try {
     const context = createEvmContext({ world, network, chainId, rpc, collectors: COLLECTORS });
-    if (await rpc.call(hasCodeCall(COLLECTOR_ADDRESS))) return { is: 'there_already', address: COLLECTOR_ADDRESS };
-    const hasDeployer = await rpc.call(hasCodeCall(CREATE2_DEPLOYER));
-    const deployer = hasDeployer ? {} : { deployerHash: await deployDeployer(context, signer) };
-    const hash = await send(context, signer);
-    await waitUntilMined(context, hash);
-    if (!(await rpc.call(hasCodeCall(COLLECTOR_ADDRESS))))
-      throw new DeploymentError(`Transaction ${hash} was mined, and created nothing.`);
-    return { is: 'deployed', address: COLLECTOR_ADDRESS, hash, ...deployer };
+    const collector = await deploy(context, signer, COLLECTOR);
+    return { collector, depositContract: await deploy(context, signer, DEPOSITS) };
   } finally {
     rpc.close();
   }
 }
 
-async function send(context: EvmContext, signer: Signer): Promise<Hex> {
+async function deploy(context: EvmContext, signer: Signer, contract: Contract): Promise<Deployment> {
   const { rpc } = context;
+  const { address } = contract;
+  if (await rpc.call(hasCodeCall(address))) return { is: 'there_already', address };
+  const hasDeployer = await rpc.call(hasCodeCall(CREATE2_DEPLOYER));
+  const deployer = hasDeployer ? {} : { deployerHash: await deployDeployer(context, signer) };
+  const hash = await send(context, signer, contract);
+  await waitUntilMined(context, hash);
+  if (!(await rpc.call(hasCodeCall(address))))
+    throw new DeploymentError(`Transaction ${hash} was mined, and created nothing.`);
+  return { is: 'deployed', address, hash, ...deployer };
+}
+
+async function send(context: EvmContext, signer: Signer, { initCode }: Contract): Promise<Hex> {
+  const { rpc } = context;
+  const data = `${COLLECTOR_SALT}${initCode.slice(2)}` as Hex;
   const from = signer.address.toLowerCase();
   const [gas, nonce, fees] = await Promise.all([
     rpc.call({
       method: 'eth_estimateGas',
-      params: [{ from, to: CREATE2_DEPLOYER, data: DATA }],
+      params: [{ from, to: CREATE2_DEPLOYER, data }],
       read: readQuantity,
       // Nodes that check the sender's balance refuse here. With the others the deployer reverts.
       readError: (error) => (isShort(error) || readRevert(error) !== undefined ? { value: 0n } : undefined),
@@ -76,7 +98,7 @@ async function send(context: EvmContext, signer: Signer): Promise<Hex> {
   ]);
   if (gas === 0n)
     throw new DeploymentError(`${signer.address} cannot deploy it: the coins it has may not pay for the gas.`);
-  const transaction = { to: CREATE2_DEPLOYER, data: DATA, gas: (gas * 5n) / 4n };
+  const transaction = { to: CREATE2_DEPLOYER, data, gas: (gas * 5n) / 4n };
   const { hash, bytes } = await sign(context, signer, { nonce, fees }, transaction);
   const outcome = await rpc.call(broadcastCall(bytes));
   if (outcome === 'accepted' || outcome === 'known') return hash as Hex;

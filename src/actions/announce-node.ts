@@ -1,0 +1,29 @@
+import { unshiftedWorld } from '../runtime/shifted-clock.ts';
+import { putNode } from '../store/plumbing/nodes.ts';
+import { type CommandDeps, command } from './command.ts';
+
+export interface NodeDeps extends CommandDeps {
+  /** The name of the machine. */
+  readonly host: string;
+  readonly config: { readonly roles: readonly string[] };
+}
+
+/** A node that is not seen for this long has stopped, or cannot reach the database. */
+export const NODE_GONE_MS = 30_000;
+/** Stopped nodes stay in the list for a while, so that an operator sees them. */
+const FORGOTTEN_MS = 3_600_000;
+
+/** Tells operators that this node runs. */
+export function createAnnouncement(given: NodeDeps): () => Promise<boolean> {
+  const deps = { ...given, world: unshiftedWorld(given.world) };
+  const { host, world } = deps;
+  const { roles } = deps.config;
+  const id = Buffer.from(world.random.bytes(8)).toString('hex');
+  const startedAt = new Date(world.clock.nowMs());
+  return async () => {
+    await command(deps, (tx, now) =>
+      putNode(tx, { id, host, roles, startedAt, seenAt: now }, new Date(now.getTime() - FORGOTTEN_MS)),
+    );
+    return false;
+  };
+}

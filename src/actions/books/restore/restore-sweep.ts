@@ -1,0 +1,119 @@
+import { findAsset } from '../../../chains/assets.ts';
+import type { ChainEvent } from '../../../chains/chain.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import type { Item } from '../../../domain/item.ts';
+import { isFinal } from '../../../domain/payment.ts';
+import { addEvents, reconsiderSweeps } from '../../../store/chain/chain-events.ts';
+import { insertDeposit, markStale } from '../../../store/chain/deposits.ts';
+import { findItems, insertItems } from '../../../store/chain/items.ts';
+import { findDestinationOwners } from '../../../store/money/book-comparison.ts';
+import { listFeeAccounts } from '../../../store/money/restored-outgoing.ts';
+import { lockPayments } from '../../../store/payments/payments.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { depositMac } from '../../paying/deposit-rows.ts';
+import { moveLocked } from '../../paying/move-payment.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { storedEvent } from '../../watch/read-events.ts';
+import { isSame, subjectOfEvent } from '../audit/paid-event.ts';
+import { makePayment } from './restore-payment.ts';
+import { type Outcome, Unplaced } from './restoring.ts';
+
+export type SweptEvent = Extract<ChainEvent, { type: 'swept' }>;
+
+/**
+ * Restores a payment that was paid by its deposit address, from the sweeps of the address: the payment as `processing`, its
+ * item, and the address. The sweeps are undecided then, and the watcher does with them what it does with new ones. Money
+ * at an address that was never swept leaves nothing on the chain from which its terms could be found.
+ */
+export async function restoreSweeps(
+  deps: CommandDeps & RowKeyDeps,
+  connected: ConnectedChain,
+  events: readonly SweptEvent[],
+  fallback: string | undefined,
+): Promise<Outcome> {
+  const [first] = events;
+  if (first === undefined) return 'intact';
+  const { commitment, asset, recipient } = first;
+  if ((await findItems(deps.db.sql, [commitment])).length > 0) return 'intact';
+  const item = await recoverDeposit(deps, connected, events);
+  const block = await connected.chain.block(first.block.number);
+  const paidAt = new Date((block?.timestampS ?? 0) * 1000);
+  return command(deps, async (tx, now) => {
+    const { subject: id, network } = item;
+    const [payment] = await lockPayments(tx, [id]);
+    const isHeld = isSame(recipient, connected.intermediateAccount);
+    const merchantId = payment?.merchantId ?? (await merchantAt(tx, `${network}:${recipient}`, asset)) ?? fallback;
+    if (merchantId === undefined) throw new Unplaced(NO_MERCHANT);
+    const restored = payment ?? (await makePayment(tx, item, { id, merchantId, paidAt, now }));
+    const address = connected.chain.depositAddressOf(item);
+    const stored = {
+      commitment,
+      item: { ...item, payer: address, deadlineS: Math.floor(paidAt.getTime() / 1000) },
+      account: `${network}:${address}`,
+      quote: null,
+      isHeld,
+      buyerName: 'Wallet',
+      buyerIcon: null,
+      state: 'offered',
+      signature: null,
+      hasCode: false,
+      resultsHash: null,
+      hintedHash: null,
+    } as const;
+    await insertItems(tx, [stored], now);
+    const fields = { commitment, network, address, paymentId: id, asset };
+    await insertDeposit(tx, { ...fields, mac: depositMac(deps, fields) }, now);
+    await markStale(tx, commitment);
+    if (!isFinal(restored.status)) {
+      const buyer = { account: stored.account, name: 'Wallet', icon: null };
+      const event = { type: 'confirmed', buyer, token: { asset, value: item.amount }, isNative: true } as const;
+      await moveLocked(tx, [restored], [{ paymentId: id, event, actor: 'operator', evidence: { rebuilt: true } }], now);
+    }
+    await addEvents(tx, network, events.map(storedEvent), now);
+    await reconsiderSweeps(tx, network, commitment);
+    return 'rebuilt' as const;
+  });
+}
+
+const NO_MERCHANT = 'was paid, but nobody can tell to whom: name the merchant with --merchant';
+
+/** The merchant with that destination (CAIP-10) for the asset, if there is exactly one. */
+async function merchantAt(tx: Tx, destination: string, asset: string): Promise<string | undefined> {
+  const owners = await findDestinationOwners(tx, [destination]);
+  const merchants = new Set(owners.filter((owner) => owner.asset === asset).map(({ merchantId }) => merchantId));
+  return merchants.size === 1 ? [...merchants][0] : undefined;
+}
+
+/**
+ * The terms of the address. A sweep carries neither the fee account nor the asked amount, but the commitment is the hash of
+ * both. Somebody who pays exactly, at once or in parts, leaves the asked amount as the amount of all sweeps.
+ */
+async function recoverDeposit(
+  { db }: CommandDeps,
+  { chain, feeAccount: present }: ConnectedChain,
+  events: readonly SweptEvent[],
+): Promise<Item> {
+  const [first] = events;
+  if (first === undefined || findAsset(first.asset) === undefined) throw new Unplaced(NO_TERMS);
+  const { collector, asset, recipient, commitment } = first;
+  const network = chain.network.chainId;
+  const past = await listFeeAccounts(db.sql, network);
+  const total = {
+    amount: events.reduce((sum, { amount }) => sum + amount, 0n),
+    fee: events.reduce((sum, { fee }) => sum + fee, 0n),
+  };
+  const terms = { network, collector, asset, subject: subjectOfEvent(first), payer: collector, recipient };
+  for (const feeAccount of [present, ...past]) {
+    for (const { amount, fee } of [total, ...events]) {
+      // The fee of parts is rounded down in each of them.
+      for (let lost = 0n; lost <= BigInt(events.length); lost += 1n) {
+        const item: Item = { ...terms, method: 'deposit', feeAccount, amount, fee: fee + lost, deadlineS: 0 };
+        if (item.fee <= amount && chain.commitmentOf(item) === commitment) return item;
+      }
+    }
+  }
+  throw new Unplaced(NO_TERMS);
+}
+
+const NO_TERMS = 'was swept from a deposit address whose terms are lost: restore a backup that has it';

@@ -1,0 +1,37 @@
+import { findAsset } from '../../../chains/assets.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { paymentIdOf } from '../../../domain/ids.ts';
+import { findPayingItem } from '../../../store/chain/items.ts';
+import { findRefund } from '../../../store/money/refunds.ts';
+import { findPaymentSettlement } from '../../../store/payments/payment-settlements.ts';
+import type { Reader } from '../../../store/plumbing/database.ts';
+import { ownAccounts } from '../../outgoing/stray/record-strays.ts';
+import { isSame, type PaidEvent, subjectOfEvent } from '../audit/paid-event.ts';
+
+/** True if the event has the id of a refund. Anybody can cause such an event. */
+export function isNamedRefund(event: PaidEvent): boolean {
+  return subjectOfEvent(event).startsWith('rfnd_') && findAsset(event.asset) !== undefined;
+}
+
+/**
+ * True if the account that received a payment has paid a refund of it. The account can pay anybody with any id, so the money
+ * must have gone to the payer or to the destination of a stored refund, or one of our accounts has sent the transaction.
+ */
+export async function isSignedRefund(
+  { db }: { readonly db: { readonly sql: Reader } },
+  connected: ConnectedChain,
+  event: PaidEvent,
+): Promise<boolean> {
+  if (!isNamedRefund(event)) return false;
+  const id = subjectOfEvent(event);
+  const paymentId = paymentIdOf(id);
+  const settlement = await findPaymentSettlement(db.sql, paymentId);
+  if (settlement === undefined || !isSame(settlement.recipient, event.payer) || settlement.asset !== event.asset) {
+    return false;
+  }
+  const [paid, refund] = await Promise.all([findPayingItem(db.sql, paymentId), findRefund(db.sql, id)]);
+  const recipients = [paid?.payer, refund?.recipient];
+  if (recipients.some((account) => account !== undefined && isSame(account, event.recipient))) return true;
+  const sent = await connected.chain.sentTransaction(event.transactionHash);
+  return sent !== undefined && ownAccounts(connected).some((account) => isSame(account, sent.from));
+}

@@ -1,0 +1,21 @@
+import type { ConnectedChain } from '../../chains/chains.ts';
+import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
+import { findCursors } from '../../store/chain/chain-cursors.ts';
+import type { CommandDeps } from '../command.ts';
+import { hearHeights } from '../evidence.ts';
+
+const MAX_BEHIND = 16;
+
+/**
+ * True if the chain was read nearly to its head. Nothing is signed before: the chain may show that a restored database has
+ * forgotten the first transfer (`findForgotten`).
+ */
+export async function isReadToHead({ db }: Pick<CommandDeps, 'db'>, { chain }: ConnectedChain): Promise<boolean> {
+  // A single endpoint could claim a shorter chain, hide the first transfer, and cause a second one.
+  const [heights, cursors] = await Promise.all([hearHeights(chain), findCursors(db.sql)]);
+  const cursor = cursors.find(({ network }) => network === chain.network.chainId);
+  const depth = chain.network.finality?.depth ?? 1;
+  const reached = heights.agreed ?? heights.alone;
+  const factor = heights.agreed === undefined ? LONE_DEPTH_FACTOR : 1;
+  return cursor !== undefined && reached !== undefined && cursor.finalNumber >= reached - depth * factor - MAX_BEHIND;
+}

@@ -1,0 +1,11 @@
+import { amountText } from '../../../chains/amount-text.ts';
+import type { Refund } from '../../../store/money/refunds.ts';
+import { upsertAlert } from '../../../store/plumbing/alerts.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+
+/** Alerts the operator of a refund that waits for money. The problem is a sentence without its end. */
+export async function alertOfWait(tx: Tx, refund: Refund, problem: string, at: Date): Promise<void> {
+  const { id, asset, amount } = refund;
+  const message = `A refund of ${amountText(asset, amount)} waits: ${problem}. See till float add, or till refunds cover ${id}. The merchant can sign for it if till refunds show ${id} names a link.`;
+  await upsertAlert(tx, { name: 'refund_awaiting_funds', subject: id, message, lastSeen: at });
+}

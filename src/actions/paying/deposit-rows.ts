@@ -1,0 +1,22 @@
+import { isRowMac, type MacFields, macOfRow } from '../../domain/row-mac.ts';
+import type { Deposit } from '../../store/chain/deposits.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
+
+/** Rows of deposit addresses decide where payers send money, so each carries a MAC under a key outside the database. */
+
+const TABLE = 'deposits';
+
+type DepositFields = Omit<Deposit, 'mac'>;
+
+export function depositMac({ rowKeys }: RowKeyDeps, deposit: DepositFields): string {
+  return macOfRow(rowKeys, TABLE, fieldsOf(deposit));
+}
+
+/** True if the gateway wrote exactly this address for this payment. */
+export function isOwnDeposit({ rowKeys }: RowKeyDeps, deposit: Deposit): boolean {
+  return isRowMac(rowKeys, TABLE, fieldsOf(deposit), deposit.mac);
+}
+
+function fieldsOf({ commitment, network, address, paymentId, asset }: DepositFields): MacFields {
+  return { commitment, network, address, paymentId, asset };
+}

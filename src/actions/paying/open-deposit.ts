@@ -1,0 +1,143 @@
+import type { ConnectedChain } from '../../chains/chains.ts';
+import { fullWeightOf } from '../../chains/weight.ts';
+import { LEAST_LEFT_MS } from '../../domain/deposit.ts';
+import type { Item } from '../../domain/item.ts';
+import { isFinal, visibleStatus } from '../../domain/payment.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import { type Deposit, findDeposit, insertDeposit } from '../../store/chain/deposits.ts';
+import { insertItems, raiseNativeDeadline, type StoredItem } from '../../store/chain/items.ts';
+import { findStopped } from '../../store/parties/freezes.ts';
+import { type Payment, stateOf } from '../../store/payments/payments.ts';
+import { type CommandDeps, command } from '../command.ts';
+import { shareFreezes } from '../parties/freeze-heads.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
+import { depositMac, isOwnDeposit } from './deposit-rows.ts';
+import { isOverdue, merchantStopped, noExecutor, notPayable, paymentExpired } from './option-refusals.ts';
+import { type PayableAsset, payableAssets } from './payable-assets.ts';
+import { openNetworks } from './served-networks.ts';
+import { type OptionDeps, promiseOf, readTerms } from './terms-in-force.ts';
+
+export interface DepositSettings {
+  /** The smallest payment that may be sent to an address, in whole tokens: sweeping costs gas. Undefined: none may. */
+  minimum(network: string): bigint | undefined;
+}
+
+export type OpenDepositDeps = CommandDeps & RowKeyDeps & OptionDeps & { readonly deposits: DepositSettings };
+
+export interface OpenDepositInput {
+  readonly payment: Payment;
+  /** CAIP-19, in canonical spelling. */
+  readonly asset: string;
+  readonly buyer: { readonly name: string; readonly icon: string | null };
+}
+
+/** A deposit address with its terms. */
+export type OpenedDeposit = Deposit & { readonly item: StoredItem };
+
+/**
+ * The deposit address of a payment for an asset. Its terms are stored at the first request and do not change afterwards,
+ * whatever happens to the merchant's destination and fee. The payer can send money at any time from then on, so the row
+ * is stored before the address is answered, and the clock alone does not expire the payment any more.
+ */
+export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput): Promise<OpenedDeposit> {
+  const { payment, asset } = input;
+  const nowMs = deps.world.clock.nowMs();
+  const known = await findDeposit(deps.db.sql, { paymentId: payment.id, asset });
+  if (known !== undefined && !isOver(payment, nowMs)) return ownDeposit(deps, known);
+  refuseUnpayable(payment, nowMs);
+  const { connected, payable } = await findPayable(deps, input);
+  const contract = connected.chain.depositContract();
+  if (contract === undefined) throw noExecutor();
+  const terms = await readTerms(deps, payment);
+  if (terms.isStopped) throw merchantStopped();
+  const deadlineS = Math.floor(payment.expiresAt.getTime() / 1000);
+  const promised = promiseOf({ payment, terms, connected, payable, payer: contract, deadlineS });
+  if (promised === undefined) throw noExecutor();
+  const unaddressed: Item = { ...promised.item, method: 'deposit', collector: contract };
+  const address = connected.chain.depositAddressOf(unaddressed);
+  const item = { ...unaddressed, payer: address };
+  const commitment = connected.chain.commitmentOf(item);
+  const { network } = item;
+  const fields = { commitment, network, address, paymentId: payment.id, asset };
+  const offered = {
+    commitment,
+    item,
+    account: `${network}:${address}`,
+    quote: null,
+    isHeld: item.recipient === connected.intermediateAccount,
+    feeTerms: promised.feeTerms,
+    buyerName: input.buyer.name,
+    buyerIcon: input.buyer.icon,
+    state: 'offered',
+    signature: null,
+    hasCode: false,
+    resultsHash: null,
+    hintedHash: null,
+  } as const;
+  const opened = await command(deps, async (tx, now) => {
+    await shareFreezes(tx, deps);
+    const stopped = await findStopped(tx, [payment.merchantId, network]);
+    if (stopped.has(payment.merchantId)) throw merchantStopped();
+    if (stopped.has(network)) throw noExecutor();
+    const deadline = new Date(deadlineS * 1000);
+    if (!(await raiseNativeDeadline(tx, { paymentId: payment.id, deadline, now }))) return undefined;
+    // The payment is locked now. Of two requests at once, the second finds the address of the first.
+    const first = await findDeposit(tx, { paymentId: payment.id, asset });
+    if (first !== undefined) return first;
+    await insertItems(tx, [offered], now);
+    await insertDeposit(tx, { ...fields, mac: depositMac(deps, fields) }, now);
+    return findDeposit(tx, { paymentId: payment.id, asset });
+  });
+  if (opened === undefined) throw new ApiError('invalid_state', 'The payment cannot be paid any more.');
+  return ownDeposit(deps, opened);
+}
+
+function isOver(payment: Payment, nowMs: number): boolean {
+  const status = visibleStatus(stateOf(payment), nowMs);
+  return isFinal(status) && status !== 'succeeded';
+}
+
+function refuseUnpayable(payment: Payment, nowMs: number): void {
+  const status = visibleStatus(stateOf(payment), nowMs);
+  if (status === 'expired' || isOverdue(payment, nowMs)) throw paymentExpired();
+  if (status !== 'requires_action') throw notPayable(status);
+  if (payment.expiresAt.getTime() - nowMs < LEAST_LEFT_MS) {
+    throw new ApiError('invalid_state', 'The payment expires too soon for a transfer to its own address.');
+  }
+}
+
+/** An address that somebody wrote into the database is never shown. */
+function ownDeposit(deps: RowKeyDeps, deposit: OpenedDeposit): OpenedDeposit {
+  if (isOwnDeposit(deps, deposit)) return deposit;
+  throw new Error(`The deposit address of ${deposit.paymentId} was not written by this gateway.`);
+}
+
+/** The asset with its quote, if it can be sent to an address: a token at the price itself, and not too little of it. */
+async function findPayable(
+  deps: OpenDepositDeps,
+  { payment, asset }: OpenDepositInput,
+): Promise<{ connected: ConnectedChain; payable: PayableAsset }> {
+  for (const connected of await openNetworks(deps, payment.mode)) {
+    const payable = payableAssets(deps, payment, connected).find((each) => each.asset.id === asset);
+    if (payable === undefined) continue;
+    if (payable.asset.pay.method === 'native' || payable.quote.rate !== null) {
+      throw wrongAsset('must be a token at par with the price, or the token of the price');
+    }
+    const { chainId } = connected.chain.network;
+    const minimum = deps.deposits.minimum(chainId);
+    if (minimum === undefined) throw noExecutor();
+    if (fullWeightOf(asset, payable.quote.amount) < minimum) {
+      throw wrongAsset(`can be sent to an address on ${connected.chain.network.name} from ${minimum} tokens on`);
+    }
+    if (payable.quote.amount >= MAX_AMOUNT) throw wrongAsset('cannot be sent in such an amount');
+    return { connected, payable };
+  }
+  throw wrongAsset('is not an asset that this payment can be paid with');
+}
+
+/** The contract counts asked amounts in 16 bytes. */
+const MAX_AMOUNT = 2n ** 128n;
+
+function wrongAsset(message: string): ApiError {
+  return validationError([{ field: 'asset', message }]);
+}

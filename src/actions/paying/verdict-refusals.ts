@@ -1,0 +1,39 @@
+import type { RefusalReason, Verdict } from '../../chains/chain.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import { quoteExpired } from './option-refusals.ts';
+
+/** A finding of the chain that stands against an item. */
+export type BadVerdict = Exclude<Verdict, { is: 'good' }>;
+
+/** The error of a signature that cannot be carried out now. */
+export function refusalOf(verdict: BadVerdict): ApiError {
+  return REFUSALS[reasonOf(verdict)]();
+}
+
+export function reasonOf(verdict: BadVerdict): RefusalReason | 'malformed_signature' {
+  return verdict.is === 'refused' ? verdict.reason : verdict.is;
+}
+
+const refused = (message: string) => () => new ApiError('invalid_state', message);
+const wrongSignature = () =>
+  validationError(
+    [{ field: 'results', message: "must hold a signature of the option's data by the option's account" }],
+    422,
+  );
+
+/** The error message of each finding of the chain. Wallets look for the words "insufficient funds". */
+const REFUSALS: Readonly<Record<RefusalReason | 'malformed_signature', () => ApiError>> = {
+  malformed_signature: () =>
+    validationError([{ field: 'results', message: 'must hold a signature of 65 bytes, with a low s' }], 422),
+  wrong_signature: wrongSignature,
+  short_balance: refused('The account has insufficient funds.'),
+  short_allowance: refused('Permit2 may not take the token yet: wait until the approval is mined, then confirm again.'),
+  used: refused('This authorization was used or cancelled before: ask for options again.'),
+  late: quoteExpired,
+  payer_blacklisted: refused('The token refuses transfers of this account.'),
+  recipient_blacklisted: refused('The token refuses transfers to the recipient.'),
+  paused: refused('The token has paused all transfers.'),
+  short_arrival: refused('The token does not deliver the full amount.'),
+  out_of_gas: refused('The account takes too much gas to pay.'),
+  unknown: refused('The token refuses this payment.'),
+};

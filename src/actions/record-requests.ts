@@ -1,0 +1,82 @@
+import type { Mode } from '../domain/mode.ts';
+import { refill, type TokenBucket } from '../runtime/token-bucket.ts';
+import type { Clock } from '../runtime/world.ts';
+import { type ApiRequest, insertApiRequests, pruneApiRequests } from '../store/parties/api-requests.ts';
+import { type CommandDeps, command } from './command.ts';
+
+/** The requests of a partner and mode that a node records: a burst, and then so many a second. The others are counted. */
+const PACES = {
+  error: { capacity: 60, perSecond: 1 },
+  success: { capacity: 20, perSecond: 0.1 },
+} as const;
+/** Requests that wait to be written. Further ones are skipped. */
+const MAX_WAITING = 1_000;
+const KEPT_MS = 7 * 24 * 3_600_000;
+const AT_ONCE = 1_000;
+
+/** The part of a request that is noted. */
+export type NotedRequest = Omit<ApiRequest, 'skipped'>;
+
+/** Records requests for the developers of a partner: a sample of those that succeed, and errors up to a pace. */
+export interface RequestRecorder {
+  /** Costs a look at a counter. Only a request that is recorded is described. */
+  note(
+    owner: { readonly partnerId: string; readonly mode: Mode },
+    isError: boolean,
+    describe: () => NotedRequest,
+  ): void;
+  /** Writes the noted requests. Always returns false: one run writes all. */
+  flush(deps: CommandDeps): Promise<boolean>;
+}
+
+interface Pace extends TokenBucket {
+  skipped: number;
+}
+
+export function createRequestRecorder(clock: Clock): RequestRecorder {
+  const paces = new Map<string, Pace>();
+  let waiting: ApiRequest[] = [];
+
+  function paceOf(name: string, { capacity, perSecond }: (typeof PACES)[keyof typeof PACES]): Pace {
+    const nowMs = clock.nowMs();
+    const pace = paces.get(name) ?? { perSecond, capacity, tokens: capacity, filledAtMs: nowMs, skipped: 0 };
+    refill(pace, nowMs);
+    paces.set(name, pace);
+    return pace;
+  }
+
+  return {
+    note({ partnerId, mode }, isError, describe) {
+      const kind = isError ? 'error' : 'success';
+      const pace = paceOf(`${partnerId}/${mode}/${kind}`, PACES[kind]);
+      if (pace.tokens < 1 || waiting.length >= MAX_WAITING) {
+        pace.skipped += 1;
+        return;
+      }
+      pace.tokens -= 1;
+      waiting.push({ ...describe(), skipped: pace.skipped });
+      pace.skipped = 0;
+    },
+    async flush(deps) {
+      if (waiting.length === 0) return false;
+      const written = waiting;
+      waiting = [];
+      try {
+        await command(deps, (tx) => insertApiRequests(tx, written));
+      } catch (error) {
+        // Requests noted before an outage are kept, as far as there is room.
+        waiting = [...written, ...waiting].slice(-MAX_WAITING);
+        throw error;
+      }
+      return false;
+    },
+  };
+}
+
+/** Deletes requests after a week. Returns true if there are more. */
+export function pruneRequests(deps: CommandDeps): Promise<boolean> {
+  return command(deps, async (tx, now) => {
+    const before = new Date(now.getTime() - KEPT_MS);
+    return (await pruneApiRequests(tx, { before, limit: AT_ONCE })) === AT_ONCE;
+  });
+}

@@ -1,0 +1,34 @@
+import type { Chain } from '../../../chains/chain.ts';
+import { isSmall } from '../../../chains/finality.ts';
+import { leastPaid } from '../../../domain/deposit.ts';
+import type { ItemFate } from '../../../domain/evidence.ts';
+import { markStale, readDeposits } from '../../../store/chain/deposits.ts';
+import type { StoredItem } from '../../../store/chain/items.ts';
+import type { HeardBlock } from '../../evidence.ts';
+import { commandOfLeader } from '../../lease.ts';
+import type { WatchDeps, Watcher } from '../watcher.ts';
+import { assessAt } from './assess-deposit.ts';
+
+/**
+ * The outcome of a payment's deposit address at a final block. It is open until its deadline, whatever lies there. Enough
+ * money makes it paid: the watcher of its network looks at it once more, and ends the payment.
+ */
+export async function fateOfDeposit(
+  deps: WatchDeps,
+  { memory, lease }: Watcher,
+  stored: StoredItem,
+  { chain, block, isAlone }: HeardBlock & { readonly chain: Chain },
+): Promise<ItemFate> {
+  if (block.timestampS * 1000 <= stored.deadline.getTime()) return { is: 'open' };
+  const [deposit] = await readDeposits(deps.db.sql, [stored.commitment]);
+  if (deposit === undefined) return { is: 'unclear' };
+  const assessed = await assessAt(deps.db.sql, chain, deposit, block.number);
+  if (assessed.is === 'disputed') memory.disputes.set('endings', assessed.said);
+  if (assessed.is !== 'known') return { is: 'unclear' };
+  const isOfOne = isAlone || assessed.isAlone;
+  if (isOfOne && !isSmall(chain.network, stored)) return { is: 'unclear' };
+  const needed = leastPaid(BigInt(stored.amount), deps.settings.toleranceBasisPoints?.() ?? 0);
+  if (assessed.counted < needed) return { is: 'over', reason: 'ran_out' };
+  await commandOfLeader(deps, lease, (tx) => markStale(tx, stored.commitment));
+  return { is: 'paid' };
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { fullWeightOf } from '../../../chains/weight.ts';
+import { isFinal } from '../../../domain/payment.ts';
+import { countSweep, findOpenSweeps, lockDeposits, type OpenDeposit } from '../../../store/chain/deposits.ts';
+import { endItems, insertItems, itemOf } from '../../../store/chain/items.ts';
+import { lockPayments } from '../../../store/payments/payments.ts';
+import { commandOfLeader } from '../../lease.ts';
+import type { WatchDeps, Watcher } from '../watcher.ts';
+import type { Assessment } from './assess-deposit.ts';
+
+/** Sweeps have no deadline. Relayers send only items with one. */
+const FAR_S = Date.UTC(2100, 0, 1) / 1000;
+
+/**
+ * Orders the sweep of a deposit address: an item that relayers send like any other. Money of a payment that still waits is
+ * left where it is, and so is less than a sweep is worth: whoever sends dust costs us nothing. Money with a part of a
+ * screened sender waits for a person.
+ */
+export async function orderSweep(
+  deps: WatchDeps,
+  { lease }: Watcher,
+  deposit: OpenDeposit,
+  seen: Assessment,
+): Promise<void> {
+  const { commitment, network, asset, paymentId, item } = deposit;
+  await commandOfLeader(deps, lease, async (tx, at) => {
+    const [payment] = await lockPayments(tx, [paymentId]);
+    const [row] = await lockDeposits(tx, [commitment]);
+    if (payment === undefined || row === undefined || !isFinal(payment.status)) return;
+    const open = await findOpenSweeps(tx, deposit);
+    const unswept = row.arrived - row.swept;
+    if (unswept === 0n) {
+      // A stranger has swept it. A sweep that was sent is closed when its transaction is final.
+      const due = open.filter(({ state }) => state === 'due').map((each) => each.commitment);
+      const ends = due.map((each) => ({ commitment: each, state: 'unpaid', reason: 'swept' }) as const);
+      if (ends.length > 0) await endItems(tx, ends, at);
+      return;
+    }
+    const isWorth = fullWeightOf(asset, unswept) >= (deps.settings.sweepFrom?.(network) ?? 1n);
+    if (open.length > 0 || seen.screened > 0n || !isWorth) return;
+    await countSweep(tx, commitment);
+    const sweep = {
+      commitment: sweepCommitment(commitment, row.sweeps),
+      purpose: 'sweep',
+      item: { ...itemOf(item), deadlineS: FAR_S },
+      account: item.account,
+      quote: null,
+      isHeld: item.isHeld,
+      buyerName: item.buyerName,
+      buyerIcon: item.buyerIcon,
+      state: 'due',
+      // The contract asks for none.
+      signature: '0x',
+      hasCode: false,
+      resultsHash: null,
+      hintedHash: null,
+    } as const;
+    await insertItems(tx, [sweep], at);
+  });
+}
+
+/** The name of the n-th sweep of an address among items. */
+function sweepCommitment(commitment: string, number: number): string {
+  return `0x${createHash('sha256').update(`sweep ${number} ${commitment}`).digest('hex')}`;
+}

@@ -1,0 +1,16 @@
+/** The differences between a chain and our data of it. */
+export interface ChainCheck {
+  /** CAIP-19 ids of the payable assets. */
+  readonly payable: readonly string[];
+  /** CAIP-19 ids of the assets whose state is unknown, because no endpoint answered. */
+  readonly unchecked: readonly string[];
+  readonly problems: readonly ChainProblem[];
+}
+
+/** A problem for the operator's attention. */
+export interface ChainProblem {
+  /** The asset (CAIP-19) or the network (CAIP-2) that is affected. */
+  readonly subject: string;
+  /** A sentence for the operator, which names the subject. */
+  readonly message: string;
+}

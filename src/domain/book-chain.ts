@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import type { Entry } from './books.ts';
+
+/** The chain of hashes over the entries of a network. */
+
+/** An entry with its place in the order of its network. */
+export interface PlacedEntry extends Entry {
+  readonly sequence: number;
+  readonly at: Date;
+}
+
+/** The hash that the first entry of a network builds on. */
+export function firstHash(network: string): string {
+  return sha256(`till books of ${network}`);
+}
+
+/** Changes when anything in the entry, or in an entry before it, changes. */
+export function entryHash(previous: string, { sequence, at, lines, ...entry }: PlacedEntry): string {
+  const content = [
+    previous,
+    sequence,
+    at.toISOString(),
+    entry.network,
+    entry.asset,
+    entry.kind,
+    entry.subject,
+    entry.reference,
+    entry.merchantId,
+    entry.transaction,
+    entry.block,
+    entry.note,
+    lines.map(({ account, units }) => [account, units.toString()]),
+  ];
+  return sha256(JSON.stringify(content));
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,41 @@
+/** The rules of deposit addresses. */
+
+/** An address is handed out only with this much time left: a transfer takes a while. */
+export const LEAST_LEFT_MS = 120_000;
+
+/** The money of a deposit address at a final block, in the smallest unit of the asked asset. */
+export interface DepositFacts {
+  readonly asked: bigint;
+  /** Everything that has arrived: swept, or still there. */
+  readonly arrived: bigint;
+  /** The part of senders on the screening list. */
+  readonly screened: bigint;
+  /** The part that arrived in blocks after the deadline. */
+  readonly late: bigint;
+}
+
+/** The money that counts for the payment. Other money is named to the partner, and changes nothing. */
+export function countedOf({ arrived, screened, late }: Omit<DepositFacts, 'asked'>): bigint {
+  const counted = arrived - screened - late;
+  return counted > 0n ? counted : 0n;
+}
+
+/** The least amount that pays, by the operator's tolerance in hundredths of a percent. It counts only after the deadline. */
+export function leastPaid(asked: bigint, toleranceBasisPoints: number): bigint {
+  return asked - (asked * BigInt(toleranceBasisPoints)) / 10_000n;
+}
+
+/** The request for a wallet, as EIP-681 writes it: a transfer of a token on a chain. */
+export function transferUri({
+  token,
+  chainNumber,
+  address,
+  amount,
+}: {
+  readonly token: string;
+  readonly chainNumber: string;
+  readonly address: string;
+  readonly amount: bigint;
+}): string {
+  return `ethereum:${token}@${chainNumber}/transfer?address=${address}&uint256=${amount}`;
+}

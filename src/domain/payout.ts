@@ -1,0 +1,30 @@
+export const PAYOUT_STATES = ['held', 'sending', 'paid', 'refunding', 'refunded'] as const;
+export type PayoutState = (typeof PAYOUT_STATES)[number];
+
+export const PAYOUT_WAITS = ['unfreeze', 'destination', 'cooling_off', 'retry', 'gateway', 'network'] as const;
+export type PayoutWait = (typeof PAYOUT_WAITS)[number];
+
+/** The facts that decide what a held amount waits for. */
+export interface WaitingPayout {
+  readonly state: PayoutState;
+  /** A freeze or a suspension stops it. */
+  readonly isStopped: boolean;
+  /** The merchant has a destination for the asset, other than the account that holds the money. */
+  readonly hasDestination: boolean;
+  /** From then on held money goes to the destination. */
+  readonly heldFrom: Date | null;
+  /** A transfer that did not arrive is tried again then. */
+  readonly retryAt: Date | null;
+}
+
+/** What the payout waits for, and until when, if that is known. Undefined: for nothing, it is over. */
+export function payoutWaitOf(payout: WaitingPayout, now: Date): { what: PayoutWait; until?: Date } | undefined {
+  const { state, isStopped, hasDestination, heldFrom, retryAt } = payout;
+  if (state === 'paid' || state === 'refunded') return undefined;
+  if (isStopped) return { what: 'unfreeze' };
+  if (state !== 'held') return { what: 'network' };
+  if (!hasDestination) return { what: 'destination' };
+  if (heldFrom !== null && heldFrom > now) return { what: 'cooling_off', until: heldFrom };
+  if (retryAt !== null && retryAt > now) return { what: 'retry', until: retryAt };
+  return { what: 'gateway' };
+}

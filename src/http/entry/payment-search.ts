@@ -1,0 +1,35 @@
+import { parseAccount } from '../../domain/caip.ts';
+import { isId, paymentIdOf } from '../../domain/ids.ts';
+import { findOutgoingOf } from '../../store/money/outgoing.ts';
+import type { PaymentFilter, PaymentName } from '../../store/payments/payment-filter.ts';
+import type { Reader } from '../../store/plumbing/database.ts';
+import { paymentIdIn } from './payment-id.ts';
+
+const TRANSACTION = /^0x[0-9a-f]{64}$/i;
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+
+/**
+ * The meaning of a text that somebody searches for. The forms exclude each other: a reference id has at most 35 characters
+ * and no underscore.
+ */
+export async function readSearch(
+  db: Reader,
+  publicUrl: string,
+  text: string,
+): Promise<Pick<PaymentFilter, 'named' | 'referencePart'>> {
+  const named = (name: PaymentName) => ({ named: name, referencePart: undefined });
+  if (isId('rfnd_', text)) return named({ by: 'id', id: paymentIdOf(text) });
+  const id = paymentIdIn(text, publicUrl);
+  if (id !== undefined) return named({ by: 'id', id });
+  if (TRANSACTION.test(text)) {
+    const hash = text.toLowerCase();
+    const outgoing = await findOutgoingOf(db, hash);
+    return named({ by: 'transaction', hash, paymentIds: outgoing.map(paymentIdOf) });
+  }
+  if (ADDRESS.test(text)) return named({ by: 'payer', address: text.toLowerCase(), chainId: undefined });
+  const account = parseAccount(text);
+  if (account.ok) {
+    return named({ by: 'payer', address: account.value.address.toLowerCase(), chainId: account.value.chainId });
+  }
+  return { named: undefined, referencePart: text };
+}

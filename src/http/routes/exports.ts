@@ -1,0 +1,159 @@
+import { Readable } from 'node:stream';
+import { type Static, Type } from 'typebox';
+import { ASSETS } from '../../chains/assets.ts';
+import { validationError } from '../../errors.ts';
+import { unshifted } from '../../runtime/shifted-clock.ts';
+import { EXPORT_COLUMNS, type ExportQuery, exportHead, readExportPage } from '../../store/payments/payment-export.ts';
+import { isStatementTimeout } from '../../store/plumbing/database.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { keyOf, ownerOf } from '../entry/caller.ts';
+import type { ExportReads } from '../entry/list-reads.ts';
+import {
+  type FilterRequest,
+  filterOf,
+  ListParameter,
+  merchantsFor,
+  several,
+  splitCommas,
+} from '../entry/payment-query.ts';
+import { enumOf } from '../schemas.ts';
+import { PaymentStatusField } from '../views/payment.ts';
+
+const READ = { scheme: 'partner', scope: 'payments:read' } as const;
+
+/** Files with all payments that match. They are written while they are sent, so their size does not matter. */
+export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
+  const preValidation = splitCommas(['status', 'token_symbol', 'network']);
+  app.get(
+    '/v1/exports/payments',
+    { schema: EXPORT, config: { access: READ, priority: 'spare' }, preValidation },
+    async (request, reply) => {
+      const { content = 'payments', format = 'csv' } = request.query;
+      const merchantIds = merchantsFor(keyOf(request), request.query.merchantId);
+      const wanted = { ...ownerOf(request), merchantIds, ...asked(request.query) };
+      const reads = deps.lists.beginExport(keyOf(request).id, reply);
+      try {
+        const nowMs = deps.world.clock.nowMs();
+        const filter = await reads.page((db) => filterOf(deps, db, wanted, new Date(nowMs)));
+        // Payments that are created from now on would move the end of the file away.
+        const untilMs = Math.min(filter.untilMs ?? Number.POSITIVE_INFINITY, nowMs + 1);
+        const pages = exportPages(deps, reads, { ...filter, untilMs, content, format, known: ASSETS });
+        // The first page is read before the answer begins, so that a refusal is one.
+        const first = await pages.next();
+        const day = new Date(nowMs).toISOString().slice(0, 10);
+        reply.header('Content-Disposition', `attachment; filename="${content}-${day}.${format}"`);
+        reply.type(TYPES[format]);
+        return reply.send(Readable.from(written(first, pages, reads), { objectMode: false, highWaterMark: 1 }));
+      } catch (error) {
+        reads.end();
+        throw error;
+      }
+    },
+  );
+}
+
+type ExportedQuery = Static<typeof EXPORT.querystring>;
+
+function asked({ content, ...query }: ExportedQuery): Omit<FilterRequest, 'partnerId' | 'mode' | 'merchantIds'> {
+  const { status: statuses = [] } = query;
+  const isOfMoney = content === 'bookkeeping';
+  if (isOfMoney && statuses.some((status) => status !== 'succeeded')) {
+    throw validationError([
+      { field: 'status', message: 'must be succeeded for the bookkeeping: others moved no money' },
+    ]);
+  }
+  return {
+    start: query.startTs,
+    end: query.endTs,
+    symbols: query.token_symbol ?? [],
+    networks: query.network ?? [],
+    statuses: isOfMoney ? ['succeeded'] : statuses,
+    referenceId: query.referenceId,
+    search: query.search,
+  };
+}
+
+const FIRST_PAGE = 1_000;
+const SMALLEST_PAGE = 50;
+const LARGEST_PAGE = 8_000;
+/** Short enough that lists of others do not wait for long. */
+const PAGE_MS = 150;
+
+/** The size of a page follows from the time that the one before took. */
+async function* exportPages(
+  { world }: HttpDeps,
+  reads: ExportReads,
+  query: Omit<ExportQuery, 'afterId' | 'limit'>,
+): AsyncGenerator<string, undefined> {
+  const clock = unshifted(world.clock);
+  let limit = FIRST_PAGE;
+  let afterId: string | undefined;
+  let head = exportHead(query);
+  for (;;) {
+    const asked: ExportQuery = { ...query, afterId, limit };
+    try {
+      const { page, tookMs } = await reads.page(async (db) => {
+        const startedAtMs = clock.nowMs();
+        return { page: await readExportPage(db, asked), tookMs: clock.nowMs() - startedAtMs };
+      });
+      const text = head + (page.text ?? '');
+      head = '';
+      if (text !== '') yield text;
+      if (page.payments < limit || page.lastId === null) return;
+      afterId = page.lastId;
+      limit = tookMs < PAGE_MS ? Math.min(limit * 2, LARGEST_PAGE) : Math.max(Math.floor(limit / 2), FIRST_PAGE);
+    } catch (error) {
+      if (!isStatementTimeout(error) || limit <= SMALLEST_PAGE) throw error;
+      limit = Math.max(Math.floor(limit / 4), SMALLEST_PAGE);
+    }
+  }
+}
+
+/** Ends the reads with the last page, or when the client has left. A failure breaks the answer off, without an end. */
+async function* written(first: IteratorResult<string>, rest: AsyncGenerator<string>, reads: ExportReads) {
+  try {
+    if (first.done !== true) yield first.value;
+    yield* rest;
+  } finally {
+    reads.end();
+  }
+}
+
+const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' } as const;
+
+const fileOf = (description: string) => Type.Unsafe<Readable>({ type: 'string', description });
+
+const listed = (columns: readonly string[]) => columns.map((column) => `\`${column}\``).join(', ');
+
+const EXPORT = {
+  tags: ['Payments'],
+  summary: 'Export payments',
+  description: `All payments that match, the oldest first, in one answer of any size. It is written while it is sent: an answer that breaks off without its end is incomplete. A caller has one export at a time.
+
+\`payments\` has one line for each payment: ${listed(EXPORT_COLUMNS.payments)}.
+
+\`bookkeeping\` has one line for each movement of money of succeeded payments, of the \`type\` \`payment\`, \`fee\`, \`settlement\` or \`refund\`: ${listed(EXPORT_COLUMNS.bookkeeping)}. The payments are chosen by their time of creation; a movement has its own date. \`fiatAmount\` is its value at the time of the payment: the price, or the share of it.
+
+Amounts are exact, in major units. In CSV, a text that a spreadsheet would take for a formula begins with an apostrophe. In JSON Lines, unknown values are null.`,
+  querystring: Type.Object({
+    format: Type.Optional(enumOf(['csv', 'jsonl'], 'Default: csv.')),
+    content: Type.Optional(enumOf(['payments', 'bookkeeping'], 'Default: payments.')),
+    startTs: ListParameter.start,
+    endTs: ListParameter.end,
+    token_symbol: ListParameter.symbols('Symbols of the tokens paid with, in any case.'),
+    network: ListParameter.networks(),
+    status: several(PaymentStatusField, 'Only with these statuses.'),
+    referenceId: ListParameter.referenceId,
+    search: ListParameter.search,
+    merchantId: ListParameter.merchants,
+  }),
+  response: {
+    200: {
+      description: 'The file.',
+      content: {
+        'text/csv': { schema: fileOf('RFC 4180, UTF-8, with the names of the columns.') },
+        'application/jsonl': { schema: fileOf('One object in each line.') },
+      },
+    },
+  },
+};

@@ -1,0 +1,106 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { refundNotFound } from '../../actions/outgoing/refund/retry-refund.ts';
+import { acceptSignature } from '../../actions/outgoing/refund/signed/accept-signature.ts';
+import { offerRefund } from '../../actions/outgoing/refund/signed/offer-refund.ts';
+import { findShown } from '../../actions/outgoing/refund/signed/signable-refund.ts';
+import { isId, paymentIdOf } from '../../domain/ids.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { callerName, GATEWAY_ACCESS } from '../entry/gateway-caller.ts';
+import { WalletRpcActionBody } from '../views/options.ts';
+import { SignerRefundBody, viewForSigner } from '../views/signed-refund.ts';
+
+/**
+ * The routes of the page where a merchant's account signs for a refund. Whoever has the link can read what is signed, and
+ * can change nothing: only a signature of the account that received the payment counts.
+ */
+export function signingRoutes(app: App, deps: HttpDeps): void {
+  const errors = ['payment_not_found'] as const;
+  const config = { access: GATEWAY_ACCESS, priority: 'money', errors } as const;
+  const refused = [...errors, 'invalid_state', 'sanctioned_user', 'executor_not_found'] as const;
+
+  app.get('/refund/:id', { schema: GET, config }, async (request) => {
+    const payment = await paymentOf(deps, request);
+    return viewForSigner(deps, payment, await findShown(deps, request.params.id));
+  });
+
+  app.post(
+    '/refund/:id/actions',
+    { schema: ACTIONS, config: { ...config, takesTurns: true, ignoresBody: true, errors: refused } },
+    async (request) => {
+      await paymentOf(deps, request);
+      const { requests, expiresAt } = await offerRefund(deps, request.params.id);
+      const actions = requests.map((data) => ({
+        type: 'walletRpc' as const,
+        data: { ...data, params: [...data.params] },
+      }));
+      return { actions, expiresAt: Math.floor(expiresAt.getTime() / 1000) };
+    },
+  );
+
+  app.post(
+    '/refund/:id/confirm',
+    { schema: CONFIRM, config: { ...config, errors: [...refused, 'quote_expired'] } },
+    async (request) => {
+      const payment = await paymentOf(deps, request);
+      const { result } = request.body;
+      const signed = { refundId: request.params.id, result, actor: callerName(request) };
+      return viewForSigner(deps, payment, await acceptSignature(deps, signed));
+    },
+  );
+}
+
+/** The payment of the refund, if it is of the caller's mode. */
+async function paymentOf(deps: HttpDeps, request: FastifyRequest<{ Params: { id: string } }>) {
+  const { id } = request.params;
+  const payment = isId('rfnd_', id) ? await deps.readPayment(paymentIdOf(id)) : undefined;
+  if (payment === undefined || payment.mode !== request.caller?.mode) throw refundNotFound(id);
+  return payment;
+}
+
+const TAGS = ['Gateway'];
+
+const RefundParams = Type.Object({ id: Type.String({ description: 'The refund.' }) });
+
+const GET = {
+  tags: TAGS,
+  summary: 'Get a refund that the merchant’s account can sign for',
+  description: 'For the page at `signUrl` of the refund.',
+  params: RefundParams,
+  response: { 200: SignerRefundBody },
+};
+
+const ACTIONS = {
+  tags: TAGS,
+  summary: 'Ask for the wallet requests that pay a refund',
+  description:
+    'For the wallet of the account that received the payment. Until the request to sign has run out, no float pays the refund, and every call returns the same request. The body is ignored.',
+  params: RefundParams,
+  response: {
+    200: Type.Object(
+      {
+        actions: Type.Array(WalletRpcActionBody, { description: 'The actions of the wallet, in order.' }),
+        expiresAt: Type.Integer({ minimum: 0, description: 'Seconds since the epoch. Confirm before.' }),
+      },
+      { description: 'The requests.' },
+    ),
+  },
+};
+
+const CONFIRM = {
+  tags: TAGS,
+  summary: 'Pay a refund with the signature of the merchant’s account',
+  description: 'May be repeated. A transaction in coin is a hint: repeat the request until the status changes.',
+  params: RefundParams,
+  body: Type.Object(
+    {
+      result: Type.String({
+        pattern: '^0x(?:[0-9a-fA-F]{2}){32,8192}$',
+        'x-rule': 'must be a signature or the hash of a transaction, in hex',
+        description: 'The wallet’s answer to the last action.',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  response: { 200: SignerRefundBody },
+};

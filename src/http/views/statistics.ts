@@ -1,0 +1,141 @@
+import { type Static, Type } from 'typebox';
+import { findAsset } from '../../chains/assets.ts';
+import { findNetwork } from '../../chains/networks.ts';
+import { storedUnit } from '../../chains/units.ts';
+import { addDecimals, type Decimal, formatDecimal } from '../../domain/money.ts';
+import { PAYMENT_STATUSES } from '../../domain/payment.ts';
+import { timeOfShare } from '../../domain/time-to-pay.ts';
+import type { DayCount } from '../../store/payments/payment-days.ts';
+import type { PaymentStep, StepCount, StepRange } from '../../store/payments/payment-steps.ts';
+import { nullable } from '../schemas.ts';
+import { chainOf } from './payment-list.ts';
+
+/** Statistics of a range of days, from totals that are kept by day. */
+export function viewStatistics(
+  { fromDay, untilDay }: Pick<StepRange, 'fromDay' | 'untilDay'>,
+  days: readonly DayCount[],
+  steps: readonly StepCount[],
+): Static<typeof StatisticsBody> {
+  const paid = days.filter(({ status }) => status === 'succeeded');
+  const times = steps.filter(({ step }) => step === 'paid');
+  const reached = (wanted: PaymentStep) => sumOf(steps.filter(({ step }) => step === wanted));
+  const byDay = Map.groupBy(days, ({ day }) => day);
+  const byAsset = Map.groupBy(paid, ({ tokenAsset }) => tokenAsset);
+  const statuses = PAYMENT_STATUSES.map((status) => [status, sumOf(days.filter((row) => row.status === status))]);
+  return {
+    from: fromDay,
+    until: untilDay,
+    statuses: Object.fromEntries(statuses),
+    volume: volumeOf(paid),
+    days: [...byDay].map(([day, rows]) => {
+      const succeeded = rows.filter(({ status }) => status === 'succeeded');
+      return { day, payments: sumOf(rows), succeeded: sumOf(succeeded), volume: volumeOf(succeeded) };
+    }),
+    assets: [...byAsset]
+      .map(([asset, rows]) => ({ ...viewAsset(asset), payments: sumOf(rows), volume: volumeOf(rows) }))
+      .sort((a, b) => b.payments - a.payments),
+    steps: {
+      created: sumOf(days),
+      opened: reached('opened'),
+      options: reached('options'),
+      signed: reached('signed'),
+      paid: reached('paid'),
+    },
+    timeToPay: { medianSeconds: timeOfShare(times, 0.5), p90Seconds: timeOfShare(times, 0.9) },
+  };
+}
+
+function sumOf(rows: readonly { readonly payments: number }[]): number {
+  return rows.reduce((sum, { payments }) => sum + payments, 0);
+}
+
+function viewAsset(asset: string) {
+  const network = chainOf(asset);
+  return {
+    asset,
+    symbol: findAsset(asset)?.symbol ?? asset,
+    network,
+    networkName: findNetwork(network)?.name ?? network,
+  };
+}
+
+/** By currency code, or by symbol for prices in a token. */
+function volumeOf(rows: readonly DayCount[]) {
+  const sums = new Map<string, Decimal>();
+  for (const { unit, decimals, value } of rows) {
+    const { symbol } = storedUnit(unit, decimals);
+    sums.set(symbol, addDecimals(sums.get(symbol) ?? { units: 0n, decimals: 0 }, { units: value, decimals }));
+  }
+  return [...sums]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([currency, sum]) => ({ currency, amount: formatDecimal(sum) }));
+}
+
+const Count = Type.Integer({ minimum: 0 });
+const Day = Type.String({ format: 'date', examples: ['2026-02-18'] });
+
+const VolumeBody = Type.Array(
+  Type.Object({
+    currency: Type.String({ description: 'Currency code; the symbol, if priced in a token.' }),
+    amount: Type.String({ description: 'Major units, exact.', examples: ['1234.5'] }),
+  }),
+  { description: 'Prices of succeeded payments, less the parts that were refunded.' },
+);
+
+export const StatisticsBody = Type.Object(
+  {
+    from: Day,
+    until: Day,
+    statuses: Type.Object(
+      Object.fromEntries(PAYMENT_STATUSES.map((status) => [status, Count])) as Record<string, typeof Count>,
+      { description: 'The number of payments by their present status.' },
+    ),
+    volume: VolumeBody,
+    days: Type.Array(Type.Object({ day: Day, payments: Count, succeeded: Count, volume: VolumeBody }), {
+      description: 'Days with payments, in order. A payment belongs to the day (UTC) on which it was created.',
+    }),
+    assets: Type.Array(
+      Type.Object({
+        asset: Type.String({ description: 'CAIP-19.' }),
+        symbol: Type.String(),
+        network: Type.String({ description: 'CAIP-2.' }),
+        networkName: Type.String(),
+        payments: Count,
+        volume: VolumeBody,
+      }),
+      { description: 'What succeeded payments were paid with, the most used first.' },
+    ),
+    steps: Type.Object(
+      { created: Count, opened: Count, options: Count, signed: Count, paid: Count },
+      {
+        description:
+          'Payments that were created, opened by a payer, shown with ways to pay, signed and paid. Each counts once, under the day of its creation. The steps follow their payments within seconds.',
+      },
+    ),
+    timeToPay: Type.Object(
+      {
+        medianSeconds: nullable(Type.Integer({ minimum: 0 })),
+        p90Seconds: nullable(Type.Integer({ minimum: 0 })),
+      },
+      {
+        description:
+          'From creation to success: half of the payments, and nine in ten, took at most so long. Times are counted in steps of about a fifth. Null if nothing was paid.',
+      },
+    ),
+  },
+  { description: 'The statistics.' },
+);
+
+export const AttentionBody = Type.Object(
+  {
+    waitingRefunds: { ...Count, description: 'Refunds that wait for money on the intermediate account.' },
+    failedRefunds: { ...Count, description: 'Refunds that have failed.' },
+    failingEndpoints: { ...Count, description: 'Active webhook endpoints whose last deliveries failed.' },
+    heldPayments: {
+      ...Count,
+      description: 'Payments whose net amount is held, because the merchant has no destination.',
+    },
+    slowPayments: { ...Count, description: 'Payments older than 15 minutes that are processing.' },
+  },
+  { description: 'The counts. Each ends at 1000.' },
+);

@@ -1,0 +1,111 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** A transfer to a deposit address. */
+export interface DepositTransfer {
+  readonly transactionHash: string;
+  readonly logIndex: number;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  /** The time of its block. */
+  readonly at: Date;
+  readonly commitment: string;
+  readonly asset: string;
+  readonly sender: string;
+  readonly amount: string;
+  readonly isScreened: boolean;
+}
+
+/** The blocks up to which transfers were read: near the head, and at final depth. */
+export interface DepositCursor {
+  readonly readNumber: number;
+  readonly finalNumber: number;
+}
+
+export async function findDepositCursor(db: Reader, network: string): Promise<DepositCursor | undefined> {
+  const [row] = await db<{ read: string; final: string }[]>`
+    select read_number as read, final_number as final from deposit_cursors where network = ${network}`;
+  return row && { readNumber: Number(row.read), finalNumber: Number(row.final) };
+}
+
+export async function putDepositCursor(tx: Tx, network: string, cursor: DepositCursor): Promise<void> {
+  const { readNumber, finalNumber } = cursor;
+  await tx`
+    insert into deposit_cursors (network, read_number, final_number) values (${network}, ${readNumber}, ${finalNumber})
+    on conflict (network) do update set read_number = excluded.read_number, final_number = excluded.final_number`;
+}
+
+/**
+ * Stores transfers, and returns those that are new. The row of a transaction that moved to another block follows it. Their
+ * addresses are stale from then on.
+ */
+export async function putDepositTransfers(
+  tx: Tx,
+  network: string,
+  transfers: readonly DepositTransfer[],
+): Promise<Pick<DepositTransfer, 'transactionHash' | 'logIndex'>[]> {
+  const added = await tx<Pick<DepositTransfer, 'transactionHash' | 'logIndex' | 'commitment'>[]>`
+    insert into deposit_transfers (network, transaction_hash, log_index, block_number, block_hash, at, commitment, asset,
+      sender, amount, is_screened)
+    select distinct on (t."transactionHash", t."logIndex") ${network}, t."transactionHash", t."logIndex",
+      t."blockNumber", t."blockHash", t.at, t.commitment, t.asset, t.sender, t.amount, t."isScreened"
+    from jsonb_to_recordset(${tx.json(transfers as never)}) as t("transactionHash" text, "logIndex" int,
+      "blockNumber" bigint, "blockHash" text, at timestamptz, commitment text, asset text, sender text, amount numeric,
+      "isScreened" boolean)
+    on conflict (network, transaction_hash, log_index) do update
+    set block_number = excluded.block_number, block_hash = excluded.block_hash, at = excluded.at
+    where deposit_transfers.block_hash <> excluded.block_hash
+    returning transaction_hash as "transactionHash", log_index as "logIndex", commitment`;
+  const commitments = [...new Set(added.map(({ commitment }) => commitment))];
+  if (commitments.length > 0) {
+    await tx`update deposits set is_stale = true where commitment = any(${commitments}::text[])`;
+  }
+  return added;
+}
+
+/** Deletes transfers of blocks that left the chain. Their addresses are looked at again. */
+export async function deleteDepositTransfersAbove(tx: Tx, network: string, number: number): Promise<void> {
+  await tx`
+    with gone as (
+      delete from deposit_transfers where network = ${network} and block_number > ${number} returning commitment
+    )
+    update deposits set is_stale = true
+    where commitment in (select commitment from gone) or network = ${network} and checked_block > ${number}`;
+  await tx`
+    update deposit_cursors
+    set read_number = least(read_number, ${number}), final_number = least(final_number, ${number})
+    where network = ${network}`;
+}
+
+/** The transfers of a deposit address, the oldest first. */
+export async function listDepositTransfers(
+  db: Reader,
+  { commitment, limit }: { commitment: string; limit: number },
+): Promise<DepositTransfer[]> {
+  const rows = await db<(Omit<DepositTransfer, 'blockNumber'> & { blockNumber: string })[]>`
+    select transaction_hash as "transactionHash", log_index as "logIndex", block_number as "blockNumber",
+      block_hash as "blockHash", at, commitment, asset, sender, amount, is_screened as "isScreened"
+    from deposit_transfers where commitment = ${commitment} order by block_number, log_index limit ${limit}`;
+  return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
+}
+
+/** Sums of the transfers of a deposit address in the asked asset, up to a block. */
+export interface TransferSums {
+  /** In time, of senders that count. */
+  readonly counted: bigint;
+  readonly screened: bigint;
+  /** Of senders that count, in blocks after the deadline. */
+  readonly late: bigint;
+}
+
+export async function sumDepositTransfers(
+  db: Reader,
+  { commitment, asset, deadline, upTo }: { commitment: string; asset: string; deadline: Date; upTo: number },
+): Promise<TransferSums> {
+  const [row] = await db<Record<keyof TransferSums, string>[]>`
+    select coalesce(sum(amount) filter (where not is_screened and at <= ${deadline}), 0)::text as counted,
+      coalesce(sum(amount) filter (where is_screened), 0)::text as screened,
+      coalesce(sum(amount) filter (where not is_screened and at > ${deadline}), 0)::text as late
+    from deposit_transfers where commitment = ${commitment} and asset = ${asset} and block_number <= ${upTo}`;
+  const { counted = '0', screened = '0', late = '0' } = row ?? {};
+  return { counted: BigInt(counted), screened: BigInt(screened), late: BigInt(late) };
+}

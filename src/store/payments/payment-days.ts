@@ -1,0 +1,79 @@
+import type { PaymentStatus } from '../../domain/payment.ts';
+import type { Reader } from '../plumbing/database.ts';
+import type { Fragment } from './payment-filter.ts';
+import type { StepRange } from './payment-steps.ts';
+
+/** Payments of one day (UTC), by their stored status, token and unit of price. */
+export interface DayCount {
+  readonly day: string;
+  readonly status: PaymentStatus;
+  /** CAIP-19; empty for payments without a token. */
+  readonly tokenAsset: string;
+  readonly unit: string;
+  readonly decimals: number;
+  readonly payments: number;
+  /** The prices, less the parts that were refunded. */
+  readonly value: bigint;
+}
+
+/** The totals of the days, with the changes that are not yet in them, in one snapshot. */
+export async function countDays(db: Reader, range: StepRange): Promise<DayCount[]> {
+  const { partnerId, mode, merchantIds, fromDay, untilDay } = range;
+  const isOwn = db`partner_id = ${partnerId} and mode = ${mode}
+    and ${merchantIds === null ? db`true` : db`merchant_id = any(${merchantIds as string[]}::text[])`}
+    and day between ${fromDay}::date and ${untilDay}::date`;
+  const isOfPartner = db`partner_id = ${partnerId} and mode = ${mode}
+    and day between ${fromDay}::date and ${untilDay}::date`;
+  const columns = db`day, status, token_asset, amount_unit, amount_decimals, payments, value`;
+  const totals =
+    merchantIds === null
+      ? db`select ${columns} from payment_partner_day_stats where ${isOfPartner}`
+      : db`select ${columns} from payment_day_stats where ${isOwn}`;
+  const rows = await db<(Omit<DayCount, 'payments' | 'value'> & { payments: string; value: string })[]>`
+    select day::text as day, status, token_asset as "tokenAsset", amount_unit as unit, min(amount_decimals) as decimals,
+      sum(payments) as payments, sum(value) as value
+    from (${totals} union all select ${columns} from payment_stat_changes where ${isOwn}) counted
+    group by day, status, token_asset, amount_unit having sum(payments) <> 0 or sum(value) <> 0
+    order by day, status, token_asset, amount_unit`;
+  return rows.map(({ payments, value, ...row }) => ({ ...row, payments: Number(payments), value: BigInt(value) }));
+}
+
+/** Things of an owner that wait for a person. */
+export interface Attention {
+  readonly waitingRefunds: number;
+  readonly failedRefunds: number;
+  readonly heldPayments: number;
+  readonly slowPayments: number;
+}
+
+/** Counting ends here: nobody needs to know whether it is more. */
+const MOST_COUNTED = 1_000;
+
+export async function countAttention(
+  db: Reader,
+  input: Pick<StepRange, 'partnerId' | 'mode' | 'merchantIds'> & { readonly slowBefore: string },
+): Promise<Attention> {
+  const { partnerId, mode, merchantIds, slowBefore } = input;
+  const isAmong = db`m.partner_id = ${partnerId} and m.mode = ${mode}
+    and ${merchantIds === null ? db`true` : db`m.id = any(${merchantIds as string[]}::text[])`}`;
+  const refunds = (isWanted: Fragment) => db`(
+    select count(*)::int from (
+      select from refunds r join merchants m on m.id = r.merchant_id where ${isWanted} and ${isAmong} limit ${MOST_COUNTED}
+    ) found)`;
+  // The first condition is that of the partial index.
+  const isWaiting = db`r.state in ('requested', 'awaiting_funds') and r.state = 'awaiting_funds'`;
+  const [row] = await db<Attention[]>`
+    select ${refunds(isWaiting)} as "waitingRefunds", ${refunds(db`r.state = 'failed'`)} as "failedRefunds",
+      (select count(*)::int from (
+        select from payouts o join merchants m on m.id = o.merchant_id
+        where o.state = 'held' and ${isAmong} limit ${MOST_COUNTED}
+      ) found) as "heldPayments",
+      (select count(*)::int from (
+        select from merchants m cross join lateral (
+          select from payments p where p.merchant_id = m.id and p.status = 'processing' and p.id < ${slowBefore}
+          limit ${MOST_COUNTED}
+        ) p where ${isAmong} limit ${MOST_COUNTED}
+      ) found) as "slowPayments"`;
+  if (row === undefined) throw new Error('The counts have one row.');
+  return row;
+}

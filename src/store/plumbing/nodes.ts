@@ -1,0 +1,26 @@
+import type { Reader, Tx } from './database.ts';
+
+/** A node that runs, as it has announced itself. */
+export interface RunningNode {
+  /** A random name of the process. */
+  readonly id: string;
+  readonly host: string;
+  readonly roles: readonly string[];
+  readonly startedAt: Date;
+  readonly seenAt: Date;
+}
+
+/** Writes the node, and forgets those that were not seen since then. */
+export async function putNode(tx: Tx, node: RunningNode, goneBefore: Date): Promise<void> {
+  await tx`
+    insert into nodes (id, host, roles, started_at, seen_at)
+    values (${node.id}, ${node.host}, ${[...node.roles]}, ${node.startedAt}, ${node.seenAt})
+    on conflict (id) do update set seen_at = excluded.seen_at`;
+  await tx`delete from nodes where seen_at < ${goneBefore}`;
+}
+
+export function listNodes(db: Reader): Promise<RunningNode[]> {
+  return db<RunningNode[]>`
+    select id, host, to_json(roles) as roles, started_at as "startedAt", seen_at as "seenAt" from nodes
+    order by started_at, id limit 1000`;
+}

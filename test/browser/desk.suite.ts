@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { before, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { en } from '../../web/src/dashboard/strings/en.ts';
+import { payWith } from '../e2e/sandbox-payer.ts';
+import { assertAccessible } from './accessible.ts';
+import { withAuthenticator } from './authenticator.ts';
+import { operatorLink } from './operator-link.ts';
+import { type Scene, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
+
+const HOSTILE = 'K \u202e"><img src=x onerror=alert(1)>';
+
+/** The pages of keys, events, refunds, payouts, merchants and the gateway, for the owner who is signed in. */
+export function deskSuite(opened: () => { readonly scene: Scene; readonly visit: Visit }): void {
+  let scene: Scene;
+  let visit: Visit;
+  let origin: string;
+  before(() => {
+    ({ scene, visit } = opened());
+    origin = new URL(scene.dashboardUrl).origin;
+  });
+
+  const at = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
+  const statusWith = async (secret: string) =>
+    (await fetch(`${origin}/v1/payments`, { headers: { 'api-key': secret } })).status;
+
+  it('issue, rotate and revoke a key, whose secret works and is shown once', async () => {
+    const { page } = visit;
+    const dialog = page.getByRole('dialog');
+    const shownSecret = async () => {
+      const secret = await dialog.getByText(/^till_test_/).innerText();
+      await dialog.getByRole('button', { name: en.close }).click();
+      return secret;
+    };
+    await page.getByRole('link', { name: en.developers }).click();
+    await at(page, en.developers);
+    await page.getByRole('button', { name: en.addKey }).click();
+    await dialog.getByLabel(en.keyLabel).fill(HOSTILE);
+    await dialog.getByLabel(en.keyAddresses).fill('not an address');
+    await dialog.getByRole('button', { name: en.addKey }).click();
+    await dialog.getByRole('alert').waitFor();
+    assert.equal(await dialog.getByLabel(en.keyLabel).inputValue(), HOSTILE, 'a refusal keeps what was typed');
+    await dialog.getByLabel(en.keyAddresses).fill('127.0.0.0/8, ::1');
+    await assertAccessible(page, 'new key');
+    await dialog.getByRole('button', { name: en.addKey }).click();
+    const first = await shownSecret();
+    assert.equal(await statusWith(first), 200);
+    const row = page.getByRole('listitem').filter({ hasText: 'K "><img' });
+    await row.getByRole('button', { name: en.rotate }).click();
+    await dialog.getByLabel(en.overlap).selectOption('0');
+    await dialog.getByRole('button', { name: en.rotate }).click();
+    const second = await shownSecret();
+    assert.notEqual(second, first);
+    assert.deepEqual([await statusWith(first), await statusWith(second)], [401, 200]);
+    await assertAccessible(page, 'keys');
+    await row.getByRole('button', { name: en.revoke }).click();
+    await dialog.getByRole('button', { name: en.revoke }).click();
+    await row.waitFor({ state: 'detached' });
+    assert.equal(await statusWith(second), 401);
+    await page.getByLabel(en.showEnded).check();
+    await row.first().getByText(en.keyRevoked).waitFor();
+  });
+
+  it('show the events and the requests of programs', async () => {
+    const { page } = visit;
+    await fetch(`${origin}/v1/payments/pay_unknown`, {
+      headers: { 'api-key': scene.apiKey, 'merchant-id': scene.merchantId },
+    });
+    await scene.createPayment(...TEN_DOLLARS, { referenceId: 'EVENT-1' });
+    await page.getByRole('link', { name: en.events }).click();
+    await page.getByText('payment.created').first().click();
+    await page.getByText('"EVENT-1"').first().waitFor();
+    await assertAccessible(page, 'events');
+    await page.getByRole('link', { name: en.requests }).click();
+    await page.getByLabel(en.onlyErrors).check();
+    await page.getByText('payment_not_found').waitFor();
+    await assertAccessible(page, 'requests');
+  });
+
+  it('show a refund and its payment', async () => {
+    const { page } = visit;
+    const { paymentId } = await scene.createPayment('iso4217/USD', '1200', { referenceId: 'REFUND-1' });
+    await payWith(scene, await scene.createWallet({ USDC: 2n * TEN_TOKENS }), paymentId, 'USDC');
+    await page.getByRole('link', { name: en.refunds }).click();
+    await at(page, en.refunds);
+    await scene.call('POST', '/v1/refunds', { paymentId });
+    await page.getByRole('listitem').filter({ hasText: '$12.00' }).getByText(en.statusRefunded).waitFor();
+    await assertAccessible(page, 'refunds');
+    await page.getByRole('link', { name: en.payouts }).click();
+    await page.getByText(en.noPayouts).waitFor();
+    await assertAccessible(page, 'payouts');
+  });
+
+  it('show an edit that somebody else made first, suspend a merchant, and add its first destination', async () => {
+    const { page } = visit;
+    const dialog = page.getByRole('dialog');
+    const { merchant } = await scene.call<{ merchant: { id: string } }>('POST', '/v1/merchants', {
+      merchantName: 'Kiosk',
+      merchantEmail: 'kiosk@shop.example',
+    });
+    await page.goto(`${origin}/dashboard/merchants/${merchant.id}`);
+    await page.getByRole('button', { name: en.addDestination }).click();
+    await dialog.getByLabel(en.accountAddress).fill(`0x${'ab'.repeat(20)}`);
+    await dialog.getByText(en.noChecksum).waitFor();
+    await dialog.getByRole('button', { name: en.addDestination }).click();
+    await page
+      .getByText(/0x[aA][bB]/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: en.edit }).click();
+    await dialog.getByLabel(en.name).fill('Kiosk of one');
+    await scene.call('PATCH', `/v1/merchants/${merchant.id}`, { merchantName: 'Kiosk of another' });
+    await dialog.getByRole('button', { name: en.save }).click();
+    await dialog.getByText('Kiosk of another').waitFor();
+    assert.equal(await dialog.getByLabel(en.name).inputValue(), 'Kiosk of one');
+    await assertAccessible(page, 'two edits');
+    await dialog.getByRole('button', { name: en.overwrite }).click();
+    await at(page, `Kiosk of one ${en.merchantActive}`);
+    await page.getByRole('button', { name: en.suspend }).click();
+    await dialog.getByRole('button', { name: en.suspend }).click();
+    await at(page, `Kiosk of one ${en.merchantSuspended}`);
+    await page.getByText(en.suspendedText).waitFor();
+    await assertAccessible(page, 'suspended merchant');
+  });
+
+  it('are reached by the keyboard alone', async () => {
+    const { page } = visit;
+    for (const [keys, title] of [
+      ['gr', en.refunds],
+      ['go', en.payouts],
+      ['gd', en.developers],
+    ] as const) {
+      for (const key of keys) await page.keyboard.press(key);
+      await at(page, title);
+    }
+    await page.keyboard.press('?');
+    await page.keyboard.type(en.auditLog);
+    await page.keyboard.press('Enter');
+    await at(page, en.team);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+  it('notice a new version of the dashboard', async () => {
+    const { page } = visit;
+    await page.route(`${origin}/dashboard`, (route) =>
+      route.request().method() === 'HEAD'
+        ? route.fulfill({ status: 200, headers: { 'till-build': 'another' } })
+        : route.continue(),
+    );
+    await page.reload();
+    await page.getByText(en.newVersion).waitFor();
+    await page.unrouteAll();
+    await page.getByRole('button', { name: en.loadAgain }).click();
+    await page.getByText(en.newVersion).waitFor({ state: 'detached' });
+  });
+
+  it('show the gateway to its operator, who chooses a partner', async () => {
+    const other = await scene.visit();
+    await withAuthenticator(other.context, other.page);
+    const { page } = other;
+    await page.goto(await operatorLink(scene));
+    await page.getByRole('button', { name: en.later }).click();
+    await at(page, en.operator);
+    await page.getByText(en.nodes, { exact: true }).waitFor();
+    await page.getByText('eip155:31337', { exact: true }).first().waitFor();
+    await assertAccessible(page, 'operator');
+    assert.equal(await page.getByRole('link', { name: en.payments }).count(), 0);
+    await page.getByLabel(en.partner).selectOption({ index: 1 });
+    await at(page, en.payments);
+    await page.getByText('REFUND-1').waitFor();
+    await other.close();
+  });
+
+  it('fit every width, in both directions of writing', async () => {
+    const { page } = visit;
+    for (const width of [390, 820, 2560]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const path of ['developers', 'refunds', 'payouts', 'developers/events', 'developers/requests']) {
+        await page.goto(`${origin}/dashboard/${path}?lang=ar`);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        const overflow = await page.evaluate(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        assert.ok(Number(overflow) <= 0, `${path} at ${width}: ${overflow} px too wide`);
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 720 });
+    assert.deepEqual(visit.strangers, []);
+  });
+}

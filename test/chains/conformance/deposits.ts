@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { idBytes } from '../../../src/domain/ids.ts';
+import type { Item } from '../../../src/domain/item.ts';
+import type { OnScene, Scene } from '../harness.ts';
+
+/** An item by deposit, with the address in place of its payer. */
+async function newDeposit({ chain, newItem, newPayer }: Scene, told: Partial<Item> = {}): Promise<Item> {
+  await chain.check();
+  const collector = chain.depositContract() ?? '';
+  const item = await newItem(newPayer(), 'eip3009-vrs', { method: 'deposit', collector, ...told });
+  return { ...item, payer: chain.depositAddressOf(item) };
+}
+
+const swept = (chain: Scene['chain'], item: Item) => ({
+  item,
+  commitment: chain.commitmentOf(item),
+  signature: '0x',
+  hasCode: false,
+});
+
+export function describeDeposits(onScene: OnScene): void {
+  describe('deposit addresses', () => {
+    it(
+      'take transfers of anybody, and are swept together, each to its own recipient',
+      onScene(async (scene) => {
+        const { chain, newPayer, fund, send, mine, relay, holding, placeOf } = scene;
+        const items = [await newDeposit(scene), await newDeposit(scene, { fee: 0n }), await newDeposit(scene)];
+        const sender = newPayer();
+        const [first, second, empty] = items as [Item, Item, Item];
+        await fund(sender.address, first.asset, 5_000n);
+        await fund(sender.address, scene.assets.native, 10n ** 18n);
+        const from = (await chain.head()).number;
+        for (const [item, units] of [
+          [first, 1_000n],
+          [second, 2_500n],
+        ] as const) {
+          const data = `0xa9059cbb${item.payer.slice(2).toLowerCase().padStart(64, '0')}${units.toString(16).padStart(64, '0')}`;
+          const to = item.asset.slice(item.asset.lastIndexOf(':') + 1);
+          await send(sender, { method: 'eth_sendTransaction', params: [{ from: sender.address, to, data }] });
+          await mine();
+        }
+        const { number } = await chain.head();
+        const addresses = items.map(({ payer }) => payer);
+        const others = Array.from({ length: 600 }, (_, index) => `0x${index.toString(16).padStart(40, 'a')}`);
+        for (const accounts of [addresses, [...addresses, ...others]]) {
+          const found = await chain.incoming(accounts, from + 1, number);
+          assert.deepEqual(
+            found.map(({ to, amount }) => [to, amount]),
+            [
+              [first.payer, 1_000n],
+              [second.payer, 2_500n],
+            ],
+          );
+        }
+        for (const witness of chain.witnesses()) {
+          assert.equal(await witness.holding(first.payer, first.asset, number), 1_000n);
+        }
+        const batch = items.map((item) => swept(chain, item));
+        assert.deepEqual(await chain.simulate(batch), [
+          { is: 'paid' },
+          { is: 'paid' },
+          { is: 'refused', reason: 'short_balance' },
+        ]);
+        const hash = await relay(batch);
+        assert.equal(await holding(first.recipient, first.asset), 990n);
+        assert.equal(await holding(second.recipient, first.asset), 2_500n);
+        const block = await placeOf(hash);
+        const events = await chain.events(block.number, block.number);
+        assert.deepEqual(
+          events.map(({ logIndex: _, ...event }) => event),
+          [[first, 1_000n, 10n] as const, [second, 2_500n, 0n] as const].map(([item, amount, fee]) => ({
+            type: 'swept',
+            block: { number: block.number, hash: block.hash },
+            transactionHash: hash,
+            collector: item.collector,
+            commitment: chain.commitmentOf(item),
+            subject: Buffer.from(idBytes(item.subject)).toString('hex'),
+            asset: item.asset,
+            amount,
+            fee,
+            recipient: item.recipient,
+          })),
+        );
+        for (const witness of chain.witnesses()) {
+          assert.deepEqual((await witness.receipt(hash))?.events, events);
+        }
+        assert.deepEqual(await chain.simulate([swept(chain, empty)]), [{ is: 'refused', reason: 'short_balance' }]);
+      }),
+    );
+
+    it(
+      'follow from every term',
+      onScene(async (scene) => {
+        const { chain, newAccount } = scene;
+        const item = await newDeposit(scene);
+        const changes: Partial<Item>[] = [
+          { recipient: newAccount() },
+          { feeAccount: newAccount() },
+          { amount: 1_001n },
+          { fee: 11n },
+          { asset: scene.assets.permit2 },
+        ];
+        for (const change of changes) {
+          assert.notEqual(chain.depositAddressOf({ ...item, ...change }), item.payer);
+          assert.notEqual(chain.commitmentOf({ ...item, ...change }), chain.commitmentOf(item));
+        }
+        // Who asks, and when, makes no difference.
+        assert.equal(chain.depositAddressOf({ ...item, payer: newAccount(), deadlineS: 1 }), item.payer);
+      }),
+    );
+  });
+}

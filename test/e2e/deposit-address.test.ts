@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { freshKey } from '../gateway.ts';
+import {
+  BASE_SEPOLIA,
+  BASE_SEPOLIA_USDC,
+  DESTINATION,
+  ETH,
+  EURC,
+  openPayingShop,
+  type PayingShop,
+  refusal,
+  SANDBOX,
+  USDC,
+  USDT,
+} from './paying-shop.ts';
+
+describe('an address to send a payment to', () => {
+  let paying: PayingShop;
+  before(async () => {
+    const depositMinimum = { everywhere: undefined, on: new Map([[SANDBOX, 0n]]) };
+    paying = await openPayingShop({ chainIds: [SANDBOX, BASE_SEPOLIA], config: { depositMinimum } });
+  });
+  after(() => paying.gateway.stop());
+
+  const ask = (id: string, asset: unknown) => paying.wallet.post(id, 'address', { asset });
+
+  it('is the same at every request, with its amount and a link for wallets', async () => {
+    const id = await paying.created();
+    const first = await ask(id, USDC);
+    assert.equal(first.statusCode, 200, first.body);
+    const { address, amount, uri, expiresAt, confirmations } = first.json();
+    const [, , account] = address.split(':');
+    assert.match(address, /^eip155:31337:0x[0-9a-fA-F]{40}$/);
+    assert.deepEqual([amount.unit, amount.value], [`caip19/${USDC}`, '10000000']);
+    const token = USDC.slice(USDC.lastIndexOf(':') + 1);
+    assert.equal(uri, `ethereum:${token}@31337/transfer?address=${account}&uint256=10000000`);
+    assert.ok(expiresAt > 0 && confirmations >= 1);
+    const again = await Promise.all([ask(id, USDC), ask(id, USDC.toLowerCase()), ask(id, USDC)]);
+    for (const response of again) assert.deepEqual(response.json(), first.json());
+    assert.notEqual((await ask(id, USDT)).json().address, address);
+    assert.notEqual((await ask(await paying.created(), USDC)).json().address, address);
+    const items = await paying.items(id);
+    assert.deepEqual(
+      items.map(({ method, state }) => [method, state]),
+      [
+        ['deposit', 'offered'],
+        ['deposit', 'offered'],
+      ],
+    );
+    assert.equal((await paying.payment(id)).native_deadline?.getTime(), expiresAt * 1000);
+  });
+
+  it('keeps its terms when the destination of the merchant changes', async () => {
+    const id = await paying.created();
+    const before = (await ask(id, USDC)).json();
+    const { gateway, shop } = paying;
+    const changed = await gateway.call({
+      method: 'POST',
+      url: `/v1/merchants/${shop.merchant.id}/settlements/crypto`,
+      headers: { ...shop.headers, 'idempotency-key': freshKey() },
+      payload: { settlements: [{ asset: USDC, destination: `${SANDBOX}:${DESTINATION}` }] },
+    });
+    assert.ok(changed.statusCode < 300, changed.body);
+    const recipients = new Set<string>();
+    for (const each of [id, await paying.created()]) {
+      await ask(each, USDC);
+      for (const { recipient } of await paying.items(each)) recipients.add(recipient);
+    }
+    assert.ok(recipients.has(DESTINATION) && recipients.size === 2);
+    assert.deepEqual((await ask(id, USDC)).json(), before);
+  });
+
+  it('is refused for coin, for tokens with a rate, and for anything else that does not pay', async () => {
+    const id = await paying.created();
+    for (const asset of [ETH, EURC, BASE_SEPOLIA_USDC.replace(/.$/, 'f'), 'nonsense', 7]) {
+      assert.deepEqual(await refusal(ask(id, asset)), [400, 'params_validation'], String(asset));
+    }
+    assert.deepEqual(await refusal(paying.wallet.post(id, 'address', { asset: USDC, more: 1 })), [
+      400,
+      'params_validation',
+    ]);
+  });
+
+  it('is refused on a network for which the operator has set no smallest amount', async () => {
+    const id = await paying.created();
+    assert.deepEqual(await refusal(ask(id, BASE_SEPOLIA_USDC)), [409, 'executor_not_found']);
+  });
+
+  it('is refused with less than two minutes left, and for payments that are over', async () => {
+    const nowS = paying.time.clock.nowMs() / 1000;
+    const short = await paying.created({ expiresAt: Math.floor(nowS) + 119 });
+    assert.deepEqual(await refusal(ask(short, USDC)), [400, 'invalid_state']);
+    const cancelled = await paying.created();
+    await paying.shop.cancel(cancelled);
+    assert.deepEqual(await refusal(ask(cancelled, USDC)), [400, 'invalid_state']);
+    const open = await paying.created();
+    await ask(open, USDC);
+    await paying.shop.cancel(open);
+    assert.deepEqual(await refusal(ask(open, USDC)), [400, 'invalid_state']);
+    assert.deepEqual(await refusal(ask('pay_0000000000000000000000000', USDC)), [404, 'payment_not_found']);
+  });
+
+  it('is never shown when somebody else wrote it into the database', async () => {
+    const id = await paying.created();
+    await ask(id, USDC);
+    await paying.gateway.db.sql`
+      update deposits set address = '0x57a4ae500000000000000000000000000000571a' where payment_id = ${id}`;
+    const { statusCode, body } = await ask(id, USDC);
+    assert.equal(statusCode, 500);
+    assert.doesNotMatch(body, /571a/);
+  });
+});

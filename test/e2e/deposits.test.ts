@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { ACCOUNTS } from '../../src/domain/books.ts';
+import { listEvents } from '../../src/store/events/events.ts';
+import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
+import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
+import { type BooksScene, openBooksScene } from './books-scene.ts';
+import type { SceneInput } from './relay-scene.ts';
+
+const USDC = SANDBOX_ASSETS['eip3009-vrs'];
+const TETHER = SANDBOX_ASSETS.permit2;
+const SETTLED = ACCOUNTS.settled('mrch_test');
+const PAYABLE = ACCOUNTS.payable('mrch_test');
+const MINUTE_MS = 60_000;
+
+describe('a deposit address', () => {
+  let scene: BooksScene;
+  const open = async (input: SceneInput = {}) => {
+    scene = await openBooksScene({ watching: { sweepFrom: () => 0n }, ...input });
+    return scene;
+  };
+  afterEach(() => scene.close());
+
+  const statusOf = async (id: string) => (await scene.payment(id)).status;
+  const typesOf = async (id: string) => (await listEvents(scene.db.sql, id)).map(({ type }) => type);
+
+  /** Nothing is in the books that is not on the chain, and the other way round. */
+  async function isReconciled() {
+    assert.deepEqual(await scene.differences(), []);
+    await scene.seal();
+    assert.deepEqual(await scene.problems(), []);
+  }
+
+  it('is paid by a plain transfer: processing in a block, succeeded when final, settled by the sweep', async () => {
+    await open({ depth: 3 });
+    const { id, address, item, send, sender } = await scene.deposit();
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn();
+    assert.equal(await statusOf(id), 'processing');
+    assert.equal(scene.control.balanceOf(address, USDC), 1_000n);
+    await node.turn(2);
+    const { status, buyerAccount, tokenValue, transactionHash } = await scene.payment(id);
+    assert.deepEqual([status, buyerAccount, tokenValue], ['succeeded', `${scene.network}:${sender}`, '1000']);
+    assert.match(transactionHash ?? '', /^0x/);
+    await node.turn(4);
+    assert.equal(scene.control.balanceOf(item.recipient, USDC), 990n);
+    assert.equal(scene.control.balanceOf(address, USDC), 0n);
+    const settlement = await findPaymentSettlement(scene.db.sql, id);
+    assert.deepEqual([settlement?.amount, settlement?.recipient], ['990', item.recipient]);
+    assert.deepEqual(await scene.balances(USDC), { payer: -1_000n, fees: 10n, [SETTLED]: 990n });
+    assert.deepEqual(await typesOf(id), [
+      'payment.created',
+      'payment.processing',
+      'payment.succeeded',
+      'payment.settled',
+    ]);
+    await isReconciled();
+  });
+
+  it('collects parts, and takes them for nothing until they are enough', async () => {
+    await open();
+    const { id, send } = await scene.deposit();
+    const node = await scene.newNode();
+    send(400n);
+    await node.turn(2);
+    assert.equal(await statusOf(id), 'requires_action');
+    assert.deepEqual(await scene.balances(USDC), { payer: -400n, deposits: 400n });
+    send(600n);
+    await node.turn(4);
+    assert.equal(await statusOf(id), 'succeeded');
+    assert.deepEqual(await scene.balances(USDC), { payer: -1_000n, fees: 10n, [SETTLED]: 990n });
+    await isReconciled();
+  });
+
+  it('with too little expires, and the money is named to the partner and swept to the merchant', async () => {
+    await open();
+    const { id, item, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS });
+    const node = await scene.newNode();
+    send(400n);
+    await node.turn(2);
+    scene.pass(16 * MINUTE_MS);
+    await node.turn(5);
+    assert.equal(await statusOf(id), 'expired');
+    assert.equal(scene.control.balanceOf(item.recipient, USDC), 396n);
+    assert.ok((await typesOf(id)).includes('payment.late_money'));
+    await isReconciled();
+  });
+
+  it('with a little too little is paid when its time is over, if the operator tolerates it', async () => {
+    await open({ watching: { sweepFrom: () => 0n, toleranceBasisPoints: () => 100 } });
+    const { id, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS });
+    const node = await scene.newNode();
+    send(991n);
+    await node.turn(2);
+    assert.equal(await statusOf(id), 'requires_action');
+    scene.pass(16 * MINUTE_MS);
+    await node.turn(5);
+    assert.equal(await statusOf(id), 'succeeded');
+    await isReconciled();
+  });
+
+  it('with too much is paid, and the surplus is named', async () => {
+    await open();
+    const { id, item, send } = await scene.deposit();
+    const node = await scene.newNode();
+    send(2_500n);
+    await node.turn(4);
+    assert.equal(await statusOf(id), 'succeeded');
+    assert.equal(scene.control.balanceOf(item.recipient, USDC), 2_475n);
+    const events = await listEvents(scene.db.sql, id);
+    assert.equal(events.find(({ type }) => type === 'payment.late_money')?.evidence?.amount, '1500');
+    await isReconciled();
+  });
+
+  it('takes money that comes late, or twice, to the merchant and names it', async () => {
+    await open();
+    const late = await scene.deposit({ lifeMs: 5 * MINUTE_MS });
+    const twice = await scene.deposit();
+    const node = await scene.newNode();
+    twice.send(1_000n);
+    await node.turn(4);
+    twice.send(1_000n);
+    scene.pass(16 * MINUTE_MS);
+    await node.turn(2);
+    assert.equal(await statusOf(late.id), 'expired');
+    late.send(1_000n);
+    await node.turn(4);
+    assert.equal(await statusOf(late.id), 'expired');
+    for (const { id, item } of [late, twice]) {
+      assert.ok((await typesOf(id)).includes('payment.late_money'));
+      assert.ok(scene.control.balanceOf(item.recipient, USDC) >= 990n);
+    }
+    await isReconciled();
+  });
+
+  it('counts nothing of another token', async () => {
+    await open();
+    const { id, send } = await scene.deposit();
+    const node = await scene.newNode();
+    send(1_000n, { token: TETHER });
+    await node.turn(3);
+    assert.equal(await statusOf(id), 'requires_action');
+    assert.ok((await scene.alerts()).some((alert) => alert.startsWith('stray_money')));
+    await isReconciled();
+  });
+
+  it('counts nothing of a screened sender, and is not swept', async () => {
+    const hits = new Set<string>();
+    const list = { hash: 'ab'.repeat(32), version: '7', date: '2026-02-28' };
+    await open({ screening: { decide: (accounts) => ({ hits: accounts.filter((each) => hits.has(each)), list }) } });
+    const { id, address, send, sender } = await scene.deposit();
+    hits.add(`${scene.network}:${sender}`);
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn(4);
+    assert.equal(await statusOf(id), 'requires_action');
+    assert.equal(scene.control.balanceOf(address, USDC), 1_000n);
+    assert.ok((await scene.alerts()).some((alert) => alert.startsWith('screened_payer')));
+  });
+
+  it('is swept by a stranger to the same end, before or after the gateway orders it', async () => {
+    await open({ depth: 2 });
+    const { id, item, send } = await scene.deposit();
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn();
+    scene.control.relayAsStranger([{ item, commitment: '', signature: '0x', hasCode: false }]);
+    await node.turn(6);
+    assert.equal(await statusOf(id), 'succeeded');
+    assert.equal((await findPaymentSettlement(scene.db.sql, id))?.amount, '990');
+    assert.equal(scene.control.balanceOf(item.recipient, USDC), 990n);
+    await isReconciled();
+  });
+
+  it('holds the money of a merchant without a destination for its payout', async () => {
+    await open();
+    const { id, send } = await scene.deposit({ isHeld: true });
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn(4);
+    assert.equal(await statusOf(id), 'succeeded');
+    assert.deepEqual(await scene.balances(USDC), { payer: -1_000n, fees: 10n, [PAYABLE]: 990n });
+    const [held] = await scene.db.sql`select amount, state, method from payouts where payment_id = ${id}`;
+    assert.deepEqual(held, { amount: '990', state: 'held', method: 'eip3009-vrs' });
+    await isReconciled();
+  });
+
+  it('costs no gas for dust', async () => {
+    await open({ watching: {} });
+    const { send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS });
+    const node = await scene.newNode();
+    for (let count = 0; count < 50; count += 1) send(1n);
+    scene.pass(16 * MINUTE_MS);
+    await node.turn(5);
+    assert.deepEqual(await scene.db.sql`select * from sends`, []);
+  });
+
+  it('is not paid while endpoints contradict each other about its balance', async () => {
+    await open({ witnesses: 2 });
+    const { id, send } = await scene.deposit();
+    const node = await scene.newNode();
+    scene.control.testify(1, { addsToHoldings: 999n });
+    send(1n);
+    await node.turn(3);
+    assert.equal(await statusOf(id), 'requires_action');
+    assert.ok((await scene.alerts()).some((alert) => alert.startsWith('endpoints_disagree')));
+    scene.control.testify(1);
+    send(999n);
+    await node.turn(4);
+    assert.equal(await statusOf(id), 'succeeded');
+  });
+
+  it('forgets a transfer whose block leaves the chain', async () => {
+    await open({ depth: 4 });
+    const { id, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS });
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn();
+    assert.equal(await statusOf(id), 'processing');
+    scene.control.reorg(2, { transactions: 'dropped', length: 3 });
+    await node.turn(2);
+    scene.pass(16 * MINUTE_MS);
+    await node.turn(8);
+    assert.equal(await statusOf(id), 'expired');
+    await isReconciled();
+  });
+
+  it('has its sweep undone and repeated after a reorg deeper than final depth', async () => {
+    await open();
+    const { id, item, send } = await scene.deposit();
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn(4);
+    assert.equal(scene.control.balanceOf(item.recipient, USDC), 990n);
+    scene.control.reorg(2, { transactions: 'dropped', length: 3 });
+    await node.turn(8);
+    assert.equal(await statusOf(id), 'succeeded');
+    assert.equal(scene.control.balanceOf(item.recipient, USDC), 990n);
+    await isReconciled();
+  });
+});

@@ -1,0 +1,29 @@
+import type { Statistics, Volume } from './shapes.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Days (UTC) up to this moment, the oldest first. */
+export function lastDays(count: number, nowMs: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => dayAt(nowMs - (count - 1 - index) * DAY_MS));
+}
+
+export function dayAt(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+/** Today and the same day of last week, with nothing where there were no payments. */
+export function todayAndLastWeek({ days }: Statistics, nowMs: number) {
+  const of = (day: string) => days.find((each) => each.day === day) ?? { day, payments: 0, succeeded: 0, volume: [] };
+  return { today: of(dayAt(nowMs)), lastWeek: of(dayAt(nowMs - 7 * DAY_MS)) };
+}
+
+export function volumeIn(volume: readonly Volume[], currency: string): string {
+  return volume.find((each) => each.currency === currency)?.amount ?? '0';
+}
+
+/** Succeeded payments among those that are over. Undefined if none is. */
+export function successRate({ statuses }: Pick<Statistics, 'statuses'>): number | undefined {
+  const { succeeded, failed, expired, cancelled } = statuses;
+  const over = succeeded + failed + expired + cancelled;
+  return over === 0 ? undefined : succeeded / over;
+}

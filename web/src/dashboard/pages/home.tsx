@@ -1,0 +1,275 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { formatMajor, latinDigits } from '../../shared/money.ts';
+import { fill } from '../../shared/text.ts';
+import { call, queryText } from '../api.ts';
+import { dayAt, lastDays, successRate, todayAndLastWeek, volumeIn } from '../days.ts';
+import { useMay } from '../queries.ts';
+import type { Attention, Statistics } from '../shapes.ts';
+import type { Strings } from '../strings/en.ts';
+import { BarChart, Shares } from '../ui/charts.tsx';
+import { Notice, PageHead, useTitle } from '../ui/parts.tsx';
+import { problemText } from '../ui/problem-text.ts';
+import { usePageState, useWords } from '../words.ts';
+
+const PERIODS = [30, 90] as const;
+const REFRESH_MS = 15_000;
+
+/** The numbers of today and of the last weeks, and what waits for a person. */
+export function HomePage() {
+  const words = useWords();
+  const [days, setDays] = useState<(typeof PERIODS)[number]>(30);
+  useTitle(words.home);
+  const from = lastDays(days, Date.now())[0];
+  const { data, error } = useQuery({
+    queryKey: ['statistics', from],
+    queryFn: ({ signal }) => call<Statistics>('GET', `/v1/statistics/payments${queryText({ from })}`, { signal }),
+    refetchInterval: REFRESH_MS,
+    placeholderData: (before) => before,
+  });
+  return (
+    <>
+      <PageHead title={words.home}>
+        <fieldset className="segments">
+          <legend className="unseen">{words.period}</legend>
+          {PERIODS.map((period) => (
+            <label key={period}>
+              <input type="radio" name="period" checked={period === days} onChange={() => setDays(period)} />
+              <span>{fill(words.days, { count: String(period) })}</span>
+            </label>
+          ))}
+        </fieldset>
+      </PageHead>
+      {error !== null && <Notice kind="bad">{problemText(words, error)}</Notice>}
+      {data === undefined && error === null && <p className="empty">{words.loading}</p>}
+      {data !== undefined && <Overview statistics={data} days={days} />}
+    </>
+  );
+}
+
+function Overview({ statistics, days }: { readonly statistics: Statistics; readonly days: number }) {
+  const words = useWords();
+  const style = usePageState();
+  const locale = latinDigits(style.locale);
+  const numbers = new Intl.NumberFormat(locale);
+  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
+  const { today, lastWeek } = todayAndLastWeek(statistics, Date.now());
+  const currencies = statistics.volume.map(({ currency }) => currency);
+  const [chosen, setChosen] = useState<string>();
+  const currency = chosen !== undefined && currencies.includes(chosen) ? chosen : mainCurrency(statistics);
+  const money = (amount: string) => (currency === undefined ? '—' : formatMajor(amount, currency, style));
+  const rate = successRate(statistics);
+  const { medianSeconds, p90Seconds } = statistics.timeToPay;
+  const compared = (value: string) => fill(words.lastWeek, { value });
+  return (
+    <>
+      <div className="tiles">
+        <Tile
+          name={`${words.volume} · ${words.today}`}
+          value={money(volumeIn(today.volume, currency ?? ''))}
+          note={compared(money(volumeIn(lastWeek.volume, currency ?? '')))}
+        />
+        <Tile
+          name={`${words.paidPayments} · ${words.today}`}
+          value={numbers.format(today.succeeded)}
+          note={compared(numbers.format(lastWeek.succeeded))}
+        />
+        <Tile
+          name={words.successRate}
+          value={rate === undefined ? '—' : percent.format(rate)}
+          note={fill(words.days, { count: String(days) })}
+        />
+        <Tile
+          name={words.timeToPay}
+          value={medianSeconds === null ? '—' : durationText(medianSeconds, locale)}
+          note={p90Seconds === null ? '' : fill(words.ninety, { time: durationText(p90Seconds, locale) })}
+        />
+      </div>
+      <div className="home-cards">
+        <div>
+          <section className="card" aria-labelledby="volume">
+            <div className="section-head">
+              <h2 id="volume">{words.volume}</h2>
+              {currencies.length > 1 && (
+                <fieldset className="segments">
+                  <legend className="unseen">{words.currency}</legend>
+                  {currencies.map((each) => (
+                    <label key={each}>
+                      <input
+                        type="radio"
+                        name="currency"
+                        checked={each === currency}
+                        onChange={() => setChosen(each)}
+                      />
+                      <span>{each}</span>
+                    </label>
+                  ))}
+                </fieldset>
+              )}
+            </div>
+            {currency === undefined ? (
+              <p className="soft">{words.noVolume}</p>
+            ) : (
+              <>
+                <p className="figure">{money(volumeIn(statistics.volume, currency))}</p>
+                <VolumeChart statistics={statistics} days={days} currency={currency} />
+              </>
+            )}
+          </section>
+          <section className="card" aria-labelledby="funnel">
+            <h2 id="funnel">{words.funnel}</h2>
+            <Shares shares={stepShares(words, statistics)} number={numbers} />
+          </section>
+        </div>
+        <div>
+          <NeedsYou />
+          <section className="card" aria-labelledby="assets">
+            <h2 id="assets">{words.tokensAndNetworks}</h2>
+            {statistics.assets.length === 0 && <p className="soft">{words.noVolume}</p>}
+            <Shares shares={assetShares(statistics)} number={numbers} />
+          </section>
+        </div>
+      </div>
+    </>
+  );
+}
+
+interface TileProps {
+  readonly name: ReactNode;
+  readonly value: string;
+  readonly note: string;
+}
+
+function Tile({ name, value, note }: TileProps) {
+  return (
+    <div className="card tile">
+      <span className="soft small">{name}</span>
+      <span className="figure">{value}</span>
+      <span className="soft small">{note}</span>
+    </div>
+  );
+}
+
+interface VolumeProps {
+  readonly statistics: Statistics;
+  readonly days: number;
+  readonly currency: string;
+}
+
+function VolumeChart({ statistics, days, currency }: VolumeProps) {
+  const words = useWords();
+  const style = usePageState();
+  const short = new Intl.DateTimeFormat(latinDigits(style.locale), { day: 'numeric', month: 'short', timeZone: 'UTC' });
+  const byDay = new Map(statistics.days.map((each) => [each.day, each]));
+  const bars = lastDays(days, Date.now()).map((day) => {
+    const amount = volumeIn(byDay.get(day)?.volume ?? [], currency);
+    return {
+      key: day,
+      label: short.format(new Date(`${day}T00:00:00Z`)),
+      size: Math.max(Number(amount), 0),
+      text: formatMajor(amount, currency, style),
+    };
+  });
+  return <BarChart title={`${words.volume}, ${currency}`} bars={bars} columns={[words.day, words.volume]} />;
+}
+
+/** The currency in which most days have volume. */
+function mainCurrency({ volume, days }: Statistics): string | undefined {
+  const daysOf = (currency: string) => days.filter((day) => Number(volumeIn(day.volume, currency)) > 0).length;
+  return volume.map(({ currency }) => currency).toSorted((a, b) => daysOf(b) - daysOf(a))[0];
+}
+
+const STEP_WORDS = {
+  created: 'stepCreated',
+  opened: 'stepOpened',
+  options: 'stepOptions',
+  signed: 'stepSigned',
+  paid: 'stepPaid',
+} as const satisfies Record<keyof Statistics['steps'], keyof Strings>;
+
+function stepShares(words: Strings, { steps }: Statistics) {
+  return (Object.keys(STEP_WORDS) as (keyof typeof STEP_WORDS)[]).map((step) => ({
+    key: step,
+    name: words[STEP_WORDS[step]],
+    count: steps[step],
+    share: steps.created === 0 ? 0 : steps[step] / steps.created,
+  }));
+}
+
+const MOST_ASSETS = 6;
+
+function assetShares({ assets }: Statistics) {
+  const total = assets.reduce((sum, { payments }) => sum + payments, 0);
+  return assets.slice(0, MOST_ASSETS).map(({ asset, symbol, networkName, payments }) => ({
+    key: asset,
+    name: symbol,
+    note: networkName,
+    count: payments,
+    share: payments / total,
+  }));
+}
+
+function NeedsYou() {
+  const words = useWords();
+  const mayWebhooks = useMay('webhooks');
+  const { data } = useQuery({
+    queryKey: ['attention', dayAt(Date.now())],
+    queryFn: ({ signal }) => call<Attention>('GET', '/v1/statistics/attention', { signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  const text = (word: keyof Strings, count: number) => fill(words[word], { count: String(count) });
+  return (
+    <section className="card" aria-labelledby="needs">
+      <h2 id="needs">{words.needsYou}</h2>
+      {data !== undefined && Object.values(data).every((count) => count === 0) && (
+        <p className="soft">{words.nothingNeeded}</p>
+      )}
+      {data !== undefined && (
+        <ul className="needs">
+          {data.slowPayments > 0 && (
+            <li>
+              <Link to="/payments" search={{ status: 'processing', sort: 'oldest' }}>
+                {text('slowPayments', data.slowPayments)}
+              </Link>
+            </li>
+          )}
+          {data.failedRefunds > 0 && (
+            <li>
+              <Link to="/refunds" search={{ status: 'failed' }}>
+                {text('failedRefunds', data.failedRefunds)}
+              </Link>
+            </li>
+          )}
+          {data.waitingRefunds > 0 && (
+            <li>
+              <Link to="/refunds" search={{ status: 'awaiting_funds' }}>
+                {text('waitingRefunds', data.waitingRefunds)}
+              </Link>
+            </li>
+          )}
+          {data.heldPayments > 0 && (
+            <li>
+              <Link to="/payouts" search={{ status: 'held' }}>
+                {text('heldPayments', data.heldPayments)}
+              </Link>
+            </li>
+          )}
+          {data.failingEndpoints > 0 && mayWebhooks && (
+            <li>
+              <Link to="/webhooks">{text('failingEndpoints', data.failingEndpoints)}</Link>
+            </li>
+          )}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** Seconds as `45 s`, `3 min` or `2 h`, in the language of the person. */
+function durationText(seconds: number, locale: string): string {
+  const [value, unit] =
+    seconds < 100 ? [seconds, 'second'] : seconds < 6_000 ? [seconds / 60, 'minute'] : [seconds / 3_600, 'hour'];
+  const style = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 } as const;
+  return new Intl.NumberFormat(locale, style).format(value as number);
+}

@@ -1,0 +1,166 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Fill } from '../../shared/fill.tsx';
+import { clamp, fill } from '../../shared/text.ts';
+import { call } from '../api.ts';
+import { useMay, useMerchants } from '../queries.ts';
+import type { ApiKey } from '../shapes.ts';
+import type { Strings } from '../strings/en.ts';
+import { Form } from '../ui/form.tsx';
+import { KeyDialog, RotateDialog } from '../ui/key-dialogs.tsx';
+import { ListState } from '../ui/list-state.tsx';
+import { Code, Dialog, FormEnd, PageHead, Time, useTitle } from '../ui/parts.tsx';
+import { Tabs } from '../ui/tabs.tsx';
+import { useChange } from '../ui/use-change.ts';
+import { useWords } from '../words.ts';
+
+const KEY_WORDS = {
+  active: ['keyActive', 'badge-succeeded'],
+  expired: ['keyExpired', 'badge-expired'],
+  revoked: ['keyRevoked', 'badge-failed'],
+} as const satisfies Record<ApiKey['status'], readonly [keyof Strings, string]>;
+
+export function KeysPage() {
+  const words = useWords();
+  const mayIssue = useMay('keys:write');
+  const [isAdding, setAdding] = useState(false);
+  const [secret, setSecret] = useState<string>();
+  const [showsEnded, setShowsEnded] = useState(false);
+  useTitle(words.apiKeys);
+  const { data, error } = useQuery({
+    queryKey: ['keys'],
+    queryFn: ({ signal }) => call<{ apiKeys: ApiKey[] }>('GET', '/v1/api-keys', { signal }),
+  });
+  const all = data?.apiKeys.toReversed();
+  const keys = all?.filter(({ status }) => showsEnded || status === 'active');
+  const hasEnded = all?.some(({ status }) => status !== 'active') ?? false;
+  return (
+    <>
+      <PageHead title={words.developers}>
+        {mayIssue && (
+          <button type="button" className="main" onClick={() => setAdding(true)}>
+            {words.addKey}
+          </button>
+        )}
+      </PageHead>
+      <Tabs of="developers" />
+      <ListState error={error} count={keys?.length} empty={words.noKeys} />
+      <ul className="plain-list keys" aria-label={words.apiKeys}>
+        {keys?.map((key) => (
+          <KeyRow key={key.id} apiKey={key} onSecret={setSecret} />
+        ))}
+      </ul>
+      {hasEnded && (
+        <label className="check below">
+          <input type="checkbox" checked={showsEnded} onChange={() => setShowsEnded(!showsEnded)} />
+          <span>{words.showEnded}</span>
+        </label>
+      )}
+      {isAdding && (
+        <KeyDialog
+          onClose={() => setAdding(false)}
+          onMade={(made) => {
+            setAdding(false);
+            setSecret(made);
+          }}
+        />
+      )}
+      {secret !== undefined && (
+        <Dialog title={words.keySecretTitle} onClose={() => setSecret(undefined)}>
+          <p>{words.keySecretText}</p>
+          <Code text={secret} label={words.keySecretTitle} />
+          <div className="dialog-actions">
+            <button type="button" className="main" onClick={() => setSecret(undefined)}>
+              {words.close}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+interface KeyRowProps {
+  readonly apiKey: ApiKey;
+  readonly onSecret: (secret: string) => void;
+}
+
+function KeyRow({ apiKey, onSecret }: KeyRowProps) {
+  const words = useWords();
+  const merchants = useMerchants();
+  const mayChange = useMay('keys:write');
+  const [asked, setAsked] = useState<'rotate' | 'revoke'>();
+  const { label, hint, status, scopes, merchantIds, addresses, expiresAt, lastUsedAt } = apiKey;
+  const [word, style] = KEY_WORDS[status];
+  const nameOf = (id: string) => clamp(merchants.find((each) => each.id === id)?.name ?? id, 30);
+  const limits = [
+    scopes === null ? words.everything : scopes.join(', '),
+    ...(merchantIds === null ? [] : [merchantIds.map(nameOf).join(', ')]),
+    ...(addresses === null ? [] : [addresses.join(', ')]),
+  ];
+  const close = () => setAsked(undefined);
+  return (
+    <li>
+      <span className="person-names">
+        <span>
+          <bdi className="strong">{clamp(label, 60)}</bdi>{' '}
+          <code className="soft" dir="ltr">
+            …{hint}
+          </code>
+        </span>
+        <span className="soft small">{clamp(limits.join(' · '), 160)}</span>
+        <span className="soft small">
+          {words.lastUsed} {lastUsedAt === null ? words.never : <Time at={lastUsedAt} />}
+          {expiresAt !== null && (
+            <>
+              {' · '}
+              {words.ends} <Time at={expiresAt} />
+            </>
+          )}
+        </span>
+      </span>
+      <span className={`badge ${style}`}>{words[word]}</span>
+      {mayChange && status === 'active' && (
+        <span className="row-actions">
+          <button type="button" className="quiet small" onClick={() => setAsked('rotate')}>
+            {words.rotate}
+          </button>
+          <button type="button" className="quiet small" onClick={() => setAsked('revoke')}>
+            {words.revoke}
+          </button>
+        </span>
+      )}
+      {asked === 'rotate' && (
+        <RotateDialog
+          apiKey={apiKey}
+          onClose={close}
+          onMade={(made) => {
+            close();
+            onSecret(made);
+          }}
+        />
+      )}
+      {asked === 'revoke' && <RevokeDialog apiKey={apiKey} onClose={close} />}
+    </li>
+  );
+}
+
+function RevokeDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
+  const words = useWords();
+  const client = useQueryClient();
+  const { isRunning, problem, run } = useChange();
+  const revoke = () =>
+    run(async () => {
+      await call('DELETE', `/v1/api-keys/${apiKey.id}`);
+      await client.invalidateQueries({ queryKey: ['keys'] });
+      onClose();
+    });
+  return (
+    <Dialog title={<Fill text={words.revokeTitle} name={clamp(apiKey.label, 40)} />} onClose={onClose}>
+      <Form onSend={revoke}>
+        <p>{fill(words.revokeText, { hint: `…${apiKey.hint}` })}</p>
+        <FormEnd label={words.revoke} isRunning={isRunning} problem={problem} onCancel={onClose} />
+      </Form>
+    </Dialog>
+  );
+}

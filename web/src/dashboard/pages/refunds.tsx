@@ -1,0 +1,129 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { formatAmount } from '../../shared/money.ts';
+import { chainOf, transactionPath } from '../../shared/networks.ts';
+import { clamp, fill, shortAccount } from '../../shared/text.ts';
+import { queryText } from '../api.ts';
+import { useLivePayments } from '../follow.ts';
+import { useMay, useMerchants } from '../queries.ts';
+import { type ListedRefund, REFUND_STATUSES, type RefundPage } from '../shapes.ts';
+import type { Strings } from '../strings/en.ts';
+import { ListState, More } from '../ui/list-state.tsx';
+import { usePages } from '../ui/pages-list.ts';
+import { Code, Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
+import { StatusFilter } from '../ui/status-filter.tsx';
+import { usePageState, useTimes, useWords } from '../words.ts';
+
+const STATUS_WORDS = {
+  requested: ['refundRequested', 'badge-processing'],
+  awaiting_funds: ['refundAwaitingFunds', 'badge-requires_action'],
+  sending: ['refundSending', 'badge-processing'],
+  refunded: ['statusRefunded', 'badge-refund'],
+  failed: ['statusRefundFailed', 'badge-failed'],
+} as const satisfies Record<(typeof REFUND_STATUSES)[number], readonly [keyof Strings, string]>;
+
+/** The refunds of all merchants that the person sees. */
+export function RefundsPage() {
+  const words = useWords();
+  const { status } = useSearch({ from: '/shell/refunds' });
+  const navigate = useNavigate();
+  useTitle(words.refunds);
+  // Events of refunds ask for everything about payments again.
+  useLivePayments();
+  const list = usePages<RefundPage>(
+    ['payments', 'refunds', status],
+    (cursor) => `/v1/refunds${queryText({ limit: 50, status, cursor })}`,
+  );
+  const refunds = list.data?.pages.flatMap((page) => page.refunds);
+  return (
+    <>
+      <PageHead title={words.refunds}>
+        <StatusFilter
+          value={status}
+          choices={REFUND_STATUSES.map((each) => ({ value: each, text: words[STATUS_WORDS[each][0]] }))}
+          onChange={(next) => void navigate({ to: '/refunds', search: next === '' ? {} : { status: next } })}
+        />
+      </PageHead>
+      <ListState error={list.error} count={refunds?.length} empty={words.noRefunds} />
+      <ul className="plain-list" aria-label={words.refunds}>
+        {refunds?.map((refund) => (
+          <RefundRow key={refund.refundId} refund={refund} />
+        ))}
+      </ul>
+      <More list={list} />
+    </>
+  );
+}
+
+function RefundRow({ refund }: { readonly refund: ListedRefund }) {
+  const words = useWords();
+  const style = usePageState();
+  const merchants = useMerchants();
+  const { paymentId, merchantId, amount, priceAmount, destination, status, reason, txId } = refund;
+  const [word, badge] = STATUS_WORDS[status];
+  const merchant = merchants.find(({ id }) => id === merchantId)?.name;
+  const transaction = txId === null ? null : transactionPath(chainOf(amount.unit), txId);
+  return (
+    <li>
+      <span className="person-names">
+        <span>
+          <Link to="/payments/$merchantId/$paymentId" params={{ merchantId, paymentId }} className="strong">
+            {formatAmount(priceAmount, style)}
+          </Link>{' '}
+          <span className="soft">{formatAmount(amount, style)}</span>
+        </span>
+        <span className="soft small">
+          <Time at={refund.requestedAt} />
+          {merchant !== undefined && (
+            <>
+              {' · '}
+              <bdi>{clamp(merchant, 40)}</bdi>
+            </>
+          )}
+          {' · '}
+          <code dir="ltr">{shortAccount(destination)}</code>
+          {transaction !== null && (
+            <>
+              {' · '}
+              <a href={transaction}>{words.transaction}</a>
+            </>
+          )}
+        </span>
+        {reason !== null && <bdi className="soft small">{clamp(reason, 160)}</bdi>}
+        <RefundWait refund={refund} />
+      </span>
+      <span className={`badge ${badge}`}>{words[word]}</span>
+    </li>
+  );
+}
+
+const WAIT_WORDS = {
+  float: 'waitFloat',
+  merchant_signature: 'waitSignature',
+  network: 'waitNetwork',
+  unfreeze: 'waitUnfreeze',
+  cooling_off: 'waitCoolingOff',
+} as const satisfies Record<string, keyof Strings>;
+
+/** The reason why the refund is not sent, and the way to end it. */
+function RefundWait({ refund: { refundId, waitingFor } }: { readonly refund: ListedRefund }) {
+  const words = useWords();
+  const times = useTimes();
+  const style = usePageState();
+  const isOperator = useMay('operator:read');
+  if (waitingFor == null) return null;
+  const word = WAIT_WORDS[waitingFor.what as keyof typeof WAIT_WORDS];
+  if (word === undefined) return null;
+  const amount = formatAmount(waitingFor.amount, style);
+  const time = times.full(waitingFor.until ?? waitingFor.since);
+  return (
+    <>
+      <Notice kind="warm">
+        {fill(words[word], { amount, time })}{' '}
+        {waitingFor.signUrl !== undefined && <a href={waitingFor.signUrl}>{words.signRefund}</a>}
+      </Notice>
+      {(waitingFor.what === 'float' || waitingFor.what === 'merchant_signature') && isOperator && (
+        <Code text={`npm run till -- refunds cover ${refundId}`} label={words.command} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,15 @@
+import type { Delivery } from '../shapes.ts';
+import type { Strings } from '../strings/en.ts';
+import { useWords } from '../words.ts';
+
+const DELIVERY_WORDS = {
+  pending: ['deliveryPending', 'badge-processing'],
+  succeeded: ['deliverySucceeded', 'badge-succeeded'],
+  failed: ['deliveryFailed', 'badge-failed'],
+} as const satisfies Record<Delivery['status'], readonly [keyof Strings, string]>;
+
+export function DeliveryBadge({ status }: Pick<Delivery, 'status'>) {
+  const words = useWords();
+  const [word, style] = DELIVERY_WORDS[status];
+  return <span className={`badge ${style}`}>{words[word]}</span>;
+}

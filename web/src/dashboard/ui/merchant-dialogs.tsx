@@ -1,0 +1,231 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Fill } from '../../shared/fill.tsx';
+import { clamp, fill } from '../../shared/text.ts';
+import { ApiProblem, call } from '../api.ts';
+import { useAssets } from '../queries.ts';
+import type { Destination, MerchantDetails, MerchantRow } from '../shapes.ts';
+import type { Strings } from '../strings/en.ts';
+import { useWords } from '../words.ts';
+import { Form } from './form.tsx';
+import { MerchantFields } from './merchant-fields.tsx';
+import { Dialog, Field, FormEnd, Notice } from './parts.tsx';
+import { useChange } from './use-change.ts';
+
+interface DialogProps {
+  readonly merchant: MerchantDetails;
+  readonly onClose: () => void;
+}
+
+/** The values of the merchant that somebody else has written meanwhile. */
+type Current = Pick<MerchantRow, 'name' | 'email'>;
+
+export function EditDialog({ merchant, onClose }: DialogProps) {
+  const words = useWords();
+  const client = useQueryClient();
+  const { isRunning, problem, run } = useChange();
+  const [before] = useState<Current>({ name: merchant.name, email: merchant.email });
+  const [seen, setSeen] = useState(before);
+  const isConflict = seen !== before;
+  const save = (form: FormData) =>
+    run(async () => {
+      const body = {
+        merchantName: form.get('name'),
+        merchantEmail: form.get('email'),
+        ifUnchanged: { name: seen.name, email: seen.email },
+      };
+      try {
+        await call('PATCH', `/v1/merchants/${merchant.id}`, { body });
+      } catch (error) {
+        const current = error instanceof ApiProblem && error.status === 409 ? error.details.current : undefined;
+        if (current === undefined) throw error;
+        // The next attempt overwrites values that the person has now seen.
+        setSeen(current as Current);
+        return;
+      } finally {
+        await client.invalidateQueries({ queryKey: ['merchants'] });
+      }
+      onClose();
+    });
+  return (
+    <Dialog title={<bdi>{clamp(merchant.name, 60)}</bdi>} onClose={onClose}>
+      <Form onSend={save}>
+        {isConflict && <Difference before={before} now={seen} />}
+        <MerchantFields name={before.name} email={before.email} />
+        <FormEnd
+          label={isConflict ? words.overwrite : words.save}
+          isRunning={isRunning}
+          problem={problem}
+          onCancel={onClose}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function Difference({ before, now }: { readonly before: Current; readonly now: Current }) {
+  const words = useWords();
+  const rows = [
+    { label: words.name, from: before.name, to: now.name },
+    { label: words.contactEmail, from: before.email, to: now.email },
+  ].filter(({ from, to }) => from !== to);
+  return (
+    <div className="difference" role="alert">
+      <p>{words.changedMeanwhile}</p>
+      <dl className="facts">
+        {rows.map(({ label, from, to }) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>
+              <del>{clamp(from, 80)}</del> <ins>{clamp(to, 80)}</ins>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+const STATUS_TEXTS = {
+  active: ['activateTitle', 'activateText', 'activate'],
+  inactive: ['deactivateTitle', 'deactivateText', 'deactivate'],
+  suspended: ['suspendTitle', 'suspendText', 'suspend'],
+} as const satisfies Record<MerchantRow['status'], readonly [keyof Strings, keyof Strings, keyof Strings]>;
+
+export function StatusDialog({ merchant, to, onClose }: DialogProps & { readonly to: MerchantRow['status'] }) {
+  const words = useWords();
+  const client = useQueryClient();
+  const { isRunning, problem, run } = useChange();
+  const [title, text, action] = STATUS_TEXTS[to];
+  const save = () =>
+    run(async () => {
+      await call('PUT', `/v1/merchants/${merchant.id}/status`, { body: { status: to } });
+      await client.invalidateQueries({ queryKey: ['merchants'] });
+      onClose();
+    });
+  return (
+    <Dialog title={<Fill text={words[title]} name={clamp(merchant.name, 40)} />} onClose={onClose}>
+      <Form onSend={save}>
+        <p>{words[text]}</p>
+        <FormEnd label={words[action]} isRunning={isRunning} problem={problem} onCancel={onClose} />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** The first destination for an asset. It is in force at once. */
+export function AddDestinationDialog({ merchant, onClose }: DialogProps) {
+  const words = useWords();
+  const client = useQueryClient();
+  const { isRunning, problem, run } = useChange();
+  // One key for all tries of this dialog.
+  const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
+  const taken = new Set(merchant.settlements.crypto.map(({ asset }) => asset));
+  const free = useAssets().filter(({ asset }) => !taken.has(asset));
+  const add = (form: FormData) =>
+    run(async () => {
+      const asset = String(form.get('asset'));
+      const destination = accountIn(form, asset);
+      const body = { settlements: [{ asset, destination }] };
+      const path = `/v1/merchants/${merchant.id}/settlements/crypto`;
+      await call('POST', path, { body, idempotencyKey });
+      await client.invalidateQueries({ queryKey: ['merchants'] });
+      onClose();
+    });
+  return (
+    <Dialog title={words.addDestination} onClose={onClose}>
+      <Form onSend={add} onChange={() => setKey(crypto.randomUUID())}>
+        <p>{words.addDestinationText}</p>
+        <Field label={words.token}>
+          {(id) => (
+            <select id={id} name="asset" required>
+              {free.map(({ asset, symbol, networkName }) => (
+                <option key={asset} value={asset}>
+                  {symbol} · {networkName}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <AccountField label={words.accountAddress} />
+        <FormEnd label={words.addDestination} isRunning={isRunning} problem={problem} onCancel={onClose} />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function ChangeDestinationDialog({
+  merchantId,
+  destination,
+  onClose,
+}: {
+  readonly merchantId: string;
+  readonly destination: Destination;
+  readonly onClose: () => void;
+}) {
+  const words = useWords();
+  const client = useQueryClient();
+  const { isRunning, problem, run } = useChange();
+  const chain = destination.asset.split('/')[0] ?? '';
+  const save = (form: FormData) =>
+    run(async () => {
+      const path = `/v1/merchants/${merchantId}/settlements/crypto/${destination.id}`;
+      await call('PUT', path, { body: { destination: accountIn(form, destination.asset) } });
+      await client.invalidateQueries({ queryKey: ['merchants'] });
+      onClose();
+    });
+  return (
+    <Dialog title={words.changeDestination} onClose={onClose}>
+      <Form onSend={save}>
+        <p>{words.changeDestinationText}</p>
+        <AccountField label={fill(words.newAccount, { network: chain })} />
+        <FormEnd label={words.save} isRunning={isRunning} problem={problem} onCancel={onClose} />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** CAIP-10: the address on the chain of the asset, unless the person has named the chain. */
+function accountIn(form: FormData, asset: string): string {
+  const text = String(form.get('account')).trim();
+  return text.includes(':') ? text : `${asset.split('/')[0]}:${text}`;
+}
+
+/** An address, shown again in groups of four to compare it with, and a remark if it has no checksum. */
+function AccountField({ label }: { readonly label: string }) {
+  const words = useWords();
+  const [text, setText] = useState('');
+  const digits = /(?:^|:)0x([0-9a-fA-F]{40})$/.exec(text.trim())?.[1];
+  const hasChecksum = digits !== undefined && digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  const hasLetters = digits !== undefined && /[a-fA-F]/.test(digits);
+  return (
+    <>
+      <Field label={label}>
+        {(id) => (
+          <input
+            id={id}
+            name="account"
+            required
+            maxLength={128}
+            dir="ltr"
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="0x…"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        )}
+      </Field>
+      {digits !== undefined && (
+        <p className="grouped" dir="ltr">
+          <code>0x</code>
+          {(digits.match(/.{4}/g) ?? []).map((group, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the groups of one address, in their order
+            <code key={index}>{group}</code>
+          ))}
+        </p>
+      )}
+      {hasLetters && !hasChecksum && <Notice kind="warm">{words.noChecksum}</Notice>}
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { type Amount, formatAmount } from '../../shared/money.ts';
+import { clamp, shortAccount } from '../../shared/text.ts';
+import { call } from '../api.ts';
+import { useMerchants } from '../queries.ts';
+import type { PaymentDetails, Receipt } from '../shapes.ts';
+import { usePageState, useWords } from '../words.ts';
+
+/** The receipt of a succeeded payment: its proof from the chain, signed by the operator. */
+export function useReceipt(payment: PaymentDetails) {
+  return useQuery({
+    queryKey: ['payments', 'receipt', payment.id],
+    enabled: payment.status === 'succeeded',
+    queryFn: ({ signal }) =>
+      call<Receipt>('GET', `/v1/payments/${payment.id}/receipt`, { merchantId: payment.merchantId, signal }),
+  }).data;
+}
+
+/** A picture of where the money went: from the payer through the Collector to the merchant, and the fee. */
+export function MoneyFlow({ payment, receipt }: { readonly payment: PaymentDetails; readonly receipt: Receipt }) {
+  const words = useWords();
+  const style = usePageState();
+  const merchant = useMerchants().find(({ id }) => id === payment.merchantId);
+  const { amount, fee, payer, collector, recipient, feeAccount } = receipt.receipt;
+  const paid = payment.info?.optionAmount;
+  if (paid === undefined) return null;
+  const inToken = (value: bigint) => formatAmount({ ...paid, value: value.toString() } satisfies Amount, style);
+  const net = BigInt(amount) - BigInt(fee);
+  const isHeld = payment.settlement === null;
+  return (
+    <section aria-labelledby="flow" className="card">
+      <h2 id="flow">{words.moneyFlow}</h2>
+      <ol className="flow">
+        <Stop name={words.payer} account={payer} />
+        <Step amount={inToken(BigInt(amount))} />
+        <Stop name={words.collector} account={collector} />
+        <Step amount={inToken(net)} />
+        <Stop
+          name={isHeld ? words.heldFor : <bdi>{clamp(merchant?.name ?? words.merchant, 40)}</bdi>}
+          account={recipient}
+        />
+        {BigInt(fee) > 0n && (
+          <>
+            <Step amount={inToken(BigInt(fee))} isSide />
+            <Stop name={words.fee} account={feeAccount} isSide />
+          </>
+        )}
+      </ol>
+    </section>
+  );
+}
+
+interface StopProps {
+  readonly name: ReactNode;
+  readonly account: string;
+  readonly isSide?: boolean;
+}
+
+function Stop({ name, account, isSide = false }: StopProps) {
+  return (
+    <li className={isSide ? 'flow-stop flow-side' : 'flow-stop'}>
+      <span>{name}</span>
+      <code dir="ltr" className="soft small" title={account}>
+        {shortAccount(account)}
+      </code>
+    </li>
+  );
+}
+
+function Step({ amount, isSide = false }: { readonly amount: string; readonly isSide?: boolean }) {
+  return (
+    <li className={isSide ? 'flow-step flow-side' : 'flow-step'}>
+      <span>{amount}</span>
+    </li>
+  );
+}

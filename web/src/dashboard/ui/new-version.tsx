@@ -1,0 +1,40 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { usePageState, useWords } from '../words.ts';
+import { Notice } from './parts.tsx';
+
+const LOOK_MS = 5 * 60_000;
+
+/** The build that the gateway serves now. Null: it did not tell. */
+async function presentBuild(signal: AbortSignal): Promise<string | null> {
+  const answer = await fetch('/dashboard', { method: 'HEAD', signal });
+  return answer.ok ? answer.headers.get('till-build') : null;
+}
+
+/** A tab that was open during an upgrade asks to be loaded again: its pages may be gone from the gateway. */
+export function NewVersion() {
+  const words = useWords();
+  const { build } = usePageState();
+  const [isMissing, setMissing] = useState(false);
+  const { data } = useQuery({
+    queryKey: ['build'],
+    queryFn: ({ signal }) => presentBuild(signal),
+    refetchInterval: LOOK_MS,
+    refetchOnWindowFocus: true,
+    staleTime: LOOK_MS / 10,
+  });
+  useEffect(() => {
+    const onMissing = () => setMissing(true);
+    addEventListener('vite:preloadError', onMissing);
+    return () => removeEventListener('vite:preloadError', onMissing);
+  }, []);
+  if (!isMissing && (data == null || data === build)) return null;
+  return (
+    <Notice kind="warm">
+      {words.newVersion}{' '}
+      <button type="button" className="quiet small" onClick={() => location.reload()}>
+        {words.loadAgain}
+      </button>
+    </Notice>
+  );
+}

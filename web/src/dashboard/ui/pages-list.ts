@@ -1,0 +1,24 @@
+import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
+import { call } from '../api.ts';
+
+interface Options {
+  /** For lists without events of their own. */
+  readonly refreshMs?: number;
+  /** True for the last page of a list whose cursor never ends. */
+  readonly isLast?: (page: unknown) => boolean;
+}
+
+/** A list of the API, page by page. */
+export function usePages<Page extends { readonly nextCursor: string | null }>(
+  queryKey: QueryKey,
+  pathOf: (cursor: string | undefined) => string,
+  { refreshMs, isLast = () => false }: Options = {},
+) {
+  return useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => call<Page>('GET', pathOf(pageParam), { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => (isLast(page) ? undefined : (page.nextCursor ?? undefined)),
+    ...(refreshMs !== undefined && { refetchInterval: refreshMs }),
+  });
+}

@@ -1,0 +1,38 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { clamp } from '../../shared/text.ts';
+import { call, readPartner, setPartner } from '../api.ts';
+import type { PartnerRow } from '../shapes.ts';
+import { useWords } from '../words.ts';
+
+/** The partner whose objects a person of the operator looks at. */
+export function PartnerChooser() {
+  const words = useWords();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const { data } = useQuery({
+    queryKey: ['operator', 'partners'],
+    queryFn: ({ signal }) => call<{ partners: PartnerRow[] }>('GET', '/v1/operator/partners', { signal }),
+    staleTime: 60_000,
+  });
+  const choose = async (id: string) => {
+    setPartner(id === '' ? undefined : id);
+    await client.resetQueries();
+    await navigate({ to: id === '' ? '/operator' : '/payments' });
+  };
+  return (
+    <select
+      className="partner"
+      aria-label={words.partner}
+      value={readPartner() ?? ''}
+      onChange={(event) => void choose(event.target.value)}
+    >
+      <option value="">{words.wholeGateway}</option>
+      {data?.partners.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {clamp(name, 40)}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,90 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { formatAmount } from '../../shared/money.ts';
+import { fill } from '../../shared/text.ts';
+import { call } from '../api.ts';
+import { amountField, leftToRefund, minorUnits } from '../refunded.ts';
+import type { PaymentDetails } from '../shapes.ts';
+import { usePageState, useWords } from '../words.ts';
+import { Dialog, Field, FormEnd } from './parts.tsx';
+import { useChange } from './use-change.ts';
+
+/** Refunds all that is left of a payment, or a part of it. */
+export function RefundDialog({ payment, onClose }: { readonly payment: PaymentDetails; readonly onClose: () => void }) {
+  const words = useWords();
+  const style = usePageState();
+  const client = useQueryClient();
+  const { isRunning, problem, run } = useChange();
+  const { decimals } = payment.amount.display;
+  const left = leftToRefund(payment);
+  const [text, setText] = useState(amountField(left, decimals));
+  const [reason, setReason] = useState('');
+  // A repeated request is the same refund. A changed one is another.
+  const [key, setKey] = useState(() => crypto.randomUUID());
+  const units = minorUnits(text, decimals);
+  const isGood = units !== undefined && units > 0n && units <= left;
+  const shown = (value: bigint) => formatAmount({ ...payment.amount, value: value.toString() }, style);
+  const refund = () =>
+    run(async () => {
+      if (!isGood) return;
+      // Without an amount the gateway refunds the rest, to the last unit of the token.
+      const amount = units === left ? {} : { amount: { unit: payment.amount.unit, value: units.toString() } };
+      const note = reason.trim() === '' ? {} : { reason: reason.trim() };
+      await call('POST', '/v1/refunds', {
+        merchantId: payment.merchantId,
+        idempotencyKey: key,
+        body: { paymentId: payment.id, ...amount, ...note },
+      });
+      await client.invalidateQueries({ queryKey: ['payments'] });
+      onClose();
+    });
+  return (
+    <Dialog title={words.refundTitle} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void refund();
+        }}
+      >
+        <p>{words.refundText}</p>
+        <Field label={fill(words.refundAmount, { amount: shown(left) })}>
+          {(id) => (
+            <input
+              id={id}
+              type="text"
+              inputMode="decimal"
+              autoComplete="off"
+              dir="ltr"
+              value={text}
+              aria-invalid={!isGood}
+              onChange={(event) => {
+                setKey(crypto.randomUUID());
+                setText(event.target.value);
+              }}
+            />
+          )}
+        </Field>
+        <Field label={words.refundReason}>
+          {(id) => (
+            <input
+              id={id}
+              type="text"
+              maxLength={500}
+              value={reason}
+              onChange={(event) => {
+                setKey(crypto.randomUUID());
+                setReason(event.target.value);
+              }}
+            />
+          )}
+        </Field>
+        <FormEnd
+          label={isGood ? fill(words.refundButton, { amount: shown(units) }) : words.refund}
+          isRunning={isRunning || !isGood}
+          problem={problem}
+          onCancel={onClose}
+        />
+      </form>
+    </Dialog>
+  );
+}
