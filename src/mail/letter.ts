@@ -170,11 +170,16 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
+/** Latin digits in every language, as on the checkout page. */
+function localeOf(language: Language): string {
+  return `${language}-u-nu-latn`;
+}
+
 /** Exact: the formatter gets the decimal as text, never as a float. */
 function amountText(language: Language, { value, decimals, symbol }: MailedAmount): string {
   const text = formatForPeople({ units: BigInt(value), decimals });
   const places = text.split('.')[1]?.length ?? 0;
-  const number = new Intl.NumberFormat(language, {
+  const number = new Intl.NumberFormat(localeOf(language), {
     minimumFractionDigits: Math.min(places, 20),
     maximumFractionDigits: Math.min(places, 20),
   });
@@ -182,6 +187,10 @@ function amountText(language: Language, { value, decimals, symbol }: MailedAmoun
 }
 
 function timeText(language: Language, iso: string): string {
-  const time = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+  const time = new Intl.DateTimeFormat(localeOf(language), {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+  });
   return `${time.format(new Date(iso))} UTC`;
 }

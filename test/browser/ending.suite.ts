@@ -43,6 +43,25 @@ describe('the end of a checkout', { skip: missingBrowser(), concurrency: 2 }, ()
     await close();
   });
 
+  it('offers a receipt by mail, which arrives in the language of the page', async () => {
+    const { page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
+    const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
+    await payWith(page, gatewayUrl, 'USDC');
+    await steps.isAt(page, en.paidTitle);
+    await page.getByRole('button', { name: en.mailReceipt }).click();
+    const field = page.getByLabel(en.mailAddress);
+    await field.fill('payer@localhost');
+    await page.getByRole('button', { name: en.mailSend }).click();
+    await page.getByText(en.mailFailed).waitFor();
+    await field.fill('browser-payer@example.com');
+    await page.getByRole('button', { name: en.mailSend }).click();
+    await page.getByText('The receipt is on its way to browser-payer@example.com.').waitFor();
+    const ofPayer = () => scene.mails.filter(({ to }) => to[0] === 'browser-payer@example.com');
+    await until('the mail arrives', () => ofPayer().length > 0);
+    assert.match(ofPayer()[0]?.text ?? '', /You paid 10\.00 USD to Demo shop\./);
+    await close();
+  });
+
   it('comes when the payer cancels, after one more question', async () => {
     const visit = await scene.visit();
     const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS, { checkout: CHECKOUT });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { en } from '../../web/src/checkout/strings/en.ts';
+import { startMailServer } from '../mail-server.ts';
 import { startSandbox } from '../wallet-sdk/sandbox.ts';
 import type { TestWallet } from '../wallet-sdk/test-wallet.ts';
 import { launchBrowser } from './chromium.ts';
@@ -18,16 +19,21 @@ const WITHIN_MS = 60_000;
 
 /** The real gateway with its chain, and a real browser in front of it. */
 export async function openScene(settings: Readonly<Record<string, string>> = {}) {
-  const sandbox = await startSandbox(settings);
+  const mail = await startMailServer();
+  const mailSettings = { SMTP_URL: `smtp://127.0.0.1:${mail.terms.port}`, MAIL_FROM: 'Till <till@gateway.example>' };
+  const sandbox = await startSandbox({ ...mailSettings, ...settings });
   let browser: Browser;
   try {
     browser = await launchBrowser();
   } catch (error) {
     await sandbox.stop();
+    await mail.stop();
     throw error;
   }
   return {
     ...sandbox,
+    /** Mails that the gateway has sent. */
+    mails: mail.received,
     /** A visitor with a browser without a wallet. */
     visit: (options: BrowserContextOptions = {}) => openVisit(browser, options),
     /** A visitor whose browser has a wallet with these holdings. */
@@ -42,6 +48,7 @@ export async function openScene(settings: Readonly<Record<string, string>> = {})
     async close() {
       await browser.close();
       await sandbox.stop();
+      await mail.stop();
     },
   };
 }

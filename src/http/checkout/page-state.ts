@@ -74,6 +74,7 @@ export async function paymentPage(
     ...viewOrder(config, details),
     sandbox: sandboxOf(deps, payment),
     pairing,
+    ...(config.smtp !== undefined && { mailsReceipts: true }),
     embedder: isEmbeddable,
   };
 }

@@ -68,6 +68,11 @@ export interface StatusBody {
 /** Details that the status answer does not have: the buyer, the transaction, and a refused attempt. */
 export type PaymentDetails = Pick<PaymentView, 'buyer' | 'transaction' | 'attempt'>;
 
+export interface ReceiptRecipient {
+  readonly email: string;
+  readonly language: string;
+}
+
 export interface Gateway {
   details(signal: AbortSignal): Promise<Answer<PaymentDetails>>;
   options(accounts: readonly string[], signal: AbortSignal): Promise<Answer<Offer>>;
@@ -76,6 +81,7 @@ export interface Gateway {
   /** A long poll: the gateway holds the request while the status is the known one, at most for the given time. */
   status(known: PaymentStatus | null, signal: AbortSignal, holdMs?: number): Promise<Answer<StatusBody>>;
   cancel(signal: AbortSignal): Promise<Answer<unknown>>;
+  mailReceipt(to: ReceiptRecipient, signal: AbortSignal): Promise<Answer<unknown>>;
 }
 
 export interface GatewayInput extends ConnectionInput {
@@ -130,6 +136,7 @@ export function createGateway(input: GatewayInput): Gateway {
       return read(answer, statusIn);
     },
     cancel: (signal) => post('/cancel', {}, signal),
+    mailReceipt: (to, signal) => post('/receipt-email', to, signal),
   };
 }
 

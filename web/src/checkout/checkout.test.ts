@@ -104,6 +104,7 @@ function fakeGateway(over: Partial<Gateway> = {}) {
         }),
     ),
     confirm: count('confirm', over.confirm ?? confirmed),
+    mailReceipt: count('mailReceipt', over.mailReceipt ?? (async () => ok({}))),
     status: count('status', async (known, signal, holdMs = 20_000) => {
       if (known === status) {
         await new Promise<void>((resolve) => {

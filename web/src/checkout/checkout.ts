@@ -1,5 +1,6 @@
 import { backoffMs, pause } from '../shared/backoff.ts';
 import { eitherSignal } from '../shared/either-signal.ts';
+import type { Answer, ReceiptRecipient } from './api.ts';
 import { type CheckoutContext, type CheckoutDeps, learnDetails, learnStatus, tellStatus } from './checkout-context.ts';
 import { connectWallet, watchWallet } from './connect-wallet.ts';
 import { advance, canCancel, type Flow, type FlowEvent, startFlow, walletIn } from './flow.ts';
@@ -21,6 +22,7 @@ export interface Checkout {
   checkAgain(): void;
   back(): void;
   cancel(): void;
+  mailReceipt(to: ReceiptRecipient): Promise<Answer<unknown>>;
 }
 
 /** The time without an answer of the wallet after which a hint is shown. */
@@ -141,6 +143,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
       void keepPricesFresh(context, signal);
     },
     cancel: () => void cancel(context),
+    mailReceipt: (to) => deps.gateway.mailReceipt(to, life.signal),
   };
 }
 

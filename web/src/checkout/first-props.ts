@@ -16,6 +16,7 @@ const NO_ACTIONS: Actions = {
   togglePhone: nothing,
   copy: nothing,
   leave: nothing,
+  stay: nothing,
 };
 
 export const CLOSED_PHONE: PhonePanel = { isOpen: false, qr: null, lastWallet: null };

@@ -31,6 +31,8 @@ export interface PaymentPage extends Language {
   readonly sandbox: Sandbox | null;
   /** Set if a wallet on another device can be paired by a code. */
   readonly pairing: Pairing | null;
+  /** True if the gateway mails receipts. */
+  readonly mailsReceipts?: boolean;
   /** True if the partner has listed origins that may embed the page. */
   readonly embedder: boolean;
 }

@@ -17,7 +17,16 @@ const STEPS = [
 /** States that the suites with a real gateway do not reach. `npm run pictures` checks all states in both themes. */
 const RARE = [
   ...['ready-long-order', 'ready-lapsed', 'ready-phone', 'ready-no-wallet', 'choosing-new-price', 'no-funds'],
-  ...['nothing-offered', 'refused', 'setup-mining', 'confirming-unseen', 'looking', 'waiting-balance', 'paid-copied'],
+  ...[
+    'nothing-offered',
+    'refused',
+    'setup-mining',
+    'confirming-unseen',
+    'looking',
+    'waiting-balance',
+    'paid-copied',
+    'paid-mail',
+  ],
   ...['failed', 'expired-alone', 'offline', 'hostile-merchant', 'unavailable', 'arabic', 'arabic-paid'],
   ...['refund-fee', 'refund-other-account', 'refund-stopped', 'refund-arabic'],
 ];

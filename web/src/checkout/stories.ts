@@ -278,6 +278,10 @@ export const STORIES: readonly Story[] = [
   tell('waiting-balance', UNDER_WAY, { payment: held('short_balance') }),
   tell('waiting-paused', UNDER_WAY, { payment: { ...held('paused'), transaction: PAID_INFO } }),
   tell('paid', null, { payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER } }),
+  tell('paid-mail', null, {
+    payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER },
+    page: { mailsReceipts: true },
+  }),
   tell('paid-copied', null, {
     payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER },
     copied: PAID_INFO.txId,

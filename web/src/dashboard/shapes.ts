@@ -208,6 +208,8 @@ export interface Person {
 export interface OneTimeLink {
   readonly url: string;
   readonly expiresAt: string;
+  /** True if the gateway mails it to the person. */
+  readonly isMailed: boolean;
 }
 
 export interface CurrentSession {

@@ -7,6 +7,10 @@ export interface Actions extends Pick<Checkout, 'connect' | 'choose' | 'pay' | '
   copy(text: string): void;
   /** Goes to the shop now. */
   leave(): void;
+  /** Missing before the script runs. */
+  readonly mailReceipt?: Checkout['mailReceipt'];
+  /** Stops the automatic return to the shop. */
+  stay(): void;
 }
 
 /** The part of the page that leads to other devices. */

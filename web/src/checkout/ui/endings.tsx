@@ -7,6 +7,7 @@ import { wayBack } from '../leaving.ts';
 import type { PaymentPage } from '../page-state.ts';
 import type { Actions } from './actions.ts';
 import type { Copying } from './copy-button.tsx';
+import { MailReceipt } from './mail-receipt.tsx';
 import { Moment } from './moment.tsx';
 import { Money } from './money-text.tsx';
 import { TransactionId, TransactionLink } from './transaction-link.tsx';
@@ -37,6 +38,7 @@ export function Ending(props: EndingProps) {
           text={<Fill text={strings.paidText} merchant={name} />}
         >
           <Receipt {...props} />
+          {props.page.mailsReceipts && <MailReceipt actions={props.actions} />}
           <Way {...props} name={name} />
         </Moment>
       );

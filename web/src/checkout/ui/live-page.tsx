@@ -20,7 +20,7 @@ export function LivePage({ page }: { readonly page: PaymentPage }) {
   const [phone, setPhone] = useState<PhonePanel>(CLOSED_PHONE);
   const [copied, setCopied] = useState<string | null>(null);
   const forgetCopied = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const { secondsToReturn, leave } = useReturn(page, flow, memory);
+  const { secondsToReturn, leave, stay } = useReturn(page, flow, memory);
   useStepFocus(flow);
   useEndTitle(flow, page.strings);
 
@@ -65,7 +65,7 @@ export function LivePage({ page }: { readonly page: PaymentPage }) {
   };
 
   const togglePhone = () => setPhone((before) => ({ ...before, isOpen: !before.isOpen }));
-  const actions = { ...checkout, togglePhone, copy: (text: string) => void copy(text), leave };
+  const actions = { ...checkout, togglePhone, copy: (text: string) => void copy(text), leave, stay };
   return (
     <App
       page={page}

@@ -9,6 +9,7 @@ const SECONDS = 3;
 /** At the end: notifies an embedding app, counts down, and redirects the payer to the shop, once. */
 export function useReturn(page: PaymentPage, { step, payment }: Flow, memory: Memory) {
   const [secondsToReturn, setSeconds] = useState<number | null>(null);
+  const [isStaying, setStaying] = useState(false);
   const hasEnded = step.at === 'ended';
   const isPaid = payment.status === 'succeeded';
   const { paymentId } = page;
@@ -25,7 +26,7 @@ export function useReturn(page: PaymentPage, { step, payment }: Flow, memory: Me
   }, [hasEnded, isPaid]);
 
   useEffect(() => {
-    if (url === null || memory.hasLeft(paymentId)) return;
+    if (url === null || isStaying || memory.hasLeft(paymentId)) return;
     setSeconds(SECONDS);
     let left = SECONDS;
     const timer = setInterval(() => {
@@ -44,7 +45,7 @@ export function useReturn(page: PaymentPage, { step, payment }: Flow, memory: Me
       clearInterval(timer);
       window.removeEventListener('pageshow', onShow);
     };
-  }, [url, paymentId, memory, leave]);
+  }, [url, isStaying, paymentId, memory, leave]);
 
-  return { secondsToReturn, leave };
+  return { secondsToReturn: isStaying ? null : secondsToReturn, leave, stay: () => setStaying(true) };
 }

@@ -13,7 +13,7 @@ import { problemText } from '../ui/problem-text.ts';
 import { QrCode } from '../ui/qr-code.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useChange } from '../ui/use-change.ts';
-import { useTimes, useWords } from '../words.ts';
+import { usePageState, useTimes, useWords } from '../words.ts';
 
 const ROLE_WORDS = {
   owner: ['roleOwner', 'roleOwnerText'],
@@ -77,6 +77,7 @@ interface RowProps {
 
 function PersonRow({ person, mayManage, onLink }: RowProps) {
   const words = useWords();
+  const { locale } = usePageState();
   const client = useQueryClient();
   const merchants = useMerchants();
   const { person: me } = useSession();
@@ -87,7 +88,7 @@ function PersonRow({ person, mayManage, onLink }: RowProps) {
   const close = () => setAsked(undefined);
   const relink = () =>
     run(async () => {
-      const { link } = await call<{ link: OneTimeLink }>('POST', `/v1/people/${person.id}/link`);
+      const { link } = await call<{ link: OneTimeLink }>('POST', `/v1/people/${person.id}/link?language=${locale}`);
       onLink({ person, link });
     });
   const remove = () =>
@@ -193,6 +194,7 @@ interface InviteProps {
 
 function InviteDialog({ onClose, onInvited }: InviteProps) {
   const words = useWords();
+  const { locale } = usePageState();
   const client = useQueryClient();
   const merchants = useMerchants();
   const { merchant } = useSession();
@@ -205,6 +207,7 @@ function InviteDialog({ onClose, onInvited }: InviteProps) {
         email: form.get('email'),
         role: form.get('role'),
         refundLimits: limitsIn(form),
+        language: locale,
         ...(merchantId !== undefined && { merchantId }),
       };
       const made = await call<Shown>('POST', '/v1/people', { body });
@@ -299,7 +302,10 @@ function LinkDialog({ shown: { person, link }, onClose }: { readonly shown: Show
   const name = clamp(person.name, 40);
   return (
     <Dialog title={<Fill text={words.linkTitle} name={name} />} onClose={onClose}>
-      <p>{fill(words.linkText, { time: times.full(link.expiresAt) })}</p>
+      <p>
+        {fill(words.linkText, { time: times.full(link.expiresAt) })}{' '}
+        {link.isMailed ? <Fill text={words.linkMailed} email={clamp(person.email, 80)} /> : words.linkNotMailed}
+      </p>
       {person.role === 'cashier' && (
         <>
           <p>{words.deviceText}</p>
