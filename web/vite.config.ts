@@ -51,7 +51,7 @@ export default defineConfig(({ isSsrBuild }) => ({
     rollupOptions: {
       input: isSsrBuild ? SERVER_ENTRIES : ENTRIES,
       // Small parts that pages share join a larger file: each file compresses alone.
-      output: { experimentalMinChunkSize: 8_000 },
+      output: { experimentalMinChunkSize: 1_000 },
     },
   },
   // Both only for the build: React in production mode, and one file that imports nothing.

@@ -3,10 +3,10 @@ import { eitherSignal } from '../shared/either-signal.ts';
 import type { Answer, ReceiptRecipient } from './api.ts';
 import { type CheckoutContext, type CheckoutDeps, learnDetails, learnStatus, tellStatus } from './checkout-context.ts';
 import { connectWallet, watchWallet } from './connect-wallet.ts';
+import { deliver } from './deliver.ts';
 import { advance, canCancel, type Flow, type FlowEvent, startFlow, walletIn } from './flow.ts';
 import { followStatus } from './follow-status.ts';
 import { keepPricesFresh, loadOptions } from './load-options.ts';
-import { deliver, makePayment } from './make-payment.ts';
 import { cardOf, type Wallet } from './wallets.ts';
 
 /** The flow and the actions of the payer. */
@@ -128,10 +128,17 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
       if (wallet === undefined) return;
       unwatch();
       unwatch = watchWallet(context, wallet);
+      // Loaded by the time the payer has chosen.
+      loadPaying().catch(() => {});
       void connectWallet(context, wallet);
     },
     choose: (optionId) => dispatch({ type: 'choose', optionId }),
-    pay: () => void makePayment(context),
+    pay: () => {
+      loadPaying().then(
+        ({ makePayment }) => makePayment(context),
+        () => dispatch({ type: 'stumbled', notice: 'away' }),
+      );
+    },
     checkAgain() {
       const signal = begin();
       dispatch({ type: 'options_asked' });
@@ -145,6 +152,11 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
     cancel: () => void cancel(context),
     mailReceipt: (to) => deps.gateway.mailReceipt(to, life.signal),
   };
+}
+
+/** Most visitors of the page never pay on it. */
+function loadPaying() {
+  return import('./make-payment.ts');
 }
 
 /** True if the payment is being paid elsewhere, so that the task here must end. */

@@ -1,15 +1,12 @@
 import { backoffMs, pause } from '../shared/backoff.ts';
 import type { Answer, GatewayOption, WalletRpc } from './api.ts';
-import { type CheckoutContext, learnStatus, tellStatus } from './checkout-context.ts';
-import { type Choice, choiceOf, needsSetup } from './flow.ts';
-import { loadOptions } from './load-options.ts';
-import { outcomeOf, PayError, performActions } from './pay.ts';
+import type { CheckoutContext } from './checkout-context.ts';
+import { afterRefusal, deliver } from './deliver.ts';
+import { type Choice, choiceOf } from './flow.ts';
+import { PayError } from './pay.ts';
+import { outcomeOf, performActions } from './perform-actions.ts';
 import type { Provider, Wallet } from './wallets.ts';
 
-/** Delivery is retried for about ten minutes. By then the payment has ended. */
-const MAX_DELIVERIES = 30;
-/** The gateway's node may see the payer's permission later than the wallet's node. */
-const MAX_SETUP_LAGS = 6;
 const MAX_FETCHES = 5;
 
 /** The payer agreed: first to the explanation of a setup, if one is needed, then to the payment. */
@@ -95,56 +92,6 @@ async function fetchActions(
     if (answer.is !== 'unavailable' || attempt === MAX_FETCHES || signal.aborted) return answer;
     await pause(answer.retryAfterMs ?? backoffMs(attempt, random), signal, outside);
   }
-}
-
-interface Delivery {
-  readonly optionId: string;
-  readonly results: readonly string[];
-  /** Null after a reload of the page. */
-  readonly choice: Choice | null;
-}
-
-/** Sends the wallet's answers to the gateway. The request is idempotent, so it is retried until there is an answer. */
-export async function deliver(context: CheckoutContext, delivery: Delivery, signal: AbortSignal): Promise<void> {
-  const { gateway, dispatch, random, outside } = context;
-  const { optionId, results, choice } = delivery;
-  let lagsLeft = choice !== null && needsSetup(choice.option) ? MAX_SETUP_LAGS : 0;
-  for (let attempt = 0; attempt < MAX_DELIVERIES && !signal.aborted; attempt += 1) {
-    const knew = context.flow().payment.status;
-    const answer = await gateway.confirm(optionId, results, signal);
-    if (signal.aborted) return;
-    if (answer.is === 'ok') {
-      dispatch({ type: 'delivered' });
-      return tellStatus(context, answer.value, knew);
-    }
-    if (answer.is === 'unavailable') {
-      await pause(answer.retryAfterMs ?? backoffMs(attempt, random), signal, outside);
-      continue;
-    }
-    if (answer.code !== 'invalid_state' || lagsLeft === 0) return afterRefusal(context, answer, choice, signal);
-    lagsLeft -= 1;
-    await pause(1_500, signal);
-  }
-}
-
-/** The gateway refused. The status of the payment takes precedence; otherwise the payer can try again. */
-async function afterRefusal(
-  context: CheckoutContext,
-  answer: Exclude<Answer<unknown>, { is: 'ok' }>,
-  choice: Choice | null,
-  signal: AbortSignal,
-): Promise<void> {
-  const { page, memory, dispatch } = context;
-  if (answer.is === 'unavailable') return dispatch({ type: 'stumbled', notice: 'away' });
-  memory.forgetPending(page.paymentId);
-  if (answer.code === 'sanctioned_user') return dispatch({ type: 'refused' });
-  if (await learnStatus(context, signal)) return;
-  if (answer.status === 422) return dispatch({ type: 'stumbled', notice: 'wrongAccount' });
-  const notice = answer.code === 'invalid_state' ? 'notAccepted' : 'quoteExpired';
-  if (choice === null) return dispatch({ type: 'stumbled', notice });
-  // Balances, permissions and prices may have changed, so the options are loaded again.
-  dispatch({ type: 'options_asked', notice });
-  await loadOptions(context, signal);
 }
 
 const WATCH_MS = 3_000;

@@ -4,7 +4,8 @@ import { accountsOf, EVM_COINS } from '../shared/networks.ts';
 import type { GatewayOption, WalletRpc } from './api.ts';
 import type { CheckoutContext } from './checkout-context.ts';
 import { type Choice, needsSetup } from './flow.ts';
-import { isOnChain, outcomeOf, PayError } from './pay.ts';
+import { PayError } from './pay.ts';
+import { isOnChain, outcomeOf } from './perform-actions.ts';
 import { askWallet, QUICK_MS } from './wallet-request.ts';
 import type { Provider, Wallet } from './wallets.ts';
 
