@@ -5,6 +5,7 @@ import { isOwnHistory, renewHistory } from '../actions/parties/destination-memor
 import { isOwnDestination, renewDestinationMacs } from '../actions/parties/destination-rows.ts';
 import { renewFreezeHead } from '../actions/parties/freeze-heads.ts';
 import { isOwnKey, renewKeyMacs } from '../actions/parties/key-rows.ts';
+import { isOwnDeposit, renewDepositMacs } from '../actions/paying/deposit-rows.ts';
 import { isOwnPasskey, isOwnPerson, renewPasskeyMacs, renewPersonMacs } from '../actions/people/person-rows.ts';
 import { rotateSecrets } from '../actions/rotate-secrets.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
@@ -47,6 +48,7 @@ const rotate = databaseCommand({
       outgoing: await renewOutgoingMacs(tx, keys, { isTrusted, now }),
       refunds: await renewRefundMacs(tx, keys, { isTrusted: (row) => isLost || isOwnRefund(keys, row), now }),
       destinations: await renewDestinationMacs(tx, keys, (row) => isLost || isOwnDestination(keys, row)),
+      deposits: await renewDepositMacs(tx, keys, (row) => isLost || isOwnDeposit(keys, row)),
       history: await renewHistory(tx, keys, { isTrusted: (row) => isLost || isOwnHistory(keys, row), now }),
       keys: await renewKeyMacs(tx, keys, (row) => isLost || isOwnKey(keys, row)),
       people: await renewPersonMacs(tx, keys, (row) => isLost || isOwnPerson(keys, row)),

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { freshKey } from '../gateway.ts';
+import { command } from '../../src/actions/command.ts';
+import { isOwnDeposit, renewDepositMacs } from '../../src/actions/paying/deposit-rows.ts';
+import { type RowKeyDeps, rowKeysOf } from '../../src/actions/row-keys.ts';
+import { createSecrets } from '../../src/runtime/secrets.ts';
+import { findDeposit } from '../../src/store/chain/deposits.ts';
+import { freshKey, TEST_SECRET } from '../gateway.ts';
 import {
   BASE_SEPOLIA,
   BASE_SEPOLIA_USDC,
@@ -109,5 +114,24 @@ describe('an address to send a payment to', () => {
     const { statusCode, body } = await ask(id, USDC);
     assert.equal(statusCode, 500);
     assert.doesNotMatch(body, /571a/);
+  });
+
+  it('stays ours through a rotation of the master secret, unless somebody changed it', async () => {
+    const id = await paying.created();
+    await ask(id, USDC);
+    const { db } = paying.gateway;
+    const isOwn = async (rowKeys: RowKeyDeps['rowKeys']) => {
+      const deposit = await findDeposit(db.sql, { paymentId: id, asset: USDC });
+      return deposit !== undefined && isOwnDeposit({ rowKeys }, deposit);
+    };
+    const fresh = new Uint8Array(32).fill(9);
+    const keys = { rowKeys: [fresh, ...rowKeysOf(createSecrets([TEST_SECRET]))] } as const;
+    const deps = { db, world: paying.gateway.world };
+    const renew = () => command(deps, (tx) => renewDepositMacs(tx, keys, (row) => isOwnDeposit(keys, row)));
+    assert.equal(await isOwn([fresh]), false);
+    assert.ok((await renew()) > 0);
+    assert.ok(await isOwn([fresh]));
+    await command(deps, (tx) => tx`update deposits set address = 'thief-' || commitment`);
+    assert.equal(await renew(), 0);
   });
 });

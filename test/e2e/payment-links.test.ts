@@ -22,7 +22,8 @@ interface Link {
 describe('payment links', () => {
   let paying: PayingShop;
   before(async () => {
-    paying = await openPayingShop({ page: standInPage() });
+    const depositMinimum = { everywhere: 0n, on: new Map() };
+    paying = await openPayingShop({ page: standInPage(), config: { depositMinimum } });
   });
   after(() => paying.gateway.stop());
 
@@ -75,6 +76,12 @@ describe('payment links', () => {
     });
     assert.ok(outcome.ok, JSON.stringify(outcome));
   };
+
+  it('with a stock give their payments no address to send to: such a transfer could not be refused', async () => {
+    const ask = (id: string) => paying.wallet.post(id, 'address', { asset: USDC });
+    assert.equal((await ask(await ordered(await made()))).statusCode, 200);
+    assert.deepEqual(await refusal(ask(await ordered(await made({ stock: 1 })))), [400, 'invalid_state']);
+  });
 
   it('are created, read, listed by pages and changed', async () => {
     const shop = await openShop(paying.gateway);

@@ -1,5 +1,7 @@
 import { isRowMac, type MacFields, macOfRow } from '../../domain/row-mac.ts';
-import type { Deposit } from '../../store/chain/deposits.ts';
+import { type Deposit, lockAllDeposits, setDepositMacs } from '../../store/chain/deposits.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
+import { renewMacs } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /** Rows of deposit addresses decide where payers send money, so each carries a MAC under a key outside the database. */
@@ -15,6 +17,16 @@ export function depositMac({ rowKeys }: RowKeyDeps, deposit: DepositFields): str
 /** True if the gateway wrote exactly this address for this payment. */
 export function isOwnDeposit({ rowKeys }: RowKeyDeps, deposit: Deposit): boolean {
   return isRowMac(rowKeys, TABLE, fieldsOf(deposit), deposit.mac);
+}
+
+/** Writes MACs of deposit addresses under the newest key. Returns their number. */
+export function renewDepositMacs(tx: Tx, deps: RowKeyDeps, isTrusted: (row: Deposit) => boolean): Promise<number> {
+  const rows = {
+    lock: (page: { after: string; limit: number }) => lockAllDeposits(tx, page),
+    macOf: (row: Deposit & { readonly id: string }) => depositMac(deps, row),
+    write: (macs: readonly { id: string; mac: string }[]) => setDepositMacs(tx, macs),
+  };
+  return renewMacs(rows, isTrusted);
 }
 
 function fieldsOf({ commitment, network, address, paymentId, asset }: DepositFields): MacFields {

@@ -12,6 +12,7 @@ import { type CommandDeps, command } from '../command.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { depositMac, isOwnDeposit } from './deposit-rows.ts';
+import { findStockFor } from './links/link-stock.ts';
 import { isOverdue, merchantStopped, noExecutor, notPayable, paymentExpired } from './option-refusals.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
 import { openNetworks } from './served-networks.ts';
@@ -45,6 +46,7 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
   const known = await findDeposit(deps.db.sql, { paymentId: payment.id, asset });
   if (known !== undefined && !isOver(payment, nowMs)) return ownDeposit(deps, known);
   refuseUnpayable(payment, nowMs);
+  await refuseStock(deps, payment);
   const { connected, payable } = await findPayable(deps, input);
   const contract = connected.chain.depositContract();
   if (contract === undefined) throw noExecutor();
@@ -104,6 +106,15 @@ function refuseUnpayable(payment: Payment, nowMs: number): void {
   if (payment.expiresAt.getTime() - nowMs < LEAST_LEFT_MS) {
     throw new ApiError('invalid_state', 'The payment expires too soon for a transfer to its own address.');
   }
+}
+
+/** A transfer to an address cannot be refused when the last piece of a link is gone. */
+async function refuseStock({ db }: CommandDeps, payment: Payment): Promise<void> {
+  if ((await findStockFor(db.sql, payment)) === undefined) return;
+  throw new ApiError(
+    'invalid_state',
+    'Its link has a stock, so the payment has no address of its own. Pay it with a wallet.',
+  );
 }
 
 /** An address that somebody wrote into the database is never shown. */

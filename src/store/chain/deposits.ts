@@ -51,6 +51,22 @@ export async function findDeposit(
   return row && { ...row, item: row };
 }
 
+/** Locks a page of all deposit addresses, by their commitments. */
+export async function lockAllDeposits(
+  tx: Tx,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<(Deposit & { readonly id: string })[]> {
+  return tx<(Deposit & { id: string })[]>`
+    select commitment as id, commitment, network, address, payment_id as "paymentId", asset, mac from deposits
+    where commitment > ${after} order by commitment limit ${limit} for no key update`;
+}
+
+export async function setDepositMacs(tx: Tx, rows: readonly { id: string; mac: string }[]): Promise<void> {
+  await tx`
+    update deposits d set mac = m.mac
+    from jsonb_to_recordset(${tx.json(rows)}) as m(id text, mac text) where d.commitment = m.id`;
+}
+
 /** A deposit address that is watched. */
 export interface WatchedDeposit {
   readonly number: number;
