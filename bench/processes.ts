@@ -1,9 +1,10 @@
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { systemWorld } from '../src/runtime/system-world.ts';
+import { findPort } from '../src/sandbox/free-port.ts';
 
 const STOP_WITHIN_MS = 20_000;
 const TOOL_OUTPUT_BYTES = 4 * 1024 * 1024;
@@ -67,14 +68,8 @@ export async function runTool(
   return (await promisify(execFile)(program, args, options)).stdout;
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No port was given.');
-  return address.port;
+export function freePort(): Promise<number> {
+  return findPort(systemWorld.random);
 }
 
 /** Waits until the condition returns a value. The error after the timeout names the condition. */

@@ -1,8 +1,9 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { systemWorld } from '../src/runtime/system-world.ts';
+import { findPort } from '../src/sandbox/free-port.ts';
 import type { CrashOrder } from './crash/crash-node.ts';
 import { until } from './until.ts';
 
@@ -54,7 +55,7 @@ async function startProcess(
   settings: Settings,
   options: Pick<SpawnOptions, 'detached' | 'stdio'>,
 ): Promise<NodeProcess> {
-  const port = settings.PORT === undefined ? await freePort() : Number(settings.PORT);
+  const port = settings.PORT === undefined ? await findPort(systemWorld.random) : Number(settings.PORT);
   const child: ChildProcess = spawn(command, args, {
     cwd: ROOT,
     // A machine that runs tests is late all the time, which is no overload of the gateway.
@@ -103,15 +104,6 @@ async function startProcess(
       return JSON.parse(await readFile(join(settings.TILL_HOME, 'sandbox.json'), 'utf8'));
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** The environment that a program needs. Compiled code is shared by all processes of a test run. */

@@ -100,7 +100,8 @@ export function createFuzz(seed: number, known: KnownValues): () => InjectOption
     const content = requestBody?.content['application/json'];
     if (chance(0.08)) return pick(HOSTILE_BODIES);
     if (content === undefined) return chance(0.1) ? JSON.stringify(anything()) : undefined;
-    const mixed = { ...((content.example as object | undefined) ?? {}), ...members(content.schema) };
+    // Some requests are good, so that others find something to change.
+    const mixed = { ...((content.example as object | undefined) ?? {}), ...(chance(0.7) && members(content.schema)) };
     return JSON.stringify(chance(0.1) ? anything() : mixed);
   }
 

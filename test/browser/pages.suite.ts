@@ -113,9 +113,10 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 2 }, 
     await page.keyboard.press('Enter');
     await page.waitForURL(/#post-v1-payments$/);
     await search.fill('refund');
-    assert.deepEqual(
-      (await shown.allInnerTexts()).map((name) => name.split('\n')[0]),
-      ['Refund a payment', 'Get a refund', "List a merchant's refunds"],
+    const found = (await shown.allInnerTexts()).map((name) => name.split('\n')[0] ?? '');
+    assert.deepEqual(found.slice(0, 3), ['Refund a payment', 'Get a refund', 'List refunds']);
+    assert.ok(
+      found.every((name) => /refund/i.test(name)),
       'what is called so comes before what only speaks of it',
     );
     await search.fill('no such thing anywhere');
