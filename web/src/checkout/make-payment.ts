@@ -1,11 +1,9 @@
 import { backoffMs, pause } from '../shared/backoff.ts';
-import { formatEstimate } from '../shared/money.ts';
-import { EVM_COINS } from '../shared/networks.ts';
 import type { Answer, GatewayOption, WalletRpc } from './api.ts';
 import { type CheckoutContext, learnStatus, tellStatus } from './checkout-context.ts';
 import { type Choice, choiceOf, needsSetup } from './flow.ts';
 import { loadOptions } from './load-options.ts';
-import { outcomeOf, PayError, performActions, setupCost } from './pay.ts';
+import { outcomeOf, PayError, performActions } from './pay.ts';
 import type { Provider, Wallet } from './wallets.ts';
 
 /** Delivery is retried for about ten minutes. By then the payment has ended. */
@@ -24,7 +22,11 @@ export async function makePayment(context: CheckoutContext): Promise<void> {
   if (wallet === undefined) return;
   const signal = begin();
   dispatch({ type: 'pay' });
-  if (flow().step.at === 'setup') return estimateSetup(context, wallet, choice.option, signal);
+  if (flow().step.at === 'setup') {
+    // Without its code the cost stays unknown.
+    const load = import('./estimate-setup.ts').catch(() => null);
+    return (await load)?.estimateSetup(context, wallet, choice.option, signal);
+  }
   memory.rememberChoice({ unit: choice.option.amount.unit, wallet: choice.session.wallet.key });
   try {
     await authorise(context, wallet, choice, signal);
@@ -33,19 +35,6 @@ export async function makePayment(context: CheckoutContext): Promise<void> {
     gotAnswer();
     dispatch({ type: 'stumbled', notice: error instanceof PayError ? error.notice : 'walletError' });
   }
-}
-
-async function estimateSetup(
-  { page, dispatch }: CheckoutContext,
-  { provider }: Wallet,
-  { actions: [action] }: GatewayOption,
-  signal: AbortSignal,
-): Promise<void> {
-  if (action?.type !== 'walletRpc') return;
-  const cost = await setupCost(provider, action.data);
-  const coin = EVM_COINS[action.data.chain_id];
-  if (cost === null || coin === undefined || signal.aborted) return;
-  dispatch({ type: 'setup_cost', cost: formatEstimate(cost, 18, coin, page) });
 }
 
 async function authorise(

@@ -78,7 +78,7 @@ async function ensureChain({ provider, sandbox, onAsk, signal }: PayInput, chain
   if (!(await isOnChain(provider, wanted))) throw new PayError('wrongChain');
 }
 
-async function isOnChain(provider: Provider, wanted: string): Promise<boolean> {
+export async function isOnChain(provider: Provider, wanted: string): Promise<boolean> {
   const chainId = await quick(provider, 'eth_chainId');
   try {
     return BigInt(chainId as string | number) === BigInt(wanted);
@@ -156,22 +156,6 @@ async function isAllowed(provider: Provider, transaction: unknown): Promise<bool
     return BigInt(allowance as string) === BigInt(`0x${call[2]}`);
   } catch {
     return false;
-  }
-}
-
-/** The approximate cost of the setup, in the smallest unit of the coin; null when the wallet gives no answer. */
-export async function setupCost(provider: Provider, { chain_id, params }: WalletRpc): Promise<bigint | null> {
-  try {
-    const wanted = `0x${BigInt(chain_id.slice('eip155:'.length)).toString(16)}`;
-    if (!(await isOnChain(provider, wanted))) return null;
-    const [gas, price] = await Promise.all([
-      askWallet(provider, 'eth_estimateGas', params, QUICK_MS),
-      askWallet(provider, 'eth_gasPrice', [], QUICK_MS),
-    ]);
-    const cost = BigInt(gas as string) * BigInt(price as string);
-    return cost > 0n ? cost : null;
-  } catch {
-    return null;
   }
 }
 

@@ -19,6 +19,7 @@ const RARE = [
   ...['ready-long-order', 'ready-lapsed', 'ready-phone', 'ready-no-wallet', 'choosing-new-price', 'no-funds'],
   ...['nothing-offered', 'refused', 'setup-mining', 'confirming-unseen', 'looking', 'waiting-balance', 'paid-copied'],
   ...['failed', 'expired-alone', 'offline', 'hostile-merchant', 'unavailable', 'arabic', 'arabic-paid'],
+  ...['picking-many', 'transfer', 'transfer-part', 'transfer-seen', 'arabic-transfer', 'german-transfer'],
   ...['refund-fee', 'refund-other-account', 'refund-stopped', 'refund-arabic'],
 ];
 

@@ -4,6 +4,7 @@ import type { PaymentPage } from '../page-state.ts';
 import { payUrl, phoneWallets } from '../phone-wallets.ts';
 import type { Actions, PhonePanel } from './actions.ts';
 import type { Copying } from './copy-button.tsx';
+import { QrCode } from './qr-code.tsx';
 import { useWords } from './words.ts';
 
 interface PhonePayProps extends Copying {
@@ -52,7 +53,7 @@ export function PhonePay({ page, phone, copied, actions, isLeading }: PhonePayPr
         id="phone-panel"
         className={`phone-panel ${isOpen ? '' : 'phone-closed'} ${isLeading ? '' : 'phone-beside'}`}
       >
-        {isOpen && <QrCode phone={phone} />}
+        {isOpen && <QrCode qr={phone.qr} label={strings.qrLabel} hint={strings.qrHint} />}
         {isOpen && <PhoneApps url={url} />}
         <div className="link">
           <span className="link-label" id="link-label">
@@ -67,23 +68,6 @@ export function PhonePay({ page, phone, copied, actions, isLeading }: PhonePayPr
         </div>
       </div>
     </div>
-  );
-}
-
-function QrCode({ phone }: { readonly phone: PhonePanel }) {
-  const { strings } = useWords();
-  const { qr } = phone;
-  return (
-    <figure className="qr on-desk">
-      {qr === null ? (
-        <div className="qr-code qr-blank" />
-      ) : (
-        <svg className="qr-code" viewBox={`0 0 ${qr.size} ${qr.size}`} role="img" aria-label={strings.qrLabel}>
-          <path d={qr.path} />
-        </svg>
-      )}
-      <figcaption className="small">{strings.qrHint}</figcaption>
-    </figure>
   );
 }
 

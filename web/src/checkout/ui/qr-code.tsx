@@ -1,0 +1,25 @@
+import type { QrShape } from '../../shared/qr.ts';
+
+interface QrCodeProps {
+  /** Null while it is being generated. */
+  readonly qr: QrShape | null;
+  /** The accessible name. */
+  readonly label: string;
+  readonly hint: string;
+}
+
+/** A code for other devices: a phone cannot scan its own screen. */
+export function QrCode({ qr, label, hint }: QrCodeProps) {
+  return (
+    <figure className="qr on-desk">
+      {qr === null ? (
+        <div className="qr-code qr-blank" />
+      ) : (
+        <svg className="qr-code" viewBox={`0 0 ${qr.size} ${qr.size}`} role="img" aria-label={label}>
+          <path d={qr.path} />
+        </svg>
+      )}
+      <figcaption className="small">{hint}</figcaption>
+    </figure>
+  );
+}
