@@ -43,7 +43,7 @@ describe('sending to an address from the checkout', { skip: missingBrowser(), co
     const { wallet, pay } = await openExchange();
     const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     const address = await askForAddress(page, gatewayUrl);
-    await steps.isAt(page, /^Send exactly 10\sUSDC$/);
+    await steps.isAt(page, /^Send exactly 10\.00\sUSDC$/);
     assert.equal(await decoded(page.getByRole('img', { name: en.transferQrLabel })), uriOf(address, TEN_TOKENS));
     await page.getByText(wordsOf(en.transferOnly)).waitFor();
     await page.getByText(en.slowExchange).waitFor();
@@ -75,8 +75,8 @@ describe('sending to an address from the checkout', { skip: missingBrowser(), co
     const rest = 6_000_000n;
     for (const each of [page, device.page]) {
       if (each !== page) await each.goto(gatewayUrl);
-      await each.getByText(/^4\sUSDC of 10\sUSDC arrived\. The rest, 6\sUSDC, is missing\.$/).waitFor();
-      await steps.isAt(each, /^Send exactly 6\sUSDC$/);
+      await each.getByText(/^4\.00\sUSDC of 10\.00\sUSDC arrived\. The rest, 6\.00\sUSDC, is missing\.$/).waitFor();
+      await steps.isAt(each, /^Send exactly 6\.00\sUSDC$/);
       assert.equal(await decoded(each.getByRole('img', { name: en.transferQrLabel })), uriOf(address, rest));
       assert.equal(await each.getByRole('button', { name: en.back }).count(), 0, 'no other way takes it all again');
     }

@@ -399,4 +399,4 @@ export function canCancel({ step, payment, isCancelling }: Flow): boolean {
   return payment.status === 'requires_action' && !isCancelling && CANCELLABLE.has(step.at);
 }
 
-const CANCELLABLE: ReadonlySet<Step['at']> = new Set(['ready', 'picking', 'choosing', 'no_funds', 'refused', 'setup']);
+const CANCELLABLE: ReadonlySet<Step['at']> = new Set(['ready', 'choosing', 'no_funds', 'refused', 'setup']);

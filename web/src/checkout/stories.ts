@@ -206,9 +206,16 @@ const PAID_INFO = { optionAmount: EURC.amount, txId: `0x${'a3f1'.repeat(16)}`, e
 const BUYER = { accountCaip10: `eip155:8453:${SESSION.account}`, accountProviderName: 'Till Checkout' };
 const OPEN_PHONE = { ...CLOSED_PHONE, isOpen: true, qr: qrShape(payUrl(PAGE)) };
 const NASTY = `<script>alert(1)</script> \u202Eevil ${'👩‍👩‍👧‍👦'.repeat(256)}`;
-const OTHER_NETWORKS = ['Ethereum', 'Base', 'Polygon', 'Arbitrum', 'Optimism', 'BNB Smart Chain'].map((name, index) =>
-  token('USDC', `eip155:${index}`, name, '46220000'),
-);
+const OTHER_NETWORKS = (
+  [
+    ['Ethereum', 'eip155:1'],
+    ['Base', 'eip155:8453'],
+    ['Polygon', 'eip155:137'],
+    ['Arbitrum', 'eip155:42161'],
+    ['Optimism', 'eip155:10'],
+    ['BNB Smart Chain', 'eip155:56'],
+  ] as const
+).map(([name, chain]) => token('USDC', chain, name, '46220000'));
 const HOSTILE = { merchant: { name: NASTY, iconUrl: null } };
 const ORDER = {
   description: 'Saturday tasting for two, 21 November, 10 am',

@@ -59,15 +59,17 @@ function NoWalletText() {
 function SendRow({ isDisabled, onSend }: { readonly isDisabled: boolean; readonly onSend: () => void }) {
   const { strings } = useWords();
   return (
-    <button type="button" className="row needs-script" onClick={onSend} disabled={isDisabled}>
-      <span className="wallet-picture" aria-hidden="true">
-        <CopyGlyph />
-      </span>
-      <span className="row-main">
-        <span className="row-title">{strings.sendAnywhere}</span>
-        <span className="row-text">{strings.sendAnywhereText}</span>
-      </span>
-      <ChevronGlyph />
-    </button>
+    <div className="list needs-script">
+      <button type="button" className="row" onClick={onSend} disabled={isDisabled}>
+        <span className="wallet-picture" aria-hidden="true">
+          <CopyGlyph />
+        </span>
+        <span className="row-main">
+          <span className="row-title">{strings.sendAnywhere}</span>
+          <span className="row-text">{strings.sendAnywhereText}</span>
+        </span>
+        <ChevronGlyph />
+      </button>
+    </div>
   );
 }

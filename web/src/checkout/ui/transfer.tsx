@@ -1,5 +1,5 @@
 import { Fill } from '../../shared/fill.tsx';
-import { AlertGlyph, ChevronGlyph } from '../../shared/glyphs.tsx';
+import { AlertGlyph, ChevronGlyph, InfoGlyph } from '../../shared/glyphs.tsx';
 import { type Amount, decimalText, withSymbol } from '../../shared/money.ts';
 import { qrShape } from '../../shared/qr.ts';
 import { fill } from '../../shared/text.ts';
@@ -8,7 +8,6 @@ import type { Deposit } from '../api.ts';
 import type { Flow } from '../flow.ts';
 import type { PaymentPage } from '../page-state.ts';
 import type { Actions } from './actions.ts';
-import { CancelPayment } from './cancel-payment.tsx';
 import type { Copying } from './copy-button.tsx';
 import { Fold } from './fold.tsx';
 import { StepTitle } from './moment.tsx';
@@ -19,6 +18,8 @@ import { QrCode } from './qr-code.tsx';
 import { useWords, type Words } from './words.ts';
 
 const SHOWN_TOKENS = 4;
+/** Texts longer than this are set in small letters. */
+const LONG = 30;
 /** Exchanges often send withdrawals later than wallets do. */
 const SLOW_MS = 30 * 60_000;
 
@@ -54,7 +55,6 @@ export function Picking({ page, flow, actions }: PickingProps) {
           {strings.back}
         </button>
       </p>
-      <CancelPayment flow={flow} actions={actions} />
     </div>
   );
 }
@@ -102,8 +102,8 @@ export function Transfer({ deposit, nowMs, copied, actions }: TransferProps) {
         <StepTitle>
           <Fill text={strings.transferTitle} amount={<bdi>{exactText(missing, words)}</bdi>} />
         </StepTitle>
-        <p className={isPart ? 'notice notice-warm' : 'text'} role="status">
-          {isPart && <AlertGlyph />}
+        <p className={isPart ? 'notice' : 'text'} role="status">
+          {isPart && <InfoGlyph />}
           <span>{arrivalText(deposit, words)}</span>
         </p>
       </header>
@@ -161,7 +161,7 @@ function Copied({ label, shown, text, name, copied, actions }: CopiedProps) {
   return (
     <div className="link">
       <span className="link-label">{label}</span>
-      <bdi className="link-url link-whole" dir="ltr">
+      <bdi className={`link-url link-whole ${shown.length > LONG ? 'link-long' : ''}`} dir="ltr">
         {shown}
       </bdi>
       <button type="button" className="button button-small" onClick={() => actions.copy(text)}>
@@ -197,8 +197,8 @@ function missingOf({ amount, arrived }: Deposit): Amount {
 }
 
 /** Never rounded: less does not pay. */
-function exactText(amount: Amount, words: Words): string {
-  return withSymbol(plainText(amount), amount.display.assetSymbol, words);
+function exactText({ value, display }: Amount, words: Words): string {
+  return withSymbol(decimalText(value, display.decimals), display.assetSymbol, words);
 }
 
 /** As wallets and exchanges take it: digits and a point, without zeros at the end. */
