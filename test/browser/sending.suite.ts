@@ -78,8 +78,9 @@ describe('sending to an address from the checkout', { skip: missingBrowser(), co
       await each.getByText(/^4\.00\sUSDC of 10\.00\sUSDC arrived\. The rest, 6\.00\sUSDC, is missing\.$/).waitFor();
       await steps.isAt(each, /^Send exactly 6\.00\sUSDC$/);
       assert.equal(await decoded(each.getByRole('img', { name: en.transferQrLabel })), uriOf(address, rest));
-      assert.equal(await each.getByRole('button', { name: en.back }).count(), 0, 'no other way takes it all again');
     }
+    await device.page.getByRole('button', { name: en.back }).click();
+    await device.page.getByText(en.partArrived).waitFor();
     assert.equal(await scene.statusOf(paymentId), 'requires_action');
     await pay(address, rest);
     await steps.isPaid(page);

@@ -91,6 +91,7 @@ export type Notice =
   | 'maybePending'
   | 'lapsed'
   | 'addressFailed'
+  | 'partArrived'
   | 'away';
 
 export type FlowEvent =
@@ -215,7 +216,8 @@ function onTheWay(flow: Flow, event: WayEvent): Flow {
     case 'stumbled':
       return at(flow, stepOf(flow.payment, backFrom(step)), event.notice);
     case 'back':
-      if (step.at === 'confirming' || hasArrived(step)) return flow;
+      if (step.at === 'confirming') return flow;
+      if (hasArrived(step)) return at(flow, { at: 'ready' }, 'partArrived');
       // The request stays open in the wallet, and the payer may still approve it.
       return at(flow, backFrom(step), step.at === 'asking' && step.ask === 'send' ? 'maybePending' : null);
   }

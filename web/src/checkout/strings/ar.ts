@@ -55,6 +55,7 @@ export const ar: Strings = {
   stepSeen: 'ظهر في كتلة',
   stepConfirmations: '{count} من {total} تأكيدات',
   addressFailed: 'لا يوجد عنوان لهذه العملة حاليًا. اختر عملة أخرى أو طريقة دفع أخرى.',
+  partArrived: 'وصل جزء من المبلغ إلى عنوان لهذه الدفعة. أي طريقة أخرى تأخذ المبلغ كاملًا مرة أخرى.',
 
   connectingTitle: 'جارٍ فتح {wallet}',
   connectingText: 'وافق على الاتصال في محفظتك.',

@@ -57,6 +57,8 @@ export const de: Strings = {
   stepConfirmations: '{count} von {total} Bestätigungen',
   addressFailed:
     'Für diesen Token gibt es gerade keine Adresse. Wählen Sie einen anderen Token oder einen anderen Weg.',
+  partArrived:
+    'Ein Teil des Betrags ist an einer Adresse dieser Zahlung angekommen. Jeder andere Weg nimmt noch einmal den ganzen Betrag.',
 
   connectingTitle: '{wallet} wird geöffnet',
   connectingText: 'Bestätigen Sie die Verbindung in Ihrer Wallet.',

@@ -54,6 +54,8 @@ export const en = {
   stepSeen: 'Seen in a block',
   stepConfirmations: '{count} of {total} confirmations',
   addressFailed: 'There is no address for this token at the moment. Choose another token or another way to pay.',
+  partArrived:
+    'A part of the amount has arrived at an address of this payment. Every other way takes the whole amount again.',
 
   connectingTitle: 'Opening {wallet}',
   connectingText: 'Approve the connection in your wallet.',

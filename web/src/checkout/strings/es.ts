@@ -55,6 +55,8 @@ export const es: Strings = {
   stepSeen: 'Vista en un bloque',
   stepConfirmations: '{count} de {total} confirmaciones',
   addressFailed: 'Ahora no hay dirección para este token. Elige otro token u otra forma de pagar.',
+  partArrived:
+    'Una parte del importe ha llegado a una dirección de este pago. Cualquier otra forma cobra otra vez el importe completo.',
 
   connectingTitle: 'Abriendo {wallet}',
   connectingText: 'Aprueba la conexión en tu billetera.',

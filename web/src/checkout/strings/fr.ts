@@ -58,6 +58,8 @@ export const fr: Strings = {
   stepConfirmations: '{count} confirmations sur {total}',
   addressFailed:
     'Aucune adresse n’est disponible pour ce jeton en ce moment. Choisissez un autre jeton ou un autre moyen de payer.',
+  partArrived:
+    'Une partie du montant est arrivée à une adresse de ce paiement. Tout autre moyen prend à nouveau le montant entier.',
 
   connectingTitle: 'Ouverture de {wallet}',
   connectingText: 'Acceptez la connexion dans votre portefeuille.',

@@ -55,6 +55,7 @@ export const ja: Strings = {
   stepSeen: 'ブロックで確認済み',
   stepConfirmations: '承認 {count} / {total}',
   addressFailed: '現在、このトークンのアドレスを発行できません。別のトークンか別の支払い方法を選んでください。',
+  partArrived: '金額の一部がこの支払いのアドレスに届いています。ほかの方法では、もう一度全額が必要です。',
 
   connectingTitle: '{wallet}を開いています',
   connectingText: 'ウォレットで接続を承認してください。',

@@ -55,6 +55,8 @@ export const pt: Strings = {
   stepSeen: 'Vista em um bloco',
   stepConfirmations: '{count} de {total} confirmações',
   addressFailed: 'Não há endereço para este token no momento. Escolha outro token ou outra forma de pagar.',
+  partArrived:
+    'Uma parte do valor chegou a um endereço deste pagamento. Qualquer outra forma cobra o valor inteiro de novo.',
 
   connectingTitle: 'Abrindo {wallet}',
   connectingText: 'Aprove a conexão na sua carteira.',

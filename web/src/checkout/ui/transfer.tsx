@@ -136,13 +136,11 @@ export function Transfer({ deposit, nowMs, copied, actions }: TransferProps) {
       <p className="small">
         <TimeLeft expiresAt={deposit.expiresAt} nowMs={nowMs} /> {strings.transferFees}
       </p>
-      {!isPart && (
-        <p className="aside">
-          <button type="button" className="quiet" onClick={actions.back}>
-            {strings.back}
-          </button>
-        </p>
-      )}
+      <p className="aside">
+        <button type="button" className="quiet" onClick={actions.back}>
+          {strings.back}
+        </button>
+      </p>
     </div>
   );
 }
