@@ -14,6 +14,9 @@ const ENTRIES = {
   reference: join(import.meta.dirname, 'src/pages/reference.ts'),
 };
 
+/** Parts of the checkout that few payers need. They stay out of its first file. */
+const RARE = /\/checkout\/(ui\/(rare-steps|transfer|accepted)\.tsx|(follow-deposit|setup)\.ts)$/;
+
 /** The server's own half: the checkout page with those of payment links, and the words of the dashboard and the point of sale. */
 const SERVER_ENTRIES = {
   'entry-server': join(import.meta.dirname, 'src/checkout/entry-server.tsx'),
@@ -51,7 +54,11 @@ export default defineConfig(({ isSsrBuild }) => ({
     rollupOptions: {
       input: isSsrBuild ? SERVER_ENTRIES : ENTRIES,
       // Small parts that pages share join a larger file: each file compresses alone.
-      output: { experimentalMinChunkSize: 1_000 },
+      output: {
+        experimentalMinChunkSize: 8_000,
+        manualChunks: (id) => (RARE.test(id) ? 'rare-steps' : undefined),
+        onlyExplicitManualChunks: true,
+      },
     },
   },
   // Both only for the build: React in production mode, and one file that imports nothing.

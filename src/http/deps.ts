@@ -4,8 +4,8 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { Logger } from 'pino';
 import type { Alarms } from '../actions/alarms.ts';
 import type { CreatedPayment, PaymentOrder } from '../actions/paying/create-payment.ts';
+import type { DepositSettings } from '../actions/paying/deposit-assets.ts';
 import type { PayerLimits, PaymentMover } from '../actions/paying/move-payment.ts';
-import type { DepositSettings } from '../actions/paying/open-deposit.ts';
 import type { Rehearsal } from '../actions/paying/rehearsal.ts';
 import type { Site } from '../actions/people/webauthn.ts';
 import type { RequestRecorder } from '../actions/record-requests.ts';

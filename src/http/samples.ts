@@ -330,7 +330,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'post /v1/gateway/payment/{id}/address': {
     params: { id: PAYMENT_ID },
     body: { asset: USDC },
-    answer: sampleDeposit(usdc('10000000'), EXPIRES_AT_S),
+    answer: sampleDeposit(usdc('10000000'), usdc('0'), EXPIRES_AT_S),
   },
   'get /v1/gateway/payment/{id}/status': STATUS,
   'post /v1/gateway/payment/{id}/cancel': cancelledBy('cancelled_by_user'),

@@ -266,6 +266,7 @@ export const SETTINGS = {
     tokens(),
     undefined,
     'The smallest payment that can be sent to a deposit address of its own, in whole tokens. Less than this at such an address is not swept. A network without a value has no deposit addresses.',
+    'none; `0` on the sandbox chain',
   ),
   depositTolerance: setting(
     'DEPOSIT_TOLERANCE',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { ACCOUNTS } from '../../src/domain/books.ts';
+import { findDepositProgress, findPaidInto } from '../../src/store/chain/deposit-transfers.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
@@ -70,6 +71,28 @@ describe('a deposit address', () => {
     await node.turn(4);
     assert.equal(await statusOf(id), 'succeeded');
     assert.deepEqual(await scene.balances(USDC), { payer: -1_000n, fees: 10n, [SETTLED]: 990n });
+    await isReconciled();
+  });
+
+  it('shows what has arrived, and since how many blocks it is enough', async () => {
+    await open({ depth: 4 });
+    const { id, item, commitment, send } = await scene.deposit();
+    const node = await scene.newNode();
+    const deadline = new Date(item.deadlineS * 1000);
+    const asked = { commitment, network: scene.network, asset: USDC, deadline, asked: '1000' };
+    const progress = () => findDepositProgress(scene.db.sql, asked);
+    assert.deepEqual(await progress(), { arrived: 0n, confirmed: 0 });
+    assert.equal(await findPaidInto(scene.db.sql, id), undefined);
+    send(400n);
+    await node.turn(2);
+    assert.deepEqual(await progress(), { arrived: 400n, confirmed: 0 });
+    assert.equal(await findPaidInto(scene.db.sql, id), USDC);
+    send(600n);
+    await node.turn();
+    const { arrived, confirmed } = await progress();
+    assert.ok(arrived === 1_000n && confirmed >= 1 && confirmed < 4, `${arrived} ${confirmed}`);
+    await node.turn();
+    assert.ok((await progress()).confirmed > confirmed);
     await isReconciled();
   });
 

@@ -1,5 +1,4 @@
 import type { ConnectedChain } from '../../chains/chains.ts';
-import { fullWeightOf } from '../../chains/weight.ts';
 import { LEAST_LEFT_MS } from '../../domain/deposit.ts';
 import type { Item } from '../../domain/item.ts';
 import { isFinal, visibleStatus } from '../../domain/payment.ts';
@@ -11,19 +10,15 @@ import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
+import { type DepositAssetDeps, type Unsendable, whyUnsendable } from './deposit-assets.ts';
 import { depositMac, isOwnDeposit } from './deposit-rows.ts';
 import { findStockFor } from './links/link-stock.ts';
 import { isOverdue, merchantStopped, noExecutor, notPayable, paymentExpired } from './option-refusals.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
 import { openNetworks } from './served-networks.ts';
-import { type OptionDeps, promiseOf, readTerms } from './terms-in-force.ts';
+import { promiseOf, readTerms } from './terms-in-force.ts';
 
-export interface DepositSettings {
-  /** The smallest payment that may be sent to an address, in whole tokens: sweeping costs gas. Undefined: none may. */
-  minimum(network: string): bigint | undefined;
-}
-
-export type OpenDepositDeps = CommandDeps & RowKeyDeps & OptionDeps & { readonly deposits: DepositSettings };
+export type OpenDepositDeps = CommandDeps & RowKeyDeps & DepositAssetDeps;
 
 export interface OpenDepositInput {
   readonly payment: Payment;
@@ -123,7 +118,7 @@ function ownDeposit(deps: RowKeyDeps, deposit: OpenedDeposit): OpenedDeposit {
   throw new Error(`The deposit address of ${deposit.paymentId} was not written by this gateway.`);
 }
 
-/** The asset with its quote, if it can be sent to an address: a token at the price itself, and not too little of it. */
+/** The asset with its quote, if it can be sent to an address. */
 async function findPayable(
   deps: OpenDepositDeps,
   { payment, asset }: OpenDepositInput,
@@ -131,23 +126,21 @@ async function findPayable(
   for (const connected of await openNetworks(deps, payment.mode)) {
     const payable = payableAssets(deps, payment, connected).find((each) => each.asset.id === asset);
     if (payable === undefined) continue;
-    if (payable.asset.pay.method === 'native' || payable.quote.rate !== null) {
-      throw wrongAsset('must be a token at par with the price, or the token of the price');
-    }
-    const { chainId } = connected.chain.network;
-    const minimum = deps.deposits.minimum(chainId);
-    if (minimum === undefined) throw noExecutor();
-    if (fullWeightOf(asset, payable.quote.amount) < minimum) {
-      throw wrongAsset(`can be sent to an address on ${connected.chain.network.name} from ${minimum} tokens on`);
-    }
-    if (payable.quote.amount >= MAX_AMOUNT) throw wrongAsset('cannot be sent in such an amount');
-    return { connected, payable };
+    const reason = whyUnsendable(deps, connected, payable);
+    if (reason === undefined) return { connected, payable };
+    throw reason.is === 'no_addresses' ? noExecutor() : wrongAsset(unsendableText(reason, connected));
   }
   throw wrongAsset('is not an asset that this payment can be paid with');
 }
 
-/** The contract counts asked amounts in 16 bytes. */
-const MAX_AMOUNT = 2n ** 128n;
+function unsendableText(reason: Exclude<Unsendable, { is: 'no_addresses' }>, { chain }: ConnectedChain): string {
+  if (reason.is === 'too_little') {
+    return `can be sent to an address on ${chain.network.name} from ${reason.minimum} tokens on`;
+  }
+  return reason.is === 'too_much'
+    ? 'cannot be sent in such an amount'
+    : 'must be a token at par with the price, or the token of the price';
+}
 
 function wrongAsset(message: string): ApiError {
   return validationError([{ field: 'asset', message }]);

@@ -1,13 +1,16 @@
 import type { PageState, PaidInfo, PaymentPage, RefundPage } from '../../../web/src/checkout/page-state.ts';
 import { CHECKOUT_APPS } from '../../actions/parties/open-checkout.ts';
+import { depositAssets } from '../../actions/paying/deposit-assets.ts';
 import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { parseUnit } from '../../chains/units.ts';
 import type { Mode } from '../../domain/mode.ts';
+import { findPaidInto } from '../../store/chain/deposit-transfers.ts';
 import type { ShownRefund } from '../../store/money/refunds.ts';
 import { findPaymentDetails } from '../../store/payments/payment-details.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
 import { gatewayUrl, plainUrl } from '../entry/payment-id.ts';
+import { viewToken } from '../views/amount.ts';
 import { viewWithTransaction } from '../views/payer-info.ts';
 import { viewStatus } from '../views/payment.ts';
 import { viewOrder } from '../views/payment-details.ts';
@@ -50,9 +53,11 @@ export async function paymentPage(
   const { config, world } = deps;
   const nowMs = world.clock.nowMs();
   const { info, failureCode, isFinal } = viewStatus(config, payment, nowMs);
-  const [forPayer, details] = await Promise.all([
+  const [forPayer, details, sendable, paidInto] = await Promise.all([
     viewWithTransaction(deps, payment),
     findPaymentDetails(deps.db.sql, payment.id),
+    depositAssets(deps, payment),
+    isFinal ? undefined : findPaidInto(deps.db.sql, payment.id),
   ]);
   const { successUrl, errorUrl } = payment;
   return {
@@ -72,6 +77,8 @@ export async function paymentPage(
     checkout: successUrl === null || errorUrl === null ? null : { successUrl, errorUrl },
     referenceId: payment.referenceId,
     ...viewOrder(config, details),
+    sendable: sendable.map(({ asset, amount }) => viewToken(config, asset, amount.toString())),
+    ...(paidInto !== undefined && { paidInto }),
     sandbox: sandboxOf(deps, payment),
     pairing,
     ...(config.smtp !== undefined && { mailsReceipts: true }),

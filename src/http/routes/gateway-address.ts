@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { openDeposit } from '../../actions/paying/open-deposit.ts';
 import { parseAsset } from '../../domain/caip.ts';
 import { validationError } from '../../errors.ts';
+import { findDepositProgress } from '../../store/chain/deposit-transfers.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { findPayable, GATEWAY_ACCESS, walletOf } from '../entry/gateway-caller.ts';
 import { DepositBody, viewDeposit } from '../views/deposit.ts';
@@ -24,7 +25,9 @@ export function addressRoutes(app: App, deps: HttpDeps): void {
       const asset = parseAsset(request.body.asset);
       if (!asset.ok) throw validationError([{ field: 'asset', message: asset.problem }]);
       const opened = await openDeposit(deps, { payment, asset: asset.value.id, buyer: walletOf(request) });
-      return viewDeposit(deps.config, opened);
+      const { commitment, network, item } = opened;
+      const asked = { commitment, network, asset: opened.asset, deadline: item.deadline, asked: item.amount };
+      return viewDeposit(deps, opened, await findDepositProgress(deps.db.sql, asked));
     },
   );
 }
@@ -33,7 +36,7 @@ const ADDRESS = {
   tags: ['Gateway'],
   summary: 'Get an address that the payment can be sent to',
   description:
-    'An address of this payment alone, for a token at par with the price, or the token of the price. Any transfer of that token to it counts, from any wallet or exchange, also in parts. Whatever arrives can only go to the merchant, less the fee. The same request gets the same answer. The payment must have two minutes left at the first request.',
+    'An address of this payment alone, for a token at par with the price, or the token of the price. Any transfer of that token to it counts, from any wallet or exchange, also in parts. Whatever arrives can only go to the merchant, less the fee. The same request gets the same address and terms, and the progress of the transfer. The payment must have two minutes left at the first request.',
   params: PaymentParams,
   body: Type.Object(
     {

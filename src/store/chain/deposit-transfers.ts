@@ -109,3 +109,41 @@ export async function sumDepositTransfers(
   const { counted = '0', screened = '0', late = '0' } = row ?? {};
   return { counted: BigInt(counted), screened: BigInt(screened), late: BigInt(late) };
 }
+
+/** The money at a deposit address as the payer sees it, in blocks of any depth. One endpoint showed it: it proves nothing. */
+export interface DepositProgress {
+  readonly arrived: bigint;
+  /** Blocks since enough has arrived, that block included. 0 while some is missing. */
+  readonly confirmed: number;
+}
+
+export async function findDepositProgress(
+  db: Reader,
+  {
+    commitment,
+    network,
+    asset,
+    deadline,
+    asked,
+  }: { commitment: string; network: string; asset: string; deadline: Date; asked: string },
+): Promise<DepositProgress> {
+  const [row] = await db<{ arrived: string; confirmed: string }[]>`
+    select coalesce(max(total), 0)::text as arrived,
+      coalesce((select read_number from deposit_cursors where network = ${network}) + 1
+        - min(block_number) filter (where total >= ${asked}::numeric), 0)::text as confirmed
+    from (
+      select block_number, sum(amount) over (order by block_number, log_index) as total from deposit_transfers
+      where commitment = ${commitment} and asset = ${asset} and not is_screened and at <= ${deadline}
+    ) counted`;
+  return { arrived: BigInt(row?.arrived ?? '0'), confirmed: Math.max(0, Number(row?.confirmed ?? 0)) };
+}
+
+/** The asset of this payment's deposit address to which money has come, the latest one. */
+export async function findPaidInto(db: Reader, paymentId: string): Promise<string | undefined> {
+  const [row] = await db<{ asset: string }[]>`
+    select d.asset from deposits d
+    where d.payment_id = ${paymentId} and exists (
+      select from deposit_transfers t where t.commitment = d.commitment and t.asset = d.asset and not t.is_screened)
+    order by d.number desc limit 1`;
+  return row?.asset;
+}

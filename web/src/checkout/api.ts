@@ -47,6 +47,22 @@ export interface Offer {
   readonly status: PaymentStatus;
 }
 
+/** An address of the payment, and the money that has come to it. */
+export interface Deposit {
+  /** CAIP-10. */
+  readonly address: string;
+  readonly amount: Amount;
+  /** The transfer of the missing amount, by EIP-681. */
+  readonly uri: string;
+  /** Unix seconds. */
+  readonly expiresAt: number;
+  /** Blocks until the money is final. */
+  readonly confirmations: number;
+  readonly arrived: Amount;
+  /** Blocks since the whole amount has arrived; 0 while some of it is missing. */
+  readonly confirmed: number;
+}
+
 export type OptionAction =
   | { readonly type: 'walletRpc'; readonly data: WalletRpc }
   | { readonly type: 'build'; readonly data: { readonly data: string } };
@@ -77,6 +93,8 @@ export interface Gateway {
   details(signal: AbortSignal): Promise<Answer<PaymentDetails>>;
   options(accounts: readonly string[], signal: AbortSignal): Promise<Answer<Offer>>;
   fetchActions(option: GatewayOption, signal: AbortSignal): Promise<Answer<readonly WalletRpc[]>>;
+  /** Hands out the address for a token (CAIP-19). Asked again, it answers the same address with its progress. */
+  address(asset: string, signal: AbortSignal): Promise<Answer<unknown>>;
   confirm(optionId: string, results: readonly string[], signal: AbortSignal): Promise<Answer<StatusBody>>;
   /** A long poll: the gateway holds the request while the status is the known one, at most for the given time. */
   status(known: PaymentStatus | null, signal: AbortSignal, holdMs?: number): Promise<Answer<StatusBody>>;
@@ -121,6 +139,7 @@ export function createGateway(input: GatewayInput): Gateway {
       const answer = await post('/fetch', { optionId: id, data }, signal);
       return read(answer, actionsIn);
     },
+    address: (asset, signal) => post('/address', { asset }, signal),
     confirm: async (optionId, results, signal) => {
       const body = { optionId, results: results.map((result) => ({ type: 'walletRpc', data: [result] })) };
       return read(await post('/confirm', body, signal), statusIn);
@@ -246,15 +265,20 @@ function isAccepted(item: unknown): item is AcceptedToken {
   return typeof fieldIn(item, 'symbol') === 'string' && typeof fieldIn(item, 'networkName') === 'string';
 }
 
+export function isAmount(amount: unknown): amount is Amount {
+  return (
+    typeof fieldIn(amount, 'unit') === 'string' &&
+    /^\d+$/.test(String(fieldIn(amount, 'value'))) &&
+    typeof fieldIn(amount, 'display') === 'object'
+  );
+}
+
 function isOption(item: unknown): item is GatewayOption {
-  const amount = fieldIn(item, 'amount');
   return (
     typeof fieldIn(item, 'id') === 'string' &&
     typeof fieldIn(item, 'account') === 'string' &&
     Array.isArray(fieldIn(item, 'actions')) &&
-    typeof fieldIn(amount, 'unit') === 'string' &&
-    /^\d+$/.test(String(fieldIn(amount, 'value'))) &&
-    typeof fieldIn(amount, 'display') === 'object'
+    isAmount(fieldIn(item, 'amount'))
   );
 }
 

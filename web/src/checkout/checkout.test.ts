@@ -37,6 +37,7 @@ const PAGE: PaymentPage = {
   },
   checkout: null,
   referenceId: 'r',
+  sendable: [],
   sandbox: null,
   pairing: null,
   embedder: false,
@@ -102,6 +103,10 @@ function fakeGateway(over: Partial<Gateway> = {}) {
             id === 'USDC' ? [SIGN] : actions.flatMap((action) => (action.type === 'walletRpc' ? [action.data] : [])),
           );
         }),
+    ),
+    address: count(
+      'address',
+      over.address ?? (async () => ({ is: 'refused', status: 409, code: 'executor_not_found' }) as const),
     ),
     confirm: count('confirm', over.confirm ?? confirmed),
     mailReceipt: count('mailReceipt', over.mailReceipt ?? (async () => ok({}))),

@@ -19,6 +19,10 @@ export interface Checkout {
   connect(walletId: string): void;
   choose(optionId: string): void;
   pay(): void;
+  /** Begins a transfer from elsewhere. */
+  send(): void;
+  /** Asks for an address for a token (CAIP-19). */
+  sendToken(asset: string): void;
   checkAgain(): void;
   back(): void;
   cancel(): void;
@@ -139,15 +143,19 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
         () => dispatch({ type: 'stumbled', notice: 'away' }),
       );
     },
+    send: () => dispatch({ type: 'send' }),
+    sendToken: (asset) => sendToken(context, asset),
     checkAgain() {
       const signal = begin();
       dispatch({ type: 'options_asked' });
       void loadOptions(context, signal);
     },
     back() {
-      const signal = begin();
+      const { step } = flow;
       dispatch({ type: 'back' });
-      void keepPricesFresh(context, signal);
+      if (flow.step === step) return;
+      if (step.at === 'transfer') memory.rememberTransfer(page.paymentId, null);
+      void keepPricesFresh(context, begin());
     },
     cancel: () => void cancel(context),
     mailReceipt: (to) => deps.gateway.mailReceipt(to, life.signal),
@@ -159,9 +167,20 @@ function loadPaying() {
   return import('./make-payment.ts');
 }
 
-/** True if the payment is being paid elsewhere, so that the task here must end. */
-function isOvertaken(before: Flow, after: Flow, { type }: FlowEvent): boolean {
-  return type === 'status' && after.step.at === 'confirming' && before.step.at !== 'confirming';
+/** Its code is loaded on demand, as most payers have their wallet in the browser. */
+function sendToken(context: CheckoutContext, asset: string): void {
+  const { dispatch, begin } = context;
+  const signal = begin();
+  dispatch({ type: 'address_asked', asset });
+  import('./follow-deposit.ts').then(
+    ({ followDeposit }) => followDeposit(context, asset, signal),
+    () => signal.aborted || dispatch({ type: 'stumbled', notice: 'away' }),
+  );
+}
+
+/** True if the payment is being paid elsewhere, so that the task here must end. A transfer is followed to its end. */
+function isOvertaken({ step: before }: Flow, { step }: Flow, { type }: FlowEvent): boolean {
+  return type === 'status' && step.at === 'confirming' && before.at !== 'confirming' && before.at !== 'transfer';
 }
 
 function isLapsed(before: Flow, after: Flow): boolean {
@@ -172,10 +191,15 @@ function isWaitingForLink({ payment: { status, transaction } }: Flow): boolean {
   return status === 'processing' && transaction === null;
 }
 
-/** After a reload: delivers stored signatures, and shows that a request may still be open in the wallet. */
+/**
+ * After a reload: delivers stored signatures, shows that a request may still be open in the wallet, or continues a
+ * transfer.
+ */
 function resume(context: CheckoutContext): void {
   const { page, memory, flow, dispatch, begin } = context;
   const pending = memory.pending(page.paymentId);
+  const asset = page.paidInto ?? memory.transfer(page.paymentId);
+  if (pending === null && asset !== null) sendToken(context, asset);
   if (pending === null || flow().step.at !== 'ready') return;
   const { optionId, results, txId } = pending;
   if (results === null) {

@@ -10,6 +10,8 @@ const NO_ACTIONS: Actions = {
   connect: nothing,
   choose: nothing,
   pay: nothing,
+  send: nothing,
+  sendToken: nothing,
   checkAgain: nothing,
   back: nothing,
   cancel: nothing,
@@ -30,6 +32,7 @@ export function firstProps(page: Exclude<PageState, RefundPage>): Parameters<typ
     nowMs: page.nowMs,
     secondsToReturn: null,
     phone: CLOSED_PHONE,
+    rareSteps: null,
     copied: null,
     actions: NO_ACTIONS,
   };

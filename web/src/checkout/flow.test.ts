@@ -36,6 +36,20 @@ const option = (id: string, actions: GatewayOption['actions']): GatewayOption =>
 const SIGNED = option('signed', [{ type: 'build', data: { data: '00' } }]);
 const SETUP = option('setup', [action('eth_sendTransaction'), action('eth_signTypedData_v4')]);
 
+const ASSET = 'eip155:1/erc20:0xsigned';
+const sent = (arrived: string, confirmed = 0): FlowEvent => ({
+  type: 'address_came',
+  deposit: {
+    address: `eip155:1:${ACCOUNT}`,
+    amount: { ...SIGNED.amount, value: '10' },
+    uri: 'ethereum:0x1',
+    expiresAt: PAYMENT.expiresAt,
+    confirmations: 5,
+    arrived: { ...SIGNED.amount, value: arrived },
+    confirmed,
+  },
+});
+
 const run = (events: readonly FlowEvent[], flow = startFlow(PAYMENT)): Flow => events.reduce(advance, flow);
 const status = (name: PaymentView['status'], isFinal = false, knew = name): FlowEvent => ({
   type: 'status',
@@ -205,6 +219,47 @@ describe('the flow', () => {
     assert.equal(progress([], LATE_MS, { ...PAYMENT, status: 'processing' }), 'looking');
   });
 
+  describe('of a transfer from elsewhere', () => {
+    const asked = [{ type: 'send' }, { type: 'address_asked', asset: ASSET }] as const;
+
+    it('leads from the token to the address, and back, with a warning when a part has arrived', () => {
+      assert.equal(run([{ type: 'send' }]).step.at, 'picking');
+      assert.deepEqual(run(asked).step, { at: 'transfer', asset: ASSET, deposit: null });
+      assert.equal(run([...asked, sent('0'), { type: 'back' }]).step.at, 'picking');
+      assert.equal(run([...asked, sent('0'), { type: 'back' }, { type: 'back' }]).step.at, 'ready');
+      const warned = run([...asked, sent('4'), { type: 'back' }]);
+      assert.deepEqual([warned.step.at, warned.notice], ['ready', 'partArrived']);
+    });
+
+    it('takes the address away when all of it has arrived, and shows it again after a reorg', () => {
+      const whole = run([...asked, sent('10', 1)]);
+      assert.ok(whole.step.at === 'confirming');
+      assert.equal(progressOf(whole.payment, whole.step, 0), 'under_way');
+      assert.equal(run([sent('4')], whole).step.at, 'transfer');
+    });
+
+    it('shows no address for a payment that is paid another way', () => {
+      const elsewhere = run([...asked, sent('0'), status('processing')]);
+      assert.equal(elsewhere.step.at, 'confirming');
+      const later = run([sent('0')], elsewhere);
+      assert.equal(later.step.at, 'confirming');
+      assert.equal(run([status('succeeded', true), sent('10', 5)], later).step.at, 'ended');
+    });
+
+    it('follows the transfer of a payment that is processing when the page is opened', () => {
+      const opened = startFlow({ ...PAYMENT, status: 'processing' });
+      const { step } = run([{ type: 'address_asked', asset: ASSET }, sent('10', 3)], opened);
+      assert.ok(step.at === 'confirming');
+      assert.equal(step.deposit?.confirmed, 3);
+    });
+
+    it('ignores the address of another token, and of a payment that a wallet pays here', () => {
+      const other = run([{ type: 'address_asked', asset: 'eip155:1/erc20:0xother' }, sent('10')]);
+      assert.equal(other.step.at, 'transfer');
+      assert.equal(run([{ type: 'connect', wallet: WALLET }, sent('4')]).step.at, 'connecting');
+    });
+  });
+
   it('stays at a payment that is processing when the wallet reports a failure', () => {
     const looking = run([...CHOOSE, status('processing')]);
     const reverted = advance(looking, { type: 'stumbled', notice: 'reverted' });
@@ -254,6 +309,8 @@ function everyStep(): readonly Flow[] {
     { at: 'preparing', ...choice },
     { at: 'asking', ask: 'sign', isSlow: false, ...choice },
     { at: 'mining', txId: '0x1', ...choice },
+    { at: 'picking' },
+    { at: 'transfer', asset: ASSET, deposit: null },
     { at: 'confirming', choice, txId: null, isDelivered: false },
   ];
   return steps.map((step) => ({ ...base, step }));
@@ -269,6 +326,11 @@ function everyEvent(): readonly FlowEvent[] {
     { type: 'options_asked' },
     came([SIGNED]),
     came([]),
+    { type: 'send' },
+    { type: 'address_asked', asset: ASSET },
+    sent('0'),
+    sent('4'),
+    sent('10', 2),
     { type: 'refused' },
     { type: 'choose', optionId: 'signed' },
     { type: 'pay' },

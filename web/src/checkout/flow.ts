@@ -1,5 +1,5 @@
 import type { QrShape } from '../shared/qr.ts';
-import type { AcceptedToken, GatewayOption, PaymentDetails } from './api.ts';
+import type { AcceptedToken, Deposit, GatewayOption, PaymentDetails } from './api.ts';
 import type { PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
 import type { WalletCard } from './wallets.ts';
 
@@ -32,6 +32,10 @@ export type Step =
   | ({ readonly at: 'preparing' } & Choice)
   | ({ readonly at: 'asking'; readonly ask: Ask; readonly isSlow: boolean } & Choice)
   | ({ readonly at: 'mining'; readonly txId: string } & Choice)
+  /** The payer chooses the token to send from elsewhere. */
+  | { readonly at: 'picking' }
+  /** The payer sends the token to an address; `deposit` is null until the gateway has handed it out. */
+  | { readonly at: 'transfer'; readonly asset: string; readonly deposit: Deposit | null }
   /** The payer's part is done. Until it is delivered, the page has to stay open. */
   | {
       readonly at: 'confirming';
@@ -40,6 +44,8 @@ export type Step =
       /** The payer's own transaction, where the payment is one. */
       readonly txId: string | null;
       readonly isDelivered: boolean;
+      /** The money at an address of the payment, where it was sent to one. */
+      readonly deposit?: Deposit | null;
     }
   | { readonly at: 'ended' };
 
@@ -47,6 +53,15 @@ export type Step =
 export interface Code {
   readonly uri: string;
   readonly qr: QrShape;
+}
+
+/** Steps that few payers see. Their views are loaded on demand. */
+export type RareStep = Extract<Step, { at: 'no_funds' | 'refused' | 'setup' | 'mining' | 'picking' | 'transfer' }>;
+
+const RARE: ReadonlySet<Step['at']> = new Set(['no_funds', 'refused', 'setup', 'mining', 'picking', 'transfer']);
+
+export function isRare(step: Step): step is RareStep {
+  return RARE.has(step.at);
 }
 
 /** The request to the wallet. */
@@ -85,6 +100,8 @@ export type Notice =
   | 'codeExpired'
   | 'relayAway'
   | 'networkNotShared'
+  | 'addressFailed'
+  | 'partArrived'
   | 'away';
 
 export type FlowEvent =
@@ -101,6 +118,9 @@ export type FlowEvent =
       readonly preferredUnit: string | null;
     }
   | { readonly type: 'refused' }
+  | { readonly type: 'send' }
+  | { readonly type: 'address_asked'; readonly asset: string }
+  | { readonly type: 'address_came'; readonly deposit: Deposit }
   | { readonly type: 'choose'; readonly optionId: string }
   | { readonly type: 'pay' }
   | { readonly type: 'setup_cost'; readonly cost: string }
@@ -186,6 +206,13 @@ function onTheWay(flow: Flow, event: WayEvent): Flow {
       return optionsCame(flow, event);
     case 'refused':
       return session === null ? flow : at(flow, { at: 'refused', session });
+    case 'send':
+      return step.at === 'ready' ? at(flow, { at: 'picking' }) : flow;
+    case 'address_asked':
+      if (step.at !== 'ready' && step.at !== 'picking') return flow;
+      return at(flow, { at: 'transfer', asset: event.asset, deposit: null });
+    case 'address_came':
+      return withDeposit(flow, event.deposit);
     case 'choose':
       return chosen(flow, event.optionId);
     case 'pay':
@@ -205,6 +232,7 @@ function onTheWay(flow: Flow, event: WayEvent): Flow {
       return at(flow, stepOf(flow.payment, backFrom(step)), event.notice);
     case 'back':
       if (step.at === 'confirming') return flow;
+      if (hasArrived(step)) return at(flow, { at: 'ready' }, 'partArrived');
       // The request stays open in the wallet, and the payer may still approve it.
       return at(flow, backFrom(step), step.at === 'asking' && step.ask === 'send' ? 'maybePending' : null);
   }
@@ -262,7 +290,30 @@ function stepOf({ status, isFinal }: PaymentView, step: Step): Step {
   if (status !== 'processing') return step;
   if (step.at === 'confirming') return step.isDelivered ? step : { ...step, isDelivered: true };
   // The payment was confirmed elsewhere, maybe with another token than the one chosen here.
-  return { ...confirming(null, null), isDelivered: true };
+  return { ...confirming(null, null), isDelivered: true, deposit: step.at === 'transfer' ? step.deposit : null };
+}
+
+/** Shows the progress of a transfer. An address is not shown again once the whole amount has arrived. */
+function withDeposit(flow: Flow, deposit: Deposit): Flow {
+  const { step, payment } = flow;
+  const asset = deposit.amount.unit.slice('caip19/'.length);
+  const isHere =
+    step.at === 'transfer' ? step.asset === asset : step.at === 'confirming' && step.choice === null && !step.txId;
+  if (!isHere) return flow;
+  const isDone = payment.status === 'processing' || isWhole(deposit);
+  const next: Step = isDone
+    ? { ...confirming(null, null), isDelivered: true, deposit }
+    : { at: 'transfer', asset, deposit };
+  return { ...flow, step: next };
+}
+
+export function isWhole({ amount, arrived }: Deposit): boolean {
+  return BigInt(arrived.value) >= BigInt(amount.value);
+}
+
+/** True if a part of the money is at the address: another way to pay would take the whole amount again. */
+function hasArrived(step: Step): boolean {
+  return step.at === 'transfer' && step.deposit !== null && step.deposit.arrived.value !== '0';
 }
 
 /** The state of a payment after the payer has authorised it, or past its expiry. */
@@ -270,6 +321,7 @@ export type Progress = 'delivering' | 'unseen' | 'looking' | 'refused' | 'under_
 
 export function progressOf(payment: PaymentView, step: Extract<Step, { at: 'confirming' }>, nowMs: number): Progress {
   if (!step.isDelivered) return 'delivering';
+  if (step.deposit != null && isWhole(step.deposit)) return 'under_way';
   // The gateway has not seen the payer's own transaction yet.
   if (payment.status === 'requires_action') return 'unseen';
   const isPaying = [payment.buyer, payment.transaction, step.choice, step.txId].some((sign) => sign !== null);
@@ -320,6 +372,7 @@ function pay(flow: Flow): Flow {
 /** The step for a payer who cannot or will not continue. */
 function backFrom(step: Step): Step {
   if (step.at === 'confirming') return step.choice === null ? { at: 'ready' } : { at: 'choosing', ...step.choice };
+  if (step.at === 'transfer') return { at: 'picking' };
   return 'option' in step && step.at !== 'choosing' ? { at: 'choosing', ...choiceOf(step) } : { at: 'ready' };
 }
 

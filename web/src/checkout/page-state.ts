@@ -28,6 +28,10 @@ export interface PaymentPage extends Language {
   /** The items of the order in the merchant's words: untrusted text too. */
   readonly description?: string | null;
   readonly lineItems?: readonly LineItem[] | null;
+  /** The tokens that can be sent to an address of the payment, each with its whole amount. */
+  readonly sendable: readonly Amount[];
+  /** The token (CAIP-19) that has come to an address of this payment; missing if none has. */
+  readonly paidInto?: string;
   readonly sandbox: Sandbox | null;
   /** Set if a wallet on another device can be paired by a code. */
   readonly pairing: Pairing | null;

@@ -10,6 +10,9 @@ export interface Memory {
   pending(paymentId: string): Pending | null;
   rememberPending(paymentId: string, pending: Pending): void;
   forgetPending(paymentId: string): void;
+  /** The token (CAIP-19) that the payer last chose to send for this payment. */
+  transfer(paymentId: string): string | null;
+  rememberTransfer(paymentId: string, asset: string | null): void;
   /** True if this tab was redirected to the shop before: the back button must not become a trap. */
   hasLeft(paymentId: string): boolean;
   rememberLeft(paymentId: string): void;
@@ -30,6 +33,7 @@ interface Stores {
 
 const CHOICE = 'till.choice';
 const PENDING = 'till.pending';
+const TRANSFER = 'till.transfer';
 const LEFT = 'till.left';
 /** Payments left unfinished in this browser that are worth remembering. */
 const MAX_PENDING = 8;
@@ -51,6 +55,11 @@ export function createMemory({ local, session }: Stores): Memory {
       const others = all.filter(([id]) => id !== paymentId);
       if (others.length < all.length) write(local, PENDING, others);
     },
+    transfer: (paymentId) => {
+      const { id, asset } = Object(read(local, TRANSFER)) as Record<string, unknown>;
+      return id === paymentId ? textOr(asset) : null;
+    },
+    rememberTransfer: (id, asset) => write(local, TRANSFER, { id, asset }),
     hasLeft: (paymentId) => read(session, LEFT) === paymentId,
     rememberLeft: (paymentId) => write(session, LEFT, paymentId),
   };

@@ -28,6 +28,7 @@ const RARE = [
     'paid-mail',
   ],
   ...['failed', 'expired-alone', 'offline', 'hostile-merchant', 'unavailable', 'arabic', 'arabic-paid'],
+  ...['picking-many', 'transfer', 'transfer-part', 'transfer-seen', 'arabic-transfer', 'german-transfer'],
   ...['refund-fee', 'refund-other-account', 'refund-stopped', 'refund-arabic'],
 ];
 

@@ -1,6 +1,6 @@
 import type { Amount } from '../shared/money.ts';
 import { qrShape } from '../shared/qr.ts';
-import type { AcceptedToken, GatewayOption, OptionRate, WalletRpc } from './api.ts';
+import type { AcceptedToken, Deposit, GatewayOption, OptionRate, WalletRpc } from './api.ts';
 import { CLOSED_PHONE, firstProps } from './first-props.ts';
 import type { Choice, Flow, Session, Step } from './flow.ts';
 import { LOCALES, STRINGS } from './locale.ts';
@@ -12,6 +12,7 @@ import { REFUND_STRINGS, type RefundStrings } from './refund/refund-strings.ts';
 import type { Signing } from './refund/signing.ts';
 import { en } from './strings/en.ts';
 import type { PaymentProps } from './ui/app.tsx';
+import { RareStep } from './ui/rare-steps.tsx';
 import type { WalletCard } from './wallets.ts';
 
 /** Every state of the page, for pictures and for the checks of all states. */
@@ -134,6 +135,7 @@ const PAGE: PaymentPage = {
   payment: PAYMENT,
   checkout: null,
   referenceId: 'ORDER-20931',
+  sendable: [EURC.amount, token('EURC', 'eip155:1', 'Ethereum', '42500000')],
   sandbox: null,
   pairing: null,
   embedder: false,
@@ -155,7 +157,7 @@ interface Telling extends Partial<Omit<PaymentProps, 'page' | 'flow'>> {
 function tell(name: string, step: Step | null, telling: Telling = {}): Story {
   const { page: pageChange, payment, flow, isScriptless, ...rest } = telling;
   const page: PaymentPage = { ...PAGE, ...pageChange, payment: { ...PAYMENT, ...payment } };
-  const first = firstProps(page) as PaymentProps;
+  const first = { ...(firstProps(page) as PaymentProps), rareSteps: { RareStep } };
   const wallets = isScriptless || step === null ? null : [FOX, HARBOUR];
   const told = { ...first.flow, wallets, ...(step !== null && { step }), ...flow };
   return { name, props: { ...first, ...rest, flow: told }, ...(isScriptless && { isScriptless }) };
@@ -209,6 +211,16 @@ const PAID_INFO = { optionAmount: EURC.amount, txId: `0x${'a3f1'.repeat(16)}`, e
 const BUYER = { accountCaip10: `eip155:8453:${SESSION.account}`, accountProviderName: 'Till Checkout' };
 const OPEN_PHONE = { ...CLOSED_PHONE, isOpen: true, qr: qrShape(payUrl(PAGE)) };
 const NASTY = `<script>alert(1)</script> \u202Eevil ${'👩‍👩‍👧‍👦'.repeat(256)}`;
+const OTHER_NETWORKS = (
+  [
+    ['Ethereum', 'eip155:1'],
+    ['Base', 'eip155:8453'],
+    ['Polygon', 'eip155:137'],
+    ['Arbitrum', 'eip155:42161'],
+    ['Optimism', 'eip155:10'],
+    ['BNB Smart Chain', 'eip155:56'],
+  ] as const
+).map(([name, chain]) => token('USDC', chain, name, '46220000'));
 const HOSTILE = { merchant: { name: NASTY, iconUrl: null } };
 const ORDER = {
   description: 'Saturday tasting for two, 21 November, 10 am',
@@ -225,6 +237,17 @@ const LONG_ORDER = {
     ),
   ],
 };
+const ADDRESS = '0x27b1fdb04752Bbc536007A920D24ACB045561c26';
+const sent = (arrived: number, confirmed = 0): Deposit => ({
+  address: `eip155:8453:${ADDRESS}`,
+  amount: EURC.amount,
+  uri: `ethereum:0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42@8453/transfer?address=${ADDRESS}&uint256=${42_500_000 - arrived}`,
+  expiresAt: PAYMENT.expiresAt,
+  confirmations: 5,
+  arrived: { ...EURC.amount, value: String(arrived) },
+  confirmed,
+});
+const transfer = (deposit: Deposit | null): Step => ({ at: 'transfer', asset: EURC.amount.unit.slice(7), deposit });
 const UNDER_WAY: Step = { at: 'confirming', choice: choice(EURC), txId: null, isDelivered: true };
 const ELSEWHERE: Step = { at: 'confirming', choice: null, txId: null, isDelivered: true };
 const SENT: Step = { at: 'confirming', choice: choice(ETH), txId: `0x${'7c20'.repeat(16)}`, isDelivered: true };
@@ -270,6 +293,20 @@ export const STORIES: readonly Story[] = [
   tell('preparing', { at: 'preparing', ...choice(EURC) }),
   tell('signing', { at: 'asking', ask: 'sign', isSlow: false, ...choice(EURC) }),
   tell('sending-slow', { at: 'asking', ask: 'send', isSlow: true, ...choice(ETH) }),
+  tell('picking', { at: 'picking' }),
+  tell('picking-many', { at: 'picking' }, { page: { sendable: OTHER_NETWORKS } }),
+  tell('picking-refused', { at: 'picking' }, { flow: { notice: 'addressFailed' } }),
+  tell('transfer', transfer(sent(0))),
+  tell('transfer-long', transfer({ ...sent(0), expiresAt: NOW_MS / 1000 + 86_400 }), {
+    payment: { expiresAt: NOW_MS / 1000 + 86_400 },
+  }),
+  tell('transfer-loading', transfer(null)),
+  tell('transfer-part', transfer(sent(20_000_000))),
+  tell(
+    'transfer-seen',
+    { ...ELSEWHERE, deposit: sent(42_500_000, 3) },
+    { payment: { status: 'processing', buyer: BUYER } },
+  ),
   tell('delivering', { at: 'confirming', choice: choice(EURC), txId: null, isDelivered: false }),
   tell('confirming', UNDER_WAY, { payment: { status: 'processing', transaction: PAID_INFO, buyer: BUYER } }),
   tell('confirming-unseen', SENT),
@@ -321,6 +358,8 @@ export const STORIES: readonly Story[] = [
     page: { ...inLanguage('ar'), ...ORDER },
     payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER },
   }),
+  tell('arabic-transfer', transfer(sent(20_000_000)), { page: inLanguage('ar') }),
+  tell('german-transfer', transfer(sent(0)), { page: inLanguage('de') }),
   tell('arabic-waiting', UNDER_WAY, { page: inLanguage('ar'), payment: held('short_balance') }),
   tell('german', { at: 'setup', ...choice(USDT), cost: '0,0021 POL' }, { page: inLanguage('de') }),
   tell('japanese', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('ja') }),

@@ -39,6 +39,30 @@ export const fr: Strings = {
   cancelYes: 'Oui, annuler',
   cancelNo: 'Le garder',
 
+  sendAnywhere: 'Envoyer depuis n’importe quel portefeuille ou plateforme',
+  sendAnywhereText: 'Copier une adresse et le montant exact',
+  pickText: 'Choisissez le jeton que vous enverrez et son réseau.',
+  transferTitle: 'Envoyez exactement {amount}',
+  transferWaiting: 'En attente de votre transfert. Cette page le remarque d’elle-même.',
+  transferPart: '{arrived} sur {amount} sont arrivés. Il manque le reste, {missing}.',
+  transferOnly:
+    'Envoyez uniquement {token}, et uniquement sur {network}. Les autres jetons et les autres réseaux ne comptent pas.',
+  transferAmount: 'Montant',
+  copyAmount: 'Copier le montant',
+  transferAddress: 'Adresse',
+  copyAddress: 'Copier l’adresse',
+  transferQrLabel: 'Code QR du transfert, dont le montant et l’adresse figurent aussi en texte à côté',
+  transferQrHint: 'Scannez-le avec une application de portefeuille et comparez le montant.',
+  transferWithin: 'Le transfert doit être dans un bloc d’ici {time}.',
+  slowExchange: 'Beaucoup de plateformes mettent plus longtemps : dans ce cas, envoyez depuis un portefeuille.',
+  transferFees: 'Ajoutez les frais si votre plateforme en déduit : le montant entier doit arriver.',
+  stepSeen: 'Vu dans un bloc',
+  stepConfirmations: '{count} confirmations sur {total}',
+  addressFailed:
+    'Aucune adresse n’est disponible pour ce jeton en ce moment. Choisissez un autre jeton ou un autre moyen de payer.',
+  partArrived:
+    'Une partie du montant est arrivée à une adresse de ce paiement. Tout autre moyen prend à nouveau le montant entier.',
+
   connectingTitle: 'Ouverture de {wallet}',
   connectingText: 'Acceptez la connexion dans votre portefeuille.',
   pairingTitle: 'Scannez avec votre application',

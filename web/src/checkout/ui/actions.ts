@@ -2,7 +2,8 @@ import type { QrShape } from '../../shared/qr.ts';
 import type { Checkout } from '../checkout.ts';
 
 /** The payer's actions on the page. */
-export interface Actions extends Pick<Checkout, 'connect' | 'choose' | 'pay' | 'checkAgain' | 'back' | 'cancel'> {
+export interface Actions
+  extends Pick<Checkout, 'connect' | 'choose' | 'pay' | 'send' | 'sendToken' | 'checkAgain' | 'back' | 'cancel'> {
   togglePhone(): void;
   copy(text: string): void;
   /** Goes to the shop now. */
@@ -12,6 +13,9 @@ export interface Actions extends Pick<Checkout, 'connect' | 'choose' | 'pay' | '
   /** Stops the automatic return to the shop. */
   stay(): void;
 }
+
+/** A module that is loaded on demand. */
+export type RareSteps = typeof import('./rare-steps.tsx');
 
 /** The part of the page that leads to other devices. */
 export interface PhonePanel {

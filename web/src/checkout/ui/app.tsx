@@ -1,7 +1,7 @@
 import { CloudGlyph, SearchGlyph } from '../../shared/glyphs.tsx';
-import type { Flow } from '../flow.ts';
+import { type Flow, isRare } from '../flow.ts';
 import type { MessagePage, PaymentPage } from '../page-state.ts';
-import type { Actions, PhonePanel } from './actions.ts';
+import type { Actions, PhonePanel, RareSteps } from './actions.ts';
 import { Choosing } from './choosing.tsx';
 import { Confirming } from './confirming.tsx';
 import { Ending } from './endings.tsx';
@@ -10,7 +10,7 @@ import { LiveRegion } from './live-region.tsx';
 import { Moment } from './moment.tsx';
 import { ConnectionBar } from './notice.tsx';
 import { Ready } from './ready.tsx';
-import { Asking, Connecting, Loading, Mining, NoFunds, Preparing, Refused, Setup } from './steps.tsx';
+import { Asking, Connecting, Loading, Preparing, Waiting } from './steps.tsx';
 import { Summary } from './summary.tsx';
 import { useWords, WordsContext } from './words.ts';
 
@@ -20,6 +20,8 @@ export interface PaymentProps {
   readonly nowMs: number;
   readonly secondsToReturn: number | null;
   readonly phone: PhonePanel;
+  /** The views of rare steps; null until they are loaded. */
+  readonly rareSteps: RareSteps | null;
   /** The text copied in the last two seconds. */
   readonly copied: string | null;
   readonly actions: Actions;
@@ -59,8 +61,10 @@ function Payment(props: PaymentProps) {
 }
 
 function StepView(props: PaymentProps) {
-  const { flow, actions } = props;
+  const { flow, actions, rareSteps } = props;
   const { step } = flow;
+  if (isRare(step))
+    return rareSteps === null ? <Waiting actions={actions} /> : <rareSteps.RareStep {...props} step={step} />;
   switch (step.at) {
     case 'ready':
       return <Ready {...props} />;
@@ -70,18 +74,10 @@ function StepView(props: PaymentProps) {
       return <Loading flow={flow} step={step} actions={actions} />;
     case 'choosing':
       return <Choosing flow={flow} step={step} actions={actions} />;
-    case 'no_funds':
-      return <NoFunds flow={flow} step={step} actions={actions} />;
-    case 'refused':
-      return <Refused flow={flow} step={step} actions={actions} />;
-    case 'setup':
-      return <Setup flow={flow} step={step} actions={actions} />;
     case 'preparing':
       return <Preparing flow={flow} step={step} actions={actions} />;
     case 'asking':
       return <Asking flow={flow} step={step} actions={actions} />;
-    case 'mining':
-      return <Mining flow={flow} step={step} actions={actions} />;
     case 'confirming':
       return <Confirming {...props} step={step} />;
     case 'ended':

@@ -3,7 +3,8 @@ import { Fill } from '../../shared/fill.tsx';
 import { CheckGlyph, SearchGlyph } from '../../shared/glyphs.tsx';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { timeLeft, unitText } from '../../shared/time-left.ts';
-import { type Flow, type Progress, progressOf, type Step } from '../flow.ts';
+import type { Deposit } from '../api.ts';
+import { type Flow, isWhole, type Progress, progressOf, type Step } from '../flow.ts';
 import type { Attempt, TransactionView } from '../page-state.ts';
 import type { Strings } from '../strings/en.ts';
 import type { Copying } from './copy-button.tsx';
@@ -34,7 +35,7 @@ export function Confirming({ flow, step, nowMs, ...copying }: ConfirmingProps) {
     >
       {progress === 'refused' && payment.attempt != null && <Trying attempt={payment.attempt} nowMs={nowMs} />}
       <NoticeBox flow={flow} />
-      {progress !== 'looking' && <Trail progress={progress} />}
+      {progress !== 'looking' && <Trail progress={progress} deposit={step.deposit ?? null} />}
       {progress === 'under_way' && <Eta seconds={step.choice?.option.etaS ?? 0} />}
       {transaction !== null && <TransactionOnItsWay transaction={transaction} {...copying} />}
     </Moment>
@@ -91,12 +92,19 @@ function Trying({ attempt, nowMs }: { readonly attempt: Attempt; readonly nowMs:
   );
 }
 
-function Trail({ progress }: { readonly progress: Progress }) {
+function Trail({ progress, deposit }: { readonly progress: Progress; readonly deposit: Deposit | null }) {
   const { strings } = useWords();
+  const whole = deposit !== null && isWhole(deposit) ? deposit : null;
   return (
     <ol className="trail">
-      <li className="trail-done">{strings.stepSigned}</li>
-      <li className={progress === 'delivering' ? '' : 'trail-now'}>{strings.stepSent}</li>
+      <li className="trail-done">{whole === null ? strings.stepSigned : strings.stepSeen}</li>
+      <li className={progress === 'delivering' ? '' : 'trail-now'}>
+        {whole === null ? (
+          strings.stepSent
+        ) : (
+          <Fill text={strings.stepConfirmations} count={whole.confirmed} total={whole.confirmations} />
+        )}
+      </li>
       <li>{strings.stepFinal}</li>
     </ol>
   );

@@ -6,6 +6,7 @@ import { payUrl } from '../phone-wallets.ts';
 import type { PhonePanel } from './actions.ts';
 import { App } from './app.tsx';
 import { useEndTitle } from './use-end-title.ts';
+import { useRareSteps } from './use-rare-steps.ts';
 import { useReturn } from './use-return.ts';
 import { useStepFocus } from './use-step-focus.ts';
 
@@ -21,7 +22,8 @@ export function LivePage({ page }: { readonly page: PaymentPage }) {
   const [copied, setCopied] = useState<string | null>(null);
   const forgetCopied = useRef<ReturnType<typeof setTimeout>>(undefined);
   const { secondsToReturn, leave, stay } = useReturn(page, flow, memory);
-  useStepFocus(flow);
+  const rareSteps = useRareSteps(flow);
+  useStepFocus(flow, rareSteps !== null);
   useEndTitle(flow, page.strings);
 
   useEffect(() => {
@@ -73,6 +75,7 @@ export function LivePage({ page }: { readonly page: PaymentPage }) {
       nowMs={nowMs}
       secondsToReturn={secondsToReturn}
       phone={phone}
+      rareSteps={rareSteps}
       copied={copied}
       actions={actions}
     />

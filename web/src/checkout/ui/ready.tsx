@@ -1,3 +1,4 @@
+import { ChevronGlyph, CopyGlyph } from '../../shared/glyphs.tsx';
 import type { Flow } from '../flow.ts';
 import type { PaymentPage } from '../page-state.ts';
 import type { Actions, PhonePanel } from './actions.ts';
@@ -16,7 +17,7 @@ interface ReadyProps extends Copying {
   readonly phone: PhonePanel;
 }
 
-/** The wallets of this browser, and a way to use wallets of other devices. */
+/** The wallets of this browser, and ways to use wallets of other devices and exchanges. */
 export function Ready({ page, flow, copied, actions, phone }: ReadyProps) {
   const { strings } = useWords();
   const { wallets } = flow;
@@ -37,6 +38,7 @@ export function Ready({ page, flow, copied, actions, phone }: ReadyProps) {
         />
       </div>
       <PhonePay page={page} phone={phone} copied={copied} actions={actions} isLeading={hasNone} />
+      {page.sendable.length > 0 && <SendRow isDisabled={flow.isCancelling} onSend={actions.send} />}
       <CancelPayment flow={flow} actions={actions} />
     </div>
   );
@@ -50,5 +52,24 @@ function NoWalletText() {
       <p className="text on-desk">{strings.noWalletText}</p>
       <p className="text on-phone">{strings.noWalletPhoneText}</p>
     </>
+  );
+}
+
+/** The way to pay for everybody who can send a token. */
+function SendRow({ isDisabled, onSend }: { readonly isDisabled: boolean; readonly onSend: () => void }) {
+  const { strings } = useWords();
+  return (
+    <div className="list needs-script">
+      <button type="button" className="row" onClick={onSend} disabled={isDisabled}>
+        <span className="wallet-picture" aria-hidden="true">
+          <CopyGlyph />
+        </span>
+        <span className="row-main">
+          <span className="row-title">{strings.sendAnywhere}</span>
+          <span className="row-text">{strings.sendAnywhereText}</span>
+        </span>
+        <ChevronGlyph />
+      </button>
+    </div>
   );
 }

@@ -1,22 +1,16 @@
 import { Fill } from '../../shared/fill.tsx';
-import { ClockGlyph, CrossGlyph, PenGlyph, SearchGlyph, ShieldGlyph } from '../../shared/glyphs.tsx';
+import { CopyGlyph } from '../../shared/glyphs.tsx';
 import type { Amount } from '../../shared/money.ts';
-import { chainOf, transactionPath } from '../../shared/networks.ts';
-import { shortAccount } from '../../shared/text.ts';
 import type { Flow, Step } from '../flow.ts';
-import { Accepted } from './accepted.tsx';
 import type { Actions } from './actions.ts';
-import { CancelPayment } from './cancel-payment.tsx';
 import type { Copying } from './copy-button.tsx';
-import { Moment, StepTitle } from './moment.tsx';
+import { Moment } from './moment.tsx';
 import { Money } from './money-text.tsx';
-import { NoticeBox } from './notice.tsx';
 import { TokenPicture, WalletPicture } from './pictures.tsx';
 import { QrCode } from './qr-code.tsx';
-import { TransactionLink } from './transaction-link.tsx';
 import { useWords } from './words.ts';
 
-interface StepProps<At extends Step['at']> {
+export interface StepProps<At extends Step['at']> {
   readonly flow: Flow;
   readonly step: Extract<Step, { at: At }>;
   readonly actions: Actions;
@@ -77,116 +71,23 @@ export function Loading({ flow, step, actions }: StepProps<'loading'>) {
   );
 }
 
-export function NoFunds({ flow, step, actions }: StepProps<'no_funds'>) {
-  const { strings } = useWords();
-  const { accepted, session } = step;
-  // No option is available to any account at the moment.
-  const isNothingOffered = accepted?.length === 0;
-  return (
-    <Moment
-      tone="calm"
-      mark={isNothingOffered ? <ClockGlyph /> : <SearchGlyph />}
-      title={isNothingOffered ? strings.nothingOfferedTitle : strings.noFundsTitle}
-      text={
-        isNothingOffered ? (
-          strings.nothingOfferedText
-        ) : (
-          <Fill
-            text={strings.noFundsText}
-            account={shortAccount(session.account)}
-            amount={<Money amount={flow.payment.amount} />}
-          />
-        )
-      }
-    >
-      <NoticeBox flow={flow} />
-      {accepted !== null && accepted.length > 0 && <Accepted accepted={accepted} />}
-      {!isNothingOffered && <p className="text">{strings.noFundsHint}</p>}
-      <div className="buttons">
-        <button type="button" className="button button-main" onClick={actions.checkAgain}>
-          {strings.checkAgain}
-        </button>
-        <div className="ways-out">
-          <button type="button" className="quiet" onClick={actions.back}>
-            {strings.useAnother}
-          </button>
-          <CancelPayment flow={flow} actions={actions} />
-        </div>
-      </div>
-    </Moment>
-  );
-}
-
-export function Refused({ flow, actions }: StepProps<'refused'>) {
-  const { strings } = useWords();
-  return (
-    <Moment tone="bad" mark={<CrossGlyph />} title={strings.refusedTitle} text={strings.refusedText}>
-      <NoticeBox flow={flow} />
-      <div className="buttons">
-        <button type="button" className="button" onClick={actions.back}>
-          {strings.useAnother}
-        </button>
-        <CancelPayment flow={flow} actions={actions} />
-      </div>
-    </Moment>
-  );
-}
-
-/** Explains the two wallet requests of a setup in advance: purpose, number and cost. */
-export function Setup({ flow, step, actions }: StepProps<'setup'>) {
-  const { strings } = useWords();
-  const { amount } = step.option;
-  const token = amount.display.assetSymbol;
-  return (
-    <div className="stack">
-      <header className="head">
-        <TokenPicture amount={amount} />
-        <StepTitle>
-          <Fill text={strings.setupTitle} token={token} />
-        </StepTitle>
-        <p className="text">
-          <Fill text={strings.setupText} token={token} />
-        </p>
-      </header>
-      <NoticeBox flow={flow} />
-      <ol className="plan">
-        <li className="plan-step">
-          <ShieldGlyph />
-          <div>
-            <p className="row-title">
-              <Fill text={strings.setupAllow} token={token} />
-            </p>
-            <p className="row-text">{strings.setupAllowText}</p>
-            <p className="row-text plan-cost">
-              {step.cost === null ? strings.setupCostUnknown : <Fill text={strings.setupCost} cost={step.cost} />}
-            </p>
-          </div>
-        </li>
-        <li className="plan-step">
-          <PenGlyph />
-          <div>
-            <p className="row-title">{strings.setupSign}</p>
-            <p className="row-text">
-              <Fill text={strings.setupSignText} amount={<Money amount={amount} />} />
-            </p>
-          </div>
-        </li>
-      </ol>
-      <button type="button" className="button button-main" onClick={actions.pay} disabled={flow.isCancelling}>
-        {strings.setupContinue}
-      </button>
-      <p className="aside">
-        <button type="button" className="quiet" onClick={actions.back}>
-          {strings.back}
-        </button>
-      </p>
-    </div>
-  );
-}
-
 export function Preparing({ step }: StepProps<'preparing'>) {
   const { strings } = useWords();
   return <Moment tone="busy" mark={<WalletPicture wallet={step.session.wallet} />} title={strings.preparingTitle} />;
+}
+
+/** Until the view of a rare step is loaded, or the gateway has handed out an address. */
+export function Waiting({ actions }: { readonly actions: Actions }) {
+  const { strings } = useWords();
+  return (
+    <Moment tone="busy" mark={<CopyGlyph />} title={strings.preparingTitle}>
+      <div className="buttons">
+        <button type="button" className="quiet" onClick={actions.back}>
+          {strings.back}
+        </button>
+      </div>
+    </Moment>
+  );
 }
 
 /** The payer has to act in their wallet. */
@@ -234,15 +135,5 @@ export function Due({ amount }: { readonly amount: Amount }) {
         )}
       </span>
     </p>
-  );
-}
-
-export function Mining({ step }: StepProps<'mining'>) {
-  const { strings } = useWords();
-  const { amount } = step.option;
-  return (
-    <Moment tone="busy" mark={<TokenPicture amount={amount} />} title={strings.miningTitle} text={strings.miningText}>
-      <TransactionLink href={transactionPath(chainOf(amount.unit), step.txId)} />
-    </Moment>
   );
 }

@@ -1,0 +1,52 @@
+import type { ConnectedChain } from '../../chains/chains.ts';
+import { fullWeightOf } from '../../chains/weight.ts';
+import { LEAST_LEFT_MS } from '../../domain/deposit.ts';
+import { visibleStatus } from '../../domain/payment.ts';
+import { type Payment, stateOf } from '../../store/payments/payments.ts';
+import { type PayableAsset, payableAssets } from './payable-assets.ts';
+import { openNetworks } from './served-networks.ts';
+import type { OptionDeps } from './terms-in-force.ts';
+
+export interface DepositSettings {
+  /** The smallest payment that may be sent to an address, in whole tokens: sweeping costs gas. Undefined: none may. */
+  minimum(network: string): bigint | undefined;
+}
+
+export type DepositAssetDeps = OptionDeps & { readonly deposits: DepositSettings };
+
+/** The contract counts asked amounts in 16 bytes. */
+const MAX_AMOUNT = 2n ** 128n;
+
+/** The reason why an asset of a network cannot be sent to an address. */
+export type Unsendable =
+  | { readonly is: 'not_at_par' | 'no_addresses' | 'too_much' }
+  | { readonly is: 'too_little'; readonly minimum: bigint };
+
+/** Only tokens at the price itself can be sent, and not too little of them. Undefined if the asset can be sent. */
+export function whyUnsendable(
+  deps: DepositAssetDeps,
+  { chain }: ConnectedChain,
+  { asset, quote }: PayableAsset,
+): Unsendable | undefined {
+  if (asset.pay.method === 'native' || quote.rate !== null) return { is: 'not_at_par' };
+  const minimum = deps.deposits.minimum(chain.network.chainId);
+  if (minimum === undefined || chain.depositContract() === undefined) return { is: 'no_addresses' };
+  if (fullWeightOf(asset.id, quote.amount) < minimum) return { is: 'too_little', minimum };
+  return quote.amount >= MAX_AMOUNT ? { is: 'too_much' } : undefined;
+}
+
+/** The tokens that can be sent to an address of the payment now, with their amounts. */
+export async function depositAssets(
+  deps: DepositAssetDeps,
+  payment: Payment,
+): Promise<readonly { readonly asset: string; readonly amount: bigint }[]> {
+  const nowMs = deps.world.clock.nowMs();
+  const isOpen = visibleStatus(stateOf(payment), nowMs) === 'requires_action';
+  if (!isOpen || payment.expiresAt.getTime() - nowMs < LEAST_LEFT_MS) return [];
+  const networks = await openNetworks(deps, payment.mode);
+  return networks.flatMap((connected) =>
+    payableAssets(deps, payment, connected)
+      .filter((payable) => whyUnsendable(deps, connected, payable) === undefined)
+      .map(({ asset, quote }) => ({ asset: asset.id, amount: quote.amount })),
+  );
+}
