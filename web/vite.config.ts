@@ -15,7 +15,7 @@ const ENTRIES = {
 };
 
 /** Parts of the checkout that few payers need. They stay out of its first file. */
-const RARE = /\/checkout\/(ui\/(rare-steps|transfer|accepted)\.tsx|(follow-deposit|setup)\.ts)$/;
+const RARE = /\/checkout\/(ui\/(rare-steps|transfer|accepted)\.tsx|follow-deposit\.ts)$/;
 
 /** The server's own half: the checkout page with those of payment links, and the words of the dashboard and the point of sale. */
 const SERVER_ENTRIES = {

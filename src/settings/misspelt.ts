@@ -3,6 +3,8 @@ import { SETTINGS } from './config.ts';
 
 /** Only Till's own variables begin so. */
 const OWN_PREFIX = 'TILL_';
+/** Two letters of a short name are too much of it: `SITE_URL` is not `SMTP_URL`. */
+const SHORT = 8;
 const KNOWN: readonly string[] = Object.values(SETTINGS).map(({ env }) => env);
 
 /**
@@ -17,7 +19,7 @@ export function misspeltSettings(environment: Readonly<Record<string, string | u
     const isOwn = word.startsWith(OWN_PREFIX);
     const meant = isOwn
       ? nearestOwn(word)
-      : nearest(word, KNOWN, (candidate) => Math.min(2, Math.floor(candidate.length / 4)));
+      : nearest(word, KNOWN, ({ length }) => Math.min(length > SHORT ? 2 : 1, Math.floor(length / 4)));
     if (meant === undefined) return isOwn ? [`${name} is not a setting of Till`] : [];
     return [`${name} is not a setting of Till. Did you mean ${meant}?`];
   });

@@ -71,7 +71,7 @@ describe(`random requests to every route (TILL_FUZZ_SEED=${SEED})`, () => {
     }
     // Requests that are all refused at the door would prove nothing.
     assert.ok((statuses.get(200) ?? 0) > 50, `${JSON.stringify([...statuses])}`);
-    assert.ok((statuses.get(201) ?? 0) > 0);
+    assert.ok((statuses.get(201) ?? 0) > 0, `${JSON.stringify([...statuses])}`);
   });
 });
 

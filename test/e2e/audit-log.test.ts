@@ -249,7 +249,7 @@ describe('the audit log', () => {
     await till(['unfreeze', 'refunds', '--reason', 'audit']);
     await change('rebuild', '--network', NETWORK, '--from', '0');
     const { entry: deployed } = await change('collector deploy', '--network', NETWORK);
-    assert.equal((deployed.detail as Json).result.is, 'there_already');
+    assert.equal((deployed.detail as Json).result.collector.is, 'there_already');
     const begun = await till(['audit', 'list', '--action', 'books.rebuild.begun']);
     assert.equal(begun.length, 1, 'work of many transactions is recorded before it begins');
   });

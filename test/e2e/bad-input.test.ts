@@ -325,7 +325,7 @@ describe('bad input', () => {
         const body = example && { payload: example };
         const answer = await refused({ method, url, headers: as, ...body }, `${method} ${url.slice(0, 100)}`);
         // A key opens no route for people.
-        const isForPeople = /^\/v1\/(people|sessions|passkeys)\//.test(path);
+        const isForPeople = /^\/v1\/(people|sessions|passkeys|api-keys)\//.test(path);
         assert.equal(answer.status, isForPeople ? 401 : 404, `${method} ${url.slice(0, 100)}`);
       }
     }
