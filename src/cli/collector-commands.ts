@@ -13,7 +13,7 @@ import { required } from './options.ts';
 const deploy = command({
   name: 'collector deploy',
   summary:
-    'Deploy the Collector and the contract of deposit addresses on a network where they are missing, and the CREATE2 deployer if that is missing too.',
+    'Deploy the Collector, the contract of deposit addresses and the CREATE2 deployer on a network where they are missing.',
   positionals: {},
   options: { network: required({ ...id, placeholder: 'caip2' }, 'The network, as in RPC_URLS.') },
   examples: ['collector deploy --network eip155:84532'],

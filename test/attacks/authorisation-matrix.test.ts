@@ -258,6 +258,7 @@ describe('authorisation', () => {
       'POST /v1/gateway/payment/{id}/fetch': { optionId: 'opt_unknown', data: '' },
       'POST /v1/gateway/payment/{id}/confirm': { optionId: 'opt_unknown', results: [] },
       'POST /v1/gateway/payment/{id}/address': { asset: ASSET },
+      'POST /v1/gateway/payment/{id}/receipt-email': { email: 'payer@example.com' },
       'POST /v1/gateway/refund/{id}/confirm': { result: `0x${'11'.repeat(65)}` },
     };
     return {
@@ -343,6 +344,7 @@ describe('authorisation', () => {
       'POST /v1/gateway/payment/{id}/address',
       'POST /v1/gateway/payment/{id}/confirm',
       'POST /v1/gateway/payment/{id}/fetch',
+      'POST /v1/gateway/payment/{id}/receipt-email',
       'POST /v1/gateway/refund/{id}/actions',
       'POST /v1/gateway/refund/{id}/confirm',
       'POST /v1/refunds',

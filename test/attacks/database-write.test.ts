@@ -58,6 +58,8 @@ describe('an attacker who writes to the database', () => {
       state: 'sending',
       attempts: 0,
       is_due: false,
+      signer: 'gateway',
+      fee_return: 0,
       created_at: new Date(),
       updated_at: new Date(),
       ...fields,

@@ -131,7 +131,7 @@ describe('the database time of lists', () => {
     const reading = { pace: 0 };
     // Each look at the clock finds it later, by the pace of the test.
     const clock = { ...systemWorld.clock, nowMs: () => (nowMs += reading.pace) };
-    const gateway = await startTestGateway({ world: { clock }, config: { listCostMsPerSecond: 1_000 } });
+    const gateway = await startTestGateway({ world: { clock }, config: { listCostMsPerSecond: 1 } });
     const { headers } = await createTestPartner(gateway);
     const { headers: others } = await createTestPartner(gateway);
     const list = async (by: Record<string, string>) => {

@@ -141,6 +141,8 @@ describe('the secrets of a gateway', () => {
               passkeys: 0,
               webhooks: 0,
               destinations: 0,
+              deposits: 0,
+              mails: 0,
               history: 0,
               keys: 0,
             },

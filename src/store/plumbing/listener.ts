@@ -21,6 +21,8 @@ const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 250;
 /** A server that is silent for longer is asked anew, on another connection. */
 const ANSWER_MS = 3_000;
+/** A node that starts has nobody waiting for it, and may be busy itself. */
+const FIRST_ANSWER_MS = 15_000;
 
 /**
  * Listens on a separate connection, and opens a new one whenever it breaks. Delays use the machine's time: a node in
@@ -31,10 +33,10 @@ export function createListening(input: ConnectionInput): Listening {
   let isClosed = false;
   let connection: Promise<Connection> | undefined;
 
-  async function open(): Promise<Connection> {
+  async function open(answerMs: number): Promise<Connection> {
     const { url } = await findPrimary(input.url);
     const settings = connectionSettings({ ...input, url });
-    const client = await connect({ ...settings, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS });
+    const client = await connect({ ...settings, connectionTimeoutMillis: answerMs, query_timeout: answerMs });
     const ended = new Promise<void>((resolve) => client.once('end', resolve));
     client.on('notification', ({ channel, payload = '' }) => listeners.get(channel)?.onMessage(payload));
     try {
@@ -54,7 +56,7 @@ export function createListening(input: ConnectionInput): Listening {
       await current.ended;
       await systemWorld.timers.sleep(waitMs);
       if (isClosed) return;
-      const next = await open().catch(() => undefined);
+      const next = await open(ANSWER_MS).catch(() => undefined);
       waitMs = next === undefined ? Math.min(waitMs * 2, LONGEST_WAIT_MS) : FIRST_WAIT_MS;
       if (next === undefined) continue;
       current = next;
@@ -72,7 +74,7 @@ export function createListening(input: ConnectionInput): Listening {
         listener.onConnected();
         return;
       }
-      connection = open();
+      connection = open(FIRST_ANSWER_MS);
       void follow(await connection);
     },
     reopen() {
